@@ -1,0 +1,248 @@
+"""The same work by other libraries, each in its own environment and from its own natural input.
+
+    python benchmarks/peers.py                       # every peer, in temporary environments
+    python benchmarks/peers.py ranx --envs envs      # one peer; its environment is kept
+    python benchmarks/peers.py toplist ranx --k 10   # another depth
+
+The work: mean nDCG@k and MAP@k of the first users of the workload. With k = 100, the length of the
+lists, no library can skip part of them, and since no truth is longer the two usual divisors of MAP
+agree; so do the printed values, but for the loop's MAP, which is of its own kind. A peer's first
+line is the whole way from its natural input to both means; its other lines are parts of that way.
+"first" is the first call in the process, compiling included where no compiled kernels are kept.
+"x sum" is the cost per ranked id over that of ``ids.sum()`` on the full workload in the same
+process. toplist runs in the interpreter that runs this file.
+
+A peer is one function, which yields steps (a name and a call; the first returns nDCG and MAP), and
+one row of PEERS.
+"""
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from timing import best_of, figure, timed
+from workload import Workload, generate
+
+Steps = Iterator[tuple[str, Callable[[], Any]]]
+
+
+def toplist(work: Workload, k: int) -> Steps:
+    """Yield arrays, lists and sets of ints, and dicts of lists and sets of strings."""
+    from toplist import Lists, top_k_eval
+
+    def means(ranks: Any, truths: Any) -> list[float]:
+        return list(top_k_eval(ranks, truths, k=k, metrics=["ndcg", "map"]))
+
+    yield "arrays", lambda: means(work.lists, Lists(work.offsets, work.items))
+    lists, truths = work.to_python()
+    yield "Python lists and sets", lambda: means(lists, truths)
+    run, qrels = work.to_dicts()
+    named = {user: list(scores) for user, scores in run.items()}
+    relevant = {user: set(grades) for user, grades in qrels.items()}
+    yield "dicts of strings", lambda: means(named, relevant)
+
+
+def ranx(work: Workload, k: int) -> Steps:
+    """Yield dicts, made into Qrels and Run; building and evaluating also apart."""
+    from ranx import Qrels, Run, evaluate
+
+    run, qrels = work.to_dicts()
+    names = [f"ndcg@{k}", f"map@{k}"]
+
+    def build() -> tuple[Qrels, Run]:
+        return Qrels(qrels), Run(run)
+
+    yield "dicts", lambda: list(evaluate(*build(), names).values())
+    yield "  build Qrels and Run", build
+    built = build()
+    yield "  evaluate both", lambda: evaluate(*built, names)
+    yield "  evaluate nDCG alone", lambda: evaluate(*built, names[0])
+
+
+def pytrec_eval(work: Workload, k: int) -> Steps:
+    """Yield dicts; out comes a dict of every user's values, of which the caller takes the mean."""
+    from pytrec_eval import RelevanceEvaluator
+
+    run, qrels = work.to_dicts()
+
+    def means(*names: str) -> list[float]:
+        users = RelevanceEvaluator(qrels, {f"{name}.{k}" for name in names}).evaluate(run).values()
+        return [float(np.mean([user[f"{name}_{k}"] for user in users])) for name in names]
+
+    yield "dicts", lambda: means("ndcg_cut", "map_cut")
+    yield "  nDCG alone", lambda: means("ndcg_cut")
+
+
+def loop(work: Workload, k: int) -> Steps:
+    """Yield lists of ids, in a loop over users: six functions of one list, in NeuRec's style."""
+    ranks, truths = work.to_python()
+    ground_truths = [list(truth) for truth in truths]
+
+    def means() -> list[float]:
+        metrics = (_hit, _precision, _recall, _map, _ndcg, _mrr)
+        pairs = [(rank[:k], truth) for rank, truth in zip(ranks, ground_truths, strict=True)]
+        values = [[metric(*pair)[-1] for metric in metrics] for pair in pairs]
+        return [float(np.mean(values, axis=0)[column]) for column in (4, 3)]
+
+    yield "lists, all six metrics", means
+
+
+def _relevance(rank: list[int], truth: list[int]) -> list[int]:
+    return [1 if item in truth else 0 for item in rank]
+
+
+def _from_first_hit(rank: list[int], truth: list[int], value: Callable[[int], float]) -> np.ndarray:
+    result = np.zeros(len(rank), dtype=np.float32)
+    for index, item in enumerate(rank):
+        if item in truth:
+            result[index:] = value(index)
+            break
+    return result
+
+
+def _hit(rank: list[int], truth: list[int]) -> np.ndarray:
+    return _from_first_hit(rank, truth, lambda index: 1.0)
+
+
+def _mrr(rank: list[int], truth: list[int]) -> np.ndarray:
+    return _from_first_hit(rank, truth, lambda index: 1.0 / (index + 1))
+
+
+def _precision(rank: list[int], truth: list[int]) -> np.ndarray:
+    return np.cumsum(_relevance(rank, truth), dtype=np.float32) / np.arange(1, len(rank) + 1)
+
+
+def _recall(rank: list[int], truth: list[int]) -> np.ndarray:
+    return np.cumsum(_relevance(rank, truth), dtype=np.float32) / len(truth)
+
+
+def _map(rank: list[int], truth: list[int]) -> list[float]:
+    at_rank = _precision(rank, truth)
+    at_hits = [at_rank[i] if item in truth else 0 for i, item in enumerate(rank)]
+    ideal = np.cumsum([min(i + 1, len(truth)) for i in range(len(rank))])
+    return [a / b for a, b in zip(np.cumsum(at_hits, dtype=np.float32), ideal, strict=True)]
+
+
+def _ndcg(rank: list[int], truth: list[int]) -> np.ndarray:
+    places = min(len(truth), len(rank))
+    ideal = np.cumsum(1.0 / np.log2(np.arange(2, len(rank) + 2)))
+    ideal[places:] = ideal[places - 1]
+    gains = [1.0 / np.log2(i + 2) if item in truth else 0.0 for i, item in enumerate(rank)]
+    return np.cumsum(gains) / ideal
+
+
+class Peer(NamedTuple):
+    """How to run a peer: its steps, what to install, and the package whose version is told."""
+
+    steps: Callable[[Workload, int], Steps]
+    requirements: tuple[str, ...] = ()  # none: this interpreter, as it is
+    package: str = "numpy"
+
+
+PEERS = {
+    "toplist": Peer(toplist, package="toplist"),
+    "ranx": Peer(ranx, ("ranx",), "ranx"),
+    "pytrec_eval": Peer(pytrec_eval, ("pytrec-eval-terrier", "numpy"), "pytrec-eval-terrier"),
+    "loop": Peer(loop, ("numpy",)),
+}
+# toplist's ways in that have a budget against the fastest peer: at least, and hoped for.
+BUDGETS = {"arrays": (20, 50), "Python lists and sets": (5, 10)}
+
+LINE = "{:<32}{:>9}{:>11}{:>10}  {}"
+
+
+def measure(name: str, n_users: int, k: int) -> list[dict[str, Any]]:
+    """Time a peer's steps, inside its own environment."""
+    full = generate()
+    work = full.head(n_users)
+    lines = []
+    for step, call in PEERS[name].steps(work, k):
+        first, result = timed(call)
+        seconds, reading = best_of(5, call, full.lists.sum, patience=10)
+        ns_per_id = 1e9 * seconds / work.lists.size
+        per_sum = ns_per_id / (1e9 * reading / full.lists.size)
+        lines.append({"step": step, "first": first, "ns_per_id": ns_per_id, "per_sum": per_sum})
+        if isinstance(result, list):
+            lines[-1]["means"] = result
+    return lines
+
+
+def environment(peer: Peer, folder: Path) -> str:
+    """Return the interpreter of a peer's environment, which is created where it does not exist."""
+    if not peer.requirements:
+        return sys.executable
+    python = str(folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python"))
+    ready = folder / "ready"  # a mark, so that an installation cut short begins anew
+    if not ready.exists():
+        subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+        subprocess.run([python, "-m", "pip", "install", "-q", *peer.requirements], check=True)
+        ready.touch()
+    return python
+
+
+def inside(name: str, n_users: int, k: int) -> None:
+    """Measure a peer and print the lines as JSON, with the versions at work."""
+    lines = measure(name, n_users, k)
+    packages = dict.fromkeys([PEERS[name].package, "numpy"])
+    versions = [f"{package} {version(package)}" for package in packages]
+    versions.append(f"Python {platform.python_version()}")
+    print(json.dumps({"versions": ", ".join(versions), "lines": lines}))
+
+
+def run(name: str, folder: Path, n_users: int, k: int) -> list[dict[str, Any]]:
+    """Measure a peer in its environment, print the lines and return them."""
+    python = environment(PEERS[name], folder / name)
+    command = [python, __file__, "--inside", name, "--users", str(n_users), "--k", str(k)]
+    output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+    report = json.loads(output.splitlines()[-1])  # a peer may print lines of its own before
+    print(f"{name}: {report['versions']}")
+    for line in report["lines"]:
+        figures = [f"{line['first']:.2f} s", *map(figure, (line["ns_per_id"], line["per_sum"]))]
+        means = [f"{mean:.6f}" for mean in line.get("means", ())]
+        print(LINE.format(f"  {line['step']}", *figures, " ".join(means)), flush=True)
+    return report["lines"]
+
+
+def compare(reports: dict[str, list[dict[str, Any]]]) -> None:
+    """Print how many times faster toplist is than the fastest peer that ran."""
+    ours = {line["step"]: line["ns_per_id"] for line in reports.pop("toplist", [])}
+    if not (ours and reports):
+        return
+    peer = min(reports, key=lambda name: reports[name][0]["ns_per_id"])
+    for step, (budget, stretch) in BUDGETS.items():
+        ratio = figure(reports[peer][0]["ns_per_id"] / ours[step])
+        print(f"toplist from {step}: {ratio} x faster than {peer} ({budget}, stretch {stretch})")
+
+
+def main() -> None:
+    """Run the peers asked for, one after the other."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("peers", nargs="*", metavar="PEER", help=", ".join(PEERS))
+    parser.add_argument("--envs", type=Path, help="folder to keep the environments in")
+    parser.add_argument("--users", type=int, default=10_000, help="users of the workload")
+    parser.add_argument("--k", type=int, default=100, help="depth of the metrics")
+    parser.add_argument("--inside", choices=PEERS, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if unknown := set(options.peers) - set(PEERS):
+        parser.error(f"unknown: {', '.join(unknown)}; choose from {', '.join(PEERS)}")
+    if options.inside:
+        return inside(options.inside, options.users, options.k)
+
+    print(LINE.format("", "first", "ns / id", "x sum", f"nDCG and MAP @{options.k}"))
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = (options.envs or Path(temporary)).resolve()
+        names = options.peers or PEERS
+        compare({name: run(name, folder, options.users, options.k) for name in names})
+
+
+if __name__ == "__main__":
+    main()

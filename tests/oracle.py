@@ -1,0 +1,422 @@
+"""Slow, obvious twins of every metric in plain Python, for the tests to compare the library with.
+
+Each function is the textbook definition of its metric, to be checked by reading; nothing here is
+shared with the library. `ranked` is a list of ids, best first. `relevant` is a set of ids, or a
+dict item -> grade, in which an item is relevant if its grade is above 0 (or at least
+`relevant_from`, where that is given). Grades matter to `cg`, `dcg` and `ndcg` only, where the gain
+of an item is its grade, or 2^grade - 1 if `exponential`; without grades every gain is 1.
+A later copy of an item in a list earns nothing and keeps its place. 0 / 0 is 0.
+"""
+
+import math
+from typing import NamedTuple
+
+# What the definitions are made of
+
+
+def ratio(numerator, denominator):
+    """Divide; 0 / 0 is 0, anything else over 0 is an error."""
+    return numerator / denominator if numerator else 0.0
+
+
+def relevant_items(relevant, relevant_from=None):
+    """Collect the ids that count as relevant, whatever their grade.
+
+    >>> sorted(relevant_items({"a": 3, "b": 1, "c": 0}))
+    ['a', 'b']
+    >>> sorted(relevant_items({"a": 3, "b": 1, "c": 0}, relevant_from=2))
+    ['a']
+    """
+    if not isinstance(relevant, dict):
+        return set(relevant)
+    if relevant_from is None:
+        return {item for item, grade in relevant.items() if grade > 0}
+    return {item for item, grade in relevant.items() if grade >= relevant_from}
+
+
+def found(ranked, relevant, k, relevant_from=None):
+    """Collect the relevant ids among the first k."""
+    return set(ranked[:k]) & relevant_items(relevant, relevant_from)
+
+
+def hit_ranks(ranked, relevant, k, relevant_from=None):
+    """List the ranks, from 1 to k, at which a relevant item stands for the first time.
+
+    >>> hit_ranks([5, 7, 5, 9, 3], {7, 3, 5}, 5)
+    [1, 2, 5]
+    """
+    items = relevant_items(relevant, relevant_from)
+    return [
+        rank
+        for rank, item in enumerate(ranked[:k], start=1)
+        if item in items and item not in ranked[: rank - 1]
+    ]
+
+
+def gain(item, relevant, exponential=False):
+    """Look up what finding a relevant item is worth."""
+    grade = relevant[item] if isinstance(relevant, dict) else 1
+    return 2.0**grade - 1.0 if exponential else float(grade)
+
+
+# One user, one k, the convention "standard"
+
+
+def hit(ranked, relevant, k, *, relevant_from=None):
+    """Tell whether any of the first k is relevant: 1 or 0."""
+    return 1.0 if found(ranked, relevant, k, relevant_from) else 0.0
+
+
+def precision(ranked, relevant, k, *, relevant_from=None):
+    """Share of the k places that hold a relevant item; the places past a short list are misses.
+
+    >>> precision([5, 7, 8], {7, 3, 5}, 4)
+    0.5
+    """
+    return len(found(ranked, relevant, k, relevant_from)) / k
+
+
+def recall(ranked, relevant, k, *, relevant_from=None):
+    """Share of the relevant items that stand among the first k.
+
+    >>> recall([4, 6, 2, 1, 10], {4, 2, 8, 7}, 3)
+    0.5
+    """
+    n_relevant = len(relevant_items(relevant, relevant_from))
+    return ratio(len(found(ranked, relevant, k, relevant_from)), n_relevant)
+
+
+def f1(ranked, relevant, k, *, relevant_from=None):
+    """Harmonic mean of precision and recall.
+
+    >>> round(f1([4, 6, 2, 1, 10], {4, 2, 8, 7}, 5), 6)  # of 2/5 and 2/4: 2 * 0.2 / 0.9
+    0.444444
+    """
+    p = precision(ranked, relevant, k, relevant_from=relevant_from)
+    r = recall(ranked, relevant, k, relevant_from=relevant_from)
+    return ratio(2 * p * r, p + r)
+
+
+def mrr(ranked, relevant, k, *, relevant_from=None):
+    """One over the rank of the first relevant item, if it stands among the first k.
+
+    >>> mrr([8, 9, 3, 5], {7, 3, 5}, 4) == 1 / 3
+    True
+    """
+    ranks = hit_ranks(ranked, relevant, k, relevant_from)
+    return 1.0 / ranks[0] if ranks else 0.0
+
+
+def summed_precision(ranked, relevant, k, relevant_from=None):
+    """Sum of the precision at the rank of each hit among the first k."""
+    return math.fsum(
+        precision(ranked, relevant, rank, relevant_from=relevant_from)
+        for rank in hit_ranks(ranked, relevant, k, relevant_from)
+    )
+
+
+def map_(ranked, relevant, k, *, relevant_from=None):
+    """Average precision: the precision at each hit, over the hits a perfect list has by rank k.
+
+    >>> round(map_([5, 7, 8, 9, 3], {7, 3, 5}, 5), 6)  # (1/1 + 2/2 + 3/5) / 3
+    0.866667
+    >>> map_([5, 7, 8, 9, 3], {7, 3, 5}, 2)  # (1/1 + 2/2) / 2
+    1.0
+    """
+    n_relevant = len(relevant_items(relevant, relevant_from))
+    return ratio(summed_precision(ranked, relevant, k, relevant_from), min(k, n_relevant))
+
+
+def cg(ranked, relevant, k, *, relevant_from=None, exponential=False):
+    """Cumulative gain: the gains of the relevant items among the first k.
+
+    >>> cg([1, 2, 3, 4, 5], {2: 5, 4: 4, 5: 3, 10: 2}, 4)
+    9.0
+    """
+    items = found(ranked, relevant, k, relevant_from)
+    return math.fsum(gain(item, relevant, exponential) for item in items)
+
+
+def dcg(ranked, relevant, k, *, relevant_from=None, exponential=False):
+    """Discounted cumulative gain: each gain over log2(rank + 1).
+
+    >>> round(dcg([1, 2, 3, 4, 5], {2: 5, 4: 4, 5: 3, 10: 2}, 10), 4)  # 3.1546 + 1.7227 + 1.1606
+    6.0379
+    """
+    return math.fsum(
+        gain(ranked[rank - 1], relevant, exponential) / math.log2(rank + 1)
+        for rank in hit_ranks(ranked, relevant, k, relevant_from)
+    )
+
+
+def best_list(relevant, relevant_from=None):
+    """Order the relevant items as a perfect recommender would: the highest grades first."""
+    items = relevant_items(relevant, relevant_from)
+    return sorted(items, key=lambda item: gain(item, relevant), reverse=True)
+
+
+def ndcg(ranked, relevant, k, *, relevant_from=None, exponential=False):
+    """DCG over the DCG of the best possible list, both at k.
+
+    >>> round(ndcg([4, 6, 2], {4, 2, 8, 7}, 3), 4)  # (1 + 1/2) / (1 + 0.6309 + 1/2)
+    0.7039
+    >>> ndcg([1, 2], {1: 1, 2: 2}, 1), ndcg([1, 2], {1: 1, 2: 2}, 1, exponential=True) == 1 / 3
+    (0.5, True)
+    """
+    options = {"relevant_from": relevant_from, "exponential": exponential}
+    best = best_list(relevant, relevant_from)
+    return ratio(dcg(ranked, relevant, k, **options), dcg(best, relevant, k, **options))
+
+
+def rbp(ranked, relevant, k, *, p=0.8, relevant_from=None):
+    """Rank-biased precision: what a reader sees who goes on to the next rank with probability p.
+
+    >>> rbp([5, 8, 7], {7, 3, 5}, 3, p=0.5)  # 0.5 * (1 + 0.25)
+    0.625
+    """
+    return (1 - p) * math.fsum(
+        p ** (rank - 1) for rank in hit_ranks(ranked, relevant, k, relevant_from)
+    )
+
+
+METRICS = {
+    "hit": hit,
+    "precision": precision,
+    "recall": recall,
+    "map": map_,
+    "ndcg": ndcg,
+    "mrr": mrr,
+    "dcg": dcg,
+    "cg": cg,
+    "f1": f1,
+    "rbp": rbp,
+}
+
+
+# The same metrics over another divisor: R relevant items, n ids in the list
+
+DIVISORS = {
+    "1": lambda k, R, n: 1.0,
+    "k": lambda k, R, n: float(k),
+    "R": lambda k, R, n: float(R),
+    "min(k,R)": lambda k, R, n: float(min(k, R)),
+    "min(k,n)": lambda k, R, n: float(min(k, n)),
+    "min(n,R)": lambda k, R, n: float(min(n, R)),
+    "min(k,n,R)": lambda k, R, n: float(min(k, n, R)),
+    "R^2": lambda k, R, n: float(R * R),
+    "sum(min(i,R))": lambda k, R, n: float(sum(min(i, R) for i in range(1, min(k, n) + 1))),
+    "(k+R)/2": lambda k, R, n: (k + R) / 2,
+}
+
+IDEAL_PLACES = {
+    "ideal(k)": lambda k, R, n: k,
+    "ideal(min(k,R))": lambda k, R, n: min(k, R),
+    "ideal(min(k,n))": lambda k, R, n: min(k, n),
+    "ideal(min(k,n,R))": lambda k, R, n: min(k, n, R),
+    "ideal(R)": lambda k, R, n: R,
+}
+
+
+def log2_discount(rank):
+    """Discount of nearly everybody's DCG: 1, 1.585, 2, 2.322, ..."""
+    return math.log2(rank + 1)
+
+
+def clipped_log2_discount(rank):
+    """Discount in which ranks 1 and 2 weigh the same (LensKit): 1, 1, 1.585, ..."""
+    return math.log2(max(rank, 2))
+
+
+def ideal_dcg(places, discount=log2_discount):
+    """DCG of a list with a relevant item at each of its first `places` ranks.
+
+    >>> ideal_dcg(1), ideal_dcg(3) == 1 + 1 / math.log2(3) + 1 / 2
+    (1.0, True)
+    """
+    total = 0.0
+    for rank in range(1, places + 1):
+        total += 1.0 / discount(rank)
+    return total
+
+
+def precision_over(divisor_name):
+    """Define a metric: the number of hits over another divisor than k (precision) or R (recall).
+
+    >>> round(precision_over("min(k,n)")([1, 0, 150], {0, 1, 2, 3}, 5), 6)  # 2 of the 3 listed
+    0.666667
+    """
+
+    def metric(ranked, relevant, k, *, relevant_from=None):
+        n_relevant = len(relevant_items(relevant, relevant_from))
+        divisor = DIVISORS[divisor_name](k, n_relevant, len(ranked))
+        return ratio(len(found(ranked, relevant, k, relevant_from)), divisor)
+
+    return metric
+
+
+def map_over(divisor_name):
+    """Define a metric: average precision over another divisor.
+
+    >>> round(map_over("R")([1, 2, 3, 4], {1, 3, 4}, 1), 6)
+    0.333333
+    """
+
+    def metric(ranked, relevant, k, *, relevant_from=None):
+        n_relevant = len(relevant_items(relevant, relevant_from))
+        divisor = DIVISORS[divisor_name](k, n_relevant, len(ranked))
+        return ratio(summed_precision(ranked, relevant, k, relevant_from), divisor)
+
+    return metric
+
+
+def ndcg_over(ideal_places_name, discount=log2_discount):
+    """Define a metric: nDCG without grades, over the ideal of another number of places.
+
+    >>> round(ndcg_over("ideal(k)")([5, 1, 6, 7], {1}, 4), 4)  # 0.6309 / 2.5616
+    0.2463
+    """
+
+    def metric(ranked, relevant, k):
+        if isinstance(relevant, dict):
+            raise TypeError("ndcg_over has no grades: what fills the places past the last item?")
+        places = IDEAL_PLACES[ideal_places_name](k, len(relevant), len(ranked))
+        total = math.fsum(1.0 / discount(rank) for rank in hit_ranks(ranked, relevant, k))
+        return ratio(total, ideal_dcg(places, discount))
+
+    return metric
+
+
+OVER = {
+    "precision": precision_over,
+    "recall": precision_over,
+    "map": map_over,
+    "ndcg": ndcg_over,
+}
+
+
+# Other conventions: a dict of metrics each
+
+
+def neurec_precision(ranked, relevant, k, *, relevant_from=None):
+    """Share of relevant items among those of the first k that exist; an empty list scores 0."""
+    m = min(k, len(ranked))
+    return precision(ranked, relevant, m, relevant_from=relevant_from) if m else 0.0
+
+
+def neurec_map(ranked, relevant, k, *, relevant_from=None):
+    """Sum the precision at each hit, over min(1,R) + min(2,R) + ... + min(m,R).
+
+    >>> neurec_map([1, 2, 3], {1, 2, 3}, 3)  # (1 + 1 + 1) / (1 + 2 + 3)
+    0.5
+    """
+    n_relevant = len(relevant_items(relevant, relevant_from))
+    m = min(k, len(ranked))
+    divisor = sum(min(i, n_relevant) for i in range(1, m + 1))
+    return ratio(summed_precision(ranked, relevant, m, relevant_from), divisor)
+
+
+def neurec_ndcg(ranked, relevant, k, *, relevant_from=None, exponential=False):
+    """NDCG whose ideal is no longer than the list."""
+    m = min(k, len(ranked))
+    return ndcg(ranked, relevant, m, relevant_from=relevant_from, exponential=exponential)
+
+
+CONVENTIONS = {
+    "standard": METRICS,
+    "neurec": {
+        "hit": hit,
+        "precision": neurec_precision,
+        "recall": recall,
+        "map": neurec_map,
+        "ndcg": neurec_ndcg,
+        "mrr": mrr,
+    },
+    "trec_eval": {
+        "hit": hit,
+        "precision": precision,
+        "recall": recall,
+        "map": map_over("R"),
+        "ndcg": ndcg,
+        "mrr": mrr,
+    },
+}
+
+
+# A population
+
+
+class Evaluation(NamedTuple):
+    """One metric at one k: a value per user of the truth (nan if skipped), and who was counted."""
+
+    per_user: list
+    mean: float
+    std: float
+    n_users: int
+    n_evaluated: int
+    n_skipped: int
+    n_missing: int
+
+
+def rows(ranks, truths):
+    """Pair each user's list with the user's truth, in the order of the truth."""
+    if isinstance(truths, dict):
+        return [(ranks.get(user, []), truth) for user, truth in truths.items()]
+    return list(zip(ranks, truths, strict=True))
+
+
+def mean_of(values):
+    """Arithmetic mean; nan of nobody."""
+    return math.fsum(values) / len(values) if values else math.nan
+
+
+def std_of(values):
+    """Sample standard deviation (over n - 1); nan of fewer than two."""
+    if len(values) < 2:
+        return math.nan
+    mean = mean_of(values)
+    return math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1))
+
+
+def evaluate(ranks, truths, k, metric_function, empty="skip", missing="zero", **options):
+    """Compute a metric for every user and its mean over the users who count.
+
+    `ranks` and `truths` are lists by position, or dicts by user. `empty` says what becomes of a
+    user without a relevant item, `missing` of one with relevant items but no list, or an empty one:
+    "skip" or "zero". Options such as `relevant_from` are handed on to the metric.
+
+    >>> ranks = [[5, 7, 8, 9, 3], [4, 6, 2, 1, 10]]
+    >>> truths = [{7, 3, 5}, {4, 2, 8, 7}]
+    >>> round(evaluate(ranks, truths, 3, map_).mean, 4)  # (2/3 + (1 + 2/3) / 3) / 2
+    0.6111
+    >>> round(evaluate(ranks, truths, 3, neurec_map).mean, 4)  # (2/6 + (1 + 2/3) / 6) / 2
+    0.3056
+    >>> evaluate({"ann": [1, 2]}, {"ann": {1}, "bob": {2}, "cid": set()}, 2, precision)
+    Evaluation(per_user=[0.5, 0.0, nan], mean=0.25, std=0.3535533905932738, n_users=3, \
+n_evaluated=2, n_skipped=1, n_missing=1)
+    """
+    for policy in (empty, missing):
+        if policy not in ("skip", "zero"):
+            raise ValueError(f"{policy!r} is neither 'skip' nor 'zero'")
+    instead = {"skip": math.nan, "zero": 0.0}
+
+    per_user = []
+    n_missing = 0
+    for ranked, relevant in rows(ranks, truths):
+        if not relevant_items(relevant, options.get("relevant_from")):
+            per_user.append(instead[empty])
+        elif not ranked:
+            n_missing += 1
+            per_user.append(instead[missing])
+        else:
+            per_user.append(metric_function(ranked, relevant, k, **options))
+
+    counted = [value for value in per_user if not math.isnan(value)]
+    return Evaluation(
+        per_user=per_user,
+        mean=mean_of(counted),
+        std=std_of(counted),
+        n_users=len(per_user),
+        n_evaluated=len(counted),
+        n_skipped=len(per_user) - len(counted),
+        n_missing=n_missing,
+    )

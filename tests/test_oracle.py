@@ -1,0 +1,288 @@
+"""The oracle against figures from outside the project, and against its own second spellings."""
+
+import doctest
+import math
+
+import cases
+import oracle
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import graded_populations, int64_ids, populations, populations_with_duplicates
+
+CASES, LEFT_OUT = cases.read()
+
+RANKS = [[5, 7, 8, 9, 3], [4, 6, 2, 1, 10]]
+TRUTHS = [{7, 3, 5}, {4, 2, 8, 7}]
+
+
+def metric_of(case):
+    if case.divisor is None:
+        return oracle.CONVENTIONS[case.convention][case.metric]
+    return oracle.OVER[case.metric](case.divisor)
+
+
+def actual(case):
+    """Compute a case in the shape of its `expected`."""
+    options = dict(case.parameters)
+    if case.gain == "exponential":
+        options["exponential"] = True
+
+    def at(k):
+        return oracle.evaluate(case.ranks, case.truths, k, metric_of(case), **options)
+
+    if case.aggregation == "per_user":
+        return at(case.k).per_user
+    if case.aggregation == "cumulative":
+        columns = [at(k).per_user for k in range(1, case.k + 1)]
+        return [list(row) for row in zip(*columns, strict=True)]
+    return [at(k).mean for k in case.k] if isinstance(case.k, list) else at(case.k).mean
+
+
+def test_examples_in_the_docstrings():
+    assert doctest.testmod(oracle).failed == 0
+
+
+@pytest.mark.skipif(not CASES, reason="no cases beside the repository")
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+def test_figures_of_other_projects(case):
+    case.check(actual(case))
+
+
+@pytest.mark.skipif(not CASES, reason="no cases beside the repository")
+def test_cases_cover_every_metric_and_are_left_out_for_a_reason():
+    assert {case.metric for case in CASES} == set(oracle.METRICS)
+    assert all(LEFT_OUT.values())
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"), [(0.5001, 0.5), ([0.5, 1.0], [0.5, None]), ([[1, 0]], [[1, 1]])]
+)
+def test_a_case_notices_a_wrong_figure(wrong, right):
+    options = {"metric": "hit", "ranks": [], "truths": [], "k": 2, "aggregation": "mean"}
+    case = cases.Case(id="made up", expected=right, tolerance=1e-6, **options)
+    defect = cases.Case(id="made up", expected=wrong, tolerance=1e-6, do_not_copy=True, **options)
+    case.check(right)
+    defect.check(right)
+    with pytest.raises(AssertionError, match="made up"):
+        case.check(wrong)
+    with pytest.raises(AssertionError, match="made up"):
+        defect.check(wrong)
+
+
+# The six figures that the NeuRec-style functions print for their own example
+
+
+@pytest.mark.parametrize(
+    ("k", "printed"),
+    [
+        (1, [1.0, 1.0, 0.2917, 1.0, 1.0, 1.0]),
+        (3, [1.0, 0.6667, 0.5833, 0.3056, 0.7346, 1.0]),
+        (5, [1.0, 0.5, 0.75, 0.1679, 0.7662, 1.0]),
+    ],
+)
+def test_neurec_prints_what_the_original_printed(k, printed):
+    names = ["hit", "precision", "recall", "map", "ndcg", "mrr"]
+    means = [
+        oracle.evaluate(RANKS, TRUTHS, k, oracle.CONVENTIONS["neurec"][name]).mean for name in names
+    ]
+    assert [round(mean, 4) for mean in means] == printed
+
+
+def test_map_by_three_conventions():
+    means = {
+        name: oracle.evaluate(RANKS, TRUTHS, 3, metrics["map"]).mean
+        for name, metrics in oracle.CONVENTIONS.items()
+    }
+    # the hits: ranks 1 and 2 of R = 3; ranks 1 and 3 of R = 4
+    assert means["standard"] == pytest.approx((2 / 3 + (1 + 2 / 3) / 3) / 2)
+    assert means["neurec"] == pytest.approx((2 / 6 + (1 + 2 / 3) / 6) / 2)
+    assert means["trec_eval"] == pytest.approx((2 / 3 + (1 + 2 / 3) / 4) / 2)
+
+
+# One list, many answers: what the peers print for the same input
+
+FIRST = ([1, 2, 3, 4, 5], {1, 3, 9}, 5)
+SHORT = ([1, 2], {2, 5}, 5)
+DEEP = ([1, 2, 3], set(range(1, 11)), 3)
+REPEATED = ([1, 1, 2], {1, 7}, 3)
+LEFT_ONE_OUT = ([5, 1, 6, 7], {1}, 4)
+
+
+@pytest.mark.parametrize(
+    ("metric", "arguments", "printed"),
+    [
+        (oracle.map_, FIRST, 0.5556),
+        (oracle.neurec_map, FIRST, 0.1389),
+        (oracle.map_over("k"), FIRST, 0.3333),
+        (oracle.map_over("R"), DEEP, 0.3),
+        (oracle.neurec_map, DEEP, 0.5),
+        (oracle.map_, DEEP, 1.0),
+        (oracle.map_, REPEATED, 0.5),
+        (oracle.map_, LEFT_ONE_OUT, 0.5),
+        (oracle.map_over("k"), LEFT_ONE_OUT, 0.125),
+        (oracle.neurec_map, LEFT_ONE_OUT, 0.125),
+        (oracle.ndcg, FIRST, 0.7039),
+        (oracle.ndcg_over("ideal(k)"), FIRST, 0.5087),
+        (oracle.ndcg_over("ideal(min(k,n,R))", oracle.clipped_log2_discount), FIRST, 0.6199),
+        (oracle.ndcg, SHORT, 0.3869),
+        (oracle.ndcg_over("ideal(k)"), SHORT, 0.2140),
+        (oracle.ndcg_over("ideal(min(k,n,R))", oracle.clipped_log2_discount), SHORT, 0.5),
+        (oracle.ndcg, LEFT_ONE_OUT, 0.6309),
+        (oracle.ndcg_over("ideal(k)"), LEFT_ONE_OUT, 0.2463),
+        (oracle.ndcg_over("ideal(min(k,n,R))", oracle.clipped_log2_discount), LEFT_ONE_OUT, 1.0),
+        (oracle.precision, SHORT, 0.2),
+        (oracle.neurec_precision, SHORT, 0.5),
+        (oracle.precision, REPEATED, 0.3333),
+        (oracle.recall, DEEP, 0.3),
+        (oracle.precision_over("min(k,R)"), DEEP, 1.0),
+        (oracle.recall, REPEATED, 0.5),
+    ],
+)
+def test_one_input_many_answers(metric, arguments, printed):
+    assert round(metric(*arguments), 4) == printed
+
+
+# Divisors and ideals by hand, in the order of their tables
+
+
+@pytest.mark.parametrize(
+    ("k", "R", "n", "divisors", "places"),
+    [
+        (5, 3, 2, [1, 5, 3, 3, 2, 2, 2, 9, 1 + 2, 4], [5, 3, 2, 2, 3]),
+        (2, 3, 4, [1, 2, 3, 2, 2, 3, 2, 9, 1 + 2, 2.5], [2, 2, 2, 2, 3]),
+        (5, 2, 4, [1, 5, 2, 2, 4, 2, 2, 4, 1 + 2 + 2 + 2, 3.5], [5, 2, 4, 2, 2]),
+    ],
+)
+def test_divisors_and_ideals(k, R, n, divisors, places):
+    assert [divisor(k, R, n) for divisor in oracle.DIVISORS.values()] == divisors
+    assert [ideal(k, R, n) for ideal in oracle.IDEAL_PLACES.values()] == places
+
+
+def test_rbp_goes_on_with_probability_0_8_by_default():
+    assert oracle.rbp([5, 8, 7], {7, 3, 5}, 3) == pytest.approx(0.2 * (1 + 0.64))
+
+
+# Grades
+
+
+def test_grades_matter_to_the_graded_metrics_only():
+    ranked, graded, k = [1, 2, 3], {1: 1, 3: 2, 4: 3, 2: 0}, 3
+    plain = oracle.relevant_items(graded)
+    assert plain == {1, 3, 4}
+    for name in ("hit", "precision", "recall", "map", "mrr", "f1", "rbp"):
+        metric = oracle.METRICS[name]
+        assert metric(ranked, graded, k) == metric(ranked, plain, k)
+    assert oracle.cg(ranked, graded, k) == 3.0
+    assert oracle.cg(ranked, graded, k, exponential=True) == 1 + 3
+    assert oracle.dcg(ranked, graded, k) == 1 + 2 / 2
+    best = 3 + 2 / math.log2(3) + 1 / 2
+    assert oracle.ndcg(ranked, graded, k) == pytest.approx(2 / best)
+    best = 7 + 3 / math.log2(3) + 1 / 2
+    assert oracle.ndcg(ranked, graded, k, exponential=True) == pytest.approx((1 + 3 / 2) / best)
+
+
+def test_relevant_from_decides_for_all_metrics_alike():
+    ranked, graded, k = [1, 2, 3], {1: 1, 3: 2, 4: 3}, 3
+    high = {3: 2, 4: 3}
+    for metric in oracle.METRICS.values():
+        assert metric(ranked, graded, k, relevant_from=2) == metric(ranked, high, k)
+    assert math.isnan(oracle.evaluate([ranked], [graded], k, oracle.hit, relevant_from=4).mean)
+
+
+# Populations
+
+
+def test_policies():
+    ranks, truths = [[1, 2], [], [3], []], [{1}, {2}, set(), set()]
+
+    def at_two(**policies):
+        result = oracle.evaluate(ranks, truths, 2, oracle.precision, **policies)
+        return result._replace(
+            per_user=[None if math.isnan(value) else value for value in result.per_user]
+        )
+
+    half = math.sqrt(0.125)
+    assert at_two() == ([0.5, 0.0, None, None], 0.25, half, 4, 2, 2, 1)
+    assert at_two(missing="skip")[0] == [0.5, None, None, None]
+    assert at_two(missing="skip")[3:] == (4, 1, 3, 1)
+    assert at_two(empty="zero") == ([0.5, 0.0, 0.0, 0.0], 0.125, 0.25, 4, 4, 0, 1)
+    with pytest.raises(ValueError, match="'drop'"):
+        at_two(empty="drop")
+
+
+def test_nobody_has_no_mean_and_one_has_no_spread():
+    nobody = oracle.evaluate([], [], 1, oracle.hit)
+    assert nobody.per_user == [] and math.isnan(nobody.mean) and math.isnan(nobody.std)
+    one = oracle.evaluate([[1]], [{1}], 1, oracle.hit)
+    assert one.mean == 1.0 and math.isnan(one.std)
+
+
+def test_rows_by_user_follow_the_truth():
+    ranks = {"zoe": [1], "extra": [2], "ann": [2]}
+    truths = {"bob": {1}, "ann": {1}, "zoe": {1}}
+    assert oracle.evaluate(ranks, truths, 1, oracle.hit).per_user == [0.0, 0.0, 1.0]
+
+
+# Two spellings of one metric
+
+SPELLINGS = [
+    (oracle.precision, oracle.precision_over("k")),
+    (oracle.recall, oracle.precision_over("R")),
+    (oracle.cg, oracle.precision_over("1")),
+    (oracle.f1, oracle.precision_over("(k+R)/2")),
+    (oracle.map_, oracle.map_over("min(k,R)")),
+    (oracle.ndcg, oracle.ndcg_over("ideal(min(k,R))")),
+    (oracle.neurec_precision, oracle.precision_over("min(k,n)")),
+    (oracle.neurec_map, oracle.map_over("sum(min(i,R))")),
+    (oracle.neurec_ndcg, oracle.ndcg_over("ideal(min(k,n,R))")),
+]
+
+DEPTHS = st.integers(1, 15)
+
+
+@given(populations_with_duplicates(), DEPTHS)
+def test_two_spellings_agree(population, k):
+    for ranked, relevant in zip(*population, strict=True):
+        for one, other in SPELLINGS:
+            assert one(ranked, relevant, k) == pytest.approx(other(ranked, relevant, k))
+
+
+@given(populations() | populations(items=int64_ids()), DEPTHS)
+def test_values_lie_between_zero_and_one(population, k):
+    for ranked, relevant in zip(*population, strict=True):
+        for metrics in oracle.CONVENTIONS.values():
+            for name in metrics.keys() - {"cg", "dcg"}:
+                assert 0 <= metrics[name](ranked, relevant, k) <= 1 + 1e-12
+
+
+@given(graded_populations(), DEPTHS)
+def test_the_best_list_scores_one(population, k):
+    for graded in population[1]:
+        if oracle.relevant_items(graded):
+            best = oracle.best_list(graded)
+            for name in ("hit", "map", "mrr", "ndcg"):
+                assert oracle.METRICS[name](best, graded, k) == pytest.approx(1)
+            assert oracle.ndcg(best, graded, k, exponential=True) == pytest.approx(1)
+
+
+@given(populations(), DEPTHS)
+def test_one_relevant_item(population, k):
+    for ranked, relevant in zip(*population, strict=True):
+        one = set(sorted(relevant)[:1])
+        assert oracle.hit(ranked, one, k) == oracle.recall(ranked, one, k)
+        assert oracle.map_(ranked, one, k) == pytest.approx(oracle.mrr(ranked, one, k))
+
+
+def test_strategies_draw_hits_and_empty_rows():
+    seen = set()
+
+    @given(populations(items=int64_ids()) | populations())
+    def look(population):
+        for ranked, relevant in zip(*population, strict=True):
+            assert len(set(ranked)) == len(ranked)
+            seen.add("hit" if set(ranked) & relevant else "miss")
+            seen.update(word for word, part in (("list", ranked), ("truth", relevant)) if not part)
+
+    look()
+    assert seen == {"hit", "miss", "list", "truth"}

@@ -1,0 +1,35 @@
+"""Ranked item-id lists and ground-truth sets in, metrics at every k out, by a named formula.
+
+The flow, module by module::
+
+    files ──> inputs ────> matching ──> population ──> results ──> tables
+    lists     ids, grades  hits         per_user       formulas
+                           (kernels)    (kernels)      metrics, conventions
+
+`top_k_eval` runs it from end to end; ``ndcg(ranks, truths)`` and its kin return the values of
+every user at every k; `match` makes the join once, for many evaluations.
+"""
+
+from toplist.conventions import CONVENTIONS as CONVENTIONS
+from toplist.conventions import Convention as Convention
+from toplist.evaluate import top_k_eval as top_k_eval
+from toplist.functions import cg as cg
+from toplist.functions import dcg as dcg
+from toplist.functions import f1 as f1
+from toplist.functions import hit as hit
+from toplist.functions import map_ as map
+from toplist.functions import mrr as mrr
+from toplist.functions import ndcg as ndcg
+from toplist.functions import precision as precision
+from toplist.functions import rbp as rbp
+from toplist.functions import recall as recall
+from toplist.hits import Hits as Hits
+from toplist.lists import Lists as Lists
+from toplist.matching import match as match
+from toplist.metrics import DISCOUNTS as DISCOUNTS
+from toplist.metrics import DIVISORS as DIVISORS
+from toplist.metrics import METRICS as METRICS
+from toplist.metrics import Metric as Metric
+from toplist.results import TopKResult as TopKResult
+
+__version__ = "0.1.0"

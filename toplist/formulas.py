@@ -1,0 +1,68 @@
+"""The formula behind a number, in words and in LaTeX, composed from a metric's three choices."""
+
+from toplist.metrics import Metric
+
+STYLES = ("text", "latex")
+
+_COUNT_WORDS = {"each": "1", "nth": "j", "first": "[j = 1]"}
+SYMBOLS = {
+    "text": "r_j: rank of the user's j-th hit; R: number of relevant items; n: length of the list",
+    "latex": r"$r_j$: rank of the user's $j$-th hit; $R$: number of relevant items; "
+    r"$n$: length of the list",
+}
+
+
+def formula(metric: Metric, style: str = "text") -> str:
+    r"""Return ``name@k = ...`` for one user.
+
+    Parameters
+    ----------
+    metric : Metric
+    style : {"text", "latex"}
+
+    Examples
+    --------
+    >>> from toplist.metrics import METRICS
+    >>> formula(METRICS["map"])
+    'map@k = sum over r_j <= k of j / r_j, divided by min(k,R)'
+    >>> print(formula(METRICS["mrr"], "latex"))
+    \mathrm{mrr}@k = \sum_{j : r_j \le k} \frac{[j = 1]}{r_j}
+    """
+    return _latex(metric) if style == "latex" else _text(metric)
+
+
+def _text(metric: Metric) -> str:
+    count, discount = _COUNT_WORDS[metric.counts], metric.discounting.name
+    if metric.graded:
+        count = "gain_j" if count == "1" else f"{count} gain_j"
+    term = count if discount == "1" else f"{count} / {_group(discount.replace('r', 'r_j'))}"
+    divisor = metric.dividing.name
+    if metric.dividing.ideal:
+        places = divisor.removeprefix("ideal(").removesuffix(")")
+        divisor = f"the same sum over hits on all ranks to {places}, best gains first"
+    divided = "" if divisor == "1" else f", divided by {divisor}"
+    return f"{metric.name}@k = sum over r_j <= k of {term}{divided}"
+
+
+def _group(text: str) -> str:
+    return f"({text})" if "/" in text else text
+
+
+def _latex(metric: Metric) -> str:
+    if metric.latex:
+        return metric.latex
+    count, discount = _COUNT_WORDS[metric.counts], metric.discounting.latex
+    if metric.graded:
+        count = "g_j" if count == "1" else f"{count} g_j"
+    total = rf"\sum_{{j : r_j \le k}} {_fraction(count, discount)}"
+    dividing = metric.dividing
+    divisor = dividing.latex
+    if dividing.ideal:
+        ideal = discount.replace("r_j", "i")
+        gain = "g^*_i" if metric.graded else "1"
+        divisor = rf"\sum_{{i = 1}}^{{{dividing.latex}}} {_fraction(gain, ideal)}"
+    return rf"\mathrm{{{metric.name}}}@k = {_fraction(total, divisor)}"
+
+
+def _fraction(above: str, below: str) -> str:
+    return above if below == "1" else rf"\frac{{{above}}}{{{below}}}"

@@ -1,0 +1,86 @@
+"""Grades of relevant items: which are relevant at all, and what a hit on one is worth."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toplist.ids import name_user
+from toplist.lists import Lists
+
+GAINS = ("linear", "exponential")
+
+
+@dataclass(frozen=True)
+class Grading:
+    """From which grade on an item is relevant (None: above 0), and how a grade becomes a gain."""
+
+    relevant_from: float | None = None
+    gains: str = "linear"
+
+    def __post_init__(self) -> None:
+        """Check the words."""
+        if self.gains not in GAINS:
+            raise ValueError(f"gains={self.gains!r}: choose from {', '.join(map(repr, GAINS))}")
+        number = isinstance(self.relevant_from, (int, float, np.number))
+        if self.relevant_from is not None and not (number and self.relevant_from >= 0):
+            raise ValueError(f"relevant_from={self.relevant_from!r}: give a grade, 0 or more")
+
+
+STANDARD = Grading()
+
+
+def of_rows(rows: Sequence[Any]) -> NDArray[np.float64] | None:
+    """Return the grades in ground truths that are dicts item -> grade, flat; sets grade 1."""
+    if not any(isinstance(row, Mapping) for row in rows):
+        return None
+    values: Iterable[Any] = chain.from_iterable(
+        row.values() if isinstance(row, Mapping) else [1.0] * len(row) for row in rows
+    )
+    flat = list(values)
+    for kind in set(map(type, flat)):
+        if not issubclass(kind, (int, float, np.number, np.bool_)):
+            example = next(value for value in flat if type(value) is kind)
+            raise TypeError(f"ground_truths: grade {example!r} is a {kind.__name__}, not a number")
+    return np.array(flat, np.float64)
+
+
+def apply(
+    truth: Lists,
+    grading: Grading,
+    users: Sequence[Any] | None,
+    decode: Callable[[int], Any],
+) -> Lists:
+    """Keep the items whose grade makes them relevant, with their gains.
+
+    An item is relevant if its grade is above 0, or at least `relevant_from`. Its gain is the
+    grade, or 2^grade - 1 with exponential gains; `Lists.gains` is None where all are 1.
+
+    Raises
+    ------
+    ValueError
+        For a grade that is negative, NaN or infinite, or a `relevant_from` without grades.
+    """
+    grades = truth.gains
+    if grades is None:
+        if grading.relevant_from is not None:
+            raise ValueError(
+                f"relevant_from={grading.relevant_from!r} needs ground truths with grades: "
+                "dicts item -> grade, or Lists with gains"
+            )
+        return truth
+    bad = np.flatnonzero(~((grades >= 0) & (grades < np.inf)))
+    if len(bad):
+        user = int(np.searchsorted(truth.offsets, bad[0], side="right")) - 1
+        raise ValueError(
+            f"{name_user(users, user)}, item {decode(int(truth.items[bad[0]]))!r}: grade "
+            f"{grades[bad[0]]}; a grade is 0 or more, and finite"
+        )
+    least = grading.relevant_from
+    relevant = grades > 0 if least is None else grades >= least
+    kept = np.concatenate([[0], np.cumsum(relevant)])[truth.offsets]
+    worth = grades[relevant] if grading.gains == "linear" else np.exp2(grades[relevant]) - 1
+    return Lists(kept, truth.items[relevant], None if np.all(worth == 1) else worth)

@@ -1,0 +1,245 @@
+"""`Hits`: the ranks at which relevant items stand. After the join no id is looked at again."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from toplist.grades import STANDARD, Grading
+from toplist.ids import name_user
+
+
+@dataclass(frozen=True, eq=False)
+class Hits:
+    """The ranks at which relevant items stand, per user: all that the metrics need.
+
+    Parameters
+    ----------
+    offsets : (n_users + 1,) integers
+        User u's hits are ``ranks[offsets[u]:offsets[u + 1]]``.
+    ranks : (n_hits,) integers
+        Ranks from 1, rising within a user.
+    n_relevant : (n_users,) integers
+        Size of the ground truth (distinct ids).
+    n_listed : (n_users,) integers
+        Length of the list, down to depth `k`.
+    gains : (n_hits,) floats, optional
+        What each hit is worth in graded metrics; default 1.
+    ideal_gains : (sum of n_relevant,) floats, optional
+        The gains of all relevant items, user after user, best first; goes with `gains`.
+    k : int, optional
+        The depth the lists were read to; default the longest list.
+    grading : Grading
+        How grades became gains.
+    users : sequence, optional
+        The users' keys, one per row.
+    n_extra : int
+        Users with a list but without a ground truth, who have no row.
+
+    Raises
+    ------
+    ValueError
+        If the arrays contradict each other.
+
+    Examples
+    --------
+    >>> from toplist import match
+    >>> hits = match([[5, 7, 8, 9, 3], [4, 6, 2, 1, 10]], [{7, 3, 5}, {4, 2, 8, 7}])
+    >>> hits.ranks.tolist(), hits.offsets.tolist(), hits.n_relevant.tolist()
+    ([1, 2, 5, 1, 3], [0, 3, 5], [3, 4])
+    >>> match(["a", "b"], {"b": 3, "c": 1}).gains.tolist()
+    [3.0]
+    """
+
+    offsets: NDArray[np.int64]
+    ranks: NDArray[np.int32]
+    n_relevant: NDArray[np.int64]
+    n_listed: NDArray[np.int64]
+    gains: NDArray[np.float64] | None = None
+    ideal_gains: NDArray[np.float64] | None = None
+    k: int = -1
+    grading: Grading = STANDARD
+    users: Sequence[Any] | None = None
+    n_extra: int = 0
+
+    def __post_init__(self) -> None:
+        """Check and normalise the arrays."""
+        set_ = object.__setattr__  # frozen: normalised once, here
+        for name, dtype in _ARRAYS.items():
+            set_(self, name, _integers(name, getattr(self, name), dtype))
+        if self.k == -1:
+            set_(self, "k", int(self.n_listed.max(initial=0)))
+        if self.gains is not None or self.ideal_gains is not None:
+            set_(self, "gains", np.ascontiguousarray(self.gains, np.float64))
+            set_(self, "ideal_gains", np.ascontiguousarray(self.ideal_gains, np.float64))
+        _check(self)
+
+    def __len__(self) -> int:
+        """Return the number of users."""
+        return len(self.n_relevant)
+
+    def __repr__(self) -> str:
+        """Return the sizes."""
+        return f"Hits({len(self):,} users, {len(self.ranks):,} hits, lists read to k={self.k})"
+
+    def __add__(self, other: "Hits") -> "Hits":
+        """Return the hits of both sets of users, one after the other.
+
+        Raises
+        ------
+        ValueError
+            If the depths differ, only one has users' keys, or a user is in both.
+        """
+        if not isinstance(other, Hits):
+            return NotImplemented
+        for name in ("k", "grading"):
+            mine, theirs = getattr(self, name), getattr(other, name)
+            if mine != theirs:
+                raise ValueError(f"Hits of {name} {mine} and of {name} {theirs} do not merge")
+        gains, ideal_gains = None, None
+        if self.gains is not None or other.gains is not None:
+            parts = [hits._worth() for hits in (self, other)]
+            gains, ideal_gains = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return trusted(
+            offsets=np.concatenate([self.offsets, other.offsets[1:] + self.offsets[-1]]),
+            ranks=np.concatenate([self.ranks, other.ranks]),
+            n_relevant=np.concatenate([self.n_relevant, other.n_relevant]),
+            n_listed=np.concatenate([self.n_listed, other.n_listed]),
+            gains=gains,
+            ideal_gains=ideal_gains,
+            k=self.k,
+            grading=self.grading,
+            users=_joined_users(self.users, other.users),
+            n_extra=self.n_extra + other.n_extra,
+        )
+
+    def _worth(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the gains of the hits, and of all relevant items; 1 where there are none."""
+        if self.gains is None or self.ideal_gains is None:
+            return np.ones(len(self.ranks)), np.ones(int(self.n_relevant.sum()))
+        return self.gains, self.ideal_gains
+
+    @classmethod
+    def from_matrix(cls, hit_matrix: ArrayLike, n_relevant: ArrayLike) -> "Hits":
+        """Return the hits of a matrix of 0/1 that says which ranks hold a relevant item.
+
+        Parameters
+        ----------
+        hit_matrix : (n_users, K) array of bool or 0/1
+            What RecBole calls ``pos_index``.
+        n_relevant : (n_users,) integers
+            Size of each ground truth (``pos_len``).
+
+        Examples
+        --------
+        >>> Hits.from_matrix([[0, 1, 1], [0, 0, 0]], [3, 1]).ranks.tolist()
+        [2, 3]
+        """
+        matrix = np.asarray(hit_matrix)
+        if matrix.ndim != 2 or not np.all((matrix == 0) | (matrix == 1)):
+            raise ValueError("Hits.from_matrix: a 2-D array of 0 and 1 is needed (users x ranks)")
+        users, places = np.nonzero(matrix)
+        counts = np.bincount(users, minlength=len(matrix))
+        listed = np.full(len(matrix), matrix.shape[1])
+        return cls(offsets_of(counts), places + 1, n_relevant, listed, k=matrix.shape[1])  # type: ignore[arg-type]
+
+    @classmethod
+    def from_ranks(cls, rank_of_the_item: ArrayLike, n_listed: ArrayLike) -> "Hits":
+        """Return the hits of leave-one-out: one relevant item per user, at a known rank.
+
+        Parameters
+        ----------
+        rank_of_the_item : (n_users,) integers
+            Rank of the held-out item from 1; 0 where it is not listed.
+        n_listed : int or (n_users,) integers
+            Length of each list.
+
+        Examples
+        --------
+        >>> Hits.from_ranks([1, 0, 3], 10)
+        Hits(3 users, 2 hits, lists read to k=10)
+        """
+        ranks = _integers("rank_of_the_item", rank_of_the_item, np.int64)
+        listed = np.broadcast_to(_integers("n_listed", n_listed, np.int64), ranks.shape)
+        if np.any((ranks < 0) | (ranks > listed)):
+            user = int(np.flatnonzero((ranks < 0) | (ranks > listed))[0])
+            raise ValueError(
+                f"Hits.from_ranks: user {user}: rank {ranks[user]} in a list of {listed[user]}; "
+                "ranks run from 1 to the length of the list, 0 means not listed"
+            )
+        found = ranks > 0
+        return cls(offsets_of(found), ranks[found], np.ones(len(ranks)), listed)  # type: ignore[arg-type]
+
+
+_ARRAYS = {"offsets": np.int64, "ranks": np.int32, "n_relevant": np.int64, "n_listed": np.int64}
+
+
+def _integers(name: str, values: ArrayLike, dtype: Any) -> NDArray[Any]:
+    array = np.asarray(values)
+    if array.dtype.kind not in "iub" and not np.all(array == np.floor(array)):
+        raise ValueError(f"Hits: {name} must be whole numbers")
+    array = np.ascontiguousarray(array, dtype).view()
+    array.flags.writeable = False
+    return array
+
+
+def offsets_of(counts: NDArray[Any]) -> NDArray[np.int64]:
+    """Return where each user's part starts, given the sizes of the parts."""
+    return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
+
+
+def _joined_users(a: Sequence[Any] | None, b: Sequence[Any] | None) -> list[Any] | None:
+    if a is None and b is None:
+        return None
+    if a is None or b is None:
+        raise ValueError("one part has its users by key, the other by position: they do not merge")
+    twice = set(a).intersection(b)
+    if twice:
+        raise ValueError(f"user {min(twice, key=repr)!r} is in both parts: a user counts once")
+    return [*a, *b]
+
+
+def _check(hits: Hits) -> None:
+    """Raise ValueError if the arrays contradict each other."""
+    n_users = len(hits.n_relevant)
+    n_hits = np.diff(hits.offsets)
+    if not len(hits.offsets) - 1 == n_users == len(hits.n_listed):
+        raise ValueError("Hits: offsets, n_relevant and n_listed disagree on the number of users")
+    if hits.offsets[0] != 0 or hits.offsets[-1] != len(hits.ranks) or np.any(n_hits < 0):
+        raise ValueError("Hits: offsets must rise from 0 to the number of ranks")
+    if hits.gains is not None and hits.ideal_gains is not None:
+        sizes = len(hits.gains), len(hits.ideal_gains)
+        if sizes != (len(hits.ranks), hits.n_relevant.sum()):
+            raise ValueError(
+                f"Hits: {sizes[0]} gains and {sizes[1]} ideal gains for {len(hits.ranks)} hits "
+                f"and {hits.n_relevant.sum()} relevant items"
+            )
+    if hits.users is not None and len(hits.users) != n_users:
+        raise ValueError(f"Hits: {len(hits.users)} users for {n_users} rows")
+    bad = (hits.n_listed < 0) | (hits.n_listed > hits.k)
+    bad |= (n_hits > hits.n_relevant) | (n_hits > hits.n_listed)
+    held = np.flatnonzero(n_hits)
+    bad[held] |= hits.ranks[hits.offsets[held]] < 1
+    bad[held] |= hits.ranks[hits.offsets[held + 1] - 1] > hits.n_listed[held]
+    inner = np.ones(len(hits.ranks), bool)
+    inner[hits.offsets[held]] = False
+    falls = np.flatnonzero(inner[1:] & (np.diff(hits.ranks) <= 0)) + 1
+    bad[np.searchsorted(hits.offsets, falls, side="right") - 1] = True
+    if np.any(bad):
+        user = int(np.flatnonzero(bad)[0])
+        raise ValueError(
+            f"Hits: {name_user(hits.users, user)}: ranks "
+            f"{hits.ranks[hits.offsets[user] : hits.offsets[user + 1]].tolist()} of "
+            f"{hits.n_relevant[user]} relevant items in a list of {hits.n_listed[user]} "
+            f"read to k={hits.k}: ranks rise from 1, within the list, at most one per relevant item"
+        )
+
+
+def trusted(**fields: Any) -> Hits:
+    """Return hits that the join made: the checks of `Hits` took as long as a third of the join."""
+    hits = object.__new__(Hits)
+    for name, value in fields.items():
+        object.__setattr__(hits, name, value)
+    return hits

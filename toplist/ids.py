@@ -1,0 +1,250 @@
+"""Ids of any kind become 64-bit integers that are equal exactly where the ids are.
+
+Integers stay what they are. Everything else (strings, bytes, integers beyond 64 bits, other
+hashables) is numbered by one dictionary over both sides; a hash never decides.
+"""
+
+import struct
+from collections import defaultdict
+from collections.abc import (
+    Callable,
+    Collection,
+    Hashable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+    Set,
+)
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toplist.lists import Lists
+
+_NEVER_ID = (
+    *(bool, np.bool_, float, np.floating, complex, type(None)),
+    *(list, tuple, range, np.ndarray, Set, Mapping),
+)
+_WAY_OUT = "give integers or strings, for example [int(i) for i in ids]"
+
+
+@dataclass(frozen=True, eq=False)
+class Flat:
+    """The ids of one side: user u's are the `lengths[u]` from `offsets[u]` on.
+
+    `ids` is an array, or (before encoding) the rows as Python containers. `grades`, if any, has
+    a place for each id.
+    """
+
+    side: str
+    ids: Any
+    offsets: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+    grades: NDArray[np.float64] | None = None
+
+    def cut(self, depth: int) -> "Flat":
+        """Keep the first `depth` ids of every list."""
+        return replace(self, lengths=np.minimum(self.lengths, depth))
+
+    @property
+    def rows(self) -> Iterable[Sequence[Any]]:
+        """The ids as Python objects, user by user."""
+        if not isinstance(self.ids, np.ndarray):
+            return self.ids  # type: ignore[no-any-return]
+        ends = self.offsets[:-1] + self.lengths
+        return (
+            self.ids[start:end].tolist() for start, end in zip(self.offsets[:-1], ends, strict=True)
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Encoded:
+    """Both sides as integers; `decode` gives back an id as it was written."""
+
+    ranked: Lists
+    lengths: NDArray[np.int64]
+    truth: Lists
+    decode: Callable[[int], Any]
+
+
+# (ranked, truth, code -> id, padding -> code)
+_Coded = tuple[Flat, Flat, Callable[[int], Any], Callable[[Any], int]]
+
+
+def encode(ranked: Flat, truth: Flat, padding: Any, users: list[Any] | None) -> Encoded:
+    """Encode both sides alike, and take `padding` off the ends of their lists.
+
+    Raises
+    ------
+    TypeError
+        For ids that are floats, bools, None or containers, or of two kinds.
+    ValueError
+        For padding before a real id.
+    """
+    encoded = _as_integers(ranked, truth) or _numbered(ranked, truth, padding)
+    ranked, truth, decode, code_of = encoded
+    if padding is not None:
+        code = code_of(padding)
+        ranked, truth = _trim(ranked, code, users), _trim(truth, code, users)
+    return Encoded(Lists(ranked.offsets, ranked.ids), ranked.lengths, _compact(truth), decode)
+
+
+def name_user(users: Sequence[Any] | None, position: int) -> str:
+    """Name a user in a message: by key, or by position."""
+    return f"user {position}" if users is None else f"user {users[position]!r}"
+
+
+def _as_integers(ranked: Flat, truth: Flat) -> _Coded | None:
+    """Return both sides as arrays of at most 64-bit signed integers, or None where that fails."""
+    a, b = _integers(ranked), _integers(truth)
+    if a is None or b is None:
+        return None
+    top = np.iinfo(np.int64).max
+    decode: Callable[[int], Any] = int
+    if any(ids.dtype == np.uint64 and ids.max(initial=0) > top for ids in (a, b)):
+        # Read as int64, ids from 2^63 on are negative: exact unless the other side has negatives.
+        if any(ids.dtype.kind == "i" and ids.min(initial=0) < 0 for ids in (a, b)):
+            return None
+        decode = _unsigned
+    a, b = (ids.view(np.int64) if ids.dtype == np.uint64 else ids for ids in (a, b))
+    return replace(ranked, ids=a), replace(truth, ids=b), decode, _integer_padding
+
+
+def _unsigned(code: int) -> int:
+    return int(code) % 2**64
+
+
+def _integer_padding(padding: Any) -> int:
+    if isinstance(padding, (bool, np.bool_)) or not isinstance(padding, (int, np.integer)):
+        raise TypeError(f"padding is {padding!r}, but the ids are integers")
+    return int(padding) if padding < 2**63 else int(padding) - 2**64
+
+
+def _integers(flat: Flat) -> NDArray[Any] | None:
+    """Return the ids as one integer array, or None if they are not all 64-bit integers."""
+    if not isinstance(flat.ids, np.ndarray):
+        return _packed(flat)
+    kind = flat.ids.dtype.kind
+    if kind in "iu":
+        return flat.ids
+    if flat.ids.size == 0:
+        return flat.ids.astype(np.int64)
+    if kind in "USTO":
+        return None
+    if flat.side == "ground_truths" and kind in "bf":
+        hint = "a users x items matrix of 0/1 or grades enters by Lists.from_matrix"
+    else:
+        hint = "floats are scores, not ids" if kind == "f" else "these are not ids"
+    raise TypeError(f"{flat.side} is an array of {flat.ids.dtype}: {hint}; {_WAY_OUT}")
+
+
+def _packed(flat: Flat) -> NDArray[np.int64] | None:
+    """Return the integers in rows as an array, or None if they are not all 64-bit integers.
+
+    struct refuses floats and strings, which ``np.fromiter(ids, int64)`` turns into integers,
+    and takes 1.4 x its time. What it lets through are bools, which can hide only among 0 and 1.
+    """
+    ids = np.empty(int(flat.lengths.sum()), np.int64)
+    try:
+        _write(ids, flat.ids)
+    except struct.error:
+        return None
+    doubtful = np.flatnonzero(ids.view(np.uint64) <= 1)
+    kinds = _Kinds()
+    for user in np.unique(np.searchsorted(flat.offsets, doubtful, side="right") - 1):
+        kinds.admit(flat.ids[user], flat.side)
+    return ids
+
+
+def _write(ids: NDArray[np.int64], rows: Iterable[Collection[Any]]) -> None:
+    """Write the integers of `rows` into `ids`, one row after another."""
+    writers = [struct.Struct(f"{n}q").pack_into for n in range(257)]
+    buffer, place = ids.data.cast("B"), 0
+    for row in rows:
+        n = len(row)
+        write = writers[n] if n < 257 else struct.Struct(f"{n}q").pack_into
+        write(buffer, place, *row)
+        place += 8 * n
+
+
+def _numbered(ranked: Flat, truth: Flat, padding: Any) -> _Coded:
+    """Return both sides with their distinct ids numbered, the ground truth's first."""
+    codes: dict[Any, int] = defaultdict(count().__next__)
+    kinds = _Kinds()
+    truth, ranked = (_number_side(flat, codes, kinds) for flat in (truth, ranked))
+    if padding is not None:
+        kinds.admit([padding], "padding")
+    names = list(codes)
+    return ranked, truth, names.__getitem__, codes.__getitem__
+
+
+def _number_side(flat: Flat, codes: dict[Any, int], kinds: "_Kinds") -> Flat:
+    ids = np.empty(int(flat.lengths.sum()), np.int64)
+
+    def numbers() -> Iterator[list[int]]:
+        for row in flat.rows:
+            kinds.admit(row, flat.side)
+            yield list(map(codes.__getitem__, row))
+
+    _write(ids, numbers())
+    return replace(flat, ids=ids, offsets=np.concatenate([[0], np.cumsum(flat.lengths)]))
+
+
+class _Kinds:
+    """The kinds of ids met so far; refuses what is no id, and a second kind."""
+
+    def __init__(self) -> None:
+        self._types: set[type] = set()
+        self._examples: dict[Any, str] = {}
+
+    def admit(self, row: Collection[Any], side: str) -> None:
+        """Look at the types in a row; raise TypeError for one that does not fit."""
+        for new in set(map(type, row)) - self._types:
+            example = next(item for item in row if type(item) is new)
+            kind = _kind(new)
+            if kind is None or example != example:
+                raise TypeError(f"{side}: {example!r} is a {new.__name__}, never an id; {_WAY_OUT}")
+            self._examples.setdefault(kind, f"{example!r} in {side}")
+            if len(self._examples) > 1:
+                raise TypeError(
+                    f"ids of two kinds, {' and '.join(self._examples.values())}: they are never "
+                    "equal; convert one side, for example [str(i) for i in ids]"
+                )
+            self._types.add(new)
+
+
+def _kind(type_: type) -> Any:
+    """Return what ids of this type are compared as, or None for what is never an id."""
+    if issubclass(type_, _NEVER_ID):
+        return None
+    for kind, types in ((int, (int, np.integer)), (str, (str,)), (bytes, (bytes,))):
+        if issubclass(type_, types):
+            return kind
+    return type_ if issubclass(type_, Hashable) else None
+
+
+def _trim(flat: Flat, padding: int, users: Sequence[Any] | None) -> Flat:
+    """Shorten the lists by the padding at their ends."""
+    from toplist.kernels import joining, readonly
+
+    ids = readonly(flat.ids)
+    lengths, user, place = joining.trim(ids, flat.offsets, flat.lengths, padding)
+    if user >= 0:
+        raise ValueError(
+            f"{flat.side}: {name_user(users, user)} has padding at rank {place + 1}, "
+            "before a real id: padding is only dropped from the end"
+        )
+    return replace(flat, lengths=lengths)
+
+
+def _compact(flat: Flat) -> Lists:
+    """Close the gaps that padding left."""
+    offsets = np.concatenate([[0], np.cumsum(flat.lengths)])
+    if offsets[-1] == len(flat.ids):
+        return Lists(flat.offsets, flat.ids, flat.grades)
+    kept = np.arange(offsets[-1]) + np.repeat(flat.offsets[:-1] - offsets[:-1], flat.lengths)
+    return Lists(offsets, flat.ids[kept], None if flat.grades is None else flat.grades[kept])

@@ -1,0 +1,245 @@
+"""The door: every accepted form of ranked lists and ground truths, user by user.
+
+What an argument means is decided by its type, never by its length or its values:
+
+- a *container* is a list, tuple, range or 1-D array, for ground truths also a set or a
+  dict item -> grade;
+- an id is never a container; strings and bytes are ids;
+- a container of containers, a 2-D array or `Lists` holds many users, a mapping keys them.
+
+The ids themselves go through `toplist.ids`. Behind the door nothing is validated again, except
+for repeats in a list, which the join finds on its way.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toplist import grades
+from toplist.grades import STANDARD, Grading
+from toplist.ids import Flat, encode
+from toplist.lists import Lists
+
+CONTAINERS = (list, tuple, range)
+
+
+@dataclass(frozen=True, eq=False)
+class Admitted:
+    """What the door lets through: integer ids, one row per user of the ground truth.
+
+    `lengths` says how much of each ranked list counts: at most `depth` ids, without padding.
+    `users` are the keys of keyed inputs, else None. `single` says that one user was given bare.
+    `decode` turns an integer back into the id that the caller wrote, for messages.
+    """
+
+    ranked: Lists
+    lengths: NDArray[np.int64]
+    truth: Lists
+    grading: Grading
+    depth: int
+    users: list[Any] | None
+    single: bool
+    n_extra: int
+    decode: Any
+
+
+def admit(
+    ranks: Any,
+    ground_truths: Any,
+    k: int | None = None,
+    padding: Any = None,
+    grading: Grading = STANDARD,
+) -> Admitted:
+    """Recognise, align and encode the two sides of an evaluation.
+
+    Raises
+    ------
+    TypeError
+        For forms and ids that are not accepted, or a mapping on one side only.
+    ValueError
+        For a bad `k`, sides of different length or without a common user, misplaced padding.
+    """
+    if k is not None:
+        k = whole(k, "k")
+    users, rank_rows, truth_rows, single, n_extra = _arrange(ranks, ground_truths)
+    ranked = _flatten(rank_rows, k, "ranks")
+    truth = _flatten(truth_rows, None, "ground_truths")
+    if len(ranked.lengths) != len(truth.lengths):
+        raise ValueError(
+            f"{len(ranked.lengths)} ranked lists but {len(truth.lengths)} ground truths: "
+            "lists by position need one ground truth each"
+        )
+    encoded = encode(ranked, truth, padding, users)
+    relevant = grades.apply(encoded.truth, grading, users, encoded.decode)
+    depth = int(encoded.lengths.max(initial=0)) if k is None else k
+    return Admitted(
+        encoded.ranked,
+        encoded.lengths,
+        relevant,
+        grading,
+        depth,
+        users,
+        single,
+        n_extra,
+        encoded.decode,
+    )
+
+
+def whole(value: Any, name: str) -> int:
+    """Return `value` if it is a whole number from 1 on."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
+        raise ValueError(f"{name} must be a whole number from 1 on, not {value!r}")
+    if value < 1:
+        raise ValueError(f"{name} must be at least 1, not {value}")
+    return int(value)
+
+
+def choice(option: str, value: Any, valid: Sequence[str]) -> None:
+    """Raise ValueError unless `value` is one of the valid words."""
+    if value not in valid:
+        raise ValueError(f"{option}={value!r}: choose from {', '.join(map(repr, valid))}")
+
+
+def _arrange(ranks: Any, truths: Any) -> tuple[list[Any] | None, Any, Any, bool, int]:
+    """Return (users, rank rows, truth rows, one bare user?, users of ranks only)."""
+    _refuse(ranks, truths)
+    if isinstance(ranks, Mapping):
+        if not isinstance(truths, Mapping):
+            raise TypeError(
+                "ranks is keyed by user, ground_truths is not: give both as dicts, "
+                "or both by position"
+            )
+        return _by_key(ranks, truths)
+    if _holds_many(ranks, truths):
+        return None, ranks, _truths_of_many(truths), False, 0
+    return None, [ranks], [truths if _is_truth_container(truths) else [truths]], True, 0
+
+
+def _refuse(ranks: Any, truths: Any) -> None:
+    """Raise for what can be no ranked list, or no ground truth."""
+    if ranks is None or truths is None:
+        missing = "ranks" if ranks is None else "ground_truths"
+        raise TypeError(f"{missing} is missing: give ranked lists and ground truths, or a Hits")
+    if isinstance(ranks, (Set, str, bytes)):
+        raise TypeError(
+            f"ranks is a {type(ranks).__name__}, which has no ranking: are the arguments swapped?"
+        )
+    for side, value in (("ranks", ranks), ("ground_truths", truths)):
+        if isinstance(value, Iterator):
+            raise TypeError(f"{side} is a {type(value).__name__}, read once only: make it a list")
+    if not isinstance(ranks, (Mapping, Lists, np.ndarray, *CONTAINERS)):
+        raise TypeError(
+            f"ranks is a {type(ranks).__name__}: give a list of item ids, a list of lists, "
+            "a dict user -> list, a 2-D array of ids, or Lists"
+        )
+
+
+def _by_key(
+    ranks: Mapping[Any, Any], truths: Mapping[Any, Any]
+) -> tuple[list[Any], list[Any], list[Any], bool, int]:
+    users = list(truths)
+    n_common = sum(user in ranks for user in users)
+    if ranks and truths and not n_common:
+        raise ValueError(
+            f"no user is in both: ranks has {next(iter(ranks))!r}, ground_truths has {users[0]!r}"
+        )
+    for user, row in ranks.items():
+        if not _is_container(row):
+            raise TypeError(
+                f"user {user!r}: the ranked list is a {type(row).__name__}, not a list of ids"
+                + _swapped(row)
+            )
+    bare = [row if _is_truth_container(row) else [row] for row in truths.values()]
+    return users, [ranks.get(user, ()) for user in users], bare, False, len(ranks) - n_common
+
+
+def _holds_many(ranks: Any, truths: Any) -> bool:
+    if isinstance(ranks, Lists):
+        return True
+    if isinstance(ranks, np.ndarray):
+        if ranks.ndim == 1 and ranks.dtype == object and len(ranks):
+            return _is_container(ranks[0])
+        if ranks.ndim not in (1, 2):
+            raise TypeError(f"ranks is an array of {ranks.ndim} dimensions: give 1-D or 2-D")
+        return ranks.ndim == 2
+    if len(ranks) == 0:  # one user without a list, or no user at all: the truth tells
+        return isinstance(truths, Lists) or (
+            isinstance(truths, CONTAINERS) and (not truths or _is_truth_container(truths[0]))
+        )
+    return _is_container(ranks[0]) or isinstance(ranks[0], (Set, Mapping))
+
+
+def _truths_of_many(truths: Any) -> Any:
+    if isinstance(truths, Mapping):
+        raise TypeError(
+            "ground_truths is keyed by user, ranks is not: give both as dicts or both by position"
+        )
+    if isinstance(truths, (Lists, np.ndarray)):
+        return truths
+    if not isinstance(truths, (list, tuple)):
+        raise TypeError(
+            f"ranks holds many users, ground_truths is one {type(truths).__name__}: "
+            "give one ground truth per user"
+        )
+    bare = [not _is_truth_container(row) for row in truths]
+    if all(bare):
+        return [[row] for row in truths]
+    if any(bare):
+        user = bare.index(True) if not bare[0] else bare.index(False)
+        raise TypeError(
+            f"ground_truths mixes containers and bare ids: user 0 has {truths[0]!r}, "
+            f"user {user} has {truths[user]!r}"
+        )
+    return truths
+
+
+def _is_container(value: Any) -> bool:
+    return isinstance(value, CONTAINERS) or (isinstance(value, np.ndarray) and value.ndim == 1)
+
+
+def _is_truth_container(value: Any) -> bool:
+    return _is_container(value) or isinstance(value, (Set, Mapping))
+
+
+def _swapped(row: Any) -> str:
+    return " (are the arguments swapped?)" if isinstance(row, (Set, Mapping)) else ""
+
+
+def _flatten(rows: Any, depth: int | None, side: str) -> Flat:
+    """Bring the rows of one side into one flat run of ids, each list cut at `depth`."""
+    if isinstance(rows, Lists):
+        flat = Flat(side, rows.items, rows.offsets, np.diff(rows.offsets), rows.gains)
+    elif isinstance(rows, np.ndarray) and rows.dtype == object:
+        return _flatten([row if _is_container(row) else [row] for row in rows], depth, side)
+    elif isinstance(rows, np.ndarray):
+        width = rows.shape[1] if rows.ndim == 2 else 1
+        offsets = np.arange(len(rows) + 1, dtype=np.int64) * width
+        flat = Flat(
+            side, np.ascontiguousarray(rows).reshape(-1), offsets, np.full(len(rows), width)
+        )
+    else:
+        return _flatten_rows(rows, depth, side)
+    return flat if depth is None else flat.cut(depth)
+
+
+def _flatten_rows(rows: Sequence[Any], depth: int | None, side: str) -> Flat:
+    accepted = _is_container if side == "ranks" else _is_truth_container
+    for kind in set(map(type, rows)):
+        example = next(row for row in rows if type(row) is kind)
+        if not accepted(example):
+            user = next(u for u, row in enumerate(rows) if row is example)
+            raise TypeError(
+                f"{side}: user {user} has {example!r} where a container of ids belongs"
+                + _swapped(example)
+            )
+    if depth is not None:
+        rows = [row[:depth] for row in rows]
+    lengths = np.fromiter(map(len, rows), np.int64, len(rows))
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    if rows and all(type(row) is np.ndarray for row in rows):
+        return Flat(side, np.concatenate(rows), offsets, lengths)
+    as_lists = [row.tolist() if isinstance(row, np.ndarray) else row for row in rows]
+    return Flat(side, as_lists, offsets, lengths, grades.of_rows(rows))

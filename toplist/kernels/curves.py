@@ -1,0 +1,137 @@
+"""From hits to numbers: histograms over users, and the curves of each user."""
+
+import numpy as np
+
+from toplist.kernels import kernel
+
+# How much of a hit counts: each hit 1, the n-th hit n, only the first hit 1.
+EACH, NTH, FIRST = 0, 1, 2
+
+
+@kernel
+def tally(offsets, ranks, rows, codes, discounts, each, nth, first, squares):
+    """Add the hits of a block of users to the histograms of their rows.
+
+    Parameters
+    ----------
+    offsets, ranks : int64 (n_users + 1,), int32 (n_hits,)
+        The users' hits; ranks increase within a user. Hits below rank K are left out.
+    rows : int64 (n_users,)
+        Which row of the histograms a user belongs to; -1: not counted.
+    codes, discounts : int64 (m,), float64 (m, K)
+        The sums over hits whose squares are wanted: how hits count, and the discount at each rank.
+    each, nth, first : int64 (n_rows, K), added to
+        Per row and rank: number of hits, sum of their j, number of first hits.
+    squares : float64 (m, n_rows, K), added to
+        Per row and rank: by how much hits at that rank raise the sum of the squared sums.
+    """
+    depth = each.shape[1]
+    sums = np.empty(len(codes))
+    for u in range(len(rows)):
+        row = rows[u]
+        if row < 0:
+            continue
+        sums[:] = 0.0
+        start = offsets[u] - offsets[0]
+        for h in range(start, offsets[u + 1] - offsets[0]):
+            place = ranks[h] - 1
+            if place >= depth:
+                break
+            j = h - start + 1
+            each[row, place] += 1
+            nth[row, place] += j
+            if j == 1:
+                first[row, place] += 1
+            for m in range(len(codes)):
+                step = (j if codes[m] == NTH else 1) / discounts[m, place]
+                squares[m, row, place] += step * (sums[m] + sums[m] + step)
+                sums[m] += step
+
+
+@kernel
+def curves(offsets, ranks, rows, code, discount, divisors, out):
+    """Fill `out` (n_users, K) with one metric of each user at every k; NaN where the row is -1.
+
+    `divisors` is (n_rows, K), `discount` (K,); offsets, ranks and rows as in `tally`.
+    """
+    depth = out.shape[1]
+    for u in range(len(rows)):
+        row = rows[u]
+        if row < 0:
+            out[u] = np.nan
+            continue
+        total = 0.0
+        done = 0
+        start = offsets[u] - offsets[0]
+        for h in range(start, offsets[u + 1] - offsets[0]):
+            place = ranks[h] - 1
+            if place >= depth:
+                break
+            for k in range(done, place):
+                out[u, k] = total / divisors[row, k]
+            done = place
+            total += _weight(code, h - start + 1) / discount[place]
+        for k in range(done, depth):
+            out[u, k] = total / divisors[row, k]
+
+
+@kernel
+def values(offsets, ranks, rows, code, discount, divisors, out):
+    """Fill `out` (n_users,) with one metric of each user at k = len(discount).
+
+    As `curves`, with the divisor of each row at this k only, (n_rows,).
+    """
+    for u in range(len(rows)):
+        row = rows[u]
+        if row < 0:
+            out[u] = np.nan
+            continue
+        total = 0.0
+        start = offsets[u] - offsets[0]
+        for h in range(start, offsets[u + 1] - offsets[0]):
+            place = ranks[h] - 1
+            if place >= len(discount):
+                break
+            total += _weight(code, h - start + 1) / discount[place]
+        out[u] = total / divisors[row]
+
+
+@kernel
+def _weight(code, j):
+    """Return what the j-th hit of a user counts."""
+    if code == NTH:
+        return j
+    return 1 if code == EACH or j == 1 else 0
+
+
+@kernel
+def graded_curves(
+    offsets, ranks, gains, ideal_offsets, ideal_gains, rows, code, discount, divisors, ideal, out
+):
+    """As `curves`, for hits with gains.
+
+    With `ideal`, `divisors` (n_rows, K) holds numbers of places: a value is divided by what the
+    user's best gains would earn on that many. `discount` reaches down to the last such place.
+    """
+    earned = np.zeros(len(discount) + 1)
+    for u in range(len(rows)):
+        row = rows[u]
+        if row < 0:
+            out[u] = np.nan
+            continue
+        if ideal:
+            first = ideal_offsets[u] - ideal_offsets[0]
+            n_best = ideal_offsets[u + 1] - ideal_offsets[u]
+            for i in range(len(discount)):
+                gain = ideal_gains[first + i] if i < n_best else 0.0
+                earned[i + 1] = earned[i] + gain / discount[i]
+        start = offsets[u] - offsets[0]
+        end = offsets[u + 1] - offsets[0]
+        h = start
+        total = 0.0
+        for k in range(out.shape[1]):
+            if h < end and ranks[h] == k + 1:
+                total += _weight(code, h - start + 1) * gains[h] / discount[k]
+                h += 1
+            divisor = earned[np.int64(divisors[row, k])] if ideal else divisors[row, k]
+            out[u, k] = total / divisor if divisor > 0.0 else 0.0

@@ -1,0 +1,119 @@
+"""`Lists`: one list of item ids per user, kept as two flat arrays."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class Lists:
+    """Lists of ids of many users: user u's ids are ``items[offsets[u]:offsets[u + 1]]``.
+
+    Ranked lists (best first) and ground truths are both kept this way; it is what the array
+    path reads, without a Python object per id.
+
+    Parameters
+    ----------
+    offsets : (n_users + 1,) integers
+        Where each list starts; begins with 0, never falls, ends with ``len(items)``.
+    items : (n_ids,) array
+        The ids, one list after another: integers of any width, or strings.
+    gains : (n_ids,) floats, optional
+        Grades of the ids (ground truths only).
+
+    Raises
+    ------
+    ValueError
+        If the offsets do not describe `items`, or `gains` has another length.
+
+    Examples
+    --------
+    >>> lists = Lists([0, 3, 3, 5], [5, 7, 8, 4, 6])
+    >>> len(lists), lists[0].tolist(), lists[1].tolist()
+    (3, [5, 7, 8], [])
+    """
+
+    offsets: NDArray[np.int64]
+    items: NDArray[Any]
+    gains: NDArray[np.float64] | None = None
+
+    def __post_init__(self) -> None:
+        """Check and normalise the arrays."""
+        offsets, items = np.asarray(self.offsets), np.asarray(self.items)
+        if offsets.ndim != 1 or items.ndim != 1 or offsets.dtype.kind not in "iu":
+            raise ValueError("Lists: offsets must be a 1-D array of integers, items a 1-D array")
+        if len(offsets) == 0 or offsets[0] != 0 or offsets[-1] != len(items):
+            raise ValueError(
+                f"Lists: offsets must begin with 0 and end with len(items) = {len(items)}"
+            )
+        falls = np.flatnonzero(offsets[1:] < offsets[:-1])
+        if len(falls):
+            raise ValueError(f"Lists: offsets fall after position {falls[0]}")
+        if self.gains is not None and np.shape(self.gains) != items.shape:
+            raise ValueError(f"Lists: {np.size(self.gains)} gains for {len(items)} items")
+        set_ = object.__setattr__  # frozen: normalised once, here
+        set_(self, "offsets", np.ascontiguousarray(offsets, np.int64))
+        set_(self, "items", np.ascontiguousarray(items))
+        if self.gains is not None:
+            set_(self, "gains", np.ascontiguousarray(self.gains, np.float64))
+
+    def __len__(self) -> int:
+        """Return the number of users."""
+        return len(self.offsets) - 1
+
+    def __getitem__(self, user: int) -> NDArray[Any]:
+        """Return the ids of the user at position `user`."""
+        if not -len(self) <= user < len(self):
+            raise IndexError(f"user {user} of {len(self)}")
+        user %= len(self)
+        return self.items[self.offsets[user] : self.offsets[user + 1]]
+
+    def __repr__(self) -> str:
+        """Return the sizes."""
+        return f"Lists({len(self):,} users, {len(self.items):,} ids of {self.items.dtype})"
+
+    @classmethod
+    def from_matrix(cls, matrix: ArrayLike) -> "Lists":
+        """Return, per row, the columns whose entry is not zero, with the entries as grades.
+
+        Parameters
+        ----------
+        matrix : (n_users, n_items) array
+            Relevance of every item to every user: 0/1, bool, or grades.
+
+        Returns
+        -------
+        Lists
+            Item ids are column numbers; `gains` is None when every entry is 0 or 1.
+
+        Raises
+        ------
+        ValueError
+            For an array that is not 2-D, or an entry that is negative, NaN or infinite.
+
+        Examples
+        --------
+        >>> truth = Lists.from_matrix([[0, 0, 1, 1], [0, 2, 0, 0]])
+        >>> truth[0].tolist(), truth[1].tolist(), truth.gains.tolist()
+        ([2, 3], [1], [1.0, 1.0, 2.0])
+        """
+        entries = np.asarray(matrix)
+        if entries.ndim != 2 or entries.dtype.kind not in "biuf":
+            raise ValueError(
+                "Lists.from_matrix: a 2-D array of numbers is needed (users x items), "
+                f"not {entries.ndim}-D of {entries.dtype}"
+            )
+        users, items = np.nonzero(entries)
+        gains = entries[users, items].astype(np.float64)
+        bad = np.flatnonzero(~((gains > 0) & (gains < np.inf)))
+        if len(bad):
+            user, item = users[bad[0]], items[bad[0]]
+            raise ValueError(
+                f"Lists.from_matrix: entry {entries[user, item]} of user {user}, item {item}: "
+                "a grade is 0 or more, and finite"
+            )
+        offsets = np.zeros(len(entries) + 1, np.int64)
+        np.cumsum(np.bincount(users, minlength=len(entries)), out=offsets[1:])
+        return cls(offsets, items.astype(np.int64), None if np.all(gains == 1) else gains)

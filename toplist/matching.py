@@ -1,0 +1,142 @@
+"""The join: ranked ids and relevant ids become hits, in blocks of users over threads."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toplist import blocks
+from toplist.grades import Grading
+from toplist.hits import Hits, offsets_of, trusted
+from toplist.ids import name_user
+from toplist.inputs import Admitted, admit, choice
+
+DUPLICATES = ("raise", "first")
+
+
+def match(
+    ranks: Any,
+    ground_truths: Any,
+    k: int | None = None,
+    *,
+    duplicates: str = "raise",
+    padding: Any = None,
+    relevant_from: float | None = None,
+    gains: str = "linear",
+    n_threads: int | None = None,
+) -> Hits:
+    """Join ranked lists with ground truths, once; every metric then takes the `Hits`.
+
+    Parameters
+    ----------
+    ranks : lists of ids, best first
+        One user: a list, tuple, range or 1-D array of ids. Many by position: a list of those, a
+        2-D array of ids, or `Lists`. Many by key: a dict user -> list.
+    ground_truths : relevant ids of the same users
+        In the same form; a user's may be a set, a dict item -> grade, or one bare id.
+    k : int, optional
+        Read the first k ids of each list only; default all.
+    duplicates : {"raise", "first"}
+        An id twice in one list: refused, or only its first place counts.
+    padding : id, optional
+        An id that fills rectangular arrays: dropped from the ends of lists and ground truths.
+    relevant_from : float, optional
+        An item is relevant if its grade is at least this; default: above 0.
+    gains : {"linear", "exponential"}
+        What a hit is worth in graded metrics: the grade, or 2^grade - 1.
+    n_threads : int, optional
+        Default: the CPUs this process may use. The result does not depend on it.
+
+    Returns
+    -------
+    Hits
+        One row per user of the ground truth, in its order.
+
+    Raises
+    ------
+    TypeError
+        For forms and ids that are not accepted (floats, bools, None, ids of two kinds, a set
+        where ranks belong).
+    ValueError
+        For an id twice in a list, sides of different length or without a common user,
+        misplaced padding, a bad `k` or option.
+
+    Examples
+    --------
+    >>> match({"ann": ["a", "b"], "bob": ["b", "c"]}, {"bob": {"c"}, "eve": {"a"}})
+    Hits(2 users, 1 hits, lists read to k=2)
+    """
+    grading = Grading(relevant_from, gains)
+    return join(admit(ranks, ground_truths, k, padding, grading), duplicates, n_threads)
+
+
+def join(admitted: Admitted, duplicates: str, n_threads: int | None) -> Hits:
+    """Join what the door let through, in blocks of users."""
+    from toplist.kernels import joining, readonly
+
+    choice("duplicates", duplicates, DUPLICATES)
+    ranked, truth = admitted.ranked, admitted.truth
+    graded = truth.gains is not None
+    gains_of = np.empty(0) if truth.gains is None else truth.gains
+
+    def block(lo: int, hi: int) -> tuple[NDArray[Any], ...]:
+        listed, relevant = ranked.offsets[lo : hi + 1], truth.offsets[lo : hi + 1]
+        ids = readonly(ranked.items[listed[0] : listed[-1]])
+        truths = readonly(truth.items[relevant[0] : relevant[-1]])
+        worth = readonly(gains_of[relevant[0] : relevant[-1]], np.float64)
+        lengths = readonly(admitted.lengths[lo:hi])
+        # as many hits as the shorter of list and truth, for each user
+        room = int(np.minimum(lengths, np.diff(relevant)).sum())
+        ranks, gains = np.empty(room, np.int32), np.empty(room if graded else 0)
+        n_hits, n_relevant = np.empty((2, hi - lo), np.int64)
+        user, first, second = joining.join(
+            *(ids, readonly(listed), lengths, truths, readonly(relevant), worth),
+            *(duplicates == "raise", joining.slots_for(int(np.diff(relevant).max(initial=0)))),
+            *(ranks, gains, n_hits, n_relevant),
+        )
+        if user >= 0:
+            item = admitted.decode(ids[listed[user] - listed[0] + first])
+            raise ValueError(
+                f"{name_user(admitted.users, lo + user)} has item {item!r} at ranks {first + 1} "
+                f"and {second + 1}: a ranked list holds an item once; duplicates='first' counts "
+                "the first place and ignores the others"
+            )
+        n = int(n_hits.sum())
+        ideal = _ideal_gains(admitted, lo, hi) if graded else gains
+        return ranks[:n].copy(), n_hits, n_relevant, gains[:n].copy(), ideal
+
+    parts = list(blocks.run(block, blocks.bounds(ranked.offsets + truth.offsets), n_threads))
+    ranks, n_hits, n_relevant, gains, ideal = map(np.concatenate, zip(*parts, strict=True))
+    return trusted(
+        offsets=readonly(offsets_of(n_hits)),
+        ranks=readonly(ranks, np.int32),
+        n_relevant=readonly(n_relevant),
+        n_listed=readonly(admitted.lengths),
+        gains=gains if graded else None,
+        ideal_gains=ideal if graded else None,
+        k=admitted.depth,
+        grading=admitted.grading,
+        users=admitted.users,
+        n_extra=admitted.n_extra,
+    )
+
+
+def _ideal_gains(admitted: Admitted, lo: int, hi: int) -> NDArray[np.float64]:
+    """Return the gains of the distinct relevant items of a block of users, each's best first."""
+    from toplist.kernels import joining, readonly
+
+    truth = admitted.truth
+    assert truth.gains is not None
+    offsets = truth.offsets[lo : hi + 1]
+    part = slice(offsets[0], offsets[-1])
+    out = np.empty(offsets[-1] - offsets[0])
+    n, user, place = joining.ideals(
+        readonly(truth.items[part]), readonly(offsets), readonly(truth.gains[part], np.float64), out
+    )
+    if user >= 0:
+        item = admitted.decode(truth.items[offsets[user] + place])
+        raise ValueError(
+            f"{name_user(admitted.users, lo + user)} has item {item!r} twice in the ground truth, "
+            "with different grades"
+        )
+    return out[:n]

@@ -1,0 +1,307 @@
+"""A metric is three choices: how hits count, how ranks discount, what it is divided by.
+
+With the hits j = 1..h of a user at ranks r_1 < r_2 < ..., R relevant items, list length n::
+
+    metric@k = ( sum over r_j <= k of count(j) * gain_j / discount(r_j) ) / divisor(k, R, n)
+
+The tables here are the definitions: the metric functions, the command line, the error messages,
+the README and the tests read them. Gains are 1, but in graded metrics.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+COUNTS = ("each", "nth", "first")
+
+
+@dataclass(frozen=True)
+class Discount:
+    """What a hit at rank r is divided by: a function of ranks (float64, from 1), and its words."""
+
+    name: str
+    function: Callable[[Array], Any]
+    latex: str
+
+
+@dataclass(frozen=True)
+class Divisor:
+    """What the sum over the hits is divided by: ``function(k, R, n)``, and its words.
+
+    With `ideal`, the function gives a number of places, and the divisor is what hits on all
+    places down to there would earn: the ideal DCG, under the metric's own discount.
+    `by_length` says that the length n of the list matters.
+    """
+
+    name: str
+    function: Callable[[Array, Array, Array], Any]
+    latex: str
+    by_length: bool = False
+    ideal: bool = False
+
+
+def _table(*rows: Any) -> dict[str, Any]:
+    return {row.name: row for row in rows}
+
+
+DISCOUNTS: dict[str, Discount] = _table(
+    Discount("1", lambda r: np.ones_like(r), "1"),
+    Discount("r", lambda r: r, "r_j"),
+    Discount("log2(r+1)", lambda r: np.log2(r + 1), r"\log_2(r_j + 1)"),
+    Discount("log2(max(r,2))", lambda r: np.log2(np.maximum(r, 2)), r"\log_2(\max(r_j, 2))"),
+)
+
+
+def _steps(k: Array, R: Array, n: Array) -> Array:
+    """Sum of min(i, R) over i = 1..min(k, n)."""
+    m = np.minimum(k, n)
+    low = np.minimum(m, R)
+    total: Array = low * (low + 1) // 2 + (m - low) * R
+    return total
+
+
+# No "min(n,R)": a list is cut at k first, so it is min(k,n,R).
+_SMALLEST: dict[str, tuple[Callable[[Array, Array, Array], Any], str, bool]] = {
+    "k": (lambda k, R, n: k, "k", False),
+    "R": (lambda k, R, n: R, "R", False),
+    "min(k,R)": (lambda k, R, n: np.minimum(k, R), r"\min(k, R)", False),
+    "min(k,n)": (lambda k, R, n: np.minimum(k, n), r"\min(k, n)", True),
+    "min(k,n,R)": (
+        lambda k, R, n: np.minimum(np.minimum(k, n), R),
+        r"\min(k, n, R)",
+        True,
+    ),
+}
+
+DIVISORS: dict[str, Divisor] = _table(
+    Divisor("1", lambda k, R, n: 1, "1"),
+    *(Divisor(name, of, latex, by_length) for name, (of, latex, by_length) in _SMALLEST.items()),
+    Divisor("R^2", lambda k, R, n: R * R, "R^2"),
+    Divisor("sum(min(i,R))", _steps, r"\sum_{i=1}^{\min(k, n)} \min(i, R)", by_length=True),
+    Divisor("(k+R)/2", lambda k, R, n: (k + R) / 2, r"\frac{k + R}{2}"),
+    *(
+        Divisor(f"ideal({name})", of, latex, by_length, ideal=True)
+        for name, (of, latex, by_length) in _SMALLEST.items()
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One metric: a row of three choices. A new one compiles nothing.
+
+    Parameters
+    ----------
+    name : str
+        As it is asked for and printed, without ``@``.
+    counts : {"each", "nth", "first"}
+        Each hit counts 1; the n-th hit counts n; only the first counts, 1.
+    discount : str or callable
+        A name in `DISCOUNTS`, or a function of the ranks 1..K (float64) that gives positive
+        numbers.
+    divisor : str or callable
+        A name in `DIVISORS`, or a function ``f(k, R, n)`` of integer arrays that broadcast
+        against each other (R relevant items, n listed), positive wherever a hit is possible.
+    graded : bool
+        Whether a hit counts by its grade where the ground truth has grades.
+    higher_is_better : bool
+        For the marking of the best in a comparison.
+    text, latex : str
+        What it says, in a line; a formula in LaTeX to print instead of the composed one.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name, with the valid ones.
+
+    Examples
+    --------
+    >>> import dataclasses
+    >>> map_R = dataclasses.replace(METRICS["map"], name="map_R", divisor="R")
+    >>> reach = Metric("reach", "first", "1", "1", text="any hit at all")
+    >>> cubic = Metric("cubic", "each", lambda r: r**3, lambda k, R, n: k)
+    """
+
+    name: str
+    counts: str
+    discount: str | Discount | Callable[[Array], Any]
+    divisor: str | Divisor | Callable[[Array, Array, Array], Any]
+    graded: bool = False
+    higher_is_better: bool = True
+    text: str = ""
+    latex: str = ""
+
+    def __post_init__(self) -> None:
+        """Check the words."""
+        if not self.name or "@" in self.name:
+            raise ValueError(f"metric name {self.name!r}: a name is needed, without '@'")
+        _known("counts", self.counts, COUNTS)
+        if isinstance(self.discount, str):
+            _known("discount", self.discount, DISCOUNTS)
+        if isinstance(self.divisor, str):
+            _known("divisor", self.divisor, DIVISORS)
+
+    @property
+    def discounting(self) -> Discount:
+        """The discount with its words."""
+        if isinstance(self.discount, Discount):
+            return self.discount
+        if isinstance(self.discount, str):
+            return DISCOUNTS[self.discount]
+        return Discount(_words(self.discount), self.discount, r"d(r_j)")
+
+    @property
+    def dividing(self) -> Divisor:
+        """The divisor with its words; a function of the user's own may use the length."""
+        if isinstance(self.divisor, Divisor):
+            return self.divisor
+        if isinstance(self.divisor, str):
+            return DIVISORS[self.divisor]
+        return Divisor(_words(self.divisor), self.divisor, r"D(k, R, n)", by_length=True)
+
+    def discounts(self, depth: int) -> NDArray[np.float64]:
+        """Return the discount at ranks 1..depth, (depth,)."""
+        ranks = np.arange(1, depth + 1, dtype=np.float64)
+        found = np.array(np.broadcast_to(self.discounting.function(ranks), depth), np.float64)
+        if not np.all((found > 0) & (found < np.inf)):
+            rank = int(np.flatnonzero(~((found > 0) & (found < np.inf)))[0]) + 1
+            raise ValueError(
+                f"metric {self.name!r}: its discount at rank {rank} is {found[rank - 1]}; "
+                "it must be positive and finite"
+            )
+        return found
+
+    def table(self, R: Array, n: Array, depth: int) -> NDArray[np.float64]:
+        """Return ``divisor(k, R, n)`` at k = 1..depth, (len(R), depth); for ideals, the places."""
+        k = np.arange(1, depth + 1)
+        found = self.dividing.function(k, R[:, np.newaxis], n[:, np.newaxis])
+        return np.array(np.broadcast_to(found, (len(R), depth)), np.float64)
+
+    def divisors(self, R: Array, n: Array, depth: int) -> NDArray[np.float64]:
+        """Return what each (R, n) is divided by at k = 1..depth, (len(R), depth).
+
+        Where no hit is possible a divisor may be 0; it is then infinite here, so that 0 / 0
+        gives 0.
+        """
+        table = self.table(R, n, depth)
+        if self.dividing.ideal:
+            # the running sum that the kernels make: a perfect list earns exactly this
+            places = table.astype(np.int64)
+            earned = np.cumsum(1.0 / self.discounts(int(places.max(initial=0))))
+            table = np.concatenate([[0.0], earned])[places]
+        possible = (R > 0)[:, np.newaxis] & (n > 0)[:, np.newaxis]
+        bad = ~((table >= 0) & (table < np.inf)) | ((table == 0) & possible)
+        if np.any(bad):
+            row, place = np.argwhere(bad)[0]
+            raise ValueError(
+                f"metric {self.name!r}: its divisor at k={place + 1}, R={R[row]}, n={n[row]} is "
+                f"{table[row, place]}; it must be positive and finite"
+            )
+        table[table == 0] = np.inf
+        return table
+
+
+def _known(what: str, name: str, valid: Any) -> None:
+    if name not in valid:
+        raise ValueError(f"{what} {name!r}: choose from {', '.join(map(repr, valid))}")
+
+
+def _words(function: Callable[..., Any]) -> str:
+    """Return how to call a function of the user's own in a formula."""
+    if function.__doc__:
+        return function.__doc__.splitlines()[0]
+    return str(getattr(function, "__name__", function))
+
+
+def rbp_metric(p: float = 0.8) -> Metric:
+    """Return rank-biased precision of persistence `p`, 0 < p < 1 (Moffat and Zobel 2008)."""
+    if not (isinstance(p, (int, float)) and 0 < p < 1):
+        raise ValueError(f"rbp: p = {p!r} must be a number above 0 and below 1")
+    geometric = Discount(
+        f"1/((1-p) p^(r-1)), p={p:g}",
+        lambda r: 1 / ((1 - p) * p ** (r - 1)),
+        rf"\left({1 - p:g} \cdot {p:g}^{{r_j - 1}}\right)^{{-1}}",
+    )
+    return Metric(
+        "rbp" if p == 0.8 else f"rbp(p={p:g})",
+        "each",
+        geometric,
+        "1",
+        text=f"rank-biased precision: the reader goes on with probability {p:g} "
+        "(Moffat, Zobel 2008)",
+    )
+
+
+METRICS: dict[str, Metric] = _table(
+    Metric("hit", "first", "1", "1", text="1 if any relevant item is in the first k"),
+    Metric("precision", "each", "1", "k", text="share of the first k places that are hits"),
+    Metric("recall", "each", "1", "R", text="share of the relevant items found in the first k"),
+    Metric("map", "nth", "r", "min(k,R)", text="average precision: mean precision at the hits"),
+    Metric(
+        "ndcg",
+        "each",
+        "log2(r+1)",
+        "ideal(min(k,R))",
+        graded=True,
+        text="discounted gain over that of the ideal order (Jarvelin, Kekalainen 2002)",
+    ),
+    Metric("mrr", "first", "r", "1", text="reciprocal rank of the first hit, 0 below k"),
+    Metric("dcg", "each", "log2(r+1)", "1", graded=True, text="discounted cumulative gain"),
+    Metric(
+        "cg",
+        "each",
+        "1",
+        "1",
+        graded=True,
+        text="cumulative gain: number of hits, or sum of grades",
+    ),
+    Metric("f1", "each", "1", "(k+R)/2", text="harmonic mean of precision and recall"),
+    rbp_metric(),
+)
+
+# Names that take a parameter, spelled as a call: "rbp(p=0.5)".
+PARAMETRIC: dict[str, Callable[..., Metric]] = {"rbp": rbp_metric}
+
+_SPELLING = re.compile(
+    r"(?P<name>[^@()]+)(\((?P<parameter>\w+)=(?P<value>[^@()=]+)\))?(@(?P<k>.+))?"
+)
+
+
+def parse(entry: "str | Metric", metrics: Mapping[str, Metric]) -> tuple[Metric, int | None]:
+    """Read ``"ndcg"``, ``"ndcg@10"``, ``"rbp(p=0.5)@10"`` or a `Metric` into (metric, k).
+
+    Raises
+    ------
+    ValueError
+        For a name that is not in `metrics` (with the names that are), a parameter the metric
+        does not take, or a k that is no whole number from 1 on.
+    """
+    if isinstance(entry, Metric):
+        return entry, None
+    found = _SPELLING.fullmatch(entry) if isinstance(entry, str) else None
+    if not found:
+        raise ValueError(f"metric {entry!r}: write a name, 'name@k', or give a Metric")
+    name, k = found["name"], found["k"]
+    if name not in metrics:
+        raise ValueError(f"metric {name!r}: choose from {', '.join(metrics)}")
+    if k is not None and not (k.isascii() and k.isdigit() and int(k) > 0):
+        raise ValueError(f"metric {entry!r}: k must be a whole number from 1 on, not {k!r}")
+    metric = metrics[name]
+    if found["parameter"]:
+        metric = _with_parameter(name, found["parameter"], found["value"])
+    return metric, None if k is None else int(k)
+
+
+def _with_parameter(name: str, parameter: str, value: str) -> Metric:
+    try:
+        return PARAMETRIC[name](**{parameter: float(value)})
+    except KeyError:
+        takes = ", ".join(PARAMETRIC)
+        raise ValueError(f"metric {name!r} takes no parameter; only {takes} does") from None
+    except TypeError:
+        raise ValueError(f"metric {name!r} takes no parameter {parameter!r}") from None

@@ -1,0 +1,95 @@
+"""The values of each user: a metric at every k, or at one."""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toplist import blocks
+from toplist.hits import Hits
+from toplist.metrics import COUNTS, Metric
+from toplist.rows import rows_of
+
+Floats = NDArray[np.float64]
+
+
+def curves(
+    hits: Hits,
+    counted: NDArray[np.bool_],
+    metric: Metric,
+    depth: int,
+    n_threads: int | None = None,
+) -> Floats:
+    """Return one metric of every user at every k, (n_users, depth); NaN for users not counted."""
+    out = np.empty((len(hits), depth))
+    fill = filler(hits, counted, metric, depth)
+    work = hits.offsets + np.arange(len(hits.offsets)) * depth
+    for _ in blocks.run(lambda lo, hi: fill(lo, hi, out[lo:hi]), blocks.bounds(work), n_threads):
+        pass
+    return out
+
+
+def values(hits: Hits, counted: NDArray[np.bool_], metric: Metric, k: int) -> Floats:
+    """Return one metric of every user at one k, (n_users,); NaN for users not counted."""
+    from toplist.kernels import curves as kernels
+    from toplist.kernels import readonly
+
+    if metric.graded and hits.gains is not None:
+        fill = filler(hits, counted, metric, k)
+        out = np.empty(len(hits))
+        for lo, hi in blocks.bounds(np.arange(len(hits) + 1) * k):
+            block = np.empty((hi - lo, k))
+            fill(lo, hi, block)
+            out[lo:hi] = block[:, -1]
+        return out
+    rows = rows_of(hits, counted, metric.dividing.by_length, k)
+    divisors = metric.divisors(rows.n_relevant, rows.n_listed, k)[:, -1]
+    out = np.empty(len(hits))
+    kernels.values(
+        *(readonly(hits.offsets), readonly(hits.ranks, np.int32), readonly(rows.of_user)),
+        *(COUNTS.index(metric.counts), readonly(metric.discounts(k), np.float64)),
+        *(readonly(divisors, np.float64), out),
+    )
+    return out
+
+
+def filler(
+    hits: Hits, counted: NDArray[np.bool_], metric: Metric, depth: int
+) -> Callable[[int, int, Floats], None]:
+    """Return what writes the curves of the users ``lo..hi`` into an array (hi - lo, depth)."""
+    from toplist.kernels import curves as kernels
+    from toplist.kernels import readonly
+
+    rows = rows_of(hits, counted, metric.dividing.by_length, depth)
+    code = COUNTS.index(metric.counts)
+
+    def block(lo: int, hi: int) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
+        offsets = hits.offsets[lo : hi + 1]
+        ranks = hits.ranks[offsets[0] : offsets[-1]]
+        return readonly(offsets), readonly(ranks, np.int32), readonly(rows.of_user[lo:hi])
+
+    if hits.gains is None or hits.ideal_gains is None or not metric.graded:
+        table = readonly(metric.divisors(rows.n_relevant, rows.n_listed, depth), np.float64)
+        discounts = readonly(metric.discounts(depth), np.float64)
+
+        def fill(lo: int, hi: int, out: Floats) -> None:
+            kernels.curves(*block(lo, hi), code, discounts, table, out)
+
+        return fill
+
+    gains, ideal_gains = hits.gains, hits.ideal_gains
+    best = np.concatenate([[0], np.cumsum(hits.n_relevant)])
+    ideal = metric.dividing.ideal
+    table = readonly(metric.table(rows.n_relevant, rows.n_listed, depth), np.float64)
+    deepest = max(depth, int(table.max(initial=0))) if ideal else depth
+    discounts = readonly(metric.discounts(deepest), np.float64)
+
+    def fill_graded(lo: int, hi: int, out: Floats) -> None:
+        offsets, ranks, of_user = block(lo, hi)
+        kernels.graded_curves(
+            *(offsets, ranks, readonly(gains[offsets[0] : offsets[-1]], np.float64)),
+            *(readonly(best[lo : hi + 1]), readonly(ideal_gains[best[lo] : best[hi]], np.float64)),
+            *(of_user, code, discounts, table, ideal, out),
+        )
+
+    return fill_graded

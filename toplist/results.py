@@ -1,0 +1,267 @@
+"""What an evaluation returns: means at every k, their spread, and who was counted."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toplist import per_user, tables
+from toplist.formulas import STYLES, SYMBOLS, formula
+from toplist.grades import Grading
+from toplist.hits import Hits
+from toplist.inputs import choice
+from toplist.metrics import Metric
+from toplist.population import Moments, Population
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One entry of `metrics` as asked for: at one k (a float) or at several (an array)."""
+
+    metric: Metric
+    ks: tuple[int, ...]
+    scalar: bool
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What two results must share to be merged: what was asked, and by which rules."""
+
+    entries: tuple[Entry, ...]
+    convention: str
+    empty: str
+    missing: str
+    grading: Grading
+
+    @property
+    def depth(self) -> int:
+        """The largest k."""
+        return max((k for entry in self.entries for k in entry.ks), default=0)
+
+    @property
+    def metrics(self) -> dict[str, Metric]:
+        """The metrics by name, each once."""
+        return {entry.metric.name: entry.metric for entry in self.entries}
+
+
+@dataclass(frozen=True, eq=False)
+class TopKResult:
+    """Means of metrics over users, at every k up to the largest asked for.
+
+    Made by `toplist.top_k_eval`. Iterating yields one value per entry of its `metrics`: a float
+    where one k was asked for, else an array over the k's. ``result["ndcg@7"]`` is the mean at
+    any k up to the largest, ``result["ndcg"]`` the whole curve. Nothing is rounded but in print.
+
+    Attributes
+    ----------
+    n_users : int
+        Users of the ground truth: `n_evaluated` + `n_skipped`.
+    n_evaluated, n_skipped : int
+        Users in the means, and users left out (an empty ground truth; or no list, where such
+        users are skipped).
+    n_missing : int
+        Users with a ground truth but no list, or an empty one.
+    n_extra : int
+        Users with a list but no ground truth; they have no row.
+    users : sequence
+        The users' keys in the order of the rows; positions where none were given.
+    hits, counted : Hits and (n_users,) bool, or None
+        What per-user values are computed from: the hits, and whose are in the means.
+
+    Examples
+    --------
+    >>> from toplist import top_k_eval
+    >>> a = top_k_eval([[1, 2]], [{2}], k=2, metrics=["mrr"])
+    >>> b = top_k_eval([[1, 2], [3]], [{1}, {9}], k=2, metrics=["mrr"])
+    >>> (a + b)["mrr@2"], (a + b).per_user("mrr@2").tolist()
+    (0.5, [0.5, 1.0, 0.0])
+    """
+
+    terms: Terms
+    population: Population
+    hits: Hits | None
+    counted: NDArray[np.bool_] | None
+    n_users: int
+    n_missing: int
+    n_extra: int
+
+    @property
+    def n_evaluated(self) -> int:
+        """Number of users in the means."""
+        return self.population.n_evaluated
+
+    @property
+    def n_skipped(self) -> int:
+        """Number of users of the ground truth left out of the means."""
+        return self.n_users - self.n_evaluated
+
+    @property
+    def users(self) -> Sequence[Any]:
+        """The users' keys, or their positions."""
+        if self.hits is None or self.hits.users is None:
+            return range(self.n_users)
+        return self.hits.users
+
+    @property
+    def ks(self) -> tuple[int, ...]:
+        """The k's asked for, rising."""
+        return tuple(sorted({k for entry in self.terms.entries for k in entry.ks}))
+
+    def __iter__(self) -> Iterator[Any]:
+        """Yield one value per entry of `metrics`: a float, or an array over the k's."""
+        for entry in self.terms.entries:
+            at = self._mean(entry.metric.name)[np.array(entry.ks) - 1]
+            yield float(at[0]) if entry.scalar else at
+
+    def __getitem__(self, name: str) -> Any:
+        """Return the mean at ``"name@k"``, or the curve (K,) of ``"name"``."""
+        return self._pick(name, self._mean)
+
+    def std(self, name: str) -> Any:
+        """Return the standard deviation over users (ddof = 1), as ``[]`` returns the mean."""
+        return self._pick(name, self._std)
+
+    def interval(self, name: str, level: float = 0.95) -> tuple[Any, Any]:
+        """Return the ends of the normal confidence interval, mean ± z · std / √n.
+
+        Parameters
+        ----------
+        name : str
+            ``"name@k"``, or ``"name"`` for two curves.
+        level : float
+            Between 0 and 1.
+        """
+        from statistics import NormalDist  # a fifth of the import of toplist
+
+        if not 0 < level < 1:
+            raise ValueError(f"level must be between 0 and 1, not {level!r}")
+        z = NormalDist().inv_cdf((1 + level) / 2)
+        half = z * self.std(name) / np.sqrt(max(self.n_evaluated, 1))
+        return self[name] - half, self[name] + half
+
+    def per_user(self, name: str) -> Floats:
+        """Return the values of each user: (n_users,) for ``"name@k"``, (n_users, K) for ``"name"``.
+
+        Users left out of the means have NaN.
+
+        Raises
+        ------
+        ValueError
+            If the result does not hold its hits.
+        """
+        if self.hits is None or self.counted is None:
+            raise ValueError("this result holds no hits, so it has no values per user")
+        metric, k = self._find(name)
+        if k is None:
+            return per_user.curves(self.hits, self.counted, metric, self.terms.depth)
+        return per_user.values(self.hits, self.counted, metric, k)
+
+    def formula(self, name: str, style: str = "text") -> str:
+        """Return the exact formula behind a printed number, with its policies and counts.
+
+        Parameters
+        ----------
+        name : str
+            ``"name"`` or ``"name@k"``.
+        style : {"text", "latex"}
+        """
+        choice("style", style, STYLES)
+        metric, k = self._find(name)
+        lines = [formula(metric, style), SYMBOLS[style], f"convention: {self.terms.convention}"]
+        lines.append(f"mean over {self.n_evaluated:,} users; {tables.account(self)}")
+        return "\n".join(lines if k is None else [*lines, f"printed at k = {k}"])
+
+    def to_dict(self) -> dict[str, float]:
+        """Return the means asked for, ``{"ndcg@10": 0.1, ...}``."""
+        return {name: self[name] for name in self.names()}
+
+    def names(self) -> list[str]:
+        """Return the ``name@k`` of every mean asked for, in that order."""
+        return [f"{entry.metric.name}@{k}" for entry in self.terms.entries for k in entry.ks]
+
+    def to_pandas(self, per_user: bool = False) -> Any:
+        """Return a DataFrame: a row per metric and k, or per user.
+
+        Parameters
+        ----------
+        per_user : bool
+            False: columns metric, k, mean, std, low, high (95 % interval), n. True: a row per
+            user, with user_id and one column per metric and k.
+        """
+        return tables.to_pandas(self, per_user)
+
+    def __repr__(self) -> str:
+        """Return a table of metrics x k with 95 % intervals, and who was counted."""
+        return tables.text(self)
+
+    def __add__(self, other: "TopKResult") -> "TopKResult":
+        """Merge two results over different users.
+
+        Raises
+        ------
+        ValueError
+            If metrics, k, convention or policies differ, or a user is in both.
+        """
+        if not isinstance(other, TopKResult):
+            return NotImplemented
+        if self.terms != other.terms:
+            raise ValueError(f"cannot merge: {_difference(self.terms, other.terms)}")
+        held = None
+        if self.hits is not None and other.hits is not None:
+            held = self.hits + other.hits, np.concatenate([self.counted, other.counted])
+        hits, counted = held or (None, None)
+        return TopKResult(
+            self.terms,
+            self.population + other.population,
+            hits,
+            counted,
+            *(getattr(self, n) + getattr(other, n) for n in ("n_users", "n_missing", "n_extra")),
+        )
+
+    def _pick(self, name: str, curve_of: Any) -> Any:
+        metric, k = self._find(name)
+        curve = curve_of(metric.name)
+        return curve.copy() if k is None else float(curve[k - 1])
+
+    def _find(self, name: str) -> tuple[Metric, int | None]:
+        """Read ``"name"`` or ``"name@k"``; KeyError with the valid ones."""
+        metrics = self.terms.metrics
+        base, at, k = name.rpartition("@") if isinstance(name, str) else ("", "", "")
+        base = base if at else name
+        known = base in metrics if isinstance(base, str) else False
+        if known and not at:
+            return metrics[base], None
+        if known and k.isascii() and k.isdigit() and 1 <= int(k) <= self.terms.depth:
+            return metrics[base], int(k)
+        raise KeyError(
+            f"{name!r}: this result has {', '.join(metrics)}, "
+            f"alone or with @1 to @{self.terms.depth}"
+        )
+
+    def _mean(self, name: str) -> Floats:
+        return self._moments[name].mean
+
+    def _std(self, name: str) -> Floats:
+        return self._moments[name].std
+
+    @cached_property
+    def _moments(self) -> dict[str, Moments]:
+        return {metric.name: self.population.moments(metric) for metric in self.population.metrics}
+
+
+def _difference(a: Terms, b: Terms) -> str:
+    """Name the first term that differs, and both values."""
+    for field in fields(Terms):
+        mine, theirs = getattr(a, field.name), getattr(b, field.name)
+        if mine != theirs and field.name != "entries":
+            return f"{field.name} is {mine!r} in one and {theirs!r} in the other"
+    names = [
+        [f"{entry.metric.name}@{k}" for entry in terms.entries for k in entry.ks]
+        for terms in (a, b)
+    ]
+    return f"one has {', '.join(names[0])}, the other {', '.join(names[1])}"

@@ -1,0 +1,130 @@
+"""How a result is shown: text table, accounts of the users, data frames."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from toplist.results import TopKResult
+
+SUMMARY = ["metric", "k", "mean", "std", "low", "high", "n"]
+COUNTS = ["n_users", "n_evaluated", "n_skipped", "n_missing", "n_extra"]
+
+
+def account(result: "TopKResult") -> str:
+    """Say in words which users the means are over."""
+    terms = result.terms
+    parts = [f"{result.n_evaluated:,} of {result.n_users:,} users evaluated"]
+    if result.n_skipped:
+        why = "no relevant items" if terms.missing != "skip" else "no relevant items or no list"
+        parts.append(f"{result.n_skipped:,} skipped ({why})")
+    if result.n_missing:
+        fate = "left out" if terms.missing == "skip" else "counted as 0"
+        parts.append(f"{result.n_missing:,} without a list ({fate})")
+    if result.n_extra:
+        parts.append(f"{result.n_extra:,} with a list but no ground truth (ignored)")
+    return ", ".join(parts)
+
+
+def grid(result: "TopKResult", markup: str = "{mean} ±{half}") -> list[list[str]]:
+    """Return the cells of metrics x k: a header row, then a row per metric."""
+    ks = result.ks
+    asked: dict[str, set[int]] = {}
+    for entry in result.terms.entries:
+        asked.setdefault(entry.metric.name, set()).update(entry.ks)
+    rows = [["", *(f"@{k}" for k in ks)]]
+    for name, wanted in asked.items():
+        cells = (_cell(result, f"{name}@{k}", markup) if k in wanted else "" for k in ks)
+        rows.append([name, *cells])
+    return rows
+
+
+def _cell(result: "TopKResult", name: str, markup: str) -> str:
+    mean = result[name]
+    half = result.interval(name)[1] - mean
+    if np.isnan(half):
+        return f"{mean:.4f}"
+    return markup.format(mean=f"{mean:.4f}", half=f"{half:.4f}")
+
+
+def text(result: "TopKResult") -> str:
+    """Return the result as a table for a terminal."""
+    rows = grid(result)
+    first, *widths = (max(map(len, column)) for column in zip(*rows, strict=True))
+    lines = []
+    for name, *cells in rows:
+        padded = (cell.rjust(width) for cell, width in zip(cells, widths, strict=True))
+        lines.append("  ".join([name.ljust(first), *padded]))
+    interval = ", ± half of the 95 % interval" if result.n_evaluated > 1 else ""
+    lines.append(f"convention {result.terms.convention}: mean over users{interval}")
+    lines.append(account(result))
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def summary(result: "TopKResult") -> list[tuple[Any, ...]]:
+    """Return a row per metric and k, in the columns of `SUMMARY`."""
+    rows = []
+    for name in result.names():
+        metric, k = name.rsplit("@", 1)
+        low, high = result.interval(name)
+        rows.append((metric, int(k), result[name], result.std(name), low, high, result.n_evaluated))
+    return rows
+
+
+def to_pandas(result: "TopKResult", per_user: bool) -> Any:
+    """Return a DataFrame of the means, or of the users' values."""
+    import pandas
+
+    if per_user:
+        columns = {name: result.per_user(name) for name in result.names()}
+        return pandas.DataFrame({"user_id": list(result.users), **columns})
+    return pandas.DataFrame(summary(result), columns=SUMMARY)
+
+
+def as_json(result: "TopKResult") -> str:
+    """Return the means asked for as a JSON object, with spread, intervals and counts."""
+    import json
+
+    def number(value: float) -> float | None:
+        return None if np.isnan(value) else float(value)
+
+    names = result.names()
+    intervals = {name: result.interval(name) for name in names}
+    content = {
+        "convention": result.terms.convention,
+        "k": list(result.ks),
+        **{name: getattr(result, name) for name in COUNTS},
+        "values": {name: number(result[name]) for name in names},
+        "std": {name: number(result.std(name)) for name in names},
+        "interval": {name: list(map(number, ends)) for name, ends in intervals.items()},
+    }
+    return json.dumps(content, indent=1)
+
+
+def as_csv(result: "TopKResult") -> str:
+    """Return a row per metric and k: metric, k, mean, std, low, high, n."""
+    return _csv(SUMMARY, summary(result))
+
+
+def per_user_csv(result: "TopKResult") -> str:
+    """Return a row per user: user_id and one column per metric and k; NaN as an empty cell."""
+    columns = {name: result.per_user(name) for name in result.names()}
+    cells = (map(_cell_of, column.tolist()) for column in columns.values())
+    rows = zip(result.users, *cells, strict=True)
+    return _csv(["user_id", *columns], rows)
+
+
+def _cell_of(value: float) -> Any:
+    return "" if value != value else value
+
+
+def _csv(header: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
+    import csv
+    import io
+
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(rows)
+    return out.getvalue()
