@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from toplist import population
 from toplist.conventions import CONVENTIONS, EMPTY, MISSING, Convention
+from toplist.flat import name_user
 from toplist.grades import Grading
 from toplist.hits import Hits
-from toplist.ids import name_user
-from toplist.inputs import admit, choice, whole
-from toplist.matching import join
+from toplist.inputs import choice, whole
+from toplist.matching import DUPLICATES, joined
 from toplist.metrics import Metric, parse
 from toplist.results import Entry, Terms, TopKResult
 
@@ -120,8 +120,9 @@ def hits_of(ranks: Any, truths: Any, depth: int | None, options: Joining) -> tup
     """Return the hits down to `depth`, and whether one user was given bare."""
     if not isinstance(ranks, Hits):
         grading = Grading(options.relevant_from, options.gains)
-        admitted = admit(ranks, truths, depth, options.padding, grading)
-        return join(admitted, options.duplicates, options.n_threads), admitted.single
+        choice("duplicates", options.duplicates, DUPLICATES)
+        duplicates, padding, _, _, n_threads = options
+        return joined(ranks, truths, depth, padding, grading, duplicates, n_threads)
     if truths is not None:
         raise TypeError("ranks is a Hits, joined already: it takes no ground_truths")
     given = [

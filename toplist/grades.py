@@ -1,6 +1,6 @@
 """Grades of relevant items: which are relevant at all, and what a hit on one is worth."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.ids import name_user
+from toplist.flat import Flat, name_user
 from toplist.lists import Lists
 
 GAINS = ("linear", "exponential")
@@ -48,13 +48,8 @@ def of_rows(rows: Sequence[Any]) -> NDArray[np.float64] | None:
     return np.array(flat, np.float64)
 
 
-def apply(
-    truth: Lists,
-    grading: Grading,
-    users: Sequence[Any] | None,
-    decode: Callable[[int], Any],
-) -> Lists:
-    """Keep the items whose grade makes them relevant, with their gains.
+def apply(truth: Lists, source: Flat, grading: Grading, users: Sequence[Any] | None) -> Lists:
+    """Keep the items whose grade makes them relevant, with their gains; `source` is for messages.
 
     An item is relevant if its grade is above 0, or at least `relevant_from`. Its gain is the
     grade, or 2^grade - 1 with exponential gains; `Lists.gains` is None where all are 1.
@@ -75,8 +70,9 @@ def apply(
     bad = np.flatnonzero(~((grades >= 0) & (grades < np.inf)))
     if len(bad):
         user = int(np.searchsorted(truth.offsets, bad[0], side="right")) - 1
+        item = source.row(user)[bad[0] - truth.offsets[user]]
         raise ValueError(
-            f"{name_user(users, user)}, item {decode(int(truth.items[bad[0]]))!r}: grade "
+            f"{name_user(users, user)}, item {item!r}: grade "
             f"{grades[bad[0]]}; a grade is 0 or more, and finite"
         )
     least = grading.relevant_from

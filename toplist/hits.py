@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from toplist.flat import name_user
 from toplist.grades import STANDARD, Grading
-from toplist.ids import name_user
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,8 @@
 """Ids of any kind become 64-bit integers that are equal exactly where the ids are.
 
-Integers stay what they are. Everything else (strings, bytes, integers beyond 64 bits, other
-hashables) is numbered by one dictionary over both sides; a hash never decides.
+Integers stay what they are. Strings are hashed, and the join verified afterwards, where it finds
+anything (`toplist.strings`). Everything else (bytes, integers beyond 64 bits, other hashables,
+and strings that cannot be hashed so) is numbered by one dictionary over both sides.
 """
 
 import struct
@@ -13,7 +14,6 @@ from collections.abc import (
     Iterable,
     Iterator,
     Mapping,
-    Sequence,
     Set,
 )
 from dataclasses import dataclass, replace
@@ -23,6 +23,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from toplist import strings
+from toplist.flat import Flat, compact, trim
 from toplist.lists import Lists
 
 _NEVER_ID = (
@@ -32,51 +34,29 @@ _NEVER_ID = (
 _WAY_OUT = "give integers or strings, for example [int(i) for i in ids]"
 
 
-@dataclass(frozen=True, eq=False)
-class Flat:
-    """The ids of one side: user u's are the `lengths[u]` from `offsets[u]` on.
-
-    `ids` is an array, or (before encoding) the rows as Python containers. `grades`, if any, has
-    a place for each id.
-    """
-
-    side: str
-    ids: Any
-    offsets: NDArray[np.int64]
-    lengths: NDArray[np.int64]
-    grades: NDArray[np.float64] | None = None
-
-    def cut(self, depth: int) -> "Flat":
-        """Keep the first `depth` ids of every list."""
-        return replace(self, lengths=np.minimum(self.lengths, depth))
-
-    @property
-    def rows(self) -> Iterable[Sequence[Any]]:
-        """The ids as Python objects, user by user."""
-        if not isinstance(self.ids, np.ndarray):
-            return self.ids  # type: ignore[no-any-return]
-        ends = self.offsets[:-1] + self.lengths
-        return (
-            self.ids[start:end].tolist() for start, end in zip(self.offsets[:-1], ends, strict=True)
-        )
+# (ranked, truth, padding -> code)
+_Coded = tuple[Flat, Flat, Callable[[Any], int]]
 
 
 @dataclass(frozen=True, eq=False)
 class Encoded:
-    """Both sides as integers; `decode` gives back an id as it was written."""
+    """Both sides as integers, of which `lengths` says how much of each ranked list counts.
+
+    `hashed` says that the integers are hashes of strings, so that a join has to be verified.
+    """
 
     ranked: Lists
     lengths: NDArray[np.int64]
     truth: Lists
-    decode: Callable[[int], Any]
+    hashed: bool
 
 
-# (ranked, truth, code -> id, padding -> code)
-_Coded = tuple[Flat, Flat, Callable[[int], Any], Callable[[Any], int]]
-
-
-def encode(ranked: Flat, truth: Flat, padding: Any, users: list[Any] | None) -> Encoded:
+def encode(
+    ranked: Flat, truth: Flat, padding: Any, users: list[Any] | None, hashing: bool
+) -> Encoded:
     """Encode both sides alike, and take `padding` off the ends of their lists.
+
+    Strings may be `hashing`, where neither padding nor grades ask for more than a join.
 
     Raises
     ------
@@ -85,17 +65,16 @@ def encode(ranked: Flat, truth: Flat, padding: Any, users: list[Any] | None) -> 
     ValueError
         For padding before a real id.
     """
-    encoded = _as_integers(ranked, truth) or _numbered(ranked, truth, padding)
-    ranked, truth, decode, code_of = encoded
+    integers = _as_integers(ranked, truth)
+    if integers is None and hashing and padding is None and truth.grades is None:
+        hashes = strings.hashed(ranked), strings.hashed(truth)
+        if hashes[0] is not None and hashes[1] is not None:
+            return Encoded(hashes[0], ranked.lengths, hashes[1], hashed=True)
+    ranked, truth, code_of = integers or _numbered(ranked, truth, padding)
     if padding is not None:
         code = code_of(padding)
-        ranked, truth = _trim(ranked, code, users), _trim(truth, code, users)
-    return Encoded(Lists(ranked.offsets, ranked.ids), ranked.lengths, _compact(truth), decode)
-
-
-def name_user(users: Sequence[Any] | None, position: int) -> str:
-    """Name a user in a message: by key, or by position."""
-    return f"user {position}" if users is None else f"user {users[position]!r}"
+        ranked, truth = trim(ranked, code, users), trim(truth, code, users)
+    return Encoded(Lists(ranked.offsets, ranked.ids), ranked.lengths, compact(truth), hashed=False)
 
 
 def _as_integers(ranked: Flat, truth: Flat) -> _Coded | None:
@@ -104,18 +83,13 @@ def _as_integers(ranked: Flat, truth: Flat) -> _Coded | None:
     if a is None or b is None:
         return None
     top = np.iinfo(np.int64).max
-    decode: Callable[[int], Any] = int
-    if any(ids.dtype == np.uint64 and ids.max(initial=0) > top for ids in (a, b)):
-        # Read as int64, ids from 2^63 on are negative: exact unless the other side has negatives.
-        if any(ids.dtype.kind == "i" and ids.min(initial=0) < 0 for ids in (a, b)):
-            return None
-        decode = _unsigned
+    if any(ids.dtype == np.uint64 and ids.max(initial=0) > top for ids in (a, b)) and any(
+        ids.dtype.kind == "i" and ids.min(initial=0) < 0 for ids in (a, b)
+    ):
+        # read as int64, ids from 2^63 on are negative: exact, but beside other negatives
+        return None
     a, b = (ids.view(np.int64) if ids.dtype == np.uint64 else ids for ids in (a, b))
-    return replace(ranked, ids=a), replace(truth, ids=b), decode, _integer_padding
-
-
-def _unsigned(code: int) -> int:
-    return int(code) % 2**64
+    return replace(ranked, ids=a), replace(truth, ids=b), _integer_padding
 
 
 def _integer_padding(padding: Any) -> int:
@@ -178,8 +152,7 @@ def _numbered(ranked: Flat, truth: Flat, padding: Any) -> _Coded:
     truth, ranked = (_number_side(flat, codes, kinds) for flat in (truth, ranked))
     if padding is not None:
         kinds.admit([padding], "padding")
-    names = list(codes)
-    return ranked, truth, names.__getitem__, codes.__getitem__
+    return ranked, truth, codes.__getitem__
 
 
 def _number_side(flat: Flat, codes: dict[Any, int], kinds: "_Kinds") -> Flat:
@@ -225,26 +198,3 @@ def _kind(type_: type) -> Any:
         if issubclass(type_, types):
             return kind
     return type_ if issubclass(type_, Hashable) else None
-
-
-def _trim(flat: Flat, padding: int, users: Sequence[Any] | None) -> Flat:
-    """Shorten the lists by the padding at their ends."""
-    from toplist.kernels import joining, readonly
-
-    ids = readonly(flat.ids)
-    lengths, user, place = joining.trim(ids, flat.offsets, flat.lengths, padding)
-    if user >= 0:
-        raise ValueError(
-            f"{flat.side}: {name_user(users, user)} has padding at rank {place + 1}, "
-            "before a real id: padding is only dropped from the end"
-        )
-    return replace(flat, lengths=lengths)
-
-
-def _compact(flat: Flat) -> Lists:
-    """Close the gaps that padding left."""
-    offsets = np.concatenate([[0], np.cumsum(flat.lengths)])
-    if offsets[-1] == len(flat.ids):
-        return Lists(flat.offsets, flat.ids, flat.grades)
-    kept = np.arange(offsets[-1]) + np.repeat(flat.offsets[:-1] - offsets[:-1], flat.lengths)
-    return Lists(offsets, flat.ids[kept], None if flat.grades is None else flat.grades[kept])

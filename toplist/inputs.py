@@ -19,8 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import grades
+from toplist.flat import Flat
 from toplist.grades import STANDARD, Grading
-from toplist.ids import Flat, encode
+from toplist.ids import encode
 from toplist.lists import Lists
 
 CONTAINERS = (list, tuple, range)
@@ -32,7 +33,8 @@ class Admitted:
 
     `lengths` says how much of each ranked list counts: at most `depth` ids, without padding.
     `users` are the keys of keyed inputs, else None. `single` says that one user was given bare.
-    `decode` turns an integer back into the id that the caller wrote, for messages.
+    `sources` are both sides as the caller wrote them; `hashed` says that the integers are hashes,
+    so that what the join finds has to be verified.
     """
 
     ranked: Lists
@@ -43,7 +45,8 @@ class Admitted:
     users: list[Any] | None
     single: bool
     n_extra: int
-    decode: Any
+    sources: tuple[Flat, Flat]
+    hashed: bool
 
 
 def admit(
@@ -52,6 +55,7 @@ def admit(
     k: int | None = None,
     padding: Any = None,
     grading: Grading = STANDARD,
+    hashing: bool = True,
 ) -> Admitted:
     """Recognise, align and encode the two sides of an evaluation.
 
@@ -72,8 +76,8 @@ def admit(
             f"{len(ranked.lengths)} ranked lists but {len(truth.lengths)} ground truths: "
             "lists by position need one ground truth each"
         )
-    encoded = encode(ranked, truth, padding, users)
-    relevant = grades.apply(encoded.truth, grading, users, encoded.decode)
+    encoded = encode(ranked, truth, padding, users, hashing)
+    relevant = grades.apply(encoded.truth, truth, grading, users)
     depth = int(encoded.lengths.max(initial=0)) if k is None else k
     return Admitted(
         encoded.ranked,
@@ -84,7 +88,8 @@ def admit(
         users,
         single,
         n_extra,
-        encoded.decode,
+        (ranked, truth),
+        encoded.hashed,
     )
 
 
@@ -236,7 +241,7 @@ def _flatten_rows(rows: Sequence[Any], depth: int | None, side: str) -> Flat:
                 + _swapped(example)
             )
     if depth is not None:
-        rows = [row[:depth] for row in rows]
+        rows = [row if len(row) <= depth else row[:depth] for row in rows]
     lengths = np.fromiter(map(len, rows), np.int64, len(rows))
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     if rows and all(type(row) is np.ndarray for row in rows):

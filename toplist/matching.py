@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist import blocks
-from toplist.grades import Grading
+from toplist import blocks, strings
+from toplist.flat import name_user
+from toplist.grades import STANDARD, Grading
 from toplist.hits import Hits, offsets_of, trusted
-from toplist.ids import name_user
 from toplist.inputs import Admitted, admit, choice
 
 DUPLICATES = ("raise", "first")
@@ -67,14 +67,36 @@ def match(
     Hits(2 users, 1 hits, lists read to k=2)
     """
     grading = Grading(relevant_from, gains)
-    return join(admit(ranks, ground_truths, k, padding, grading), duplicates, n_threads)
+    choice("duplicates", duplicates, DUPLICATES)
+    return joined(ranks, ground_truths, k, padding, grading, duplicates, n_threads)[0]
+
+
+class HashCollisionError(Exception):
+    """Two strings of one hash met in the join; it has to be made again with exact numbers."""
+
+
+def joined(
+    ranks: Any,
+    truths: Any,
+    k: int | None,
+    padding: Any = None,
+    grading: Grading = STANDARD,
+    duplicates: str = "raise",
+    n_threads: int | None = None,
+) -> tuple[Hits, bool]:
+    """Return the hits, and whether one user was given bare."""
+    admitted = admit(ranks, truths, k, padding, grading)
+    try:
+        return join(admitted, duplicates, n_threads), admitted.single
+    except HashCollisionError:
+        admitted = admit(ranks, truths, k, padding, grading, hashing=False)
+        return join(admitted, duplicates, n_threads), admitted.single
 
 
 def join(admitted: Admitted, duplicates: str, n_threads: int | None) -> Hits:
     """Join what the door let through, in blocks of users."""
     from toplist.kernels import joining, readonly
 
-    choice("duplicates", duplicates, DUPLICATES)
     ranked, truth = admitted.ranked, admitted.truth
     graded = truth.gains is not None
     gains_of = np.empty(0) if truth.gains is None else truth.gains
@@ -89,26 +111,25 @@ def join(admitted: Admitted, duplicates: str, n_threads: int | None) -> Hits:
         room = int(np.minimum(lengths, np.diff(relevant)).sum())
         ranks, gains = np.empty(room, np.int32), np.empty(room if graded else 0)
         n_hits, n_relevant = np.empty((2, hi - lo), np.int64)
-        user, first, second = joining.join(
+        most, longest = np.diff(relevant).max(initial=0), lengths.max(initial=0)
+        user = joining.join(
             *(ids, readonly(listed), lengths, truths, readonly(relevant), worth),
-            *(duplicates == "raise", joining.slots_for(int(np.diff(relevant).max(initial=0)))),
+            *(duplicates == "raise", joining.tables_for(int(most), int(longest))),
             *(ranks, gains, n_hits, n_relevant),
         )
         if user >= 0:
-            item = admitted.decode(ids[listed[user] - listed[0] + first])
-            raise ValueError(
-                f"{name_user(admitted.users, lo + user)} has item {item!r} at ranks {first + 1} "
-                f"and {second + 1}: a ranked list holds an item once; duplicates='first' counts "
-                "the first place and ignores the others"
-            )
+            raise _repeated(admitted, lo + user)
         n = int(n_hits.sum())
         ideal = _ideal_gains(admitted, lo, hi) if graded else gains
         return ranks[:n].copy(), n_hits, n_relevant, gains[:n].copy(), ideal
 
     parts = list(blocks.run(block, blocks.bounds(ranked.offsets + truth.offsets), n_threads))
     ranks, n_hits, n_relevant, gains, ideal = map(np.concatenate, zip(*parts, strict=True))
+    offsets = offsets_of(n_hits)
+    if admitted.hashed and not strings.agree(*admitted.sources, offsets, ranks, n_relevant):
+        raise HashCollisionError
     return trusted(
-        offsets=readonly(offsets_of(n_hits)),
+        offsets=readonly(offsets),
         ranks=readonly(ranks, np.int32),
         n_relevant=readonly(n_relevant),
         n_listed=readonly(admitted.lengths),
@@ -121,6 +142,19 @@ def join(admitted: Admitted, duplicates: str, n_threads: int | None) -> Hits:
     )
 
 
+def _repeated(admitted: Admitted, user: int) -> Exception:
+    """Return the error of a list that holds an id twice."""
+    first: dict[Any, int] = {}
+    for rank, item in enumerate(admitted.sources[0].row(user), start=1):
+        if first.setdefault(item, rank) != rank:
+            return ValueError(
+                f"{name_user(admitted.users, user)} has item {item!r} at ranks {first[item]} and "
+                f"{rank}: a ranked list holds an item once; duplicates='first' counts the first "
+                "place and ignores the others"
+            )
+    return HashCollisionError()
+
+
 def _ideal_gains(admitted: Admitted, lo: int, hi: int) -> NDArray[np.float64]:
     """Return the gains of the distinct relevant items of a block of users, each's best first."""
     from toplist.kernels import joining, readonly
@@ -130,11 +164,12 @@ def _ideal_gains(admitted: Admitted, lo: int, hi: int) -> NDArray[np.float64]:
     offsets = truth.offsets[lo : hi + 1]
     part = slice(offsets[0], offsets[-1])
     out = np.empty(offsets[-1] - offsets[0])
-    n, user, place = joining.ideals(
+    n, user, _ = joining.ideals(
         readonly(truth.items[part]), readonly(offsets), readonly(truth.gains[part], np.float64), out
     )
     if user >= 0:
-        item = admitted.decode(truth.items[offsets[user] + place])
+        written = admitted.sources[1].row(lo + user)
+        item = next(item for item in written if written.count(item) > 1)
         raise ValueError(
             f"{name_user(admitted.users, lo + user)} has item {item!r} twice in the ground truth, "
             "with different grades"
