@@ -1,8 +1,11 @@
 """Who computes what: per convention the metrics it has, its divisors, and its policies.
 
 A convention is entries that differ from the standard table, plus the policies for empty ground
-truths and missing lists, each with the place in the peer's source that says so. Nothing here
-rounds, and nothing copies a defect (duplicates counted twice, ideals from the hits found).
+truths, missing lists and averaging, each with the place in the peer's source that says so. None
+rounds, and none copies a defect (repeated items earning twice, ideals made from the hits found).
+
+Not of this form, and so not offered: a divisor of the hits found so far (recmetrics,
+torchmetrics), means of precisions (Elliot's MAP), bpref.
 """
 
 from collections.abc import Mapping
@@ -27,27 +30,33 @@ class Convention:
         A user with an empty ground truth.
     missing : {"zero", "skip", "raise"}
         A user with a ground truth but without a list.
+    pooled : tuple of str
+        Metrics that are a ratio of sums over users, instead of a mean of ratios.
     source : str
         Repository, version and lines.
     text : str
-        What sets it apart, in a line or two.
+        What sets it apart, and which defects it does not copy.
     """
 
     name: str
     metrics: Mapping[str, Metric]
     empty: str = "skip"
     missing: str = "zero"
+    pooled: tuple[str, ...] = ()
     source: str = ""
     text: str = ""
 
 
-def _metrics(*names: str, **divisors: str) -> dict[str, Metric]:
-    """Return the named standard metrics, some with another divisor."""
-    return {
-        name: replace(METRICS[name], divisor=divisors.get(name, METRICS[name].divisor))
-        for name in names
-    }
+def _metrics(names: str, *others: Metric, **divisors: str) -> dict[str, Metric]:
+    """Return the named standard metrics, some with another divisor, and others."""
+    chosen = [
+        replace(METRICS[name], divisor=divisors.get(name, METRICS[name].divisor))
+        for name in names.split()
+    ]
+    return {metric.name: metric for metric in (*chosen, *others)}
 
+
+_CLIPPED = [replace(METRICS[name], discount="log2(max(r,2))") for name in ("ndcg", "dcg")]
 
 CONVENTIONS: dict[str, Convention] = {
     convention.name: convention
@@ -55,31 +64,51 @@ CONVENTIONS: dict[str, Convention] = {
         Convention(
             "standard",
             METRICS,
-            source="the textbook forms; map as Spark's meanAveragePrecisionAt(k), ml_metrics apk",
             text="What most libraries and textbooks compute. map@k divides by min(k, R), so it "
             "may fall as k grows; trec_eval's, divided by R, does not.",
         ),
         Convention(
             "neurec",
             _metrics(
-                "hit",
-                "precision",
-                "recall",
-                "map",
-                "ndcg",
-                "mrr",
+                "hit precision recall map ndcg mrr",
                 precision="min(k,n)",
                 map="sum(min(i,R))",
                 ndcg="ideal(min(k,n,R))",
             ),
             empty="zero",
             source="wubinzzu/NeuRec@9e9391b evaluator/backend/python/metric.py:8-64",
-            text="NeuRec's Python backend: lists end at min(k, n). Its map divides by a running "
+            text="NeuRec's Python backend: a list ends at min(k, n). Its map divides by a running "
             "sum, which gives a perfect list of three 0.5 (NeuRec issue 39).",
         ),
         Convention(
+            "neurec-cpp",
+            _metrics("precision recall map ndcg mrr"),
+            source="wubinzzu/NeuRec@9e9391b evaluator/backend/cpp/include/metric.h:17-108",
+            text="NeuRec's C++ backend, chosen silently where it is built; sums in float32 there.",
+        ),
+        Convention(
+            "rectorch",
+            _metrics("hit recall ndcg mrr", recall="min(k,R)"),
+            source="makgyver/rectorch@f4292d6 rectorch/metrics.py:136-285",
+            text="recall divides by min(k, R). A user without relevant items is NaN there.",
+        ),
+        Convention(
+            "recbole",
+            _metrics("hit precision recall map ndcg mrr"),
+            source="RUCAIBox/RecBole@7b02be5 recbole/evaluator/metrics.py:62-227",
+            text="The standard divisors; RecBole rounds its means to 4 decimals.",
+        ),
+        Convention(
+            "sklearn",
+            _metrics("dcg ndcg"),
+            empty="zero",
+            source="scikit-learn/scikit-learn@000ab8a sklearn/metrics/_ranking.py dcg_score, "
+            "ndcg_score",
+            text="Grades are linear gains. Ties in scores are averaged: toplist.scores.ndcg.",
+        ),
+        Convention(
             "trec_eval",
-            _metrics("hit", "precision", "recall", "map", "ndcg", "mrr", map="R"),
+            _metrics("hit precision recall map ndcg mrr", map="R"),
             empty="zero",
             missing="skip",
             source="usnistgov/trec_eval@f425365 m_success.c m_P.c m_recall.c m_map_cut.c "
@@ -87,5 +116,91 @@ CONVENTIONS: dict[str, Convention] = {
             text="success, P, recall, map_cut (map when k covers the list), ndcg_cut, recip_rank. "
             "Users without a list are left out; missing='zero' is its option -c.",
         ),
+        Convention(
+            "ranx",
+            _metrics("hit cg precision recall f1 map mrr dcg ndcg rbp", map="R"),
+            empty="zero",
+            source="AmenRa/ranx@2cae52f ranx/metrics/*.py",
+            text="cg is its hits. It wants the same users on both sides, or make_comparable=True, "
+            "which counts missing lists as 0. Repeats earning twice are not copied.",
+        ),
+        Convention(
+            "rectools",
+            _metrics("hit precision recall f1 map ndcg mrr", map="R", ndcg="ideal(k)"),
+            source="MobileTeleSystems/RecTools@41a5a63 rectools/metrics/ranking.py:281-572, "
+            "classification.py:290-316",
+            text="Its defaults: nDCG's ideal fills all k places whatever R is "
+            "(divide_by_achievable=False). Repeats earning twice are not copied.",
+        ),
+        Convention(
+            "lenskit",
+            _metrics(
+                "hit precision recall map mrr",
+                *_CLIPPED,
+                precision="min(k,n)",
+                recall="min(k,R)",
+                map="min(k,n,R)",
+            ),
+            missing="skip",
+            source="lenskit/lkpy@3bd1c17 src/lenskit/metrics/ranking/_pr.py:38-71 _map.py:30-44 "
+            "_dcg.py _weighting.py:103-122 _recip.py:40-50",
+            text="Ranks 1 and 2 weigh the same in DCG: the discount is log2(max(rank, 2)).",
+        ),
+        Convention(
+            "recommenders",
+            _metrics(
+                "precision recall map ndcg",
+                replace(METRICS["map"], name="map_at_k"),
+                map="R",
+            ),
+            missing="skip",
+            source="recommenders-team/recommenders@b02c95e recommenders/evaluation/"
+            "python_evaluation.py:496-834",
+            text="Has two functions, map (divided by R) and map_at_k (by min(k, R)). Its nDCG "
+            "alone counts users without a list as 0; here missing='zero' does. Repeats earning "
+            "twice are not copied.",
+        ),
+        Convention(
+            "implicit",
+            _metrics("precision map ndcg", precision="min(k,R)"),
+            pooled=("precision",),
+            source="benfred/implicit@8a95dbe implicit/evaluation.pyx:428-471",
+            text="What it calls precision is a recall capped at k and pooled over users.",
+        ),
+        Convention(
+            "irspack",
+            _metrics(
+                "hit precision recall map ndcg",
+                precision="min(k,n)",
+                map="R",
+                ndcg="ideal(min(k,n,R))",
+            ),
+            missing="skip",
+            source="tohtsky/irspack@1877e70 cpp_source/evaluator.cpp:137-165",
+            text="Short lists are not punished in precision and nDCG.",
+        ),
+        Convention(
+            "spark",
+            _metrics("precision recall map ndcg"),
+            empty="zero",
+            source="apache/spark@075aa42 mllib/evaluation/RankingMetrics.scala",
+            text="precisionAt, recallAt, meanAveragePrecisionAt, ndcgAt. Repeats earning twice, "
+            "and ideals in the order given, are not copied.",
+        ),
     )
 }
+
+
+def same_formula(metric: Metric) -> list[str]:
+    """Return the conventions that have a metric of this name with the same three choices.
+
+    Examples
+    --------
+    >>> same_formula(METRICS["map"])
+    ['standard', 'neurec-cpp', 'recbole', 'implicit', 'spark']
+    """
+    return [
+        name
+        for name, convention in CONVENTIONS.items()
+        if convention.metrics.get(metric.name) == metric
+    ]

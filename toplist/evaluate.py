@@ -1,6 +1,6 @@
 """`top_k_eval`: from lists to means at every k, and who is averaged."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -17,6 +17,7 @@ from toplist.matching import DUPLICATES, joined
 from toplist.metrics import Metric, parse
 from toplist.results import Entry, Terms, TopKResult
 
+AGGREGATES = ("mean", "pooled")
 DEFAULT = ("hit", "precision", "recall", "map", "ndcg", "mrr")
 
 
@@ -27,6 +28,8 @@ def top_k_eval(
     *,
     metrics: str | Metric | Iterable[str | Metric] = DEFAULT,
     convention: str = "standard",
+    weights: Any = None,
+    aggregate: str | None = None,
     empty: str | None = None,
     missing: str | None = None,
     duplicates: str = "raise",
@@ -50,6 +53,11 @@ def top_k_eval(
         Names of `METRICS`: ``"ndcg"``, ``"ndcg@10"``, ``"rbp(p=0.5)"``, or a `Metric` of your own.
     convention : str
         A name in `CONVENTIONS`: whose divisors and policies.
+    weights : (n_users,) numbers or dict user -> number, optional
+        How much each user counts, 0 or more: means are Σwx / Σw.
+    aggregate : {"mean", "pooled"}, optional
+        The mean of the users' values; or the ratio of sums, Σ numerators / Σ divisors over
+        users, which has no std. Default: the convention's.
     empty : {"skip", "zero", "raise"}, optional
         Users with an empty ground truth: left out of the mean (NaN per user), or 0. Default: the
         convention's.
@@ -99,11 +107,52 @@ def top_k_eval(
     options = Joining(duplicates, padding, relevant_from, gains, n_threads)
     hits, _ = hits_of(ranks, ground_truths, depth, options)
     counted = counted_users(hits, rules)
-    terms = Terms(entries, rules.name, rules.empty, rules.missing, hits.grading)
-    wanted = tuple(terms.metrics.values())
-    histograms = population.count(hits, counted, wanted, depth, n_threads)
+    pooled = _pooled(entries, rules, aggregate)
+    terms = Terms(
+        entries, rules.name, rules.empty, rules.missing, hits.grading, pooled, weights is not None
+    )
+    worth = None if weights is None else _weights(weights, hits)
+    histograms = population.count(
+        hits,
+        counted,
+        tuple(terms.metrics.values()),
+        depth,
+        pooled=pooled,
+        weights=worth,
+        n_threads=n_threads,
+    )
     n_missing = int(np.sum((hits.n_relevant > 0) & (hits.n_listed == 0)))
     return TopKResult(terms, histograms, hits, counted, len(hits), n_missing, hits.n_extra)
+
+
+def _pooled(
+    entries: tuple[Entry, ...], rules: Convention, aggregate: str | None
+) -> tuple[str, ...]:
+    """Return the names of the metrics that are ratios of sums over users."""
+    names = dict.fromkeys(entry.metric.name for entry in entries)
+    if aggregate is None:
+        return tuple(name for name in names if name in rules.pooled)
+    choice("aggregate", aggregate, AGGREGATES)
+    return tuple(names) if aggregate == "pooled" else ()
+
+
+def _weights(weights: Any, hits: Hits) -> NDArray[np.float64]:
+    """Return one weight per row."""
+    if isinstance(weights, Mapping):
+        users = range(len(hits)) if hits.users is None else hits.users
+        absent = [user for user in users if user not in weights]
+        if absent:
+            raise ValueError(f"weights has no entry for user {absent[0]!r} ({len(absent):,} such)")
+        weights = [weights[user] for user in users]
+    found = np.asarray(weights, np.float64)
+    if found.shape != (len(hits),):
+        raise ValueError(f"weights has shape {found.shape}: one per user is needed, {len(hits)}")
+    bad = np.flatnonzero(~((found >= 0) & (found < np.inf)))
+    if len(bad):
+        raise ValueError(
+            f"{name_user(hits.users, int(bad[0]))} has weight {found[bad[0]]}: 0 or more is needed"
+        )
+    return found
 
 
 class Joining(NamedTuple):
@@ -195,15 +244,14 @@ def _refuse_twins(entries: list[Entry]) -> None:
 def counted_users(hits: Hits, rules: Convention) -> NDArray[np.bool_]:
     """Say which users are in the means; raise where a policy is to raise."""
     empty = hits.n_relevant == 0
-    unlisted = hits.n_listed == 0
     _refuse_users(hits, rules.empty == "raise", empty, "an empty ground truth", "empty='skip'")
-    missing = unlisted & ~empty
+    missing = (hits.n_listed == 0) & ~empty
     _refuse_users(hits, rules.missing == "raise", missing, "no ranked list", "missing='zero'")
     counted = np.ones(len(hits), bool)
     if rules.empty == "skip":
         counted &= ~empty
     if rules.missing == "skip":
-        counted &= ~unlisted
+        counted &= ~missing
     return counted
 
 

@@ -84,6 +84,11 @@ class Hits:
         """Return the sizes."""
         return f"Hits({len(self):,} users, {len(self.ranks):,} hits, lists read to k={self.k})"
 
+    @property
+    def graded(self) -> bool:
+        """Whether hits are worth different gains."""
+        return self.gains is not None
+
     def __add__(self, other: "Hits") -> "Hits":
         """Return the hits of both sets of users, one after the other.
 

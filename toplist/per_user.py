@@ -1,12 +1,13 @@
 """The values of each user: a metric at every k, or at one."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from toplist import blocks
-from toplist.hits import Hits
+from toplist.hits import Hits, offsets_of
 from toplist.metrics import COUNTS, Metric
 from toplist.rows import rows_of
 
@@ -34,7 +35,7 @@ def values(hits: Hits, counted: NDArray[np.bool_], metric: Metric, k: int) -> Fl
     from toplist.kernels import curves as kernels
     from toplist.kernels import readonly
 
-    if metric.graded and hits.gains is not None:
+    if metric.graded and hits.graded:
         fill = filler(hits, counted, metric, k)
         out = np.empty(len(hits))
         for lo, hi in blocks.bounds(np.arange(len(hits) + 1) * k):
@@ -93,3 +94,30 @@ def filler(
         )
 
     return fill_graded
+
+
+def divisor_filler(
+    hits: Hits, counted: NDArray[np.bool_], metric: Metric, depth: int
+) -> Callable[[int, int], Floats]:
+    """Return what gives the divisors of the users ``lo..hi`` at every k, (hi - lo, depth)."""
+    rows = rows_of(hits, counted, metric.dividing.by_length, depth)
+    if not (metric.graded and hits.graded and metric.dividing.ideal):
+        table = metric.divisors(rows.n_relevant, rows.n_listed, depth)
+        table[np.isinf(table)] = 0.0
+        return lambda lo, hi: table[rows.of_user[lo:hi]]
+    places = metric.table(rows.n_relevant, rows.n_listed, depth).astype(np.int64)
+    deepest = max(1, int(places.max(initial=0)))
+    # an ideal list is one whose hits stand on the first ranks, best gains first
+    best = offsets_of(hits.n_relevant)
+    ranks = np.arange(best[-1]) - np.repeat(best[:-1], hits.n_relevant) + 1
+    ideal = Hits(best, ranks, hits.n_relevant, hits.n_relevant, hits.ideal_gains, hits.ideal_gains)
+    fill = filler(ideal, counted, replace(metric, divisor="1"), deepest)
+
+    def divisors(lo: int, hi: int) -> Floats:
+        earned = np.zeros((hi - lo, deepest + 1))
+        out = np.empty((hi - lo, deepest))
+        fill(lo, hi, out)
+        earned[:, 1:] = out
+        return np.take_along_axis(earned, places[rows.of_user[lo:hi]], axis=1)
+
+    return divisors

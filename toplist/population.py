@@ -5,12 +5,14 @@ how many hits stand at each rank, the sum of their j, how many are first hits. T
 so they come out the same for any order of users, any number of threads and any sharding, and two
 parts merge by addition. The mean of any metric at any k, under any divisor, follows from them.
 Its variance does too for hit, precision, recall, f1 and mrr; other sums over hits need one more
-histogram, of squares, in floats. Metrics with grades are divided by each user's own ideal, so
-their means and spreads are gathered from the users' curves.
+histogram, of squares, in floats. Where users differ in more than R and n (grades, weights), and for
+ratios of sums, the moments are gathered from the users' curves instead.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import operator
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -19,38 +21,15 @@ from numpy.typing import NDArray
 from toplist import blocks
 from toplist.hits import Hits
 from toplist.metrics import COUNTS, Metric
-from toplist.per_user import filler
+from toplist.moments import Moments, Pooled
+from toplist.per_user import divisor_filler, filler
 from toplist.rows import Rows, rows_of
 
 Floats = NDArray[np.float64]
+Average = Moments | Pooled
 
 # A spread this small beside the squares it is the difference of is their rounding error.
 ROUNDING = 1e-13
-
-
-@dataclass(frozen=True, eq=False)
-class Moments:
-    """Number of users, and the mean and the sum of squared deviations of a metric, (K,) each."""
-
-    n: int
-    mean: Floats
-    deviation: Floats
-
-    @property
-    def std(self) -> Floats:
-        """The standard deviation (ddof = 1); NaN for fewer than two users."""
-        if self.n < 2:
-            return np.full_like(self.mean, np.nan)
-        return np.sqrt(self.deviation / (self.n - 1))
-
-    def __add__(self, other: "Moments") -> "Moments":
-        """Return the moments of both sets of users together (Chan, Golub, LeVeque 1979)."""
-        if not (self.n and other.n):
-            return self if self.n else other
-        n = self.n + other.n
-        mean = (self.n * self.mean + other.n * other.mean) / n
-        apart = (other.mean - self.mean) ** 2 * (self.n * other.n / n)
-        return Moments(n, mean, self.deviation + other.deviation + apart)
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,8 +38,7 @@ class Population:
 
     `n_relevant`, `n_listed` (0 where the length does not matter) and `n_users` are (rows,);
     `each`, `nth` and `first` are (rows, K) integers; `squares` is (m, rows, K), one table per
-    metric in `sums_of(metrics)`. `graded` holds the moments of graded metrics, if there are
-    grades.
+    metric in `sums_of(metrics)`. `gathered` holds the averages that do not follow from these.
     """
 
     metrics: tuple[Metric, ...]
@@ -71,7 +49,7 @@ class Population:
     nth: NDArray[np.int64]
     first: NDArray[np.int64]
     squares: Floats
-    graded: Mapping[str, Moments]
+    gathered: Mapping[str, Average]
 
     @property
     def n_evaluated(self) -> int:
@@ -95,25 +73,25 @@ class Population:
             return total
 
         names = ("n_users", "each", "nth", "first", "squares")
-        graded = {
+        gathered = {
             metric.name: self.moments(metric) + other.moments(metric)
             for metric in self.metrics
-            if metric.name in {*self.graded, *other.graded}
+            if metric.name in {*self.gathered, *other.gathered}
         }
         tables = {name: added(name) for name in names}
-        return Population(self.metrics, both[0], both[1], **tables, graded=graded)
+        return Population(self.metrics, both[0], both[1], **tables, gathered=gathered)
 
-    def moments(self, metric: Metric) -> Moments:
-        """Return the mean and spread of one of the metrics at every k.
+    def moments(self, metric: Metric) -> Any:
+        """Return the `Average` of one of the metrics at every k.
 
         Counts are divided by the users of their row before they are weighted, so that a
         population of perfect lists has a mean of exactly 1.
         """
-        if metric.name in self.graded:
-            return self.graded[metric.name]
+        if metric.name in self.gathered:
+            return self.gathered[metric.name]
         n, depth = self.n_evaluated, self.each.shape[1]
         if n == 0:
-            return Moments(0, np.full(depth, np.nan), np.full(depth, np.nan))
+            return Moments.of(np.empty((0, depth)), None)
         n_users = self.n_users[:, np.newaxis]
         discounts = metric.discounts(depth)
         sums = np.cumsum(getattr(self, metric.counts) / n_users / discounts, axis=1)
@@ -124,7 +102,7 @@ class Population:
         within = squared - n_users * sums**2
         within[within < ROUNDING * squared] = 0.0
         between = n_users * (means - mean) ** 2
-        return Moments(n, mean, (within / divisors**2 + between).sum(axis=0))
+        return Moments(n, n, n, mean, (within / divisors**2 + between).sum(axis=0))
 
     def _steps_of_squares(self, metric: Metric, discounts: Floats) -> Floats:
         """Return by how much the sum of squared sums over hits rises at each rank, (rows, K)."""
@@ -155,21 +133,26 @@ def count(
     counted: NDArray[np.bool_],
     metrics: tuple[Metric, ...],
     depth: int,
-    n_threads: int | None,
+    *,
+    pooled: Collection[str] = (),
+    weights: Floats | None = None,
+    n_threads: int | None = None,
 ) -> Population:
-    """Make the histograms of the users in `counted`."""
+    """Make the histograms of the users in `counted`, and gather what does not follow from them."""
     by_length = any(metric.dividing.by_length for metric in metrics)
     rows = rows_of(hits, counted, by_length, depth)
     integers, squares = _tables(hits, rows, sums_of(metrics), depth, n_threads)
     each, nth, first = integers
     n_users = np.bincount(rows.of_user[rows.of_user >= 0], minlength=len(rows.n_relevant))
-    graded = {
-        metric.name: _graded_moments(hits, counted, metric, depth, n_threads)
+    gathered = {
+        metric.name: _gather(
+            hits, counted, metric, depth, metric.name in pooled, weights, n_threads
+        )
         for metric in metrics
-        if metric.graded and hits.gains is not None
+        if metric.name in pooled or weights is not None or (metric.graded and hits.graded)
     }
     return Population(
-        metrics, rows.n_relevant, rows.n_listed, n_users, each, nth, first, squares, graded
+        metrics, rows.n_relevant, rows.n_listed, n_users, each, nth, first, squares, gathered
     )
 
 
@@ -204,24 +187,27 @@ def _tables(
     return integers, squares
 
 
-def _graded_moments(
-    hits: Hits, counted: NDArray[np.bool_], metric: Metric, depth: int, n_threads: int | None
-) -> Moments:
-    """Gather the moments of a graded metric from the curves of blocks of users."""
-    fill = filler(hits, counted, metric, depth)
+def _gather(
+    hits: Hits,
+    counted: NDArray[np.bool_],
+    metric: Metric,
+    depth: int,
+    pooled: bool,
+    weights: Floats | None,
+    n_threads: int | None,
+) -> Average:
+    """Gather an average from the curves of blocks of users."""
+    values = filler(hits, counted, replace(metric, divisor="1") if pooled else metric, depth)
+    divisors = divisor_filler(hits, counted, metric, depth) if pooled else None
 
-    def block(lo: int, hi: int) -> Moments:
+    def block(lo: int, hi: int) -> Average:
         out = np.empty((hi - lo, depth))
-        fill(lo, hi, out)
-        out = out[counted[lo:hi]]
-        if len(out) == 0:
-            return Moments(0, np.full(depth, np.nan), np.full(depth, np.nan))
-        mean = out.sum(axis=0) / len(out)
-        return Moments(len(out), mean, ((out - mean) ** 2).sum(axis=0))
+        values(lo, hi, out)
+        kept = counted[lo:hi] if weights is None else counted[lo:hi] & (weights[lo:hi] > 0)
+        worth = None if weights is None else weights[lo:hi][kept]
+        if divisors is None:
+            return Moments.of(out[kept], worth)
+        return Pooled.of(out[kept], divisors(lo, hi)[kept], worth)
 
     bounds = blocks.bounds(np.arange(len(hits) + 1) * depth)
-    parts = iter(blocks.run(block, bounds, n_threads))
-    total = next(parts)
-    for part in parts:
-        total = total + part
-    return total
+    return reduce(operator.add, blocks.run(block, bounds, n_threads))

@@ -14,7 +14,7 @@ from toplist.grades import Grading
 from toplist.hits import Hits
 from toplist.inputs import choice
 from toplist.metrics import Metric
-from toplist.population import Moments, Population
+from toplist.population import Average, Population
 
 Floats = NDArray[np.float64]
 
@@ -37,6 +37,8 @@ class Terms:
     empty: str
     missing: str
     grading: Grading
+    pooled: tuple[str, ...] = ()
+    weighted: bool = False
 
     @property
     def depth(self) -> int:
@@ -129,6 +131,9 @@ class TopKResult:
     def interval(self, name: str, level: float = 0.95) -> tuple[Any, Any]:
         """Return the ends of the normal confidence interval, mean ± z · std / √n.
 
+        With weights, n is Kish's effective number of users, (Σw)² / Σw²; of a pooled metric,
+        the standard error is that of the delta method.
+
         Parameters
         ----------
         name : str
@@ -141,7 +146,7 @@ class TopKResult:
         if not 0 < level < 1:
             raise ValueError(f"level must be between 0 and 1, not {level!r}")
         z = NormalDist().inv_cdf((1 + level) / 2)
-        half = z * self.std(name) / np.sqrt(max(self.n_evaluated, 1))
+        half = z * self._pick(name, lambda metric: self._moments[metric].error)
         return self[name] - half, self[name] + half
 
     def per_user(self, name: str) -> Floats:
@@ -173,7 +178,7 @@ class TopKResult:
         choice("style", style, STYLES)
         metric, k = self._find(name)
         lines = [formula(metric, style), SYMBOLS[style], f"convention: {self.terms.convention}"]
-        lines.append(f"mean over {self.n_evaluated:,} users; {tables.account(self)}")
+        lines.append(f"{tables.averaging(self)}: {tables.account(self)}")
         return "\n".join(lines if k is None else [*lines, f"printed at k = {k}"])
 
     def to_dict(self) -> dict[str, float]:
@@ -250,7 +255,7 @@ class TopKResult:
         return self._moments[name].std
 
     @cached_property
-    def _moments(self) -> dict[str, Moments]:
+    def _moments(self) -> dict[str, Average]:
         return {metric.name: self.population.moments(metric) for metric in self.population.metrics}
 
 

@@ -27,6 +27,18 @@ def account(result: "TopKResult") -> str:
     return ", ".join(parts)
 
 
+def averaging(result: "TopKResult") -> str:
+    """Say in words what is done over users."""
+    terms = result.terms
+    mean = "weighted mean over users" if terms.weighted else "mean over users"
+    if not terms.pooled:
+        return mean
+    ratio = f"ratio of {'weighted ' if terms.weighted else ''}sums over users"
+    if set(terms.pooled) == set(terms.metrics):
+        return ratio
+    return f"{mean} ({', '.join(terms.pooled)}: {ratio})"
+
+
 def grid(result: "TopKResult", markup: str = "{mean} ±{half}") -> list[list[str]]:
     """Return the cells of metrics x k: a header row, then a row per metric."""
     ks = result.ks
@@ -57,7 +69,7 @@ def text(result: "TopKResult") -> str:
         padded = (cell.rjust(width) for cell, width in zip(cells, widths, strict=True))
         lines.append("  ".join([name.ljust(first), *padded]))
     interval = ", ± half of the 95 % interval" if result.n_evaluated > 1 else ""
-    lines.append(f"convention {result.terms.convention}: mean over users{interval}")
+    lines.append(f"convention {result.terms.convention}: {averaging(result)}{interval}")
     lines.append(account(result))
     return "\n".join(line.rstrip() for line in lines)
 

@@ -1,0 +1,121 @@
+"""Averages over users that can be merged: what a mean, its spread and its interval follow from."""
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """The mean over users, sum of w x / sum of w, at every k.
+
+    `n` users of total `weight` (and sum of squared weights `weight2`); `mean` and `deviation`,
+    the weighted sum of squared deviations, are (K,). Without weights, both sums are n.
+    """
+
+    n: int
+    weight: float
+    weight2: float
+    mean: Floats
+    deviation: Floats
+
+    @property
+    def std(self) -> Floats:
+        """The standard deviation over users (ddof = 1); NaN for fewer than two."""
+        spread = self.weight - self.weight2 / self.weight if self.n > 1 else np.nan
+        if not spread > 0:
+            return np.full_like(self.mean, np.nan)
+        std: Floats = np.sqrt(self.deviation / spread)
+        return std
+
+    @property
+    def error(self) -> Floats:
+        """The standard error of the mean, with Kish's effective number of users."""
+        effective = self.weight**2 / self.weight2 if self.n else np.nan
+        return self.std / np.sqrt(effective)
+
+    def __add__(self, other: "Moments") -> "Moments":
+        """Return the moments of both sets of users together (Chan, Golub, LeVeque 1979)."""
+        if not (self.n and other.n):
+            return self if self.n else other
+        weight = self.weight + other.weight
+        mean = (self.weight * self.mean + other.weight * other.mean) / weight
+        apart = (other.mean - self.mean) ** 2 * (self.weight * other.weight / weight)
+        return Moments(
+            self.n + other.n,
+            weight,
+            self.weight2 + other.weight2,
+            mean,
+            self.deviation + other.deviation + apart,
+        )
+
+    @classmethod
+    def of(cls, values: Floats, weights: Floats | None) -> "Moments":
+        """Return the moments of values (n, K) with weights (n,) that are positive."""
+        n = len(values)
+        if n == 0:
+            nothing = np.full(values.shape[1], np.nan)
+            return cls(0, 0.0, 0.0, nothing, nothing)
+        if weights is None:
+            mean = values.sum(axis=0) / n
+            return cls(n, float(n), float(n), mean, ((values - mean) ** 2).sum(axis=0))
+        weight, column = weights.sum(), weights[:, np.newaxis]
+        mean = (column * values).sum(axis=0) / weight
+        deviation = (column * (values - mean) ** 2).sum(axis=0)
+        return cls(n, float(weight), float((weights**2).sum()), mean, deviation)
+
+
+@dataclass(frozen=True, eq=False)
+class Pooled:
+    """The ratio of sums over users, sum of w x / sum of w y, at every k.
+
+    `x` and `y` are the sums of numerators and divisors, `xx`, `xy` and `yy` of their products.
+    """
+
+    n: int
+    x: Floats
+    y: Floats
+    xx: Floats
+    xy: Floats
+    yy: Floats
+
+    @property
+    def mean(self) -> Floats:
+        """The ratio; 0 where nothing could be found, NaN for nobody."""
+        if self.n == 0:
+            return np.full_like(self.x, np.nan)
+        return np.divide(self.x, self.y, out=np.zeros_like(self.x), where=self.y > 0)
+
+    @property
+    def std(self) -> Floats:
+        """NaN: a ratio of sums has no values of users to spread."""
+        return np.full_like(self.x, np.nan)
+
+    @property
+    def error(self) -> Floats:
+        """The standard error of the ratio by the delta method."""
+        if self.n < 2:
+            return np.full_like(self.x, np.nan)
+        ratio = self.mean
+        residual = self.xx - 2 * ratio * self.xy + ratio**2 * self.yy
+        spread = np.sqrt(np.maximum(residual, 0.0) * self.n / (self.n - 1))
+        return np.divide(spread, self.y, out=np.zeros_like(spread), where=self.y > 0)
+
+    def __add__(self, other: "Pooled") -> "Pooled":
+        """Return the sums of both sets of users together."""
+        both: dict[str, Any] = {
+            field.name: getattr(self, field.name) + getattr(other, field.name)
+            for field in fields(self)
+        }
+        return Pooled(**both)
+
+    @classmethod
+    def of(cls, numerators: Floats, divisors: Floats, weights: Floats | None) -> "Pooled":
+        """Return the sums of numerators and divisors, (n, K) each."""
+        column = 1.0 if weights is None else weights[:, np.newaxis]
+        x, y = numerators * column, divisors * column
+        return cls(len(x), *(part.sum(axis=0) for part in (x, y, x * x, x * y, y * y)))
