@@ -6,11 +6,19 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from toplist import files, tables
-from toplist.conventions import CONVENTIONS, EMPTY, MISSING
-from toplist.evaluate import DEFAULT, top_k_eval
-from toplist.formulas import formula
+from toplist.conventions import (
+    CONVENTIONS,
+    EMPTY,
+    MISSING,
+    Convention,
+    policies,
+    same_formula,
+)
+from toplist.evaluate import DEFAULT, conformance, top_k_eval
+from toplist.formulas import SYMBOLS, formula
 from toplist.grades import GAINS
 from toplist.matching import DUPLICATES
+from toplist.metrics import parse
 
 TEXT_FORMATS = ("csv", "tsv", "trec")
 
@@ -54,6 +62,13 @@ def _parser() -> argparse.ArgumentParser:
     show.add_argument("name", nargs="?", help="one metric, for example ndcg or rbp(p=0.5)")
     show.add_argument("--convention", default="standard", choices=CONVENTIONS)
     show.set_defaults(run=_metrics)
+    compare = commands.add_parser(
+        "conventions", help="print what every convention makes of one list"
+    )
+    compare.add_argument("--list", nargs="+", default=["1", "2", "3", "4", "5"], metavar="ITEM")
+    compare.add_argument("--truth", nargs="+", default=["1", "3", "9"], metavar="ITEM")
+    compare.add_argument("-k", type=int, default=5)
+    compare.set_defaults(run=_conventions)
     return parser
 
 
@@ -142,17 +157,42 @@ def _as_text(sides: dict[Any, Any]) -> dict[str, Any]:
 
 
 def _metrics(options: argparse.Namespace) -> str:
-    from toplist.metrics import parse
-
     convention = CONVENTIONS[options.convention]
     if options.name:
-        metric, _ = parse(options.name, convention.metrics)
-        return f"{metric.text}\n{formula(metric)}\n{formula(metric, 'latex')}"
+        return _one_metric(options.name, convention)
     width = max(map(len, convention.metrics))
     return "\n".join(
         f"{name:{width}}  {metric.text}\n{'':{width}}  {formula(metric)}"
         for name, metric in convention.metrics.items()
     )
+
+
+def _one_metric(name: str, convention: Convention) -> str:
+    """Say all about one metric under one convention."""
+    metric, _ = parse(name, convention.metrics)
+    ratio = "ratio of sums over users" if metric.name in convention.pooled else "mean over users"
+    lines = [
+        metric.text,
+        formula(metric),
+        formula(metric, "latex"),
+        SYMBOLS["text"],
+        f"{ratio}; {policies(convention.empty, convention.missing)}",
+        f"convention {convention.name}: {convention.text}",
+        f"source: {convention.source}" if convention.source else "",
+        f"the same formula in: {', '.join(same_formula(metric))}",
+    ]
+    return "\n".join(filter(None, lines))
+
+
+def _conventions(options: argparse.Namespace) -> str:
+    """Evaluate one list under every convention."""
+    found = conformance([options.list], [set(options.truth)], options.k)
+    names = list(dict.fromkeys(name for values in found.values() for name in values))
+    rows = [["", *(f"{name}@{options.k}" for name in names)]]
+    for convention, values in found.items():
+        cells = (f"{values[name]:.4f}" if name in values else "-" for name in names)
+        rows.append([convention, *cells])
+    return tables.columns(rows)
 
 
 _FORMATS: dict[str, Callable[[Any], str]] = {

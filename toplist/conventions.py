@@ -204,3 +204,15 @@ def same_formula(metric: Metric) -> list[str]:
         for name, convention in CONVENTIONS.items()
         if convention.metrics.get(metric.name) == metric
     ]
+
+
+def policies(empty: str, missing: str) -> str:
+    """Say in words who is in the mean.
+
+    Examples
+    --------
+    >>> policies("skip", "zero")
+    'users without relevant items are left out; users without a list score 0'
+    """
+    fate = {"skip": "are left out", "zero": "score 0", "raise": "are an error"}
+    return f"users without relevant items {fate[empty]}; users without a list {fate[missing]}"

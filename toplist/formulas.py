@@ -10,6 +10,10 @@ SYMBOLS = {
     "latex": r"$r_j$: rank of the user's $j$-th hit; $R$: number of relevant items; "
     r"$n$: length of the list",
 }
+GAIN_WORDS = {
+    "linear": "gain_j: the grade of the j-th hit, 1 without grades",
+    "exponential": "gain_j: 2^grade - 1 of the j-th hit, 1 without grades",
+}
 
 
 def formula(metric: Metric, style: str = "text") -> str:

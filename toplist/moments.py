@@ -36,7 +36,8 @@ class Moments:
     def error(self) -> Floats:
         """The standard error of the mean, with Kish's effective number of users."""
         effective = self.weight**2 / self.weight2 if self.n else np.nan
-        return self.std / np.sqrt(effective)
+        error: Floats = self.std / np.sqrt(effective)
+        return error
 
     def __add__(self, other: "Moments") -> "Moments":
         """Return the moments of both sets of users together (Chan, Golub, LeVeque 1979)."""

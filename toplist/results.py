@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import per_user, tables
-from toplist.formulas import STYLES, SYMBOLS, formula
+from toplist.conventions import policies, same_formula
+from toplist.formulas import GAIN_WORDS, STYLES, SYMBOLS, formula
 from toplist.grades import Grading
 from toplist.hits import Hits
 from toplist.inputs import choice
@@ -176,10 +177,19 @@ class TopKResult:
         style : {"text", "latex"}
         """
         choice("style", style, STYLES)
-        metric, k = self._find(name)
-        lines = [formula(metric, style), SYMBOLS[style], f"convention: {self.terms.convention}"]
-        lines.append(f"{tables.averaging(self)}: {tables.account(self)}")
-        return "\n".join(lines if k is None else [*lines, f"printed at k = {k}"])
+        metric, _ = self._find(name)
+        terms = self.terms
+        peers = [name for name in same_formula(metric) if name != terms.convention]
+        lines = [
+            formula(metric, style),
+            SYMBOLS[style],
+            *([GAIN_WORDS[terms.grading.gains]] if metric.graded else []),
+            f"convention {terms.convention}"
+            + (f"; the same in {', '.join(peers)}" if peers else ""),
+            f"{tables.averaging(self, metric)}; {policies(terms.empty, terms.missing)}",
+            tables.account(self),
+        ]
+        return "\n".join(lines)
 
     def to_dict(self) -> dict[str, float]:
         """Return the means asked for, ``{"ndcg@10": 0.1, ...}``."""

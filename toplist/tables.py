@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
+    from toplist.metrics import Metric
     from toplist.results import TopKResult
 
 SUMMARY = ["metric", "k", "mean", "std", "low", "high", "n"]
@@ -27,13 +28,15 @@ def account(result: "TopKResult") -> str:
     return ", ".join(parts)
 
 
-def averaging(result: "TopKResult") -> str:
-    """Say in words what is done over users."""
+def averaging(result: "TopKResult", metric: "Metric | None" = None) -> str:
+    """Say in words what is done over users; for one metric, or for all."""
     terms = result.terms
     mean = "weighted mean over users" if terms.weighted else "mean over users"
+    ratio = f"ratio of {'weighted ' if terms.weighted else ''}sums over users"
+    if metric is not None:
+        return ratio if metric.name in terms.pooled else mean
     if not terms.pooled:
         return mean
-    ratio = f"ratio of {'weighted ' if terms.weighted else ''}sums over users"
     if set(terms.pooled) == set(terms.metrics):
         return ratio
     return f"{mean} ({', '.join(terms.pooled)}: {ratio})"
@@ -60,18 +63,21 @@ def _cell(result: "TopKResult", name: str, markup: str) -> str:
     return markup.format(mean=f"{mean:.4f}", half=f"{half:.4f}")
 
 
-def text(result: "TopKResult") -> str:
-    """Return the result as a table for a terminal."""
-    rows = grid(result)
+def columns(rows: list[list[str]]) -> str:
+    """Line up cells: the first column to the left, the others to the right."""
     first, *widths = (max(map(len, column)) for column in zip(*rows, strict=True))
     lines = []
     for name, *cells in rows:
         padded = (cell.rjust(width) for cell, width in zip(cells, widths, strict=True))
-        lines.append("  ".join([name.ljust(first), *padded]))
+        lines.append("  ".join([name.ljust(first), *padded]).rstrip())
+    return "\n".join(lines)
+
+
+def text(result: "TopKResult") -> str:
+    """Return the result as a table for a terminal."""
     interval = ", ± half of the 95 % interval" if result.n_evaluated > 1 else ""
-    lines.append(f"convention {result.terms.convention}: {averaging(result)}{interval}")
-    lines.append(account(result))
-    return "\n".join(line.rstrip() for line in lines)
+    convention = f"convention {result.terms.convention}: {averaging(result)}{interval}"
+    return "\n".join([columns(grid(result)), convention, account(result)])
 
 
 def summary(result: "TopKResult") -> list[tuple[Any, ...]]:

@@ -1,0 +1,150 @@
+"""From scores to ranks: the best k items of each row, and gains averaged over ties."""
+
+import numpy as np
+
+from toplist.kernels import kernel
+
+# So many scores are compared with the threshold at a time, without a branch.
+STRIDE = 64
+
+
+@kernel
+def top_k(scores, excluded, offsets, banned, best, out, counts):
+    """Fill `out` with the columns of the k highest scores of each row, highest first.
+
+    Of equal scores the higher column comes first; excluded columns and scores of minus infinity
+    are left out.
+
+    Parameters
+    ----------
+    scores : float32 or float64 (n_rows, n_columns)
+    excluded, offsets : int64
+        Row r leaves out the columns ``excluded[offsets[r] - offsets[0] : ...]``.
+    banned : uint8 (n_columns,), zeros
+        Room to mark the excluded columns of a row; zeros again on return.
+    best : as scores (k,)
+        Room for the best scores of a row.
+    out : int64 (n_rows, k), counts : int64 (n_rows,), written
+
+    Returns
+    -------
+    row, column
+        Of the first NaN met among the scores compared, or (-1, -1).
+    """
+    for r in range(len(scores)):
+        row, items = scores[r], out[r]
+        first, last = offsets[r] - offsets[0], offsets[r + 1] - offsets[0]
+        for e in range(first, last):
+            banned[excluded[e]] = 1
+        n = 0
+        # From the last column on, so that an equal score met later never displaces one.
+        end = len(row)
+        while end > 0:
+            begin = max(0, end - STRIDE)
+            if n == len(best):
+                better = 0
+                for c in range(np.uint64(begin), np.uint64(end)):
+                    better += not (row[c] <= best[0])  # true for NaN, too
+                if better == 0:
+                    end = begin
+                    continue
+            for c in range(end - 1, begin - 1, -1):
+                score = row[c]
+                if score != score:
+                    return r, c
+                if banned[c] or score == -np.inf:
+                    continue
+                if n < len(best):
+                    n = _push(best, items, n, score, c)
+                elif score > best[0]:
+                    _replace_worst(best, items, n, score, c)
+            end = begin
+        counts[r] = n
+        _sort_heap(best, items, n)
+        for e in range(first, last):
+            banned[excluded[e]] = 0
+    return -1, -1
+
+
+@kernel
+def _worse(score, item, other, other_item):
+    return score < other or (score == other and item < other_item)
+
+
+@kernel
+def _push(best, items, n, score, item):
+    """Add to a heap with the worst on top; return its size."""
+    at = n
+    while at > 0:
+        parent = (at - 1) // 2
+        if not _worse(score, item, best[parent], items[parent]):
+            break
+        best[at], items[at] = best[parent], items[parent]
+        at = parent
+    best[at], items[at] = score, item
+    return n + 1
+
+
+@kernel
+def _replace_worst(best, items, n, score, item):
+    """Put an item in place of the worst of a heap of n."""
+    at = 0
+    while True:
+        child = 2 * at + 1
+        if child >= n:
+            break
+        right = child + 1
+        if right < n and _worse(best[right], items[right], best[child], items[child]):
+            child = right
+        if not _worse(best[child], items[child], score, item):
+            break
+        best[at], items[at] = best[child], items[child]
+        at = child
+    best[at], items[at] = score, item
+
+
+@kernel
+def _sort_heap(best, items, n):
+    """Order a heap, best first."""
+    for size in range(n - 1, 0, -1):
+        score, item = best[0], items[0]
+        last, last_item = best[size], items[size]
+        _replace_worst(best, items, size, last, last_item)
+        best[size], items[size] = score, item
+
+
+@kernel
+def discounted_gains(scores, gains, discount, average, out):
+    """Fill `out` (n_rows, K) with the DCG at every k of items ranked by score.
+
+    Tied items share their mean gain with `average` (McSherry and Najork 2008, equation 5);
+    otherwise the higher column comes first.
+
+    Returns
+    -------
+    row, column
+        Of the first NaN among the scores, or (-1, -1).
+    """
+    n_columns = scores.shape[1]
+    depth = out.shape[1]
+    for r in range(len(scores)):
+        row = scores[r]
+        for c in range(n_columns):
+            if row[c] != row[c]:
+                return r, c
+        order = np.argsort(row, kind="mergesort")
+        total = 0.0
+        begin = 0
+        while begin < depth:
+            score = row[order[n_columns - 1 - begin]]
+            end = begin + 1
+            shared = gains[r, order[n_columns - 1 - begin]]
+            while average and end < n_columns and row[order[n_columns - 1 - end]] == score:
+                shared += gains[r, order[n_columns - 1 - end]]
+                end += 1
+            shared /= end - begin
+            for place in range(begin, min(end, depth)):
+                total += shared / discount[place]
+                out[r, place] = total
+            begin = end
+    return -1, -1

@@ -1,0 +1,282 @@
+"""For those who hold scores: ranked lists from a users x items array, and DCG with ties.
+
+Ties are the trouble with scores: which of two equal items comes first is nobody's choice. Here the
+item with the higher column comes first, always (as sklearn's ``ignore_ties``, NeuRec's heap and
+trec_eval's descending document id). DCG and nDCG, sums over ranks, can do better: their mean
+over all orders of the tied items has a closed form (McSherry and Najork, ECIR 2008).
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from toplist import blocks
+from toplist.grades import Grading
+from toplist.hits import offsets_of
+from toplist.inputs import choice, whole
+from toplist.lists import Lists
+from toplist.metrics import METRICS
+
+TIES = ("average", "order")
+
+# Scores in a block: 2^22 of them are some milliseconds of work.
+BLOCK = 1 << 22
+
+
+def top_k(
+    scores: ArrayLike,
+    k: int,
+    exclude: Any = None,
+    *,
+    ties: str = "order",
+    n_threads: int | None = None,
+) -> Lists:
+    """Rank the k best items of every user.
+
+    Parameters
+    ----------
+    scores : (n_users, n_items) array
+        float32 and float64 are read as they are, others converted block by block. An item
+        scored -inf is never listed.
+    k : int
+        Length of the lists; shorter where fewer items remain.
+    exclude : optional
+        Items to leave out (seen in training, say): a (n_users, n_items) array of bool, `Lists`
+        of columns, or per user a container of columns.
+    ties : {"order"}
+        Of equal scores the item with the higher column comes first.
+    n_threads : int, optional
+        Default: the CPUs this process may use.
+
+    Returns
+    -------
+    Lists
+        Columns as item ids, best first.
+
+    Raises
+    ------
+    ValueError
+        For scores that are not 2-D or hold NaN, excluded columns that do not exist, and
+        ``ties="average"``, which has no meaning for a list.
+
+    Examples
+    --------
+    >>> import toplist as tl
+    >>> lists = tl.scores.top_k([[0.1, 0.9, 0.9, 0.5]], k=3, exclude=[{3}])
+    >>> lists[0].tolist()
+    [2, 1, 0]
+    """
+    from toplist.kernels import readonly, selecting
+
+    if ties == "average":
+        raise ValueError(
+            "ties='average': a ranked list has one order. hit, mrr and map depend on which tied "
+            "item is first, and their mean over all orders has no closed form; use scores.ndcg or "
+            "scores.dcg, whose mean has one, or ties='order'"
+        )
+    choice("ties", ties, ("order",))
+    array = _matrix(scores, "scores")
+    n_users, n_items = array.shape
+    k = min(whole(k, "k"), n_items)
+    excluded = _excluded(exclude, n_users, n_items)
+    dtype = array.dtype if array.dtype in (np.float32, np.float64) else np.float64
+    out, counts = np.empty((n_users, k), np.int64), np.empty(n_users, np.int64)
+
+    def block(lo: int, hi: int) -> None:
+        offsets = excluded.offsets[lo : hi + 1]
+        row, column = selecting.top_k(
+            *(readonly(array[lo:hi], dtype), readonly(excluded.items[offsets[0] : offsets[-1]])),
+            *(readonly(offsets), np.zeros(n_items, np.uint8), np.empty(k, dtype)),
+            *(out[lo:hi], counts[lo:hi]),
+        )
+        _refuse_nan(row + lo if row >= 0 else row, column)
+
+    _run(block, n_users, n_items, n_threads)
+    items = out.reshape(-1) if np.all(counts == k) else out[np.arange(k) < counts[:, np.newaxis]]
+    return Lists(offsets_of(counts), items)
+
+
+def dcg(
+    scores: ArrayLike,
+    relevance: ArrayLike,
+    k: int | None = None,
+    *,
+    ties: str = "average",
+    gains: str = "linear",
+    n_threads: int | None = None,
+) -> NDArray[np.float64]:
+    """Discounted cumulative gain at every k of items ranked by score.
+
+    DCG@k = sum over ranks i <= k of gain_i / log2(i + 1); tied items share their mean gain
+    (McSherry and Najork 2008).
+
+    Parameters
+    ----------
+    scores, relevance : (n_users, n_items) or (n_items,) arrays
+        Predicted scores, and grades of 0 or more.
+    k : int, optional
+        The largest k wanted; default the number of items.
+    ties : {"average", "order"}
+        The mean over all orders of tied items; or the item with the higher column first.
+    gains : {"linear", "exponential"}
+        An item is worth its grade, or 2^grade - 1.
+    n_threads : int, optional
+        Default: the CPUs this process may use.
+
+    Returns
+    -------
+    (n_users, K) or (K,) float64
+
+    Raises
+    ------
+    ValueError
+        For arrays of different shape, NaN scores, or grades that are negative or not finite.
+
+    Examples
+    --------
+    >>> import toplist as tl
+    >>> tl.scores.dcg([1, 0, 0, 0, 1], [10, 0, 0, 1, 5], k=2).round(4).tolist()
+    [7.5, 12.232]
+    """
+    return _curves(scores, relevance, k, ties, gains, n_threads)[0]
+
+
+def ndcg(
+    scores: ArrayLike,
+    relevance: ArrayLike,
+    k: int | None = None,
+    *,
+    ties: str = "average",
+    gains: str = "linear",
+    n_threads: int | None = None,
+) -> NDArray[np.float64]:
+    """Normalised discounted cumulative gain at every k of items ranked by score.
+
+    `dcg` divided by the DCG of the best order; 0 for a user without relevant items. As
+    ``sklearn.metrics.ndcg_score``, for every user and every k.
+
+    Parameters
+    ----------
+    scores, relevance, k, ties, gains, n_threads
+        As in `dcg`.
+
+    Returns
+    -------
+    (n_users, K) or (K,) float64
+
+    Raises
+    ------
+    ValueError
+        As `dcg`.
+
+    Examples
+    --------
+    >>> import toplist as tl
+    >>> tl.scores.ndcg([.1, .2, .3, 4, 70], [10, 0, 0, 1, 5]).round(2).tolist()
+    [0.5, 0.43, 0.41, 0.41, 0.7]
+    >>> tl.scores.ndcg([1, 0, 0, 0, 1], [10, 0, 0, 1, 5], k=1).tolist()
+    [0.75]
+    """
+    earned, ideal = _curves(scores, relevance, k, ties, gains, n_threads)
+    return np.divide(earned, ideal, out=np.zeros_like(earned), where=ideal > 0)
+
+
+def _curves(
+    scores: ArrayLike,
+    relevance: ArrayLike,
+    k: int | None,
+    ties: str,
+    gains: str,
+    n_threads: int | None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the DCG of the ranking by score, and of the best order."""
+    choice("ties", ties, TIES)
+    single = np.ndim(scores) == 1
+    array = _matrix(np.atleast_2d(np.asarray(scores)), "scores")
+    grades = _matrix(np.atleast_2d(np.asarray(relevance)), "relevance")
+    if array.shape != grades.shape:
+        raise ValueError(f"scores has shape {array.shape}, relevance {grades.shape}")
+    worth = _gains(grades, Grading(gains=gains))
+    depth = array.shape[1] if k is None else min(whole(k, "k"), array.shape[1])
+    earned = _discounted(array, worth, depth, ties == "average", n_threads)
+    ideal = _discounted(worth, worth, depth, False, n_threads)
+    return (earned[0], ideal[0]) if single else (earned, ideal)
+
+
+def _discounted(
+    array: NDArray[Any],
+    worth: NDArray[np.float64],
+    depth: int,
+    average: bool,
+    n_threads: int | None,
+) -> NDArray[np.float64]:
+    from toplist.kernels import readonly, selecting
+
+    out = np.empty((len(array), depth))
+    discount = readonly(METRICS["dcg"].discounts(depth), np.float64)
+
+    def block(lo: int, hi: int) -> None:
+        part, gains = readonly(array[lo:hi], np.float64), readonly(worth[lo:hi], np.float64)
+        row, column = selecting.discounted_gains(part, gains, discount, average, out[lo:hi])
+        _refuse_nan(row + lo if row >= 0 else row, column)
+
+    _run(block, array.shape[0], array.shape[1], n_threads)
+    return out
+
+
+def _run(block: Any, n_users: int, n_items: int, n_threads: int | None) -> None:
+    bounds = blocks.bounds(np.arange(n_users + 1) * max(n_items, 1), BLOCK)
+    for _ in blocks.run(block, bounds, n_threads):
+        pass
+
+
+def _matrix(values: ArrayLike, name: str) -> NDArray[Any]:
+    array = np.asarray(values)
+    if array.ndim != 2 or array.dtype.kind not in "biuf":
+        raise ValueError(
+            f"{name} must be a 2-D array of numbers (users x items), not {array.ndim}-D of "
+            f"{array.dtype}"
+        )
+    return array
+
+
+def _refuse_nan(row: int, column: int) -> None:
+    if row >= 0:
+        raise ValueError(f"scores: user {row}, item {column} is NaN, which has no rank")
+
+
+def _gains(grades: NDArray[Any], grading: Grading) -> NDArray[np.float64]:
+    bad = np.argwhere(~((grades >= 0) & (grades < np.inf)))
+    if len(bad):
+        user, item = bad[0]
+        raise ValueError(
+            f"relevance: user {user}, item {item} has grade {grades[user, item]}; a grade is 0 or "
+            "more, and finite"
+        )
+    worth = grades.astype(np.float64)
+    return worth if grading.gains == "linear" else np.exp2(worth) - 1
+
+
+def _excluded(exclude: Any, n_users: int, n_items: int) -> Lists:
+    """Return the columns to leave out, per user."""
+    if exclude is None:
+        return Lists(np.zeros(n_users + 1, np.int64), np.empty(0, np.int64))
+    if isinstance(exclude, np.ndarray) and exclude.ndim == 2:
+        if exclude.dtype != bool or exclude.shape != (n_users, n_items):
+            raise ValueError(
+                f"exclude must be an array of bool of shape {(n_users, n_items)}, not "
+                f"{exclude.dtype} of {exclude.shape}"
+            )
+        exclude = Lists.from_matrix(exclude)
+    if isinstance(exclude, Lists):
+        lists = exclude
+    else:
+        rows = [np.fromiter(row, np.int64) for row in exclude]
+        lists = Lists(offsets_of(np.array(list(map(len, rows)), np.int64)), np.concatenate(rows))
+    if len(lists) != n_users:
+        raise ValueError(f"exclude has {len(lists)} rows for {n_users} users")
+    bad = np.flatnonzero((lists.items < 0) | (lists.items >= n_items))
+    if len(bad):
+        raise ValueError(f"exclude: item {lists.items[bad[0]]} is no column of 0..{n_items - 1}")
+    return lists
