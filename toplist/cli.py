@@ -18,7 +18,7 @@ from toplist.evaluate import DEFAULT, conformance, top_k_eval
 from toplist.formulas import SYMBOLS, formula
 from toplist.grades import GAINS
 from toplist.matching import DUPLICATES
-from toplist.metrics import parse
+from toplist.spelling import parse
 
 TEXT_FORMATS = ("csv", "tsv", "trec")
 
@@ -169,7 +169,7 @@ def _metrics(options: argparse.Namespace) -> str:
 
 def _one_metric(name: str, convention: Convention) -> str:
     """Say all about one metric under one convention."""
-    metric, _ = parse(name, convention.metrics)
+    metric, _ = parse(name, convention)
     ratio = "ratio of sums over users" if metric.name in convention.pooled else "mean over users"
     lines = [
         metric.text,

@@ -14,8 +14,9 @@ from toplist.grades import Grading
 from toplist.hits import Hits
 from toplist.inputs import choice, whole
 from toplist.matching import DUPLICATES, joined
-from toplist.metrics import Metric, parse
+from toplist.metrics import Metric
 from toplist.results import Entry, Terms, TopKResult
+from toplist.spelling import parse
 
 AGGREGATES = ("mean", "pooled")
 DEFAULT = ("hit", "precision", "recall", "map", "ndcg", "mrr")
@@ -240,7 +241,7 @@ def _entries(
     scalar = not isinstance(k, Iterable)
     entries = []
     for spec in asked:
-        metric, own = parse(spec, rules.metrics)
+        metric, own = parse(spec, rules)
         if own is None and not ks:
             raise ValueError(f"k is missing: give k=10, or metrics such as '{metric.name}@10'")
         if own is not None and ks:

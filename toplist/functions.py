@@ -10,7 +10,8 @@ from toplist import per_user
 from toplist.evaluate import Joining, counted_users, hits_of, rules_of
 from toplist.formulas import formula
 from toplist.inputs import whole
-from toplist.metrics import METRICS, parse
+from toplist.metrics import METRICS
+from toplist.spelling import parse
 
 
 class MetricFunction(Protocol):
@@ -93,7 +94,7 @@ def _metric_function(name: str, example: list[float]) -> MetricFunction:
         n_threads: int | None = None,
     ) -> NDArray[np.float64]:
         rules = rules_of(convention, empty, missing)
-        metric, _ = parse(name, rules.metrics)
+        metric, _ = parse(name, rules)
         if divisor is not None:
             metric = replace(metric, divisor=divisor)
         depth = None if k is None else whole(k, "k")

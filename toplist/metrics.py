@@ -8,8 +8,7 @@ The tables here are the definitions: the metric functions, the command line, the
 the README and the tests read them. Gains are 1, but in graded metrics.
 """
 
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -266,42 +265,3 @@ METRICS: dict[str, Metric] = _table(
 
 # Names that take a parameter, spelled as a call: "rbp(p=0.5)".
 PARAMETRIC: dict[str, Callable[..., Metric]] = {"rbp": rbp_metric}
-
-_SPELLING = re.compile(
-    r"(?P<name>[^@()]+)(\((?P<parameter>\w+)=(?P<value>[^@()=]+)\))?(@(?P<k>.+))?"
-)
-
-
-def parse(entry: "str | Metric", metrics: Mapping[str, Metric]) -> tuple[Metric, int | None]:
-    """Read ``"ndcg"``, ``"ndcg@10"``, ``"rbp(p=0.5)@10"`` or a `Metric` into (metric, k).
-
-    Raises
-    ------
-    ValueError
-        For a name that is not in `metrics` (with the names that are), a parameter the metric
-        does not take, or a k that is no whole number from 1 on.
-    """
-    if isinstance(entry, Metric):
-        return entry, None
-    found = _SPELLING.fullmatch(entry) if isinstance(entry, str) else None
-    if not found:
-        raise ValueError(f"metric {entry!r}: write a name, 'name@k', or give a Metric")
-    name, k = found["name"], found["k"]
-    if name not in metrics:
-        raise ValueError(f"metric {name!r}: choose from {', '.join(metrics)}")
-    if k is not None and not (k.isascii() and k.isdigit() and int(k) > 0):
-        raise ValueError(f"metric {entry!r}: k must be a whole number from 1 on, not {k!r}")
-    metric = metrics[name]
-    if found["parameter"]:
-        metric = _with_parameter(name, found["parameter"], found["value"])
-    return metric, None if k is None else int(k)
-
-
-def _with_parameter(name: str, parameter: str, value: str) -> Metric:
-    try:
-        return PARAMETRIC[name](**{parameter: float(value)})
-    except KeyError:
-        takes = ", ".join(PARAMETRIC)
-        raise ValueError(f"metric {name!r} takes no parameter; only {takes} does") from None
-    except TypeError:
-        raise ValueError(f"metric {name!r} takes no parameter {parameter!r}") from None
