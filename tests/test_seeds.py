@@ -138,9 +138,9 @@ def test_recbole_arrays(name):
 # The Chinese note: gains in rank order, the Airbnb scoring, the pooled hit ratio, MRR.
 
 
-def earned(metric, gains, k, **options):
+def earned(metric, grades, k, **options):
     """Evaluate gains that stand in rank order: a list of positions, each with its own gain."""
-    return metric(list(range(len(gains))), dict(enumerate(gains)), k, **options)[k - 1]
+    return metric(list(range(len(grades))), dict(enumerate(grades)), k, **options)[k - 1]
 
 
 GAINS = [3, 2, 3, 0, 0, 1, 2, 2, 3, 0]
