@@ -321,24 +321,64 @@ def neurec_ndcg(ranked, relevant, k, *, relevant_from=None, exponential=False):
     return ndcg(ranked, relevant, m, relevant_from=relevant_from, exponential=exponential)
 
 
+def clipped_dcg(ranked, relevant, k, *, relevant_from=None, exponential=False):
+    """Sum the gains, those at ranks 1 and 2 in full (LensKit).
+
+    >>> clipped_dcg([1, 2, 3], {2, 3}, 3) == 1 + 1 / math.log2(3)
+    True
+    """
+    items = found(ranked, relevant, k, relevant_from)
+    return math.fsum(
+        gain(item, relevant, exponential) / clipped_log2_discount(ranked.index(item) + 1)
+        for item in items
+    )
+
+
+def clipped_ndcg(ranked, relevant, k, *, relevant_from=None, exponential=False):
+    """NDCG with that discount, in the ideal list too."""
+    options = {"relevant_from": relevant_from, "exponential": exponential}
+    best = best_list(relevant, relevant_from)
+    return ratio(
+        clipped_dcg(ranked, relevant, k, **options), clipped_dcg(best, relevant, k, **options)
+    )
+
+
+def taken(*names, **others):
+    """Pick standard metrics by name, and others in their own form."""
+    return {name: METRICS[name] for name in names} | others
+
+
 CONVENTIONS = {
     "standard": METRICS,
-    "neurec": {
-        "hit": hit,
-        "precision": neurec_precision,
-        "recall": recall,
-        "map": neurec_map,
-        "ndcg": neurec_ndcg,
-        "mrr": mrr,
-    },
-    "trec_eval": {
-        "hit": hit,
-        "precision": precision,
-        "recall": recall,
-        "map": map_over("R"),
-        "ndcg": ndcg,
-        "mrr": mrr,
-    },
+    "neurec": taken(
+        "hit", "recall", "mrr", precision=neurec_precision, map=neurec_map, ndcg=neurec_ndcg
+    ),
+    "neurec-cpp": taken("precision", "recall", "map", "ndcg", "mrr"),
+    "rectorch": taken("hit", "ndcg", "mrr", recall=precision_over("min(k,R)")),
+    "recbole": taken("hit", "precision", "recall", "map", "ndcg", "mrr"),
+    "sklearn": taken("dcg", "ndcg"),
+    "trec_eval": taken("hit", "precision", "recall", "mrr", "ndcg", map=map_over("R")),
+    "ranx": taken(
+        "hit", "cg", "precision", "recall", "f1", "mrr", "dcg", "ndcg", "rbp", map=map_over("R")
+    ),
+    "rectools": taken(
+        "hit", "precision", "recall", "f1", "mrr", map=map_over("R"), ndcg=ndcg_over("ideal(k)")
+    ),
+    "lenskit": taken(
+        "hit",
+        "mrr",
+        precision=neurec_precision,
+        recall=precision_over("min(k,R)"),
+        map=map_over("min(k,n,R)"),
+        dcg=clipped_dcg,
+        ndcg=clipped_ndcg,
+    ),
+    "recommenders": taken("precision", "recall", "ndcg", map=map_over("R"), map_at_k=map_),
+    "implicit": taken("map", "ndcg", precision=precision_over("min(k,R)")),
+    "irspack": taken(
+        "hit", "recall", precision=neurec_precision, map=map_over("R"), ndcg=neurec_ndcg
+    ),
+    "spark": taken("precision", "recall", "map", "ndcg"),
 }
 
 

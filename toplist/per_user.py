@@ -104,8 +104,10 @@ def divisor_filler(
     if not (metric.graded and hits.graded and metric.dividing.ideal):
         table = metric.divisors(rows.n_relevant, rows.n_listed, depth)
         table[np.isinf(table)] = 0.0
+        table = np.vstack([table, np.zeros(depth)])  # the last row is for users not counted, -1
         return lambda lo, hi: table[rows.of_user[lo:hi]]
     places = metric.table(rows.n_relevant, rows.n_listed, depth).astype(np.int64)
+    places = np.vstack([places, np.zeros(depth, np.int64)])
     deepest = max(1, int(places.max(initial=0)))
     # an ideal list is one whose hits stand on the first ranks, best gains first
     best = offsets_of(hits.n_relevant)

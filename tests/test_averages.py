@@ -1,0 +1,225 @@
+"""Weights of users, ratios of sums, and their intervals, by the plain formulas."""
+
+import math
+from statistics import NormalDist
+
+import numpy as np
+import oracle
+import pytest
+import strategies
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import toplist as tl
+
+Z = NormalDist().inv_cdf(0.975)
+NAMES = ["precision", "recall", "map", "ndcg", "mrr"]
+
+
+def values_of(ranks, truths, k, name):
+    """Compute the values of the users that count, plainly."""
+    return oracle.evaluate(ranks, truths, k, oracle.METRICS[name]).per_user
+
+
+@settings(deadline=None)
+@given(strategies.populations(), st.integers(1, 6), st.data())
+def test_weighted_means(population, k, data):
+    ranks, truths = population
+    weight = st.sampled_from([0.0, 0.25, 1.0, 3.0])
+    weights = [data.draw(weight) for _ in truths]
+    result = tl.top_k_eval(ranks, truths, k, metrics=NAMES, weights=weights)
+    for name in NAMES:
+        pairs = [
+            (w, x)
+            for w, x in zip(weights, values_of(ranks, truths, k, name), strict=True)
+            if w > 0 and not math.isnan(x)
+        ]
+        total = math.fsum(w for w, _ in pairs)
+        if not pairs:
+            assert math.isnan(result[f"{name}@{k}"])
+            continue
+        mean = math.fsum(w * x for w, x in pairs) / total
+        assert result[f"{name}@{k}"] == pytest.approx(mean, abs=1e-12)
+        if len(pairs) > 1:
+            squares = math.fsum(w * w for w, _ in pairs)
+            spread = math.fsum(w * (x - mean) ** 2 for w, x in pairs) / (total - squares / total)
+            assert result.std(f"{name}@{k}") == pytest.approx(math.sqrt(spread), abs=1e-12)
+            low, high = result.interval(f"{name}@{k}")
+            half = Z * math.sqrt(spread) / math.sqrt(total**2 / squares)  # Kish's n
+            assert high - low == pytest.approx(2 * half, abs=1e-12)
+
+
+def test_equal_weights_are_no_weights():
+    ranks, truths = [[1, 2, 3], [4, 5, 6], [7, 8, 9]], [{1, 9}, {6}, {9, 8}]
+    plain = tl.top_k_eval(ranks, truths, 3)
+    weighted = tl.top_k_eval(ranks, truths, 3, weights=[2, 2, 2])
+    for name in plain.terms.metrics:
+        assert weighted[name] == pytest.approx(plain[name], abs=1e-15)
+        assert weighted.std(name) == pytest.approx(plain.std(name), abs=1e-12)
+        assert np.ravel(weighted.interval(name)) == pytest.approx(
+            np.ravel(plain.interval(name)), abs=1e-12
+        )
+
+
+def test_weights_by_key():
+    ranks, truths = {"a": [1, 2], "b": [3]}, {"b": {3}, "a": {2}}
+    result = tl.top_k_eval(ranks, truths, 2, metrics="mrr", weights={"a": 3, "b": 1})
+    assert result["mrr@2"] == (3 * 0.5 + 1 * 1.0) / 4
+    assert "weighted mean over users" in repr(result)
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([1.0], r"weights has shape \(1,\): one per user is needed, 2"),
+        ([1.0, -1.0], "user 'b' has weight -1.0"),
+        ([math.nan, 1.0], "user 'a' has weight nan"),
+        ({"a": 1.0}, "no entry for user 'b'"),
+    ],
+)
+def test_weights_that_are_refused(weights, message):
+    with pytest.raises(ValueError, match=message):
+        tl.top_k_eval({"a": [1], "b": [2]}, {"a": {1}, "b": {2}}, 1, weights=weights)
+
+
+def test_nobody_has_weight():
+    result = tl.top_k_eval([[1], [2]], [{1}, {2}], 1, metrics="mrr", weights=[0, 0])
+    assert math.isnan(result["mrr@1"])
+    assert math.isnan(result.std("mrr@1"))
+    assert result.n_evaluated == 2
+
+
+# Ratios of sums
+
+
+def parts_of(ranks, truths, k, name):
+    """List numerator and divisor of every user with relevant items."""
+    parts = []
+    for ranked, relevant in zip(ranks, truths, strict=True):
+        n = len(relevant)
+        if not n:
+            continue
+        hits = oracle.hit_ranks(ranked, relevant, k)
+        ideal = math.fsum(1 / math.log2(i + 1) for i in range(1, min(k, n) + 1))
+        dcg = math.fsum(1 / math.log2(rank + 1) for rank in hits)
+        ap = math.fsum((j + 1) / rank for j, rank in enumerate(hits))
+        parts.append(
+            {
+                "precision": (len(hits), k),
+                "recall": (len(hits), n),
+                "map": (ap, min(k, n)),
+                "ndcg": (dcg, ideal),
+                "mrr": (1 / hits[0] if hits else 0.0, 1),
+            }[name]
+        )
+    return parts
+
+
+@settings(deadline=None)
+@given(strategies.populations(), st.integers(1, 6), st.data())
+def test_pooled_ratios(population, k, data):
+    ranks, truths = population
+    weights = [data.draw(st.sampled_from([1.0, 2.0])) for _ in truths]
+    plain = tl.top_k_eval(ranks, truths, k, metrics=NAMES, aggregate="pooled")
+    weighted = tl.top_k_eval(ranks, truths, k, metrics=NAMES, aggregate="pooled", weights=weights)
+    worth = [w for w, truth in zip(weights, truths, strict=True) if truth]
+    for name in NAMES:
+        parts = parts_of(ranks, truths, k, name)
+        check_ratio(plain, f"{name}@{k}", parts)
+        check_ratio(
+            weighted,
+            f"{name}@{k}",
+            [(w * x, w * y) for w, (x, y) in zip(worth, parts, strict=True)],
+        )
+
+
+def check_ratio(result, name, parts):
+    """Compare a ratio of sums, and its interval by the delta method, with the plain formula."""
+    assert math.isnan(result.std(name))
+    if not parts:
+        assert math.isnan(result[name])
+        return
+    n, total = len(parts), math.fsum(y for _, y in parts)
+    ratio = math.fsum(x for x, _ in parts) / total
+    assert result[name] == pytest.approx(ratio, abs=1e-12)
+    low, high = result.interval(name)
+    if n > 1:
+        residual = math.fsum((x - ratio * y) ** 2 for x, y in parts) / (n - 1)
+        half = Z * math.sqrt(residual / n) / (total / n)
+        assert high - low == pytest.approx(2 * half, abs=1e-6)
+
+
+@pytest.mark.parametrize("gains", ["linear", "exponential"])
+def test_pooled_ratios_with_grades(gains):
+    ranks, truths = [[1, 2, 3], [4, 5, 6]], [{1: 3, 3: 1, 9: 2}, {5: 2, 6: 1}]
+    result = tl.top_k_eval(ranks, truths, 2, metrics="ndcg", aggregate="pooled", gains=gains)
+    options = {"exponential": gains == "exponential"}
+    earned = [oracle.dcg(r, t, 2, **options) for r, t in zip(ranks, truths, strict=True)]
+    ideal = [oracle.dcg(oracle.best_list(t), t, 2, **options) for t in truths]
+    assert result["ndcg@2"] == pytest.approx(sum(earned) / sum(ideal), abs=1e-15)
+
+
+def test_implicit_pools_its_precision_alone():
+    ranks, truths = [[1, 2, 3], [4, 5, 6]], [{1}, {5, 6, 7}]
+    result = tl.top_k_eval(ranks, truths, 3, metrics=["precision", "map"], convention="implicit")
+    assert result["precision@3"] == (1 + 2) / (1 + 3)
+    assert result["map@3"] == pytest.approx((1 + (1 / 2 + 2 / 3) / 3) / 2)
+    assert "precision: ratio of sums over users" in repr(result)
+    plain = tl.top_k_eval(
+        ranks, truths, 3, metrics="precision", convention="implicit", aggregate="mean"
+    )
+    assert plain["precision@3"] == (1 / 1 + 2 / 3) / 2
+
+
+def test_unknown_aggregate():
+    with pytest.raises(ValueError, match="aggregate='median': choose from 'mean', 'pooled'"):
+        tl.top_k_eval([[1]], [{1}], 1, aggregate="median")
+
+
+# Merging
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"weights": [1.0, 2.0, 0.5, 3.0]},
+        {"aggregate": "pooled"},
+        {"weights": [1, 2, 3, 4], "aggregate": "pooled"},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("graded", [False, True])
+def test_merged_parts_equal_the_whole(options, graded):
+    ranks = [[1, 2, 3], [4, 5, 6], [7, 8, 9], [3, 2, 1]]
+    truths = [{1: 3, 9: 1}, {6: 1}, {9: 2, 8: 1}, {3: 1, 1: 5}]
+    if not graded:
+        truths = [set(truth) for truth in truths]
+
+    def evaluate(part):
+        chosen = {**options, **{k: v[part] for k, v in options.items() if k == "weights"}}
+        return tl.top_k_eval(ranks[part], truths[part], [1, 3], **chosen)
+
+    whole, parts = evaluate(slice(None)), evaluate(slice(0, 1)) + evaluate(slice(1, None))
+    for name in whole.terms.metrics:
+        assert parts[name] == pytest.approx(whole[name], abs=1e-14)
+        for mine, theirs in zip(parts.interval(name), whole.interval(name), strict=True):
+            assert mine == pytest.approx(theirs, abs=1e-7)
+
+
+def test_a_part_without_different_grades_merges():
+    ranks, truths = [[1, 2], [3, 4]], [{1: 1, 2: 1}, {4: 3, 9: 5}]
+    parts = [
+        tl.top_k_eval([r], [t], 2, metrics=["ndcg", "recall"])
+        for r, t in zip(ranks, truths, strict=True)
+    ]
+    whole = tl.top_k_eval(ranks, truths, 2, metrics=["ndcg", "recall"])
+    merged = parts[0] + parts[1]
+    assert merged["ndcg"] == pytest.approx(whole["ndcg"], abs=1e-15)
+    assert merged.std("ndcg") == pytest.approx(whole.std("ndcg"), abs=1e-12)
+    assert np.array_equal(merged.per_user("ndcg"), whole.per_user("ndcg"))
+
+
+def test_weighted_and_plain_do_not_merge():
+    a, b = (tl.top_k_eval([[1]], [{1}], 1, weights=w) for w in (None, [1.0]))
+    with pytest.raises(ValueError, match="weighted is False in one and True in the other"):
+        a + b

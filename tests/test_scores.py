@@ -1,0 +1,195 @@
+"""Score matrices: ranked lists of the best items, and DCG averaged over ties."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import toplist as tl
+from toplist import scores as tls
+
+values = st.sampled_from([-math.inf, -2.0, -0.0, 0.0, 0.5, 1.0, 1e30, math.inf])
+
+
+@st.composite
+def matrices(draw, elements=values, max_items=9):
+    """Draw a small users x items array with many ties."""
+    n_items = draw(st.integers(1, max_items))
+    rows = st.lists(elements, min_size=n_items, max_size=n_items)
+    return np.array(draw(st.lists(rows, min_size=1, max_size=4)))
+
+
+def best_columns(row, k, banned=()):
+    """Sort as the docstring says: score falling, of equal scores the higher column first."""
+    open_ = [c for c in range(len(row)) if c not in banned and row[c] != -math.inf]
+    return sorted(open_, key=lambda c: (row[c], c), reverse=True)[:k]
+
+
+# top_k
+
+
+@settings(deadline=None)
+@given(matrices(), st.integers(1, 12), st.data())
+def test_top_k_is_a_stable_sort(scores, k, data):
+    columns = st.sets(st.integers(0, scores.shape[1] - 1))
+    exclude = [data.draw(columns) for _ in scores]
+    lists = tls.top_k(scores, k, exclude)
+    expected = [best_columns(row, k, banned) for row, banned in zip(scores, exclude, strict=True)]
+    assert [lists[user].tolist() for user in range(len(scores))] == expected
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16, np.int8, np.uint64, bool])
+def test_top_k_of_every_width(dtype):
+    rng = np.random.default_rng(3)
+    scores = rng.integers(0, 2 if dtype is bool else 100, (7, 500)).astype(dtype)
+    lists = tls.top_k(scores, 40)
+    assert [lists[u].tolist() for u in range(7)] == [best_columns(row, 40) for row in scores]
+
+
+@pytest.mark.parametrize("order", ["rising", "falling", "constant", "random"])
+@pytest.mark.parametrize("k", [1, 63, 64, 65, 300])
+def test_top_k_over_many_strides(order, k):
+    row = np.random.default_rng(1).random(1000)
+    row = {"rising": np.sort(row), "falling": -np.sort(-row), "constant": row * 0}.get(order, row)
+    assert tls.top_k(row[np.newaxis], k)[0].tolist() == best_columns(row, k)
+
+
+def test_exclude_in_every_form():
+    rng = np.random.default_rng(0)
+    scores, mask = rng.random((5, 30)), rng.random((5, 30)) < 0.5
+    rows = [np.flatnonzero(row) for row in mask]
+    forms = [mask, rows, [set(row.tolist()) for row in rows], tl.Lists.from_matrix(mask)]
+    lists = [tls.top_k(scores, 10, exclude=form).items.tolist() for form in forms]
+    assert lists[0] == [c for u in range(5) for c in best_columns(scores[u], 10, set(rows[u]))]
+    assert lists[1:] == lists[:1] * 3
+
+
+def test_nothing_left_to_list():
+    lists = tls.top_k([[1.0, 2.0], [3.0, -math.inf]], 5, exclude=[{0, 1}, set()])
+    assert lists.offsets.tolist() == [0, 0, 1]
+    assert lists.items.tolist() == [0]
+
+
+def test_the_number_of_threads_changes_nothing(monkeypatch):
+    monkeypatch.setattr(tls, "BLOCK", 200)
+    scores = np.random.default_rng(0).integers(0, 9, (50, 100)).astype(np.float32)
+    one, two = (tls.top_k(scores, 7, n_threads=n) for n in (1, 2))
+    assert one.items.tolist() == two.items.tolist()
+    assert np.array_equal(tls.ndcg(scores, scores > 4, n_threads=1), tls.ndcg(scores, scores > 4))
+
+
+def test_scores_are_not_modified_and_need_not_be_contiguous():
+    scores = np.random.default_rng(0).random((40, 6)).T
+    before = scores.copy()
+    scores.flags.writeable = False
+    assert tls.top_k(scores, 4).items.tolist() == tls.top_k(before.copy(), 4).items.tolist()
+    assert np.array_equal(scores, before)
+
+
+@pytest.mark.parametrize(
+    ("scores", "options", "message"),
+    [
+        ([1.0, 2.0], {}, r"scores must be a 2-D array of numbers .* not 1-D of float64"),
+        ([["a"]], {}, "scores must be a 2-D array of numbers"),
+        ([[1.0, 2.0], [0.0, math.nan]], {}, "user 1, item 1 is NaN"),
+        ([[1.0]], {"k": 0}, "k must be at least 1, not 0"),
+        ([[1.0]], {"ties": "average"}, "hit, mrr and map depend on which tied item is first"),
+        ([[1.0]], {"ties": "first"}, "ties='first': choose from 'order'"),
+        ([[1.0]], {"exclude": [{0}, {0}]}, "exclude has 2 rows for 1 users"),
+        ([[1.0]], {"exclude": [{7}]}, r"item 7 is no column of 0\.\.0"),
+        ([[1.0]], {"exclude": np.array([[0.5]])}, "array of bool of shape"),
+    ],
+)
+def test_top_k_refuses(scores, options, message):
+    with pytest.raises(ValueError, match=message):
+        tls.top_k(scores, **{"k": 2, **options})
+
+
+# DCG with ties
+
+
+def mean_over_orders(row, gains, k):
+    """Average the DCG over all orders that the scores allow."""
+    groups = [
+        [c for c in range(len(row)) if row[c] == score] for score in sorted(set(row), reverse=True)
+    ]
+    orders = itertools.product(*(itertools.permutations(group) for group in groups))
+    totals = [
+        math.fsum(
+            gains[c] / math.log2(rank + 1)
+            for rank, c in enumerate(itertools.chain(*order), start=1)
+            if rank <= k
+        )
+        for order in orders
+    ]
+    return math.fsum(totals) / len(totals)
+
+
+@settings(deadline=None, max_examples=50)
+@given(matrices(max_items=6), st.data())
+def test_ties_are_averaged_over_all_orders(scores, data):
+    grades = st.lists(st.integers(0, 4), min_size=scores.shape[1], max_size=scores.shape[1])
+    relevance = np.array([data.draw(grades) for _ in scores])
+    for gains, worth in (("linear", relevance), ("exponential", 2.0**relevance - 1)):
+        dcg = tls.dcg(scores, relevance, gains=gains)
+        ndcg = tls.ndcg(scores, relevance, gains=gains)
+        for user, k in itertools.product(range(len(scores)), range(1, scores.shape[1] + 1)):
+            expected = mean_over_orders(scores[user].tolist(), worth[user].tolist(), k)
+            best = sorted(worth[user].tolist(), reverse=True)
+            ideal = math.fsum(gain / math.log2(i + 2) for i, gain in enumerate(best[:k]))
+            assert dcg[user, k - 1] == pytest.approx(expected, rel=1e-12)
+            wanted = expected / ideal if ideal else 0.0
+            assert ndcg[user, k - 1] == pytest.approx(wanted, rel=1e-12)
+
+
+@settings(deadline=None)
+@given(matrices(elements=st.integers(0, 3)), st.data())
+def test_ties_in_order_are_the_ranked_list(scores, data):
+    grades = st.lists(st.integers(0, 3), min_size=scores.shape[1], max_size=scores.shape[1])
+    relevance = np.array([data.draw(grades) for _ in scores])
+    lists, truth = tls.top_k(scores, scores.shape[1]), tl.Lists.from_matrix(relevance)
+    expected = tl.ndcg(lists, truth, empty="zero")
+    assert tls.ndcg(scores, relevance, ties="order") == pytest.approx(expected, abs=1e-12)
+
+
+def test_sklearn_agrees():
+    metrics = pytest.importorskip("sklearn.metrics")
+    rng = np.random.default_rng(0)
+    for n_items in (2, 5, 40):
+        scores = rng.integers(0, 6, (20, n_items)).astype(float)
+        relevance = rng.integers(0, 4, (20, n_items)).astype(float)
+        for k in {1, n_items // 2, n_items}:
+            ours = (
+                tls.ndcg(scores, relevance, k)[:, -1].mean(),
+                tls.dcg(scores, relevance, k)[:, -1].mean(),
+            )
+            theirs = (
+                metrics.ndcg_score(relevance, scores, k=k),
+                metrics.dcg_score(relevance, scores, k=k),
+            )
+            assert ours == pytest.approx(theirs, abs=1e-12)
+
+
+def test_one_user_and_a_perfect_order():
+    curve = tls.ndcg([3.0, 2.0, 1.0, 0.0], [9, 5, 0, 0])
+    assert curve.tolist() == [1.0, 1.0, 1.0, 1.0]
+    assert tls.ndcg([3.0, 2.0], [0, 0]).tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("scores", "relevance", "options", "message"),
+    [
+        ([[1, 2]], [[1, 2, 3]], {}, r"scores has shape \(1, 2\), relevance \(1, 3\)"),
+        ([[1, 2]], [[1, -2]], {}, "user 0, item 1 has grade -2"),
+        ([[1, 2]], [[1, math.nan]], {}, "user 0, item 1 has grade nan"),
+        ([[1, math.nan]], [[1, 2]], {}, "user 0, item 1 is NaN"),
+        ([[1, 2]], [[1, 2]], {"ties": "mean"}, "ties='mean': choose from 'average', 'order'"),
+        ([[1, 2]], [[1, 2]], {"gains": "log"}, "gains='log'"),
+    ],
+)
+def test_dcg_refuses(scores, relevance, options, message):
+    with pytest.raises(ValueError, match=message):
+        tls.dcg(scores, relevance, **options)
