@@ -18,10 +18,8 @@ one row of PEERS.
 
 import argparse
 import json
-import os
 import platform
 import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from importlib.metadata import version
@@ -29,6 +27,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from environments import interpreter
 from timing import best_of, figure, timed
 from workload import Workload, generate
 
@@ -176,19 +175,6 @@ def measure(name: str, n_users: int, k: int) -> list[dict[str, Any]]:
     return lines
 
 
-def environment(peer: Peer, folder: Path) -> str:
-    """Return the interpreter of a peer's environment, which is created where it does not exist."""
-    if not peer.requirements:
-        return sys.executable
-    python = str(folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python"))
-    ready = folder / "ready"  # a mark, so that an installation cut short begins anew
-    if not ready.exists():
-        subprocess.run([sys.executable, "-m", "venv", folder], check=True)
-        subprocess.run([python, "-m", "pip", "install", "-q", *peer.requirements], check=True)
-        ready.touch()
-    return python
-
-
 def inside(name: str, n_users: int, k: int) -> None:
     """Measure a peer and print the lines as JSON, with the versions at work."""
     lines = measure(name, n_users, k)
@@ -200,7 +186,8 @@ def inside(name: str, n_users: int, k: int) -> None:
 
 def run(name: str, folder: Path, n_users: int, k: int) -> list[dict[str, Any]]:
     """Measure a peer in its environment, print the lines and return them."""
-    python = environment(PEERS[name], folder / name)
+    installs = filter(None, [PEERS[name].requirements])
+    python = interpreter(folder / name, *installs)
     command = [python, __file__, "--inside", name, "--users", str(n_users), "--k", str(k)]
     output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
     report = json.loads(output.splitlines()[-1])  # a peer may print lines of its own before

@@ -343,8 +343,25 @@ def clipped_ndcg(ranked, relevant, k, *, relevant_from=None, exponential=False):
     )
 
 
+def ungraded(metric):
+    """Define a metric of a library that knows no grades: every relevant item is as good."""
+
+    def plain(ranked, relevant, k, *, relevant_from=None, exponential=False):
+        return metric(ranked, relevant_items(relevant, relevant_from), k)
+
+    return plain
+
+
 def taken(*names, **others):
-    """Pick standard metrics by name, and others in their own form."""
+    """Pick standard metrics by name, and others in their own form; none of them graded."""
+    return {
+        name: ungraded(metric) if name in ("cg", "dcg", "ndcg") else metric
+        for name, metric in ({name: METRICS[name] for name in names} | others).items()
+    }
+
+
+def graded(*names, **others):
+    """Pick standard metrics by name, and others in their own form, with grades."""
     return {name: METRICS[name] for name in names} | others
 
 
@@ -356,15 +373,15 @@ CONVENTIONS = {
     "neurec-cpp": taken("precision", "recall", "map", "ndcg", "mrr"),
     "rectorch": taken("hit", "ndcg", "mrr", recall=precision_over("min(k,R)")),
     "recbole": taken("hit", "precision", "recall", "map", "ndcg", "mrr"),
-    "sklearn": taken("dcg", "ndcg"),
-    "trec_eval": taken("hit", "precision", "recall", "mrr", "ndcg", map=map_over("R")),
-    "ranx": taken(
+    "sklearn": graded("dcg", "ndcg"),
+    "trec_eval": graded("hit", "precision", "recall", "mrr", "ndcg", map=map_over("R")),
+    "ranx": graded(
         "hit", "cg", "precision", "recall", "f1", "mrr", "dcg", "ndcg", "rbp", map=map_over("R")
     ),
     "rectools": taken(
         "hit", "precision", "recall", "f1", "mrr", map=map_over("R"), ndcg=ndcg_over("ideal(k)")
     ),
-    "lenskit": taken(
+    "lenskit": graded(
         "hit",
         "mrr",
         precision=neurec_precision,

@@ -1,8 +1,9 @@
 """The command line: files in, a table out; exit status 0 fine, 1 bad input, 2 wrong usage."""
 
 import argparse
+import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from toplist import files, tables
@@ -14,13 +15,15 @@ from toplist.conventions import (
     policies,
     same_formula,
 )
-from toplist.evaluate import DEFAULT, conformance, top_k_eval
+from toplist.evaluate import DEFAULT, conformance, entries_of, top_k_eval
 from toplist.formulas import SYMBOLS, formula
-from toplist.grades import GAINS
+from toplist.grades import GAINS, Grading
+from toplist.inputs import whole
 from toplist.matching import DUPLICATES
 from toplist.spelling import parse
 
 TEXT_FORMATS = ("csv", "tsv", "trec")
+DEFAULT_KS = [1, 5, 10, 20]
 
 _EPILOG = """
 Files are CSV, TSV, JSONL or TREC (run and qrels), by extension, each also .gz. CSV and TSV have a
@@ -34,12 +37,18 @@ same names, and item_id may be a whole ranked list.
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status."""
-    options = _parser().parse_args(arguments)
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    try:
+        options.check(options)
+    except ValueError as error:  # of the words, before any file is opened
+        parser.error(_one_line(error))
     run: Callable[[argparse.Namespace], str] = options.run
     try:
-        print(run(options))
+        print(run(options).rstrip("\n"), flush=True)
     except BrokenPipeError:
-        sys.stderr.close()  # the reader has left: nothing to say, and nowhere to say it
+        # the reader has left: nothing to say, and nowhere to say it, at exit neither
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (ValueError, TypeError, OSError) as error:
         print(f"toplist: {_one_line(error)}", file=sys.stderr)
         return 1
@@ -61,14 +70,14 @@ def _parser() -> argparse.ArgumentParser:
     show = commands.add_parser("metrics", help="print the metrics and their formulas")
     show.add_argument("name", nargs="?", help="one metric, for example ndcg or rbp(p=0.5)")
     show.add_argument("--convention", default="standard", choices=CONVENTIONS)
-    show.set_defaults(run=_metrics)
+    show.set_defaults(run=_metrics, check=_check_metrics)
     compare = commands.add_parser(
         "conventions", help="print what every convention makes of one list"
     )
     compare.add_argument("--list", nargs="+", default=["1", "2", "3", "4", "5"], metavar="ITEM")
     compare.add_argument("--truth", nargs="+", default=["1", "3", "9"], metavar="ITEM")
     compare.add_argument("-k", type=int, default=5)
-    compare.set_defaults(run=_conventions)
+    compare.set_defaults(run=_conventions, check=lambda options: whole(options.k, "k"))
     return parser
 
 
@@ -96,23 +105,42 @@ def _add_eval(commands: Any) -> None:
     add("--order", choices=["file"], help="lists without rank or score: best first as they stand")
     add("--format", default="table", choices=_FORMATS, help="of the output")
     add("--per-user", metavar="FILE", help="also write the values of every user (CSV)")
-    parser.set_defaults(run=_eval)
+    parser.set_defaults(run=_eval, check=_check_eval)
 
 
 def _renaming(argument: str) -> tuple[str, str]:
     ours, equals, theirs = argument.partition("=")
     if not (ours and equals and theirs):
         raise argparse.ArgumentTypeError(f"{argument!r}: write user_id=NAME_IN_THE_FILE")
+    if ours not in files.COLUMNS:
+        valid = ", ".join(files.COLUMNS)
+        raise argparse.ArgumentTypeError(f"{ours!r} is not a column to rename: {valid}")
     return ours, theirs
+
+
+def _check_metrics(options: argparse.Namespace) -> None:
+    if options.name:
+        parse(options.name, CONVENTIONS[options.convention])
+
+
+def _check_eval(options: argparse.Namespace) -> None:
+    """Check the words; k by default goes to the metrics that carry none of their own."""
+    if options.k is None:
+        asked = ([m] if "@" in m else [f"{m}@{k}" for k in DEFAULT_KS] for m in options.metrics)
+        if any("@" in metric for metric in options.metrics):
+            options.metrics = [metric for group in asked for metric in group]
+        else:
+            options.k = DEFAULT_KS
+    entries_of(options.metrics, options.k, CONVENTIONS[options.convention])
+    Grading(options.relevant_from, options.gains)
 
 
 def _eval(options: argparse.Namespace) -> str:
     ranks, truths = _read(options)
-    with_own_k = all("@" in metric for metric in options.metrics)
     result = top_k_eval(
         ranks,
         truths,
-        k=options.k or (None if with_own_k else [1, 5, 10, 20]),
+        k=options.k,
         metrics=options.metrics,
         convention=options.convention,
         empty=options.empty,
@@ -140,20 +168,30 @@ def _read(options: argparse.Namespace) -> tuple[Any, Any]:
     )
     truths: Any = files.read_truths(options.truth, format=formats[1], columns=truth_columns)
     if formats[0] in TEXT_FORMATS and formats[1] not in TEXT_FORMATS:
-        truths = _as_text(truths)
+        truths = _as_text(options.truth, truths)
     elif formats[1] in TEXT_FORMATS and formats[0] not in TEXT_FORMATS:
-        ranks = _as_text(ranks)
+        ranks = _as_text(options.recs, ranks)
     return ranks, truths
 
 
-def _as_text(sides: dict[Any, Any]) -> dict[str, Any]:
+def _as_text(path: str, sides: dict[Any, Any]) -> dict[str, Any]:
     """Write users and items as decimal text, as they stand in a text file."""
-    return {
-        str(user): {str(item): grade for item, grade in row.items()}
-        if isinstance(row, dict)
-        else type(row)(map(str, row))
-        for user, row in sides.items()
-    }
+    rows = {}
+    for user, row in _textual(path, "user", sides):
+        if isinstance(row, dict):
+            rows[user] = dict(_textual(path, "item", row))
+        else:
+            rows[user] = type(row)(map(str, row))
+    return rows
+
+
+def _textual(path: str, what: str, mapping: dict[Any, Any]) -> Iterator[tuple[str, Any]]:
+    seen = set()
+    for key, value in mapping.items():
+        if str(key) in seen:
+            raise ValueError(f"{path}: {what} {str(key)!r} stands there as number and as text")
+        seen.add(str(key))
+        yield str(key), value
 
 
 def _metrics(options: argparse.Namespace) -> str:

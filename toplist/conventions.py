@@ -3,6 +3,7 @@
 A convention is entries that differ from the standard table, plus the policies for empty ground
 truths, missing lists and averaging, each with the place in the peer's source that says so. None
 rounds, and none copies a defect (repeated items earning twice, ideals made from the hits found).
+Only the peers that know grades use them: the others count every relevant item as 1.
 
 Not of this form, and so not offered: a divisor of the hits found so far (recmetrics,
 torchmetrics), means of precisions (Elliot's MAP), bpref.
@@ -36,6 +37,12 @@ class Convention:
         Repository, version and lines.
     text : str
         What sets it apart, and which defects it does not copy.
+
+    Examples
+    --------
+    >>> lenskit = CONVENTIONS["lenskit"]
+    >>> lenskit.metrics["precision"].divisor, lenskit.missing
+    ('min(k,n)', 'skip')
     """
 
     name: str
@@ -47,11 +54,14 @@ class Convention:
     text: str = ""
 
 
-def _metrics(names: str, *others: Metric, **divisors: str) -> dict[str, Metric]:
+def _metrics(
+    names: str, *others: Metric, graded: bool = False, **divisors: str
+) -> dict[str, Metric]:
     """Return the named standard metrics, some with another divisor, and others."""
+    rows = [METRICS[name] for name in names.split()]
     chosen = [
-        replace(METRICS[name], divisor=divisors.get(name, METRICS[name].divisor))
-        for name in names.split()
+        replace(row, divisor=divisors.get(row.name, row.divisor), graded=graded and row.graded)
+        for row in rows
     ]
     return {metric.name: metric for metric in (*chosen, *others)}
 
@@ -100,7 +110,7 @@ CONVENTIONS: dict[str, Convention] = {
         ),
         Convention(
             "sklearn",
-            _metrics("dcg ndcg"),
+            _metrics("dcg ndcg", graded=True),
             empty="zero",
             source="scikit-learn/scikit-learn@000ab8a sklearn/metrics/_ranking.py dcg_score, "
             "ndcg_score",
@@ -108,7 +118,7 @@ CONVENTIONS: dict[str, Convention] = {
         ),
         Convention(
             "trec_eval",
-            _metrics("hit precision recall map ndcg mrr", map="R"),
+            _metrics("hit precision recall map ndcg mrr", graded=True, map="R"),
             empty="zero",
             missing="skip",
             source="usnistgov/trec_eval@f425365 m_success.c m_P.c m_recall.c m_map_cut.c "
@@ -118,7 +128,7 @@ CONVENTIONS: dict[str, Convention] = {
         ),
         Convention(
             "ranx",
-            _metrics("hit cg precision recall f1 map mrr dcg ndcg rbp", map="R"),
+            _metrics("hit cg precision recall f1 map mrr dcg ndcg rbp", graded=True, map="R"),
             empty="zero",
             source="AmenRa/ranx@2cae52f ranx/metrics/*.py",
             text="cg is its hits. It wants the same users on both sides, or make_comparable=True, "

@@ -103,7 +103,7 @@ def top_k_eval(
     2 of 2 users evaluated
     """
     rules = rules_of(convention, empty, missing)
-    entries = _entries(metrics, k, rules)
+    entries = entries_of(metrics, k, rules)
     depth = max(k for entry in entries for k in entry.ks)
     options = Joining(duplicates, padding, relevant_from, gains, n_threads)
     hits, _ = hits_of(ranks, ground_truths, depth, options)
@@ -222,13 +222,17 @@ def rules_of(convention: str, empty: str | None, missing: str | None) -> Convent
     if convention not in CONVENTIONS:
         raise ValueError(f"convention {convention!r}: choose from {', '.join(CONVENTIONS)}")
     rules = CONVENTIONS[convention]
-    rules = replace(rules, empty=empty or rules.empty, missing=missing or rules.missing)
+    rules = replace(
+        rules,
+        empty=rules.empty if empty is None else empty,
+        missing=rules.missing if missing is None else missing,
+    )
     choice("empty", rules.empty, EMPTY)
     choice("missing", rules.missing, MISSING)
     return rules
 
 
-def _entries(
+def entries_of(
     metrics: str | Metric | Iterable[str | Metric],
     k: int | Iterable[int] | None,
     rules: Convention,
@@ -263,7 +267,7 @@ def _cut_offs(k: int | Iterable[int] | None) -> tuple[int, ...]:
 def _refuse_twins(entries: list[Entry]) -> None:
     seen: dict[str, Entry] = {}
     for entry in entries:
-        for name in {entry.metric.name, *(f"{entry.metric.name}@{k}" for k in entry.ks)}:
+        for name in (entry.metric.name, *(f"{entry.metric.name}@{k}" for k in entry.ks)):
             other = seen.setdefault(name, entry)
             if other is not entry and (other.metric != entry.metric or "@" in name):
                 raise ValueError(

@@ -23,13 +23,13 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["FORMATS", "format_of", "read_ranks", "read_truths", "write_text"]
+__all__ = ["COLUMNS", "FORMATS", "format_of", "read_ranks", "read_truths", "write_text"]
 
 FORMATS = ("csv", "tsv", "jsonl", "trec")
 
 _EXTENSIONS = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl"}
 _EXTENSIONS |= dict.fromkeys((".run", ".qrels", ".trec"), "trec")
-_COLUMNS = ("user_id", "item_id", "rank", "score", "relevance")
+COLUMNS = ("user_id", "item_id", "rank", "score", "relevance")
 # A TREC file is a table without a header; like trec_eval, nothing reads the rank of a run.
 _TREC_COLUMNS = {"user_id": "qid", "item_id": "docno", "relevance": "rel"}
 _TREC_RUN = ("qid", "Q0", "docno", "(rank)", "score", "tag")
@@ -126,9 +126,13 @@ def write_text(path: PathLike, text: str) -> None:
             stream.write(data)
         if replaced:
             os.replace(written, target)
-    except BaseException:
+    except BaseException as error:
         if replaced and os.path.exists(written):
             os.unlink(written)
+        if (
+            isinstance(error, OSError) and error.errno
+        ):  # of the file that was asked for, not the temporary one
+            raise OSError(error.errno, error.strerror, os.fspath(path)) from None
         raise
 
 
@@ -140,10 +144,10 @@ class _Source:
         self.format = format_of(path) if format is None else format
         if self.format not in FORMATS:
             raise ValueError(f"format {format!r} is not valid: {', '.join(FORMATS)}")
-        for name in set(columns or ()).difference(_COLUMNS):
-            raise ValueError(f"columns: {name!r} is not valid: {', '.join(_COLUMNS)}")
+        for name in set(columns or ()).difference(COLUMNS):
+            raise ValueError(f"columns: {name!r} is not valid: {', '.join(COLUMNS)}")
         renamed = _TREC_COLUMNS if self.format == "trec" else columns or {}
-        self.names = {name: renamed.get(name, name) for name in _COLUMNS}
+        self.names = {name: renamed.get(name, name) for name in COLUMNS}
         self.needed = ["user_id", "item_id", *(name for name in candidates if name in renamed)]
         self.candidates = candidates  # for the values; the first that is found gives them
         self.value: str | None = None
@@ -252,11 +256,13 @@ def _table_rows(source: _Source, header: Sequence[str], rows: Iterable[list[str]
     if any(header.count(name) > 1 for name in used):
         raise source.error(f"a column stands twice in the header: {[*header]}")
     user, item, *rest = map(header.index, used)
+    loose = header is _TREC_RUN  # what follows the tag is ignored, as trec_eval does
     value = rest[0] if rest else None
     for row in rows:
-        if len(row) == len(header) and row[user] and row[item]:
+        fits = len(row) == len(header) or (loose and len(row) > len(header))
+        if fits and row[user] and row[item]:
             yield row[user], row[item], 1.0 if value is None else row[value]
-        elif len(row) == len(header):
+        elif fits:
             raise source.error(f"empty {used[1] if row[user] else used[0]}")
         elif row:  # not a blank line
             raise source.error(f"{len(row)} columns instead of {len(header)}: {[*header]}")

@@ -49,8 +49,10 @@ def name_user(users: Sequence[Any] | None, position: int) -> str:
     return f"user {position}" if users is None else f"user {users[position]!r}"
 
 
-def trim(flat: Flat, padding: int, users: Sequence[Any] | None) -> Flat:
+def trim(flat: Flat, padding: int | None, users: Sequence[Any] | None) -> Flat:
     """Shorten the lists by the padding at their ends."""
+    if padding is None:
+        return flat
     from toplist.kernels import joining, readonly
 
     ids = readonly(flat.ids)

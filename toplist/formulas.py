@@ -1,6 +1,8 @@
 """The formula behind a number, in words and in LaTeX, composed from a metric's three choices."""
 
-from toplist.metrics import Metric
+import re
+
+from toplist.metrics import Discount, Metric
 
 STYLES = ("text", "latex")
 
@@ -39,17 +41,17 @@ def _text(metric: Metric) -> str:
     count, discount = _COUNT_WORDS[metric.counts], metric.discounting.name
     if metric.graded:
         count = "gain_j" if count == "1" else f"{count} gain_j"
-    term = count if discount == "1" else f"{count} / {_group(discount.replace('r', 'r_j'))}"
+    if isinstance(metric.discount, (str, Discount)):
+        discount = re.sub(r"\br\b", "r_j", discount)
+    else:
+        discount = f"{discount}(r_j)"
+    term = count if discount == "1" else f"{count} / {discount}"
     divisor = metric.dividing.name
     if metric.dividing.ideal:
         places = divisor.removeprefix("ideal(").removesuffix(")")
         divisor = f"the same sum over hits on all ranks to {places}, best gains first"
     divided = "" if divisor == "1" else f", divided by {divisor}"
     return f"{metric.name}@k = sum over r_j <= k of {term}{divided}"
-
-
-def _group(text: str) -> str:
-    return f"({text})" if "/" in text else text
 
 
 def _latex(metric: Metric) -> str:

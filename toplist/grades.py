@@ -69,14 +69,44 @@ def apply(truth: Lists, source: Flat, grading: Grading, users: Sequence[Any] | N
         return truth
     bad = np.flatnonzero(~((grades >= 0) & (grades < np.inf)))
     if len(bad):
-        user = int(np.searchsorted(truth.offsets, bad[0], side="right")) - 1
-        item = source.row(user)[bad[0] - truth.offsets[user]]
+        user, item = _place(truth, source, bad[0])
         raise ValueError(
             f"{name_user(users, user)}, item {item!r}: grade "
             f"{grades[bad[0]]}; a grade is 0 or more, and finite"
         )
     least = grading.relevant_from
+    if isinstance(source.ids, np.ndarray):  # a dict has one grade for an item
+        _refuse_two_grades(truth, source, users)
     relevant = grades > 0 if least is None else grades >= least
     kept = np.concatenate([[0], np.cumsum(relevant)])[truth.offsets]
-    worth = grades[relevant] if grading.gains == "linear" else np.exp2(grades[relevant]) - 1
+    with np.errstate(over="ignore"):
+        gains = grades if grading.gains == "linear" else np.exp2(grades) - 1
+    large = np.flatnonzero(gains == np.inf)
+    if len(large):
+        user, item = _place(truth, source, large[0])
+        raise ValueError(
+            f"{name_user(users, user)}, item {item!r}: 2^grade of grade {grades[large[0]]:g} is "
+            "too large a gain; gains='linear' takes the grade"
+        )
+    worth = gains[relevant]
     return Lists(kept, truth.items[relevant], None if np.all(worth == 1) else worth)
+
+
+def _place(truth: Lists, source: Flat, position: int) -> tuple[int, Any]:
+    """Return the user and the item, as written, at a position of the flat ids."""
+    user = int(np.searchsorted(truth.offsets, position, side="right")) - 1
+    return user, source.row(user)[position - truth.offsets[user]]
+
+
+def _refuse_two_grades(truth: Lists, source: Flat, users: Sequence[Any] | None) -> None:
+    from toplist.kernels import joining, readonly
+
+    assert truth.gains is not None
+    grades = readonly(truth.gains, np.float64)
+    position = joining.two_grades(readonly(truth.items), readonly(truth.offsets), grades)
+    if position >= 0:
+        user, item = _place(truth, source, position)
+        raise ValueError(
+            f"{name_user(users, user)} has item {item!r} twice in the ground truth, with "
+            "different grades"
+        )

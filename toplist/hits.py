@@ -67,14 +67,18 @@ class Hits:
     def __post_init__(self) -> None:
         """Check and normalise the arrays."""
         set_ = object.__setattr__  # frozen: normalised once, here
-        for name, dtype in _ARRAYS.items():
-            set_(self, name, _integers(name, getattr(self, name), dtype))
+        for name in ("offsets", "ranks", "n_relevant", "n_listed"):
+            set_(self, name, _integers(name, getattr(self, name)))
         if self.k == -1:
             set_(self, "k", int(self.n_listed.max(initial=0)))
-        if self.gains is not None or self.ideal_gains is not None:
-            set_(self, "gains", np.ascontiguousarray(self.gains, np.float64))
-            set_(self, "ideal_gains", np.ascontiguousarray(self.ideal_gains, np.float64))
+        elif isinstance(self.k, bool) or not isinstance(self.k, (int, np.integer)) or self.k < 0:
+            raise ValueError(f"Hits: k must be a whole number, not {self.k!r}")
+        for name in ("gains", "ideal_gains"):
+            if getattr(self, name) is not None:
+                set_(self, name, np.ascontiguousarray(getattr(self, name), np.float64))
         _check(self)
+        # no k reaches below 2^31 - 1, so neither need ranks
+        set_(self, "ranks", np.minimum(self.ranks, np.iinfo(np.int32).max).astype(np.int32))
 
     def __len__(self) -> int:
         """Return the number of users."""
@@ -166,8 +170,11 @@ class Hits:
         >>> Hits.from_ranks([1, 0, 3], 10)
         Hits(3 users, 2 hits, lists read to k=10)
         """
-        ranks = _integers("rank_of_the_item", rank_of_the_item, np.int64)
-        listed = np.broadcast_to(_integers("n_listed", n_listed, np.int64), ranks.shape)
+        ranks = _integers("rank_of_the_item", rank_of_the_item)
+        listed = _integers("n_listed", n_listed)
+        if listed.shape not in ((), (1,), ranks.shape):
+            raise ValueError(f"Hits.from_ranks: n_listed is {listed.shape}, ranks {ranks.shape}")
+        listed = np.broadcast_to(listed, ranks.shape)
         if np.any((ranks < 0) | (ranks > listed)):
             user = int(np.flatnonzero((ranks < 0) | (ranks > listed))[0])
             raise ValueError(
@@ -178,14 +185,11 @@ class Hits:
         return cls(offsets_of(found), ranks[found], np.ones(len(ranks)), listed)  # type: ignore[arg-type]
 
 
-_ARRAYS = {"offsets": np.int64, "ranks": np.int32, "n_relevant": np.int64, "n_listed": np.int64}
-
-
-def _integers(name: str, values: ArrayLike, dtype: Any) -> NDArray[Any]:
+def _integers(name: str, values: ArrayLike) -> NDArray[np.int64]:
     array = np.asarray(values)
     if array.dtype.kind not in "iub" and not np.all(array == np.floor(array)):
         raise ValueError(f"Hits: {name} must be whole numbers")
-    array = np.ascontiguousarray(array, dtype).view()
+    array = np.ascontiguousarray(array, np.int64).view()
     array.flags.writeable = False
     return array
 
@@ -214,6 +218,8 @@ def _check(hits: Hits) -> None:
         raise ValueError("Hits: offsets, n_relevant and n_listed disagree on the number of users")
     if hits.offsets[0] != 0 or hits.offsets[-1] != len(hits.ranks) or np.any(n_hits < 0):
         raise ValueError("Hits: offsets must rise from 0 to the number of ranks")
+    if (hits.gains is None) != (hits.ideal_gains is None):
+        raise ValueError("Hits: gains and ideal_gains go together; one of them is missing")
     if hits.gains is not None and hits.ideal_gains is not None:
         sizes = len(hits.gains), len(hits.ideal_gains)
         if sizes != (len(hits.ranks), hits.n_relevant.sum()):
@@ -223,6 +229,9 @@ def _check(hits: Hits) -> None:
             )
     if hits.users is not None and len(hits.users) != n_users:
         raise ValueError(f"Hits: {len(hits.users)} users for {n_users} rows")
+    if hits.users is not None and len(set(hits.users)) < n_users:
+        twice = next(user for user in hits.users if list(hits.users).count(user) > 1)
+        raise ValueError(f"Hits: user {twice!r} stands twice: a user has one row")
     bad = (hits.n_listed < 0) | (hits.n_listed > hits.k)
     bad |= (n_hits > hits.n_relevant) | (n_hits > hits.n_listed)
     held = np.flatnonzero(n_hits)

@@ -29,13 +29,13 @@ from toplist.lists import Lists
 
 _NEVER_ID = (
     *(bool, np.bool_, float, np.floating, complex, type(None)),
-    *(list, tuple, range, np.ndarray, Set, Mapping),
+    *(list, tuple, range, np.ndarray, Set, Mapping, Iterator),
 )
 _WAY_OUT = "give integers or strings, for example [int(i) for i in ids]"
 
 
-# (ranked, truth, padding -> code)
-_Coded = tuple[Flat, Flat, Callable[[Any], int]]
+# (ranked, truth, how padding is written among their ids, if it can be)
+_Coded = tuple[Flat, Flat, Callable[[Any, Flat], int | None]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +65,8 @@ def encode(
     ValueError
         For padding before a real id.
     """
+    if not (ranked.lengths.any() or truth.lengths.any()):
+        padding = None
     integers = _as_integers(ranked, truth)
     if integers is None and hashing and padding is None and truth.grades is None:
         hashes = strings.hashed(ranked), strings.hashed(truth)
@@ -72,8 +74,7 @@ def encode(
             return Encoded(hashes[0], ranked.lengths, hashes[1], hashed=True)
     ranked, truth, code_of = integers or _numbered(ranked, truth, padding)
     if padding is not None:
-        code = code_of(padding)
-        ranked, truth = trim(ranked, code, users), trim(truth, code, users)
+        ranked, truth = (trim(flat, code_of(padding, flat), users) for flat in (ranked, truth))
     return Encoded(Lists(ranked.offsets, ranked.ids), ranked.lengths, compact(truth), hashed=False)
 
 
@@ -88,13 +89,22 @@ def _as_integers(ranked: Flat, truth: Flat) -> _Coded | None:
     ):
         # read as int64, ids from 2^63 on are negative: exact, but beside other negatives
         return None
+    widths = {ranked.side: a.dtype, truth.side: b.dtype}
     a, b = (ids.view(np.int64) if ids.dtype == np.uint64 else ids for ids in (a, b))
-    return replace(ranked, ids=a), replace(truth, ids=b), _integer_padding
+
+    def code_of(padding: Any, flat: Flat) -> int | None:
+        return _integer_padding(padding, widths[flat.side])
+
+    return replace(ranked, ids=a), replace(truth, ids=b), code_of
 
 
-def _integer_padding(padding: Any) -> int:
+def _integer_padding(padding: Any, dtype: Any) -> int | None:
+    """Return how padding is written in an array of `dtype` read as int64; None if it cannot be."""
     if isinstance(padding, (bool, np.bool_)) or not isinstance(padding, (int, np.integer)):
         raise TypeError(f"padding is {padding!r}, but the ids are integers")
+    limits = np.iinfo(dtype)
+    if not limits.min <= padding <= limits.max:
+        return None
     return int(padding) if padding < 2**63 else int(padding) - 2**64
 
 
@@ -104,7 +114,7 @@ def _integers(flat: Flat) -> NDArray[Any] | None:
         return _packed(flat)
     kind = flat.ids.dtype.kind
     if kind in "iu":
-        return flat.ids
+        return flat.ids.astype(flat.ids.dtype.newbyteorder("="), copy=False)
     if flat.ids.size == 0:
         return flat.ids.astype(np.int64)
     if kind in "USTO":
@@ -112,7 +122,7 @@ def _integers(flat: Flat) -> NDArray[Any] | None:
     if flat.side == "ground_truths" and kind in "bf":
         hint = "a users x items matrix of 0/1 or grades enters by Lists.from_matrix"
     else:
-        hint = "floats are scores, not ids" if kind == "f" else "these are not ids"
+        hint = "scores enter by scores.top_k" if kind == "f" else "these are not ids"
     raise TypeError(f"{flat.side} is an array of {flat.ids.dtype}: {hint}; {_WAY_OUT}")
 
 
@@ -146,13 +156,13 @@ def _write(ids: NDArray[np.int64], rows: Iterable[Collection[Any]]) -> None:
 
 
 def _numbered(ranked: Flat, truth: Flat, padding: Any) -> _Coded:
-    """Return both sides with their distinct ids numbered, the ground truth's first."""
+    """Return both sides with their distinct ids numbered."""
     codes: dict[Any, int] = defaultdict(count().__next__)
     kinds = _Kinds()
-    truth, ranked = (_number_side(flat, codes, kinds) for flat in (truth, ranked))
+    ranked, truth = (_number_side(flat, codes, kinds) for flat in (ranked, truth))
     if padding is not None:
         kinds.admit([padding], "padding")
-    return ranked, truth, codes.__getitem__
+    return ranked, truth, lambda padding, flat: codes.get(padding)
 
 
 def _number_side(flat: Flat, codes: dict[Any, int], kinds: "_Kinds") -> Flat:

@@ -120,6 +120,10 @@ def _arrange(ranks: Any, truths: Any) -> tuple[list[Any] | None, Any, Any, bool,
         return _by_key(ranks, truths)
     if _holds_many(ranks, truths):
         return None, ranks, _truths_of_many(truths), False, 0
+    if isinstance(truths, (Lists, np.ndarray)) and not _is_container(truths):
+        raise TypeError(
+            f"ranks is one user's list, ground_truths is {_shape(truths)}: give that user's ids"
+        )
     return None, [ranks], [truths if _is_truth_container(truths) else [truths]], True, 0
 
 
@@ -168,11 +172,13 @@ def _holds_many(ranks: Any, truths: Any) -> bool:
         if ranks.ndim == 1 and ranks.dtype == object and len(ranks):
             return _is_container(ranks[0])
         if ranks.ndim not in (1, 2):
-            raise TypeError(f"ranks is an array of {ranks.ndim} dimensions: give 1-D or 2-D")
+            raise TypeError(f"ranks is {_shape(ranks)}: give 1-D or 2-D")
         return ranks.ndim == 2
     if len(ranks) == 0:  # one user without a list, or no user at all: the truth tells
         return isinstance(truths, Lists) or (
-            isinstance(truths, CONTAINERS) and (not truths or _is_truth_container(truths[0]))
+            truths.ndim == 2
+            if isinstance(truths, np.ndarray)
+            else isinstance(truths, CONTAINERS) and (not truths or _is_truth_container(truths[0]))
         )
     return _is_container(ranks[0]) or isinstance(ranks[0], (Set, Mapping))
 
@@ -182,8 +188,10 @@ def _truths_of_many(truths: Any) -> Any:
         raise TypeError(
             "ground_truths is keyed by user, ranks is not: give both as dicts or both by position"
         )
-    if isinstance(truths, (Lists, np.ndarray)):
+    if isinstance(truths, Lists) or (isinstance(truths, np.ndarray) and truths.ndim in (1, 2)):
         return truths
+    if isinstance(truths, np.ndarray):
+        raise TypeError(f"ground_truths is {_shape(truths)}: give 1-D or 2-D")
     if not isinstance(truths, (list, tuple)):
         raise TypeError(
             f"ranks holds many users, ground_truths is one {type(truths).__name__}: "
@@ -199,6 +207,12 @@ def _truths_of_many(truths: Any) -> Any:
             f"user {user} has {truths[user]!r}"
         )
     return truths
+
+
+def _shape(value: Any) -> str:
+    if isinstance(value, Lists):
+        return f"Lists of {len(value)} users"
+    return f"an array of {value.ndim} dimensions"
 
 
 def _is_container(value: Any) -> bool:
@@ -232,19 +246,20 @@ def _flatten(rows: Any, depth: int | None, side: str) -> Flat:
 
 def _flatten_rows(rows: Sequence[Any], depth: int | None, side: str) -> Flat:
     accepted = _is_container if side == "ranks" else _is_truth_container
-    for kind in set(map(type, rows)):
-        example = next(row for row in rows if type(row) is kind)
-        if not accepted(example):
-            user = next(u for u, row in enumerate(rows) if row is example)
-            raise TypeError(
-                f"{side}: user {user} has {example!r} where a container of ids belongs"
-                + _swapped(example)
-            )
+    if not all(issubclass(kind, CONTAINERS) for kind in set(map(type, rows))):
+        for user, row in enumerate(rows):
+            if not accepted(row):
+                raise TypeError(
+                    f"{side}: user {user} has {row!r} where a container of ids belongs"
+                    + _swapped(row)
+                )
     if depth is not None:
         rows = [row if len(row) <= depth else row[:depth] for row in rows]
     lengths = np.fromiter(map(len, rows), np.int64, len(rows))
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     if rows and all(type(row) is np.ndarray for row in rows):
-        return Flat(side, np.concatenate(rows), offsets, lengths)
+        filled = [row for row in rows if len(row)]  # numpy makes an empty list one of floats
+        if len({row.dtype.kind for row in filled}) == 1:  # else 1 and True, or "1", would mix
+            return Flat(side, np.concatenate(filled), offsets, lengths)
     as_lists = [row.tolist() if isinstance(row, np.ndarray) else row for row in rows]
     return Flat(side, as_lists, offsets, lengths, grades.of_rows(rows))

@@ -164,14 +164,7 @@ def _ideal_gains(admitted: Admitted, lo: int, hi: int) -> NDArray[np.float64]:
     offsets = truth.offsets[lo : hi + 1]
     part = slice(offsets[0], offsets[-1])
     out = np.empty(offsets[-1] - offsets[0])
-    n, user, _ = joining.ideals(
+    n = joining.ideals(
         readonly(truth.items[part]), readonly(offsets), readonly(truth.gains[part], np.float64), out
     )
-    if user >= 0:
-        written = admitted.sources[1].row(lo + user)
-        item = next(item for item in written if written.count(item) > 1)
-        raise ValueError(
-            f"{name_user(admitted.users, lo + user)} has item {item!r} twice in the ground truth, "
-            "with different grades"
-        )
     return out[:n]

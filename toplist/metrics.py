@@ -9,7 +9,7 @@ the README and the tests read them. Gains are 1, but in graded metrics.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -64,7 +64,7 @@ def _steps(k: Array, R: Array, n: Array) -> Array:
     return total
 
 
-# No "min(n,R)": a list is cut at k first, so it is min(k,n,R).
+# No "min(n,R)": a list is cut at k, so it is min(k,n,R).
 _SMALLEST: dict[str, tuple[Callable[[Array, Array, Array], Any], str, bool]] = {
     "k": (lambda k, R, n: k, "k", False),
     "R": (lambda k, R, n: R, "R", False),
@@ -105,7 +105,8 @@ class Metric:
         numbers.
     divisor : str or callable
         A name in `DIVISORS`, or a function ``f(k, R, n)`` of integer arrays that broadcast
-        against each other (R relevant items, n listed), positive wherever a hit is possible.
+        against each other (R relevant items, n ids in the list cut at k), positive wherever a
+        hit is possible.
     graded : bool
         Whether a hit counts by its grade where the ground truth has grades.
     higher_is_better : bool
@@ -140,10 +141,12 @@ class Metric:
         if not self.name or "@" in self.name:
             raise ValueError(f"metric name {self.name!r}: a name is needed, without '@'")
         _known("counts", self.counts, COUNTS)
-        if isinstance(self.discount, str):
-            _known("discount", self.discount, DISCOUNTS)
-        if isinstance(self.divisor, str):
-            _known("divisor", self.divisor, DIVISORS)
+        for what, given, valid in (
+            ("discount", self.discount, DISCOUNTS),
+            ("divisor", self.divisor, DIVISORS),
+        ):
+            if not (callable(given) or isinstance(given, (Discount, Divisor))):
+                _known(what, given, valid)
 
     @property
     def discounting(self) -> Discount:
@@ -166,9 +169,10 @@ class Metric:
     def discounts(self, depth: int) -> NDArray[np.float64]:
         """Return the discount at ranks 1..depth, (depth,)."""
         ranks = np.arange(1, depth + 1, dtype=np.float64)
-        found = np.array(np.broadcast_to(self.discounting.function(ranks), depth), np.float64)
-        if not np.all((found > 0) & (found < np.inf)):
-            rank = int(np.flatnonzero(~((found > 0) & (found < np.inf)))[0]) + 1
+        found = self._shaped("discount", self.discounting.function(ranks), (depth,))
+        bad = np.flatnonzero(~((found > 0) & (found < np.inf)))
+        if len(bad):
+            rank = int(bad[0]) + 1
             raise ValueError(
                 f"metric {self.name!r}: its discount at rank {rank} is {found[rank - 1]}; "
                 "it must be positive and finite"
@@ -176,10 +180,23 @@ class Metric:
         return found
 
     def table(self, R: Array, n: Array, depth: int) -> NDArray[np.float64]:
-        """Return ``divisor(k, R, n)`` at k = 1..depth, (len(R), depth); for ideals, the places."""
+        """Return ``divisor(k, R, n)`` at k = 1..depth, (len(R), depth); for ideals, the places.
+
+        The list is cut at k: the divisor is given min(n, k) for n.
+        """
         k = np.arange(1, depth + 1)
-        found = self.dividing.function(k, R[:, np.newaxis], n[:, np.newaxis])
-        return np.array(np.broadcast_to(found, (len(R), depth)), np.float64)
+        found = self.dividing.function(k, R[:, np.newaxis], np.minimum(n[:, np.newaxis], k))
+        return self._shaped("divisor", found, (len(R), depth))
+
+    def _shaped(self, what: str, found: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
+        """Return what a function of the user's own gave, as floats of a shape."""
+        try:
+            return np.array(np.broadcast_to(found, shape), np.float64)
+        except (ValueError, TypeError):
+            raise ValueError(
+                f"metric {self.name!r}: its {what} gave {type(found).__name__} of shape "
+                f"{np.shape(found)}, where numbers that broadcast to {shape} belong"
+            ) from None
 
     def divisors(self, R: Array, n: Array, depth: int) -> NDArray[np.float64]:
         """Return what each (R, n) is divided by at k = 1..depth, (len(R), depth).
@@ -217,19 +234,31 @@ def _words(function: Callable[..., Any]) -> str:
     return str(getattr(function, "__name__", function))
 
 
+@dataclass(frozen=True)
+class Geometric:
+    """The discount of rank-biased precision, 1 / ((1 - p) p^(r - 1)), kept finite far down."""
+
+    p: float
+
+    def __call__(self, ranks: Array) -> Any:
+        """Return the discount at each rank."""
+        with np.errstate(divide="ignore", under="ignore", over="ignore"):
+            discount = 1 / ((1 - self.p) * self.p ** (ranks - 1))
+        return np.minimum(discount, np.finfo(np.float64).max)
+
+
 def rbp_metric(p: float = 0.8) -> Metric:
     """Return rank-biased precision of persistence `p`, 0 < p < 1 (Moffat and Zobel 2008)."""
     if not (isinstance(p, (int, float)) and 0 < p < 1):
         raise ValueError(f"rbp: p = {p!r} must be a number above 0 and below 1")
-    geometric = Discount(
-        f"1/((1-p) p^(r-1)), p={p:g}",
-        lambda r: 1 / ((1 - p) * p ** (r - 1)),
-        rf"\left({1 - p:g} \cdot {p:g}^{{r_j - 1}}\right)^{{-1}}",
-    )
     return Metric(
-        "rbp" if p == 0.8 else f"rbp(p={p:g})",
+        f"rbp(p={p:g})",
         "each",
-        geometric,
+        Discount(
+            f"(1 / ({1 - p:g} * {p:g}^(r-1)))",
+            Geometric(p),
+            rf"\left({1 - p:g} \cdot {p:g}^{{r_j - 1}}\right)^{{-1}}",
+        ),
         "1",
         text=f"rank-biased precision: the reader goes on with probability {p:g} "
         "(Moffat, Zobel 2008)",
@@ -260,7 +289,7 @@ METRICS: dict[str, Metric] = _table(
         text="cumulative gain: number of hits, or sum of grades",
     ),
     Metric("f1", "each", "1", "(k+R)/2", text="harmonic mean of precision and recall"),
-    rbp_metric(),
+    replace(rbp_metric(), name="rbp"),
 )
 
 # Names that take a parameter, spelled as a call: "rbp(p=0.5)".

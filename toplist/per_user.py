@@ -113,13 +113,15 @@ def divisor_filler(
     best = offsets_of(hits.n_relevant)
     ranks = np.arange(best[-1]) - np.repeat(best[:-1], hits.n_relevant) + 1
     ideal = Hits(best, ranks, hits.n_relevant, hits.n_relevant, hits.ideal_gains, hits.ideal_gains)
+    of_ones = np.concatenate([[0.0], np.cumsum(1.0 / metric.discounts(deepest))])
     fill = filler(ideal, counted, replace(metric, divisor="1"), deepest)
 
     def divisors(lo: int, hi: int) -> Floats:
         earned = np.zeros((hi - lo, deepest + 1))
-        out = np.empty((hi - lo, deepest))
-        fill(lo, hi, out)
-        earned[:, 1:] = out
+        fill(lo, hi, earned[:, 1:])
+        # places past the last relevant item hold items of gain 1, as without grades
+        last = np.minimum(hits.n_relevant[lo:hi, np.newaxis], deepest)
+        earned += np.maximum(of_ones - of_ones[last], 0.0)
         return np.take_along_axis(earned, places[rows.of_user[lo:hi]], axis=1)
 
     return divisors

@@ -5,8 +5,8 @@ how many hits stand at each rank, the sum of their j, how many are first hits. T
 so they come out the same for any order of users, any number of threads and any sharding, and two
 parts merge by addition. The mean of any metric at any k, under any divisor, follows from them.
 Its variance does too for hit, precision, recall, f1 and mrr; other sums over hits need one more
-histogram, of squares, in floats. Where users differ in more than R and n (grades, weights), and for
-ratios of sums, the moments are gathered from the users' curves instead.
+table, of squared deviations, in floats. Where users differ in more than R and n (grades,
+weights), and for ratios of sums, the averages are gathered from the users' curves instead.
 """
 
 import operator
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import blocks
-from toplist.hits import Hits
+from toplist.hits import Hits, offsets_of
 from toplist.metrics import COUNTS, Metric
 from toplist.moments import Moments, Pooled
 from toplist.per_user import divisor_filler, filler
@@ -28,17 +28,15 @@ from toplist.rows import Rows, rows_of
 Floats = NDArray[np.float64]
 Average = Moments | Pooled
 
-# A spread this small beside the squares it is the difference of is their rounding error.
-ROUNDING = 1e-13
-
 
 @dataclass(frozen=True, eq=False)
 class Population:
     """Histograms of the hits of many users, one row per distinct (R, n), or R.
 
     `n_relevant`, `n_listed` (0 where the length does not matter) and `n_users` are (rows,);
-    `each`, `nth` and `first` are (rows, K) integers; `squares` is (m, rows, K), one table per
-    metric in `sums_of(metrics)`. `gathered` holds the averages that do not follow from these.
+    `each`, `nth` and `first` are (rows, K) integers; `spreads` is (m, rows, K): of each metric in
+    `sums_of(metrics)` the squared deviations of the sums over hits from their mean in the row,
+    added up. `gathered` holds the averages that do not follow from these.
     """
 
     metrics: tuple[Metric, ...]
@@ -48,7 +46,7 @@ class Population:
     each: NDArray[np.int64]
     nth: NDArray[np.int64]
     first: NDArray[np.int64]
-    squares: Floats
+    spreads: Floats
     gathered: Mapping[str, Average]
 
     @property
@@ -62,61 +60,106 @@ class Population:
         both, place = np.unique(np.concatenate(keys, axis=1), axis=1, return_inverse=True)
         places = np.split(place.ravel(), [len(self.n_users)])
 
-        def added(name: str) -> NDArray[Any]:
-            mine, theirs = getattr(self, name), getattr(other, name)
-            axis = 1 if name == "squares" else 0  # where the rows are
-            shape = list(mine.shape)
-            shape[axis] = both.shape[1]
-            total = np.zeros(shape, mine.dtype)
-            for part, at in zip((mine, theirs), places, strict=True):
-                total[(slice(None),) * axis + (at,)] += part
-            return total
+        def placed(table: NDArray[Any], at: NDArray[np.int64]) -> NDArray[Any]:
+            out = np.zeros((both.shape[1], *table.shape[1:]), table.dtype)
+            out[at] = table
+            return out
 
-        names = ("n_users", "each", "nth", "first", "squares")
+        parts = list(zip((self, other), places, strict=True))
+        tables = {
+            name: operator.add(*(placed(getattr(part, name), at) for part, at in parts))
+            for name in ("n_users", "each", "nth", "first")
+        }
+        n, m = (placed(part.n_users, at)[:, np.newaxis] for part, at in parts)
+        spreads = [
+            sum(placed(part.spreads[i], at) for part, at in parts)
+            + operator.sub(*(placed(part.sums(metric), at) for part, at in parts)) ** 2
+            * (n * m / np.maximum(n + m, 1))
+            for i, metric in enumerate(sums_of(self.metrics))
+        ]
         gathered = {
             metric.name: self.moments(metric) + other.moments(metric)
             for metric in self.metrics
             if metric.name in {*self.gathered, *other.gathered}
         }
-        tables = {name: added(name) for name in names}
-        return Population(self.metrics, both[0], both[1], **tables, gathered=gathered)
+        return Population(
+            self.metrics,
+            both[0],
+            both[1],
+            **tables,
+            spreads=np.reshape(spreads, (len(spreads), *tables["each"].shape)),
+            gathered=gathered,
+        )
 
-    def moments(self, metric: Metric) -> Any:
-        """Return the `Average` of one of the metrics at every k.
+    def sums(self, metric: Metric) -> Floats:
+        """Return the mean sum over hits of the users of each row at every k, (rows, K).
 
         Counts are divided by the users of their row before they are weighted, so that a
         population of perfect lists has a mean of exactly 1.
         """
+        counts: NDArray[np.int64] = getattr(self, metric.counts)
+        discounts = metric.discounts(counts.shape[1])
+        return np.cumsum(counts / self.n_users[:, np.newaxis] / discounts, axis=1)
+
+    def moments(self, metric: Metric) -> Any:
+        """Return the `Average` of one of the metrics at every k."""
         if metric.name in self.gathered:
             return self.gathered[metric.name]
         n, depth = self.n_evaluated, self.each.shape[1]
         if n == 0:
             return Moments.of(np.empty((0, depth)), None)
         n_users = self.n_users[:, np.newaxis]
-        discounts = metric.discounts(depth)
-        sums = np.cumsum(getattr(self, metric.counts) / n_users / discounts, axis=1)
         divisors = metric.divisors(self.n_relevant, self.n_listed, depth)
-        means = sums / divisors
+        means = self.sums(metric) / divisors
         mean = (n_users * means).sum(axis=0) / n
-        squared = np.cumsum(self._steps_of_squares(metric, discounts), axis=1)
-        within = squared - n_users * sums**2
-        within[within < ROUNDING * squared] = 0.0
         between = n_users * (means - mean) ** 2
-        return Moments(n, n, n, mean, (within / divisors**2 + between).sum(axis=0))
+        return Moments(n, n, n, mean, (self._spread(metric) / divisors**2 + between).sum(axis=0))
 
-    def _steps_of_squares(self, metric: Metric, discounts: Floats) -> Floats:
-        """Return by how much the sum of squared sums over hits rises at each rank, (rows, K)."""
+    def _spread(self, metric: Metric) -> Floats:
+        """Return the squared deviations of the sums over hits from their mean in the row."""
+        n_users = self.n_users[:, np.newaxis]
         if metric.counts == "first":
-            return self.first / discounts**2
-        if _undiscounted(metric):  # the j-th hit raises the square by j^2 - (j - 1)^2
-            return (2 * self.nth - self.each).astype(np.float64)
+            return _spread_of_first(self.first, n_users, metric.discounts(self.first.shape[1]))
+        if _undiscounted(metric):
+            return _spread_of_counts(self.each, self.nth, n_users)
         keys = [(one.counts, one.discounting) for one in sums_of(self.metrics)]
-        steps: Floats = self.squares[keys.index((metric.counts, metric.discounting))]
-        return steps
+        spread: Floats = self.spreads[keys.index((metric.counts, metric.discounting))]
+        return spread
+
+
+def _spread_of_counts(
+    each: NDArray[np.int64], nth: NDArray[np.int64], n_users: NDArray[np.int64]
+) -> Floats:
+    """Return the sum of squared deviations of the numbers of hits, from integers."""
+    total = np.cumsum(each, axis=1)
+    squares = np.cumsum(2 * nth - each, axis=1)  # the j-th hit raises j^2 by 2 j - 1
+    # deviations from a whole number near the mean are exact, and small
+    whole, rest = np.divmod(total, n_users)
+    near: Floats = squares - 2 * whole * total + n_users * whole**2 - rest * (rest / n_users)
+    return near
+
+
+def _spread_of_first(
+    first: NDArray[np.int64], n_users: NDArray[np.int64], discounts: Floats
+) -> Floats:
+    """Return the sum of squared deviations of 1 / discount(first hit), 0 for none."""
+    worth = 1.0 / discounts
+    # deviations from the commonest value, if it is reached at k: exact where all share it
+    ranks = np.arange(first.shape[1])
+    common = np.argmax(first, axis=1)[:, np.newaxis]
+    missed = n_users - np.cumsum(first, axis=1)
+
+    def deviations(value: Floats) -> Floats:
+        found = np.cumsum(first * (worth - value) ** 2, axis=1) + missed * value**2
+        mean = (np.cumsum(first * (worth - value), axis=1) - missed * value) / n_users
+        spread: Floats = found - n_users * mean**2
+        return np.maximum(spread, 0.0)
+
+    return np.where(ranks < common, deviations(np.zeros((1, 1))), deviations(worth[common]))
 
 
 def sums_of(metrics: tuple[Metric, ...]) -> list[Metric]:
-    """Return one metric per distinct sum over hits whose squares need a histogram of their own."""
+    """Return one metric per distinct sum over hits whose spread needs a table of its own."""
     sums: dict[Any, Metric] = {}
     for metric in metrics:
         if metric.counts != "first" and not _undiscounted(metric):
@@ -141,7 +184,7 @@ def count(
     """Make the histograms of the users in `counted`, and gather what does not follow from them."""
     by_length = any(metric.dividing.by_length for metric in metrics)
     rows = rows_of(hits, counted, by_length, depth)
-    integers, squares = _tables(hits, rows, sums_of(metrics), depth, n_threads)
+    integers, spreads = _tables(hits, rows, sums_of(metrics), depth, n_threads)
     each, nth, first = integers
     n_users = np.bincount(rows.of_user[rows.of_user >= 0], minlength=len(rows.n_relevant))
     gathered = {
@@ -152,19 +195,22 @@ def count(
         if metric.name in pooled or weights is not None or (metric.graded and hits.graded)
     }
     return Population(
-        metrics, rows.n_relevant, rows.n_listed, n_users, each, nth, first, squares, gathered
+        metrics, rows.n_relevant, rows.n_listed, n_users, each, nth, first, spreads, gathered
     )
 
 
 def _tables(
     hits: Hits, rows: Rows, sums: list[Metric], depth: int, n_threads: int | None
 ) -> tuple[NDArray[np.int64], Floats]:
+    """Return the integer histograms (3, rows, K), and the spreads of the sums (m, rows, K)."""
     from toplist.kernels import curves, readonly
 
     codes = readonly([COUNTS.index(metric.counts) for metric in sums])
     weights = np.array([metric.discounts(depth) for metric in sums]).reshape(-1, depth)
     weights = readonly(weights, np.float64)
     shape = (len(rows.n_relevant), depth)
+    models = _models(hits, rows)
+    model_hits = readonly(models[0]), readonly(models[1], np.int32)
 
     def empty() -> tuple[NDArray[np.int64], Floats]:
         return np.zeros((3, *shape), np.int64), np.zeros((len(sums), *shape))
@@ -173,8 +219,8 @@ def _tables(
         integers, squares = empty()
         offsets = hits.offsets[lo : hi + 1]
         ranks = readonly(hits.ranks[offsets[0] : offsets[-1]], np.int32)
-        of_user = readonly(rows.of_user[lo:hi])
-        curves.tally(readonly(offsets), ranks, of_user, codes, weights, *integers, squares)
+        users = readonly(offsets), ranks, readonly(rows.of_user[lo:hi])
+        curves.tally(*users, codes, weights, *model_hits, *integers, squares)
         return integers, squares
 
     # a block's tables must stay small against the hits it counts
@@ -184,7 +230,36 @@ def _tables(
     for more, more_squares in blocks.run(block, blocks.bounds(work, size), n_threads):
         integers += more
         squares += more_squares
+    n_users = np.bincount(rows.of_user[rows.of_user >= 0], minlength=shape[0])[:, np.newaxis]
+    for i, metric in enumerate(sums):
+        # squared distances from the model become squared deviations from the mean
+        mean = np.cumsum(integers[COUNTS.index(metric.counts)] / n_users / weights[i], axis=1)
+        model = _model_curves(*models, metric, depth)
+        squares[i] = np.maximum(np.cumsum(squares[i], axis=1) - n_users * (mean - model) ** 2, 0)
     return integers, squares
+
+
+def _models(hits: Hits, rows: Rows) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Return the hits of the first user of each row: where they start, and their ranks."""
+    counted = np.flatnonzero(rows.of_user >= 0)[::-1]
+    users = np.empty(len(rows.n_relevant), np.int64)
+    users[rows.of_user[counted]] = counted
+    begin, n_hits = hits.offsets[users], np.diff(hits.offsets)[users]
+    offsets = offsets_of(n_hits)
+    return offsets, hits.ranks[np.arange(offsets[-1]) + np.repeat(begin - offsets[:-1], n_hits)]
+
+
+def _model_curves(
+    offsets: NDArray[np.int64], ranks: NDArray[np.int32], metric: Metric, depth: int
+) -> Floats:
+    """Return the models' sums over hits at every k, added up as the kernel does, (rows, depth)."""
+    row = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    j = np.arange(len(ranks)) - offsets[row] + 1 if metric.counts == "nth" else np.ones(len(ranks))
+    shallow = ranks <= depth
+    steps = np.zeros((len(offsets) - 1, depth))
+    place = ranks[shallow] - 1
+    steps[row[shallow], place] = j[shallow] / metric.discounts(depth)[place]
+    return np.cumsum(steps, axis=1)
 
 
 def _gather(

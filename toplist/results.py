@@ -279,4 +279,7 @@ def _difference(a: Terms, b: Terms) -> str:
         [f"{entry.metric.name}@{k}" for entry in terms.entries for k in entry.ks]
         for terms in (a, b)
     ]
+    if names[0] == names[1]:
+        metrics = [name for name in a.metrics if a.metrics[name] != b.metrics[name]]
+        return f"{', '.join(metrics) or 'k'} is defined differently in one and in the other"
     return f"one has {', '.join(names[0])}, the other {', '.join(names[1])}"

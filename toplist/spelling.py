@@ -44,10 +44,14 @@ def parse(entry: str | Metric, convention: Convention) -> tuple[Metric, int | No
 
 
 def _with_parameter(name: str, parameter: str, value: str) -> Metric:
-    try:
-        return PARAMETRIC[name](**{parameter: float(value)})
-    except KeyError:
+    if name not in PARAMETRIC:
         takes = ", ".join(PARAMETRIC)
-        raise ValueError(f"metric {name!r} takes no parameter; only {takes} does") from None
+        raise ValueError(f"metric {name!r} takes no parameter; only {takes} does")
+    try:
+        number = float(value)
+    except ValueError:
+        raise ValueError(f"metric {name!r}: {parameter}={value!r} is not a number") from None
+    try:
+        return PARAMETRIC[name](**{parameter: number})
     except TypeError:
         raise ValueError(f"metric {name!r} takes no parameter {parameter!r}") from None

@@ -9,43 +9,63 @@ EACH, NTH, FIRST = 0, 1, 2
 
 
 @kernel
-def tally(offsets, ranks, rows, codes, discounts, each, nth, first, squares):
+def tally(
+    offsets, ranks, rows, codes, discounts, model_offsets, model_ranks, each, nth, first, squares
+):
     """Add the hits of a block of users to the histograms of their rows.
 
     Parameters
     ----------
     offsets, ranks : int64 (n_users + 1,), int32 (n_hits,)
-        The users' hits; ranks increase within a user. Hits below rank K are left out.
+        The users' hits; ranks rise within a user. Hits below rank K are left out.
     rows : int64 (n_users,)
         Which row of the histograms a user belongs to; -1: not counted.
     codes, discounts : int64 (m,), float64 (m, K)
-        The sums over hits whose squares are wanted: how hits count, and the discount at each rank.
+        The sums over hits whose spread is wanted: how hits count, and the discount at each rank.
+    model_offsets, model_ranks : int64 (n_rows + 1,), int32
+        Hits of one user of each row, the model.
     each, nth, first : int64 (n_rows, K), added to
         Per row and rank: number of hits, sum of their j, number of first hits.
     squares : float64 (m, n_rows, K), added to
-        Per row and rank: by how much hits at that rank raise the sum of the squared sums.
+        Per row and rank: by how much the squared distances of the users' sums from the model's
+        grow there. (Plain squares lose a spread that is small beside the sums.)
     """
     depth = each.shape[1]
-    sums = np.empty(len(codes))
+    sums, models, gaps = np.empty((3, len(codes)))
     for u in range(len(rows)):
         row = rows[u]
         if row < 0:
             continue
         sums[:] = 0.0
-        start = offsets[u] - offsets[0]
-        for h in range(start, offsets[u + 1] - offsets[0]):
-            place = ranks[h] - 1
+        models[:] = 0.0
+        gaps[:] = 0.0
+        h, end = offsets[u] - offsets[0], offsets[u + 1] - offsets[0]
+        g, model_end = model_offsets[row], model_offsets[row + 1]
+        j, model_j = 0, 0
+        while True:
+            own = ranks[h] - 1 if h < end else depth
+            other = model_ranks[g] - 1 if g < model_end else depth
+            place = min(own, other)
             if place >= depth:
                 break
-            j = h - start + 1
-            each[row, place] += 1
-            nth[row, place] += j
-            if j == 1:
-                first[row, place] += 1
+            if own == place:
+                h += 1
+                j += 1
+                each[row, place] += 1
+                nth[row, place] += j
+                if j == 1:
+                    first[row, place] += 1
+            if other == place:
+                g += 1
+                model_j += 1
             for m in range(len(codes)):
-                step = (j if codes[m] == NTH else 1) / discounts[m, place]
-                squares[m, row, place] += step * (sums[m] + sums[m] + step)
-                sums[m] += step
+                if own == place:
+                    sums[m] += (j if codes[m] == NTH else 1) / discounts[m, place]
+                if other == place:
+                    models[m] += (model_j if codes[m] == NTH else 1) / discounts[m, place]
+                gap = sums[m] - models[m]
+                squares[m, row, place] += (gap - gaps[m]) * (gap + gaps[m])
+                gaps[m] = gap
 
 
 @kernel
@@ -123,7 +143,8 @@ def graded_curves(
             first = ideal_offsets[u] - ideal_offsets[0]
             n_best = ideal_offsets[u + 1] - ideal_offsets[u]
             for i in range(len(discount)):
-                gain = ideal_gains[first + i] if i < n_best else 0.0
+                # places past the last relevant item hold items of gain 1, as without grades
+                gain = ideal_gains[first + i] if i < n_best else 1.0
                 earned[i + 1] = earned[i] + gain / discount[i]
         start = offsets[u] - offsets[0]
         end = offsets[u + 1] - offsets[0]

@@ -236,15 +236,21 @@ def trim(ids, offsets, lengths, padding):
 
 
 @kernel
-def ideals(truths, offsets, gains, out):
-    """Fill `out` with the gains of each user's ideal list: those of distinct ids, best first.
+def two_grades(truths, offsets, grades):
+    """Return the position of an id that stands in a ground truth with another grade; else -1."""
+    for u in range(len(offsets) - 1):
+        start, end = offsets[u], offsets[u + 1]
+        order = np.argsort(truths[start:end], kind="mergesort") + start
+        for i in range(1, len(order)):
+            a, b = order[i - 1], order[i]
+            if truths[a] == truths[b] and grades[a] != grades[b]:
+                return b
+    return -1
 
-    Returns
-    -------
-    n, user, position : int
-        How many were written; or the first user and position of an id that stands in a ground
-        truth twice with different gains (else -1, -1).
-    """
+
+@kernel
+def ideals(truths, offsets, gains, out):
+    """Fill `out` with the gains of each user's ideal list, distinct ids, best first; count them."""
     n = 0
     for u in range(len(offsets) - 1):
         start, end = offsets[u] - offsets[0], offsets[u + 1] - offsets[0]
@@ -252,14 +258,11 @@ def ideals(truths, offsets, gains, out):
         best = np.empty(end - start)
         n_distinct = 0
         for i in range(len(order)):
-            if i and truths[order[i]] == truths[order[i - 1]]:
-                if gains[order[i]] != gains[order[i - 1]]:
-                    return n, u, order[i] - start
-                continue
-            best[n_distinct] = -gains[order[i]]
-            n_distinct += 1
+            if i == 0 or truths[order[i]] != truths[order[i - 1]]:
+                best[n_distinct] = -gains[order[i]]
+                n_distinct += 1
         best = np.sort(best[:n_distinct])
         for i in range(n_distinct):
             out[n] = -best[i]
             n += 1
-    return n, -1, -1
+    return n

@@ -1,0 +1,397 @@
+"""The library against the oracle: every metric, convention, divisor and policy, on small cases."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import oracle
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import graded_populations, int64_ids, populations, populations_with_duplicates
+
+import toplist as tl
+
+DEPTHS = st.integers(1, 15)
+NOBODY_LEFT_OUT = {"empty": "zero", "missing": "zero"}
+ANY = populations(min_users=0) | populations_with_duplicates() | populations(items=int64_ids())
+
+
+@st.composite
+def sparse_populations(draw):
+    """Draw populations in which many users have no list or no truth, but none has neither."""
+    ranks, truths = draw(populations(min_users=0, max_list=2, max_truth=2) | ANY)
+    pairs = zip(ranks, truths, strict=True)
+    return [ranked if ranked or relevant else [0] for ranked, relevant in pairs], truths
+
+
+# The twins that are not in the oracle's own tables, by the library's names
+
+POLICIES = {  # empty truths, missing lists
+    "standard": ("skip", "zero"),
+    "neurec": ("zero", "zero"),
+    "neurec-cpp": ("skip", "zero"),
+    "rectorch": ("skip", "zero"),
+    "recbole": ("skip", "zero"),
+    "sklearn": ("zero", "zero"),
+    "trec_eval": ("zero", "skip"),
+    "ranx": ("zero", "zero"),
+    "rectools": ("skip", "zero"),
+    "lenskit": ("skip", "skip"),
+    "recommenders": ("skip", "skip"),
+    "implicit": ("skip", "zero"),
+    "irspack": ("skip", "skip"),
+    "spark": ("zero", "zero"),
+}
+POOLED = {("implicit", "precision")}  # all others are means over users
+GRADED = {"cg", "dcg", "ndcg"}
+DISCOUNTS = {
+    "1": lambda rank: 1,
+    "r": lambda rank: rank,
+    "log2(r+1)": oracle.log2_discount,
+    "log2(max(r,2))": oracle.clipped_log2_discount,
+}
+COUNTS = {"each": lambda j: 1, "nth": lambda j: j, "first": lambda j: 1 if j == 1 else 0}
+
+
+def split_divisors():
+    ideal = {name for name, divisor in tl.DIVISORS.items() if divisor.ideal}
+    return set(tl.DIVISORS) - ideal, ideal
+
+
+def test_every_definition_has_a_twin():
+    assert set(tl.METRICS) == set(oracle.METRICS)
+    assert {name for name, metric in tl.METRICS.items() if metric.graded} == GRADED
+    twins = {name: set(metrics) for name, metrics in oracle.CONVENTIONS.items()}
+    assert {name: set(known.metrics) for name, known in tl.CONVENTIONS.items()} == twins
+    assert {
+        (convention, name) for convention, known in tl.CONVENTIONS.items() for name in known.pooled
+    } == POOLED
+    assert set(tl.CONVENTIONS) == set(POLICIES)
+    plain, ideal = split_divisors()
+    assert plain <= set(oracle.DIVISORS)
+    assert ideal <= set(oracle.IDEAL_PLACES)
+    assert set(tl.DISCOUNTS) == set(DISCOUNTS)
+
+
+def test_every_function_is_a_metric():
+    assert all(callable(getattr(tl, name)) for name in tl.METRICS)
+
+
+# The comparison
+
+
+def expectations(population, depth, twin, **options):
+    return [oracle.evaluate(*population, k, twin, **options) for k in range(1, depth + 1)]
+
+
+def columns(evaluations):
+    """Lay out the values per user as the library does: a row per user, a column per k."""
+    return np.array([evaluation.per_user for evaluation in evaluations]).T
+
+
+def agree(actual, expected, what):
+    """Compare numbers to 1e-12; nan equals nan."""
+    actual, expected = np.asarray(actual), np.asarray(expected)
+    assert actual.shape == expected.shape, what
+    same = (np.abs(actual - expected) <= 1e-12) | (np.isnan(actual) & np.isnan(expected))
+    assert same.all(), f"{what}: {actual.tolist()}, by the oracle {expected.tolist()}"
+
+
+def equal(one, other):
+    """Tell whether two arrays hold the same bits; nan equals nan."""
+    return np.array_equal(one, other, equal_nan=True)
+
+
+def check_function(name, population, depth, expected, join=(), **options):
+    """Compare ``tl.<name>()`` at every k, from ids and from `Hits`."""
+    function, join = getattr(tl, name), {"duplicates": "first", **dict(join)}
+    found = function(*population, depth, **join, **options)
+    agree(found, columns(expected), name)
+    hits = tl.match(*population, depth, **join)
+    assert equal(function(hits, **options), found), f"{name} of Hits"
+
+
+def check_result(result, name, depth, expected):
+    """Compare the means, spreads, values and counts of a result at every k."""
+    agree(result[name], [one.mean for one in expected], f"mean of {name}")
+    agree(result.std(name), [one.std for one in expected], f"std of {name}")
+    agree(result.per_user(name), columns(expected), f"{name} per user")
+    agree(result.per_user(f"{name}@{depth}"), expected[-1].per_user, f"{name} per user at k")
+    counts = (result.n_users, result.n_evaluated, result.n_skipped, result.n_missing)
+    assert counts == expected[-1][3:]
+
+
+def check(population, depth, twins, join=(), policies=NOBODY_LEFT_OUT, **options):
+    """Compare metrics, given as ``{name or Metric: [twin and its options]}``, in all ways."""
+    join, ks = {"duplicates": "first", **dict(join)}, list(range(1, depth + 1))
+    asked = options | {"metrics": list(twins), "aggregate": "mean"}
+    result = tl.top_k_eval(*population, ks, **asked, **policies, **join)
+    from_hits = tl.top_k_eval(tl.match(*population, depth, **join), k=ks, **asked, **policies)
+    for metric, (twin, twin_options) in twins.items():
+        expected = expectations(population, depth, twin, **twin_options, **policies)
+        name = metric.name if isinstance(metric, tl.Metric) else metric
+        check_result(result, name, depth, expected)
+        for values in (tl.TopKResult.__getitem__, tl.TopKResult.std, tl.TopKResult.per_user):
+            assert equal(values(from_hits, name), values(result, name)), f"{name} of Hits"
+        if name in tl.METRICS:  # the others have no function
+            check_function(name, population, depth, expected, join, **options, **policies)
+
+
+def twins_of(convention, **options):
+    return {name: (twin, options) for name, twin in oracle.CONVENTIONS[convention].items()}
+
+
+# Metrics, divisors, discounts
+
+
+@pytest.mark.parametrize("convention", tl.CONVENTIONS)
+@settings(deadline=None, max_examples=20)
+@given(ANY, DEPTHS)
+def test_metrics(convention, population, depth):
+    check(population, depth, twins_of(convention), convention=convention)
+
+
+@pytest.mark.parametrize("divisor", tl.DIVISORS)
+@settings(deadline=None, max_examples=15)
+@given(population=ANY, depth=DEPTHS)
+def test_divisors(divisor, population, depth):
+    names = ["ndcg"] if tl.DIVISORS[divisor].ideal else ["precision", "recall", "map"]
+    twins = {}
+    for name in names:
+        twin = oracle.OVER[name](divisor)
+        expected = expectations(population, depth, twin, **NOBODY_LEFT_OUT)
+        check_function(name, population, depth, expected, divisor=divisor, **NOBODY_LEFT_OUT)
+        metric = replace(tl.METRICS[name], name=f"{name} over {divisor}", divisor=divisor)
+        twins[metric] = (twin, {})
+    check(population, depth, twins)
+
+
+def sum_over_hits(counts, discount, divisor):
+    """Define a metric by its three choices; an ideal has a hit on each of its places."""
+    count, weaken = COUNTS[counts], DISCOUNTS[discount]
+
+    def metric(ranked, relevant, k):
+        sizes = k, len(relevant), len(ranked)
+        ranks = oracle.hit_ranks(ranked, relevant, k)
+        total = math.fsum(count(j) / weaken(rank) for j, rank in enumerate(ranks, start=1))
+        if divisor in oracle.DIVISORS:
+            return oracle.ratio(total, oracle.DIVISORS[divisor](*sizes))
+        return oracle.ratio(total, oracle.ideal_dcg(oracle.IDEAL_PLACES[divisor](*sizes), weaken))
+
+    return metric
+
+
+CHOICES = st.tuples(*(st.sampled_from(sorted(names)) for names in (COUNTS, DISCOUNTS, tl.DIVISORS)))
+
+
+@settings(deadline=None, max_examples=60)
+@given(population=ANY, depth=DEPTHS, rows=st.lists(CHOICES, min_size=1, max_size=3, unique=True))
+def test_any_three_choices(population, depth, rows):
+    twins = {
+        tl.Metric(f"row {i}", *row): (sum_over_hits(*row), {})
+        for i, row in enumerate(rows)
+        if row[0] == "each" or not tl.DIVISORS[row[2]].ideal
+    }
+    if twins:
+        check(population, depth, twins)
+
+
+@settings(deadline=None, max_examples=20)
+@given(population=ANY, depth=DEPTHS, p=st.sampled_from([0.05, 0.5, 0.95]))
+def test_persistence_of_rbp(population, depth, p):
+    check(population, depth, {f"rbp(p={p})": (oracle.rbp, {"p": p})})
+
+
+@settings(deadline=None, max_examples=25)
+@given(ranked=st.lists(st.integers(0, 15), max_size=12), relevant=st.sets(st.integers(0, 15)))
+def test_one_user(ranked, relevant):
+    for name, twin in oracle.METRICS.items():
+        found = getattr(tl, name)(ranked, relevant, duplicates="first", empty="zero")
+        at_every_k = [twin(ranked, relevant, k) for k in range(1, len(ranked) + 1)]
+        agree(found, at_every_k if relevant else [0.0] * len(ranked), name)
+
+
+@pytest.mark.parametrize(
+    ("name", "k", "places"),
+    [("ndcg", 2000, (1500, 1501)), ("map", 2000, (1500, 1501)), ("rbp", 100, (59, 60))],
+)
+def test_a_small_spread_is_not_lost(name, k, places):
+    ranks, truths = [list(range(2000))] * 2, [{0, place} for place in places]
+    expected = oracle.evaluate(ranks, truths, k, oracle.METRICS[name])
+    assert expected.std > 1e-8
+    agree(tl.top_k_eval(ranks, truths, k, metrics=name).std(name)[-1], expected.std, name)
+
+
+# Policies
+
+
+@pytest.mark.parametrize("missing", ["skip", "zero"])
+@pytest.mark.parametrize("empty", ["skip", "zero"])
+@settings(deadline=None, max_examples=20)
+@given(population=sparse_populations(), depth=DEPTHS)
+def test_policies(empty, missing, population, depth):
+    policies = {"empty": empty, "missing": missing}
+    check(population, depth, twins_of("standard"), policies=policies)
+
+
+@pytest.mark.parametrize("missing", ["skip", "zero"])
+@pytest.mark.parametrize("empty", ["skip", "zero"])
+def test_a_user_with_neither_truth_nor_list(empty, missing):
+    policies = {"empty": empty, "missing": missing}
+    check(([[1, 2], []], [{2}, set()]), 2, twins_of("standard"), policies=policies)
+
+
+@pytest.mark.parametrize("convention", tl.CONVENTIONS)
+@settings(deadline=None, max_examples=10)
+@given(population=sparse_populations(), depth=DEPTHS)
+def test_a_convention_brings_its_policies(convention, population, depth):
+    policies = dict(zip(("empty", "missing"), POLICIES[convention], strict=True))
+    options = {"convention": convention, "duplicates": "first"}
+    twins = oracle.CONVENTIONS[convention]
+    result = tl.top_k_eval(*population, depth, metrics=list(twins), aggregate="mean", **options)
+    for name, twin in twins.items():
+        expected = expectations(population, depth, twin, **policies)
+        check_result(result, name, depth, expected)
+    name = next(name for name in twins if name in tl.METRICS)
+    expected = expectations(population, depth, twins[name], **policies)
+    check_function(name, population, depth, expected, convention=convention)
+
+
+@pytest.mark.parametrize("policy", ["empty", "missing"])
+@settings(deadline=None, max_examples=20)
+@given(population=sparse_populations())
+def test_a_policy_that_raises(policy, population):
+    counts = oracle.evaluate(*population, 1, oracle.hit)
+    users = {"empty": counts.n_skipped, "missing": counts.n_missing}[policy]
+    options = {policy: "raise", "duplicates": "first"}
+    calls = [
+        lambda: tl.hit(*population, 1, **options),
+        lambda: tl.top_k_eval(*population, 1, **options),
+    ]
+    for call in calls:
+        if users:
+            with pytest.raises(ValueError, match=rf"^user \d+ has .* \({users} such users\)"):
+                call()
+        else:
+            assert call() is not None
+
+
+@settings(deadline=None, max_examples=20)
+@given(
+    ranks=st.dictionaries(st.sampled_from("abcd"), st.lists(st.integers(0, 5), unique=True)),
+    truths=st.dictionaries(st.sampled_from("abcd"), st.sets(st.integers(0, 5), max_size=3)),
+    depth=DEPTHS,
+)
+def test_users_by_key(ranks, truths, depth):
+    if ranks and truths and not set(ranks) & set(truths):
+        with pytest.raises(ValueError, match="no user is in both"):
+            tl.match(ranks, truths)
+        return
+    check((ranks, truths), depth, twins_of("standard"))
+    result = tl.top_k_eval(ranks, truths, depth)
+    assert list(result.users) == list(truths)
+    assert result.n_extra == len(set(ranks) - set(truths))
+
+
+# Other averages
+
+
+def pooled(population, k, earned, divisor):
+    """Divide what all users with a relevant item earned by what all are divided by."""
+    users = [
+        (earned(ranked, relevant, k), divisor(k, len(relevant), len(ranked)))
+        for ranked, relevant in zip(*population, strict=True)
+        if relevant
+    ]
+    return oracle.ratio(*map(math.fsum, zip(*users, strict=True)))
+
+
+def n_found(ranked, relevant, k):
+    return len(oracle.found(ranked, relevant, k))
+
+
+RATIOS = {
+    ("standard", "precision"): (n_found, oracle.DIVISORS["k"]),
+    ("standard", "recall"): (n_found, oracle.DIVISORS["R"]),
+    ("standard", "map"): (oracle.summed_precision, oracle.DIVISORS["min(k,R)"]),
+    ("standard", "ndcg"): (oracle.dcg, lambda k, R, n: oracle.ideal_dcg(min(k, R))),
+    ("lenskit", "precision"): (n_found, oracle.DIVISORS["min(k,n)"]),
+    ("implicit", "precision"): (n_found, oracle.DIVISORS["min(k,R)"]),
+}
+
+
+@pytest.mark.parametrize(("convention", "name"), RATIOS)
+@settings(deadline=None, max_examples=20)
+@given(population=ANY.filter(lambda population: any(population[1])), depth=DEPTHS)
+def test_ratios_of_sums(convention, name, population, depth):
+    options = {"convention": convention, "duplicates": "first", "missing": "zero"}
+    options |= {} if (convention, name) in POOLED else {"aggregate": "pooled"}
+    curve = tl.top_k_eval(*population, depth, metrics=name, **options)[name]
+    twin = RATIOS[convention, name]
+    agree(curve, [pooled(population, k, *twin) for k in range(1, depth + 1)], name)
+
+
+@pytest.mark.parametrize("population", [([], []), ([[1]], [[]]), ([[1], [2]], [[], []])])
+def test_a_ratio_of_sums_over_nobody_is_nan(population):
+    for name in ("recall", "ndcg"):
+        (value,) = tl.top_k_eval(*population, 1, metrics=name, aggregate="pooled")
+        assert math.isnan(value)
+
+
+@settings(deadline=None, max_examples=25)
+@given(population=ANY | graded_populations(), depth=DEPTHS, data=st.data())
+def test_weights(population, depth, data):
+    n_users = len(population[1])
+    weights = data.draw(st.lists(st.integers(0, 3), min_size=n_users, max_size=n_users))
+    options = {"metrics": list(tl.METRICS), "empty": "zero", "duplicates": "first"}
+    result = tl.top_k_eval(*population, depth, weights=weights, **options)
+    alike = tl.top_k_eval(*population, depth, weights=[2.5] * n_users, **options)
+    for name, twin in oracle.METRICS.items():
+        expected = expectations(population, depth, twin, empty="zero")
+        weighted = [
+            math.fsum(w * value for w, value in zip(weights, one.per_user, strict=True))
+            / sum(weights)
+            if sum(weights)
+            else math.nan
+            for one in expected
+        ]
+        agree(result[name], weighted, f"weighted mean of {name}")
+        check_result(alike, name, depth, expected)
+
+
+# Grades
+
+
+@pytest.mark.parametrize("convention", tl.CONVENTIONS)
+@settings(deadline=None, max_examples=15)
+@given(
+    population=graded_populations() | graded_populations(unique=False),
+    depth=DEPTHS,
+    relevant_from=st.none() | st.sampled_from([0, 0.5, 1, 2.5, 5]),
+    gains=st.sampled_from(["linear", "exponential"]),
+)
+def test_grades(convention, population, depth, relevant_from, gains):
+    worth = {"exponential": True} if gains == "exponential" else {}
+    twins = {
+        name: (twin, {"relevant_from": relevant_from, **(worth if name in GRADED else {})})
+        for name, twin in oracle.CONVENTIONS[convention].items()
+        if (convention, name) != ("rectools", "ndcg")  # no grade fills its ideal past the last item
+    }
+    join = {"relevant_from": relevant_from, "gains": gains}
+    check(population, depth, twins, join, convention=convention)
+
+
+@settings(deadline=None, max_examples=25)
+@given(population=graded_populations(), depth=DEPTHS, policies=st.sampled_from(["skip", "zero"]))
+def test_grades_and_policies(population, depth, policies):
+    policies = {"empty": policies, "missing": "zero"}
+    check(population, depth, twins_of("standard"), policies=policies)
+
+
+@settings(deadline=None, max_examples=25)
+@given(population=graded_populations(), depth=DEPTHS, plain=st.sets(st.integers(0, 5)))
+def test_a_set_among_dicts_has_grades_of_one(population, depth, plain):
+    ranks, graded = population
+    truths = [set(truth) if user in plain else truth for user, truth in enumerate(graded)]
+    check((ranks, truths), depth, twins_of("standard"))

@@ -1,0 +1,180 @@
+"""Figures from outside: other projects' tests, printed examples, trec_eval, real purchases.
+
+The files lie beside the repository (`../shared`); what is absent is skipped.
+"""
+
+import csv
+import gzip
+import math
+from collections import Counter, defaultdict
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+import cases
+import numpy as np
+import oracle
+import pytest
+
+import toplist as tl
+from toplist.files import read_ranks, read_truths
+
+DATA = cases.FOLDER.parent / "data"
+SIX = ["hit", "precision", "recall", "map", "ndcg", "mrr"]
+
+
+# Cases of other projects
+
+CASES, _ = cases.read()
+
+
+def metric_of(case):
+    """Return the case's metric as a name, or with the case's own divisor."""
+    if case.parameters:
+        return f"{case.metric}(p={case.parameters['p']})"
+    metric = tl.CONVENTIONS[case.convention].metrics[case.metric]
+    return replace(metric, divisor=case.divisor) if case.divisor else case.metric
+
+
+def compute(case):
+    """Compute a case by the library, in the shape of its `expected`."""
+    options = {"duplicates": "first", "convention": case.convention, "missing": "zero"}
+    options["empty"] = "skip"  # the cases are about formulas, not about who is counted
+    if case.gain == "exponential":
+        options["gains"] = "exponential"
+    if case.aggregation == "mean":
+        metrics = [metric_of(case)]
+        (mean,) = tl.top_k_eval(case.ranks, case.truths, case.k, metrics=metrics, **options)
+        return list(mean) if isinstance(case.k, list) else mean
+    function = getattr(tl, case.metric)
+    curves = function(case.ranks, case.truths, case.k, divisor=case.divisor, **options)
+    return curves.tolist() if case.aggregation == "cumulative" else curves[:, -1].tolist()
+
+
+@pytest.mark.skipif(not CASES, reason="no cases beside the repository")
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+def test_figures_of_other_projects(case):
+    case.check(compute(case))
+
+
+# The example of the NeuRec-style functions, and the figures printed under it
+
+RANKS = [[5, 7, 8, 9, 3], [4, 6, 2, 1, 10]]
+TRUTHS = [[7, 3, 5], [4, 2, 8, 7]]
+PRINTED = {
+    1: [1.0, 1.0, 0.2917, 1.0, 1.0, 1.0],
+    3: [1.0, 0.6667, 0.5833, 0.3056, 0.7346, 1.0],
+    5: [1.0, 0.5, 0.75, 0.1679, 0.7662, 1.0],
+}
+
+
+@pytest.mark.parametrize("k", PRINTED)
+def test_neurec_prints_what_the_original_printed(k):
+    hit, precision, recall, map_, ndcg, mrr = tl.top_k_eval(RANKS, TRUTHS, k, convention="neurec")
+    assert [round(v, 4) for v in (hit, precision, recall, map_, ndcg, mrr)] == PRINTED[k]
+    curves = [getattr(tl, name)(RANKS, TRUTHS, convention="neurec") for name in SIX]
+    assert [round(curve[:, k - 1].mean(), 4) for curve in curves] == PRINTED[k]
+
+
+@pytest.mark.parametrize(("k", "map_"), [(1, 1.0), (3, 0.6111), (5, 0.6417)])
+def test_by_default_all_but_map_are_the_same(k, map_):
+    expected = dict(zip(SIX, PRINTED[k], strict=True)) | {"map": map_}
+    values = dict(zip(SIX, tl.top_k_eval(RANKS, TRUTHS, k), strict=True))
+    assert {name: round(value, 4) for name, value in values.items()} == expected
+
+
+# trec_eval's own test files
+
+TREC = DATA / "trec_eval"
+MEASURES = {  # as trec_eval calls them; those without a cut-off are of the whole list
+    "P": "precision",
+    "recall": "recall",
+    "success": "hit",
+    "ndcg_cut": "ndcg",
+    "map_cut": "map",
+    "map": "map",
+    "ndcg": "ndcg",
+    "recip_rank": "mrr",
+}
+
+
+def printed_by_trec_eval(path, deepest):
+    """Read {(metric@k, query or "all", as trec_eval calls it): the figure as it is printed}."""
+    figures = {}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        measure, query, figure = line.split()
+        name, cut, k = measure.rpartition("_")
+        name, k = (name, k) if cut and k.isdigit() else (measure, deepest)
+        if name in MEASURES:
+            figures[f"{MEASURES[name]}@{k}", query, measure] = figure
+    return figures
+
+
+@pytest.mark.skipif(not TREC.exists(), reason="no trec_eval files beside the repository")
+@pytest.mark.parametrize(
+    ("run", "output", "n_figures", "options"),
+    [
+        ("results.test", "out.test.a", 42, {}),
+        ("results.test", "out.test.aq", 42 * 4, {}),
+        ("results.trunc", "out.test.aqc", 42 * 4, {"missing": "zero"}),
+    ],
+)
+def test_trec_eval(run, output, n_figures, options, tmp_path):
+    six_columns = [line.split()[:6] for line in (TREC / run).read_text().splitlines()]
+    path = tmp_path / "six_columns.run"
+    path.write_text("".join("\t".join(line) + "\n" for line in six_columns))
+    ranks = read_ranks(path)
+    truths = read_truths(TREC / "qrels.test", format="trec")
+    figures = printed_by_trec_eval(TREC / output, max(map(len, ranks.values())))
+    assert len(figures) == n_figures
+    names = sorted({name for name, _, _ in figures})
+    result = tl.top_k_eval(ranks, truths, metrics=names, convention="trec_eval", **options)
+    found = {(name, "all"): result[name] for name in names}
+    for name in names:
+        per_query = zip(result.users, result.per_user(name), strict=True)
+        found |= {(name, query): value for query, value in per_query}
+    assert {key: f"{found[key[:2]]:.4f}" for key in figures} == figures
+
+
+@pytest.mark.skipif(not TREC.exists(), reason="no trec_eval files beside the repository")
+def test_a_run_may_have_more_columns_as_for_trec_eval():
+    # its test file: "more junk at end of lines reserved for future expansion"
+    ranks = read_ranks(TREC / "results.trunc", format="trec")
+    assert {query: len(ranked) for query, ranked in ranks.items()} == {"301": 500, "303": 84}
+
+
+# A shop: what sold best against what was bought in the thirty days after
+
+RETAIL = DATA / "online-retail" / "interactions.csv.gz"
+
+
+def best_sellers_and_purchases():
+    """Return the 100 items with most buyers until the last 30 days, and who bought what then."""
+    with gzip.open(RETAIL, "rt", encoding="utf-8", newline="") as stream:
+        rows = [
+            (row["timestamp"], row["user_id"], row["item_id"]) for row in csv.DictReader(stream)
+        ]
+    last = max(rows)[0]
+    start = str(datetime.fromisoformat(last) - timedelta(days=30))
+    buyers = Counter(item for _, item in {(u, i) for time, u, i in rows if time < start})
+    best = sorted(buyers, key=lambda item: (-buyers[item], item))[:100]
+    bought = defaultdict(set)
+    for time, user, item in rows:
+        if time >= start:
+            bought[user].add(item)
+    return best, dict(bought)
+
+
+@pytest.mark.skipif(not RETAIL.exists(), reason="no purchases beside the repository")
+def test_best_sellers_of_a_shop():
+    best, bought = best_sellers_and_purchases()
+    assert len(bought) > 1500
+    ranks = dict.fromkeys(bought, best)
+    result = tl.top_k_eval(ranks, bought, [1, 10, 100])
+    for name in SIX:
+        for k in (1, 10, 100):
+            expected = oracle.evaluate(ranks, bought, k, oracle.METRICS[name])
+            at_k = f"{name}@{k}"
+            assert np.allclose(result.per_user(at_k), expected.per_user, rtol=0, atol=1e-12)
+            assert math.isclose(result[at_k], expected.mean, abs_tol=1e-12)
+            assert math.isclose(result.std(at_k), expected.std, abs_tol=1e-12)
+            assert result[at_k] > 0

@@ -1,0 +1,406 @@
+"""What holds for the whole package: light imports, forks, threads, layers, documents."""
+
+import ast
+import configparser
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import textwrap
+import tomllib
+import warnings
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from types import ModuleType
+
+import numba
+import pytest
+
+import toplist
+from toplist import CONVENTIONS, METRICS
+from toplist.cli import main
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = Path(toplist.__file__).parent
+OPTIONAL = {"pandas", "polars", "pyarrow", "matplotlib", "scipy", "narwhals", "sklearn", "IPython"}
+SIX = ("hit", "precision", "recall", "map", "ndcg", "mrr")
+
+
+def fresh(code, *options, timeout=120, **variables):
+    """Run code in a fresh interpreter; a variable of None is unset. Return its output."""
+    environment = {**os.environ, **variables}
+    environment = {name: value for name, value in environment.items() if value is not None}
+    run = subprocess.run(
+        [sys.executable, "-P", *options, "-c", textwrap.dedent(code)],
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        env=environment,
+    )
+    assert run.returncode == 0, run.stderr
+    assert run.stderr == ""
+    return run.stdout
+
+
+# Light imports
+
+
+def loaded_by(code):
+    """Return the names of all top-level modules that are loaded once the code has run."""
+    seen = "\nimport sys\nprint('\\n', *{name.partition('.')[0] for name in sys.modules})"
+    return set(fresh(textwrap.dedent(code) + seen).splitlines()[-1].split())
+
+
+def run_cli(*arguments):
+    """Return code that runs the command line and goes on."""
+    return f"""
+    from toplist.cli import main
+    try:
+        main({list(arguments)})
+    except SystemExit:
+        pass
+    """
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import toplist",
+        "from toplist import *",
+        run_cli("--help"),
+        run_cli("eval", "--help"),
+        run_cli("metrics"),
+    ],
+    ids=["import", "import *", "--help", "eval --help", "metrics"],
+)
+def test_light_imports(code):
+    loaded = loaded_by(code)
+    assert "toplist" in loaded
+    assert loaded.isdisjoint(OPTIONAL | {"numba", "llvmlite"})
+
+
+@pytest.mark.parametrize(
+    ("code", "module"),
+    [
+        ("import toplist, numba", "numba"),
+        ("import toplist; toplist.hit([1], [1])", "numba"),
+        ("import sys; sys.modules['pandas'] = sys; import toplist", "pandas"),
+    ],
+)
+def test_the_check_of_light_imports_can_fail(code, module):
+    assert module in loaded_by(code)
+
+
+def test_an_evaluation_needs_numpy_and_numba_alone():
+    loaded = loaded_by("import toplist; print(toplist.top_k_eval([[1]], [{1}], k=1))")
+    assert loaded.isdisjoint(OPTIONAL - {"scipy"})  # numba loads scipy where it finds it
+
+
+# Imports in the source
+
+SOURCES = sorted(PACKAGE.rglob("*.py"))
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
+
+def imports(source):
+    """Yield (module, whether inside a function) of every import; not those for type checkers."""
+    tree = ast.parse(source)
+    inside, unread = set(), set()
+    for node in ast.walk(tree):
+        if isinstance(node, FUNCTIONS):
+            inside.update(ast.walk(node))
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            unread.update(ast.walk(node))
+    for node in ast.walk(tree):
+        if node not in unread and isinstance(node, ast.Import):
+            yield from ((alias.name.partition(".")[0], node in inside) for alias in node.names)
+        if node not in unread and isinstance(node, ast.ImportFrom):
+            yield (node.module or "").partition(".")[0], node in inside
+
+
+def test_imports_are_found():
+    source = """
+    import os, pandas.core
+    try:
+        from polars import col
+    except ImportError:
+        pass
+    if TYPE_CHECKING:
+        import scipy
+    def function():
+        import numba
+    """
+    assert set(imports(textwrap.dedent(source))) == {
+        *(("os", False), ("pandas", False), ("polars", False), ("numba", True))
+    }
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
+def test_only_kernels_import_numba(path):
+    names = {name for name, _ in imports(path.read_text())}
+    assert names.isdisjoint({"numba", "llvmlite"}) or path.parent.name == "kernels"
+
+
+def test_kernels_do_import_numba():
+    assert ("numba", False) in set(imports((PACKAGE / "kernels" / "__init__.py").read_text()))
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
+def test_no_module_imports_an_optional_library(path):
+    at_module_level = {name for name, inside in imports(path.read_text()) if not inside}
+    assert at_module_level.isdisjoint(OPTIONAL)
+    assert at_module_level <= {"numpy", "numba", "toplist", "__future__"} | sys.stdlib_module_names
+
+
+# Processes and threads
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_a_child_evaluates_after_its_parent():
+    out = fresh(
+        """
+        import os, signal, threading
+        import numpy as np
+        import toplist as tl
+        from toplist import blocks
+
+        ranks = np.arange(4 * blocks.BLOCK).reshape(-1, 64)  # several blocks: threads are used
+
+        def mean():
+            return tl.top_k_eval(ranks, ranks[:, 7], k=64, metrics="mrr", n_threads=2)["mrr@64"]
+
+        started = []
+        start = threading.Thread.start
+        threading.Thread.start = lambda self: (started.append(self), start(self))
+        assert mean() == 1 / 8
+        assert started and threading.active_count() == 1
+        child = os.fork()
+        if child == 0:
+            signal.alarm(60)  # ends a child that hangs
+            os._exit(0 if mean() == 1 / 8 else 3)
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), mean())
+        """
+    )
+    assert out.split() == ["0", "0.125"]
+
+
+def test_eight_threads_call_first_at_once(tmp_path):
+    out = fresh(
+        """
+        import threading
+        import toplist as tl
+
+        start, found = threading.Barrier(8), []
+
+        def call():
+            start.wait()
+            found.append(tl.top_k_eval([[5, 7, 8]], [{7}], k=3).per_user("mrr").tolist())
+
+        threads = [threading.Thread(target=call) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        print(found == [[[0.0, 0.5, 0.5]]] * 8)
+        """,
+        NUMBA_CACHE_DIR=str(tmp_path),
+    )
+    assert out == "True\n"
+    assert list(tmp_path.rglob("*.nbi"))  # so the folder was used, and was empty before
+
+
+@pytest.fixture
+def sealed(tmp_path):
+    """Install a copy of the package that has no place for compiled code; return variables.
+
+    Files stand where the folders would be made, which stops even those who may write everywhere.
+    """
+    copy = tmp_path / "install" / "toplist"
+    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    for folder in (copy, copy / "kernels", tmp_path / "install"):
+        (folder / "__pycache__").write_text("")
+        folder.chmod(0o555)
+    home = tmp_path / "home"
+    home.write_text("")
+    yield {
+        "PYTHONPATH": str(tmp_path / "install"),
+        "HOME": str(home),
+        "USERPROFILE": str(home),
+        "LOCALAPPDATA": str(home),
+        "XDG_CACHE_HOME": None,
+        "NUMBA_CACHE_DIR": None,
+    }
+    for folder in (copy, copy / "kernels", tmp_path / "install"):
+        folder.chmod(0o755)
+
+
+def test_a_sealed_install_without_a_home_evaluates(sealed):
+    out = fresh(
+        """
+        import toplist as tl
+        print(tl.__file__)
+        print(*tl.top_k_eval([["a", "b"]], [{"b"}], k=2, metrics=["mrr", "recall"]))
+        """,
+        "-Werror",
+        **sealed,
+    )
+    path, values = out.splitlines()
+    assert path.startswith(sealed["PYTHONPATH"])
+    assert values == "0.5 1.0"
+
+
+def test_a_sealed_install_is_sealed(sealed):
+    out = fresh(
+        """
+        import numba, toplist.kernels.joining as joining
+
+        kernels = [one for one in vars(joining).values() if hasattr(one, "py_func")]
+        for kernel in kernels:
+            try:
+                numba.njit(cache=True)(kernel.py_func)
+            except RuntimeError as error:
+                print("no locator available" in str(error))
+        """,
+        **sealed,
+    )
+    assert set(out.split()) == {"True"}
+
+
+# Documents
+
+
+def public_names():
+    """Return the names that `toplist` publishes, in the order of its source."""
+    tree = ast.parse((PACKAGE / "__init__.py").read_text())
+    aliases = [
+        alias for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names
+    ]
+    return [alias.asname or alias.name for alias in aliases]
+
+
+def test_public_names_are_listed_once():
+    names = public_names()
+    assert [name for name, times in Counter(names).items() if times > 1] == []
+    promised = {*METRICS, "match", "top_k_eval", "Hits", "Lists", "Metric", "TopKResult"}
+    assert promised | {"METRICS", "DIVISORS", "CONVENTIONS"} <= set(names)
+    modules = {path.stem for path in PACKAGE.iterdir()}
+    published = {name for name in vars(toplist) if not name.startswith("_")}
+    assert published - set(names) <= modules
+
+
+def test_no_module_bears_the_name_of_a_public_one():
+    modules = {path.stem for path in PACKAGE.iterdir()}
+    for name in public_names():
+        assert name not in modules or isinstance(getattr(toplist, name), ModuleType)
+
+
+def documented(name):
+    """Return what a public name stands for; of a module, its public functions and classes."""
+    found = getattr(toplist, name)
+    if not isinstance(found, ModuleType):
+        return [found]
+    inside = [one for key, one in vars(found).items() if not key.startswith("_")]
+    return [one for one in inside if getattr(one, "__module__", "") == found.__name__]
+
+
+@pytest.mark.parametrize("name", public_names())
+def test_public_names_have_an_example_or_are_data(name):
+    assert documented(name)
+    for found in documented(name):
+        assert isinstance(found, Mapping) or ">>> " in found.__doc__, found
+
+
+def test_data_tables_hold_what_their_names_say():
+    for table in (toplist.METRICS, toplist.DIVISORS, toplist.DISCOUNTS, toplist.CONVENTIONS):
+        assert table
+        assert all(name == row.name for name, row in table.items())
+
+
+needs_sources = pytest.mark.skipif(
+    not (ROOT / "setup.cfg").exists(), reason="tests are run away from the project"
+)
+
+
+@needs_sources
+def test_layers_list_every_module():
+    config = configparser.ConfigParser()
+    config.read(ROOT / "setup.cfg")
+    layers = config["importlinter:contract:flow"]["layers"].split()
+    listed = Counter(name for name in layers if name != "|")
+    modules = {path.stem for path in PACKAGE.glob("*.py")} - {"__init__"}
+    packages = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+    assert listed == Counter(modules | packages)
+
+
+@needs_sources
+def test_packages_are_all_named():
+    config = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    folders = {path.parent for path in PACKAGE.rglob("__init__.py")}
+    names = {".".join(folder.relative_to(PACKAGE.parent).parts) for folder in folders}
+    assert set(config["tool"]["setuptools"]["packages"]) == names
+    assert config["project"]["dependencies"] and all(
+        re.match("(numpy|numba)>=", one) for one in config["project"]["dependencies"]
+    )
+    assert (PACKAGE / "py.typed").exists()
+
+
+@needs_sources
+def test_warnings_are_errors():
+    config = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    assert config["tool"]["pytest"]["ini_options"]["filterwarnings"][0] == "error"
+    with pytest.raises(UserWarning, match="as an error"):
+        warnings.warn("as an error", stacklevel=1)
+
+
+@pytest.fixture(scope="module")
+def readme():
+    path = ROOT / "README.md"
+    if not path.exists():
+        pytest.skip("tests are run away from the project")
+    return path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_readme_has_a_row_for_every_metric(readme, name):
+    assert re.search(rf"^\| `{name}[`(]", readme, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", CONVENTIONS)
+def test_readme_names_every_convention(readme, name):
+    assert re.search(rf"(^|[`\"|] ?){re.escape(name)}( ?[`\"|]|  )", readme, re.MULTILINE)
+
+
+def first_command(text):
+    """Return the arguments of the first command line that runs `toplist eval`."""
+    lines = text.replace("\\\n", " ").splitlines()
+    found = (re.match(r"\s*(?:\$ )?(?:\S*/)?toplist (eval .*)", line) for line in lines)
+    return next(shlex.split(match[1], comments=True) for match in found if match)
+
+
+def test_the_first_command_is_found():
+    text = "toplist does\n    toplist eval a.csv \\\n      b.csv  # fine\ntoplist eval c"
+    assert first_command(text) == ["eval", "a.csv", "b.csv"]
+    assert first_command("$ .venv/bin/toplist eval a b") == ["eval", "a", "b"]
+
+
+def test_readme_s_first_command_prints_the_six_metrics(readme, capsys, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    assert main(first_command(readme)) == 0
+    out = capsys.readouterr().out
+    assert tuple(line.split()[0] for line in out.splitlines()[1:7]) == SIX
+    assert "users evaluated" in out
+
+
+def test_numba_is_not_asked_for_parallel_kernels():
+    """It kills a forked child, and two threads that call it abort."""
+    from toplist.kernels import curves, joining
+
+    kernels = [one for module in (curves, joining) for one in vars(module).values()]
+    options = [
+        one.targetoptions for one in kernels if isinstance(one, numba.core.dispatcher.Dispatcher)
+    ]
+    assert options and not any(option.get("parallel") for option in options)
+    assert all(option["nogil"] for option in options)

@@ -1,0 +1,573 @@
+"""What must hold whatever the numbers are: between orders, forms, parts, depths and threads."""
+
+import copy
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import reduce
+from operator import add
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import GRADES, ITEMS, graded_populations, populations
+
+import toplist as tl
+from toplist import blocks
+
+DEPTHS = st.integers(1, 15)
+SHUFFLES = st.randoms(use_true_random=False)
+METRICS = list(tl.METRICS)
+# What the conventions compute in another way than the standard one does, and a metric of one's own
+OTHERS = {
+    metric: f"{name} by {convention}"
+    for convention, known in tl.CONVENTIONS.items()
+    for name, metric in known.metrics.items()
+    if name in METRICS and metric != tl.METRICS[name]
+}
+MORE = [
+    *(replace(metric, name=name) for metric, name in OTHERS.items()),
+    tl.Metric("own", "each", lambda r: r**0.5, lambda k, R, n: np.minimum(k, n) + R),
+]
+ALL = [*METRICS, *MORE]
+NAMES = [*METRICS, *(metric.name for metric in MORE)]
+BOUNDED = [name for name in NAMES if name.split()[0] not in ("cg", "dcg", "own")]
+
+
+def quick(max_examples=30):
+    return settings(deadline=None, max_examples=max_examples)
+
+
+def curves(name, ranks, truths, depth=None, **options):
+    return getattr(tl, name)(ranks, truths, depth, **options)
+
+
+def same(one, other):
+    """Tell whether two arrays hold the same bits; nan equals nan."""
+    return np.array_equal(one, other, equal_nan=True)
+
+
+def same_hits(one, other):
+    """Tell whether two `Hits` hold the same, whatever the users are called."""
+    arrays = ("offsets", "ranks", "n_relevant", "n_listed", "gains", "ideal_gains")
+    pairs = [(getattr(one, name), getattr(other, name)) for name in arrays]
+    return one.k == other.k and all(
+        (a is None and b is None) or np.array_equal(a, b) for a, b in pairs
+    )
+
+
+# Many users, and many blocks of them
+
+
+def as_lists(rows, dtype=np.int64):
+    offsets = np.concatenate([[0], np.cumsum([len(row) for row in rows], dtype=np.int64)])
+    return tl.Lists(offsets, np.array([item for row in rows for item in row], dtype))
+
+
+def some(lists, users):
+    return as_lists([lists[user] for user in users])
+
+
+def draw_many(n_users, longest=60):
+    """Draw a list of 0 to 59 and a truth of few or many of 120 ids for every user."""
+    random = np.random.default_rng(7)
+    n_listed = random.integers(0, longest, n_users)
+    n_relevant = np.minimum(random.geometric(0.1, n_users) - 1, longest)
+    ids = np.argsort(random.random((2, n_users, 2 * longest)), axis=2)
+    return [
+        as_lists([row[:n] for row, n in zip(side, lengths, strict=True)])
+        for side, lengths in zip(ids, (n_listed, n_relevant), strict=True)
+    ]
+
+
+@pytest.fixture(scope="module")
+def many():
+    return draw_many(20_000)
+
+
+@pytest.fixture(scope="module")
+def many_graded(many):
+    ranks, truths = many
+    grades = np.random.default_rng(8).integers(1, 4, len(truths.items))
+    return ranks, tl.Lists(truths.offsets, truths.items, grades)
+
+
+@contextmanager
+def in_blocks(n):
+    """Cut users into about `n` blocks wherever blocks are made; make sure that they are."""
+    real, made = blocks.bounds, []
+
+    def bounds(work, size=None):
+        made.append(real(work, max(1, int(work[-1] - work[0]) // n)))
+        return made[-1]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(blocks, "bounds", bounds)
+        yield
+    assert made and max(map(len, made)) > n // 2
+
+
+# Users
+
+
+@quick()
+@given(populations(min_users=2), DEPTHS, SHUFFLES)
+def test_users_in_another_order(population, depth, random):
+    ranks, truths = population
+    order = random.sample(range(len(ranks)), len(ranks))
+    moved = [ranks[user] for user in order], [truths[user] for user in order]
+    before, after = (tl.top_k_eval(*both, depth, metrics=ALL) for both in (population, moved))
+    for name in NAMES:
+        assert same(before.per_user(name)[order], after.per_user(name)), name
+        assert same(before[name], after[name]), name
+
+
+@quick()
+@given(populations(), populations(), DEPTHS)
+def test_more_users_change_nobody(population, others, depth):
+    ranks, truths = (mine + more for mine, more in zip(population, others, strict=True))
+    for name in METRICS:
+        alone = curves(name, *population, depth)
+        assert same(curves(name, ranks, truths, depth)[: len(alone)], alone), name
+
+
+@quick()
+@given(populations() | graded_populations(), DEPTHS)
+def test_many_at_once_or_one_by_one(population, depth):
+    for name in METRICS:
+        users = zip(*population, strict=True)
+        one_by_one = [curves(name, ranked, relevant, depth) for ranked, relevant in users]
+        assert same(curves(name, *population, depth), one_by_one), name
+
+
+@pytest.mark.parametrize("divisor", [name for name, d in tl.DIVISORS.items() if d.ideal])
+def test_the_grades_of_one_user_change_no_other(divisor):
+    alone = tl.ndcg([[0, 1]], [{0: 1}], 3, divisor=divisor)
+    assert same(tl.ndcg([[0, 1], [0]], [{0: 1}, {0: 2}], 3, divisor=divisor)[:1], alone)
+
+
+# Forms
+
+
+class Thing:
+    """An id of a class of one's own: equal by value, with a poor hash."""
+
+    def __init__(self, number):
+        self.number = number
+
+    def __eq__(self, other):
+        return self.number == other.number
+
+    def __hash__(self):
+        return self.number % 3
+
+
+OTHER_NAMES = {
+    "negative": lambda item: -item,
+    "spread": lambda item: (item * 0x9E3779B97F4A7C15) % 2**64 - 2**63,
+    "unsigned": lambda item: 2**64 - 1 - item,
+    "beyond 64 bits": lambda item: (item - 7) * 3**50,
+    "text": str,
+    "long text": lambda item: "item " * 9 + str(item),
+    "other alphabets": lambda item: chr(0x400 + item) + "é\U0001f600",
+    "bytes": lambda item: b"%d" % item,
+    "objects": Thing,
+}
+
+
+@pytest.mark.parametrize("name", OTHER_NAMES)
+@quick()
+@given(population=populations(), depth=st.none() | DEPTHS)
+def test_other_names_for_the_items(name, population, depth):
+    other = OTHER_NAMES[name]
+    ranks = [[other(item) for item in ranked] for ranked in population[0]]
+    truths = [{other(item) for item in relevant} for relevant in population[1]]
+    assert same_hits(tl.match(ranks, truths, depth), tl.match(*population, depth))
+
+
+def by_key(rows):
+    return {f"user {user}": row for user, row in enumerate(rows)}
+
+
+def as_arrays(dtype):
+    return lambda rows: [np.array(list(row), dtype) for row in rows]
+
+
+WIDTHS = [f"{kind}{n}" for kind in ("int", "uint") for n in (8, 16, 32, 64)] + [">i4", ">i8"]
+FORMS = {  # of ranks, of truths
+    "tuples": (lambda rows: tuple(map(tuple, rows)), lambda rows: tuple(map(frozenset, rows))),
+    "lists": (list, lambda rows: [list(row) for row in rows]),
+    "repeats in the truth": (list, lambda rows: [[*row, *row] for row in rows]),
+    "grades of one": (list, lambda rows: [dict.fromkeys(row, 1) for row in rows]),
+    "by key": (by_key, by_key),
+    "lists of texts": (lambda rows: [list(map(str, row)) for row in rows],) * 2,
+    "arrays of texts": (lambda rows: [np.array(list(map(str, row)), "U9") for row in rows],) * 2,
+    "Lists of texts": (lambda rows: as_lists(rows, "U2"),) * 2,
+    "arrays of objects": (as_arrays(object), as_arrays(object)),
+    **{f"arrays of {width}": (as_arrays(width),) * 2 for width in WIDTHS},
+    **{f"Lists of {width}": (lambda rows, w=width: as_lists(rows, w),) * 2 for width in WIDTHS},
+    "Lists and sets": (as_lists, list),
+    "arrays of two widths": (as_arrays("int8"), as_arrays("uint64")),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@quick(20)
+@given(population=populations(min_users=1), depth=st.none() | DEPTHS)
+def test_every_form_says_the_same(form, population, depth):
+    other = [to(rows) for to, rows in zip(FORMS[form], population, strict=True)]
+    assert same_hits(tl.match(*other, depth), tl.match(*population, depth))
+
+
+@st.composite
+def rectangles(draw):
+    """Draw (ranks, truths) of users with lists of one length and truths of another."""
+    n_users, n_listed, n_relevant = (draw(st.integers(1, most)) for most in (5, 10, 4))
+    return [
+        [draw(st.lists(ITEMS, min_size=n, max_size=n, unique=True)) for _ in range(n_users)]
+        for n in (n_listed, n_relevant)
+    ]
+
+
+def every_second(array):
+    return np.repeat(array, 2, axis=1)[:, ::2]
+
+
+def read_only(array):
+    array.flags.writeable = False
+    return array
+
+
+MATRICES = {
+    **{width: (lambda rows, w=width: np.array(rows, w)) for width in WIDTHS},
+    "texts": lambda rows: np.array(rows).astype(str),
+    "objects": lambda rows: np.array(rows, object),
+    "by columns": lambda rows: np.asfortranarray(rows),
+    "strided": lambda rows: every_second(np.array(rows)),
+    "backwards": lambda rows: np.array(rows)[::-1, ::-1].copy()[::-1, ::-1],
+    "read-only": lambda rows: read_only(np.array(rows)),
+    "padded": lambda rows: np.pad(np.array(rows), ((0, 0), (0, 3)), constant_values=-1),
+}
+
+
+@pytest.mark.parametrize("form", MATRICES)
+@quick(15)
+@given(population=rectangles(), depth=st.none() | DEPTHS)
+def test_matrices_of_ids(form, population, depth):
+    options = {"padding": -1} if form == "padded" else {}
+    other = [MATRICES[form](rows) for rows in population]
+    assert same_hits(tl.match(*other, depth, **options), tl.match(*population, depth))
+
+
+@quick()
+@given(population=populations(max_truth=1), depth=DEPTHS)
+def test_one_bare_id_per_user(population, depth):
+    users = [
+        (ranked, one) for ranked, relevant in zip(*population, strict=True) for one in relevant
+    ]
+    if not users:
+        return
+    ranks, ids = map(list, zip(*users, strict=True))
+    expected = tl.match(ranks, [{one} for one in ids], depth)
+    for truths in (ids, tuple(ids), np.array(ids), np.array(ids)[:, np.newaxis]):
+        assert same_hits(tl.match(ranks, truths, depth), expected)
+    assert same_hits(tl.match(by_key(ranks), by_key(ids), depth), expected)
+    assert same(tl.mrr(ranks[0], ids[0], depth), tl.mrr(ranks[0], {ids[0]}, depth))
+
+
+@pytest.mark.parametrize("side", ["ranks", "truths"])
+def test_an_empty_array_is_an_empty_list(side):
+    arrays, lists = [np.array([1, 2]), np.array([])], [[1, 2], []]  # the empty one is of float64
+    others = [[2], [1]]
+    order = 1 if side == "ranks" else -1
+    assert same_hits(tl.match(*(arrays, others)[::order]), tl.match(*(lists, others)[::order]))
+
+
+INPUTS = {
+    "lists": ([[1, 2, 3, 3], [4]], [[2, 2], [3]], {}),
+    "sets": ([[1, 2, 3, 3], [4]], [{2}, {3}], {}),
+    "texts": ([["1", "2", "3", "3"], ["4"]], [{"2"}, {"3"}], {}),
+    "grades": ([[1, 2, 3, 3], [4]], [{2: 2, 3: 0}, {3: 1}], {"gains": "exponential"}),
+    "keys": ({"a": [1, 2, 3, 3], "c": [1]}, {"b": {1}, "a": {2}}, {}),
+    "matrix": (np.array([[1, 2, 3, 3], [4, 5, -1, -1]]), np.array([2, 3]), {"padding": -1}),
+    "int32": (np.array([[1, 2, 3, 3]], np.int32), np.array([[2, -1]], np.int32), {"padding": -1}),
+    "Lists": (as_lists([[1, 2, 3, 3], []]), tl.Lists([0, 2, 2], [2, 3], [1.0, 3.0]), {}),
+}
+
+
+@pytest.mark.parametrize("form", INPUTS)
+def test_inputs_stay_as_they_were(form):
+    ranks, truths, options = INPUTS[form]
+    for part in (ranks, truths):
+        arrays = [part.items, part.offsets] if isinstance(part, tl.Lists) else [part]
+        for array in arrays:
+            if isinstance(array, np.ndarray):
+                array.flags.writeable = False
+    before = copy.deepcopy((ranks, truths))
+    options = {"duplicates": "first", **options}
+    tl.ndcg(ranks, truths, 2, **options)
+    tl.top_k_eval(ranks, truths, [1, 3], **options)
+    hits = tl.match(ranks, truths, **options)
+    kept = copy.deepcopy(hits)
+    tl.ndcg(hits)[:] = 7
+    tl.top_k_eval(hits, k=2)["map"][:] = 7
+    assert same_hits(hits, kept)
+    for now, then in zip((ranks, truths), before, strict=True):
+        if isinstance(now, tl.Lists):
+            assert same(now.items, then.items) and same(now.offsets, then.offsets)
+        else:
+            assert repr(now) == repr(then)
+
+
+# Depth
+
+
+@quick()
+@given(populations() | graded_populations(), st.tuples(DEPTHS, DEPTHS).map(sorted))
+def test_a_column_is_the_metric_at_k(population, depths):
+    k, deepest = depths
+    result = tl.top_k_eval(*population, [k, deepest], metrics=ALL)
+    alone = tl.top_k_eval(*population, k, metrics=ALL)
+    for name in NAMES:
+        column = result.per_user(name)[:, k - 1]
+        assert same(column, result.per_user(f"{name}@{k}")), name
+        assert same(column, alone.per_user(name)[:, -1]), name
+        assert same(result[name][k - 1], result[f"{name}@{k}"]), name
+        assert alone[name][-1] == pytest.approx(result[f"{name}@{k}"], rel=1e-14, nan_ok=True), name
+        if name in METRICS:
+            assert same(column, curves(name, *population, k)[:, -1]), name
+            assert same(column, curves(name, *population, deepest)[:, k - 1]), name
+
+
+def test_the_length_a_divisor_sees_at_k_is_that_of_the_first_k():
+    share = tl.Metric("share", "each", "1", lambda k, R, n: n)
+    result = tl.top_k_eval([[1, 2, 3]], [{1}], [1, 3], metrics=share)
+    assert result["share"].tolist() == [1, 1 / 2, 1 / 3]
+    assert result.per_user("share").tolist() == [[1, 1 / 2, 1 / 3]]
+    assert result.per_user("share@1").tolist() == [1]
+
+
+@quick()
+@given(populations(), DEPTHS)
+def test_past_the_end_places_are_misses(population, beyond):
+    ranks, truths = population
+    longest = max(map(len, ranks), default=0)
+    deepest = max([longest, *map(len, truths), 1])
+    hits = tl.match(*population, deepest + beyond)
+    for name in METRICS:
+        assert curves(name, *population).shape == (len(ranks), longest)
+        values = curves(name, hits, None)
+        if name not in ("precision", "f1"):  # from here on no divisor changes
+            assert same(values[:, deepest:], values[:, [deepest - 1] * beyond]), name
+    k = np.arange(1, deepest + beyond + 1)
+    found = curves("cg", hits, None)
+    assert same(curves("precision", hits, None), found / k)
+
+
+JUNK = [0, 0, 0, -1, "a", b"a", 1.5, True, None, (1,)]
+
+
+@quick()
+@given(populations(), DEPTHS, st.lists(st.sampled_from(JUNK), max_size=6))
+def test_nothing_below_k_matters(population, k, junk):
+    ranks, truths = population
+    cut = [ranked[:k] for ranked in ranks]
+    continued = [ranked[:k] + (junk if len(ranked) >= k else []) for ranked in ranks]
+    expected = tl.match(cut, truths, k)
+    assert same_hits(tl.match(ranks, truths, k), expected)
+    assert same_hits(tl.match(continued, truths, k), expected)
+    for name in METRICS:
+        assert same(curves(name, continued, truths, k), curves(name, cut, truths, k)), name
+
+
+@quick()
+@given(rectangles())
+def test_nothing_below_k_matters_in_a_matrix(population):
+    ranks, truths = population
+    k = len(ranks[0])
+    continued = np.hstack([ranks, np.array(ranks)[:, ::-1]])  # every item once more
+    expected = tl.match(ranks, truths)
+    assert same_hits(tl.match(continued, truths, k), expected)
+    with pytest.raises(ValueError, match=rf"at ranks {k} and {k + 1}:"):
+        tl.match(continued, truths, k + 1)
+    lists = tl.Lists(np.arange(len(ranks) + 1) * 2 * k, continued.ravel())
+    assert same_hits(tl.match(lists, truths, k), expected)
+
+
+# Bounds
+
+
+@quick(20)
+@given(st.lists(st.integers(1, 300), min_size=1, max_size=8), st.integers(0, 9), SHUFFLES)
+def test_a_perfect_list_scores_exactly_one(sizes, more, random):
+    truths = [random.sample(range(1000), size) for size in sizes]
+    ranks = [truth + [-1 - i for i in range(more)] for truth in truths]
+    depth = max(sizes) + 3
+    for name in ("hit", "map", "ndcg", "mrr"):
+        assert np.all(curves(name, ranks, truths, depth) == 1), name
+    for user, size in enumerate(sizes):
+        assert np.all(curves("precision", ranks, truths, depth)[user, :size] == 1)
+        assert np.all(curves("recall", ranks, truths, depth)[user, size - 1 :] == 1)
+    result = tl.top_k_eval(ranks, truths, depth)
+    for name in ("hit", "map", "ndcg", "mrr"):
+        assert np.all(result[name] == 1), name
+        assert len(sizes) == 1 or np.all(result.std(name) == 0), name
+    assert np.all(result["precision"][: min(sizes)] == 1)
+    assert np.all(result["recall"][max(sizes) - 1 :] == 1)
+
+
+@pytest.mark.parametrize("gains", ["linear", "exponential"])
+@quick()
+@given(st.lists(st.lists(GRADES, min_size=1, max_size=40), min_size=1, max_size=5))
+def test_the_best_order_of_grades_scores_exactly_one(gains, population):
+    truths = [{item: float(grade) + 0.5 for item, grade in enumerate(user)} for user in population]
+    ranks = [sorted(truth, key=truth.get, reverse=True) for truth in truths]
+    assert np.all(tl.ndcg(ranks, truths, 45, gains=gains) == 1)
+    result = tl.top_k_eval(ranks, truths, 45, metrics="ndcg", gains=gains)
+    assert np.all(result["ndcg"] == 1)
+    assert len(truths) == 1 or np.all(result.std("ndcg") == 0)
+
+
+def test_a_perfect_population_has_a_mean_of_exactly_one(many):
+    lists = some(many[0], np.flatnonzero(np.diff(many[0].offsets)))
+    with in_blocks(20):
+        result = tl.top_k_eval(lists, lists, 60)
+    for name in ("hit", "map", "ndcg", "mrr"):
+        assert np.all(result[name] == 1), name
+        assert np.all(result.std(name) == 0), name
+    assert result["precision@1"] == result["recall@60"] == 1
+
+
+@quick()
+@given(populations() | graded_populations(), DEPTHS)
+def test_values_lie_between_zero_and_one(population, depth):
+    result = tl.top_k_eval(*population, depth, metrics=ALL, empty="zero")
+    for name in BOUNDED:
+        for values in (result.per_user(name), result[name]):
+            assert np.all((values >= 0) & (values <= 1)), name
+
+
+def test_means_of_many_lie_between_zero_and_one(many):
+    result = tl.top_k_eval(*many, 60, metrics=ALL)
+    for name in BOUNDED:
+        assert np.all((result[name] > 0) & (result[name] < 1)), name
+
+
+@quick()
+@given(populations(), DEPTHS)
+def test_leave_one_out(population, depth):
+    ranks, truths = population
+    truths = [min(truth, default=99) for truth in truths]
+    curve = {name: curves(name, ranks, truths, depth) for name in METRICS}
+    assert same(curve["recall"], curve["hit"])
+    assert same(curve["map"], curve["mrr"])
+    assert same(curve["precision"], curve["hit"] / np.arange(1, depth + 1))
+    assert same(curve["ndcg"], curve["dcg"])
+    result = tl.top_k_eval(ranks, truths, depth)
+    assert same(result["recall"], result["hit"])
+    assert same(result["map"], result["mrr"])
+
+
+# Threads, blocks, parts
+
+
+def assert_same_results(result, other, names=NAMES):
+    assert same_hits(result.hits, other.hits)
+    for name in names:
+        assert same(result[name], other[name]), name
+        assert same(result.std(name), other.std(name)), name
+
+
+@pytest.mark.parametrize("n_threads", [2, 7])
+def test_any_number_of_threads(many, many_graded, n_threads):
+    with in_blocks(20):
+        for population in (many, many_graded):
+            options = {"k": [1, 10, 70], "metrics": ALL}
+            one = tl.top_k_eval(*population, **options, n_threads=1)
+            assert_same_results(tl.top_k_eval(*population, **options, n_threads=n_threads), one)
+            for name in ("hit", "map", "ndcg"):
+                alone = curves(name, one.hits, None, n_threads=1)
+                assert same(curves(name, one.hits, None, n_threads=n_threads), alone), name
+                assert same(one.per_user(name), alone), name
+
+
+def test_the_first_repeat_is_named_whatever_thread_finds_one(many):
+    ranks = many[0]
+    long = np.flatnonzero(np.diff(ranks.offsets) > 4)[[3000, 9000, 9001]]
+    items = ranks.items.copy()
+    items[ranks.offsets[long] + 3] = items[ranks.offsets[long]]
+    expected = rf"^user {long[0]} has item {items[ranks.offsets[long[0]]]} at ranks 1 and 4:"
+    for n_threads in (1, 2, 7):
+        with in_blocks(20), pytest.raises(ValueError, match=expected):
+            tl.match(tl.Lists(ranks.offsets, items), many[1], n_threads=n_threads)
+
+
+@pytest.mark.parametrize("n_blocks", [3, 100])
+def test_any_blocks(many, n_blocks):
+    whole = tl.top_k_eval(*many, 60, metrics=ALL)
+    with in_blocks(n_blocks):
+        parts = tl.top_k_eval(*many, 60, metrics=ALL)
+    assert same_hits(parts.hits, whole.hits)
+    for name in NAMES:
+        assert same(parts[name], whole[name]), name
+        assert parts.std(name) == pytest.approx(whole.std(name), rel=0, abs=1e-12), name
+
+
+def assert_merged(merged, whole, order, same_bits=True):
+    """Compare a result, of users in another order, with the one of the whole."""
+    counts = ("n_users", "n_evaluated", "n_skipped", "n_missing")
+    assert [getattr(merged, n) for n in counts] == [getattr(whole, n) for n in counts]
+    for name in whole.terms.metrics:
+        if same_bits:
+            assert same(merged[name], whole[name]), name
+        assert merged[name] == pytest.approx(whole[name], rel=0, abs=1e-12, nan_ok=True), name
+        std = whole.std(name)
+        assert merged.std(name) == pytest.approx(std, rel=0, abs=1e-12, nan_ok=True), name
+        assert same(merged.per_user(name), whole.per_user(name)[order]), name
+
+
+def test_any_sharding_and_any_order(many):
+    ranks, truths = many
+    random = np.random.default_rng(9)
+    options = {"k": [5, 60], "metrics": ALL, "empty": "zero"}
+    whole = tl.top_k_eval(*many, **options)
+    for n_shards in (2, 11):
+        order = random.permutation(len(ranks))
+        ends = np.sort(random.integers(0, len(order), n_shards - 2))
+        shards = np.split(order, [0, *ends])  # the first is empty
+        parts = [tl.top_k_eval(some(ranks, s), some(truths, s), **options) for s in shards]
+        assert_merged(reduce(add, parts), whole, order)
+    inside_out = reduce(lambda a, b: b + a, parts)
+    order = np.concatenate(shards[::-1])
+    assert_merged(inside_out, whole, order)
+
+
+@quick()
+@given(graded_populations(), graded_populations(), DEPTHS)
+def test_parts_with_grades_merge(one, other, depth):
+    metrics = [metric for metric in ALL if getattr(metric, "divisor", "") != "ideal(k)"]
+    parts = [tl.top_k_eval(*part, depth, metrics=metrics) for part in (one, other)]
+    both = [mine + more for mine, more in zip(one, other, strict=True)]
+    whole = tl.top_k_eval(*both, depth, metrics=metrics)
+    assert_merged(parts[0] + parts[1], whole, range(len(both[0])), same_bits=False)
+
+
+@quick()
+@given(populations(min_users=1), populations(min_users=1), DEPTHS)
+def test_parts_by_key_merge(one, other, depth):
+    first = [{f"a{user}": row for user, row in enumerate(rows)} for rows in one]
+    second = [{f"b{user}": row for user, row in enumerate(rows)} for rows in other]
+    second[0]["not in the truth"] = [1]
+    merged = tl.top_k_eval(*first, depth) + tl.top_k_eval(*second, depth)
+    both = [mine | more for mine, more in zip(first, second, strict=True)]
+    whole = tl.top_k_eval(*both, depth)
+    assert_merged(merged, whole, range(len(both[1])))
+    assert list(merged.users) == list(whole.users) == [*first[1], *second[1]]
+    assert merged.n_extra == whole.n_extra == 1
+
+
+@pytest.mark.parametrize("metric", ["rbp(p=0.5)", tl.METRICS["map"], MORE[0]])
+def test_parts_of_metrics_named_alike_merge(metric):
+    parts = [tl.top_k_eval([[1, 2]], [{item}], 2, metrics=[metric]) for item in (1, 2)]
+    whole = tl.top_k_eval([[1, 2]] * 2, [{1}, {2}], 2, metrics=[metric])
+    assert_merged(parts[0] + parts[1], whole, range(2))

@@ -1,0 +1,347 @@
+"""Sizes and ids at the edges: nothing at all, 100,000 ids, the ends of int64, ids that collide."""
+
+import re
+from itertools import combinations, product
+from string import ascii_letters
+
+import numpy as np
+import oracle
+import pytest
+
+import toplist as tl
+
+# Where the join changes its ways: 256 and 2,048 ids of a list, and ground truths that fill more
+# than an eighth of a table of 2^12 slots, or number their ids beyond 16 bits.
+LIST_SIZES = [0, 1, 2, 255, 256, 257, 2047, 2048, 2049, 65_536, 65_537, 100_000]
+TRUTH_SIZES = [0, 1, 2, 512, 513, 8191, 8193, 65_534, 65_535, 65_536, 65_537, 100_000]
+
+GOLDEN = 0x9E3779B97F4A7C15  # what the join multiplies ids with, to look at the top bits
+
+
+def colliding(numbers):
+    """Return ids whose products with GOLDEN agree in all but their last 24 bits."""
+    products = np.uint64(0xABCDE12345 << 24) + numbers.astype(np.uint64)
+    return (products * np.uint64(pow(GOLDEN, -1, 2**64))).view(np.int64)
+
+
+LOWEST, HIGHEST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
+IDS = {  # of the numbers 0, 1, 2, ...
+    "small": lambda numbers: numbers,
+    "lowest": lambda numbers: LOWEST + numbers,
+    "highest": lambda numbers: HIGHEST - numbers,
+    "both ends": lambda numbers: np.where(numbers % 2, LOWEST + numbers, HIGHEST - numbers),
+    "spread": lambda numbers: (numbers.astype(np.uint64) * np.uint64(GOLDEN)).view(np.int64),
+    "multiples of 2^40": lambda numbers: numbers << 40,
+    "colliding": colliding,
+}
+
+
+def test_colliding_ids_collide():
+    ids = colliding(np.arange(1000))
+    assert len(np.unique(ids)) == 1000
+    assert len({int(item) * GOLDEN % 2**64 >> 24 for item in ids}) == 1
+
+
+def user(n_listed, n_relevant, random):
+    """Draw a list and a truth of numbers, and the ranks of the hits: half of what there may be."""
+    numbers = random.permutation(n_listed + n_relevant)
+    n_hits = (min(n_listed, n_relevant) + 1) // 2
+    places = np.sort(random.choice(n_listed, n_hits, replace=False))
+    listed, others = numbers[:n_listed], numbers[n_listed : n_listed + n_relevant - n_hits]
+    return listed, random.permutation(np.concatenate([listed[places], others])), places + 1
+
+
+def as_lists(rows):
+    offsets = np.concatenate([[0], np.cumsum(list(map(len, rows)))])
+    return tl.Lists(offsets, np.concatenate(rows))
+
+
+def match(users, ids="small", **options):
+    listed, truths = (as_lists([IDS[ids](user[side]) for user in users]) for side in (0, 1))
+    return tl.match(listed, truths, **options)
+
+
+def assert_hits(hits, users):
+    listed, truths, ranks = zip(*users, strict=True)
+    assert hits.n_listed.tolist() == list(map(len, listed))
+    assert hits.n_relevant.tolist() == list(map(len, truths))
+    assert np.diff(hits.offsets).tolist() == list(map(len, ranks))
+    assert np.array_equal(hits.ranks, np.concatenate(ranks))
+
+
+# Sizes
+
+
+@pytest.mark.parametrize("ids", [name for name in IDS if name != "colliding"])
+def test_every_size_of_list_with_every_size_of_truth(ids):
+    random = np.random.default_rng(1)
+    users = [user(*sizes, random) for sizes in product(LIST_SIZES, TRUTH_SIZES)]
+    random.shuffle(users)  # so that short truths follow long ones, and the reverse
+    for duplicates in ("raise", "first"):
+        assert_hits(match(users, ids, duplicates=duplicates), users)
+
+
+def test_ids_that_collide():
+    random = np.random.default_rng(2)
+    sizes = [0, 1, 2, 33, 255, 256, 257, 513, 2047, 2048, 2049, 5000]
+    users = [user(*sizes, random) for sizes in product(sizes, sizes)]
+    random.shuffle(users)
+    for duplicates in ("raise", "first"):
+        assert_hits(match(users, "colliding", duplicates=duplicates), users)
+
+
+@pytest.mark.parametrize("n_relevant", [65_535, 65_536])
+def test_a_truth_of_its_own_for_each_width_of_the_table(n_relevant):
+    # alone in their block: the longest truth decides how its table is made
+    users = [user(n, n_relevant, np.random.default_rng(3)) for n in (100, 70_000)]
+    for one in users:
+        assert_hits(match([one]), [one])
+
+
+DEPTHS = [1, 256, 257, 2048, 65_537, 100_000]
+
+
+@pytest.mark.parametrize("name", tl.METRICS)
+def test_every_metric_of_a_list_of_100_000(name):
+    ranked = list(range(100_000))
+    truth = {0, 7, 255, 256, 2047, 2048, 65_536, 99_999, -1, -2}
+    curve = getattr(tl, name)(ranked, truth)
+    result = tl.top_k_eval([ranked, ranked], [truth, {5}], DEPTHS, metrics=name)
+    for k in DEPTHS:
+        expected = oracle.METRICS[name](ranked, truth, k)
+        assert curve[k - 1] == pytest.approx(expected, rel=0, abs=1e-12)
+        both = oracle.evaluate([ranked, ranked], [truth, {5}], k, oracle.METRICS[name])
+        assert result[f"{name}@{k}"] == pytest.approx(both.mean, rel=0, abs=1e-12)
+        assert result.std(f"{name}@{k}") == pytest.approx(both.std, rel=0, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", tl.METRICS)
+def test_every_metric_of_a_truth_of_100_000(name):
+    ranked, truth = list(range(-5, 20)), set(range(100_000))
+    curve = getattr(tl, name)(ranked, truth, 40)
+    expected = [oracle.METRICS[name](ranked, truth, k) for k in (1, 6, 20, 25, 40)]
+    assert curve[[0, 5, 19, 24, 39]] == pytest.approx(expected, rel=0, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", tl.METRICS)
+def test_a_depth_of_100_000(name):
+    assert getattr(tl, name)([1, 2], {2}, 100_000)[-1] == pytest.approx(
+        oracle.METRICS[name]([1, 2], {2}, 100_000), rel=0, abs=1e-12
+    )
+
+
+@pytest.mark.parametrize("name", ["hit", "map", "ndcg", "mrr", "recall", "precision"])
+def test_a_perfect_list_of_100_000_scores_exactly_one(name):
+    ids = np.random.default_rng(4).permutation(100_000)
+    curve = getattr(tl, name)(ids, np.sort(ids))
+    mean = tl.top_k_eval([ids, ids], [ids, ids], 100_000, metrics=name)[name]
+    for values in (curve, mean):
+        assert values[-1] == 1
+        assert name == "recall" or np.all(values == 1)
+
+
+@pytest.mark.parametrize(
+    ("ranks", "truths", "shape"),
+    [([], [], (0, 3)), ([[]], [[]], (1, 3)), ([[], []], [[1], []], (2, 3)), ([], 1, (3,))],
+)
+def test_nothing_at_all(ranks, truths, shape):
+    for name in tl.METRICS:
+        function = getattr(tl, name)
+        assert function(ranks, truths, 3).shape == shape
+        assert function(ranks, truths).shape == (*shape[:-1], 0)
+        assert np.nansum(function(ranks, truths, 3)) == 0
+    result = tl.top_k_eval(ranks, truths, 3)
+    assert result.n_users == len(result.users) == (shape[0] if len(shape) == 2 else 1)
+    assert np.isnan(list(result)).all() == (result.n_evaluated == 0)
+    assert np.nansum(list(result)) == 0
+
+
+# Repeats
+
+
+def refusal(ids, truth=(0,)):
+    """Return who is said to hold which item at which ranks."""
+    with pytest.raises(ValueError, match="a ranked list holds an item once") as caught:
+        tl.match([np.array([1, 2, 3]), ids], [np.array([1]), np.array(truth)])
+    found = re.match(r"user (\d+) has item (-?\d+) at ranks (\d+) and (\d+):", str(caught.value))
+    return tuple(map(int, found.groups()))
+
+
+def pairs_of(size):
+    """List pairs of positions: all of a short list, those near the edges of a long one."""
+    if size <= 64:
+        return list(combinations(range(size), 2))
+    near = {0, 1, 31, 32, 33, size // 2, 255, 256, 257, 2047, 2048, 65_535, 65_536}
+    near |= {size - 2, size - 1}
+    some = sorted(place for place in near if place < size)
+    drawn = np.random.default_rng(5).integers(0, size, (100, 2)).tolist()
+    return [*combinations(some, 2), *(tuple(sorted(pair)) for pair in drawn if len({*pair}) == 2)]
+
+
+@pytest.mark.parametrize("ids", ["small", "spread", "both ends", "colliding"])
+@pytest.mark.parametrize("size", [2, 3, 16, 17, 33, 64, 255, 256, 257, 2048, 2049])
+def test_a_repeat_is_found_at_every_pair_of_positions(size, ids):
+    numbers = np.random.default_rng(6).permutation(size)
+    for first, second in pairs_of(size):
+        repeated = IDS[ids](numbers).copy()
+        repeated[second] = repeated[first]
+        assert refusal(repeated) == (1, repeated[first], first + 1, second + 1)
+
+
+@pytest.mark.parametrize("size", [65_536, 65_537, 100_000])
+def test_a_repeat_is_found_in_a_long_list(size):
+    for first, second in pairs_of(size)[::9]:
+        repeated = np.arange(size)
+        repeated[second] = repeated[first]
+        assert refusal(repeated) == (1, first, first + 1, second + 1)
+
+
+@pytest.mark.parametrize("ids", ["small", "colliding"])
+@pytest.mark.parametrize("size", [40, 300, 2049])
+def test_a_repeat_among_many(size, ids):
+    repeated = IDS[ids](np.arange(size) // 2)
+    assert refusal(repeated) == (1, repeated[0], 1, 2)
+    assert refusal(np.full(size, repeated[0]), truth=[repeated[0]]) == (1, repeated[0], 1, 2)
+
+
+@pytest.mark.parametrize("ids", ["small", "colliding"])
+@pytest.mark.parametrize("size", [2, 64, 256, 257, 2048, 2049])
+def test_the_first_of_two_places_counts(size, ids):
+    users = []
+    for first, second in pairs_of(size):
+        numbers = np.arange(size)
+        numbers[second] = first
+        users.append((numbers, np.array([first, size + 1]), np.array([first + 1])))
+    assert_hits(match(users, ids, duplicates="first"), users)
+
+
+@pytest.mark.parametrize("kind", [str, lambda number: f"item number {number}", lambda n: n << 70])
+@pytest.mark.parametrize("size", [2, 33, 257, 2049])
+def test_a_repeat_of_other_ids(size, kind):
+    for first, second in pairs_of(size)[:100]:
+        repeated = list(map(kind, range(size)))
+        repeated[second] = repeated[first]
+        said = f"user 0 has item {repeated[first]!r} at ranks {first + 1} and {second + 1}:"
+        with pytest.raises(ValueError, match=re.escape(said)):
+            tl.match(repeated, {repeated[0]})
+        hits = tl.match(repeated, {repeated[first]}, duplicates="first")
+        assert hits.ranks.tolist() == [first + 1]
+
+
+# Texts of one hash
+
+
+def hashes(*texts):
+    from toplist.kernels import readonly, strings
+
+    ended = np.frombuffer("".join(text + "\0" for text in texts).encode(), np.uint8)
+    found = np.empty(len(texts), np.int64)
+    strings.hash_strings(readonly(ended, np.uint8), readonly(np.flatnonzero(ended == 0)), found)
+    return found.tolist()
+
+
+def mixed(head):
+    """Return what the hash of a text of 16 letters has become after its first 8."""
+    number = (16 * GOLDEN ^ int.from_bytes(head, "little")) * GOLDEN % 2**64
+    return number ^ number >> 32
+
+
+def texts_of_one_hash():
+    """Make two texts whose last 8 letters undo the difference that the first 8 have made."""
+    one = b"item AAA"
+    for letters in product(ascii_letters, repeat=3):
+        other = b"item " + "".join(letters).encode()
+        difference = (mixed(one) ^ mixed(other)).to_bytes(8, "little")
+        if other != one and max(difference) < 128 and ord("Z") not in difference:
+            ends = b"Z" * 8, bytes(ord("Z") ^ bits for bits in difference)
+            return (one + ends[0]).decode(), (other + ends[1]).decode()
+    raise LookupError("no two texts of one hash")
+
+
+def test_texts_of_one_hash_are_different_ids():
+    a, b = texts_of_one_hash()
+    assert a != b and len({*hashes(a, b)}) == 1 and len({*hashes("item A", "item B")}) == 2
+    for options in ({}, {"duplicates": "first"}):
+        hits = tl.match([[a], [a, b], [b, a], ["c"]], [{b}, {b}, {a, b}, {a}], **options)
+        assert hits.offsets.tolist() == [0, 0, 1, 3, 3]
+        assert hits.ranks.tolist() == [2, 1, 2]
+        assert hits.n_relevant.tolist() == [1, 1, 2, 1]
+    with pytest.raises(ValueError, match=f"user 0 has item '{re.escape(a)}' at ranks 1 and 3:"):
+        tl.match([a, b, a], {b})
+
+
+# Integers of every kind, compared exactly
+
+EDGES = (0, 2**31, 2**32, 2**53, 2**62, 2**63, 2**64, 2**70)
+NUMBERS = sorted({sign * edge + step for edge in EDGES for sign in (1, -1) for step in (-1, 0, 1)})
+INTEGERS = {  # how a column of numbers is given, and which numbers can be
+    **{
+        width: (lambda column, w=width: np.array(column, w), np.iinfo(width))
+        for width in ("int8", "int32", "uint32", "int64", "uint64", ">i8", ">u8")
+    },
+    "Python": (list, None),
+    "objects": (lambda column: np.array(column, object), None),
+}
+
+
+def column(form, repeat):
+    """Give the numbers a form can hold, each `repeat` times."""
+    to, limits = INTEGERS[form]
+    numbers = [n for n in NUMBERS if limits is None or limits.min <= n <= limits.max]
+    return to, numbers if repeat is None else [n for n in numbers for _ in range(repeat)]
+
+
+@pytest.mark.parametrize("of_truths", INTEGERS)
+@pytest.mark.parametrize("of_ranks", INTEGERS)
+def test_integers_are_compared_exactly(of_ranks, of_truths):
+    to_ranks, a = column(of_ranks, None)
+    to_truths, b = column(of_truths, None)
+    every = list(product(a, b))
+    ranked, relevant = (list(side) for side in zip(*every, strict=True))
+    in_rows = to_ranks(ranked)
+    ranks = in_rows[:, np.newaxis] if isinstance(in_rows, np.ndarray) else [[n] for n in ranked]
+    found = tl.hit(ranks, to_truths(relevant), 1)[:, 0] == 1
+    assert found.tolist() == [one == other for one, other in every]
+
+
+def test_lists_of_several_widths_are_compared_exactly():
+    ranks = [np.array([5, -1]), np.array([2**64 - 1, 5], np.uint64), np.array([2**53 + 1])]
+    truths = [np.array([2**64 - 1], np.uint64), np.array([-1]), np.array([2**53])]
+    assert tl.hit(ranks, truths)[:, -1].tolist() == [0, 0, 0]
+    truths = [np.array([-1]), np.array([2**64 - 1], np.uint64), np.array([2**53 + 1], np.uint64)]
+    assert tl.mrr(ranks, truths)[:, -1].tolist() == [1 / 2, 1, 1]
+
+
+TWO_KINDS = {
+    "text": ([np.array([1, 2]), np.array(["1", "2"])], [{"1"}, {"1"}]),
+    "bool": ([np.array([1, 2]), np.array([True])], [{1}, {1}]),
+    "float": ([np.array([1, 2]), np.array([1.0])], [{1}, {1}]),
+    "bytes": ([np.array(["1", "2"]), np.array([b"1"])], [{"1"}, {"1"}]),
+}
+
+
+@pytest.mark.parametrize("kinds", TWO_KINDS)
+def test_arrays_of_two_kinds_are_refused(kinds):
+    arrays, sets = TWO_KINDS[kinds]
+    with pytest.raises(TypeError):
+        tl.match(arrays, sets)
+    with pytest.raises(TypeError):
+        tl.match([list(one) for one in sets], arrays)
+
+
+@pytest.mark.parametrize(
+    ("ids", "padding", "n_left"),
+    [
+        (np.array([[5, -1, -1]]), -1, 1),
+        (np.array([[5, -1, -1]]), 2**64 - 1, 3),
+        (np.array([[5, -1, -1]]), 2**70, 3),
+        (np.array([[5, 2**64 - 1]], np.uint64), -1, 2),
+        (np.array([[5, 2**64 - 1]], np.uint64), 2**64 - 1, 1),
+        (np.array([[5, 255]], np.uint8), -1, 2),
+        ([[5, 2**70]], 2**70, 1),
+        ([[5, -1]], 2**70, 2),
+    ],
+)
+def test_padding_is_compared_exactly(ids, padding, n_left):
+    hits = tl.match(ids, [{5}], padding=padding, duplicates="first")
+    assert hits.n_listed.tolist() == [n_left]
