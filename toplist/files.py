@@ -23,8 +23,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["COLUMNS", "FORMATS", "format_of", "read_ranks", "read_truths", "write_text"]
-
 FORMATS = ("csv", "tsv", "jsonl", "trec")
 
 _EXTENSIONS = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl"}
