@@ -87,7 +87,7 @@ PEERS = {
         "ranx",
         "ranx",
         (("ranx",),),
-        "grades empty missing extra",
+        "grades empty missing blank extra",
         stated={
             "rbp": Stated("its rank-biased precision adds up grades, which its own formula has not")
         },
@@ -97,6 +97,7 @@ PEERS = {
         "trec_eval",
         (("pytrec-eval-terrier", "numpy"),),
         "grades empty missing extra",
+        silent="empty lists, which its dicts have and trec_eval's files have not: 0, and counted",
     ),
     "sklearn": Peer("scikit-learn", "sklearn", (("scikit-learn",),), "grades empty whole"),
     "recommenders": Peer(
@@ -105,7 +106,7 @@ PEERS = {
         (("--no-deps", "recommenders"), ("pandas<3", "scikit-learn")),
         "grades empty missing extra",
         stated={
-            "ndcg": Stated({"missing": "zero"}, "its nDCG alone counts users without a list, as 0")
+            "ndcg": Stated("its nDCG alone counts users without a list, as 0", {"missing": "zero"})
         },
     ),
     "lenskit": Peer(
@@ -148,6 +149,8 @@ PEERS = {
     ),
     "spark": Peer("pyspark", "spark", (("pyspark", "numpy"),), "empty missing blank", share=0.025),
 }
+
+assert PEERS.keys() == ANSWERS.keys()
 
 
 # Populations
@@ -405,8 +408,8 @@ def main() -> int:
         folder = (options.envs or Path(temporary)).resolve()
         for name in options.peers or PEERS:
             report = compare(name, folder, options.cases)
-            print(f"{name} {report.version}: {len(report.differences)} differences")
-            print(*details(report), sep="\n", flush=True)
+            heading = f"{name} {report.version}: {len(report.differences)} differences"
+            print("\n".join([heading, *details(report)]), flush=True)
             reports.append(report)
     text = table(reports)
     print(text)
@@ -416,5 +419,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    assert PEERS.keys() == ANSWERS.keys()
     sys.exit(main())

@@ -11,9 +11,9 @@ every user at every k; `match` makes the join once, for many evaluations.
 """
 
 from toplist import scores as scores
+from toplist.comparison import conformance as conformance
 from toplist.conventions import CONVENTIONS as CONVENTIONS
 from toplist.conventions import Convention as Convention
-from toplist.evaluate import conformance as conformance
 from toplist.evaluate import top_k_eval as top_k_eval
 from toplist.functions import cg as cg
 from toplist.functions import dcg as dcg

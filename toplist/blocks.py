@@ -51,7 +51,11 @@ def run(
     function: Callable[[int, int], T], blocks: list[tuple[int, int]], n_threads: int | None
 ) -> Iterator[T]:
     """Yield ``function(first, last)`` of every block, in the order of the blocks."""
-    workers = min(len(blocks), n_threads or available_cpus())
+    if n_threads is None:
+        n_threads = available_cpus()
+    elif isinstance(n_threads, bool) or not isinstance(n_threads, int) or n_threads < 1:
+        raise ValueError(f"n_threads must be a whole number from 1 on, not {n_threads!r}")
+    workers = min(len(blocks), n_threads)
     if workers <= 1:
         for block in blocks:
             yield function(*block)

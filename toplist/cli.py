@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from toplist import files, tables
+from toplist.comparison import conformance
 from toplist.conventions import (
     CONVENTIONS,
     EMPTY,
@@ -15,7 +16,7 @@ from toplist.conventions import (
     policies,
     same_formula,
 )
-from toplist.evaluate import DEFAULT, conformance, entries_of, top_k_eval
+from toplist.evaluate import DEFAULT, entries_of, top_k_eval
 from toplist.formulas import SYMBOLS, formula
 from toplist.grades import GAINS, Grading
 from toplist.inputs import whole
@@ -43,21 +44,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options.check(options)
     except ValueError as error:  # of the words, before any file is opened
         parser.error(_one_line(error))
-    run: Callable[[argparse.Namespace], str] = options.run
     try:
-        print(run(options).rstrip("\n"), flush=True)
-    except BrokenPipeError:
-        # the reader has left: nothing to say, and nowhere to say it, at exit neither
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        text = options.run(options)
     except (ValueError, TypeError, OSError) as error:
         print(f"toplist: {_one_line(error)}", file=sys.stderr)
         return 1
+    return _say(text)
+
+
+def _say(text: str) -> int:
+    """Print the answer; a reader who has left is no error, a full disk is."""
+    try:
+        print(text.rstrip("\n"), flush=True)
+    except OSError as error:
+        # what is left in the buffer must not fail again at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            print(f"toplist: {_one_line(error)}", file=sys.stderr)
+            return 1
     return 0
 
 
 def _one_line(error: Exception) -> str:
     if isinstance(error, OSError) and error.filename is not None:
-        return f"{error.filename}: {error.strerror}"
+        return " ".join(f"{error.filename}: {error.strerror}".split())
     return " ".join(str(error).split())
 
 

@@ -187,7 +187,7 @@ class Hits:
 
 def _integers(name: str, values: ArrayLike) -> NDArray[np.int64]:
     array = np.asarray(values)
-    if array.dtype.kind not in "iub" and not np.all(array == np.floor(array)):
+    if array.dtype.kind not in "iub" and not np.all(np.isfinite(array) & (array % 1 == 0)):
         raise ValueError(f"Hits: {name} must be whole numbers")
     array = np.ascontiguousarray(array, np.int64).view()
     array.flags.writeable = False
@@ -221,6 +221,9 @@ def _check(hits: Hits) -> None:
     if (hits.gains is None) != (hits.ideal_gains is None):
         raise ValueError("Hits: gains and ideal_gains go together; one of them is missing")
     if hits.gains is not None and hits.ideal_gains is not None:
+        for name, worth in (("gains", hits.gains), ("ideal_gains", hits.ideal_gains)):
+            if not np.all((worth >= 0) & (worth < np.inf)):
+                raise ValueError(f"Hits: {name} must be 0 or more, and finite")
         sizes = len(hits.gains), len(hits.ideal_gains)
         if sizes != (len(hits.ranks), hits.n_relevant.sum()):
             raise ValueError(

@@ -69,6 +69,11 @@ def admit(
     if k is not None:
         k = whole(k, "k")
     users, rank_rows, truth_rows, single, n_extra = _arrange(ranks, ground_truths)
+    if padding is not None and isinstance(truth_rows, list):
+        # a set has no end for padding to stand at
+        truth_rows = [
+            row - {padding} if isinstance(row, (set, frozenset)) else row for row in truth_rows
+        ]
     ranked = _flatten(rank_rows, k, "ranks")
     truth = _flatten(truth_rows, None, "ground_truths")
     if len(ranked.lengths) != len(truth.lengths):
@@ -137,6 +142,8 @@ def _refuse(ranks: Any, truths: Any) -> None:
             f"ranks is a {type(ranks).__name__}, which has no ranking: are the arguments swapped?"
         )
     for side, value in (("ranks", ranks), ("ground_truths", truths)):
+        if isinstance(value, np.ma.MaskedArray):
+            raise TypeError(f"{side} is a masked array: fill it, and name the filling as padding")
         if isinstance(value, Iterator):
             raise TypeError(f"{side} is a {type(value).__name__}, read once only: make it a list")
     if not isinstance(ranks, (Mapping, Lists, np.ndarray, *CONTAINERS)):

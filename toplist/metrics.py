@@ -138,7 +138,7 @@ class Metric:
 
     def __post_init__(self) -> None:
         """Check the words."""
-        if not self.name or "@" in self.name:
+        if not isinstance(self.name, str) or not self.name or "@" in self.name:
             raise ValueError(f"metric name {self.name!r}: a name is needed, without '@'")
         _known("counts", self.counts, COUNTS)
         for what, given, valid in (
@@ -252,7 +252,7 @@ def rbp_metric(p: float = 0.8) -> Metric:
     if not (isinstance(p, (int, float)) and 0 < p < 1):
         raise ValueError(f"rbp: p = {p!r} must be a number above 0 and below 1")
     return Metric(
-        f"rbp(p={p:g})",
+        f"rbp(p={p})",
         "each",
         Discount(
             f"(1 / ({1 - p:g} * {p:g}^(r-1)))",

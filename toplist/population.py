@@ -184,6 +184,9 @@ def count(
     """Make the histograms of the users in `counted`, and gather what does not follow from them."""
     by_length = any(metric.dividing.by_length for metric in metrics)
     rows = rows_of(hits, counted, by_length, depth)
+    for metric in metrics:  # a function of the user's own may give what cannot be
+        metric.discounts(depth)
+        metric.divisors(rows.n_relevant, rows.n_listed, depth)
     integers, spreads = _tables(hits, rows, sums_of(metrics), depth, n_threads)
     each, nth, first = integers
     n_users = np.bincount(rows.of_user[rows.of_user >= 0], minlength=len(rows.n_relevant))
