@@ -376,7 +376,9 @@ CONVENTIONS = {
     "sklearn": graded("dcg", "ndcg"),
     "trec_eval": graded("hit", "precision", "recall", "mrr", "ndcg", map=map_over("R")),
     "ranx": graded(
-        "hit", "cg", "precision", "recall", "f1", "mrr", "dcg", "ndcg", "rbp", map=map_over("R")
+        *("hit", "precision", "recall", "f1", "mrr", "dcg", "ndcg", "rbp"),
+        cg=ungraded(cg),
+        map=map_over("R"),
     ),
     "rectools": taken(
         "hit", "precision", "recall", "f1", "mrr", map=map_over("R"), ndcg=ndcg_over("ideal(k)")
@@ -390,7 +392,7 @@ CONVENTIONS = {
         dcg=clipped_dcg,
         ndcg=clipped_ndcg,
     ),
-    "recommenders": taken("precision", "recall", "ndcg", map=map_over("R"), map_at_k=map_),
+    "recommenders": graded("precision", "recall", "ndcg", map=map_over("R"), map_at_k=map_),
     "implicit": taken("map", "ndcg", precision=precision_over("min(k,R)")),
     "irspack": taken(
         "hit", "recall", precision=neurec_precision, map=map_over("R"), ndcg=neurec_ndcg
@@ -439,7 +441,8 @@ def evaluate(ranks, truths, k, metric_function, empty="skip", missing="zero", **
 
     `ranks` and `truths` are lists by position, or dicts by user. `empty` says what becomes of a
     user without a relevant item, `missing` of one with relevant items but no list, or an empty one:
-    "skip" or "zero". Options such as `relevant_from` are handed on to the metric.
+    "skip" or "zero"; a user with neither counts only if both say "zero". Options such as
+    `relevant_from` are handed on to the metric.
 
     >>> ranks = [[5, 7, 8, 9, 3], [4, 6, 2, 1, 10]]
     >>> truths = [{7, 3, 5}, {4, 2, 8, 7}]
@@ -460,7 +463,7 @@ n_evaluated=2, n_skipped=1, n_missing=1)
     n_missing = 0
     for ranked, relevant in rows(ranks, truths):
         if not relevant_items(relevant, options.get("relevant_from")):
-            per_user.append(instead[empty])
+            per_user.append(math.nan if missing == "skip" and not ranked else instead[empty])
         elif not ranked:
             n_missing += 1
             per_user.append(instead[missing])

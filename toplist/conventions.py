@@ -128,11 +128,17 @@ CONVENTIONS: dict[str, Convention] = {
         ),
         Convention(
             "ranx",
-            _metrics("hit cg precision recall f1 map mrr dcg ndcg rbp", graded=True, map="R"),
+            _metrics(
+                "hit precision recall f1 map mrr dcg ndcg rbp",
+                replace(METRICS["cg"], graded=False),
+                graded=True,
+                map="R",
+            ),
             empty="zero",
             source="AmenRa/ranx@2cae52f ranx/metrics/*.py",
             text="cg is its hits. It wants the same users on both sides, or make_comparable=True, "
-            "which counts missing lists as 0. Repeats earning twice are not copied.",
+            "which counts missing lists as 0. Repeats earning twice, and grades in rbp, which then "
+            "passes 1, are not copied.",
         ),
         Convention(
             "rectools",
@@ -154,21 +160,24 @@ CONVENTIONS: dict[str, Convention] = {
             missing="skip",
             source="lenskit/lkpy@3bd1c17 src/lenskit/metrics/ranking/_pr.py:38-71 _map.py:30-44 "
             "_dcg.py _weighting.py:103-122 _recip.py:40-50",
-            text="Ranks 1 and 2 weigh the same in DCG: the discount is log2(max(rank, 2)).",
+            text="Ranks 1 and 2 weigh the same in DCG: the discount is log2(max(rank, 2)). Its "
+            "list_summary counts an empty list, and a list without truth, as 0; here both are left "
+            "out, as a missing list is there.",
         ),
         Convention(
             "recommenders",
             _metrics(
                 "precision recall map ndcg",
                 replace(METRICS["map"], name="map_at_k"),
+                graded=True,
                 map="R",
             ),
             missing="skip",
             source="recommenders-team/recommenders@b02c95e recommenders/evaluation/"
             "python_evaluation.py:496-834",
-            text="Has two functions, map (divided by R) and map_at_k (by min(k, R)). Its nDCG "
-            "alone counts users without a list as 0; here missing='zero' does. Repeats earning "
-            "twice are not copied.",
+            text="nDCG as with score_type='raw', where there are grades. Has two functions, map "
+            "(divided by R) and map_at_k (by min(k, R)). Its nDCG alone counts users without a "
+            "list as 0; here missing='zero' does. Repeats earning twice are not copied.",
         ),
         Convention(
             "implicit",

@@ -37,6 +37,7 @@ def top_k_eval(
     padding: Any = None,
     relevant_from: float | None = None,
     gains: str = "linear",
+    columns: Mapping[str, str] | None = None,
     n_threads: int | None = None,
 ) -> TopKResult:
     """Evaluate ranked lists against ground truths: means over users, at every k at once.
@@ -44,8 +45,9 @@ def top_k_eval(
     Parameters
     ----------
     ranks : ranked lists of ids, or Hits
-        One user's list, a list of lists, a dict user -> list, a 2-D array of ids, `Lists`; or
-        the `Hits` of an earlier `match`, alone. See `toplist.match` for every form.
+        One user's list, a list of lists, a dict user -> list, a 2-D array of ids, `Lists`, a
+        pandas, polars or pyarrow table; or the `Hits` of an earlier `match`, alone. See
+        `toplist.match` for every form.
     ground_truths : relevant ids of the same users
         Sets, lists, or one bare id per user, in the same form.
     k : int or several ints
@@ -73,6 +75,8 @@ def top_k_eval(
     gains : {"linear", "exponential"}
         Where the ground truth has grades: a hit is worth its grade, or 2^grade - 1, in cg, dcg
         and ndcg.
+    columns : mapping, optional
+        Of tables: their own names of user_id, item_id, rank, score and relevance.
     n_threads : int, optional
         Default: the CPUs this process may use. Means are the same bits for any number.
 
@@ -105,7 +109,7 @@ def top_k_eval(
     rules = rules_of(convention, empty, missing)
     entries = entries_of(metrics, k, rules)
     depth = max(k for entry in entries for k in entry.ks)
-    options = Joining(duplicates, padding, relevant_from, gains, n_threads)
+    options = Joining(duplicates, padding, relevant_from, gains, columns, n_threads)
     hits, _ = hits_of(ranks, ground_truths, depth, options)
     counted = counted_users(hits, rules)
     pooled = _pooled(entries, rules, aggregate)
@@ -163,6 +167,7 @@ class Joining(NamedTuple):
     padding: Any = None
     relevant_from: float | None = None
     gains: str = "linear"
+    columns: Mapping[str, str] | None = None
     n_threads: int | None = None
 
 
@@ -171,8 +176,8 @@ def hits_of(ranks: Any, truths: Any, depth: int | None, options: Joining) -> tup
     if not isinstance(ranks, Hits):
         grading = Grading(options.relevant_from, options.gains)
         choice("duplicates", options.duplicates, DUPLICATES)
-        duplicates, padding, _, _, n_threads = options
-        return joined(ranks, truths, depth, padding, grading, duplicates, n_threads)
+        duplicates, padding, _, _, columns, n_threads = options
+        return joined(ranks, truths, depth, padding, grading, columns, duplicates, n_threads)
     if truths is not None:
         raise TypeError("ranks is a Hits, joined already: it takes no ground_truths")
     given = [
@@ -257,8 +262,8 @@ def counted_users(hits: Hits, rules: Convention) -> NDArray[np.bool_]:
     counted = np.ones(len(hits), bool)
     if rules.empty == "skip":
         counted &= ~empty
-    if rules.missing == "skip":
-        counted &= ~missing
+    if rules.missing == "skip":  # whatever the truth: trec_eval never sees such a user
+        counted &= hits.n_listed > 0
     return counted
 
 

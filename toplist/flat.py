@@ -15,7 +15,7 @@ class Flat:
     """The ids of one side: user u's are the `lengths[u]` from `offsets[u]` on.
 
     `ids` is an array, or (before encoding) the rows as Python containers. `grades`, if any, has
-    a place for each id.
+    a place for each id. With `names`, the ids are codes of these.
     """
 
     side: str
@@ -23,6 +23,7 @@ class Flat:
     offsets: NDArray[np.int64]
     lengths: NDArray[np.int64]
     grades: NDArray[np.float64] | None = None
+    names: list[Any] | None = None
 
     def cut(self, depth: int) -> "Flat":
         """Keep the first `depth` ids of every list."""
@@ -41,7 +42,7 @@ class Flat:
             return list(self.ids[user])
         start = self.offsets[user]
         ids: list[Any] = self.ids[start : start + self.lengths[user]].tolist()
-        return ids
+        return ids if self.names is None else [self.names[code] for code in ids]
 
 
 def name_user(users: Sequence[Any] | None, position: int) -> str:

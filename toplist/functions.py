@@ -1,5 +1,6 @@
 """The metric functions: the values of each user at every k."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -33,6 +34,7 @@ class MetricFunction(Protocol):
         padding: Any = None,
         relevant_from: float | None = None,
         gains: str = "linear",
+        columns: Mapping[str, str] | None = None,
         n_threads: int | None = None,
     ) -> NDArray[np.float64]:
         """Return the metric at every k: (K,) for one user, (n_users, K) for many."""
@@ -53,7 +55,7 @@ convention : str
     A name in `CONVENTIONS`: whose divisor and policies.
 divisor : str or callable, optional
     A name in `DIVISORS`, or a function ``f(k, R, n)``, in place of the convention's.
-empty, missing, duplicates, padding, relevant_from, gains, n_threads
+empty, missing, duplicates, padding, relevant_from, gains, columns, n_threads
     As in `toplist.top_k_eval`. Users left out have NaN.
 
 Returns
@@ -91,6 +93,7 @@ def _metric_function(name: str, example: list[float]) -> MetricFunction:
         padding: Any = None,
         relevant_from: float | None = None,
         gains: str = "linear",
+        columns: Mapping[str, str] | None = None,
         n_threads: int | None = None,
     ) -> NDArray[np.float64]:
         rules = rules_of(convention, empty, missing)
@@ -98,7 +101,7 @@ def _metric_function(name: str, example: list[float]) -> MetricFunction:
         if divisor is not None:
             metric = replace(metric, divisor=divisor)
         depth = None if k is None else whole(k, "k")
-        options = Joining(duplicates, padding, relevant_from, gains, n_threads)
+        options = Joining(duplicates, padding, relevant_from, gains, columns, n_threads)
         hits, single = hits_of(ranks, ground_truths, depth, options)
         counted = counted_users(hits, rules)
         out = per_user.curves(hits, counted, metric, depth or hits.k, n_threads)

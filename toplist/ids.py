@@ -184,6 +184,11 @@ class _Kinds:
         self._types: set[type] = set()
         self._examples: dict[Any, str] = {}
 
+    @property
+    def found(self) -> set[Any]:
+        """The kinds, at most one."""
+        return set(self._examples)
+
     def admit(self, row: Collection[Any], side: str) -> None:
         """Look at the types in a row; raise TypeError for one that does not fit."""
         for new in set(map(type, row)) - self._types:
@@ -198,6 +203,13 @@ class _Kinds:
                     "equal; convert one side, for example [str(i) for i in ids]"
                 )
             self._types.add(new)
+
+
+def kinds_of(values: Collection[Any], side: str) -> set[Any]:
+    """Return the kinds of ids in `values`; TypeError for what is no id, and for a second kind."""
+    kinds = _Kinds()
+    kinds.admit(values, side)
+    return kinds.found
 
 
 def _kind(type_: type) -> Any:

@@ -19,7 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import grades
+from toplist.columns import is_frame
 from toplist.flat import Flat
+from toplist.frames import align
 from toplist.grades import STANDARD, Grading
 from toplist.ids import encode
 from toplist.lists import Lists
@@ -55,6 +57,7 @@ def admit(
     k: int | None = None,
     padding: Any = None,
     grading: Grading = STANDARD,
+    columns: Mapping[str, str] | None = None,
     hashing: bool = True,
 ) -> Admitted:
     """Recognise, align and encode the two sides of an evaluation.
@@ -68,6 +71,8 @@ def admit(
     """
     if k is not None:
         k = whole(k, "k")
+    if is_frame(ranks) or is_frame(ground_truths):
+        return _admit_frames(ranks, ground_truths, k, grading, columns)
     users, rank_rows, truth_rows, single, n_extra = _arrange(ranks, ground_truths)
     if padding is not None and isinstance(truth_rows, list):
         # a set has no end for padding to stand at
@@ -95,6 +100,33 @@ def admit(
         n_extra,
         (ranked, truth),
         encoded.hashed,
+    )
+
+
+def _admit_frames(
+    ranks: Any, truths: Any, k: int | None, grading: Grading, columns: Mapping[str, str] | None
+) -> Admitted:
+    for side, value in (("ranks", ranks), ("ground_truths", truths)):
+        if not is_frame(value):
+            other = "ground_truths" if side == "ranks" else "ranks"
+            raise TypeError(
+                f"{other} is a table keyed by user, {side} is a {type(value).__name__}: give both "
+                "as tables, or both as dicts"
+            )
+    keyed = align(ranks, truths, columns)
+    ranked = keyed.ranked if k is None else keyed.ranked.cut(k)
+    truth = Lists(keyed.truth.offsets, keyed.truth.ids, keyed.truth.grades)
+    return Admitted(
+        Lists(ranked.offsets, ranked.ids),
+        ranked.lengths,
+        grades.apply(truth, keyed.truth, grading, keyed.users),
+        grading,
+        int(ranked.lengths.max(initial=0)) if k is None else k,
+        keyed.users,
+        False,
+        keyed.n_extra,
+        (keyed.ranked, keyed.truth),
+        False,
     )
 
 

@@ -1,5 +1,6 @@
 """The join: ranked ids and relevant ids become hits, in blocks of users over threads."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ def match(
     padding: Any = None,
     relevant_from: float | None = None,
     gains: str = "linear",
+    columns: Mapping[str, str] | None = None,
     n_threads: int | None = None,
 ) -> Hits:
     """Join ranked lists with ground truths, once; every metric then takes the `Hits`.
@@ -31,9 +33,11 @@ def match(
     ----------
     ranks : lists of ids, best first
         One user: a list, tuple, range or 1-D array of ids. Many by position: a list of those, a
-        2-D array of ids, or `Lists`. Many by key: a dict user -> list.
+        2-D array of ids, or `Lists`. Many by key: a dict user -> list, or a table (pandas,
+        polars, pyarrow) with user_id, item_id and rank (1..n) or score.
     ground_truths : relevant ids of the same users
-        In the same form; a user's may be a set, a dict item -> grade, or one bare id.
+        In the same form; a user's may be a set, a dict item -> grade, or one bare id. A table
+        has user_id, item_id and, with grades, relevance.
     k : int, optional
         Read the first k ids of each list only; default all.
     duplicates : {"raise", "first"}
@@ -44,6 +48,8 @@ def match(
         An item is relevant if its grade is at least this; default: above 0.
     gains : {"linear", "exponential"}
         What a hit is worth in graded metrics: the grade, or 2^grade - 1.
+    columns : mapping, optional
+        Of tables: their own names of user_id, item_id, rank, score and relevance.
     n_threads : int, optional
         Default: the CPUs this process may use. The result does not depend on it.
 
@@ -68,7 +74,7 @@ def match(
     """
     grading = Grading(relevant_from, gains)
     choice("duplicates", duplicates, DUPLICATES)
-    return joined(ranks, ground_truths, k, padding, grading, duplicates, n_threads)[0]
+    return joined(ranks, ground_truths, k, padding, grading, columns, duplicates, n_threads)[0]
 
 
 class HashCollisionError(Exception):
@@ -81,11 +87,12 @@ def joined(
     k: int | None,
     padding: Any = None,
     grading: Grading = STANDARD,
+    columns: Mapping[str, str] | None = None,
     duplicates: str = "raise",
     n_threads: int | None = None,
 ) -> tuple[Hits, bool]:
     """Return the hits, and whether one user was given bare."""
-    admitted = admit(ranks, truths, k, padding, grading)
+    admitted = admit(ranks, truths, k, padding, grading, columns)
     try:
         return join(admitted, duplicates, n_threads), admitted.single
     except HashCollisionError:

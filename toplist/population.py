@@ -28,6 +28,9 @@ from toplist.rows import Rows, rows_of
 Floats = NDArray[np.float64]
 Average = Moments | Pooled
 
+# Spreads below this share of the squares have lost more than four digits to their difference.
+CLOSE = 1e-4
+
 
 @dataclass(frozen=True, eq=False)
 class Population:
@@ -212,8 +215,6 @@ def _tables(
     weights = np.array([metric.discounts(depth) for metric in sums]).reshape(-1, depth)
     weights = readonly(weights, np.float64)
     shape = (len(rows.n_relevant), depth)
-    models = _models(hits, rows)
-    model_hits = readonly(models[0]), readonly(models[1], np.int32)
 
     def empty() -> tuple[NDArray[np.int64], Floats]:
         return np.zeros((3, *shape), np.int64), np.zeros((len(sums), *shape))
@@ -222,8 +223,8 @@ def _tables(
         integers, squares = empty()
         offsets = hits.offsets[lo : hi + 1]
         ranks = readonly(hits.ranks[offsets[0] : offsets[-1]], np.int32)
-        users = readonly(offsets), ranks, readonly(rows.of_user[lo:hi])
-        curves.tally(*users, codes, weights, *model_hits, *integers, squares)
+        of_user = readonly(rows.of_user[lo:hi])
+        curves.tally(readonly(offsets), ranks, of_user, codes, weights, *integers, squares)
         return integers, squares
 
     # a block's tables must stay small against the hits it counts
@@ -235,33 +236,51 @@ def _tables(
         squares += more_squares
     n_users = np.bincount(rows.of_user[rows.of_user >= 0], minlength=shape[0])[:, np.newaxis]
     for i, metric in enumerate(sums):
-        # squared distances from the model become squared deviations from the mean
         mean = np.cumsum(integers[COUNTS.index(metric.counts)] / n_users / weights[i], axis=1)
-        model = _model_curves(*models, metric, depth)
-        squares[i] = np.maximum(np.cumsum(squares[i], axis=1) - n_users * (mean - model) ** 2, 0)
+        squares[i] = _spreads(np.cumsum(squares[i], axis=1), mean, n_users, hits, rows, metric)
     return integers, squares
 
 
-def _models(hits: Hits, rows: Rows) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Return the hits of the first user of each row: where they start, and their ranks."""
-    counted = np.flatnonzero(rows.of_user >= 0)[::-1]
-    users = np.empty(len(rows.n_relevant), np.int64)
-    users[rows.of_user[counted]] = counted
-    begin, n_hits = hits.offsets[users], np.diff(hits.offsets)[users]
-    offsets = offsets_of(n_hits)
-    return offsets, hits.ranks[np.arange(offsets[-1]) + np.repeat(begin - offsets[:-1], n_hits)]
-
-
-def _model_curves(
-    offsets: NDArray[np.int64], ranks: NDArray[np.int32], metric: Metric, depth: int
+def _spreads(
+    squares: Floats,
+    mean: Floats,
+    n_users: NDArray[np.int64],
+    hits: Hits,
+    rows: Rows,
+    metric: Metric,
 ) -> Floats:
-    """Return the models' sums over hits at every k, added up as the kernel does, (rows, depth)."""
-    row = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-    j = np.arange(len(ranks)) - offsets[row] + 1 if metric.counts == "nth" else np.ones(len(ranks))
-    shallow = ranks <= depth
-    steps = np.zeros((len(offsets) - 1, depth))
-    place = ranks[shallow] - 1
-    steps[row[shallow], place] = j[shallow] / metric.discounts(depth)[place]
+    """Return the squared deviations from the mean of each row, (rows, K).
+
+    The difference of squares loses digits where the spread is small beside the mean; the users
+    of such rows (few, but where all lists are alike) are gone through once more.
+    """
+    spreads = squares - n_users * mean**2
+    spreads[n_users[:, 0] == 1] = 0.0
+    close = np.any(spreads < CLOSE * squares, axis=1) & (n_users[:, 0] > 1)
+    users = np.flatnonzero(rows.of_user >= 0)
+    users = users[close[rows.of_user[users]]]
+    users = users[np.argsort(rows.of_user[users], kind="stable")]
+    spreads[close] = 0.0
+    depth = mean.shape[1]
+    for lo, hi in blocks.bounds(np.arange(len(users) + 1) * depth):
+        part = users[lo:hi]
+        of_user = rows.of_user[part]
+        deviations = (_sums_at_every_k(hits, part, metric, depth) - mean[of_user]) ** 2
+        starts = np.flatnonzero(np.diff(of_user, prepend=-1))
+        spreads[of_user[starts]] += np.add.reduceat(deviations, starts, axis=0)
+    return spreads
+
+
+def _sums_at_every_k(hits: Hits, users: NDArray[np.int64], metric: Metric, depth: int) -> Floats:
+    """Return some users' sums over hits, (len(users), depth), added up as the kernels do."""
+    begin, n_hits = hits.offsets[users], np.diff(hits.offsets)[users]
+    row = np.repeat(np.arange(len(users)), n_hits)
+    j = np.arange(len(row)) - offsets_of(n_hits)[row]
+    place = hits.ranks[begin[row] + j].astype(np.int64) - 1
+    shallow = place < depth
+    row, j, place = row[shallow], j[shallow], place[shallow]
+    steps = np.zeros((len(users), depth))
+    steps[row, place] = (j + 1 if metric.counts == "nth" else 1) / metric.discounts(depth)[place]
     return np.cumsum(steps, axis=1)
 
 

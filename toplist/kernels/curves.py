@@ -9,9 +9,7 @@ EACH, NTH, FIRST = 0, 1, 2
 
 
 @kernel
-def tally(
-    offsets, ranks, rows, codes, discounts, model_offsets, model_ranks, each, nth, first, squares
-):
+def tally(offsets, ranks, rows, codes, discounts, each, nth, first, squares):
     """Add the hits of a block of users to the histograms of their rows.
 
     Parameters
@@ -21,51 +19,33 @@ def tally(
     rows : int64 (n_users,)
         Which row of the histograms a user belongs to; -1: not counted.
     codes, discounts : int64 (m,), float64 (m, K)
-        The sums over hits whose spread is wanted: how hits count, and the discount at each rank.
-    model_offsets, model_ranks : int64 (n_rows + 1,), int32
-        Hits of one user of each row, the model.
+        The sums over hits whose squares are wanted: how hits count, and the discount at each rank.
     each, nth, first : int64 (n_rows, K), added to
         Per row and rank: number of hits, sum of their j, number of first hits.
     squares : float64 (m, n_rows, K), added to
-        Per row and rank: by how much the squared distances of the users' sums from the model's
-        grow there. (Plain squares lose a spread that is small beside the sums.)
+        Per row and rank: by how much hits at that rank raise the sum of the squared sums.
     """
     depth = each.shape[1]
-    sums, models, gaps = np.empty((3, len(codes)))
+    sums = np.empty(len(codes))
     for u in range(len(rows)):
         row = rows[u]
         if row < 0:
             continue
         sums[:] = 0.0
-        models[:] = 0.0
-        gaps[:] = 0.0
-        h, end = offsets[u] - offsets[0], offsets[u + 1] - offsets[0]
-        g, model_end = model_offsets[row], model_offsets[row + 1]
-        j, model_j = 0, 0
-        while True:
-            own = ranks[h] - 1 if h < end else depth
-            other = model_ranks[g] - 1 if g < model_end else depth
-            place = min(own, other)
+        start = offsets[u] - offsets[0]
+        for h in range(start, offsets[u + 1] - offsets[0]):
+            place = ranks[h] - 1
             if place >= depth:
                 break
-            if own == place:
-                h += 1
-                j += 1
-                each[row, place] += 1
-                nth[row, place] += j
-                if j == 1:
-                    first[row, place] += 1
-            if other == place:
-                g += 1
-                model_j += 1
+            j = h - start + 1
+            each[row, place] += 1
+            nth[row, place] += j
+            if j == 1:
+                first[row, place] += 1
             for m in range(len(codes)):
-                if own == place:
-                    sums[m] += (j if codes[m] == NTH else 1) / discounts[m, place]
-                if other == place:
-                    models[m] += (model_j if codes[m] == NTH else 1) / discounts[m, place]
-                gap = sums[m] - models[m]
-                squares[m, row, place] += (gap - gaps[m]) * (gap + gaps[m])
-                gaps[m] = gap
+                step = (j if codes[m] == NTH else 1) / discounts[m, place]
+                squares[m, row, place] += step * (sums[m] + sums[m] + step)
+                sums[m] += step
 
 
 @kernel

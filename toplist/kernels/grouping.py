@@ -1,0 +1,107 @@
+"""Long tables become lists: numbering of users, and rows put in their places."""
+
+import numpy as np
+
+from toplist.kernels import kernel
+from toplist.kernels.joining import GOLDEN
+
+
+@kernel
+def number(codes, table, known, n_known, rows):
+    """Fill `rows` with the number of each code, in order of appearance; return how many are known.
+
+    Parameters
+    ----------
+    codes : int64
+    table : int64 (a power of two, over twice what will be known), -1 where free; written
+        Open addressing: numbers of the known codes.
+    known : int64, written
+        The codes by number.
+    """
+    bits = 0
+    while 1 << bits < len(table):
+        bits += 1
+    shift, last = np.uint64(64 - bits), np.uint64(len(table) - 1)
+    previous = -1
+    for i in range(len(codes)):
+        code = codes[i]
+        if previous >= 0 and known[previous] == code:  # a table sorted by user
+            rows[i] = previous
+            continue
+        slot = (np.uint64(code) * GOLDEN) >> shift
+        while table[slot] >= 0 and known[table[slot]] != code:
+            slot = (slot + np.uint64(1)) & last
+        if table[slot] < 0:
+            table[slot] = n_known
+            known[n_known] = code
+            n_known += 1
+        previous = table[slot]
+        rows[i] = previous
+    return n_known
+
+
+@kernel
+def count(rows, counts):
+    """Add up how many entries each row has."""
+    for row in rows:
+        if row < len(counts):
+            counts[row] += 1
+
+
+@kernel
+def place_by_rank(rows, ranks, items, offsets, taken, out):
+    """Put each item at its rank in the list of its row; rows past the lists are left out.
+
+    Returns
+    -------
+    int
+        The first entry whose rank is not 1..n of its row, or is taken; else -1.
+    """
+    n_rows = len(offsets) - 1
+    for i in range(len(rows)):
+        row = rows[i]
+        if row >= n_rows:
+            continue
+        place = offsets[row] + ranks[i] - 1
+        if ranks[i] < 1 or place >= offsets[row + 1] or taken[place]:
+            return i
+        taken[place] = 1
+        out[place] = items[i]
+    return -1
+
+
+@kernel
+def place_in_order(rows, items, values, ends, out, values_out):
+    """Append each item, and its value if there are values, to the list of its row.
+
+    `ends` holds where the lists start, and on return where they end.
+    """
+    for i in range(len(rows)):
+        row = rows[i]
+        if row < len(ends):
+            out[ends[row]] = items[i]
+            if len(values):
+                values_out[ends[row]] = values[i]
+            ends[row] += 1
+
+
+@kernel
+def sort_by_score(offsets, scores, items):
+    """Order every list by score, falling; equal scores keep their order.
+
+    Returns
+    -------
+    int
+        The position of the first NaN, or -1.
+    """
+    for row in range(len(offsets) - 1):
+        start, end = offsets[row], offsets[row + 1]
+        falling = True
+        for i in range(start, end):
+            if scores[i] != scores[i]:
+                return i
+            falling &= i == start or scores[i] <= scores[i - 1]
+        if not falling:
+            order = np.argsort(-scores[start:end], kind="mergesort")
+            items[start:end] = items[start:end][order]
+    return -1
