@@ -187,9 +187,10 @@ def count(
     """Make the histograms of the users in `counted`, and gather what does not follow from them."""
     by_length = any(metric.dividing.by_length for metric in metrics)
     rows = rows_of(hits, counted, by_length, depth)
-    for metric in metrics:  # a function of the user's own may give what cannot be
-        metric.discounts(depth)
-        metric.divisors(rows.n_relevant, rows.n_listed, depth)
+    for metric in metrics:
+        if callable(metric.discount) or callable(metric.divisor):  # may give what cannot be
+            metric.discounts(depth)
+            metric.divisors(rows.n_relevant, rows.n_listed, depth)
     integers, spreads = _tables(hits, rows, sums_of(metrics), depth, n_threads)
     each, nth, first = integers
     n_users = np.bincount(rows.of_user[rows.of_user >= 0], minlength=len(rows.n_relevant))
@@ -217,14 +218,14 @@ def _tables(
     shape = (len(rows.n_relevant), depth)
 
     def empty() -> tuple[NDArray[np.int64], Floats]:
-        return np.zeros((3, *shape), np.int64), np.zeros((len(sums), *shape))
+        return np.zeros((*shape, 3), np.int64), np.zeros((*shape, len(sums)))
 
     def block(lo: int, hi: int) -> tuple[NDArray[np.int64], Floats]:
         integers, squares = empty()
         offsets = hits.offsets[lo : hi + 1]
         ranks = readonly(hits.ranks[offsets[0] : offsets[-1]], np.int32)
         of_user = readonly(rows.of_user[lo:hi])
-        curves.tally(readonly(offsets), ranks, of_user, codes, weights, *integers, squares)
+        curves.tally(readonly(offsets), ranks, of_user, codes, weights, integers, squares)
         return integers, squares
 
     # a block's tables must stay small against the hits it counts
@@ -235,6 +236,8 @@ def _tables(
         integers += more
         squares += more_squares
     n_users = np.bincount(rows.of_user[rows.of_user >= 0], minlength=shape[0])[:, np.newaxis]
+    integers = np.ascontiguousarray(np.moveaxis(integers, 2, 0))
+    squares = np.ascontiguousarray(np.moveaxis(squares, 2, 0))
     for i, metric in enumerate(sums):
         mean = np.cumsum(integers[COUNTS.index(metric.counts)] / n_users / weights[i], axis=1)
         squares[i] = _spreads(np.cumsum(squares[i], axis=1), mean, n_users, hits, rows, metric)

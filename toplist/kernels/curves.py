@@ -9,7 +9,7 @@ EACH, NTH, FIRST = 0, 1, 2
 
 
 @kernel
-def tally(offsets, ranks, rows, codes, discounts, each, nth, first, squares):
+def tally(offsets, ranks, rows, codes, discounts, counts, squares):
     """Add the hits of a block of users to the histograms of their rows.
 
     Parameters
@@ -20,12 +20,13 @@ def tally(offsets, ranks, rows, codes, discounts, each, nth, first, squares):
         Which row of the histograms a user belongs to; -1: not counted.
     codes, discounts : int64 (m,), float64 (m, K)
         The sums over hits whose squares are wanted: how hits count, and the discount at each rank.
-    each, nth, first : int64 (n_rows, K), added to
-        Per row and rank: number of hits, sum of their j, number of first hits.
-    squares : float64 (m, n_rows, K), added to
+    counts : int64 (n_rows, K, 3), added to
+        Per row and rank: number of hits, sum of their j, number of first hits. (Side by side: a
+        hit then touches one line of the cache, not three.)
+    squares : float64 (n_rows, K, m), added to
         Per row and rank: by how much hits at that rank raise the sum of the squared sums.
     """
-    depth = each.shape[1]
+    depth = counts.shape[1]
     sums = np.empty(len(codes))
     for u in range(len(rows)):
         row = rows[u]
@@ -38,13 +39,12 @@ def tally(offsets, ranks, rows, codes, discounts, each, nth, first, squares):
             if place >= depth:
                 break
             j = h - start + 1
-            each[row, place] += 1
-            nth[row, place] += j
-            if j == 1:
-                first[row, place] += 1
+            counts[row, place, EACH] += 1
+            counts[row, place, NTH] += j
+            counts[row, place, FIRST] += j == 1
             for m in range(len(codes)):
                 step = (j if codes[m] == NTH else 1) / discounts[m, place]
-                squares[m, row, place] += step * (sums[m] + sums[m] + step)
+                squares[row, place, m] += step * (sums[m] + sums[m] + step)
                 sums[m] += step
 
 
