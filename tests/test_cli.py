@@ -552,7 +552,8 @@ def test_invalid_utf8_and_broken_gzip(bad):
 def test_no_user_in_common(bad):
     put("truth.csv", "user_id,item_id\nz,a\n")
     assert bad("eval", "recs.csv", "truth.csv") == (
-        "no user is in both: ranks has 'u1', ground_truths has 'z'"
+        "no user is in both: ranks has 'u1', ground_truths has 'z' (a number and its text are "
+        "two keys)"
     )
 
 

@@ -244,7 +244,8 @@ def test_repr_says_who_was_counted():
     assert skipping[-2].startswith("convention neurec: mean over users")
     assert skipping[-1] == (
         "2 of 4 users evaluated, 2 skipped (no relevant items or no list), "
-        "1 without a list (left out), 1 with a list but no ground truth (ignored)"
+        "1 without a list (left out), 1 with a list but no ground truth (ignored); NO HIT AT ALL: "
+        "are the item ids of both sides written alike?"
     )
 
 

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from toplist import files, tables
+from toplist import __version__, files, tables
 from toplist.comparison import conformance
 from toplist.conventions import (
     CONVENTIONS,
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(_one_line(error))
     try:
         text = options.run(options)
-    except (ValueError, TypeError, OSError) as error:
+    except (ValueError, TypeError, OSError, MemoryError) as error:
         print(f"toplist: {_one_line(error)}", file=sys.stderr)
         return 1
     return _say(text)
@@ -75,6 +75,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="toplist", description="Ranked item-id lists + ground truths -> metrics at every k."
     )
+    parser.add_argument("--version", action="version", version=f"toplist {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _add_eval(commands)
     show = commands.add_parser("metrics", help="print the metrics and their formulas")
@@ -142,6 +143,9 @@ def _check_eval(options: argparse.Namespace) -> None:
         else:
             options.k = DEFAULT_KS
     entries_of(options.metrics, options.k, CONVENTIONS[options.convention])
+    for source in (options.recs, options.truth):
+        if options.per_user and os.path.realpath(source) == os.path.realpath(options.per_user):
+            raise ValueError(f"--per-user {options.per_user} would overwrite an input file")
     Grading(options.relevant_from, options.gains)
 
 
@@ -227,7 +231,7 @@ def _one_metric(name: str, convention: Convention) -> str:
         f"{ratio}; {policies(convention.empty, convention.missing)}",
         f"convention {convention.name}: {convention.text}",
         f"source: {convention.source}" if convention.source else "",
-        f"the same formula in: {', '.join(same_formula(metric))}",
+        f"the same formula in: {', '.join(same_formula(metric)) or 'none of the others'}",
     ]
     return "\n".join(filter(None, lines))
 
@@ -240,7 +244,8 @@ def _conventions(options: argparse.Namespace) -> str:
     for convention, values in found.items():
         cells = (f"{values[name]:.4f}" if name in values else "-" for name in names)
         rows.append([convention, *cells])
-    return tables.columns(rows)
+    case = f"list {' '.join(options.list)}; relevant {' '.join(options.truth)}; k = {options.k}"
+    return f"{case}\n{tables.columns(rows)}"
 
 
 _FORMATS: dict[str, Callable[[Any], str]] = {

@@ -11,6 +11,7 @@ torchmetrics), means of precisions (Elliot's MAP), bpref.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from toplist.metrics import METRICS, Metric
 
@@ -68,146 +69,146 @@ def _metrics(
 
 _CLIPPED = [replace(METRICS[name], discount="log2(max(r,2))") for name in ("ndcg", "dcg")]
 
-CONVENTIONS: dict[str, Convention] = {
-    convention.name: convention
-    for convention in (
-        Convention(
-            "standard",
-            METRICS,
-            text="What most libraries and textbooks compute. map@k divides by min(k, R), so it "
-            "may fall as k grows; trec_eval's, divided by R, does not.",
+_ROWS = (
+    Convention(
+        "standard",
+        METRICS,
+        text="What most libraries and textbooks compute. map@k divides by min(k, R), so it "
+        "may fall as k grows; trec_eval's, divided by R, does not.",
+    ),
+    Convention(
+        "neurec",
+        _metrics(
+            "hit precision recall map ndcg mrr",
+            precision="min(k,n)",
+            map="sum(min(i,R))",
+            ndcg="ideal(min(k,n,R))",
         ),
-        Convention(
-            "neurec",
-            _metrics(
-                "hit precision recall map ndcg mrr",
-                precision="min(k,n)",
-                map="sum(min(i,R))",
-                ndcg="ideal(min(k,n,R))",
-            ),
-            empty="zero",
-            source="wubinzzu/NeuRec@9e9391b evaluator/backend/python/metric.py:8-64",
-            text="NeuRec's Python backend: a list ends at min(k, n). Its map divides by a running "
-            "sum, which gives a perfect list of three 0.5 (NeuRec issue 39).",
+        empty="zero",
+        source="wubinzzu/NeuRec@9e9391b evaluator/backend/python/metric.py:8-64",
+        text="NeuRec's Python backend: a list ends at min(k, n). Its map divides by a running "
+        "sum, which gives a perfect list of three 0.5 (NeuRec issue 39).",
+    ),
+    Convention(
+        "neurec-cpp",
+        _metrics("precision recall map ndcg mrr"),
+        source="wubinzzu/NeuRec@9e9391b evaluator/backend/cpp/include/metric.h:17-108",
+        text="NeuRec's C++ backend, chosen silently where it is built; sums in float32 there.",
+    ),
+    Convention(
+        "rectorch",
+        _metrics("hit recall ndcg mrr", recall="min(k,R)"),
+        source="makgyver/rectorch@f4292d6 rectorch/metrics.py:136-285",
+        text="recall divides by min(k, R). A user without relevant items is NaN there.",
+    ),
+    Convention(
+        "recbole",
+        _metrics("hit precision recall map ndcg mrr"),
+        source="RUCAIBox/RecBole@7b02be5 recbole/evaluator/metrics.py:62-227",
+        text="The standard divisors; RecBole rounds its means to 4 decimals.",
+    ),
+    Convention(
+        "sklearn",
+        _metrics("dcg ndcg", graded=True),
+        empty="zero",
+        source="scikit-learn/scikit-learn@000ab8a sklearn/metrics/_ranking.py dcg_score, "
+        "ndcg_score",
+        text="Grades are linear gains. Ties in scores are averaged: toplist.scores.ndcg.",
+    ),
+    Convention(
+        "trec_eval",
+        _metrics("hit precision recall map ndcg mrr", graded=True, map="R"),
+        empty="zero",
+        missing="skip",
+        source="usnistgov/trec_eval@f425365 m_success.c m_P.c m_recall.c m_map_cut.c "
+        "m_ndcg_cut.c m_recip_rank.c",
+        text="success, P, recall, map_cut (map when k covers the list), ndcg_cut, recip_rank. "
+        "Users without a list are left out; missing='zero' is its option -c.",
+    ),
+    Convention(
+        "ranx",
+        _metrics(
+            "hit precision recall f1 map mrr dcg ndcg rbp",
+            replace(METRICS["cg"], graded=False),
+            graded=True,
+            map="R",
         ),
-        Convention(
-            "neurec-cpp",
-            _metrics("precision recall map ndcg mrr"),
-            source="wubinzzu/NeuRec@9e9391b evaluator/backend/cpp/include/metric.h:17-108",
-            text="NeuRec's C++ backend, chosen silently where it is built; sums in float32 there.",
+        empty="zero",
+        source="AmenRa/ranx@2cae52f ranx/metrics/*.py",
+        text="cg is its hits. It wants the same users on both sides, or make_comparable=True, "
+        "which counts missing lists as 0. Repeats earning twice, and grades in rbp, which then "
+        "passes 1, are not copied.",
+    ),
+    Convention(
+        "rectools",
+        _metrics("hit precision recall f1 map ndcg mrr", map="R", ndcg="ideal(k)"),
+        source="MobileTeleSystems/RecTools@41a5a63 rectools/metrics/ranking.py:281-572, "
+        "classification.py:290-316",
+        text="Its defaults: nDCG's ideal fills all k places whatever R is "
+        "(divide_by_achievable=False). Repeats earning twice are not copied.",
+    ),
+    Convention(
+        "lenskit",
+        _metrics(
+            "hit precision recall map mrr",
+            *_CLIPPED,
+            precision="min(k,n)",
+            recall="min(k,R)",
+            map="min(k,n,R)",
         ),
-        Convention(
-            "rectorch",
-            _metrics("hit recall ndcg mrr", recall="min(k,R)"),
-            source="makgyver/rectorch@f4292d6 rectorch/metrics.py:136-285",
-            text="recall divides by min(k, R). A user without relevant items is NaN there.",
+        missing="skip",
+        source="lenskit/lkpy@3bd1c17 src/lenskit/metrics/ranking/_pr.py:38-71 _map.py:30-44 "
+        "_dcg.py _weighting.py:103-122 _recip.py:40-50",
+        text="Ranks 1 and 2 weigh the same in DCG: the discount is log2(max(rank, 2)). Its "
+        "list_summary counts an empty list, and a list without truth, as 0; here both are left "
+        "out, as a missing list is there.",
+    ),
+    Convention(
+        "recommenders",
+        _metrics(
+            "precision recall map ndcg",
+            replace(METRICS["map"], name="map_at_k"),
+            graded=True,
+            map="R",
         ),
-        Convention(
-            "recbole",
-            _metrics("hit precision recall map ndcg mrr"),
-            source="RUCAIBox/RecBole@7b02be5 recbole/evaluator/metrics.py:62-227",
-            text="The standard divisors; RecBole rounds its means to 4 decimals.",
+        missing="skip",
+        source="recommenders-team/recommenders@b02c95e recommenders/evaluation/"
+        "python_evaluation.py:496-834",
+        text="nDCG as with score_type='raw', where there are grades. Has two functions, map "
+        "(divided by R) and map_at_k (by min(k, R)). Its nDCG alone counts users without a "
+        "list as 0; here missing='zero' does. Repeats earning twice are not copied.",
+    ),
+    Convention(
+        "implicit",
+        _metrics("precision map ndcg", precision="min(k,R)"),
+        pooled=("precision",),
+        source="benfred/implicit@8a95dbe implicit/evaluation.pyx:428-471",
+        text="What it calls precision is a recall capped at k and pooled over users.",
+    ),
+    Convention(
+        "irspack",
+        _metrics(
+            "hit precision recall map ndcg",
+            precision="min(k,n)",
+            map="R",
+            ndcg="ideal(min(k,n,R))",
         ),
-        Convention(
-            "sklearn",
-            _metrics("dcg ndcg", graded=True),
-            empty="zero",
-            source="scikit-learn/scikit-learn@000ab8a sklearn/metrics/_ranking.py dcg_score, "
-            "ndcg_score",
-            text="Grades are linear gains. Ties in scores are averaged: toplist.scores.ndcg.",
-        ),
-        Convention(
-            "trec_eval",
-            _metrics("hit precision recall map ndcg mrr", graded=True, map="R"),
-            empty="zero",
-            missing="skip",
-            source="usnistgov/trec_eval@f425365 m_success.c m_P.c m_recall.c m_map_cut.c "
-            "m_ndcg_cut.c m_recip_rank.c",
-            text="success, P, recall, map_cut (map when k covers the list), ndcg_cut, recip_rank. "
-            "Users without a list are left out; missing='zero' is its option -c.",
-        ),
-        Convention(
-            "ranx",
-            _metrics(
-                "hit precision recall f1 map mrr dcg ndcg rbp",
-                replace(METRICS["cg"], graded=False),
-                graded=True,
-                map="R",
-            ),
-            empty="zero",
-            source="AmenRa/ranx@2cae52f ranx/metrics/*.py",
-            text="cg is its hits. It wants the same users on both sides, or make_comparable=True, "
-            "which counts missing lists as 0. Repeats earning twice, and grades in rbp, which then "
-            "passes 1, are not copied.",
-        ),
-        Convention(
-            "rectools",
-            _metrics("hit precision recall f1 map ndcg mrr", map="R", ndcg="ideal(k)"),
-            source="MobileTeleSystems/RecTools@41a5a63 rectools/metrics/ranking.py:281-572, "
-            "classification.py:290-316",
-            text="Its defaults: nDCG's ideal fills all k places whatever R is "
-            "(divide_by_achievable=False). Repeats earning twice are not copied.",
-        ),
-        Convention(
-            "lenskit",
-            _metrics(
-                "hit precision recall map mrr",
-                *_CLIPPED,
-                precision="min(k,n)",
-                recall="min(k,R)",
-                map="min(k,n,R)",
-            ),
-            missing="skip",
-            source="lenskit/lkpy@3bd1c17 src/lenskit/metrics/ranking/_pr.py:38-71 _map.py:30-44 "
-            "_dcg.py _weighting.py:103-122 _recip.py:40-50",
-            text="Ranks 1 and 2 weigh the same in DCG: the discount is log2(max(rank, 2)). Its "
-            "list_summary counts an empty list, and a list without truth, as 0; here both are left "
-            "out, as a missing list is there.",
-        ),
-        Convention(
-            "recommenders",
-            _metrics(
-                "precision recall map ndcg",
-                replace(METRICS["map"], name="map_at_k"),
-                graded=True,
-                map="R",
-            ),
-            missing="skip",
-            source="recommenders-team/recommenders@b02c95e recommenders/evaluation/"
-            "python_evaluation.py:496-834",
-            text="nDCG as with score_type='raw', where there are grades. Has two functions, map "
-            "(divided by R) and map_at_k (by min(k, R)). Its nDCG alone counts users without a "
-            "list as 0; here missing='zero' does. Repeats earning twice are not copied.",
-        ),
-        Convention(
-            "implicit",
-            _metrics("precision map ndcg", precision="min(k,R)"),
-            pooled=("precision",),
-            source="benfred/implicit@8a95dbe implicit/evaluation.pyx:428-471",
-            text="What it calls precision is a recall capped at k and pooled over users.",
-        ),
-        Convention(
-            "irspack",
-            _metrics(
-                "hit precision recall map ndcg",
-                precision="min(k,n)",
-                map="R",
-                ndcg="ideal(min(k,n,R))",
-            ),
-            missing="skip",
-            source="tohtsky/irspack@1877e70 cpp_source/evaluator.cpp:137-165",
-            text="Short lists are not punished in precision and nDCG.",
-        ),
-        Convention(
-            "spark",
-            _metrics("precision recall map ndcg"),
-            empty="zero",
-            source="apache/spark@075aa42 mllib/evaluation/RankingMetrics.scala",
-            text="precisionAt, recallAt, meanAveragePrecisionAt, ndcgAt. Repeats earning twice, "
-            "and ideals in the order given, are not copied.",
-        ),
-    )
-}
+        missing="skip",
+        source="tohtsky/irspack@1877e70 cpp_source/evaluator.cpp:137-165",
+        text="Short lists are not punished in precision and nDCG.",
+    ),
+    Convention(
+        "spark",
+        _metrics("precision recall map ndcg"),
+        empty="zero",
+        source="apache/spark@075aa42 mllib/evaluation/RankingMetrics.scala",
+        text="precisionAt, recallAt, meanAveragePrecisionAt, ndcgAt. Repeats earning twice, "
+        "and ideals in the order given, are not copied.",
+    ),
+)
+
+# read-only: others read it too
+CONVENTIONS: Mapping[str, Convention] = MappingProxyType({row.name: row for row in _ROWS})
 
 
 def same_formula(metric: Metric) -> list[str]:

@@ -149,7 +149,10 @@ def _weights(weights: Any, hits: Hits) -> NDArray[np.float64]:
         if absent:
             raise ValueError(f"weights has no entry for user {absent[0]!r} ({len(absent):,} such)")
         weights = [weights[user] for user in users]
-    found = np.asarray(weights, np.float64)
+    try:
+        found = np.asarray(weights, np.float64)
+    except (TypeError, ValueError):
+        raise ValueError("weights must be numbers, one per user") from None
     if found.shape != (len(hits),):
         raise ValueError(f"weights has shape {found.shape}: one per user is needed, {len(hits)}")
     bad = np.flatnonzero(~((found >= 0) & (found < np.inf)))
@@ -186,9 +189,12 @@ def hits_of(ranks: Any, truths: Any, depth: int | None, options: Joining) -> tup
         if name != "n_threads" and value != Joining._field_defaults[name]
     ]
     if given:
-        raise TypeError(f"ranks is a Hits, joined already: {', '.join(given)} belong to match()")
+        raise TypeError(f"ranks is a Hits, joined already: give {', '.join(given)} to match()")
     if depth is not None and depth > ranks.k:
-        raise ValueError(f"k={depth} is deeper than the lists of this Hits were read, k={ranks.k}")
+        raise ValueError(
+            f"k={depth} is deeper than the lists of this Hits were read, k={ranks.k}: "
+            f"match(..., k={depth}) reads deeper"
+        )
     return ranks, False
 
 
@@ -213,6 +219,8 @@ def entries_of(
     rules: Convention,
 ) -> tuple[Entry, ...]:
     """Read what was asked for into entries, each with its k's."""
+    if not isinstance(metrics, (str, Metric, Iterable)):
+        raise ValueError(f"metrics={metrics!r}: give names, or Metric objects")
     asked = [metrics] if isinstance(metrics, (str, Metric)) else list(metrics)
     if not asked:
         raise ValueError("metrics is empty: name at least one")

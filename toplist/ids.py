@@ -31,7 +31,7 @@ _NEVER_ID = (
     *(bool, np.bool_, float, np.floating, complex, type(None)),
     *(list, tuple, range, np.ndarray, Set, Mapping, Iterator),
 )
-_WAY_OUT = "give integers or strings, for example [int(i) for i in ids]"
+_WAY_OUT = "give integers or strings"
 
 
 # (ranked, truth, how padding is written among their ids, if it can be)
@@ -122,8 +122,8 @@ def _integers(flat: Flat) -> NDArray[Any] | None:
     if flat.side == "ground_truths" and kind in "bf":
         hint = "a users x items matrix of 0/1 or grades enters by Lists.from_matrix"
     else:
-        hint = "scores enter by scores.top_k" if kind == "f" else "these are not ids"
-    raise TypeError(f"{flat.side} is an array of {flat.ids.dtype}: {hint}; {_WAY_OUT}")
+        hint = "scores enter by scores.top_k" if kind == "f" else _WAY_OUT
+    raise TypeError(f"{flat.side} is an array of {flat.ids.dtype}, not of ids: {hint}")
 
 
 def _packed(flat: Flat) -> NDArray[np.int64] | None:
@@ -195,12 +195,14 @@ class _Kinds:
             example = next(item for item in row if type(item) is new)
             kind = _kind(new)
             if kind is None or example != example:
-                raise TypeError(f"{side}: {example!r} is a {new.__name__}, never an id; {_WAY_OUT}")
+                raise TypeError(
+                    f"{side}: {_short(example)} is a {new.__name__}, never an id; {_way_out(new)}"
+                )
             self._examples.setdefault(kind, f"{example!r} in {side}")
             if len(self._examples) > 1:
                 raise TypeError(
                     f"ids of two kinds, {' and '.join(self._examples.values())}: they are never "
-                    "equal; convert one side, for example [str(i) for i in ids]"
+                    "equal; write all as one kind, for example [str(i) for i in ids]"
                 )
             self._types.add(new)
 
@@ -210,6 +212,21 @@ def kinds_of(values: Collection[Any], side: str) -> set[Any]:
     kinds = _Kinds()
     kinds.admit(values, side)
     return kinds.found
+
+
+def _short(value: Any) -> str:
+    """Return a repr that fits into a line."""
+    return f"{' '.join(repr(value).split()):.80}"
+
+
+def _way_out(type_: type) -> str:
+    if issubclass(type_, (float, np.floating)):
+        return "scores enter by scores.top_k, whole numbers as int(id)"
+    if issubclass(type_, (bool, np.bool_)):
+        return "a 0/1 matrix enters by Lists.from_matrix"
+    if issubclass(type_, type(None)):
+        return "leave it out, or write padding as an id and name it"
+    return _WAY_OUT
 
 
 def _kind(type_: type) -> Any:

@@ -161,6 +161,11 @@ def _arrange(ranks: Any, truths: Any) -> tuple[list[Any] | None, Any, Any, bool,
         raise TypeError(
             f"ranks is one user's list, ground_truths is {_shape(truths)}: give that user's ids"
         )
+    if isinstance(truths, (list, tuple)) and truths and _is_truth_container(truths[0]):
+        raise TypeError(
+            f"ranks is one user's list of ids, ground_truths holds a {type(truths[0]).__name__}, "
+            "as for many users: give [ranks], or that user's ids"
+        )
     return None, [ranks], [truths if _is_truth_container(truths) else [truths]], True, 0
 
 
@@ -181,7 +186,8 @@ def _refuse(ranks: Any, truths: Any) -> None:
     if not isinstance(ranks, (Mapping, Lists, np.ndarray, *CONTAINERS)):
         raise TypeError(
             f"ranks is a {type(ranks).__name__}: give a list of item ids, a list of lists, "
-            "a dict user -> list, a 2-D array of ids, or Lists"
+            "a dict user -> list, a 2-D array of ids, a table, or Lists"
+            + (" (.tolist() or .to_dict() makes one)" if hasattr(ranks, "to_dict") else "")
         )
 
 
@@ -192,7 +198,8 @@ def _by_key(
     n_common = sum(user in ranks for user in users)
     if ranks and truths and not n_common:
         raise ValueError(
-            f"no user is in both: ranks has {next(iter(ranks))!r}, ground_truths has {users[0]!r}"
+            f"no user is in both: ranks has {next(iter(ranks))!r}, ground_truths has {users[0]!r} "
+            "(a number and its text are two keys)"
         )
     for user, row in ranks.items():
         if not _is_container(row):

@@ -42,6 +42,7 @@ class Lists:
     def __post_init__(self) -> None:
         """Check and normalise the arrays."""
         offsets, items = np.asarray(self.offsets), np.asarray(self.items)
+        _refuse_coercion(self.items, items)
         if offsets.ndim != 1 or items.ndim != 1 or offsets.dtype.kind not in "iu":
             raise ValueError("Lists: offsets must be a 1-D array of integers, items a 1-D array")
         if len(offsets) == 0 or offsets[0] != 0 or offsets[-1] != len(items):
@@ -117,3 +118,14 @@ class Lists:
         offsets = np.zeros(len(entries) + 1, np.int64)
         np.cumsum(np.bincount(users, minlength=len(entries)), out=offsets[1:])
         return cls(offsets, items.astype(np.int64), None if np.all(gains == 1) else gains)
+
+
+def _refuse_coercion(given: Any, items: NDArray[Any]) -> None:
+    """Raise for items that are no ids, or that numpy had to make alike."""
+    if items.size and items.dtype.kind in "fbc":
+        raise TypeError(f"Lists: items are {items.dtype}: ids are integers or strings")
+    if not isinstance(given, np.ndarray) and items.ndim == 1:
+        kinds = set(map(type, given))
+        if bool in kinds or (str in kinds and len(kinds) > 1):
+            names = ", ".join(sorted(kind.__name__ for kind in kinds))
+            raise TypeError(f"Lists: items are of several kinds, {names}: ids are of one")

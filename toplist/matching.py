@@ -152,12 +152,15 @@ def join(admitted: Admitted, duplicates: str, n_threads: int | None) -> Hits:
 def _repeated(admitted: Admitted, user: int) -> Exception:
     """Return the error of a list that holds an id twice."""
     first: dict[Any, int] = {}
-    for rank, item in enumerate(admitted.sources[0].row(user), start=1):
+    written = admitted.sources[0].row(user)
+    for rank, item in enumerate(written, start=1):
         if first.setdefault(item, rank) != rank:
+            fills = all(other == item for other in written[first[item] - 1 :])
             return ValueError(
                 f"{name_user(admitted.users, user)} has item {item!r} at ranks {first[item]} and "
                 f"{rank}: a ranked list holds an item once; duplicates='first' counts the first "
                 "place and ignores the others"
+                + (f" (if it fills up the list: padding={item!r})" if fills else "")
             )
     return HashCollisionError()
 

@@ -8,8 +8,9 @@ The tables here are the definitions: the metric functions, the command line, the
 the README and the tests read them. Gains are 1, but in graded metrics.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -44,11 +45,11 @@ class Divisor:
     ideal: bool = False
 
 
-def _table(*rows: Any) -> dict[str, Any]:
-    return {row.name: row for row in rows}
+def _table(*rows: Any) -> Mapping[str, Any]:
+    return MappingProxyType({row.name: row for row in rows})  # read-only: others read it too
 
 
-DISCOUNTS: dict[str, Discount] = _table(
+DISCOUNTS: Mapping[str, Discount] = _table(
     Discount("1", lambda r: np.ones_like(r), "1"),
     Discount("r", lambda r: r, "r_j"),
     Discount("log2(r+1)", lambda r: np.log2(r + 1), r"\log_2(r_j + 1)"),
@@ -77,7 +78,7 @@ _SMALLEST: dict[str, tuple[Callable[[Array, Array, Array], Any], str, bool]] = {
     ),
 }
 
-DIVISORS: dict[str, Divisor] = _table(
+DIVISORS: Mapping[str, Divisor] = _table(
     Divisor("1", lambda k, R, n: 1, "1"),
     *(Divisor(name, of, latex, by_length) for name, (of, latex, by_length) in _SMALLEST.items()),
     Divisor("R^2", lambda k, R, n: R * R, "R^2"),
@@ -169,7 +170,7 @@ class Metric:
     def discounts(self, depth: int) -> NDArray[np.float64]:
         """Return the discount at ranks 1..depth, (depth,)."""
         ranks = np.arange(1, depth + 1, dtype=np.float64)
-        found = self._shaped("discount", self.discounting.function(ranks), (depth,))
+        found = self._shaped("discount", self._call("discount", (ranks,)), (depth,))
         bad = np.flatnonzero(~((found > 0) & (found < np.inf)))
         if len(bad):
             rank = int(bad[0]) + 1
@@ -185,8 +186,19 @@ class Metric:
         The list is cut at k: the divisor is given min(n, k) for n.
         """
         k = np.arange(1, depth + 1)
-        found = self.dividing.function(k, R[:, np.newaxis], np.minimum(n[:, np.newaxis], k))
-        return self._shaped("divisor", found, (len(R), depth))
+        sizes = k, R[:, np.newaxis], np.minimum(n[:, np.newaxis], k)
+        return self._shaped("divisor", self._call("divisor", sizes), (len(R), depth))
+
+    def _call(self, what: str, arguments: tuple[Array, ...]) -> Any:
+        """Call the discount or the divisor; its own errors are told with the metric's name."""
+        part: Any = self.discounting if what == "discount" else self.dividing
+        try:
+            return part.function(*arguments)
+        except Exception as error:
+            raise ValueError(
+                f"metric {self.name!r}: its {what} failed: {error} (it is given arrays: use "
+                "np.minimum and its kin)"
+            ) from error
 
     def _shaped(self, what: str, found: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
         """Return what a function of the user's own gave, as floats of a shape."""
@@ -255,7 +267,7 @@ def rbp_metric(p: float = 0.8) -> Metric:
         f"rbp(p={p})",
         "each",
         Discount(
-            f"(1 / ({1 - p:g} * {p:g}^(r-1)))",
+            f"({1 - p:g} * {p:g}^(r-1))^-1",
             Geometric(p),
             rf"\left({1 - p:g} \cdot {p:g}^{{r_j - 1}}\right)^{{-1}}",
         ),
@@ -265,7 +277,7 @@ def rbp_metric(p: float = 0.8) -> Metric:
     )
 
 
-METRICS: dict[str, Metric] = _table(
+METRICS: Mapping[str, Metric] = _table(
     Metric("hit", "first", "1", "1", text="1 if any relevant item is in the first k"),
     Metric("precision", "each", "1", "k", text="share of the first k places that are hits"),
     Metric("recall", "each", "1", "R", text="share of the relevant items found in the first k"),

@@ -125,6 +125,14 @@ class TopKResult:
         """Return the mean at ``"name@k"``, or the curve (K,) of ``"name"``."""
         return self._pick(name, self._mean)
 
+    def __contains__(self, name: object) -> bool:
+        """Return whether ``result[name]`` is there."""
+        try:
+            self._find(name)  # type: ignore[arg-type]
+        except KeyError:
+            return False
+        return True
+
     def std(self, name: str) -> Any:
         """Return the standard deviation over users (ddof = 1), as ``[]`` returns the mean."""
         return self._pick(name, self._std)
@@ -180,12 +188,13 @@ class TopKResult:
         metric, _ = self._find(name)
         terms = self.terms
         peers = [name for name in same_formula(metric) if name != terms.convention]
+        if metric.graded and terms.grading.gains != "linear":
+            peers = []  # theirs are linear
         lines = [
             formula(metric, style),
             SYMBOLS[style],
             *([GAIN_WORDS[terms.grading.gains]] if metric.graded else []),
-            f"convention {terms.convention}"
-            + (f"; the same in {', '.join(peers)}" if peers else ""),
+            tables.rules(self, metric) + (f"; the same in {', '.join(peers)}" if peers else ""),
             f"{tables.averaging(self, metric)}; {policies(terms.empty, terms.missing)}",
             tables.account(self),
         ]
@@ -237,6 +246,10 @@ class TopKResult:
             counted,
             *(getattr(self, n) + getattr(other, n) for n in ("n_users", "n_missing", "n_extra")),
         )
+
+    def __radd__(self, other: Any) -> "TopKResult":
+        """Let ``sum(results)`` start from 0."""
+        return self if isinstance(other, int) and other == 0 else NotImplemented
 
     def _pick(self, name: str, curve_of: Any) -> Any:
         metric, k = self._find(name)

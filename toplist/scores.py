@@ -6,6 +6,7 @@ trec_eval's descending document id). DCG and nDCG, sums over ranks, can do bette
 over all orders of the tied items has a closed form (McSherry and Najork, ECIR 2008).
 """
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -198,9 +199,14 @@ def _curves(
     if array.shape != grades.shape:
         raise ValueError(f"scores has shape {array.shape}, relevance {grades.shape}")
     worth = _gains(grades, Grading(gains=gains))
-    depth = array.shape[1] if k is None else min(whole(k, "k"), array.shape[1])
-    earned = _discounted(array, worth, depth, ties == "average", n_threads)
-    ideal = _discounted(worth, worth, depth, False, n_threads)
+    n_items = array.shape[1]
+    depth = n_items if k is None else whole(k, "k")
+    earned = _discounted(array, worth, min(depth, n_items), ties == "average", n_threads)
+    ideal = _discounted(worth, worth, min(depth, n_items), False, n_threads)
+    if depth > n_items:  # past the last item nothing is earned any more
+        earned, ideal = (
+            np.pad(curve, ((0, 0), (0, depth - n_items)), "edge") for curve in (earned, ideal)
+        )
     return (earned[0], ideal[0]) if single else (earned, ideal)
 
 
@@ -266,13 +272,13 @@ def _excluded(exclude: Any, n_users: int, n_items: int) -> Lists:
         if exclude.dtype != bool or exclude.shape != (n_users, n_items):
             raise ValueError(
                 f"exclude must be an array of bool of shape {(n_users, n_items)}, not "
-                f"{exclude.dtype} of {exclude.shape}"
+                f"{exclude.dtype} of {exclude.shape}: for 0/1, .astype(bool)"
             )
         exclude = Lists.from_matrix(exclude)
     if isinstance(exclude, Lists):
         lists = exclude
     else:
-        rows = [np.fromiter(row, np.int64) for row in exclude]
+        rows = [_columns_of(user, row) for user, row in enumerate(_rows_of(exclude))]
         lists = Lists(offsets_of(np.array(list(map(len, rows)), np.int64)), np.concatenate(rows))
     if len(lists) != n_users:
         raise ValueError(f"exclude has {len(lists)} rows for {n_users} users")
@@ -280,3 +286,21 @@ def _excluded(exclude: Any, n_users: int, n_items: int) -> Lists:
     if len(bad):
         raise ValueError(f"exclude: item {lists.items[bad[0]]} is no column of 0..{n_items - 1}")
     return lists
+
+
+def _rows_of(exclude: Any) -> list[Any]:
+    if isinstance(exclude, (Mapping, str)) or not isinstance(exclude, Iterable):
+        raise TypeError(
+            f"exclude is a {type(exclude).__name__}: give one container of columns per user, "
+            "Lists, or an array of bool"
+        )
+    return list(exclude)
+
+
+def _columns_of(user: int, row: Any) -> NDArray[np.int64]:
+    if not isinstance(row, (list, tuple, range, set, frozenset, np.ndarray)):
+        raise TypeError(f"exclude: user {user} has {row!r} where a container of columns belongs")
+    columns = np.array(list(row))
+    if columns.size and (columns.dtype.kind not in "iu" or any(type(c) is bool for c in row)):
+        raise TypeError(f"exclude: user {user} has {next(iter(row))!r}: columns are whole numbers")
+    return columns.astype(np.int64)

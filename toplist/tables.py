@@ -5,6 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from toplist.conventions import CONVENTIONS
+from toplist.metrics import PARAMETRIC
+
 if TYPE_CHECKING:
     from toplist.metrics import Metric
     from toplist.results import TopKResult
@@ -25,7 +28,33 @@ def account(result: "TopKResult") -> str:
         parts.append(f"{result.n_missing:,} without a list ({fate})")
     if result.n_extra:
         parts.append(f"{result.n_extra:,} with a list but no ground truth (ignored)")
-    return ", ".join(parts)
+    told = ", ".join(parts)
+    if result.n_evaluated and not result.population.each.any():
+        told += "; NO HIT AT ALL: are the item ids of both sides written alike?"
+    return told
+
+
+def rules(result: "TopKResult", metric: "Metric | None" = None) -> str:
+    """Name the convention, and what is not of it; for one metric, or for all."""
+    terms = result.terms
+    have = CONVENTIONS[terms.convention].metrics
+    asked = terms.metrics.values() if metric is None else [metric]
+    own = [one.name for one in asked if have.get(one.name.split("(")[0]) != one and not _tuned(one)]
+    told = f"convention {terms.convention}"
+    if len(own) == len(list(asked)):
+        told = f"own definition, policies of {told}"
+    elif own:
+        told += f" (but {', '.join(own)}: own definition)"
+    if terms.grading.relevant_from is not None:
+        told += f", relevant from grade {terms.grading.relevant_from:g}"
+    if terms.grading.gains != "linear" and any(one.graded for one in asked):
+        told += ", gain 2^grade - 1"
+    return told
+
+
+def _tuned(metric: "Metric") -> bool:
+    """Whether this is a metric of the tables with a parameter of its own."""
+    return metric.name.split("(")[0] in PARAMETRIC and "(" in metric.name
 
 
 def averaging(result: "TopKResult", metric: "Metric | None" = None) -> str:
@@ -76,7 +105,7 @@ def columns(rows: list[list[str]]) -> str:
 def text(result: "TopKResult") -> str:
     """Return the result as a table for a terminal."""
     interval = ", ± half of the 95 % interval" if result.n_evaluated > 1 else ""
-    convention = f"convention {result.terms.convention}: {averaging(result)}{interval}"
+    convention = f"{rules(result)}: {averaging(result)}{interval}"
     return "\n".join([columns(grid(result)), convention, account(result)])
 
 
@@ -122,7 +151,7 @@ def as_json(result: "TopKResult") -> str:
 
 def as_csv(result: "TopKResult") -> str:
     """Return a row per metric and k: metric, k, mean, std, low, high, n."""
-    return _csv(SUMMARY, summary(result))
+    return _csv(SUMMARY, (map(_cell_of, row) for row in summary(result)))
 
 
 def per_user_csv(result: "TopKResult") -> str:
@@ -133,7 +162,7 @@ def per_user_csv(result: "TopKResult") -> str:
     return _csv(["user_id", *columns], rows)
 
 
-def _cell_of(value: float) -> Any:
+def _cell_of(value: Any) -> Any:
     return "" if value != value else value
 
 
