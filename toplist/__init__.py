@@ -28,10 +28,10 @@ from toplist.functions import recall as recall
 from toplist.hits import Hits as Hits
 from toplist.lists import Lists as Lists
 from toplist.matching import match as match
-from toplist.metrics import DISCOUNTS as DISCOUNTS
-from toplist.metrics import DIVISORS as DIVISORS
 from toplist.metrics import METRICS as METRICS
 from toplist.metrics import Metric as Metric
+from toplist.parts import DISCOUNTS as DISCOUNTS
+from toplist.parts import DIVISORS as DIVISORS
 from toplist.results import TopKResult as TopKResult
 
 __version__ = "0.1.0"

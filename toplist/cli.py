@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from toplist import __version__, files, tables
+from toplist.checks import whole
 from toplist.comparison import conformance
 from toplist.conventions import (
     CONVENTIONS,
@@ -19,7 +20,6 @@ from toplist.conventions import (
 from toplist.evaluate import DEFAULT, entries_of, top_k_eval
 from toplist.formulas import SYMBOLS, formula
 from toplist.grades import GAINS, Grading
-from toplist.inputs import whole
 from toplist.matching import DUPLICATES
 from toplist.spelling import parse
 

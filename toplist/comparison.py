@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from toplist.checks import whole
 from toplist.conventions import CONVENTIONS
 from toplist.evaluate import Joining, hits_of, top_k_eval
-from toplist.inputs import whole
 
 
 def conformance(ranks: Any, ground_truths: Any, k: int) -> dict[str, dict[str, float]]:

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import population
+from toplist.checks import choice, whole
 from toplist.conventions import CONVENTIONS, EMPTY, MISSING, Convention
 from toplist.flat import name_user
 from toplist.grades import Grading
 from toplist.hits import Hits
-from toplist.inputs import choice, whole
 from toplist.matching import DUPLICATES, joined
 from toplist.metrics import Metric
 from toplist.results import Entry, Terms, TopKResult

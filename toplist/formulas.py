@@ -2,7 +2,8 @@
 
 import re
 
-from toplist.metrics import Discount, Metric
+from toplist.metrics import Metric
+from toplist.parts import Discount
 
 STYLES = ("text", "latex")
 

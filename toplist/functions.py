@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import per_user
+from toplist.checks import whole
 from toplist.evaluate import Joining, counted_users, hits_of, rules_of
 from toplist.formulas import formula
-from toplist.inputs import whole
 from toplist.metrics import METRICS
 from toplist.spelling import parse
 

@@ -7,10 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import blocks, strings
+from toplist.checks import choice
 from toplist.flat import name_user
 from toplist.grades import STANDARD, Grading
 from toplist.hits import Hits, offsets_of, trusted
-from toplist.inputs import Admitted, admit, choice
+from toplist.inputs import Admitted, admit
 
 DUPLICATES = ("raise", "first")
 

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import per_user, tables
+from toplist.checks import choice
 from toplist.conventions import policies, same_formula
 from toplist.formulas import GAIN_WORDS, STYLES, SYMBOLS, formula
 from toplist.grades import Grading
 from toplist.hits import Hits
-from toplist.inputs import choice
 from toplist.metrics import Metric
 from toplist.population import Average, Population
 

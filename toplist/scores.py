@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from toplist import blocks
+from toplist.checks import choice, whole
 from toplist.grades import Grading
 from toplist.hits import offsets_of
-from toplist.inputs import choice, whole
 from toplist.lists import Lists
 from toplist.metrics import METRICS
 
