@@ -207,6 +207,49 @@ def memory(size: Size) -> Measured:
         return Measured(1024 * int(python(MEMORY, *files)) / work.lists.nbytes)
 
 
+def frame(size: Size, shuffled: bool) -> Measured:
+    """Measure a long table with scores in, six metrics at every k out, per row of the table."""
+    import toplist as tl
+
+    work = workload(size.n_users)
+    n_users, length = work.lists.shape
+    order = np.arange(work.lists.size)
+    if shuffled:
+        order = np.random.default_rng(0).permutation(order)
+    ranks = long_table(
+        user_id=np.repeat(np.arange(n_users), length)[order],
+        item_id=work.lists.reshape(-1)[order],
+        score=np.tile(-np.arange(float(length)), n_users)[order],
+    )
+    users = np.repeat(np.arange(n_users), np.diff(work.offsets))
+    truths = long_table(user_id=users, item_id=work.items)
+    call = partial(tl.top_k_eval, ranks, truths, length, metrics=METRICS, n_threads=2)
+    seconds, reading = best_of(size.repeats, call, work.lists.sum)
+    return cost(1e9 * seconds / work.lists.size, seconds, reading, work)
+
+
+def long_table(**columns: np.ndarray) -> Any:
+    """Return a pandas frame."""
+    import pandas
+
+    return pandas.DataFrame(columns)
+
+
+def selecting(size: Size) -> Measured:
+    """Measure the top 100 of 50,000 scores per user, against numpy's argpartition and argsort."""
+    import toplist as tl
+
+    scores = np.random.default_rng(0).standard_normal((size.n_users, 50_000), dtype=np.float32)
+
+    def by_numpy() -> Any:
+        best = np.argpartition(-scores, 100, axis=1)[:, :100]
+        order = np.argsort(-np.take_along_axis(scores, best, 1), axis=1)
+        return np.take_along_axis(best, order, 1)
+
+    seconds, other = best_of(size.repeats, partial(tl.scores.top_k, scores, 100), by_numpy)
+    return Measured(seconds / other, math.nan, 1e9 * seconds / scores.size)
+
+
 class Budget(NamedTuple):
     """One line: what is measured, how, in which unit, and the most it should be."""
 
@@ -228,6 +271,20 @@ BUDGETS = {
     "memory": Budget("extra memory on arrays", memory, "of the ids", 0.25),
     "ints": Budget("lists and sets of Python ints", python_ints, "x fromiter", 2, 1.5, repeats=3),
     "strings": Budget("lists and sets of strings", strings, "ns per id", 150, 70, repeats=3),
+    "frame-sorted": Budget(
+        "frame with scores, sorted", partial(frame, shuffled=False), "ns per row", 15, 8, repeats=3
+    ),
+    "frame-shuffled": Budget(
+        "frame with scores, shuffled",
+        partial(frame, shuffled=True),
+        "ns per row",
+        120,
+        60,
+        repeats=3,
+    ),
+    "top-k": Budget(
+        "top 100 of 50,000 scores", selecting, "x numpy", math.nan, n_users=1_000, repeats=3
+    ),
     "loo-raise": Budget(
         "leave-one-out, full check", partial(one_each, duplicates="raise"), "x sum", 5, 3, 10**6
     ),

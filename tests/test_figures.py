@@ -5,6 +5,7 @@ The files lie beside the repository (`../shared`); what is absent is skipped.
 
 import csv
 import gzip
+import json
 import math
 from collections import Counter, defaultdict
 from dataclasses import replace
@@ -16,6 +17,7 @@ import oracle
 import pytest
 
 import toplist as tl
+from toplist import cli
 from toplist.files import read_ranks, read_truths
 
 DATA = cases.FOLDER.parent / "data"
@@ -178,3 +180,63 @@ def test_best_sellers_of_a_shop():
             assert math.isclose(result[at_k], expected.mean, abs_tol=1e-12)
             assert math.isclose(result.std(at_k), expected.std, abs_tol=1e-12)
             assert result[at_k] > 0
+
+
+# Cases that are not of plain lists: scores with ties, and a ratio of sums
+
+
+def source_case(file, **wanted):
+    path = cases.FOLDER / file
+    if not path.exists():
+        pytest.skip("no cases beside the repository")
+    (found,) = (
+        case
+        for case in json.loads(path.read_text())
+        if all(case.get(name) == value for name, value in wanted.items())
+    )
+    return found
+
+
+@pytest.mark.parametrize(("number", "ties"), [("sklearn-071", "average"), ("sklearn-072", "order")])
+def test_figures_of_scores_with_ties(number, ties):
+    case = source_case("ir_cases.json", id=number)
+    columns = range(len(case["scores"][0]))
+    scores = [[row[str(c)] for c in columns] for row in case["scores"]]
+    relevance = [[row.get(str(c), 0) for c in columns] for row in case["truths"]]
+    values = tl.scores.ndcg(scores, relevance, case["k"], ties=ties)[:, -1]
+    assert values.mean() == pytest.approx(case["expected"], abs=case["tol"])
+
+
+def test_figures_of_implicits_pooled_precision():
+    case = source_case("recsys_cases.json", peer="implicit", k=2)
+    result = tl.top_k_eval(
+        case["ranks"], case["truths"], case["k"], metrics="precision", convention="implicit"
+    )
+    assert result["precision@2"] == pytest.approx(case["expected"], abs=case["tolerance"])
+
+
+# trec_eval's golden files through the command line
+
+
+def test_trec_eval_by_the_command_line(capsys):
+    folder = DATA / "trec_eval"
+    if not folder.exists():
+        pytest.skip("no trec_eval files beside the repository")
+    printed = dict(
+        line.split("\tall\t") for line in (folder / "out.test.a").read_text().splitlines()
+    )
+    golden = {name.strip(): value for name, value in printed.items()}
+    ks = ["5", "10", "15", "20", "30", "100", "200", "500", "1000"]
+    files = [str(folder / "results.test"), str(folder / "qrels.test")]
+    formats = ["--recs-format", "trec", "--truth-format", "trec", "--format", "json"]
+    options = ["-k", *ks, "--convention", "trec_eval", *formats]
+    assert cli.main(["eval", *files, *options]) == 0
+    values = json.loads(capsys.readouterr().out)["values"]
+    names = {"precision": "P", "recall": "recall", "map": "map_cut", "ndcg": "ndcg_cut"}
+    for ours, theirs in names.items():
+        for k in ks:
+            assert f"{values[f'{ours}@{k}']:.4f}" == golden[f"{theirs}_{k}"], (ours, k)
+    for k in ("5", "10"):
+        assert f"{values[f'hit@{k}']:.4f}" == golden[f"success_{k}"]
+    assert f"{values['map@1000']:.4f}" == golden["map"]
+    assert f"{values['mrr@1000']:.4f}" == golden["recip_rank"]
