@@ -230,8 +230,9 @@ def _spreads(
     spreads = squares - n_users * mean**2
     spreads[n_users[:, 0] == 1] = 0.0
     close = np.any(spreads < CLOSE * squares, axis=1) & (n_users[:, 0] > 1)
-    users = np.flatnonzero(rows.of_user >= 0)
-    users = users[close[rows.of_user[users]]]
+    if not close.any():
+        return spreads
+    users = np.flatnonzero(np.append(close, False)[rows.of_user])  # the last is for -1
     users = users[np.argsort(rows.of_user[users], kind="stable")]
     spreads[close] = 0.0
     depth = mean.shape[1]
