@@ -1,8 +1,7 @@
 """Ranked lists and ground truths from CSV, TSV, JSONL and TREC files, gzipped or not.
 
-Every format is read as one stream of rows ``(user, item, value)``, the value a rank, a score or
-a relevance; gathering, ordering and grouping the rows are the same for all formats.
-A file that cannot be read as it stands is a `ValueError` of one line: file, line, reason.
+Every format is one stream of rows ``(user, item, value)``, the value a rank, a score or a
+relevance; the rest is the same for all. What cannot be read is a `ValueError` of one line.
 """
 
 from __future__ import annotations

@@ -12,26 +12,47 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import columns as cols
+from toplist.admitted import Admitted
 from toplist.columns import Column
 from toplist.flat import Flat
+from toplist.grades import Grading, apply
 from toplist.hits import offsets_of
 from toplist.lists import Lists
 
 COLUMNS = ("user_id", "item_id", "rank", "score", "relevance")
 
 
-@dataclass(frozen=True, eq=False)
-class Keyed:
-    """Both sides of an evaluation by user: lists in the truth's order, and who had no truth."""
+def admit_tables(
+    ranks: Any, truths: Any, k: int | None, grading: Grading, columns: Mapping[str, str] | None
+) -> Admitted:
+    """Admit two long tables."""
+    for side, value in (("ranks", ranks), ("ground_truths", truths)):
+        if not cols.is_frame(value):
+            other = "ground_truths" if side == "ranks" else "ranks"
+            raise TypeError(
+                f"{other} is a table keyed by user, {side} is a {type(value).__name__}: give both "
+                "as tables, or both as dicts"
+            )
+    users, ranked, truth, n_extra = align(ranks, truths, columns)
+    lengths = ranked.lengths if k is None else np.minimum(ranked.lengths, k)
+    return Admitted(
+        ranked=Lists(ranked.offsets, ranked.ids),
+        lengths=lengths,
+        truth=apply(Lists(truth.offsets, truth.ids, truth.grades), truth, grading, users),
+        grading=grading,
+        depth=int(lengths.max(initial=0)) if k is None else k,
+        users=users,
+        single=False,
+        n_extra=n_extra,
+        sources=(ranked, truth),
+        hashed=False,
+    )
 
-    users: list[Any]
-    ranked: Flat
-    truth: Flat
-    n_extra: int
 
-
-def align(ranks: Any, truths: Any, columns: Mapping[str, str] | None) -> Keyed:
-    """Bring two long tables into lists, one per user of the truth.
+def align(
+    ranks: Any, truths: Any, columns: Mapping[str, str] | None
+) -> tuple[list[Any], Flat, Flat, int]:
+    """Bring two long tables into lists: users, ranked and relevant ids of each, users left over.
 
     Parameters
     ----------
@@ -63,12 +84,8 @@ def align(ranks: Any, truths: Any, columns: Mapping[str, str] | None) -> Keyed:
         )
     lists = _ranked(table, order, rows, item_ids[0], n_users, users)
     relevant = _in_order(truth_rows, item_ids[1], n_users, grades)
-    return Keyed(
-        users,
-        _flat("ranks", lists, item_ids[0]),
-        _flat("ground_truths", relevant, item_ids[1]),
-        len(known) - n_users,
-    )
+    sides = _flat("ranks", lists, item_ids[0]), _flat("ground_truths", relevant, item_ids[1])
+    return users, *sides, len(known) - n_users
 
 
 @dataclass(frozen=True, eq=False)

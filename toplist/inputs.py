@@ -12,44 +12,21 @@ for repeats in a list, which the join finds on its way.
 """
 
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from toplist import grades
+from toplist.admitted import Admitted
 from toplist.checks import whole
 from toplist.columns import is_frame
 from toplist.flat import Flat
-from toplist.frames import align
+from toplist.frames import admit_tables
 from toplist.grades import STANDARD, Grading
 from toplist.ids import encode
 from toplist.lists import Lists
 
 CONTAINERS = (list, tuple, range)
-
-
-@dataclass(frozen=True, eq=False)
-class Admitted:
-    """What the door lets through: integer ids, one row per user of the ground truth.
-
-    `lengths` says how much of each ranked list counts: at most `depth` ids, without padding.
-    `users` are the keys of keyed inputs, else None. `single` says that one user was given bare.
-    `sources` are both sides as the caller wrote them; `hashed` says that the integers are hashes,
-    so that what the join finds has to be verified.
-    """
-
-    ranked: Lists
-    lengths: NDArray[np.int64]
-    truth: Lists
-    grading: Grading
-    depth: int
-    users: list[Any] | None
-    single: bool
-    n_extra: int
-    sources: tuple[Flat, Flat]
-    hashed: bool
 
 
 def admit(
@@ -73,7 +50,7 @@ def admit(
     if k is not None:
         k = whole(k, "k")
     if is_frame(ranks) or is_frame(ground_truths):
-        return _admit_frames(ranks, ground_truths, k, grading, columns)
+        return admit_tables(ranks, ground_truths, k, grading, columns)
     users, rank_rows, truth_rows, single, n_extra = _arrange(ranks, ground_truths)
     if padding is not None and isinstance(truth_rows, list):
         # a set has no end for padding to stand at
@@ -101,33 +78,6 @@ def admit(
         n_extra,
         (ranked, truth),
         encoded.hashed,
-    )
-
-
-def _admit_frames(
-    ranks: Any, truths: Any, k: int | None, grading: Grading, columns: Mapping[str, str] | None
-) -> Admitted:
-    for side, value in (("ranks", ranks), ("ground_truths", truths)):
-        if not is_frame(value):
-            other = "ground_truths" if side == "ranks" else "ranks"
-            raise TypeError(
-                f"{other} is a table keyed by user, {side} is a {type(value).__name__}: give both "
-                "as tables, or both as dicts"
-            )
-    keyed = align(ranks, truths, columns)
-    ranked = keyed.ranked if k is None else keyed.ranked.cut(k)
-    truth = Lists(keyed.truth.offsets, keyed.truth.ids, keyed.truth.grades)
-    return Admitted(
-        Lists(ranked.offsets, ranked.ids),
-        ranked.lengths,
-        grades.apply(truth, keyed.truth, grading, keyed.users),
-        grading,
-        int(ranked.lengths.max(initial=0)) if k is None else k,
-        keyed.users,
-        False,
-        keyed.n_extra,
-        (keyed.ranked, keyed.truth),
-        False,
     )
 
 

@@ -7,11 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import blocks, strings
+from toplist.admitted import Admitted
 from toplist.checks import choice
 from toplist.flat import name_user
 from toplist.grades import STANDARD, Grading
 from toplist.hits import Hits, offsets_of, trusted
-from toplist.inputs import Admitted, admit
+from toplist.inputs import admit
 
 DUPLICATES = ("raise", "first")
 
