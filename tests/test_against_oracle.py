@@ -213,11 +213,16 @@ def test_one_user(ranked, relevant):
 
 
 @pytest.mark.parametrize(
-    ("name", "k", "places"),
-    [("ndcg", 2000, (1500, 1501)), ("map", 2000, (1500, 1501)), ("rbp", 100, (59, 60))],
+    ("name", "k", "truths"),
+    [
+        ("ndcg", 2000, [{0, 1500}, {0, 1501}]),
+        ("map", 2000, [{0, 1500}, {0, 1501}]),
+        ("rbp", 100, [{0, 59}, {0, 60}]),
+        ("cg", 2000, [set(range(1999)), set(range(2000)), set(range(2000))]),
+    ],
 )
-def test_a_small_spread_is_not_lost(name, k, places):
-    ranks, truths = [list(range(2000))] * 2, [{0, place} for place in places]
+def test_a_small_spread_is_not_lost(name, k, truths):
+    ranks = [list(range(2000))] * len(truths)
     expected = oracle.evaluate(ranks, truths, k, oracle.METRICS[name])
     assert expected.std > 1e-8
     agree(tl.top_k_eval(ranks, truths, k, metrics=name).std(name)[-1], expected.std, name)

@@ -144,13 +144,16 @@ def _packed(flat: Flat) -> NDArray[np.int64] | None:
     return ids
 
 
+# Made once: to make them takes as long as to write the ids of ten users.
+_WRITERS = [struct.Struct(f"{n}q").pack_into for n in range(257)]
+
+
 def _write(ids: NDArray[np.int64], rows: Iterable[Collection[Any]]) -> None:
     """Write the integers of `rows` into `ids`, one row after another."""
-    writers = [struct.Struct(f"{n}q").pack_into for n in range(257)]
     buffer, place = ids.data.cast("B"), 0
     for row in rows:
         n = len(row)
-        write = writers[n] if n < 257 else struct.Struct(f"{n}q").pack_into
+        write = _WRITERS[n] if n < len(_WRITERS) else struct.Struct(f"{n}q").pack_into
         write(buffer, place, *row)
         place += 8 * n
 
