@@ -258,5 +258,8 @@ def trusted(**fields: Any) -> Hits:
     """Return hits that the join made: the checks of `Hits` took as long as a third of the join."""
     hits = object.__new__(Hits)
     for name, value in fields.items():
+        if isinstance(value, np.ndarray):
+            value = value.view()
+            value.flags.writeable = False
         object.__setattr__(hits, name, value)
     return hits

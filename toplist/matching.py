@@ -1,6 +1,7 @@
 """The join: ranked ids and relevant ids become hits, in blocks of users over threads."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -104,44 +105,18 @@ def joined(
 
 def join(admitted: Admitted, duplicates: str, n_threads: int | None) -> Hits:
     """Join what the door let through, in blocks of users."""
-    from toplist.kernels import joining, readonly
-
-    ranked, truth = admitted.ranked, admitted.truth
-    graded = truth.gains is not None
-    gains_of = np.empty(0) if truth.gains is None else truth.gains
-
-    def block(lo: int, hi: int) -> tuple[NDArray[Any], ...]:
-        listed, relevant = ranked.offsets[lo : hi + 1], truth.offsets[lo : hi + 1]
-        ids = readonly(ranked.items[listed[0] : listed[-1]])
-        truths = readonly(truth.items[relevant[0] : relevant[-1]])
-        worth = readonly(gains_of[relevant[0] : relevant[-1]], np.float64)
-        lengths = readonly(admitted.lengths[lo:hi])
-        # as many hits as the shorter of list and truth, for each user
-        room = int(np.minimum(lengths, np.diff(relevant)).sum())
-        ranks, gains = np.empty(room, np.int32), np.empty(room if graded else 0)
-        n_hits, n_relevant = np.empty((2, hi - lo), np.int64)
-        most, longest = np.diff(relevant).max(initial=0), lengths.max(initial=0)
-        user = joining.join(
-            *(ids, readonly(listed), lengths, truths, readonly(relevant), worth),
-            *(duplicates == "raise", joining.tables_for(int(most), int(longest))),
-            *(ranks, gains, n_hits, n_relevant),
-        )
-        if user >= 0:
-            raise _repeated(admitted, lo + user)
-        n = int(n_hits.sum())
-        ideal = _ideal_gains(admitted, lo, hi) if graded else gains
-        return ranks[:n].copy(), n_hits, n_relevant, gains[:n].copy(), ideal
-
-    parts = list(blocks.run(block, blocks.bounds(ranked.offsets + truth.offsets), n_threads))
+    bounds = blocks.bounds(admitted.ranked.offsets + admitted.truth.offsets)
+    parts = list(blocks.run(partial(_join_block, admitted, duplicates), bounds, n_threads))
     ranks, n_hits, n_relevant, gains, ideal = map(np.concatenate, zip(*parts, strict=True))
     offsets = offsets_of(n_hits)
     if admitted.hashed and not strings.agree(*admitted.sources, offsets, ranks, n_relevant):
         raise HashCollisionError
+    graded = admitted.truth.gains is not None
     return trusted(
-        offsets=readonly(offsets),
-        ranks=readonly(ranks, np.int32),
-        n_relevant=readonly(n_relevant),
-        n_listed=readonly(admitted.lengths),
+        offsets=offsets,
+        ranks=ranks,
+        n_relevant=n_relevant,
+        n_listed=admitted.lengths,
         gains=gains if graded else None,
         ideal_gains=ideal if graded else None,
         k=admitted.depth,
@@ -149,6 +124,34 @@ def join(admitted: Admitted, duplicates: str, n_threads: int | None) -> Hits:
         users=admitted.users,
         n_extra=admitted.n_extra,
     )
+
+
+def _join_block(admitted: Admitted, duplicates: str, lo: int, hi: int) -> tuple[NDArray[Any], ...]:
+    """Return ranks of hits, numbers of hits and of relevant items, gains, and ideal gains."""
+    from toplist.kernels import joining, readonly
+
+    ranked, truth = admitted.ranked, admitted.truth
+    listed, relevant = ranked.offsets[lo : hi + 1], truth.offsets[lo : hi + 1]
+    part = slice(relevant[0], relevant[-1])
+    graded = truth.gains is not None
+    worth = np.empty(0) if truth.gains is None else truth.gains[part]
+    lengths = readonly(admitted.lengths[lo:hi])
+    # as many hits as the shorter of list and truth, for each user
+    room = int(np.minimum(lengths, np.diff(relevant)).sum())
+    ranks, gains = np.empty(room, np.int32), np.empty(room if graded else 0)
+    n_hits, n_relevant = np.empty((2, hi - lo), np.int64)
+    most, longest = np.diff(relevant).max(initial=0), lengths.max(initial=0)
+    user = joining.join(
+        *(readonly(ranked.items[listed[0] : listed[-1]]), readonly(listed), lengths),
+        *(readonly(truth.items[part]), readonly(relevant), readonly(worth, np.float64)),
+        *(duplicates == "raise", joining.tables_for(int(most), int(longest))),
+        *(ranks, gains, n_hits, n_relevant),
+    )
+    if user >= 0:
+        raise _repeated(admitted, lo + user)
+    n = int(n_hits.sum())
+    ideal = _ideal_gains(admitted, lo, hi) if graded else gains
+    return ranks[:n].copy(), n_hits, n_relevant, gains[:n].copy(), ideal
 
 
 def _repeated(admitted: Admitted, user: int) -> Exception:
