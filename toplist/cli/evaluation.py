@@ -1,27 +1,15 @@
-"""The command line: files in, a table out; exit status 0 fine, 1 bad input, 2 wrong usage."""
+"""`toplist eval`: two files in, a table out."""
 
 import argparse
 import os
-import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from toplist import __version__, files, tables
-from toplist.checks import whole
-from toplist.comparison import conformance
-from toplist.conventions import (
-    CONVENTIONS,
-    EMPTY,
-    MISSING,
-    Convention,
-    policies,
-    same_formula,
-)
+from toplist import files, tables
+from toplist.conventions import CONVENTIONS, EMPTY, MISSING
 from toplist.evaluate import DEFAULT, entries_of, top_k_eval
-from toplist.formulas import SYMBOLS, formula
 from toplist.grades import GAINS, Grading
 from toplist.matching import DUPLICATES
-from toplist.spelling import parse
 
 TEXT_FORMATS = ("csv", "tsv", "trec")
 DEFAULT_KS = [1, 5, 10, 20]
@@ -36,63 +24,8 @@ same names, and item_id may be a whole ranked list.
 """
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit status."""
-    parser = _parser()
-    options = parser.parse_args(arguments)
-    try:
-        options.check(options)
-    except ValueError as error:  # of the words, before any file is opened
-        parser.error(_one_line(error))
-    try:
-        text = options.run(options)
-    except (ValueError, TypeError, OSError, MemoryError) as error:
-        print(f"toplist: {_one_line(error)}", file=sys.stderr)
-        return 1
-    return _say(text)
-
-
-def _say(text: str) -> int:
-    """Print the answer; a reader who has left is no error, a full disk is."""
-    try:
-        print(text.rstrip("\n"), flush=True)
-    except OSError as error:
-        # what is left in the buffer must not fail again at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if not isinstance(error, BrokenPipeError):
-            print(f"toplist: {_one_line(error)}", file=sys.stderr)
-            return 1
-    return 0
-
-
-def _one_line(error: Exception) -> str:
-    if isinstance(error, OSError) and error.filename is not None:
-        return " ".join(f"{error.filename}: {error.strerror}".split())
-    return " ".join(str(error).split())
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="toplist", description="Ranked item-id lists + ground truths -> metrics at every k."
-    )
-    parser.add_argument("--version", action="version", version=f"toplist {__version__}")
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    _add_eval(commands)
-    show = commands.add_parser("metrics", help="print the metrics and their formulas")
-    show.add_argument("name", nargs="?", help="one metric, for example ndcg or rbp(p=0.5)")
-    show.add_argument("--convention", default="standard", choices=CONVENTIONS)
-    show.set_defaults(run=_metrics, check=_check_metrics)
-    compare = commands.add_parser(
-        "conventions", help="print what every convention makes of one list"
-    )
-    compare.add_argument("--list", nargs="+", default=["1", "2", "3", "4", "5"], metavar="ITEM")
-    compare.add_argument("--truth", nargs="+", default=["1", "3", "9"], metavar="ITEM")
-    compare.add_argument("-k", type=int, default=5)
-    compare.set_defaults(run=_conventions, check=lambda options: whole(options.k, "k"))
-    return parser
-
-
-def _add_eval(commands: Any) -> None:
+def add(commands: Any) -> None:
+    """Add the command to the parser."""
     parser = commands.add_parser(
         "eval",
         help="evaluate recommendations against a ground truth",
@@ -127,11 +60,6 @@ def _renaming(argument: str) -> tuple[str, str]:
         valid = ", ".join(files.COLUMNS)
         raise argparse.ArgumentTypeError(f"{ours!r} is not a column to rename: {valid}")
     return ours, theirs
-
-
-def _check_metrics(options: argparse.Namespace) -> None:
-    if options.name:
-        parse(options.name, CONVENTIONS[options.convention])
 
 
 def _check_eval(options: argparse.Namespace) -> None:
@@ -206,46 +134,6 @@ def _textual(path: str, what: str, mapping: dict[Any, Any]) -> Iterator[tuple[st
             raise ValueError(f"{path}: {what} {str(key)!r} stands there as number and as text")
         seen.add(str(key))
         yield str(key), value
-
-
-def _metrics(options: argparse.Namespace) -> str:
-    convention = CONVENTIONS[options.convention]
-    if options.name:
-        return _one_metric(options.name, convention)
-    width = max(map(len, convention.metrics))
-    return "\n".join(
-        f"{name:{width}}  {metric.text}\n{'':{width}}  {formula(metric)}"
-        for name, metric in convention.metrics.items()
-    )
-
-
-def _one_metric(name: str, convention: Convention) -> str:
-    """Say all about one metric under one convention."""
-    metric, _ = parse(name, convention)
-    ratio = "ratio of sums over users" if metric.name in convention.pooled else "mean over users"
-    lines = [
-        metric.text,
-        formula(metric),
-        formula(metric, "latex"),
-        SYMBOLS["text"],
-        f"{ratio}; {policies(convention.empty, convention.missing)}",
-        f"convention {convention.name}: {convention.text}",
-        f"source: {convention.source}" if convention.source else "",
-        f"the same formula in: {', '.join(same_formula(metric)) or 'none of the others'}",
-    ]
-    return "\n".join(filter(None, lines))
-
-
-def _conventions(options: argparse.Namespace) -> str:
-    """Evaluate one list under every convention."""
-    found = conformance([options.list], [set(options.truth)], options.k)
-    names = list(dict.fromkeys(name for values in found.values() for name in values))
-    rows = [["", *(f"{name}@{options.k}" for name in names)]]
-    for convention, values in found.items():
-        cells = (f"{values[name]:.4f}" if name in values else "-" for name in names)
-        rows.append([convention, *cells])
-    case = f"list {' '.join(options.list)}; relevant {' '.join(options.truth)}; k = {options.k}"
-    return f"{case}\n{tables.columns(rows)}"
 
 
 _FORMATS: dict[str, Callable[[Any], str]] = {

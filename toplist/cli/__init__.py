@@ -1,0 +1,57 @@
+"""The command line: files in, a table out; exit status 0 fine, 1 bad input, 2 wrong usage."""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from toplist import __version__
+from toplist.cli import definitions, evaluation
+
+COMMANDS = (evaluation, definitions)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit status."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    try:
+        options.check(options)
+    except ValueError as error:  # of the words, before any file is opened
+        parser.error(_one_line(error))
+    try:
+        text = options.run(options)
+    except (ValueError, TypeError, OSError, MemoryError) as error:
+        print(f"toplist: {_one_line(error)}", file=sys.stderr)
+        return 1
+    return _say(text)
+
+
+def _say(text: str) -> int:
+    """Print the answer; a reader who has left is no error, a full disk is."""
+    try:
+        print(text.rstrip("\n"), flush=True)
+    except OSError as error:
+        # what is left in the buffer must not fail again at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            print(f"toplist: {_one_line(error)}", file=sys.stderr)
+            return 1
+    return 0
+
+
+def _one_line(error: Exception) -> str:
+    if isinstance(error, OSError) and error.filename is not None:
+        return " ".join(f"{error.filename}: {error.strerror}".split())
+    return " ".join(str(error).split())
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="toplist", description="Ranked item-id lists + ground truths -> metrics at every k."
+    )
+    parser.add_argument("--version", action="version", version=f"toplist {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    for module in COMMANDS:
+        module.add(commands)
+    return parser

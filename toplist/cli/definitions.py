@@ -1,0 +1,71 @@
+"""`toplist metrics` and `toplist conventions`: the definitions behind the numbers."""
+
+import argparse
+from typing import Any
+
+from toplist import tables
+from toplist.checks import whole
+from toplist.comparison import conformance
+from toplist.conventions import CONVENTIONS, Convention, policies, same_formula
+from toplist.formulas import SYMBOLS, formula
+from toplist.spelling import parse
+
+
+def add(commands: Any) -> None:
+    """Add the commands to the parser."""
+    show = commands.add_parser("metrics", help="print the metrics and their formulas")
+    show.add_argument("name", nargs="?", help="one metric, for example ndcg or rbp(p=0.5)")
+    show.add_argument("--convention", default="standard", choices=CONVENTIONS)
+    show.set_defaults(run=_metrics, check=_check_metrics)
+    compare = commands.add_parser(
+        "conventions", help="print what every convention makes of one list"
+    )
+    compare.add_argument("--list", nargs="+", default=["1", "2", "3", "4", "5"], metavar="ITEM")
+    compare.add_argument("--truth", nargs="+", default=["1", "3", "9"], metavar="ITEM")
+    compare.add_argument("-k", type=int, default=5)
+    compare.set_defaults(run=_conventions, check=lambda options: whole(options.k, "k"))
+
+
+def _check_metrics(options: argparse.Namespace) -> None:
+    if options.name:
+        parse(options.name, CONVENTIONS[options.convention])
+
+
+def _metrics(options: argparse.Namespace) -> str:
+    convention = CONVENTIONS[options.convention]
+    if options.name:
+        return _one_metric(options.name, convention)
+    width = max(map(len, convention.metrics))
+    return "\n".join(
+        f"{name:{width}}  {metric.text}\n{'':{width}}  {formula(metric)}"
+        for name, metric in convention.metrics.items()
+    )
+
+
+def _one_metric(name: str, convention: Convention) -> str:
+    """Say all about one metric under one convention."""
+    metric, _ = parse(name, convention)
+    ratio = "ratio of sums over users" if metric.name in convention.pooled else "mean over users"
+    lines = [
+        metric.text,
+        formula(metric),
+        formula(metric, "latex"),
+        SYMBOLS["text"],
+        f"{ratio}; {policies(convention.empty, convention.missing)}",
+        f"convention {convention.name}: {convention.text}",
+        f"source: {convention.source}" if convention.source else "",
+        f"the same formula in: {', '.join(same_formula(metric)) or 'none of the others'}",
+    ]
+    return "\n".join(filter(None, lines))
+
+
+def _conventions(options: argparse.Namespace) -> str:
+    """Evaluate one list under every convention."""
+    found = conformance([options.list], [set(options.truth)], options.k)
+    names = list(dict.fromkeys(name for values in found.values() for name in values))
+    rows = [["", *(f"{name}@{options.k}" for name in names)]]
+    for convention, values in found.items():
+        cells = (f"{values[name]:.4f}" if name in values else "-" for name in names)
+        rows.append([convention, *cells])
+    case = f"list {' '.join(options.list)}; relevant {' '.join(options.truth)}; k = {options.k}"
+    return f"{case}\n{tables.columns(rows)}"
