@@ -276,13 +276,6 @@ def test_no_user_in_common(table):
         tl.match(table(ranks), table(long_truths()))
 
 
-def test_a_table_on_one_side(table):
-    with pytest.raises(TypeError, match="give both as tables, or both as dicts"):
-        tl.match(table(long_ranks()), TRUTHS)
-    with pytest.raises(TypeError, match="give both as tables, or both as dicts"):
-        tl.match(RANKS, table(long_truths()))
-
-
 def test_empty_tables(table):
     empty = {
         "user_id": np.empty(0, np.int64),
