@@ -29,6 +29,11 @@ class Column:
         """Return an id as it stood in the column."""
         return int(code) if self.names is None else self.names[code]
 
+    def decoded(self, codes: NDArray[Any]) -> list[Any]:
+        """Return many ids as they stood in the column."""
+        found: list[Any] = codes.tolist()
+        return found if self.names is None else list(map(self.names.__getitem__, found))
+
 
 def is_frame(value: Any) -> bool:
     """Whether `value` is a table with named columns (pandas, polars, Arrow, or their like)."""

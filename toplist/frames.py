@@ -131,7 +131,7 @@ def _wide(table: _Table, ranks: list[Any]) -> Keyed | dict[Any, list[Any]]:
 
 
 def _by_user(users: Column, rows: list[Any], side: str) -> dict[Any, Any]:
-    keys = [users.decode(code) for code in users.codes]
+    keys = users.decoded(users.codes)
     keyed = dict(zip(keys, rows, strict=True))
     if len(keyed) < len(keys):
         first: dict[Any, int] = {}

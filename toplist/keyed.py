@@ -114,7 +114,7 @@ def align(ranked: Keyed, truth: Keyed) -> tuple[list[Any], Flat, Flat, int]:
     numbers, known, n_users = numbered(truth.users.codes, ranked.users.codes)
     for side, found in ((truth, numbers[0]), (ranked, numbers[1])):
         _refuse_twice(side, found)
-    users = [truth.users.decode(code) for code in known[:n_users]]
+    users = truth.users.decoded(known[:n_users])
     if len(numbers[1]) and n_users and int(numbers[1].min()) >= n_users:
         other = ranked.users.decode(known[n_users])
         raise ValueError(f"no user is in both: ranks has {other!r}, ground_truths has {users[0]!r}")

@@ -103,13 +103,14 @@ def place_in_order(rows, items, values, ends, out, values_out):
 @kernel
 def scores_in_order(scores, offsets):
     """Return whether the scores of every list fall as they stand; a NaN is out of order."""
-    wrong = False
+    wrong = 0
     for row in range(len(offsets) - 1):
         start, end = offsets[row], offsets[row + 1]
-        wrong |= start < end and scores[start] != scores[start]
+        if start < end:
+            wrong += scores[start] != scores[start]
         for i in range(start + 1, end):
-            wrong |= not (scores[i] <= scores[i - 1])
-    return not wrong
+            wrong += not scores[i] <= scores[i - 1]
+    return wrong == 0
 
 
 @kernel
