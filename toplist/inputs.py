@@ -33,6 +33,7 @@ from toplist.grades import STANDARD, Grading
 from toplist.ids import encode
 from toplist.keyed import Keyed, admit_keyed, keyed
 from toplist.lists import Lists
+from toplist.named import Table, renamed
 
 
 def admit(
@@ -93,7 +94,7 @@ def admit(
 def _keyed(value: Any, side: str, columns: Mapping[str, str] | None) -> Keyed:
     """Return one side of which the other is a table."""
     if is_frame(value):
-        value = frames.read(known(value), side, columns)
+        return frames.read(Table(known(value), side, renamed(columns)))
     if isinstance(value, Keyed):
         return value
     if not isinstance(value, Mapping):
