@@ -27,10 +27,10 @@ def adapter_of(frame: Any) -> Any:
     return None
 
 
-def _refuse_null_list(side: str, name: str, null: Any) -> None:
+def _refuse_null_list(side: str, name: str, null: Any, first: int) -> None:
     missing = np.flatnonzero(null)
     if len(missing):
-        raise ValueError(f"{side}: column {name!r} is null in row {missing[0]}: write []")
+        raise ValueError(f"{side}: column {name!r} is null in row {first + missing[0]}: write []")
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +59,7 @@ class PlainTable:
         return np.array(codes, np.int64), list(places)
 
     @staticmethod
-    def lists(frame: "PlainTable", name: str, side: str) -> tuple[Offsets, Any] | None:
+    def lists(frame: "PlainTable", name: str, side: str, first: int) -> tuple[Offsets, Any] | None:
         """Return offsets and values of a column of lists."""
         column = frame.data[name]
         if not isinstance(column, tuple):
@@ -96,13 +96,13 @@ class Pandas:
         return codes.astype(np.int64), list(names)
 
     @staticmethod
-    def lists(frame: Any, name: str, side: str) -> tuple[Offsets, Any] | None:
+    def lists(frame: Any, name: str, side: str, first: int) -> tuple[Offsets, Any] | None:
         """Return offsets and values of a column of Arrow lists."""
         dtype = getattr(frame[name].dtype, "pyarrow_dtype", None)
         if dtype is None:
             return None
         pyarrow = sys.modules["pyarrow"]
-        return _Arrow.lists(pyarrow.table({name: pyarrow.array(frame[name])}), name, side)
+        return _Arrow.lists(pyarrow.table({name: pyarrow.array(frame[name])}), name, side, first)
 
     @staticmethod
     def objects(frame: Any, name: Any) -> list[Any]:
@@ -143,14 +143,14 @@ class _Polars:
         return codes.cast(polars.Int64).fill_null(-1).to_numpy(), names
 
     @staticmethod
-    def lists(frame: Any, name: str, side: str) -> tuple[Offsets, Any] | None:
+    def lists(frame: Any, name: str, side: str, first: int) -> tuple[Offsets, Any] | None:
         """Return offsets and values of a column of lists."""
         series = frame[name]
         if hasattr(series.dtype, "shape"):
             series = series.arr.to_list()
         if not hasattr(series.dtype, "inner"):
             return None
-        _refuse_null_list(side, name, series.is_null().to_numpy())
+        _refuse_null_list(side, name, series.is_null().to_numpy(), first)
         lengths = series.list.len().cast(sys.modules["polars"].Int64).to_numpy()
         filled = series.filter(series.list.len() > 0)  # an empty list would become a null
         offsets = np.concatenate([[0], np.cumsum(lengths)])
@@ -199,7 +199,7 @@ class _Arrow:
         return codes.astype(np.int64), column.dictionary.to_pylist()
 
     @classmethod
-    def lists(cls, frame: Any, name: str, side: str) -> tuple[Offsets, Any] | None:
+    def lists(cls, frame: Any, name: str, side: str, first: int) -> tuple[Offsets, Any] | None:
         """Return offsets and values of a column of lists, without copying the values."""
         column = cls._column(frame, name)
         pyarrow = sys.modules["pyarrow"]
@@ -208,7 +208,7 @@ class _Arrow:
             column = column.cast(pyarrow.list_(column.type.value_type))
         if not (types.is_list(column.type) or types.is_large_list(column.type)):
             return None
-        _refuse_null_list(side, name, column.is_null().to_numpy(zero_copy_only=False))
+        _refuse_null_list(side, name, column.is_null().to_numpy(zero_copy_only=False), first)
         offsets = column.offsets.to_numpy().astype(np.int64)
         return offsets - offsets[0], pyarrow.table({name: column.flatten()})
 

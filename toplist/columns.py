@@ -33,6 +33,14 @@ class Column:
         return found if self.names is None else list(map(self.names.__getitem__, found))
 
 
+def textual(column: Column) -> Column:
+    """Return integers as their decimal text, as they stand in a text file; text as it is."""
+    if column.names is not None:
+        return column
+    values, places = np.unique(column.codes, return_inverse=True)
+    return Column(column.name, places, list(map(str, values.tolist())))
+
+
 def is_frame(value: Any) -> bool:
     """Whether `value` is a table with named columns (pandas, polars, Arrow, or their like)."""
     return hasattr(value, "__arrow_c_stream__") and (
@@ -108,9 +116,12 @@ def index(frame: Any, side: str) -> Column:
     return ids(frame.index.to_frame(index=False, name="index"), "index", side)
 
 
-def lists(frame: Any, name: str, side: str) -> tuple[Offsets, Any] | None:
-    """Return where the lists of a column start, and a table of their values; None if not lists."""
-    found: tuple[Offsets, Any] | None = adapter_of(frame).lists(frame, name, side)
+def lists(frame: Any, name: str, side: str, first: int = 0) -> tuple[Offsets, Any] | None:
+    """Return where the lists of a column start, and a table of their values; None if not lists.
+
+    `first` numbers the first row, for the message about a null.
+    """
+    found: tuple[Offsets, Any] | None = adapter_of(frame).lists(frame, name, side, first)
     return found
 
 

@@ -26,9 +26,9 @@ def read_ranks(
 
     A rank, 1..n for each user, decides the order; without one the score, descending, ties in
     file order (in a TREC run by document id, descending); ``order="file"`` takes the items as
-    they come. ``format`` is one of `FORMATS`, by default what the extension says; ``columns``
-    gives the file's own names of ``user_id``, ``item_id``, ``rank`` and ``score`` (TREC columns
-    have none). A file that ends in ``.gz`` is unpacked.
+    they come. ``format`` is csv, tsv, jsonl or trec, by default what the extension says;
+    ``columns`` gives the file's own names of ``user_id``, ``item_id``, ``rank`` and ``score``
+    (TREC columns have none). A file that ends in ``.gz`` is unpacked.
 
     Examples
     --------

@@ -5,6 +5,7 @@ order. Elsewhere, grouping and ordering are a numbering and one or two passes th
 its place, not a sort.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,11 @@ from toplist.grouped import Groups, by_rank, by_score, grouped, in_order
 from toplist.keyed import Keyed, keyed
 from toplist.named import Table
 
+# Called with the users of the lists, and the row where each list begins.
+Meet = Callable[[Column, NDArray[np.int64]], None]
 
-def read(table: Table) -> Keyed:
+
+def read(table: Table, meet: Meet | None = None) -> Keyed:
     """Return the lists of a table.
 
     Parameters
@@ -27,6 +31,9 @@ def read(table: Table) -> Keyed:
         ground_truths, with grades, relevance. Or a row per user, item_id holding its list of ids
         (the others, if they are there, the lists that go with it). Or a row per user and a column
         per rank, 1 to K.
+    meet : callable, optional
+        Of a part of a table: is told the users before their items are read, and may refuse a user
+        met before. Every run of rows of one user is then a list.
 
     Raises
     ------
@@ -37,19 +44,24 @@ def read(table: Table) -> Keyed:
     """
     wide = table.wide()
     if wide:
-        return _wide(table, wide)
+        return _wide(table, wide, meet)
     users = table.ids("user_id")
     name = table.names[table.one_of("item_id")]
     rows = cols.python_lists(table.frame, name, table.side)
+    lists = cols.lists(table.frame, name, table.side, table.first) if rows is None else None
+    if meet is not None and (rows is not None or lists is not None):
+        meet(users, np.arange(len(users.codes)))
     if rows is not None:
         return _of_python(table, users, rows)
-    lists = cols.lists(table.frame, name, table.side)
     if lists is not None:
         return _of_lists(table, users, *lists)
     if table.side == "ranks" and table.order is None:
         table.one_of("rank", "score")
     values = None if table.beside is None else table.numbers(table.beside)
-    return _put_in_order(table, grouped(users), table.ids("item_id"), values)
+    groups = grouped(users, adjacent=meet is not None)
+    if meet is not None:
+        meet(groups.users, groups.offsets[:-1])
+    return _put_in_order(table, groups, table.ids("item_id"), values)
 
 
 def _put_in_order(
@@ -82,13 +94,15 @@ def _of_lists(table: Table, users: Column, offsets: NDArray[np.int64], frame: An
     return _put_in_order(table, Groups(users, offsets, None), items, values)
 
 
-def _wide(table: Table, ranks: list[Any]) -> Keyed:
+def _wide(table: Table, ranks: list[Any], meet: Meet | None) -> Keyed:
     """Read a row per user and a column per rank; nulls end a list."""
     frame, side = table.frame, table.side
     if table.names["user_id"] in table.columns:
         users = table.ids("user_id")
     else:
         users = cols.index(frame, side)
+    if meet is not None:
+        meet(users, np.arange(len(users.codes)))
     arrays = [cols.integers(frame, name) for name in ranks]
     if all(array is not None for array in arrays):
         items = np.stack(arrays, axis=1)  # type: ignore[arg-type]

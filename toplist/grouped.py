@@ -31,15 +31,17 @@ class Groups:
         return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
 
 
-def grouped(users: Column) -> Groups:
-    """Group the rows of a table by the column of users."""
+def grouped(users: Column, adjacent: bool = False) -> Groups:
+    """Group the rows of a table by the column of users; only those that stand together, if so."""
     from toplist.kernels import grouping, readonly
 
     codes = users.codes
     starts = np.flatnonzero(np.concatenate([[len(codes) > 0], codes[1:] != codes[:-1]]))
+    ends = np.append(starts, len(codes))
+    if adjacent:
+        return Groups(Column(users.name, codes[starts], users.names), ends, None)
     (runs,), known, n_users = numbered(codes[starts])
     whose = Column(users.name, known.astype(codes.dtype), users.names)
-    ends = np.append(starts, len(codes))
     if n_users == len(starts):
         return Groups(whose, ends, None)
     rows, counts = np.repeat(runs, np.diff(ends)), np.zeros(n_users, np.int64)

@@ -4,7 +4,7 @@ Tables of every kind and, beside a table, dicts come to this form; two of them a
 lists in the order in which users appear in the truth.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -33,19 +33,32 @@ class Keyed:
 
     def take(self, places: NDArray[np.int64]) -> "Keyed":
         """Return the lists at `places`; -1 stands for an empty one. The users stay behind."""
-        from toplist.kernels import grouping, readonly
-
         starts, ends = (
             np.append(part, 0)[places] for part in (self.offsets[:-1], self.offsets[1:])
         )
         offsets = offsets_of(ends - starts)
         items = np.empty(offsets[-1], np.int64)
         grades = None if self.grades is None else np.empty(offsets[-1])
-        for given, out in ((self.items.codes, items), (self.grades, grades)):
-            if given is not None and out is not None:
-                bits = readonly(given, out.dtype).view(np.int64)
-                grouping.gather(readonly(starts), readonly(offsets), bits, out.view(np.int64))
+        self.copy_to(places, offsets[:-1], items, grades)
         return replace(self, items=replace(self.items, codes=items), offsets=offsets, grades=grades)
+
+    def copy_to(
+        self,
+        places: NDArray[np.int64],
+        targets: NDArray[np.int64],
+        items: NDArray[np.int64],
+        grades: NDArray[np.float64] | None,
+    ) -> None:
+        """Copy the lists at `places` into `items`, and their grades, each from its target on."""
+        from toplist.kernels import grouping, readonly
+
+        starts = np.append(self.offsets[:-1], 0)[places]
+        lengths = np.append(np.diff(self.offsets), 0)[places]
+        where = readonly(starts), readonly(lengths), readonly(targets)
+        grouping.gather(*where, readonly(self.items.codes), items)
+        if grades is not None:
+            given = readonly(self.grades, np.float64).view(np.int64)  # type: ignore[arg-type]
+            grouping.gather(*where, given, grades.view(np.int64))
 
     def flat(self) -> Flat:
         """Return the lists, in their order."""
@@ -72,7 +85,19 @@ def admit_keyed(
     ranked: Keyed, truth: Keyed, k: int | None, padding: Any, grading: Grading
 ) -> Admitted:
     """Admit two sides that are keyed by user."""
-    users, listed, relevant, n_extra = align(ranked, truth)
+    return admit_aligned(*align(ranked, truth), k, padding, grading)
+
+
+def admit_aligned(
+    users: Sequence[Any],
+    listed: Flat,
+    relevant: Flat,
+    n_extra: int,
+    k: int | None,
+    padding: Any,
+    grading: Grading,
+) -> Admitted:
+    """Admit the integer ids, or codes, of two sides that are brought into line."""
     if k is not None:
         listed = listed.cut(k)
     if padding is not None:

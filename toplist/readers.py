@@ -22,8 +22,9 @@ from typing import Any
 from toplist.named import COLUMNS
 from toplist.progress import bar
 
-FORMATS = ("csv", "tsv", "jsonl", "trec")
-_EXTENSIONS = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl"}
+FORMATS = ("csv", "tsv", "jsonl", "trec", "parquet")
+TEXT = FORMATS[:-1]  # what is read row by row here
+_EXTENSIONS = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".parquet": "parquet"}
 _EXTENSIONS |= dict.fromkeys((".run", ".qrels", ".trec"), "trec")
 # A TREC file is a table without a header; like trec_eval, nothing reads the rank of a run.
 _TREC_COLUMNS = {"user_id": "qid", "item_id": "docno", "relevance": "rel"}
@@ -34,6 +35,8 @@ _TREC_QRELS = ("qid", "0", "docno", "rel")
 NUMBER = (-math.inf, math.inf, "a number")
 FINITE = (-sys.float_info.max, sys.float_info.max, "a finite number")
 GRADE = (0.0, sys.float_info.max, "a finite number of at least 0")
+
+MUCH = 1 << 24  # bytes: some ten seconds of reading
 
 PathLike = str | os.PathLike[str]
 Format = str | None
@@ -48,8 +51,9 @@ def format_of(path: PathLike) -> str:
     extension = os.path.splitext(os.fspath(path).lower().removesuffix(".gz"))[1]
     if extension not in _EXTENSIONS:
         raise ValueError(
-            f"{os.fspath(path)}: the extension names no format: use {', '.join(_EXTENSIONS)}, each "
-            f"also .gz, or --recs-format/--truth-format (format= in Python): {', '.join(FORMATS)}"
+            f"{os.fspath(path)}: the extension names no format: use {', '.join(_EXTENSIONS)}, "
+            "text also with .gz, or --recs-format/--truth-format (format= in Python): "
+            + ", ".join(FORMATS)
         )
     return _EXTENSIONS[extension]
 
@@ -60,8 +64,10 @@ class Source:
     def __init__(self, path: PathLike, format: Format, columns: Columns, *candidates: str) -> None:
         self.path = os.fspath(path)
         self.format = format_of(path) if format is None else format
-        if self.format not in FORMATS:
-            raise ValueError(f"format {format!r} is not valid: {', '.join(FORMATS)}")
+        if self.format == "parquet":
+            raise ValueError(f"{self.path}: Parquet is read by top_k_eval_files, or by pyarrow")
+        if self.format not in TEXT:
+            raise ValueError(f"format {format!r} is not valid: {', '.join(TEXT)}")
         for name in set(columns or ()).difference(COLUMNS):
             raise ValueError(f"columns: {name!r} is not valid: {', '.join(COLUMNS)}")
         renamed = _TREC_COLUMNS if self.format == "trec" else columns or {}
@@ -101,7 +107,7 @@ class Source:
 
     def _bar(self) -> Any:
         name, size = os.path.basename(self.path), os.path.getsize(self.path)
-        return bar(name, size, "B", least=1 << 24)
+        return bar(name, size, "B", least=MUCH)
 
 
 def rows(source: Source, lowest: float, highest: float, expected: str) -> Iterator[Row]:
@@ -160,7 +166,8 @@ def _table_rows(
 
 
 def _jsonl_rows(source: Source, lines: Iterator[bytes]) -> Iterator[_Cells]:
-    forms, listed = set(), set()
+    forms: set[Any] = set()
+    listed: dict[Id, int] = {}  # users with a list, and where
     for text in filter(None, (line.decode().strip() for line in lines)):
         try:
             record = json.loads(text)
@@ -186,9 +193,9 @@ def _jsonl_rows(source: Source, lines: Iterator[bytes]) -> Iterator[_Cells]:
             if type(one) not in (int, str) or one == "":
                 raise source.error(f"{json.dumps(one):.60} is not an id: use integers or texts")
         if user in listed:
-            raise source.error(f"user {user!r} has a list already")
+            raise source.error(f"user {user!r} has a list already, in line {listed[user]}")
         if whole:
-            listed.add(user)
+            listed[user] = source.line
         # what is no JSON number stays JSON, which float() refuses
         cells = [cell if type(cell) in (int, float) else json.dumps(cell) for cell in cells]
         yield from zip(repeat(user), items or (None,), cells or (None,), strict=False)

@@ -48,11 +48,11 @@ def count(rows, counts):
 
 
 @kernel
-def gather(starts, offsets, entries, out):
-    """Copy, for each list, the entries from `starts` on to where `offsets` says; int64 bits."""
+def gather(starts, lengths, targets, entries, out):
+    """Copy lists of `lengths` from `starts` in `entries` to `targets` in `out`; int64 bits."""
     for row in range(len(starts)):
-        shift = starts[row] - offsets[row]
-        for i in range(offsets[row], offsets[row + 1]):
+        shift = starts[row] - targets[row]
+        for i in range(targets[row], targets[row] + lengths[row]):
             out[i] = entries[i + shift]
 
 
