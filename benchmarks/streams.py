@@ -1,7 +1,7 @@
 """Time and peak memory of ``top_k_eval_files`` on two Parquet files, over users, k and truth size.
 
     python benchmarks/streams.py                              # the curves, some minutes
-    python benchmarks/streams.py --users 10000000             # one point: a few minutes, 3 GB of disk
+    python benchmarks/streams.py --users 10000000             # one point: 3 GB of disk
     python benchmarks/streams.py --smoke
 
 Each point is a process of its own; its files are written first and removed afterwards. Lists of

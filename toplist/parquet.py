@@ -101,7 +101,7 @@ def _rows_in_part(metadata: Any) -> int:
         return IDS
     group = metadata.row_group(0)
     values = max(group.column(i).num_values for i in range(group.num_columns))
-    return max(1, IDS * group.num_rows // max(1, values))
+    return int(max(1, IDS * group.num_rows // max(1, values)))
 
 
 def _tables_of(path: str, wanted: set[str]) -> Iterator[tuple[Any, bool]]:
@@ -116,7 +116,11 @@ def _tables_of(path: str, wanted: set[str]) -> Iterator[tuple[Any, bool]]:
         long &= not any(name.isdecimal() for name in columns)
         rows = file.metadata.num_rows
         with bar(os.path.basename(path), rows, " rows", least=1 << 20) as advance:
-            for batch in file.iter_batches(_rows_in_part(file.metadata), columns=columns):
-                yield pyarrow.Table.from_batches([batch]), long
-                if advance:
-                    advance(len(batch))
+            size = _rows_in_part(file.metadata)
+            # group by group: one iteration over all keeps what it has read (220 MB per million
+            # users with 100 ids each)
+            for group in range(file.num_row_groups):
+                for batch in file.iter_batches(size, row_groups=[group], columns=columns):
+                    yield pyarrow.Table.from_batches([batch]), long
+                    if advance:
+                        advance(len(batch))
