@@ -380,6 +380,21 @@ def test_two_kinds_of_ids_across_forms():
         tl.match(long(polars_frame), {f"u{user}": items for user, items in TRUTHS.items()})
 
 
+def test_a_dict_of_series():
+    pandas = library("pandas")
+    given = {user: pandas.Series(items) for user, items in RANKS.items()}
+    assert same(tl.match(given, TRUTHS), tl.match(RANKS, TRUTHS))
+
+
+def test_users_in_the_index_and_two_columns_of_one_name():
+    pandas = library("pandas")
+    frame = long(pandas_frame)
+    with pytest.raises(ValueError, match=r"ranks: 'user_id' is the index.*reset_index\(\)"):
+        tl.match(frame.set_index("user_id"), TRUTHS)
+    with pytest.raises(ValueError, match="ranks: two columns are named 'item_id'"):
+        tl.match(pandas.concat([frame, frame[["item_id"]]], axis=1), TRUTHS)
+
+
 def test_a_lazy_table_is_to_be_collected():
     lazy = long(polars_frame).lazy()
     with pytest.raises(TypeError, match=r"ranks is a LazyFrame.*\.collect\(\) makes a table"):
