@@ -127,7 +127,7 @@ def top_k_eval(
         n_threads=n_threads,
     )
     n_missing = int(np.sum((hits.n_relevant > 0) & (hits.n_listed == 0)))
-    return TopKResult(terms, histograms, hits, counted, len(hits), n_missing, hits.n_extra)
+    return TopKResult(terms, histograms, hits, counted, len(hits), n_missing, hits.n_extra, worth)
 
 
 def _pooled(

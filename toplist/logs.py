@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from toplist import columns as cols
 from toplist import lots
 from toplist.ids import kinds_of
-from toplist.tabular import read_table
 from toplist.times import Times, times_of
 
 COLUMNS = ("user_id", "item_id", "timestamp")
@@ -72,6 +71,8 @@ def read_log(log: Any, columns: Mapping[str, str] | None = None) -> Log:
         raise ValueError(f"columns: {unknown[0]!r} is none of {', '.join(COLUMNS)}")
     names = {name: name for name in COLUMNS} | dict(columns or {})
     if isinstance(log, (str, os.PathLike)):
+        from toplist.tabular import read_table  # gzip and csv: an eighth of the import of toplist
+
         return read_log(read_table(log), columns)
     if cols.is_frame(log):
         return _of_frame(log, names)

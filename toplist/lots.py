@@ -6,7 +6,6 @@ the text "17" of a file draw the same lot.
 """
 
 from collections.abc import Sequence
-from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -23,17 +22,20 @@ def keys_of(names: Sequence[Any] | NDArray[Any]) -> Words:
     if isinstance(names, np.ndarray) and names.dtype.kind in "iu":
         wide = names.astype(np.uint64 if names.dtype.kind == "u" else np.int64)
         return wide.view(np.uint64)
-    return np.array([_key(name) for name in names], np.uint64)
+    from hashlib import blake2b  # a tenth of the import of toplist
+
+    return np.array([_key(name, blake2b) for name in names], np.uint64)
 
 
-def _key(name: Any) -> int:
+def _key(name: Any, digest: Any) -> int:
     text = name.decode("latin-1") if isinstance(name, bytes) else str(name)
     digits = text.removeprefix("-")
     if digits.isascii() and digits.isdigit() and len(digits) < 21 and str(int(text)) == text:
         number = int(text)
         if -(1 << 63) <= number < _WORD:
             return number % _WORD
-    return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest())
+    hashed: bytes = digest(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(hashed)
 
 
 def lots(seed: int, *words: Words) -> NDArray[np.int64]:
