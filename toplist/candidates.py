@@ -124,7 +124,9 @@ def _weights(popularity: ArrayLike | None, n_items: int) -> NDArray[np.float64]:
 
 @dataclass(frozen=True, eq=False)
 class SampledRanks:
-    """The rank of every user's held-out item among the sampled ones, 1..n + 1; 0: never listed.
+    """The rank of every user's held-out item among the sampled ones, 1..n + 1.
+
+    0 where it is never listed, as in `ranks_of`: excluded, or scored -inf.
 
     Attributes
     ----------
@@ -237,6 +239,8 @@ def sampled_ranks(
         if found.shape != items.shape:
             raise ValueError(f"scores: {found.shape} scores for {items.shape} candidates")
         ranks[lo:hi] = _ranked(found, items, lo, ties)
+    owner = np.repeat(np.arange(len(held)), np.diff(excluded.offsets))
+    ranks[owner[excluded.items == held[owner]]] = 0
     sampler = SAMPLERS[popularity is not None]
     seen = np.diff(excluded.offsets).mean() if len(held) else 0.0
     marked = Sampled(n, n_items, sampler, lots.seed_of(seed), ties)

@@ -191,9 +191,9 @@ def _whole_ranks(ranks: ArrayLike) -> NDArray[np.int64]:
     if np.any(half):
         user = int(np.argmax(half))
         raise ValueError(
-            f"Hits: rank_of_the_item must be whole numbers, user {user} has {array[user]}: a metric "
-            "at a mean rank is not the mean over the orders of tied items; ties='best' and "
-            "ties='worst' bound it, ties='order' ranks as scores.top_k does"
+            f"Hits: rank_of_the_item must be whole numbers, user {user} has {array[user]}: "
+            "a metric at a mean rank is not the mean over the orders of tied items; ties='best' "
+            "and ties='worst' bound it, ties='order' ranks as scores.top_k does"
         )
     return _integers("rank_of_the_item", array)
 

@@ -246,13 +246,14 @@ class TopKResult:
         weights = None
         if held and self.weights is not None and other.weights is not None:
             weights = np.concatenate([self.weights, other.weights])
+        counts = ("n_users", "n_missing", "n_extra")
         return TopKResult(
-            self.terms,
-            self.population + other.population,
-            hits,
-            counted,
-            *(getattr(self, n) + getattr(other, n) for n in ("n_users", "n_missing", "n_extra")),
+            terms=self.terms,
+            population=self.population + other.population,
+            hits=hits,
+            counted=counted,
             weights=weights,
+            **{name: getattr(self, name) + getattr(other, name) for name in counts},
         )
 
     def __radd__(self, other: Any) -> "TopKResult":
