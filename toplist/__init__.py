@@ -10,6 +10,7 @@ The flow, module by module::
 every user at every k; `match` makes the join once, for many evaluations.
 """
 
+from toplist import audit as audit
 from toplist import loo as loo
 from toplist import scores as scores
 from toplist.comparison import conformance as conformance

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from toplist import files, tables
+from toplist.cli import segmenting
 from toplist.conventions import CONVENTIONS, EMPTY, MISSING
 from toplist.evaluate import DEFAULT, entries_of, top_k_eval
 from toplist.grades import GAINS, Grading
@@ -49,6 +50,7 @@ def add(commands: Any) -> None:
     add("--order", choices=["file"], help="lists without rank or score: best first as they stand")
     add("--format", default="table", choices=_FORMATS, help="of the output")
     add("--per-user", metavar="FILE", help="also write the values of every user (CSV)")
+    add("--segments", metavar="FILE:COLUMN", help="also by a column of a file, a row per user")
     parser.set_defaults(run=_eval, check=_check_eval)
 
 
@@ -75,6 +77,8 @@ def _check_eval(options: argparse.Namespace) -> None:
         if options.per_user and os.path.realpath(source) == os.path.realpath(options.per_user):
             raise ValueError(f"--per-user {options.per_user} would overwrite an input file")
     Grading(options.relevant_from, options.gains)
+    if options.segments:
+        segmenting.check(options.segments)
 
 
 def _eval(options: argparse.Namespace) -> str:
@@ -93,6 +97,10 @@ def _eval(options: argparse.Namespace) -> str:
     )
     if options.per_user:
         files.write_text(options.per_user, tables.per_user_csv(result))
+    if options.segments:
+        user_id = dict(options.columns).get("user_id", "user_id")
+        split = segmenting.split(result, options.segments, user_id)
+        return segmenting.FORMATS[options.format](split)
     return _FORMATS[options.format](result)
 
 
