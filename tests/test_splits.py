@@ -3,6 +3,7 @@
 import datetime
 from collections import Counter, defaultdict
 from fractions import Fraction
+from itertools import chain
 
 import numpy as np
 import pytest
@@ -61,7 +62,7 @@ def test_leave_one_out_holds_out_what_it_says(rows, by, repeats, least, validati
     )
     train, test, rest = (by_user((part or Counter()).elements()) for part in parts(split))
     for user, own in kept(rows, repeats).items():
-        newest, n = max(own)[0], 1 + validation
+        newest, n = max(own)[0], min(len(own), 1 + validation)
         baskets = sorted({time for time, _ in own})[::-1]
         if by == "basket":
             n = sum(time in baskets[: 1 + validation] for time, _ in own)
@@ -98,7 +99,7 @@ def test_holdout_holds_out_a_share_in_exact_arithmetic(rows, ratio, validation, 
             continue
         assert (len(test[user]), len(rest[user])) == (n, m)
         times = [[time for time, _ in part[user]] for part in (train, rest, test)]
-        assert sorted(sum(times, [])) == [time for part in times for time in sorted(part)]
+        assert sorted(chain(*times)) == list(chain(*map(sorted, times)))
 
 
 @FEW
@@ -132,8 +133,7 @@ def test_the_order_of_rows_does_not_matter(rows, random, by, repeats, seed, vali
     assert parts(splits[0]) == parts(splits[1])
     assert splits[0].report == splits[1].report
     shares = [loo.holdout(columns(each), 0.4, by="random", seed=seed) for each in (rows, shuffled)]
-    if by == "random":
-        assert parts(shares[0])[1].keys() == parts(shares[1])[1].keys()
+    assert parts(shares[0]) == parts(shares[1])
 
 
 DATES = [datetime.datetime(2011, 12, 1 + day, 8, 26) for day in range(7)]
@@ -156,16 +156,15 @@ def kinds(tmp_path_factory):
         (folder / "log.tsv").write_text(f"user_id\titem_id\ttimestamp\n{tab}")
         parquet.write_table(pyarrow.table(named), folder / "log.parquet")
         yield pandas.DataFrame(named)
-        yield pandas.DataFrame(named).assign(
-            timestamp=lambda f: f["timestamp"].dt.tz_localize("UTC")
-        )
+        aware = [time.replace(tzinfo=datetime.UTC) for time in times]
+        yield pandas.DataFrame(named | {"timestamp": aware})
         yield pandas.DataFrame(named).astype({"user_id": "category", "item_id": str})
         yield polars.DataFrame(named)
         yield pyarrow.table(named)
         yield named
         yield tuple(map(np.array, (users, items, [np.datetime64(t) for t in times])))
         yield list(map(str, users)), list(map(str, items)), list(map(str, times))
-        yield users, items, [t.timestamp() for t in times]
+        yield users, items, [time.timestamp() for time in times]
         yield from (str(folder / name) for name in ("log.csv", "log.tsv", "log.parquet"))
 
     return make

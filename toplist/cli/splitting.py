@@ -68,6 +68,8 @@ def _check(options: argparse.Namespace) -> None:
         raise ValueError("--validation takes a value with --ratio and --time only")
     if not one and options.validation is True:
         raise ValueError("--validation needs a value: a share with --ratio, a time with --time")
+    if options.ratio is not None and options.time is not None:
+        raise ValueError("give --ratio or --time, not both")
     if options.time is not None and options.by != "last":
         raise ValueError(f"--by {options.by} does not go with --time")
     for part in ("train", "test", "validation"):
