@@ -28,7 +28,8 @@ def test_nothing_is_found_in_good_data():
 @pytest.mark.parametrize(
     ("arguments", "expected", "said"),
     [
-        ((RANKS, TRUTHS, TRAIN | {"ann": ["jam"]}), {"leaked": 1, "listed_seen": 1, "unknown_items": 1}, "'jam' of"),
+        ((RANKS, TRUTHS, TRAIN | {"ann": ["jam"]}), {"leaked": 1, "listed_seen": 1,
+          "unknown_items": 1}, "'jam' of"),
         (({"ann": ["tea"]}, TRUTHS), {"without_list": 1}, "1 of 2 users of ground_truths have no"),
         ((RANKS, {"ann": ["jam"]}), {"without_truth": 1}, "are ignored: 'bob'"),
         (({"ann": ["tea", "jam", "tea"]}, {"ann": "tea"}), {"listed_twice": 1}, "'tea' of 'ann'"),

@@ -1,4 +1,4 @@
-"""Sampled candidates: drawn fairly, never what the user has, marked wherever the result is shown."""
+"""Sampled candidates: drawn fairly, never what the user has, and marked wherever shown."""
 
 import itertools
 import math
