@@ -6,6 +6,8 @@ The flow, module by module::
     lists     ids, grades  hits         per_user       formulas
                            (kernels)    (kernels)      metrics, conventions
 
+    logs ──> splits ──> loo      (before the evaluation: what is held out, of whom)
+
 `top_k_eval` runs it from end to end; ``ndcg(ranks, truths)`` and its kin return the values of
 every user at every k; `match` makes the join once, for many evaluations.
 """
