@@ -52,14 +52,15 @@ def first_users(table: dict[str, list], user: str, n: int) -> dict[str, list]:
 
 def experiment(split: loo.Split) -> Experiment:
     """Turn the parts of a split into arrays."""
-    train, test = split.truths("train"), split.truths()
-    users = [*test, *(user for user in train if user not in test)]
-    items = sorted({item for part in (train, test) for row in part.values() for item in row})
+    users, items, held, seen = split.columns()
     place = {item: column for column, item in enumerate(items)}
-    trained = np.zeros((len(users), len(items)), bool)
-    for row, user in enumerate(users):
-        trained[row, [place[item] for item in train.get(user, [])]] = True
-    return Experiment(items, trained, np.array([place[row[0]] for row in test.values()]))
+    tested = set(users)
+    others = [row for user, row in split.truths("train").items() if user not in tested]
+    trained = np.zeros((len(users) + len(others), len(items)), bool)
+    trained[np.repeat(np.arange(len(users)), np.diff(seen.offsets)), seen.items] = True
+    for row, chosen in enumerate(others, start=len(users)):
+        trained[row, [place[item] for item in chosen]] = True
+    return Experiment(items, trained, held)
 
 
 def popularity(data: Experiment) -> np.ndarray:

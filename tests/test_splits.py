@@ -310,6 +310,27 @@ def test_a_log_without_rows():
     assert split.report.n_rows == 0 and split.truths() == {}
 
 
+@FEW
+@given(ROWS, st.booleans())
+def test_the_columns_of_a_split_are_its_truths(rows, validation):
+    split = loo.leave_one_out(columns(rows), validation=validation)
+    users, items, held_out, seen = split.columns()
+    truths, train, rest = map(split.truths, ("test", "train", "validation"))
+    assert items == sorted({item for _, item, _ in rows})
+    assert {user: [items[c]] for user, c in zip(users, held_out, strict=True)} == truths
+    for row, user in enumerate(users):
+        known = {*train.get(user, ()), *rest.get(user, ())}
+        assert {items[c] for c in seen[row]} == known
+    scores = np.zeros((len(users), len(items)))
+    assert np.all(loo.ranks_of(scores, held_out, exclude=seen) >= 1)
+
+
+def test_baskets_have_no_columns():
+    split = loo.leave_one_out(([1, 1, 1], [5, 6, 7], [1, 2, 2]), "basket")
+    with pytest.raises(ValueError, match="several test items"):
+        split.columns()
+
+
 def test_three_lines_from_a_log_to_a_result():
     log = ["ann", "ann", "bob", "bob"], ["tea", "jam", "tea", "fig"], [1, 2, 1, 2]
     split = loo.leave_one_out(log)

@@ -7,6 +7,7 @@ from toplist.estimators import Estimate as Estimate
 from toplist.estimators import corrected as corrected
 from toplist.estimators import full_depth as full_depth
 from toplist.placing import ranks_of as ranks_of
+from toplist.reports import Columns as Columns
 from toplist.reports import Report as Report
 from toplist.reports import Split as Split
 from toplist.sampled import Sampled as Sampled

@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from toplist.checks import choice
-from toplist.logs import Log
+from toplist.lists import Lists
+from toplist.logs import Ids, Log
 
 PARTS = ("train", "test", "validation")
 Rows = NDArray[np.int64]
@@ -167,6 +168,19 @@ def _n_tied(log: Log) -> int | None:
     return int(np.sum(np.bincount(pairs // max(1, len(log.items.names))) > 1))
 
 
+class Columns(NamedTuple):
+    """A split as positions, for those who hold scores: users are rows, items are columns.
+
+    `users` are the test users, `items` all items of the log, sorted; `held_out` is the column of
+    each user's test item, `seen` the columns of each user's items in train and validation.
+    """
+
+    users: list[Any]
+    items: list[Any]
+    held_out: NDArray[np.int64]
+    seen: Lists
+
+
 @dataclass(frozen=True, eq=False)
 class Split:
     """The parts of a log, each of the log's own kind, rows in the log's order.
@@ -217,3 +231,46 @@ class Split:
         for user, item in zip(users.codes[rows].tolist(), items.codes[rows].tolist(), strict=True):
             found.setdefault(users.names[user], []).append(items.names[item])
         return found
+
+    def columns(self) -> Columns:
+        """Return the split as rows and columns of scores: for `loo.ranks_of` and its like.
+
+        Raises
+        ------
+        ValueError
+            If a user has several test items.
+
+        Examples
+        --------
+        >>> from toplist import loo
+        >>> split = loo.leave_one_out(([7, 7, 8], ["b", "a", "c"], [1, 2, 3]))
+        >>> users, items, held_out, seen = split.columns()
+        >>> users, items, held_out.tolist(), seen[0].tolist()
+        ([7], ['a', 'b', 'c'], [0], [1])
+        """
+        test = self.rows["test"]
+        of_test = self.log.users.codes[test]
+        row = np.full(len(self.log.users.names), -1)
+        row[of_test] = np.arange(len(test))
+        if len(np.unique(of_test)) < len(test):
+            raise ValueError("columns: a user has several test items, one each is needed")
+        items, column = _sorted(self.log.items)
+        known = np.concatenate([self.rows["train"], self.rows["validation"]])
+        known = known[row[self.log.users.codes[known]] >= 0]
+        owner = row[self.log.users.codes[known]]
+        order = np.argsort(owner, kind="stable")
+        offsets = np.searchsorted(owner[order], np.arange(len(test) + 1))
+        seen = Lists(offsets, column[self.log.items.codes[known[order]]])
+        users = [self.log.users.names[code] for code in of_test.tolist()]
+        return Columns(users, items, column[self.log.items.codes[test]], seen)
+
+
+def _sorted(ids: Ids) -> tuple[list[Any], Rows]:
+    """Return the ids in order, and the place of each code; as they appear if they have none."""
+    try:
+        order = sorted(range(len(ids.names)), key=ids.names.__getitem__)
+    except TypeError:
+        order = list(range(len(ids.names)))
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    return [ids.names[code] for code in order], place
