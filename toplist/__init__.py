@@ -12,8 +12,8 @@ The flow, module by module::
 every user at every k; `match` makes the join once, for many evaluations.
 """
 
-from toplist import audit as audit
-from toplist import loo as loo
+import typing as _typing
+
 from toplist import scores as scores
 from toplist.comparison import conformance as conformance
 from toplist.conventions import CONVENTIONS as CONVENTIONS
@@ -38,4 +38,17 @@ from toplist.parts import DISCOUNTS as DISCOUNTS
 from toplist.parts import DIVISORS as DIVISORS
 from toplist.results import TopKResult as TopKResult
 
+if _typing.TYPE_CHECKING:
+    from toplist import audit as audit
+    from toplist import loo as loo
+
 __version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> _typing.Any:
+    """Load `audit` and `loo` on first use: together they take as long as all the rest."""
+    if name in ("audit", "loo"):
+        from importlib import import_module
+
+        return import_module(f"toplist.{name}")
+    raise AttributeError(f"module 'toplist' has no attribute {name!r}")

@@ -26,6 +26,12 @@ class Audit:
         Users and items of each side.
     findings : tuple of Finding
         Gravest first; only what was found.
+
+    Examples
+    --------
+    >>> audit = check([[1, 2], [3]], [[2], []])
+    >>> [(one.level, one.name) for one in audit.findings]
+    [('note', 'empty')]
     """
 
     sizes: dict[str, tuple[int, int]]

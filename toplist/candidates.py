@@ -136,6 +136,13 @@ class SampledRanks:
     n_candidates : float
         How many items a user's item competes with in the whole catalogue, itself included, on
         average: `n_items` without the excluded ones.
+
+    Examples
+    --------
+    >>> sampled = sampled_ranks(np.array([[0.9, 0.1, 0.2, 0.3]]), [0], n=2)
+    >>> print(sampled.ranks, sampled.sampled.words)
+    [1] SAMPLED: ranked among 2 items of 4 (uniform, seed 0; ties: order), not comparable with
+    rankings of all items
     """
 
     ranks: NDArray[np.int64]

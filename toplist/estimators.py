@@ -24,7 +24,13 @@ BLOCK = 1 << 12
 
 
 class Estimate(NamedTuple):
-    """An estimated mean, and the ends of its 95 % interval over users (of its noise, not bias)."""
+    """An estimated mean, and the ends of its 95 % interval over users (of its noise, not bias).
+
+    Examples
+    --------
+    >>> Estimate(0.5, 0.4, 0.6).value
+    0.5
+    """
 
     value: float
     low: float

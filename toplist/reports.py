@@ -43,8 +43,14 @@ class Report:
     n_cold : int
         Test items (distinct) that are not in train.
     n_older : int or None
-        Test rows older than the newest row of train, which a model could have looked into the
-        future for.
+        Test rows older than the newest row of train: a model may know their future.
+
+    Examples
+    --------
+    >>> from toplist import loo
+    >>> report = loo.leave_one_out(([7, 7, 7], ["a", "b", "a"], [1, 2, 3])).report
+    >>> report.n_rows, report.rows, report.n_repeats
+    (3, {'train': 1, 'test': 1}, 1)
     """
 
     how: str
@@ -173,6 +179,12 @@ class Columns(NamedTuple):
 
     `users` are the test users, `items` all items of the log, sorted; `held_out` is the column of
     each user's test item, `seen` the columns of each user's items in train and validation.
+
+    Examples
+    --------
+    >>> from toplist import loo
+    >>> loo.leave_one_out(([7, 7], ["b", "a"], [1, 2])).columns().held_out.tolist()
+    [0]
     """
 
     users: list[Any]
@@ -190,6 +202,13 @@ class Split:
     train, test : as the log
     validation : as the log, or None
     report : Report
+
+    Examples
+    --------
+    >>> from toplist import loo
+    >>> split = loo.leave_one_out({"user_id": [7, 7], "item_id": [1, 2], "timestamp": [5, 4]})
+    >>> split.test
+    {'user_id': [7], 'item_id': [1], 'timestamp': [5]}
     """
 
     train: Any

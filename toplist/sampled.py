@@ -6,7 +6,14 @@ SAMPLERS = ("uniform", "popularity")
 
 
 class SampledMetricsWarning(UserWarning):
-    """A metric at a small k was computed among few sampled items."""
+    """A metric at a small k was computed among few sampled items.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", SampledMetricsWarning)  # once it has been read
+    """
 
 
 @dataclass(frozen=True)
@@ -23,6 +30,11 @@ class Sampled:
     seed : int
     ties : str
         Where the held-out item stands among candidates of equal score.
+
+    Examples
+    --------
+    >>> Sampled(100, 9066, "uniform", 0, "order").depth(10)
+    907
     """
 
     n: int
