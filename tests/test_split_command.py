@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+import sys
 
 import pytest
 
@@ -142,3 +143,10 @@ def test_parts_are_written_whole_or_not_at_all(cli, folder, monkeypatch):
     assert (folder / "written").exists()
     assert (folder / "parts" / "train.csv").read_text() == before
     assert sorted(path.name for path in (folder / "parts").iterdir()) == ["test.csv", "train.csv"]
+
+
+def test_parquet_without_its_library_is_one_line(cli, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    status, out, err = cli("log.parquet", "--out", "parts")
+    assert (status, out) == (1, "")
+    assert err == "toplist: Parquet files need pyarrow: pip install pyarrow\n"
