@@ -409,7 +409,7 @@ def test_a_series_of_single_ids_has_no_ranking():
 def test_a_table_of_another_library_needs_pyarrow(monkeypatch):
     table = Stream(long(dict))
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(TypeError, match=r"pip install 'toplist\[io\]'"):
+    with pytest.raises(ImportError, match=r"pip install 'toplist\[io\]'"):
         tl.match(table, TRUTHS)
 
 

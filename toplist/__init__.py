@@ -6,9 +6,13 @@ The flow, module by module::
     lists     ids, grades  hits         per_user       formulas
                            (kernels)    (kernels)      metrics, conventions
 
+    logs ──> splits ──> loo      (before the evaluation: what is held out, of whom)
+
 `top_k_eval` runs it from end to end; ``ndcg(ranks, truths)`` and its kin return the values of
 every user at every k; `match` makes the join once, for many evaluations.
 """
+
+import typing as _typing
 
 from toplist import scores as scores
 from toplist.comparison import conformance as conformance
@@ -35,4 +39,17 @@ from toplist.parts import DIVISORS as DIVISORS
 from toplist.results import TopKResult as TopKResult
 from toplist.streaming import top_k_eval_files as top_k_eval_files
 
+if _typing.TYPE_CHECKING:
+    from toplist import audit as audit
+    from toplist import loo as loo
+
 __version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> _typing.Any:
+    """Load `audit` and `loo` on first use: together they take as long as all the rest."""
+    if name in ("audit", "loo"):
+        from importlib import import_module
+
+        return import_module(f"toplist.{name}")
+    raise AttributeError(f"module 'toplist' has no attribute {name!r}")

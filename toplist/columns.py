@@ -53,7 +53,7 @@ def known(frame: Any) -> Any:
 
     Raises
     ------
-    TypeError
+    ImportError
         If pyarrow is needed for the copy and not installed.
     """
     if adapter_of(frame) is not None:
@@ -61,7 +61,7 @@ def known(frame: Any) -> Any:
     try:
         import pyarrow
     except ImportError:
-        raise TypeError(
+        raise ImportError(
             f"a table of {type(frame).__module__.split('.')[0]} is read through pyarrow, which is "
             "not installed: pip install 'toplist[io]'"
         ) from None

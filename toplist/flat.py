@@ -68,8 +68,8 @@ def trim(flat: Flat, padding: int | None, users: Sequence[Any] | None) -> Flat:
 
 def compact(flat: Flat) -> Lists:
     """Close the gaps that padding left."""
-    offsets = np.concatenate([[0], np.cumsum(flat.lengths)])
-    if offsets[-1] == len(flat.ids):
+    if flat.lengths.sum() == len(flat.ids):
         return Lists(flat.offsets, flat.ids, flat.grades)
+    offsets = np.concatenate([[0], np.cumsum(flat.lengths)])
     kept = np.arange(offsets[-1]) + np.repeat(flat.offsets[:-1] - offsets[:-1], flat.lengths)
     return Lists(offsets, flat.ids[kept], None if flat.grades is None else flat.grades[kept])

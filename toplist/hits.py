@@ -170,7 +170,7 @@ class Hits:
         >>> Hits.from_ranks([1, 0, 3], 10)
         Hits(3 users, 2 hits, lists read to k=10)
         """
-        ranks = _integers("rank_of_the_item", rank_of_the_item)
+        ranks = _whole_ranks(rank_of_the_item)
         listed = _integers("n_listed", n_listed)
         if listed.shape not in ((), (1,), ranks.shape):
             raise ValueError(f"Hits.from_ranks: n_listed is {listed.shape}, ranks {ranks.shape}")
@@ -183,6 +183,19 @@ class Hits:
             )
         found = ranks > 0
         return cls(offsets_of(found), ranks[found], np.ones(len(ranks)), listed)  # type: ignore[arg-type]
+
+
+def _whole_ranks(ranks: ArrayLike) -> NDArray[np.int64]:
+    array = np.asarray(ranks)
+    half = array.dtype.kind == "f" and array.ndim == 1 and (array % 1 == 0.5)
+    if np.any(half):
+        user = int(np.argmax(half))
+        raise ValueError(
+            f"Hits: rank_of_the_item must be whole numbers, user {user} has {array[user]}: "
+            "a metric at a mean rank is not the mean over the orders of tied items; ties='best' "
+            "and ties='worst' bound it, ties='order' ranks as scores.top_k does"
+        )
+    return _integers("rank_of_the_item", array)
 
 
 def _integers(name: str, values: ArrayLike) -> NDArray[np.int64]:

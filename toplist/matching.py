@@ -140,22 +140,55 @@ def _join_block(admitted: Admitted, duplicates: str, lo: int, hi: int) -> tuple[
     graded = truth.gains is not None
     worth = np.empty(0) if truth.gains is None else truth.gains[part]
     lengths = readonly(admitted.lengths[lo:hi])
-    # as many hits as the shorter of list and truth, for each user
-    room = int(np.minimum(lengths, np.diff(relevant)).sum())
-    ranks, gains = np.empty(room, np.int32), np.empty(room if graded else 0)
-    n_hits, n_relevant = np.empty((2, hi - lo), np.int64)
-    most, longest = np.diff(relevant).max(initial=0), lengths.max(initial=0)
-    user = joining.join(
+    most, longest = int(np.diff(relevant).max(initial=0)), int(lengths.max(initial=0))
+    sides = (
         *(readonly(ranked.items[listed[0] : listed[-1]]), readonly(listed), lengths),
-        *(readonly(truth.items[part]), readonly(relevant), readonly(worth, np.float64)),
-        *(duplicates == "raise", joining.tables_for(int(most), int(longest))),
-        *(ranks, gains, n_hits, n_relevant),
+        *(readonly(truth.items[part]), readonly(relevant)),
     )
+    join = _seek if most <= 1 else _mark
+    tables = joining.tables_for(most, longest)
+    user, *found = join(sides, worth, duplicates == "raise", tables)
     if user >= 0:
         raise _repeated(admitted, lo + user)
-    n = int(n_hits.sum())
-    ideal = _ideal_gains(admitted, lo, hi) if graded else gains
-    return ranks[:n].copy(), n_hits, n_relevant, gains[:n].copy(), ideal
+    return *found, _ideal_gains(admitted, lo, hi) if graded else worth
+
+
+# (first user with a repeat or -1, ranks of hits, numbers of hits and of relevant items, gains)
+_Found = tuple[int, NDArray[Any], NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
+
+
+def _mark(
+    sides: tuple[NDArray[Any], ...], worth: NDArray[Any], distinct: bool, tables: tuple[Any, ...]
+) -> _Found:
+    """Join any truths, by a table that marks the relevant ids of a user."""
+    from toplist.kernels import joining, readonly
+
+    _, _, lengths, _, relevant = sides
+    # as many hits as the shorter of list and truth, for each user
+    room = int(np.minimum(lengths, np.diff(relevant)).sum())
+    ranks, gains = np.empty(room, np.int32), np.empty(room if len(worth) else 0)
+    n_hits, n_relevant = np.empty((2, len(lengths)), np.int64)
+    user = joining.join(
+        *(*sides, readonly(worth, np.float64), distinct, tables),
+        *(ranks, gains, n_hits, n_relevant),
+    )
+    n = int(n_hits.sum()) if user < 0 else 0
+    return user, ranks[:n].copy(), n_hits, n_relevant, gains[:n].copy()
+
+
+def _seek(
+    sides: tuple[NDArray[Any], ...], worth: NDArray[Any], distinct: bool, tables: tuple[Any, ...]
+) -> _Found:
+    """Join truths of one id or none: that id is looked for, and nothing marked."""
+    from toplist.kernels import seeking
+
+    lengths, relevant = sides[2], sides[4]
+    ranks = np.empty(len(lengths), np.int32)
+    n_hits, n_relevant = np.empty((2, len(lengths)), np.int64)
+    user = seeking.seek(*sides, distinct, tables, ranks, n_hits, n_relevant)
+    n = int(n_hits.sum()) if user < 0 else 0
+    gains = worth if len(worth) == 0 else worth[(relevant[:-1] - relevant[0])[n_hits > 0]]
+    return user, ranks[:n].copy(), n_hits, n_relevant, gains
 
 
 def _repeated(admitted: Admitted, user: int) -> Exception:

@@ -7,34 +7,16 @@ from typing import Any
 import numpy as np
 
 from toplist.progress import bar
+from toplist.tabular import pyarrow
 
 # Ids in a part: 8 MB of them.
 IDS = 1 << 20
 
 
-def library() -> Any:
-    """Return pyarrow, its Parquet reader loaded.
-
-    Raises
-    ------
-    ValueError
-        If pyarrow is not installed.
-    """
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise ValueError(
-            "Parquet files are read through pyarrow, which is not installed: pip install "
-            "'toplist[io]'"
-        ) from None
-    return pyarrow
-
-
 def read(path: str | os.PathLike[str], names: Mapping[str, str]) -> Any:
     """Return a whole file as a table."""
-    pyarrow = library()
-    return pyarrow.concat_tables([table for _, table in parts(path, names)])
+    arrow = pyarrow()
+    return arrow.concat_tables([table for _, table in parts(path, names)])
 
 
 def parts(path: str | os.PathLike[str], names: Mapping[str, str]) -> Iterator[tuple[int, Any]]:
@@ -52,12 +34,12 @@ def parts(path: str | os.PathLike[str], names: Mapping[str, str]) -> Iterator[tu
     ValueError
         For a file that cannot be read, and one without rows.
     """
-    pyarrow = library()
+    arrow = pyarrow()
     first, rest = 0, None
     user = names["user_id"]
     for table, long in _tables(os.fspath(path), set(names.values())):
         if long and user in table.column_names:
-            table = table if rest is None else pyarrow.concat_tables([rest, table])
+            table = table if rest is None else arrow.concat_tables([rest, table])
             end = _start_of_last(table[user])
             rest, table = table.slice(end), table.slice(0, end)
         if len(table):
@@ -81,7 +63,7 @@ def _start_of_last(users: Any) -> int:
 
 def _tables(path: str, wanted: set[str]) -> Iterator[tuple[Any, bool]]:
     """Yield the tables of all files, and whether they are long: a row per user and item."""
-    pyarrow = library()
+    arrow = pyarrow()
     files = [path]
     if os.path.isdir(path):
         files = sorted(entry.path for entry in os.scandir(path) if entry.name.endswith(".parquet"))
@@ -91,7 +73,7 @@ def _tables(path: str, wanted: set[str]) -> Iterator[tuple[Any, bool]]:
         os.stat(name)  # what is wrong with the path itself is an OSError that names it
         try:
             yield from _tables_of(name, wanted)
-        except (pyarrow.ArrowException, OSError) as error:
+        except (arrow.ArrowException, OSError) as error:
             raise ValueError(f"{name}: not readable: {error}") from None
 
 
@@ -105,14 +87,14 @@ def _rows_in_part(metadata: Any) -> int:
 
 
 def _tables_of(path: str, wanted: set[str]) -> Iterator[tuple[Any, bool]]:
-    pyarrow = library()
+    arrow = pyarrow()
     # a buffer: without it a whole column of a row group is in memory at once
-    with pyarrow.parquet.ParquetFile(path, buffer_size=1 << 20) as file:
+    with arrow.parquet.ParquetFile(path, buffer_size=1 << 20) as file:
         schema = file.schema_arrow
         columns = [name for name in schema.names if name in wanted or name.isdecimal()]
         if len(columns) < 2:
             columns = schema.names  # what is missing will be said beside what is there
-        long = not any(pyarrow.types.is_nested(schema.field(n).type) for n in columns)
+        long = not any(arrow.types.is_nested(schema.field(n).type) for n in columns)
         long &= not any(name.isdecimal() for name in columns)
         rows = file.metadata.num_rows
         with bar(os.path.basename(path), rows, " rows", least=1 << 20) as advance:
@@ -121,6 +103,6 @@ def _tables_of(path: str, wanted: set[str]) -> Iterator[tuple[Any, bool]]:
             # users with 100 ids each)
             for group in range(file.num_row_groups):
                 for batch in file.iter_batches(size, row_groups=[group], columns=columns):
-                    yield pyarrow.Table.from_batches([batch]), long
+                    yield arrow.Table.from_batches([batch]), long
                     if advance:
                         advance(len(batch))

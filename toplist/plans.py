@@ -39,17 +39,20 @@ class Plan:
         counted = counted_users(hits, rules)
         policies = rules.name, rules.empty, rules.missing
         terms = Terms(self.entries, *policies, hits.grading, self.pooled, weighted)
+        worth = _weights(self.weights, hits) if weighted else None
         histograms = population.count(
             hits,
             counted,
             tuple(terms.metrics.values()),
             self.depth,
             pooled=self.pooled,
-            weights=_weights(self.weights, hits) if weighted else None,
+            weights=worth,
             n_threads=n_threads,
         )
         n_missing = int(np.sum((hits.n_relevant > 0) & (hits.n_listed == 0)))
-        return TopKResult(terms, histograms, hits, counted, len(hits), n_missing, hits.n_extra)
+        return TopKResult(
+            terms, histograms, hits, counted, len(hits), n_missing, hits.n_extra, worth
+        )
 
 
 def plan_of(

@@ -115,7 +115,8 @@ class Population:
         n_users = self.n_users[:, np.newaxis]
         divisors = metric.divisors(self.n_relevant, self.n_listed, depth)
         means = self.sums(metric) / divisors
-        mean = (n_users * means).sum(axis=0) / n
+        # of one row, as in leave-one-out, not rounded again: precision = hit / k, bit for bit
+        mean = means[0] if len(means) == 1 else (n_users * means).sum(axis=0) / n
         between = n_users * (means - mean) ** 2
         return Moments(n, n, n, mean, (self._spread(metric) / divisors**2 + between).sum(axis=0))
 

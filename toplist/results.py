@@ -1,55 +1,26 @@
 """What an evaluation returns: means at every k, their spread, and who was counted."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist import per_user, tables
+from toplist import per_user, segments, tables
 from toplist.checks import choice
 from toplist.conventions import policies, same_formula
 from toplist.formulas import GAIN_WORDS, STYLES, SYMBOLS, formula
-from toplist.grades import Grading
 from toplist.hits import Hits
 from toplist.metrics import Metric
 from toplist.population import Average, Population
+from toplist.segments import Segments
+from toplist.terms import Entry as Entry
+from toplist.terms import Terms as Terms
+from toplist.terms import difference
 
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One entry of `metrics` as asked for: at one k (a float) or at several (an array)."""
-
-    metric: Metric
-    ks: tuple[int, ...]
-    scalar: bool
-
-
-@dataclass(frozen=True)
-class Terms:
-    """What two results must share to be merged: what was asked, and by which rules."""
-
-    entries: tuple[Entry, ...]
-    convention: str
-    empty: str
-    missing: str
-    grading: Grading
-    pooled: tuple[str, ...] = ()
-    weighted: bool = False
-
-    @property
-    def depth(self) -> int:
-        """The largest k."""
-        return max((k for entry in self.entries for k in entry.ks), default=0)
-
-    @property
-    def metrics(self) -> dict[str, Metric]:
-        """The metrics by name, each once."""
-        return {entry.metric.name: entry.metric for entry in self.entries}
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +46,8 @@ class TopKResult:
         The users' keys in the order of the rows; positions where none were given.
     hits, counted : Hits and (n_users,) bool, or None
         What per-user values are computed from: the hits, and whose are in the means.
+    weights : (n_users,) float64, or None
+        How much each user counts.
 
     Examples
     --------
@@ -92,6 +65,7 @@ class TopKResult:
     n_users: int
     n_missing: int
     n_extra: int
+    weights: Floats | None = None
 
     @property
     def n_evaluated(self) -> int:
@@ -199,9 +173,39 @@ class TopKResult:
             *([GAIN_WORDS[terms.grading.gains]] if metric.graded else []),
             tables.rules(self, metric) + (f"; the same in {', '.join(peers)}" if peers else ""),
             f"{tables.averaging(self, metric)}; {policies(terms.empty, terms.missing)}",
+            *tables.sampling(self),
             tables.account(self),
         ]
         return "\n".join(lines)
+
+    def by(self, labels: Any) -> "Segments":
+        """Split the users by an attribute: a result for every label.
+
+        Parameters
+        ----------
+        labels : one label per user, or dict user -> label
+            An array or list in the order of `users`; or a dict or pandas Series keyed by user,
+            where users may be absent. Labels that are absent, None or NaN are a segment of
+            their own, None.
+
+        Returns
+        -------
+        Segments
+            A mapping label -> TopKResult, a table when printed. Its users add up to these.
+
+        Raises
+        ------
+        ValueError
+            For labels of another number, or keyed by other users; or without hits.
+
+        Examples
+        --------
+        >>> from toplist import top_k_eval
+        >>> result = top_k_eval({"a": [1], "b": [2], "c": [3]}, {"a": 1, "b": 9, "c": 3}, k=1)
+        >>> {label: part["hit@1"] for label, part in result.by({"a": "new", "b": "new"}).items()}
+        {'new': 0.5, None: 1.0}
+        """
+        return segments.by(self, labels)
 
     def to_dict(self) -> dict[str, float]:
         """Return the means asked for, ``{"ndcg@10": 0.1, ...}``."""
@@ -237,17 +241,22 @@ class TopKResult:
         if not isinstance(other, TopKResult):
             return NotImplemented
         if self.terms != other.terms:
-            raise ValueError(f"cannot merge: {_difference(self.terms, other.terms)}")
+            raise ValueError(f"cannot merge: {difference(self.terms, other.terms)}")
         held = None
         if self.hits is not None and other.hits is not None:
             held = self.hits + other.hits, np.concatenate([self.counted, other.counted])
         hits, counted = held or (None, None)
+        weights = None
+        if held and self.weights is not None and other.weights is not None:
+            weights = np.concatenate([self.weights, other.weights])
+        counts = ("n_users", "n_missing", "n_extra")
         return TopKResult(
-            self.terms,
-            self.population + other.population,
-            hits,
-            counted,
-            *(getattr(self, n) + getattr(other, n) for n in ("n_users", "n_missing", "n_extra")),
+            terms=self.terms,
+            population=self.population + other.population,
+            hits=hits,
+            counted=counted,
+            weights=weights,
+            **{name: getattr(self, name) + getattr(other, name) for name in counts},
         )
 
     def __radd__(self, other: Any) -> "TopKResult":
@@ -283,19 +292,3 @@ class TopKResult:
     @cached_property
     def _moments(self) -> dict[str, Average]:
         return {metric.name: self.population.moments(metric) for metric in self.population.metrics}
-
-
-def _difference(a: Terms, b: Terms) -> str:
-    """Name the first term that differs, and both values."""
-    for field in fields(Terms):
-        mine, theirs = getattr(a, field.name), getattr(b, field.name)
-        if mine != theirs and field.name != "entries":
-            return f"{field.name} is {mine!r} in one and {theirs!r} in the other"
-    names = [
-        [f"{entry.metric.name}@{k}" for entry in terms.entries for k in entry.ks]
-        for terms in (a, b)
-    ]
-    if names[0] == names[1]:
-        metrics = [name for name in a.metrics if a.metrics[name] != b.metrics[name]]
-        return f"{', '.join(metrics) or 'k'} is defined differently in one and in the other"
-    return f"one has {', '.join(names[0])}, the other {', '.join(names[1])}"

@@ -79,12 +79,13 @@ def grid(result: "TopKResult", markup: str = "{mean} ±{half}") -> list[list[str
         asked.setdefault(entry.metric.name, set()).update(entry.ks)
     rows = [["", *(f"@{k}" for k in ks)]]
     for name, wanted in asked.items():
-        cells = (_cell(result, f"{name}@{k}", markup) if k in wanted else "" for k in ks)
+        cells = (cell(result, f"{name}@{k}", markup) if k in wanted else "" for k in ks)
         rows.append([name, *cells])
     return rows
 
 
-def _cell(result: "TopKResult", name: str, markup: str) -> str:
+def cell(result: "TopKResult", name: str, markup: str = "{mean} ±{half}") -> str:
+    """Return a mean with half of its interval."""
     mean = result[name]
     half = result.interval(name)[1] - mean
     if np.isnan(half):
@@ -104,9 +105,20 @@ def columns(rows: list[list[str]]) -> str:
 
 def text(result: "TopKResult") -> str:
     """Return the result as a table for a terminal."""
+    return "\n".join([columns(grid(result)), *rule_lines(result)])
+
+
+def rule_lines(result: "TopKResult") -> list[str]:
+    """Say by which rules the means were made, and who is in them."""
     interval = ", ± half of the 95 % interval" if result.n_evaluated > 1 else ""
     convention = f"{rules(result)}: {averaging(result)}{interval}"
-    return "\n".join([columns(grid(result)), convention, account(result)])
+    return [convention, *sampling(result), account(result)]
+
+
+def sampling(result: "TopKResult") -> list[str]:
+    """Say how the candidates were drawn, if they were."""
+    sampled = result.terms.sampled
+    return [] if sampled is None else [sampled.words]
 
 
 def summary(result: "TopKResult") -> list[tuple[Any, ...]]:
@@ -141,6 +153,7 @@ def as_json(result: "TopKResult") -> str:
     content = {
         "convention": result.terms.convention,
         "k": list(result.ks),
+        **({"sampled": vars(sampled)} if (sampled := result.terms.sampled) else {}),
         **{name: getattr(result, name) for name in COUNTS},
         "values": {name: number(result[name]) for name in names},
         "std": {name: number(result.std(name)) for name in names},

@@ -6,9 +6,9 @@ import sys
 from collections.abc import Sequence
 
 from toplist import __version__
-from toplist.cli import definitions, evaluation
+from toplist.cli import checking, definitions, evaluation, splitting
 
-COMMANDS = (evaluation, definitions)
+COMMANDS = (evaluation, splitting, checking, definitions)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -24,7 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("toplist: interrupted", file=sys.stderr)
         return 130
-    except (ValueError, TypeError, OSError, MemoryError) as error:
+    except (ValueError, TypeError, OSError, MemoryError, ImportError) as error:
         print(f"toplist: {_one_line(error)}", file=sys.stderr)
         return 1
     return _say(text)

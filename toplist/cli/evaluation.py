@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from toplist import files, tables
+from toplist.cli import segmenting
 from toplist.conventions import CONVENTIONS, EMPTY, MISSING
 from toplist.evaluate import DEFAULT
 from toplist.grades import GAINS, Grading
@@ -56,6 +57,7 @@ def add(commands: Any) -> None:
         metavar="FILE",
         help="also write every user's values (CSV); reads in memory",
     )
+    add("--segments", metavar="FILE:COLUMN", help="also by a column of a file; reads in memory")
     parser.set_defaults(run=_eval, check=_check_eval)
 
 
@@ -82,6 +84,8 @@ def _check_eval(options: argparse.Namespace) -> None:
         if options.per_user and os.path.realpath(source) == os.path.realpath(options.per_user):
             raise ValueError(f"--per-user {options.per_user} would overwrite an input file")
     Grading(options.relevant_from, options.gains)
+    if options.segments:
+        segmenting.check(options.segments)
 
 
 def _eval(options: argparse.Namespace) -> str:
@@ -100,10 +104,14 @@ def _eval(options: argparse.Namespace) -> str:
         recs_format=options.recs_format,
         truth_format=options.truth_format,
         order=options.order,
-        in_memory=options.in_memory or bool(options.per_user),
+        in_memory=options.in_memory or bool(options.per_user or options.segments),
     )
     if options.per_user:
         files.write_text(options.per_user, tables.per_user_csv(result))
+    if options.segments:
+        user_id = dict(options.columns).get("user_id", "user_id")
+        split = segmenting.split(result, options.segments, user_id)
+        return segmenting.FORMATS[options.format](split)
     return _FORMATS[options.format](result)
 
 

@@ -21,11 +21,9 @@ def tables_for(most: int, longest: int) -> tuple[NDArray[Any], ...]:
     slots = np.zeros(1 << _slot_bits.py_func(most), np.uint16 if most < 1 << 16 else np.int32)
     chain, finder = np.empty(most, np.int32), np.full(most, -1, np.int32)
     candidates, suspects = np.empty((2, longest + 1), np.int32)
-    places, table = (
-        np.empty(1 << 16, np.uint16),
-        np.empty(1 << (2 * longest).bit_length(), np.int32),
-    )
-    return slots, chain, finder, candidates, suspects, places, table
+    hashes, places = np.empty(SHORT, np.uint16), np.empty(1 << 16, np.uint16)
+    table = np.empty(1 << (2 * longest).bit_length(), np.int32)
+    return slots, chain, finder, candidates, suspects, hashes, places, table
 
 
 @kernel
@@ -86,7 +84,8 @@ def join(
     of which the sweep 0.6; a dense table of all ids took 1.7 (and needs an id map), open
     addressing 5, a linear search through 20 relevant ids 10.
     """
-    slots, chain, finder, candidates, suspects, places, table = tables
+    slots, chain, finder, candidates = tables[:4]
+    suspects, hashes, places, table = tables[4:]
     total = 0
     for u in range(len(lengths)):
         begin = truth_offsets[u] - truth_offsets[0]
@@ -95,12 +94,9 @@ def join(
         listed = items[begin : begin + lengths[u]]
         shift = np.uint64(64 - _slot_bits(len(truth)))
         n_relevant[u] = _enter(truth, shift, slots, chain)
-        if distinct:
-            n_candidates = _sweep_placing(listed, shift, slots, candidates, places)
-            if _repeats(listed, places, suspects, table):
-                return u
-        else:
-            n_candidates = _sweep(listed, shift, slots, candidates)
+        if distinct and _repeats(listed, hashes, places, suspects, table):
+            return u
+        n_candidates = _sweep(listed, shift, slots, candidates)
         n = 0
         for c in range(n_candidates):
             i = candidates[c]
@@ -147,19 +143,6 @@ def _sweep(listed, shift, slots, candidates):
 
 
 @kernel
-def _sweep_placing(listed, shift, slots, candidates, places):
-    """As `_sweep`, and let every id leave its position in a table, for `_repeats`."""
-    place_shift = _place_shift(len(listed))
-    n = np.uint64(0)
-    for i in range(np.uint64(len(listed))):
-        hashed = np.uint64(listed[i]) * GOLDEN
-        places[hashed >> place_shift] = i
-        candidates[n] = i
-        n += np.uint64(slots[hashed >> shift] != 0)
-    return n
-
-
-@kernel
 def _place_shift(n):
     bits = 8
     while bits < 16 and 4 << bits < n * n:
@@ -168,28 +151,33 @@ def _place_shift(n):
 
 
 @kernel
-def _repeats(listed, places, suspects, table):
+def _repeats(listed, hashes, places, suspects, table):
     """Return whether an id stands in the list twice.
 
-    An id that does not find its own position in `places` shares its place with another id,
-    perhaps an equal one. With n^2 / 4 places (8 kB for a list of 100, so that they stay in the
-    first-level cache) there are two such suspects in a list, and only they are compared. Per id:
-    1.0 ns; marks of who was there, and hashing of each list with a shared place, took 1.6.
+    Every id leaves its position in a place of its own, or so it seems: an id that does not find
+    its position there again shares the place with another id, perhaps an equal one. With n^2 / 4
+    places (8 kB for a list of 100, so that they stay in the first-level cache) there are two such
+    suspects in a list, and only they are compared. Per id: 1.0 ns; marks of who was there, and
+    hashing of each list with a shared place, took 1.6; to hash on the fly, twice, took 1.3.
     """
-    n = len(listed)
-    if n > SHORT:
+    n = np.uint64(len(listed))
+    if n > np.uint64(SHORT):
         return _repeats_hashed(listed, table)
-    shift = _place_shift(n)
+    shift = _place_shift(len(listed))
+    for i in range(n):  # alone in its loop, so that several ids are multiplied at a time
+        hashes[i] = np.uint16((np.uint64(listed[i]) * GOLDEN) >> shift)
+    for i in range(n):
+        places[hashes[i]] = i
     found = np.uint64(0)
-    for i in range(np.uint64(n)):
+    for i in range(n):
         suspects[found] = i
-        found += np.uint64(places[(np.uint64(listed[i]) * GOLDEN) >> shift] != i)
+        found += np.uint64(places[hashes[i]] != i)
     if found > np.uint64(MOST_SUSPECTS):
         return _repeats_hashed(listed, table)
     same = False
     for s in range(found):
         item = listed[suspects[s]]
-        same |= item == listed[places[(np.uint64(item) * GOLDEN) >> shift]]
+        same |= item == listed[places[hashes[suspects[s]]]]
         for other in range(s):
             same |= item == listed[suspects[other]]
     return same

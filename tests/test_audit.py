@@ -1,0 +1,116 @@
+"""What an audit finds, and what it does not."""
+
+import numpy as np
+import pytest
+
+import toplist as tl
+from toplist import audit
+from toplist.cli import main
+from toplist.flaws import CHECKS
+
+RANKS = {"ann": ["tea", "jam"], "bob": ["fig", "tea"]}
+TRUTHS = {"ann": ["jam"], "bob": ["tea"]}
+TRAIN = {"ann": ["fig"], "bob": ["jam"], "eve": ["tea"]}
+
+
+def found(*arguments, **options):
+    """Return what was found, by name and count."""
+    return {name: n for name, n in audit.check(*arguments, **options).counts.items() if n}
+
+
+def test_nothing_is_found_in_good_data():
+    result = audit.check(RANKS, TRUTHS, TRAIN, k=2)
+    assert result.ok and set(result.counts) == set(CHECKS) and not any(result.counts.values())
+    assert str(result).endswith("nothing found")
+    assert result.sizes == {"ranks": (2, 3), "ground_truths": (2, 2), "train": (3, 3)}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected", "said"),
+    [
+        ((RANKS, TRUTHS, TRAIN | {"ann": ["jam"]}), {"leaked": 1, "listed_seen": 1,
+          "unknown_items": 1}, "'jam' of"),
+        (({"ann": ["tea"]}, TRUTHS), {"without_list": 1}, "1 of 2 users of ground_truths have no"),
+        ((RANKS, {"ann": ["jam"]}), {"without_truth": 1}, "are ignored: 'bob'"),
+        (({"ann": ["tea", "jam", "tea"]}, {"ann": "tea"}), {"listed_twice": 1}, "'tea' of 'ann'"),
+        ((None, {"ann": ["tea", "tea"]}), {"relevant_twice": 1}, "counted once"),
+        ((None, None, {"ann": ["tea"] * 3}), {"trained_twice": 2}, "2 repeated rows in the train"),
+        ((RANKS, TRUTHS, {"ann": ["fig", "tea"]}), {"cold_users": 1, "cold_items": 1,
+          "unknown_items": 1, "listed_seen": 1}, "not in train: 'bob'"),
+        (([[1, 2], []], [[1], [2]]), {"empty": 1}, "empty row in ranks: 1"),
+        (([[1, 2]], [["1"]]), {"two_kinds": 1}, "1 (int) in ranks, '1' (str) in ground_truths"),
+        (({1: [1]}, {"1": [1]}), {"two_kinds": 1, "without_list": 1, "without_truth": 1},
+         "user ids of 2 types"),
+        (([[4, 0, 0], [5, 6, 0]], [[4], [5]]), {"padding": 1, "listed_twice": 1}, "padding=0?"),
+        ((np.array([[4, -1], [5, 6]]), [4, 5]), {"padding": 1}, "padding=-1?"),
+        (({"a": ["x", "nan"]}, {"a": ["x"]}), {"padding": 1}, "padding='nan'?"),
+    ],
+)  # fmt: skip
+def test_every_flaw_is_found_and_said(arguments, expected, said):
+    assert found(*arguments) == expected
+    assert said in str(audit.check(*arguments))
+
+
+def test_short_lists_matter_where_k_is_given():
+    assert found([[1], [2, 3]], [1, 2], k=2) == {"short": 1}
+    assert found([[1], [2, 3]], [1, 2]) == {}
+
+
+def test_errors_come_first_and_ok_is_without_warnings():
+    result = audit.check([[1, 1], [2]], [1, 1], {0: [5]})
+    assert [one.level for one in result.findings] == sorted(
+        (one.level for one in result.findings), key=audit.LEVELS.index
+    )
+    assert not result.ok
+    assert audit.check([[1]], [1], {0: [5]}).ok  # notes alone
+
+
+def test_forms_of_the_sides():
+    lists = tl.Lists([0, 2, 3], [1, 2, 3])
+    assert found(lists, [1, 9], (np.array([0, 1]), np.array([5, 3]))) == {
+        "cold_items": 2, "listed_seen": 1, "unknown_items": 2
+    }  # fmt: skip
+    pandas = pytest.importorskip("pandas")
+    train = pandas.DataFrame({"user_id": ["ann"], "item_id": ["jam"]})
+    assert found(RANKS, TRUTHS, train)["leaked"] == 1
+    assert found(None, {"ann": {"jam": 0.0, "tea": 2.0}}, train) == {"cold_items": 1}
+    with pytest.raises(TypeError, match="ranks is a int"):
+        audit.check(3)
+    with pytest.raises(TypeError, match="give ranks, ground_truths, a training log"):
+        audit.check()
+
+
+@pytest.fixture
+def cli(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "recs.csv").write_text("user_id,item_id,rank\n1,a,1\n1,b,2\n2,a,1\n")
+    (tmp_path / "truth.csv").write_text("user_id,item_id\n1,b\n2,c\n")
+    (tmp_path / "log.csv").write_text("user_id,item_id,timestamp\n1,b,3\n2,a,4\n")
+
+    def run(*arguments):
+        status = main(list(arguments))
+        return status, *capsys.readouterr()
+
+    return run
+
+
+def test_check_on_the_command_line(cli):
+    status, out, err = cli("check", "recs.csv", "truth.csv", "--train", "log.csv", "-k", "2")
+    assert (status, err) == (0, "")
+    assert "warning  1 relevant items (of 1 users) are in the user's own training log: 'b'" in out
+    assert "note     1 lists are shorter than k=2: of '2'" in out
+    status, out, err = cli("check", "recs.csv", "truth.csv", "--train", "log.csv", "--strict")
+    assert (status, out) == (1, "")
+    assert err.count("\n") == 1 and "training log" in err
+    assert cli("check", "recs.csv", "truth.csv", "--strict")[0] == 0
+    status, _, err = cli("check", "recs.csv", "truth.csv", "--train", "none.csv")
+    assert status == 1 and "none.csv: No such file" in err
+
+
+def test_a_typed_log_beside_text_files(cli, tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    parquet.write_table(pyarrow.table({"user_id": [1], "item_id": ["b"]}), tmp_path / "log.parquet")
+    _, out, _ = cli("check", "recs.csv", "truth.csv", "--train", "log.parquet")
+    assert "'b' of '1'" in out and "types" not in out

@@ -1,0 +1,276 @@
+"""Sampled candidates: drawn fairly, never what the user has, and marked wherever shown."""
+
+import itertools
+import math
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import toplist as tl
+from toplist import loo
+
+FEW = settings(deadline=None, max_examples=60)
+RNG = np.random.default_rng(0)
+
+
+@st.composite
+def drawn(draw):
+    n_items, n_users = draw(st.integers(4, 12)), draw(st.integers(1, 5))
+    column = st.integers(0, n_items - 1)
+    held = draw(st.lists(column, min_size=n_users, max_size=n_users))
+    most = n_items - 2
+    seen = draw(st.lists(st.sets(column, max_size=most), min_size=n_users, max_size=n_users))
+    left = min(n_items - len(own | {item}) for own, item in zip(seen, held, strict=True))
+    return n_items, held, seen, draw(st.integers(1, max(1, left))), left
+
+
+@FEW
+@given(drawn(), st.booleans(), st.integers(0, 2**64 - 1))
+def test_drawn_items_are_new_to_the_user_and_distinct(case, popular, seed):
+    n_items, held, seen, n, left = case
+    weights = 10.0 ** -np.arange(n_items) if popular else None
+
+    def draw():
+        return loo.negatives(held, n, n_items=n_items, exclude=seen, popularity=weights, seed=seed)
+
+    if left < n:
+        with pytest.raises(ValueError, match=r"user \d has fewer than n=1 items left to draw"):
+            draw()
+        return
+    items = draw()
+    assert items.shape == (len(held), n)
+    for row, own, item in zip(items.tolist(), seen, held, strict=True):
+        assert len(set(row)) == n
+        assert not set(row) & (own | {item})
+        assert set(row) <= set(range(n_items))
+
+
+def test_a_users_draw_does_not_depend_on_order_others_or_threads(monkeypatch):
+    n_users, n_items = 300, 500
+    held = RNG.integers(0, n_items, n_users)
+    seen = RNG.random((n_users, n_items)) < 0.1
+    users = [f"user {u}" for u in range(n_users)]
+    options = {"n_items": n_items, "seed": 7}
+    whole = loo.negatives(held, 40, exclude=seen, users=users, n_threads=1, **options)
+    order = RNG.permutation(n_users)[:200]
+    monkeypatch.setattr("toplist.candidates.BLOCK", 400)
+    some = loo.negatives(
+        held[order],
+        40,
+        exclude=seen[order],
+        users=[users[u] for u in order],
+        n_threads=4,
+        **options,
+    )
+    assert np.array_equal(some, whole[order])
+    as_numbers = loo.negatives(held, 40, exclude=seen, **options)
+    as_text = loo.negatives(held, 40, exclude=seen, users=list(map(str, range(n_users))), **options)
+    assert np.array_equal(as_numbers, as_text)
+    assert not np.array_equal(as_numbers, whole)
+    other = loo.negatives(held, 40, exclude=seen, n_items=n_items, seed=8)
+    assert np.mean(other == as_numbers) < 0.05
+
+
+@pytest.mark.parametrize("n", [3, 7])  # by drawing again; nearly all, by order
+def test_uniform_draws_are_uniform(n):
+    n_users, n_items = 20_000, 9
+    items = loo.negatives(np.zeros(n_users, int), n, n_items=n_items, exclude=[{8}] * n_users)
+    counts = np.bincount(items.ravel(), minlength=n_items)
+    assert counts[0] == counts[8] == 0
+    share = n / 7
+    assert np.all(abs(counts[1:8] - n_users * share) <= 5 * np.sqrt(n_users * share * (1 - share)))
+
+
+@pytest.mark.parametrize("weights", [[0, 1, 2, 3, 4], [0, 1, 1e-9, 1e-9, 1e-9]])
+def test_draws_by_popularity_are_in_proportion_one_after_another(weights):
+    """Against the chances of every ordered pair; the second weights end by ordering."""
+    n_users = 20_000
+    items = loo.negatives(np.zeros(n_users, int), 2, n_items=5, popularity=weights)
+    total = sum(weights)
+    for a, b in itertools.permutations(range(1, 5), 2):
+        chance = weights[a] / total * weights[b] / (total - weights[a])
+        found = np.sum((items == [a, b]).all(axis=1))
+        assert abs(found - n_users * chance) <= 5 * math.sqrt(n_users * chance * (1 - chance)) + 1
+
+
+@FEW
+@given(drawn(), st.sampled_from(["order", "best", "worst"]))
+def test_sampled_ranks_are_ranks_among_the_drawn_items(case, ties):
+    n_items, held, seen, n, left = case
+    if left < n:
+        return
+    seen = [own - {item} for own, item in zip(seen, held, strict=True)]
+    scores = np.random.default_rng(n_items).integers(0, 4, (len(held), n_items)).astype(float)
+    found = loo.sampled_ranks(scores, held, n, exclude=seen, ties=ties)
+    drawn_items = loo.negatives(held, n, n_items=n_items, exclude=seen)
+    others = [
+        set(range(n_items)) - set(row) - {item}
+        for row, item in zip(drawn_items.tolist(), held, strict=True)
+    ]
+    assert found.ranks.tolist() == loo.ranks_of(scores, held, exclude=others, ties=ties).tolist()
+    if left == n and len(set(map(len, seen))) == 1:  # a sample of all there is
+        full = loo.ranks_of(scores, held, exclude=seen, ties=ties)
+        assert found.ranks.tolist() == full.tolist()
+        assert found.n_candidates == n + 1
+
+
+def test_a_function_scores_candidates_alone():
+    scores = RNG.random((50, 200))
+    held = RNG.integers(0, 200, 50)
+    asked = []
+
+    def score(rows, items):
+        asked.append((rows.shape, items.shape))
+        assert items[:, 0].tolist() == held[rows[:, 0]].tolist()
+        return scores[rows, items]
+
+    one, other = (
+        loo.sampled_ranks(score, held, 20, n_items=200),
+        loo.sampled_ranks(scores, held, 20),
+    )
+    assert np.array_equal(one.ranks, other.ranks) and one.sampled == other.sampled
+    assert asked == [((50, 1), (50, 21))]
+
+
+def sampled(n=100, n_users=400, n_items=1_000, **options):
+    scores = np.random.default_rng(1).random((n_users, n_items))
+    return loo.sampled_ranks(scores, np.arange(n_users), n, **options)
+
+
+def test_a_sampled_result_says_so_everywhere():
+    with pytest.warns(loo.SampledMetricsWarning, match="k=5 among 100 sampled items of 1,000"):
+        result = sampled(seed=3).evaluate([5, 10], metrics=["hit", "mrr"])
+    words = "SAMPLED: ranked among 100 items of 1,000 (uniform, seed 3; ties: order)"
+    assert words in repr(result) and words in result.formula("hit@5")
+    assert '"sampled": {' in tl.tables.as_json(result)
+    assert words in repr(result.by([0, 1] * 200))
+    assert result.n_users == 400 and result.terms.sampled.n == 100
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", loo.SampledMetricsWarning)
+        other = sampled(seed=4).evaluate([5, 10], metrics=["hit", "mrr"])
+    with pytest.raises(ValueError, match="cannot merge: sampled is Sampled"):
+        result + other
+    plain = tl.top_k_eval(tl.Hits.from_ranks([1], 10), k=5)
+    assert "SAMPLED" not in repr(plain)
+
+
+@pytest.mark.parametrize(("k", "n", "warned"), [(1, 100, True), (50, 100, True), (51, 100, False),
+                                                (10, 500, True), (10, 501, False)])  # fmt: skip
+def test_the_warning_is_for_a_small_k_among_few(k, n, warned):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        sampled(n).evaluate(k, metrics="hit")
+    assert [one.category for one in caught] == [loo.SampledMetricsWarning] * warned
+    if warned:
+        assert f"about the first {k * 1000 // n:,} of all items" in str(caught[0].message)
+
+
+def test_a_held_out_item_that_is_excluded_is_never_listed():
+    found = loo.sampled_ranks(np.zeros((2, 9)), [1, 2], 3, exclude=[{1}, {3}])
+    assert found.ranks[0] == 0 and found.ranks[1] > 0
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"n": 0}, ValueError, "n must be at least 1"),
+        ({"n": 99}, ValueError, "user 0 has fewer than n=99 items left to draw of 9"),
+        ({"popularity": [1, 2]}, ValueError, r"popularity has shape \(2,\)"),
+        ({"popularity": [-1.0] * 9}, ValueError, "0 or more per item"),
+        ({"popularity": [1.0] * 3 + [0.0] * 6}, ValueError, "fewer than n=3 items left"),
+        ({"ties": "average"}, ValueError, "ties='average': choose from 'order', 'best', 'worst'"),
+        ({"scores": [[1.0]]}, TypeError, "2-D array of numbers"),
+        ({"scores": np.full((2, 9), np.nan)}, ValueError, "user 0, item . is NaN"),
+        ({"users": ["a"]}, ValueError, "1 users for 2 held-out items"),
+        ({"seed": 1.5}, ValueError, "seed must be a whole number"),
+        (
+            {"scores": lambda rows, items: np.zeros(3), "n_items": 9},
+            ValueError,
+            r"\(3,\) scores for \(2, 4\) candidates",
+        ),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(options, error, message):
+    given_ = {"scores": np.zeros((2, 9)), "held_out": [1, 2], "n": 3} | options
+    with pytest.raises(error, match=message):
+        loo.sampled_ranks(**given_)
+
+
+# Estimators
+
+
+def chances(n, n_items):
+    """Return the chance of every sampled rank at every rank, from binomial coefficients."""
+    return np.array(
+        [
+            [
+                math.comb(r, s) * math.comb(n_items - 1 - r, n - s) / math.comb(n_items - 1, n)
+                for s in range(n + 1)
+            ]
+            for r in range(n_items)
+        ]
+    )
+
+
+def estimated(ranks, n, n_items, metric, k, gamma):
+    """Minimise the sum of squared bias and variance by stacking it as one least-squares problem."""
+    chance = chances(n, n_items)
+    worth = {"hit": lambda r: 1.0, "mrr": lambda r: 1 / r, "ndcg": lambda r: 1 / math.log2(r + 1)}
+    target = np.array([worth[metric](r) if r <= k else 0.0 for r in range(1, n_items + 1)])
+    # Σ (1 - γ) E[f]² - 2 E[f] m + γ E[f²]: rows for the bias, and rows for γ E[f²]
+    scale = math.sqrt(1 - gamma)
+    stacked = np.vstack([scale * chance, math.sqrt(gamma) * np.diag(np.sqrt(chance.sum(axis=0)))])
+    wanted = np.concatenate([target / scale, np.zeros(n + 1)])
+    f = np.linalg.lstsq(stacked, wanted, rcond=None)[0]
+    return np.mean([f[rank - 1] if rank else 0.0 for rank in ranks])
+
+
+@pytest.mark.parametrize("gamma", [0.01, 0.1, 0.5])
+@pytest.mark.parametrize("metric", ["hit", "mrr", "ndcg"])
+def test_the_corrected_estimate_minimises_what_the_paper_minimises(metric, gamma):
+    ranks = sampled(n=8, n_items=60, n_users=60)
+    found = loo.corrected(ranks, [3, 10], metrics=metric, gamma=gamma)
+    for k in (3, 10):
+        expected = estimated(ranks.ranks, 8, 60, metric, k, gamma)
+        assert found[f"{metric}@{k}"].value == pytest.approx(expected, abs=1e-9)
+        assert found[f"{metric}@{k}"].low < expected < found[f"{metric}@{k}"].high
+
+
+def test_where_ranks_are_uniform_the_correction_removes_the_bias():
+    """Every rank 1..1000 once: hit@50 is 0.05, and 0.5 in raw samples of 100."""
+    scores = -np.tile(np.arange(1_000.0), (1_000, 1))
+    ranks = loo.sampled_ranks(scores, np.arange(1_000), 100)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", loo.SampledMetricsWarning)
+        raw = ranks.evaluate(50, metrics="hit")["hit@50"]
+    found = loo.corrected(ranks, 50, metrics="hit")["hit@50"]
+    assert raw > 0.45
+    assert found.low < 0.05 < found.high and found.high - found.low < 0.05
+    full = np.mean(loo.ranks_of(scores, np.arange(1_000)) <= loo.full_depth(50, 100, 1_000))
+    assert abs(full - raw) < 0.02  # Li et al.: the raw hit rate is that at f(50) = 490
+
+
+def test_full_depth_is_the_rank_whose_mean_sampled_rank_is_k():
+    for k in (1, 2, 7):
+        depth = loo.full_depth(k, 8, 60)
+        means = chances(8, 60) @ np.arange(1, 10)
+        assert means[depth - 1] <= k + 1e-9 and (depth == 60 or means[depth] > k)
+    assert [loo.full_depth(k, 100, 9_066) for k in (1, 2, 101)] == [1, 91, 9_066]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: loo.corrected(sampled(popularity=np.ones(1_000)), 5), "drawn by popularity"),
+        (lambda: loo.corrected(sampled(), 5, gamma=0), "gamma=0: above 0 and at most 1"),
+        (lambda: loo.corrected(sampled()), "k is missing"),
+        (lambda: loo.full_depth(12, 10, 100), "k <= n"),
+        (lambda: loo.full_depth(1, 100, 100), "n_items=100"),
+    ],
+)
+def test_what_cannot_be_estimated_is_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

@@ -1,0 +1,183 @@
+"""Results split by an attribute of the users: everything adds up, nobody is dropped."""
+
+import csv
+import io
+import json
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import graded_populations, populations
+
+import toplist as tl
+from toplist.cli import main
+
+FEW = settings(deadline=None, max_examples=60)
+METRICS = ["hit", "precision", "map", "ndcg", "rbp"]
+LABELS = st.sampled_from(["new", "old", None, math.nan])
+POPULATION = populations(max_users=9) | graded_populations(max_users=9)
+
+
+def clean(label):
+    return None if label is None or label != label else label
+
+
+@FEW
+@given(POPULATION, st.data(), st.sampled_from(["standard", "lenskit", "neurec", "trec_eval"]))
+def test_a_segment_is_the_result_of_its_users_alone(population, data, convention):
+    ranks, truths = population
+    labels = data.draw(st.lists(LABELS, min_size=len(ranks), max_size=len(ranks)))
+    weights = data.draw(st.none() | st.just([1.0 + u % 3 for u in range(len(ranks))]))
+    own = tl.CONVENTIONS[convention].metrics
+    options = {"k": [1, 5], "metrics": [name for name in METRICS if name in own]}
+    options["convention"] = convention
+    whole = tl.top_k_eval(ranks, truths, weights=weights, **options)
+    found = whole.by(labels)
+    assert set(found) == set(map(clean, labels))
+    for label, part in found.items():
+        users = [u for u, one in enumerate(labels) if clean(one) == label]
+        alone = tl.top_k_eval(
+            [ranks[u] for u in users],
+            [truths[u] for u in users],
+            weights=None if weights is None else [weights[u] for u in users],
+            **options,
+        )
+        assert list(part.users) == users
+        for name in part.names():
+            assert np.array_equal(part[name], alone[name], equal_nan=True)
+            assert np.allclose(part.std(name), alone.std(name), equal_nan=True, atol=1e-12)
+            assert np.array_equal(part.per_user(name), whole.per_user(name)[users], equal_nan=True)
+    for count in ("n_users", "n_evaluated", "n_skipped", "n_missing"):
+        assert sum(getattr(part, count) for part in found.values()) == getattr(whole, count)
+
+
+@FEW
+@given(populations(max_users=9), st.data())
+def test_the_segments_merge_to_the_whole(population, data):
+    labels = data.draw(st.lists(LABELS, min_size=len(population[0]), max_size=len(population[0])))
+    whole = tl.top_k_eval(*population, k=5)
+    merged = sum(whole.by(labels).values())
+    assert all(np.array_equal(whole[name], merged[name], equal_nan=True) for name in whole.names())
+
+
+LISTS = {"ann": ["tea"], "bob": ["jam"], "eve": ["fig"], "zed": ["fig"]}
+TRUTHS = {"eve": "fig", "ann": "tea", "bob": "fig", "joe": []}
+
+
+@pytest.fixture
+def result():
+    return tl.top_k_eval(LISTS, TRUTHS, k=1, metrics=["hit", "mrr"])
+
+
+def test_labels_by_key_absent_ones_and_unused_ones(result):
+    found = result.by({"ann": "b", "bob": "a", "joe": "a", "kim": "a", "zed": "b"})
+    assert list(found) == ["a", "b", None]
+    assert [part["hit@1"] for part in found.values()] == [0.0, 1.0, 1.0]
+    assert [list(part.users) for part in found.values()] == [["bob", "joe"], ["ann"], ["eve"]]
+    assert (found["a"].n_users, found["a"].n_evaluated, found["a"].n_skipped) == (2, 1, 1)
+    assert found.n_unused == 2
+    assert repr(found) == (
+        "            users  n           hit@1           mrr@1\n"
+        "a               2  1          0.0000          0.0000\n"
+        "b               1  1          1.0000          1.0000\n"
+        "(no label)      1  1          1.0000          1.0000\n"
+        "all             4  3  0.6667 ±0.6533  0.6667 ±0.6533\n"
+        "users: of the ground truth; n: in the means\n"
+        "2 labels of users who are not in the result (unused)\n"
+        "convention standard: mean over users, ± half of the 95 % interval\n"
+        "3 of 4 users evaluated, 1 skipped (no relevant items), "
+        "1 with a list but no ground truth (ignored)"
+    )
+    assert found.to_dict()[None] == {"hit@1": 1.0, "mrr@1": 1.0}
+
+
+def test_labels_of_pandas(result):
+    pandas = pytest.importorskip("pandas")
+    series = pandas.Series({"ann": 1, "bob": 2, "eve": pandas.NA}, dtype="Int64")
+    assert list(result.by(series)) == [1, 2, None]
+    frame = result.by(series).to_pandas()
+    assert frame.columns.tolist() == ["segment", *tl.tables.SUMMARY]
+    assert frame["n"].tolist() == [1, 1, 1, 1, 1, 1]
+    with pytest.raises(ValueError, match="holds a user twice"):
+        result.by(pandas.Series([1, 2], index=["ann", "ann"]))
+
+
+def test_labels_of_several_kinds_keep_their_order(result):
+    assert list(result.by(["x", 1, "x", 1])) == ["x", 1]
+    assert list(result.by(np.array([3, 1, 3, 1]))) == [1, 3]
+
+
+@pytest.mark.parametrize(
+    ("labels", "error", "message"),
+    [
+        (["a"], ValueError, "1 labels for 4 users"),
+        ("abcd", TypeError, "labels is a str"),
+        ({1: "a"}, ValueError, "keyed by 1, the result has 'eve'"),
+    ],
+)
+def test_labels_that_do_not_fit_are_refused(result, labels, error, message):
+    with pytest.raises(error, match=message):
+        result.by(labels)
+
+
+def test_an_unknown_segment_is_a_key_error_with_the_known_ones(result):
+    with pytest.raises(KeyError, match="'c': the segments are 'a', None"):
+        result.by({"ann": "a"})["c"]
+
+
+# --segments FILE:COLUMN
+
+
+@pytest.fixture
+def cli(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "recs.csv").write_text("user_id,item_id,rank\nu1,a,1\nu2,b,1\nu3,c,1\n")
+    (tmp_path / "truth.csv").write_text("user_id,item_id\nu1,a\nu2,a\nu3,c\n")
+    (tmp_path / "users.csv").write_text("user_id,country\nu1,UK\nu2,FR\nu3,\nu9,UK\n")
+
+    def run(*arguments):
+        status = main(["eval", "recs.csv", "truth.csv", "-k", "1", "-m", "hit", *arguments])
+        return status, *capsys.readouterr()
+
+    return run
+
+
+def test_segments_on_the_command_line(cli):
+    status, out, _ = cli("--segments", "users.csv:country")
+    assert status == 0
+    assert [line.split()[0] for line in out.splitlines()[1:5]] == ["FR", "UK", "(no", "all"]
+    assert "1 labels of users who are not in the result" in out
+    _, out, _ = cli("--segments", "users.csv:country", "--format", "json")
+    content = json.loads(out)
+    assert [(one["segment"], one["values"]["hit@1"]) for one in content["segments"]] == [
+        ("FR", 0), ("UK", 1), (None, 1)
+    ]  # fmt: skip
+    assert content["n_users"] == sum(one["n_users"] for one in content["segments"])
+    _, out, _ = cli("--segments", "users.csv:country", "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert [(row["segment"], row["n"]) for row in rows] == [("FR", "1"), ("UK", "1"), ("", "1")]
+
+
+@pytest.mark.parametrize(
+    ("option", "status", "message"),
+    [
+        ("users.csv", 2, "write FILE:COLUMN"),
+        ("users.txt:a", 2, "names no table"),
+        ("users.csv:age", 1, "users.csv: no column 'age'; columns found: ['user_id', 'country']"),
+        ("none.csv:age", 1, "none.csv: No such file"),
+        ("recs.csv:rank", 0, ""),
+        ("other.csv:country", 1, "other.csv: has none of the users, but 'x', say"),
+        ("twice.csv:country", 1, "user 'u1' has two labels, 'UK' and 'FR'"),
+    ],
+)
+def test_bad_segments_are_one_line(cli, tmp_path, capsys, option, status, message):
+    (tmp_path / "other.csv").write_text("user_id,country\nx,UK\n")
+    (tmp_path / "twice.csv").write_text("user_id,country\nu1,UK\nu1,FR\n")
+    try:
+        found, _, err = cli("--segments", option)
+    except SystemExit as stop:
+        found, err = stop.code, capsys.readouterr().err
+    assert found == status and message in err
+    assert status == 0 or "Traceback" not in err

@@ -1,0 +1,155 @@
+"""`toplist split`: a log in; whole files out, or none."""
+
+import csv
+import gzip
+import sys
+
+import pytest
+
+from toplist import loo
+from toplist.cli import main
+
+LOG = 'user_id,item_id,timestamp,note\n1,a,2011-01-01,x\n1,b,2011-01-02,"y,z"\n2,a,2011-01-03,\n'
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "log.csv").write_text(LOG)
+    return tmp_path
+
+
+@pytest.fixture
+def cli(capsys):
+    def run(*arguments):
+        try:
+            status = main(["split", *arguments])
+        except SystemExit as stop:
+            status = stop.code
+        return status, *capsys.readouterr()
+
+    return run
+
+
+def rows(path):
+    with open(path, newline="") as stream:
+        return list(csv.reader(stream))
+
+
+def test_the_parts_are_files_with_all_columns(cli, folder):
+    status, out, err = cli("log.csv", "--out", "parts")
+    assert (status, err) == (0, "")
+    assert "leave one out: the last by time" in out
+    assert out.endswith("written: parts/train.csv, parts/test.csv\n")
+    header = ["user_id", "item_id", "timestamp", "note"]
+    assert rows("parts/train.csv") == [
+        header, ["1", "a", "2011-01-01", "x"], ["2", "a", "2011-01-03", ""]
+    ]  # fmt: skip
+    assert rows("parts/test.csv") == [header, ["1", "b", "2011-01-02", "y,z"]]
+    assert sorted(path.name for path in (folder / "parts").iterdir()) == ["test.csv", "train.csv"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "by_hand"),
+    [
+        (["--by", "random", "--seed", "5"], {"by": "random", "seed": 5}, loo.leave_one_out),
+        (["--ratio", "0.5"], {"ratio": 0.5}, loo.holdout),
+        (["--time", "2011-01-02"], {"time": "2011-01-02"}, loo.holdout),
+        (["--min-history", "0", "--short", "drop"], {"min_history": 0, "short": "drop"},
+         loo.leave_one_out),
+    ],
+)  # fmt: skip
+def test_the_options_are_those_of_python(cli, arguments, options, by_hand):
+    assert cli("log.csv", "--out", "parts", *arguments)[0] == 0
+    split = by_hand("log.csv", **options)
+    for part in ("train", "test"):
+        table = getattr(split, part)
+        assert rows(f"parts/{part}.csv")[1:] == list(map(list, zip(*table.values(), strict=True)))
+
+
+def test_gzip_and_tsv_and_other_names(cli, folder):
+    text = LOG.replace(",", "\t").replace("user_id", "who")
+    (folder / "log.tsv.gz").write_bytes(gzip.compress(text.encode()))
+    assert cli("log.tsv.gz", "--out", ".", "--columns", "user_id=who", "--validation")[0] == 0
+    with gzip.open("test.tsv.gz", "rt") as stream:
+        assert stream.readline() == "who\titem_id\ttimestamp\tnote\n"
+
+
+def test_parquet(cli, folder):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    table = pyarrow.table({"user_id": [1, 1], "item_id": [5, 6], "timestamp": [2, 1]})
+    parquet.write_table(table, folder / "log.parquet")
+    assert cli("log.parquet", "--out", "parts")[0] == 0
+    assert parquet.read_table("parts/test.parquet").to_pydict() == {
+        "user_id": [1], "item_id": [5], "timestamp": [2]
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        (["none.csv"], 1, "none.csv: No such file"),
+        (["log.txt"], 2, "log.txt: the extension names no table: use .csv"),
+        (["log.csv", "--columns", "who=x"], 2, "write NAME=NAME_IN_THE_FILE"),
+        (["log.csv", "--columns", "timestamp=when"], 1, "log.csv: log has no column 'timestamp'"),
+        (["log.csv", "--ratio", "2"], 1, "log.csv: ratio=2.0: a share between 0 and 1"),
+        (["log.csv", "--ratio", "0.2", "--validation"], 2, "--validation needs a value"),
+        (["log.csv", "--validation", "0.2"], 2, "with --ratio and --time only"),
+        (["log.csv", "--time", "1", "--by", "random"], 2, "does not go with --time"),
+        (["log.csv", "--ratio", "0.1", "--time", "2011-01-01"], 2, "--ratio or --time"),
+        (["short.csv"], 1, "short.csv:3: 2 columns instead of 3"),
+        (["empty.csv"], 1, "empty.csv: no rows"),
+        (["quote.csv"], 1, "quote.csv:2: not readable"),
+        (["bad.csv.gz"], 1, "bad.csv.gz: not readable"),
+        (["none.parquet"], 1, "none.parquet"),
+    ],
+)
+def test_bad_logs_and_words_are_one_line(cli, folder, arguments, status, message):
+    (folder / "short.csv").write_text("user_id,item_id,timestamp\n1,2,3\n1,2\n")
+    (folder / "empty.csv").write_text("user_id,item_id,timestamp\n")
+    (folder / "quote.csv").write_text('user_id,item_id,timestamp\n1,"a"b,3\n')
+    (folder / "bad.csv.gz").write_bytes(b"no gzip")
+    if arguments[0].endswith("parquet"):
+        pytest.importorskip("pyarrow")
+    found, out, err = cli(*arguments, "--out", "parts")
+    assert (found, out) == (status, "") and message in err
+    assert "Traceback" not in err
+    assert not (folder / "parts").exists()
+
+
+def test_the_log_itself_is_never_overwritten(cli, folder):
+    (folder / "train.csv").write_text(LOG)
+    status, _, err = cli("train.csv", "--out", ".")
+    assert status == 2 and "would overwrite the log" in err
+    assert (folder / "train.csv").read_text() == LOG
+
+
+def test_parts_are_written_whole_or_not_at_all(cli, folder, monkeypatch):
+    from toplist.cli import splitting
+
+    cli("log.csv", "--out", "parts")
+    before = (folder / "parts" / "train.csv").read_text()
+
+    def fail(path, table):
+        if "test" in path:
+            raise OSError(28, "No space left on device", path)
+        (folder / "written").touch()
+
+    monkeypatch.setattr(splitting, "write_table", fail)
+    status, out, err = cli("log.csv", "--out", "parts", "--seed", "9")
+    assert (status, out) == (1, "") and "No space left" in err
+    assert (folder / "written").exists()
+    assert (folder / "parts" / "train.csv").read_text() == before
+    assert sorted(path.name for path in (folder / "parts").iterdir()) == ["test.csv", "train.csv"]
+
+
+def test_parquet_without_its_library_is_one_line(cli, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    status, out, err = cli("log.parquet", "--out", "parts")
+    assert (status, out) == (1, "")
+    assert err == (
+        "toplist: Parquet files are read through pyarrow, which is not installed: pip install "
+        "'toplist[io]'\n"
+    )

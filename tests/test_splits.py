@@ -1,0 +1,339 @@
+"""Splits of a log: what is held out, whatever the order of rows and the kind of the log."""
+
+import datetime
+from collections import Counter, defaultdict
+from fractions import Fraction
+from itertools import chain
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import toplist as tl
+from toplist import loo
+
+TIMES = st.integers(0, 6)
+ROWS = st.lists(st.tuples(st.integers(0, 4), st.integers(5, 14), TIMES), min_size=1, max_size=40)
+SHUFFLES = st.randoms(use_true_random=False)
+WAYS = st.sampled_from(["last", "random", "basket"])
+REPEATS = st.sampled_from(["first", "last", "keep"])
+FEW = settings(deadline=None, max_examples=60)
+
+
+def columns(rows):
+    users, items, times = zip(*rows, strict=True)
+    return list(users), list(items), list(times)
+
+
+def parts(split):
+    """Return the rows of every part, in any order."""
+    whole = [split.train, split.test, split.validation]
+    return [None if part is None else Counter(zip(*part, strict=True)) for part in whole]
+
+
+def by_user(rows):
+    found = defaultdict(list)
+    for user, item, time in rows:
+        found[user].append((time, item))
+    return found
+
+
+def kept(rows, repeats):
+    """Drop repeated choices, in plain Python: user -> rows (time, item), oldest first."""
+    found = {}
+    for user, own in by_user(rows).items():
+        times = defaultdict(list)
+        for time, item in own:
+            times[item].append(time)
+        pick = {"first": lambda t: [min(t)], "last": lambda t: [max(t)], "keep": sorted}[repeats]
+        found[user] = sorted((time, item) for item in times for time in pick(times[item]))
+    return found
+
+
+# Against plain Python
+
+
+@FEW
+@given(ROWS, WAYS, REPEATS, st.integers(0, 3), st.booleans(), st.sampled_from(["train", "drop"]))
+def test_leave_one_out_holds_out_what_it_says(rows, by, repeats, least, validation, short):
+    split = loo.leave_one_out(
+        columns(rows), by, repeats=repeats, min_history=least, validation=validation, short=short
+    )
+    train, test, rest = (by_user((part or Counter()).elements()) for part in parts(split))
+    for user, own in kept(rows, repeats).items():
+        newest, n = max(own)[0], min(len(own), 1 + validation)
+        baskets = sorted({time for time, _ in own})[::-1]
+        if by == "basket":
+            n = sum(time in baskets[: 1 + validation] for time, _ in own)
+        if len(own) - n < least:
+            assert not test[user] and not rest[user]
+            assert sorted(train[user]) == (sorted(own) if short == "train" else [])
+            continue
+        assert sorted(train[user] + test[user] + rest[user]) == sorted(own)
+        if by == "basket":
+            assert sorted(test[user]) == [row for row in own if row[0] == baskets[0]]
+            assert {time for time, _ in rest[user]} == set(baskets[1:2] if validation else [])
+            continue
+        assert (len(test[user]), len(rest[user])) == (1, validation and len(own) > 1)
+        if by == "last":
+            assert test[user][0][0] == newest
+            assert all(time <= test[user][0][0] for time, _ in rest[user])
+            assert all(time <= row[0] for row in rest[user] for time, _ in train[user])
+    report = split.report
+    n_rows = sum(report.rows.values())
+    assert report.n_rows == len(rows) == n_rows + report.n_repeats + report.n_dropped
+    assert report.rows["train"] == len(split.train[0])
+    assert report.users["test"] + report.n_short == report.n_users == len({u for u, _, _ in rows})
+
+
+@FEW
+@given(ROWS, st.sampled_from([0.1, 0.29, 0.5, 0.7]), st.sampled_from([None, 0.2]), REPEATS)
+def test_holdout_holds_out_a_share_in_exact_arithmetic(rows, ratio, validation, repeats):
+    split = loo.holdout(columns(rows), ratio, validation=validation, repeats=repeats)
+    train, test, rest = (by_user((part or Counter()).elements()) for part in parts(split))
+    for user, own in kept(rows, repeats).items():
+        n, m = (int(Fraction(str(share)) * len(own)) for share in (ratio, validation or 0))
+        if n == 0 or len(own) - n - m < 1:
+            assert (sorted(train[user]), test[user], rest[user]) == (own, [], [])
+            continue
+        assert (len(test[user]), len(rest[user])) == (n, m)
+        times = [[time for time, _ in part[user]] for part in (train, rest, test)]
+        assert sorted(chain(*times)) == list(chain(*map(sorted, times)))
+
+
+@FEW
+@given(ROWS, TIMES, st.none() | TIMES, st.integers(0, 2))
+def test_holdout_by_time_never_trains_on_the_future(rows, time, validation, least):
+    if validation is not None:
+        time, validation = max(time, validation), min(time, validation)
+    split = loo.holdout(
+        columns(rows), time=time, validation=validation, repeats="keep", min_history=least
+    )
+    begin = time if validation is None else validation
+    train, test, rest = (part or Counter() for part in parts(split))
+    assert train == Counter(row for row in rows if row[2] < begin)
+    history = Counter(user for user, _, when in rows if when < begin)
+    known = [row for row in rows if history[row[0]] >= least]
+    assert test == Counter(row for row in known if row[2] >= time)
+    assert rest == Counter(row for row in known if begin <= row[2] < time)
+
+
+# Whatever the order and the kind
+
+
+@FEW
+@given(ROWS, SHUFFLES, WAYS, REPEATS, st.integers(0, 3), st.booleans())
+def test_the_order_of_rows_does_not_matter(rows, random, by, repeats, seed, validation):
+    shuffled = random.sample(rows, len(rows))
+    splits = [
+        loo.leave_one_out(columns(each), by, repeats=repeats, seed=seed, validation=validation)
+        for each in (rows, shuffled)
+    ]
+    assert parts(splits[0]) == parts(splits[1])
+    assert splits[0].report == splits[1].report
+    shares = [loo.holdout(columns(each), 0.4, by="random", seed=seed) for each in (rows, shuffled)]
+    assert parts(shares[0]) == parts(shares[1])
+
+
+DATES = [datetime.datetime(2011, 12, 1 + day, 8, 26) for day in range(7)]
+
+
+@pytest.fixture(scope="module")
+def kinds(tmp_path_factory):
+    """Make a log of every kind from rows, and rows of a log's part again."""
+    folder = tmp_path_factory.mktemp("logs")
+    pandas, polars, pyarrow = map(pytest.importorskip, ("pandas", "polars", "pyarrow"))
+    from pyarrow import parquet
+
+    def make(rows):
+        users, items, days = columns(rows)
+        times = [DATES[day] for day in days]
+        named = {"user_id": users, "item_id": items, "timestamp": times}
+        text = "".join(f"{u},{i},{t}\n" for u, i, t in zip(users, items, times, strict=True))
+        (folder / "log.csv").write_text(f"user_id,item_id,timestamp\n{text}")
+        tab = text.replace(",", "\t")
+        (folder / "log.tsv").write_text(f"user_id\titem_id\ttimestamp\n{tab}")
+        parquet.write_table(pyarrow.table(named), folder / "log.parquet")
+        yield pandas.DataFrame(named)
+        aware = [time.replace(tzinfo=datetime.UTC) for time in times]
+        yield pandas.DataFrame(named | {"timestamp": aware})
+        yield pandas.DataFrame(named).astype({"user_id": "category", "item_id": str})
+        yield polars.DataFrame(named)
+        yield pyarrow.table(named)
+        yield named
+        yield tuple(map(np.array, (users, items, [np.datetime64(t) for t in times])))
+        yield list(map(str, users)), list(map(str, items)), list(map(str, times))
+        yield users, items, [time.timestamp() for time in times]
+        yield from (str(folder / name) for name in ("log.csv", "log.tsv", "log.parquet"))
+
+    return make
+
+
+@settings(deadline=None, max_examples=12)
+@given(rows=ROWS, by=WAYS, seed=st.integers(0, 3))
+def test_the_kind_of_the_log_does_not_matter(kinds, rows, by, seed):
+    truths = None
+    for log in kinds(rows):
+        split = loo.leave_one_out(log, by, seed=seed)
+        found = {int(user): sorted(map(int, items)) for user, items in split.truths().items()}
+        truths = found if truths is None else truths
+        assert found == truths, type(log)
+        if not isinstance(log, str):
+            assert type(split.train) is type(log) is type(split.test)
+
+
+def test_all_columns_survive(kinds):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(
+        {"user_id": [1, 1, 2], "item_id": [5, 6, 5], "timestamp": [2, 1, 1], "price": [9.5, 8, 7]},
+        index=[10, 11, 12],
+    )
+    split = loo.leave_one_out(frame)
+    assert split.test.to_dict("list") == {
+        "user_id": [1], "item_id": [5], "timestamp": [2], "price": [9.5]
+    }  # fmt: skip
+    assert split.train.index.tolist() == [11, 12]
+
+
+def test_the_lots_are_fair_and_the_seed_matters():
+    """Of ten items at one time each is held out about as often, whatever its id."""
+    users = np.repeat(np.arange(5_000), 10)
+    items = np.tile(np.arange(10), 5_000)
+    split = loo.leave_one_out((users, items, np.zeros(50_000, int)))
+    counts = np.bincount(split.test[1], minlength=10)
+    assert split.report.n_tied == 5_000
+    assert np.all(abs(counts - 500) < 5 * np.sqrt(450))  # five deviations
+    other = loo.leave_one_out((users, items, np.zeros(50_000, int)), seed=1)
+    assert 300 < np.sum(other.test[1] == split.test[1]) < 700
+    drawn = loo.leave_one_out((users, items), "random", repeats="keep")
+    assert np.all(abs(np.bincount(drawn.test[1], minlength=10) - 500) < 5 * np.sqrt(450))
+
+
+def test_repeats_that_are_kept_are_as_likely_each():
+    users = np.repeat(np.arange(4_000), 4)
+    items = np.tile([7, 7, 7, 8], 4_000)
+    split = loo.leave_one_out((users, items), "random", repeats="keep")
+    assert abs(np.sum(split.test[1] == 7) - 3_000) < 5 * np.sqrt(750)
+
+
+# Stated behaviour, and one clear error
+
+
+def test_users_with_one_interaction_stay_in_train_or_go():
+    log = [1, 2, 2], [5, 5, 6], [1, 1, 2]
+    split = loo.leave_one_out(log)
+    assert (split.train, split.test) == (([1, 2], [5, 5], [1, 1]), ([2], [6], [2]))
+    assert "1 user without a test row: too few interactions (min_history=1; all in train)" in str(
+        split.report
+    )
+    split = loo.leave_one_out(log, short="drop")
+    assert split.train == ([2], [5], [1])
+    assert "left out: 1 row" in str(split.report)
+    assert loo.leave_one_out(log, min_history=0).test == ([1, 2], [5, 6], [1, 2])
+
+
+def test_the_report_counts_the_traps():
+    log = ["a", "a", "a", "b", "b"], [1, 2, 3, 1, 9], [1, 5, 5, 7, 8]
+    report = loo.leave_one_out(log, seed=3).report
+    assert (report.n_tied, report.n_cold, report.n_older) == (1, 2, 1)
+    text = str(report)
+    assert "1 user (50.0 %) with several items at their newest timestamp" in text
+    assert "2 test items are not in train" in text
+    assert "1 test row (50.0 %) older than the newest row of train" in text
+
+
+@pytest.mark.parametrize(
+    ("log", "options", "message"),
+    [
+        (([1], [2]), {}, "no column 'timestamp'.*by='random' needs none"),
+        (([1, 4], [2, 3], [1, None]), {}, "row 1, of user 4, has no timestamp \\(1 such rows\\)"),
+        (([1, 4], [2, 3], ["2011-01-01", "soon"]), {}, "'soon' is neither a number nor an ISO"),
+        (([1, None], [2, 3], [1, 2]), {}, "column 'user_id' is empty in row 1"),
+        (([1, 2], [2], [1, 2]), {}, "columns of different length"),
+        ({"user_id": [1], "item": [2]}, {}, "no column 'item_id', but 'user_id', 'item'"),
+        (([1], [2], [3]), {"by": "first"}, "by='first': choose from 'last', 'random', 'basket'"),
+        (([1], [2], [3]), {"repeats": "all"}, "repeats='all': choose from"),
+        (([1], [2], [3]), {"seed": -1}, "seed must be a whole number from 0 on"),
+        (([1], [2], [3]), {"min_history": -1}, "min_history must be at least 1"),
+        (([1], [2], [3]), {"columns": {"rank": "r"}}, "columns: 'rank' is none of user_id"),
+        ("log.xyz", {}, "log.xyz: the extension names no table"),
+    ],
+)
+def test_bad_logs_are_refused_in_one_line(log, options, message):
+    with pytest.raises(ValueError, match=message) as error:
+        loo.leave_one_out(log, **options)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("log", "message"),
+    [
+        ([(1, 2, 3)], "a log is a table, a dict of columns, a tuple"),
+        (([1.5], [2], [3]), "1.5 is a float, never an id"),
+        (([1, "1"], [2, 3], [3, 4]), "ids of two kinds"),
+        (([1, 1], [2, 3], ["2011-01-01", 5]), "timestamps of two kinds"),
+        (([1, 1], [2, 3], ["2011-01-01", "2011-01-01T00:00:00+00:00"]), "time zone"),
+        ((7, [2], [3]), "int"),
+    ],
+)
+def test_what_is_no_log_is_refused(log, message):
+    with pytest.raises(TypeError, match=message):
+        loo.leave_one_out(log)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "either ratio=0.2 or time="),
+        ({"ratio": 0.2, "time": 1}, "either ratio=0.2 or time="),
+        ({"ratio": 1.2}, "ratio=1.2: a share between 0 and 1"),
+        ({"time": "2011-01-01"}, "time='2011-01-01': the timestamps of this log are numbers"),
+        ({"time": 1, "validation": 2}, "validation=2 begins after the test"),
+        ({"ratio": 0.1, "by": "basket"}, "by='basket': choose from 'last', 'random'"),
+    ],
+)
+def test_holdout_options_are_checked(options, message):
+    with pytest.raises(ValueError, match=message):
+        loo.holdout(([1, 1], [2, 3], [1, 2]), **options)
+
+
+def test_random_needs_no_times_and_ignores_incomplete_ones():
+    log = [1, 1, 1], [5, 6, 7]
+    assert loo.leave_one_out(log, "random").truths() == (
+        loo.leave_one_out((*log, [None, 3, 2]), "random").truths()
+    )
+
+
+def test_a_log_without_rows():
+    split = loo.leave_one_out((np.empty(0, int), np.empty(0, int), np.empty(0)))
+    assert split.report.n_rows == 0 and split.truths() == {}
+
+
+@FEW
+@given(ROWS, st.booleans())
+def test_the_columns_of_a_split_are_its_truths(rows, validation):
+    split = loo.leave_one_out(columns(rows), validation=validation)
+    users, items, held_out, seen = split.columns()
+    truths, train, rest = map(split.truths, ("test", "train", "validation"))
+    assert items == sorted({item for _, item, _ in rows})
+    assert {user: [items[c]] for user, c in zip(users, held_out, strict=True)} == truths
+    for row, user in enumerate(users):
+        known = {*train.get(user, ()), *rest.get(user, ())}
+        assert {items[c] for c in seen[row]} == known
+    scores = np.zeros((len(users), len(items)))
+    assert np.all(loo.ranks_of(scores, held_out, exclude=seen) >= 1)
+
+
+def test_baskets_have_no_columns():
+    split = loo.leave_one_out(([1, 1, 1], [5, 6, 7], [1, 2, 2]), "basket")
+    with pytest.raises(ValueError, match="several test items"):
+        split.columns()
+
+
+def test_three_lines_from_a_log_to_a_result():
+    log = ["ann", "ann", "bob", "bob"], ["tea", "jam", "tea", "fig"], [1, 2, 1, 2]
+    split = loo.leave_one_out(log)
+    lists = {user: ["jam", "fig"] for user in split.truths("train")}
+    result = tl.top_k_eval(lists, split.truths(), k=2)
+    assert result["hit@1"] == 0.5 and result["mrr@2"] == 0.75

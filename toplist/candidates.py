@@ -1,0 +1,273 @@
+"""Sampled candidates: the held-out item ranked among a few drawn items, marked as such.
+
+Ranking a sample is cheap, and says something else than ranking the catalogue: sampled metrics
+may order systems otherwise than the metrics do (Krichene and Rendle, KDD 2020). A result made
+here says how its candidates were drawn wherever it is shown, and does not merge with others.
+"""
+
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from toplist import blocks, lots
+from toplist.checks import choice, whole
+from toplist.evaluate import DEFAULT, top_k_eval
+from toplist.excluding import columns_to_leave_out
+from toplist.hits import Hits
+from toplist.metrics import Metric
+from toplist.placing import TIES, columns_of, rank_among
+from toplist.results import TopKResult
+from toplist.sampled import SAMPLERS, Sampled, SampledMetricsWarning
+
+# Candidates in a block, and so the largest array that is asked of a scoring function.
+BLOCK = 1 << 20
+
+
+def negatives(
+    held_out: ArrayLike,
+    n: int,
+    *,
+    n_items: int,
+    exclude: Any = None,
+    popularity: ArrayLike | None = None,
+    seed: int = 0,
+    users: Sequence[Any] | None = None,
+    n_threads: int | None = None,
+) -> NDArray[np.int64]:
+    """Draw n items for every user that the user does not have, each once.
+
+    Parameters
+    ----------
+    held_out : (n_users,) integers
+        The held-out item of every user, 0..n_items - 1.
+    n : int
+        Items to draw, without replacement.
+    n_items : int
+        Size of the catalogue.
+    exclude : optional
+        The items every user has, in train and in every other part, in the forms of
+        `toplist.scores.top_k`. The held-out item is never drawn.
+    popularity : (n_items,) numbers, optional
+        Weights of the items, 0 or more: items are drawn one by one in proportion to it, among
+        those not drawn yet. Default: each as likely.
+    seed : int
+    users : sequence, optional
+        The users' ids. A user's draw follows from seed and id alone, so it does not depend on
+        which other users there are, on their order, or on threads. Default: the position is the
+        id.
+    n_threads : int, optional
+
+    Returns
+    -------
+    (n_users, n) int64
+        In the order drawn.
+
+    Raises
+    ------
+    ValueError
+        For a user with fewer than n items left, naming the user; weights that are negative, NaN
+        or infinite; items that do not exist.
+
+    Examples
+    --------
+    >>> drawn = negatives([3, 0], 2, n_items=5, exclude=[{0, 1}, {1, 2}])
+    >>> sorted(drawn[0].tolist()), sorted(drawn[1].tolist())
+    ([2, 4], [3, 4])
+    """
+    from toplist.kernels import drawing, readonly
+
+    n, n_items = whole(n, "n"), whole(n_items, "n_items")
+    n_users = len(np.asarray(held_out))
+    held = columns_of(held_out, n_users, n_items)
+    excluded = columns_to_leave_out(exclude, n_users, n_items)
+    cumulative = np.cumsum(_weights(popularity, n_items))
+    if users is not None and len(users) != n_users:
+        raise ValueError(f"{len(users)} users for {n_users} held-out items")
+    keys = lots.keys_of(np.arange(n_users) if users is None else users)
+    word, out = np.uint64(lots.seed_of(seed)), np.empty((n_users, n), np.int64)
+
+    def block(lo: int, hi: int) -> None:
+        offsets = excluded.offsets[lo : hi + 1]
+        user = drawing.draw(
+            *(readonly(keys[lo:hi], np.uint64), word, readonly(held[lo:hi])),
+            *(readonly(excluded.items[offsets[0] : offsets[-1]]), readonly(offsets)),
+            *(readonly(cumulative, np.float64), np.zeros(n_items, np.uint8), np.empty(n_items)),
+            out[lo:hi],
+        )
+        if user >= 0:
+            name = lo + user if users is None else repr(users[lo + user])
+            raise ValueError(
+                f"user {name} has fewer than n={n} items left to draw of {n_items:,}, without "
+                "those excluded, the held-out one and those of no weight"
+            )
+
+    for _ in blocks.run(block, blocks.bounds(np.arange(n_users + 1) * n, BLOCK), n_threads):
+        pass
+    return out
+
+
+def _weights(popularity: ArrayLike | None, n_items: int) -> NDArray[np.float64]:
+    if popularity is None:
+        return np.ones(n_items)
+    weights = np.asarray(popularity, np.float64)
+    if weights.shape != (n_items,) or not np.all((weights >= 0) & (weights < np.inf)):
+        raise ValueError(
+            f"popularity has shape {weights.shape}: one finite number of 0 or more per item is "
+            f"needed, {n_items}"
+        )
+    return weights
+
+
+@dataclass(frozen=True, eq=False)
+class SampledRanks:
+    """The rank of every user's held-out item among the sampled ones, 1..n + 1.
+
+    0 where it is never listed, as in `ranks_of`: excluded, or scored -inf.
+
+    Attributes
+    ----------
+    ranks : (n_users,) int64
+    sampled : Sampled
+        How they were drawn.
+    n_candidates : float
+        How many items a user's item competes with in the whole catalogue, itself included, on
+        average: `n_items` without the excluded ones.
+
+    Examples
+    --------
+    >>> sampled = sampled_ranks(np.array([[0.9, 0.1, 0.2, 0.3]]), [0], n=2)
+    >>> print(sampled.ranks, sampled.sampled.words)
+    [1] SAMPLED: ranked among 2 items of 4 (uniform, seed 0; ties: order), not comparable with
+    rankings of all items
+    """
+
+    ranks: NDArray[np.int64]
+    sampled: Sampled
+    n_candidates: float
+
+    def evaluate(
+        self,
+        k: int | Iterable[int] | None = None,
+        *,
+        metrics: str | Metric | Iterable[str | Metric] = DEFAULT,
+        users: Sequence[Any] | None = None,
+        **options: Any,
+    ) -> TopKResult:
+        """Evaluate the ranks: a result that is marked as sampled.
+
+        Parameters
+        ----------
+        k, metrics, **options
+            As in `toplist.top_k_eval`.
+        users : sequence, optional
+            The users' keys.
+
+        Warns
+        -----
+        SampledMetricsWarning
+            Where the smallest k is at most n / 2, and n at most half of the catalogue.
+        """
+        hits = Hits.from_ranks(self.ranks, self.sampled.n + 1)
+        if users is not None:
+            hits = replace(hits, users=list(users))
+        result = top_k_eval(hits, k=k, metrics=metrics, **options)
+        told = self.sampled.warning(min(result.ks))
+        if told:
+            warnings.warn(told, SampledMetricsWarning, stacklevel=2)
+        return replace(result, terms=replace(result.terms, sampled=self.sampled))
+
+
+def sampled_ranks(
+    scores: NDArray[Any] | Callable[[NDArray[np.int64], NDArray[np.int64]], Any],
+    held_out: ArrayLike,
+    n: int,
+    *,
+    n_items: int | None = None,
+    exclude: Any = None,
+    popularity: ArrayLike | None = None,
+    seed: int = 0,
+    users: Sequence[Any] | None = None,
+    ties: str = "order",
+    n_threads: int | None = None,
+) -> SampledRanks:
+    """Rank every user's held-out item among n drawn items that the user does not have.
+
+    Parameters
+    ----------
+    scores : (n_users, n_items) array, or function
+        The scores; or ``scores(rows, items)``, given the users' positions (b, 1) and their
+        candidates (b, n + 1), the held-out item first, returns the scores (b, n + 1).
+    held_out, n, exclude, popularity, seed, users, n_threads
+        As in `negatives`.
+    n_items : int
+        Size of the catalogue, where `scores` is a function.
+    ties : {"order", "best", "worst"}
+        Where the item stands among candidates of equal score, as in `ranks_of`.
+
+    Returns
+    -------
+    SampledRanks
+        Whose ``.evaluate(k)`` is a result marked as sampled; see also `corrected`.
+
+    Raises
+    ------
+    ValueError
+        As `negatives`; for a NaN score, or scores of another shape.
+
+    Examples
+    --------
+    >>> scores = np.array([[0.9, 0.1, 0.2, 0.3], [0.1, 0.2, 0.3, 0.4]])
+    >>> sampled_ranks(scores, [0, 1], n=2, exclude=[{1}, {0}]).ranks.tolist()
+    [1, 3]
+    """
+    choice("ties", ties, [one for one in TIES if one != "average"])
+    score = scores if callable(scores) else _reader(scores)
+    n_items = scores.shape[1] if isinstance(scores, np.ndarray) else whole(n_items, "n_items")
+    held = columns_of(held_out, len(np.asarray(held_out)), n_items)
+    excluded = columns_to_leave_out(exclude, len(held), n_items)
+    drawn = negatives(
+        held,
+        n,
+        n_items=n_items,
+        exclude=excluded,
+        popularity=popularity,
+        seed=seed,
+        users=users,
+        n_threads=n_threads,
+    )
+    ranks = np.empty(len(held), np.int64)
+    for lo, hi in blocks.bounds(np.arange(len(held) + 1) * (n + 1), BLOCK):
+        items = np.column_stack([held[lo:hi], drawn[lo:hi]])
+        found = np.asarray(score(np.arange(lo, hi)[:, np.newaxis], items))
+        if found.shape != items.shape:
+            raise ValueError(f"scores: {found.shape} scores for {items.shape} candidates")
+        ranks[lo:hi] = _ranked(found, items, lo, ties)
+    owner = np.repeat(np.arange(len(held)), np.diff(excluded.offsets))
+    ranks[owner[excluded.items == held[owner]]] = 0
+    sampler = SAMPLERS[popularity is not None]
+    seen = np.diff(excluded.offsets).mean() if len(held) else 0.0
+    marked = Sampled(n, n_items, sampler, lots.seed_of(seed), ties)
+    return SampledRanks(ranks, marked, n_items - float(seen))
+
+
+def _reader(scores: Any) -> Callable[[NDArray[np.int64], NDArray[np.int64]], Any]:
+    if not isinstance(scores, np.ndarray) or scores.ndim != 2 or scores.dtype.kind not in "biuf":
+        raise TypeError("scores must be a 2-D array of numbers (users x items), or a function")
+    return lambda rows, items: scores[rows, items]
+
+
+def _ranked(scores: NDArray[Any], items: NDArray[np.int64], lo: int, ties: str) -> NDArray[Any]:
+    """Return the rank of the first of each row's candidates."""
+    if scores.dtype.kind == "f" and np.isnan(scores).any():
+        row, column = np.argwhere(np.isnan(scores))[0]
+        raise ValueError(f"scores: user {lo + row}, item {items[row, column]} is NaN, without rank")
+    own, others = scores[:, :1], scores[:, 1:]
+    equal = others == own
+    above = np.sum(others > own, axis=1)
+    before = np.sum(equal & (items[:, 1:] > items[:, :1]), axis=1)
+    counts = np.stack([np.where(own[:, 0] == -np.inf, -1, above), equal.sum(axis=1), before])
+    return rank_among(counts, ties)

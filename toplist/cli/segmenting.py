@@ -1,0 +1,70 @@
+"""`--segments FILE:COLUMN` of `toplist eval`: labels of users from a file, results by label."""
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from typing import Any
+
+from toplist import segments, tables
+from toplist.results import TopKResult
+from toplist.segments import Segments
+from toplist.tabular import read_table, table_format
+
+
+def check(option: str) -> None:
+    """Raise ValueError unless the option reads FILE:COLUMN."""
+    path, colon, column = option.rpartition(":")
+    if not (path and colon and column):
+        raise ValueError(f"--segments {option!r}: write FILE:COLUMN")
+    table_format(path)
+
+
+def split(result: TopKResult, option: str, user_id: str) -> Segments:
+    """Split a result by a column of a file that has a row per user."""
+    path, _, column = option.rpartition(":")
+    table = read_table(path)
+    names = list(getattr(table, "column_names", table))
+    for name in (user_id, column):
+        if name not in names:
+            raise ValueError(f"{path}: no column {name!r}; columns found: {names}")
+    keys, values = (_values(table, name) for name in (user_id, column))
+    labels: dict[str, Any] = {}
+    for key, value in zip(map(str, keys), values, strict=True):
+        label = None if value == "" else value
+        if labels.setdefault(key, label) != label:
+            raise ValueError(f"{path}: user {key!r} has two labels, {labels[key]!r} and {label!r}")
+    # keys as text: those of a result may be numbers, those of a text file never are
+    known = {user: labels[str(user)] for user in result.users if str(user) in labels}
+    if labels and result.n_users and not known:
+        raise ValueError(f"{path}: has none of the users, but {next(iter(labels))!r}, say")
+    found = result.by(known)
+    return Segments(found.whole, found.parts, len(labels) - len(known))
+
+
+def _values(table: Any, name: str) -> Any:
+    return table[name] if isinstance(table, dict) else table.column(name).to_pylist()
+
+
+def _as_json(found: Segments) -> str:
+    content = json.loads(tables.as_json(found.whole))
+    content["segments"] = [
+        {"segment": label, **json.loads(tables.as_json(part))} for label, part in found.items()
+    ]
+    return json.dumps(content, indent=1)
+
+
+def _as_csv(found: Segments) -> str:
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["segment", *tables.SUMMARY])
+    for row in segments.rows(found):
+        writer.writerow(["" if cell is None or cell != cell else cell for cell in row])
+    return out.getvalue()
+
+
+FORMATS: dict[str, Callable[[Segments], str]] = {
+    "table": segments.text,
+    "json": _as_json,
+    "csv": _as_csv,
+}

@@ -1,0 +1,122 @@
+"""`toplist split`: an interaction log in, train and test files out."""
+
+import argparse
+import os
+import shutil
+import tempfile
+from typing import Any
+
+from toplist import splits
+from toplist.logs import COLUMNS
+from toplist.ordered import REPEATS
+from toplist.reports import Split
+from toplist.tabular import read_table, table_format, write_table
+
+_EPILOG = """
+Files are CSV, TSV (also .gz) or Parquet; the parts have the format and all columns of the log. CSV
+and TSV have a header with user_id, item_id and timestamp (numbers, or ISO 8601 dates). Rows of one
+time are told apart by lot, seeded, so that the order of the rows does not matter.
+
+  toplist split log.csv --out parts                       # leave one out: the last by time
+  toplist split log.csv --out parts --by random --seed 7
+  toplist split log.csv --out parts --ratio 0.2 --validation 0.1
+  toplist split log.csv --out parts --time 2011-11-01
+"""
+
+
+def add(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "split",
+        help="split an interaction log into train and test",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    add("log", metavar="LOG", help="file of interactions: user_id, item_id, timestamp")
+    add("--out", metavar="DIR", required=True, help="folder of the parts; made if need be")
+    add("--by", default="last", choices=splits.WAYS, help="what is held out (default: last)")
+    add("--ratio", type=float, help="hold out this share of every user's rows, not one")
+    add("--time", help="hold out all from this time on")
+    add(
+        "--validation",
+        nargs="?",
+        const=True,
+        help="hold out a validation part, too; with --ratio its share, with --time its beginning",
+    )
+    add("--min-history", type=int, metavar="N", help="rows that must stay in train (default 1)")
+    add("--repeats", default="first", choices=REPEATS, help="which of a user's repeats are kept")
+    add("--short", default="train", choices=splits.SHORT, help="users with too little history")
+    add("--seed", type=int, default=0)
+    add("--columns", nargs="+", type=_renaming, default=[], metavar="user_id=NAME")
+    parser.set_defaults(run=_split, check=_check)
+
+
+def _renaming(argument: str) -> tuple[str, str]:
+    ours, equals, theirs = argument.partition("=")
+    if not (ours in COLUMNS and equals and theirs):
+        raise argparse.ArgumentTypeError(
+            f"{argument!r}: write NAME=NAME_IN_THE_FILE, of {', '.join(COLUMNS)}"
+        )
+    return ours, theirs
+
+
+def _check(options: argparse.Namespace) -> None:
+    table_format(options.log)
+    one = options.ratio is None and options.time is None
+    if one and options.validation not in (None, True):
+        raise ValueError("--validation takes a value with --ratio and --time only")
+    if not one and options.validation is True:
+        raise ValueError("--validation needs a value: a share with --ratio, a time with --time")
+    if options.ratio is not None and options.time is not None:
+        raise ValueError("give --ratio or --time, not both")
+    if options.time is not None and options.by != "last":
+        raise ValueError(f"--by {options.by} does not go with --time")
+    for part in ("train", "test", "validation"):
+        if os.path.realpath(_path(options, part)) == os.path.realpath(options.log):
+            raise ValueError(f"--out {options.out} would overwrite the log")
+
+
+def _path(options: argparse.Namespace, part: str) -> str:
+    return os.path.join(options.out, part + table_format(options.log))
+
+
+def _split(options: argparse.Namespace) -> str:
+    table = read_table(options.log)
+    rules = {"repeats": options.repeats, "seed": options.seed, "columns": dict(options.columns)}
+    if options.min_history is not None:
+        rules["min_history"] = options.min_history
+    try:
+        split = _parts(options, table, rules)
+    except (ValueError, TypeError) as error:
+        raise type(error)(f"{options.log}: {error}") from None
+    parts = {"train": split.train, "test": split.test}
+    parts |= {} if split.validation is None else {"validation": split.validation}
+    _write(options, parts)
+    paths = ", ".join(_path(options, part) for part in parts)
+    return f"{split.report}\nwritten: {paths}"
+
+
+def _parts(options: argparse.Namespace, table: Any, rules: dict[str, Any]) -> Split:
+    if options.time is not None:
+        return splits.holdout(table, time=options.time, validation=options.validation, **rules)
+    rules["short"] = options.short
+    if options.ratio is not None:
+        share = None if options.validation is None else float(options.validation)
+        return splits.holdout(table, options.ratio, by=options.by, validation=share, **rules)
+    return splits.leave_one_out(table, options.by, validation=bool(options.validation), **rules)
+
+
+def _write(options: argparse.Namespace, parts: dict[str, Any]) -> None:
+    """Write all parts, or none: aside first, then each put in its place."""
+    os.makedirs(options.out, exist_ok=True)
+    aside = tempfile.mkdtemp(prefix=".split-", dir=options.out)
+    try:
+        written = {}
+        for part, rows in parts.items():
+            written[part] = os.path.join(aside, os.path.basename(_path(options, part)))
+            write_table(written[part], rows)
+        for part, path in written.items():
+            os.replace(path, _path(options, part))
+    finally:
+        shutil.rmtree(aside)

@@ -1,0 +1,176 @@
+"""Estimates of the metrics of the whole catalogue from ranks among sampled items, by two papers.
+
+Both see the same: with n items drawn from the N - 1 others, the rank of an item that stands at r
+in the catalogue is 1 + a hypergeometric number of mean n (r - 1) / (N - 1). What lies above the
+first drawn item cannot be seen, so no estimate is good at k far below N / n.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toplist.candidates import SampledRanks
+from toplist.checks import whole
+from toplist.metrics import Metric
+from toplist.moments import Moments
+from toplist.plans import entries_of, rules_of
+
+Floats = NDArray[np.float64]
+
+# Ranks of the catalogue whose distributions are held at a time.
+BLOCK = 1 << 12
+
+
+class Estimate(NamedTuple):
+    """An estimated mean, and the ends of its 95 % interval over users (of its noise, not bias).
+
+    Examples
+    --------
+    >>> Estimate(0.5, 0.4, 0.6).value
+    0.5
+    """
+
+    value: float
+    low: float
+    high: float
+
+
+def corrected(
+    ranks: SampledRanks,
+    k: int | Iterable[int] | None = None,
+    *,
+    metrics: str | Metric | Iterable[str | Metric] = ("hit", "ndcg", "mrr"),
+    gamma: float = 0.1,
+) -> dict[str, Estimate]:
+    """Estimate metrics of the whole catalogue from sampled ranks: Krichene and Rendle 2020.
+
+    Every sampled rank s is worth f(s) instead of metric(s), where f minimises
+
+        Σ_r (E[f(s) | r] - metric(r))² + γ Var[f(s) | r]
+
+    over the ranks r = 1..N of the catalogue, each as likely: the bias-variance trade-off of
+    "On Sampled Metrics for Item Recommendation" (KDD 2020, doi 10.1145/3394486.3403226,
+    section 5), in closed form, with the distribution of samples without replacement.
+
+    Parameters
+    ----------
+    ranks : SampledRanks
+        Of `sampled_ranks`, drawn uniformly.
+    k : int or several
+    metrics : names or Metric objects
+        As in `toplist.top_k_eval`, by the standard convention.
+    gamma : float
+        Above 0, at most 1. Small: less bias, more noise (0.01 and 0.1 in the paper).
+
+    Returns
+    -------
+    dict name@k -> Estimate
+
+    Raises
+    ------
+    ValueError
+        For candidates drawn by popularity, whose ranks tell nothing of uniform ones; for gamma
+        out of range.
+
+    Notes
+    -----
+    Limits. Where few users have their item on the first k ranks, the assumption that each rank is
+    as likely is far off, and so are the estimates; they are means over users, and no value of one
+    user; they may leave [0, 1]; N is the mean number of candidates, which users with long
+    histories have fewer of. Ranking all items needs none of this.
+
+    Examples
+    --------
+    >>> from toplist import loo
+    >>> scores = -np.tile(np.arange(1000.0), (50, 1))
+    >>> sampled = loo.sampled_ranks(scores, np.arange(50), n=100)
+    >>> estimate = corrected(sampled, 10, metrics="hit")["hit@10"]
+    >>> 0.2 < estimate.value < 0.9    # 10 of 50 are on the first 10 ranks; all 50 in the sample's
+    True
+    """
+    if ranks.sampled.sampler != "uniform":
+        raise ValueError("corrected: candidates drawn by popularity have no such correction")
+    if isinstance(gamma, bool) or not isinstance(gamma, (int, float)) or not 0 < gamma <= 1:
+        raise ValueError(f"gamma={gamma!r}: above 0 and at most 1")
+    entries = entries_of(metrics, k, rules_of("standard", None, None))
+    wanted = [(entry.metric, k) for entry in entries for k in entry.ks]
+    n, n_items = ranks.sampled.n, max(round(ranks.n_candidates), ranks.sampled.n + 1)
+    targets = np.column_stack([_curve(metric, k, n_items) for metric, k in wanted])
+    worth = np.vstack([np.zeros(len(wanted)), _least_squares(targets, n, n_items, gamma)])
+    moments = Moments.of(worth[ranks.ranks], None)  # rank 0, never listed, is worth 0
+    half = 1.959963984540054 * moments.error
+    rows = zip(wanted, moments.mean, half, strict=True)
+    return {
+        f"{metric.name}@{k}": Estimate(float(mean), float(mean - h), float(mean + h))
+        for (metric, k), mean, h in rows
+    }
+
+
+def _curve(metric: Metric, k: int, n_items: int) -> Floats:
+    """Return the metric at k of a user whose one relevant item stands at rank 1..n_items."""
+    depth = max(k, n_items)
+    divisor = metric.divisors(np.array([1]), np.array([n_items]), k)[0, -1]
+    curve: Floats = 1.0 / metric.discounts(depth)[:n_items] / divisor
+    curve[k:] = 0.0
+    return curve
+
+
+def _least_squares(targets: Floats, n: int, n_items: int, gamma: float) -> Floats:
+    """Return what each sampled rank 1..n + 1 is worth, one column per target."""
+    squares, mass = np.zeros((n + 1, n + 1)), np.zeros(n + 1)
+    product = np.zeros((n + 1, targets.shape[1]))
+    for lo, chance in _distributions(n, n_items):
+        squares += chance.T @ chance
+        mass += chance.sum(axis=0)
+        product += chance.T @ targets[lo : lo + len(chance)]
+    found: Floats = np.linalg.solve((1 - gamma) * squares + gamma * np.diag(mass), product).astype(
+        np.float64
+    )
+    return found
+
+
+def _distributions(n: int, n_items: int) -> Iterator[tuple[int, Floats]]:
+    """Yield, in blocks of ranks, the chances of sampled ranks 1..n + 1 (hypergeometric)."""
+    logs = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1.0, n_items + 1)))])  # of factorials
+
+    def choose(a: NDArray[Any], b: NDArray[Any]) -> Floats:
+        possible = (b >= 0) & (b <= a)
+        b = np.where(possible, b, 0)
+        return np.where(possible, logs[a] - logs[b] - logs[a - b], -np.inf)
+
+    drawn = np.arange(n + 1)
+    total = choose(np.array(n_items - 1), np.array(n))
+    for lo in range(0, n_items, BLOCK):
+        above = np.arange(lo, min(lo + BLOCK, n_items))[:, np.newaxis]
+        both = choose(above, drawn) + choose(n_items - 1 - above, n - drawn)
+        yield lo, np.exp(both - total)
+
+
+def full_depth(k: int, n: int, n_items: int) -> int:
+    """Return f(k): the hit rate at k among n sampled items is about that at f(k) among all.
+
+    f(k) = 1 + (k - 1) (N - 1) / n, rounded down: the rank of the catalogue whose mean sampled rank
+    is k. The linear mapping of Li, Jin, Gao and Liu, "On Sampling Top-K Recommendation Evaluation"
+    (KDD 2020, doi 10.1145/3394486.3403262), who write n for the sample with the held-out item.
+
+    Parameters
+    ----------
+    k, n, n_items : int
+        Rank in the sample, items drawn, and items of the catalogue that compete (N).
+
+    Notes
+    -----
+    Limits. Of the hit rate (= recall) alone, and about: at k = 1 it says 1, though an item that
+    leads its sample may stand at N / n. No metric at a k below f(2) can be read off a sample.
+
+    Examples
+    --------
+    >>> full_depth(10, n=100, n_items=9066)
+    816
+    """
+    k, n, n_items = whole(k, "k"), whole(n, "n"), whole(n_items, "n_items")
+    if k > n + 1 or n >= n_items:
+        raise ValueError(f"k={k}, n={n}, n_items={n_items}: k <= n + 1 <= n_items is needed")
+    return 1 + (k - 1) * (n_items - 1) // n

@@ -1,0 +1,48 @@
+"""The rows of a log, put in the order of time within every user."""
+
+import numpy as np
+
+from toplist.kernels import kernel
+
+
+@kernel
+def order_within(offsets, times, lots, rows):
+    """Order the rows of every user by time, and rows of one time by lot.
+
+    Parameters
+    ----------
+    offsets : int64 (n_users + 1,)
+        User u's rows are ``rows[offsets[u]:offsets[u + 1]]``.
+    times, lots : int64, by row
+    rows : int64, written
+    """
+    for u in range(len(offsets) - 1):
+        part = rows[offsets[u] : offsets[u + 1]]
+        for key in (lots, times):  # each sort keeps the order of what it finds equal
+            rising = True
+            for i in range(1, len(part)):
+                rising &= key[part[i - 1]] <= key[part[i]]
+            if not rising:
+                part[:] = part[np.argsort(key[part], kind="mergesort")]
+
+
+@kernel
+def occurrences(offsets, items, rows, nth, later):
+    """Count how often a user's item stands earlier and later among the user's ordered rows.
+
+    Parameters
+    ----------
+    offsets, rows : int64, as `order_within` leaves them
+    items : int64, by row
+    nth, later : int64, by row, written
+    """
+    for u in range(len(offsets) - 1):
+        part = rows[offsets[u] : offsets[u + 1]]
+        part = part[np.argsort(items[part], kind="mergesort")]
+        begin = 0
+        for i in range(1, len(part) + 1):
+            if i == len(part) or items[part[i]] != items[part[begin]]:
+                for j in range(begin, i):
+                    nth[part[j]] = j - begin
+                    later[part[j]] = i - 1 - j
+                begin = i

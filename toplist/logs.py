@@ -1,0 +1,170 @@
+"""`Log`: who chose what, and when; from a table, arrays or a file. Rows go back as they came."""
+
+import os
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import count
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toplist import columns as cols
+from toplist import lots
+from toplist.ids import kinds_of
+from toplist.times import Times, times_of
+
+COLUMNS = ("user_id", "item_id", "timestamp")
+
+
+@dataclass(frozen=True, eq=False)
+class Ids:
+    """A column of ids: `codes` 0.. in order of appearance, and the id of each code."""
+
+    codes: NDArray[np.int64]
+    names: list[Any]
+
+    @cached_property
+    def keys(self) -> lots.Words:
+        """What each id draws lots by."""
+        alike = set(map(type, self.names)) == {int}
+        wide = alike and min(self.names) >= -(1 << 63) and max(self.names) < 1 << 63
+        return lots.keys_of(np.array(self.names, np.int64) if wide else self.names)
+
+
+@dataclass(frozen=True, eq=False)
+class Log:
+    """An interaction log: a row per choice. `take(rows)` gives rows back in the caller's form."""
+
+    users: Ids
+    items: Ids
+    times: Times | None
+    take: Callable[[NDArray[np.int64]], Any]
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self.users.codes)
+
+
+def read_log(log: Any, columns: Mapping[str, str] | None = None) -> Log:
+    """Recognise a log in any accepted form.
+
+    Parameters
+    ----------
+    log : table, dict of columns, tuple of columns, or path
+        A table of pandas, polars or pyarrow, or a dict of arrays or lists, with columns user_id,
+        item_id and, where times matter, timestamp; a tuple (users, items) or (users, items,
+        times) of arrays or lists; the path of a CSV, TSV (also .gz) or Parquet file.
+    columns : mapping, optional
+        The log's own names of user_id, item_id and timestamp.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For other forms, a missing column, columns of different length, an id that is null or of
+        another kind than the others.
+    """
+    unknown = [name for name in columns or {} if name not in COLUMNS]
+    if unknown:
+        raise ValueError(f"columns: {unknown[0]!r} is none of {', '.join(COLUMNS)}")
+    names = {name: name for name in COLUMNS} | dict(columns or {})
+    if isinstance(log, (str, os.PathLike)):
+        from toplist.tabular import read_table  # gzip and csv: an eighth of the import of toplist
+
+        return read_log(read_table(log), columns)
+    if cols.is_frame(log):
+        return _of_frame(log, names)
+    if isinstance(log, Mapping):
+        return _of_columns(log, names)
+    if isinstance(log, tuple) and len(log) in (2, 3):
+        named = dict(zip(COLUMNS, log, strict=False))
+        whole = _of_columns(named, {name: name for name in COLUMNS})
+        return Log(
+            whole.users, whole.items, whole.times, lambda rows: (*whole.take(rows).values(),)
+        )
+    raise TypeError(
+        f"a log is a table, a dict of columns, a tuple (users, items, times) of columns, or the "
+        f"path of a file, not a {type(log).__name__}"
+    )
+
+
+def _of_frame(frame: Any, names: Mapping[str, str]) -> Log:
+    found = cols.names_of(frame)
+    _require(names, found)
+    users, items = (_of_column(cols.ids(frame, names[name], "log")) for name in COLUMNS[:2])
+    times = None
+    if names["timestamp"] in found:
+        arrow = hasattr(frame, "column_names")
+        column = frame.column(names["timestamp"]) if arrow else frame[names["timestamp"]]
+        times = times_of(column.to_numpy(**({"zero_copy_only": False} if arrow else {})))
+
+    def take(rows: NDArray[np.int64]) -> Any:
+        if hasattr(frame, "iloc"):
+            return frame.iloc[rows]
+        return frame.take(rows) if hasattr(frame, "take") else frame[rows]
+
+    return Log(users, items, times, take)
+
+
+def _of_columns(log: Mapping[str, Any], names: Mapping[str, str]) -> Log:
+    _require(names, list(log))
+    sizes = {name: len(column) for name, column in log.items()}
+    if len(set(sizes.values())) > 1:
+        raise ValueError(f"log: columns of different length, {sizes}")
+    users, items = (_numbered(log[names[name]], name) for name in COLUMNS[:2])
+    times = times_of(log[names["timestamp"]]) if names["timestamp"] in log else None
+
+    def take(rows: NDArray[np.int64]) -> dict[str, Any]:
+        return {name: _picked(column, rows) for name, column in log.items()}
+
+    return Log(users, items, times, take)
+
+
+def _picked(column: Any, rows: NDArray[np.int64]) -> Any:
+    if isinstance(column, np.ndarray):
+        return column[rows]
+    return type(column)(map(column.__getitem__, rows.tolist()))
+
+
+def _require(names: Mapping[str, str], found: Collection[Any]) -> None:
+    for name in COLUMNS[:2]:
+        if names[name] not in found:
+            raise ValueError(
+                f"log has no column {names[name]!r}, but {', '.join(map(repr, found)) or 'none'}; "
+                f"other names: columns={{{name!r}: '...'}}"
+            )
+
+
+def _of_column(column: cols.Column) -> Ids:
+    codes, known = _renumbered(column.codes)
+    return Ids(codes, [column.decode(code) for code in known])
+
+
+def _numbered(values: Any, name: str) -> Ids:
+    """Return the ids of an array or a list, numbered."""
+    if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
+        codes, known = _renumbered(values)
+        return Ids(codes, known.tolist())
+    if not isinstance(values, (list, tuple, range, np.ndarray)) or np.ndim(values) > 1:
+        raise TypeError(f"log: column {name!r} is a {type(values).__name__}: give an array or list")
+    as_list = values.tolist() if isinstance(values, np.ndarray) else values
+    empty = next((row for row, value in enumerate(as_list) if value is None or value == ""), None)
+    if empty is not None:
+        raise ValueError(f"log: column {name!r} is empty in row {empty}")
+    kinds_of(as_list, f"log, column {name!r}")
+    numbers: dict[Any, int] = defaultdict(count().__next__)
+    codes = np.fromiter(map(numbers.__getitem__, as_list), np.int64, len(as_list))
+    return Ids(codes, list(numbers))
+
+
+def _renumbered(values: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Return integers as numbers in order of appearance, and the integer of each number."""
+    from toplist.kernels import grouping, readonly
+
+    given = readonly(values.view(np.int64) if values.dtype == np.uint64 else values)
+    table = np.full(1 << (2 * len(given) + 1).bit_length(), -1, np.int64)
+    known, codes = np.empty(len(given), np.int64), np.empty(len(given), np.int64)
+    n = grouping.number(given, table, known, 0, codes)
+    return codes, known[:n].view(values.dtype) if values.dtype == np.uint64 else known[:n]

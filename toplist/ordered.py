@@ -1,0 +1,140 @@
+"""`Ordered`: the rows of a log user by user, oldest first, without repeats."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toplist import lots
+from toplist.checks import choice
+from toplist.hits import offsets_of
+from toplist.logs import Log, read_log
+from toplist.times import Times, instant
+
+REPEATS = ("first", "last", "keep")
+
+Rows = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Ordered:
+    """The rows of a log that are kept, user by user, oldest first.
+
+    `rows` are their places in the log; `users` and `times` are by row of this order, as are the
+    number of rows of the row's user, and how many of them come later.
+    """
+
+    log: Log
+    rows: Rows
+    users: Rows
+    times: Rows
+    n_of_user: Rows
+    from_the_end: Rows
+    repeats: str
+    seed: int
+
+    @classmethod
+    def of(
+        cls, log: Any, columns: Mapping[str, str] | None, seed: int, repeats: str, by: str
+    ) -> "Ordered":
+        """Order the rows of a log by time, or by lot alone; without repeats."""
+        choice("repeats", repeats, REPEATS)
+        seed = lots.seed_of(seed)
+        found = read_log(log, columns)
+        times = _times_of(found, by)
+        users, items = found.users, found.items
+        words = users.keys[users.codes], items.keys[items.codes]
+        rows = _by_user(users.codes, len(users.names), times, lots.lots(seed, *words))
+        nth, later = _occurrences(users.codes, len(users.names), items.codes, rows)
+        if repeats != "keep":
+            rows = rows[(nth if repeats == "first" else later)[rows] == 0]
+        if by == "random":  # of several rows alike each has a lot of its own
+            drawn = lots.lots(seed, *words, nth.astype(np.uint64))
+            rows = rows[
+                _by_user(users.codes[rows], len(users.names), np.zeros_like(rows), drawn[rows])
+            ]
+        of_user = users.codes[rows]
+        counts = np.bincount(of_user, minlength=len(users.names))
+        last = offsets_of(counts)[1:] - 1
+        place = last[of_user] - np.arange(len(rows))
+        return cls(found, rows, of_user, times[rows], counts[of_user], place, repeats, seed)
+
+    def rules(self, by: str) -> str:
+        """Say what decides where the time does not."""
+        ties = {"time": "", "random": f"by lot, seed {self.seed}; ", "basket": ""}
+        kept = (
+            "repeats are kept"
+            if self.repeats == "keep"
+            else (f"of repeats the {self.repeats} is kept")
+        )
+        return ties.get(by, f"ties by lot, seed {self.seed}; ") + kept
+
+    def newest(self, among: Flags | None = None) -> Flags:
+        """Say which rows have the newest time of their user, among some."""
+        among = np.ones(len(self.rows), bool) if among is None else among
+        last = np.full(len(self.log.users.names), np.iinfo(np.int64).min)
+        np.maximum.at(last, self.users[among], self.times[among])
+        found: Flags = among & (self.times == last[self.users])
+        return found
+
+    def since(self, time: Any, option: str) -> Flags:
+        """Say which rows are not older than a time."""
+        given, times = instant(time), self.log.times
+        assert times is not None
+        if given.missing[0] or given.dated != times.dated:
+            kind = "dates" if times.dated else "numbers"
+            raise ValueError(f"{option}={time!r}: the timestamps of this log are {kind}")
+        found: Flags = times.values[self.rows] >= given.values[0]
+        return found
+
+
+def _times_of(log: Log, by: str) -> Rows:
+    """Return the times by row; by lot alone needs none, all else needs every one."""
+    times = log.times
+    if by == "random":
+        whole_times = times is not None and not times.missing.any()
+        return times.ordinals if whole_times and times is not None else np.zeros(len(log), np.int64)
+    if times is None:
+        raise ValueError(
+            "log has no column 'timestamp' (other names: columns={'timestamp': '...'}); "
+            "by='random' needs none"
+        )
+    _refuse_missing(log, times)
+    return times.ordinals
+
+
+def _refuse_missing(log: Log, times: Times) -> None:
+    if times.missing.any():
+        row = int(np.flatnonzero(times.missing)[0])
+        user = log.users.names[log.users.codes[row]]
+        raise ValueError(
+            f"log: row {row}, of user {user!r}, has no timestamp ({times.missing.sum():,} such "
+            "rows): leave them out, or hold out by='random'"
+        )
+
+
+def _by_user(users: Rows, n_users: int, times: Rows, drawn: Rows) -> Rows:
+    """Return the rows user by user, by time, and by lot where the times are equal."""
+    from toplist.kernels import grouping, ordering, readonly
+
+    offsets = offsets_of(np.bincount(users, minlength=n_users))
+    rows, nothing = np.empty(len(users), np.int64), np.empty(0)
+    grouping.place_in_order(
+        *(readonly(users), readonly(np.arange(len(users))), readonly(nothing, np.float64)),
+        *(offsets[:-1].copy(), rows, nothing),
+    )
+    ordering.order_within(readonly(offsets), readonly(times), readonly(drawn), rows)
+    return rows
+
+
+def _occurrences(users: Rows, n_users: int, items: Rows, rows: Rows) -> tuple[Rows, Rows]:
+    """Return, by row, how often its user's item stands before it and after it."""
+    from toplist.kernels import ordering, readonly
+
+    offsets = offsets_of(np.bincount(users, minlength=n_users))
+    nth, later = np.empty((2, len(rows)), np.int64)
+    ordering.occurrences(readonly(offsets), readonly(items), readonly(rows), nth, later)
+    return nth, later

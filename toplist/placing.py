@@ -1,0 +1,156 @@
+"""The rank of the held-out item: all that leave-one-out needs to know of a ranking."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from toplist import blocks
+from toplist.checks import choice
+from toplist.excluding import columns_to_leave_out
+from toplist.flat import name_user
+from toplist.matching import match
+
+TIES = ("order", "best", "worst", "average")
+
+# Scores in a block: 2^22 of them are some milliseconds of work.
+BLOCK = 1 << 22
+
+
+def ranks_of(
+    ranks: Any,
+    held_out: Any,
+    *,
+    exclude: Any = None,
+    ties: str | None = None,
+    duplicates: str = "raise",
+    columns: Mapping[str, str] | None = None,
+    n_threads: int | None = None,
+) -> NDArray[Any]:
+    """Return the rank of each user's held-out item, from ranked lists or from scores.
+
+    Parameters
+    ----------
+    ranks : ranked lists, or (n_users, n_items) array of floats
+        Lists of ids in any form that `toplist.match` takes, or the scores of all items: floats
+        are never ids. (Scores that are integers: ``.astype(float)``.)
+    held_out : one id per user, or one column per user
+        With lists in the form that goes with them; with scores (n_users,) integers.
+    exclude : optional
+        With scores, items to leave out of the ranking (seen in training, say), as in
+        `toplist.scores.top_k`.
+    ties : {"order", "best", "worst", "average"}, optional
+        With scores, where the item stands among items of equal score: as in
+        `toplist.scores.top_k`, the higher column first (the default); before all of them; after
+        all; or at the mean of these two ranks, which may be a half.
+    duplicates, columns
+        With lists, as in `toplist.match`.
+    n_threads : int, optional
+
+    Returns
+    -------
+    (n_users,) int64
+        Ranks from 1; 0 where the item is not listed: not in the list; or excluded, or scored
+        -inf. float64 for ``ties="average"``.
+
+    Raises
+    ------
+    ValueError
+        For a user without exactly one held-out item, a column that does not exist, a NaN score.
+    TypeError
+        For options that do not go with lists, or with scores.
+
+    Notes
+    -----
+    ``Hits.from_ranks(ranks, n_items)`` makes every metric of them. It refuses half ranks: a
+    metric at a mean rank is not the mean of the metric over the orders of tied items. "best" and
+    "worst" bound it; a model that scores all items alike is perfect by the one, and useless by
+    the other. No temporary array is larger than a block of users.
+
+    Examples
+    --------
+    >>> ranks_of([["a", "b"], ["b", "c"]], ["b", "x"]).tolist()
+    [2, 0]
+    >>> scores = np.array([[0.1, 0.9, 0.9, 0.5], [0.3, 0.2, 0.1, 0.0]])
+    >>> [ranks_of(scores, [1, 0], ties=ties).tolist() for ties in ("order", "best", "worst")]
+    [[2, 1], [1, 1], [2, 1]]
+    >>> ranks_of(scores, [1, 0], ties="average").tolist()
+    [1.5, 1.0]
+    >>> ranks_of(scores, [3, 3], exclude=[{1, 2}, {0}]).tolist()
+    [1, 3]
+    """
+    if isinstance(ranks, np.ndarray) and ranks.ndim == 2 and ranks.dtype.kind == "f":
+        if duplicates != "raise" or columns is not None:
+            raise TypeError("ranks are scores: duplicates and columns go with lists")
+        return _of_scores(ranks, held_out, exclude, ties or "order", n_threads)
+    given = [name for name, value in (("exclude", exclude), ("ties", ties)) if value is not None]
+    if given:
+        raise TypeError(
+            f"{' and '.join(given)} go with scores, a 2-D array of floats; ranks is a "
+            f"{type(ranks).__name__}"
+        )
+    hits = match(ranks, held_out, duplicates=duplicates, columns=columns, n_threads=n_threads)
+    bad = np.flatnonzero(hits.n_relevant != 1)
+    if len(bad):
+        raise ValueError(
+            f"{name_user(hits.users, int(bad[0]))} has {hits.n_relevant[bad[0]]} held-out items: "
+            "a rank needs exactly one"
+        )
+    found = np.zeros(len(hits), np.int64)
+    found[np.diff(hits.offsets) > 0] = hits.ranks
+    return found
+
+
+def _of_scores(
+    scores: NDArray[Any], held_out: ArrayLike, exclude: Any, ties: str, n_threads: int | None
+) -> NDArray[Any]:
+    """Return ranks from scores."""
+    from toplist.kernels import placing, readonly
+
+    choice("ties", ties, TIES)
+    n_users, n_items = scores.shape
+    held = columns_of(held_out, n_users, n_items)
+    excluded = columns_to_leave_out(exclude, n_users, n_items)
+    dtype = scores.dtype if scores.dtype in (np.float32, np.float64) else np.float64
+    counts = np.empty((3, n_users), np.int64)
+
+    def block(lo: int, hi: int) -> None:
+        offsets = excluded.offsets[lo : hi + 1]
+        row, column = placing.place(
+            *(readonly(scores[lo:hi], dtype), readonly(held[lo:hi])),
+            *(readonly(excluded.items[offsets[0] : offsets[-1]]), readonly(offsets)),
+            *(np.zeros(n_items, np.uint8), *counts[:, lo:hi]),
+        )
+        if row >= 0:
+            raise ValueError(f"scores: user {lo + row}, item {column} is NaN, which has no rank")
+
+    bounds = blocks.bounds(np.arange(n_users + 1) * max(n_items, 1), BLOCK)
+    for _ in blocks.run(block, bounds, n_threads):
+        pass
+    return rank_among(counts, ties)
+
+
+def rank_among(counts: NDArray[np.int64], ties: str) -> NDArray[Any]:
+    """Return ranks from the numbers of items above, tied, and tied but before; 0 for above = -1."""
+    above, tied, tied_before = counts
+    if ties == "average":
+        return np.where(above < 0, 0.0, above + 1 + tied / 2)
+    more = {"order": tied_before, "best": np.zeros_like(tied), "worst": tied}[ties]
+    return np.where(above < 0, 0, above + 1 + more)
+
+
+def columns_of(held_out: ArrayLike, n_users: int, n_items: int) -> NDArray[np.int64]:
+    """Return the held-out column of every user."""
+    columns = np.asarray(held_out)
+    if columns.shape != (n_users,) or (columns.size and columns.dtype.kind not in "iu"):
+        raise ValueError(
+            f"held_out is an array of {columns.dtype} of shape {columns.shape}: one column per "
+            f"user is needed, {n_users} integers"
+        )
+    bad = np.flatnonzero((columns < 0) | (columns >= n_items))
+    if len(bad):
+        raise ValueError(
+            f"held_out: user {bad[0]} has item {columns[bad[0]]}, no column of 0..{n_items - 1}"
+        )
+    return columns.astype(np.int64)

@@ -1,0 +1,295 @@
+"""What a split returns: the parts of a log, and an account of its rows and users."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toplist.checks import choice
+from toplist.lists import Lists
+from toplist.logs import Ids, Log
+
+PARTS = ("train", "test", "validation")
+Rows = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Report:
+    """Where the rows and users of a log went; a few lines when printed.
+
+    Attributes
+    ----------
+    how : str
+        The rule, with its seed.
+    n_rows, n_users, n_items : int
+        Of the log. `n_rows` = the rows of the parts + `n_repeats` + `n_dropped`.
+    rows, users : dict part -> int
+        Rows of "train", "test" and "validation", and the users who have some.
+    n_repeats : int
+        Rows left out as repeated choices of an item by its user.
+    n_dropped : int
+        Rows left out because their user has too little history.
+    n_short : int
+        Users without a test row for that reason.
+    min_history : int
+        Interactions that had to stay for training.
+    short : str
+        What became of the rows of such users.
+    n_tied : int or None
+        Users whose newest timestamp is shared by several items of theirs: a lot decides which
+        is the last. None where there are no times.
+    n_cold : int
+        Test items (distinct) that are not in train.
+    n_older : int or None
+        Test rows older than the newest row of train: a model may know their future.
+
+    Examples
+    --------
+    >>> from toplist import loo
+    >>> report = loo.leave_one_out(([7, 7, 7], ["a", "b", "a"], [1, 2, 3])).report
+    >>> report.n_rows, report.rows, report.n_repeats
+    (3, {'train': 1, 'test': 1}, 1)
+    """
+
+    how: str
+    n_rows: int
+    n_users: int
+    n_items: int
+    rows: Mapping[str, int]
+    users: Mapping[str, int]
+    n_repeats: int
+    n_dropped: int
+    n_short: int
+    min_history: int
+    short: str
+    n_tied: int | None
+    n_cold: int
+    n_older: int | None
+
+    def __str__(self) -> str:
+        """Return the account in words."""
+        return "\n".join(_lines(self))
+
+    __repr__ = __str__
+
+
+def _lines(report: Report) -> list[str]:
+    parts = "; ".join(
+        f"{part}: {_n(n, 'row')} of {_n(report.users[part], 'user')}"
+        for part, n in report.rows.items()
+    )
+    n_test = report.rows["test"]
+    fate = {"train": "all in train", "drop": "left out", "test": "their test rows are left out"}
+    lines = [
+        report.how,
+        f"{_n(report.n_rows, 'row')} of {_n(report.n_users, 'user')} and "
+        f"{_n(report.n_items, 'item')}",
+        parts,
+    ]
+    if report.n_repeats:
+        lines.append(f"{_n(report.n_repeats, 'row')} left out: repeated choices of an item")
+    if report.n_short:
+        lines.append(
+            f"{_n(report.n_short, 'user')} without a test row: too few interactions "
+            f"(min_history={report.min_history}; {fate[report.short]}{_dropped(report)})"
+        )
+    if report.n_tied:
+        share = f"{100 * report.n_tied / report.n_users:.1f} %"
+        lines.append(
+            f"{_n(report.n_tied, 'user')} ({share}) with several items at their newest timestamp"
+        )
+    if report.n_cold:
+        verb = "is" if report.n_cold == 1 else "are"
+        lines.append(f"{_n(report.n_cold, 'test item')} {verb} not in train: no model can know it")
+    if report.n_older:
+        lines.append(
+            f"{_n(report.n_older, 'test row')} ({100 * report.n_older / n_test:.1f} %) older than "
+            "the newest row of train: a model may know their future"
+        )
+    return lines
+
+
+def _dropped(report: Report) -> str:
+    return f": {_n(report.n_dropped, 'row')}" if report.n_dropped else ""
+
+
+def _n(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def report_of(
+    log: Log,
+    how: str,
+    parts: Mapping[str, Rows],
+    kept: Rows,
+    lacking: Any,
+    min_history: int,
+    short: str,
+) -> Report:
+    """Count what became of a log: `kept` are its rows without repeats, `lacking` flags users."""
+    users, items = log.users.codes, log.items.codes
+    shown = {name: rows for name, rows in parts.items() if name != "validation" or len(rows)}
+    n_parts = sum(len(rows) for rows in parts.values())
+    train, test = parts["train"], parts["test"]
+    known, asked = np.zeros((2, len(log.items.names)), bool)
+    known[items[train]] = True
+    asked[items[test]] = True
+    n_older = None
+    if log.times is not None and not log.times.missing.any():
+        times = log.times.values
+        n_older = int(np.sum(times[test] < times[train].max())) if len(train) else 0
+    return Report(
+        how=how,
+        n_rows=len(log),
+        n_users=len(log.users.names),
+        n_items=len(log.items.names),
+        rows={name: len(rows) for name, rows in shown.items()},
+        users={name: _distinct(users[rows]) for name, rows in shown.items()},
+        n_repeats=len(log) - len(kept),
+        n_dropped=len(kept) - n_parts,
+        n_short=int(np.sum(lacking)),
+        min_history=min_history,
+        short=short,
+        n_tied=_n_tied(log),
+        n_cold=int(np.sum(asked & ~known)),
+        n_older=n_older,
+    )
+
+
+def _distinct(codes: Rows) -> int:
+    return int(np.count_nonzero(np.bincount(codes)))
+
+
+def _n_tied(log: Log) -> int | None:
+    """Count users with several items at their newest time, repeats and all."""
+    if log.times is None or log.times.missing.any():
+        return None
+    users, items, times = log.users.codes, log.items.codes, log.times.ordinals
+    newest = np.full(len(log.users.names), np.iinfo(np.int64).min)
+    np.maximum.at(newest, users, times)
+    last = times == newest[users]
+    pairs = np.unique(users[last] * len(log.items.names) + items[last])
+    return int(np.sum(np.bincount(pairs // max(1, len(log.items.names))) > 1))
+
+
+class Columns(NamedTuple):
+    """A split as positions, for those who hold scores: users are rows, items are columns.
+
+    `users` are the test users, `items` all items of the log, sorted; `held_out` is the column of
+    each user's test item, `seen` the columns of each user's items in train and validation.
+
+    Examples
+    --------
+    >>> from toplist import loo
+    >>> loo.leave_one_out(([7, 7], ["b", "a"], [1, 2])).columns().held_out.tolist()
+    [0]
+    """
+
+    users: list[Any]
+    items: list[Any]
+    held_out: NDArray[np.int64]
+    seen: Lists
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """The parts of a log, each of the log's own kind, rows in the log's order.
+
+    Attributes
+    ----------
+    train, test : as the log
+    validation : as the log, or None
+    report : Report
+
+    Examples
+    --------
+    >>> from toplist import loo
+    >>> split = loo.leave_one_out({"user_id": [7, 7], "item_id": [1, 2], "timestamp": [5, 4]})
+    >>> split.test
+    {'user_id': [7], 'item_id': [1], 'timestamp': [5]}
+    """
+
+    train: Any
+    test: Any
+    validation: Any
+    report: Report
+    log: Log = field(repr=False)
+    rows: Mapping[str, Rows] = field(repr=False)
+
+    def __repr__(self) -> str:
+        """Return the report."""
+        return repr(self.report)
+
+    @classmethod
+    def of(cls, log: Log, rows: Mapping[str, Rows], report: Report, validation: bool) -> "Split":
+        """Take the parts from the log."""
+        test, train = log.take(rows["test"]), log.take(rows["train"])
+        held = log.take(rows["validation"]) if validation else None
+        return cls(train, test, held, report, log, rows)
+
+    def truths(self, part: str = "test") -> dict[Any, list[Any]]:
+        """Return the held-out items of every user who has some: ground truths for `top_k_eval`.
+
+        Parameters
+        ----------
+        part : {"test", "validation", "train"}
+            With "train", what each user is known to have chosen.
+
+        Examples
+        --------
+        >>> from toplist import loo
+        >>> split = loo.leave_one_out(([7, 7, 8], ["a", "b", "a"], [1, 2, 3]))
+        >>> split.truths(), split.truths("train")
+        ({7: ['b']}, {7: ['a'], 8: ['a']})
+        """
+        choice("part", part, PARTS)
+        users, items, rows = self.log.users, self.log.items, self.rows[part]
+        found: dict[Any, list[Any]] = {}
+        for user, item in zip(users.codes[rows].tolist(), items.codes[rows].tolist(), strict=True):
+            found.setdefault(users.names[user], []).append(items.names[item])
+        return found
+
+    def columns(self) -> Columns:
+        """Return the split as rows and columns of scores: for `loo.ranks_of` and its like.
+
+        Raises
+        ------
+        ValueError
+            If a user has several test items.
+
+        Examples
+        --------
+        >>> from toplist import loo
+        >>> split = loo.leave_one_out(([7, 7, 8], ["b", "a", "c"], [1, 2, 3]))
+        >>> users, items, held_out, seen = split.columns()
+        >>> users, items, held_out.tolist(), seen[0].tolist()
+        ([7], ['a', 'b', 'c'], [0], [1])
+        """
+        test = self.rows["test"]
+        of_test = self.log.users.codes[test]
+        row = np.full(len(self.log.users.names), -1)
+        row[of_test] = np.arange(len(test))
+        if len(np.unique(of_test)) < len(test):
+            raise ValueError("columns: a user has several test items, one each is needed")
+        items, column = _sorted(self.log.items)
+        known = np.concatenate([self.rows["train"], self.rows["validation"]])
+        known = known[row[self.log.users.codes[known]] >= 0]
+        owner = row[self.log.users.codes[known]]
+        order = np.argsort(owner, kind="stable")
+        offsets = np.searchsorted(owner[order], np.arange(len(test) + 1))
+        seen = Lists(offsets, column[self.log.items.codes[known[order]]])
+        users = [self.log.users.names[code] for code in of_test.tolist()]
+        return Columns(users, items, column[self.log.items.codes[test]], seen)
+
+
+def _sorted(ids: Ids) -> tuple[list[Any], Rows]:
+    """Return the ids in order, and the place of each code; as they appear if they have none."""
+    try:
+        order = sorted(range(len(ids.names)), key=ids.names.__getitem__)
+    except TypeError:
+        order = list(range(len(ids.names)))
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    return [ids.names[code] for code in order], place

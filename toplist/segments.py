@@ -1,0 +1,190 @@
+"""`Segments`: a result split by an attribute of its users, none of them dropped."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toplist import population, tables
+from toplist.hits import Hits, offsets_of, trusted
+
+if TYPE_CHECKING:
+    from toplist.results import TopKResult
+
+Rows = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Segments(Mapping[Any, "TopKResult"]):
+    """Results by label, in the order of the labels; users without one under None, last.
+
+    A table when printed. The parts add up: n_users, n_evaluated, n_skipped and n_missing of the
+    segments sum to those of the `whole`; lists without a ground truth (`n_extra`) belong to no
+    segment.
+
+    Attributes
+    ----------
+    whole : TopKResult
+        The result that was split.
+    n_unused : int
+        Labels keyed by users who are not in the result.
+    """
+
+    whole: "TopKResult"
+    parts: Mapping[Any, "TopKResult"]
+    n_unused: int = 0
+
+    def __getitem__(self, label: Any) -> "TopKResult":
+        """Return the result of one segment; KeyError with the labels there are."""
+        if label not in self.parts:
+            raise KeyError(f"{label!r}: the segments are {', '.join(map(repr, self.parts))}")
+        return self.parts[label]
+
+    def __iter__(self) -> Iterator[Any]:
+        """Yield the labels."""
+        return iter(self.parts)
+
+    def __len__(self) -> int:
+        """Return the number of segments."""
+        return len(self.parts)
+
+    def __repr__(self) -> str:
+        """Return a table, a row per segment and one for all."""
+        return text(self)
+
+    def to_dict(self) -> dict[Any, dict[str, float]]:
+        """Return the means asked for, ``{label: {"ndcg@10": 0.1, ...}}``."""
+        return {label: part.to_dict() for label, part in self.items()}
+
+    def to_pandas(self) -> Any:
+        """Return a DataFrame with a row per segment, metric and k: mean, std, 95 % interval, n."""
+        import pandas
+
+        return pandas.DataFrame(rows(self), columns=["segment", *tables.SUMMARY])
+
+
+def by(result: "TopKResult", labels: Any) -> Segments:
+    """Split a result; see `TopKResult.by`."""
+    if result.hits is None or result.counted is None:
+        raise ValueError("this result holds no hits, so it cannot be split")
+    of_user, n_unused = _labels_of(result, labels)
+    members: dict[Any, list[int]] = {}
+    for row, label in enumerate(of_user):
+        members.setdefault(None if _absent(label) else label, []).append(row)
+    parts = {
+        label: _part(result, np.array(members[label], np.int64)) for label in _in_order(members)
+    }
+    return Segments(result, parts, n_unused)
+
+
+def _labels_of(result: "TopKResult", labels: Any) -> tuple[list[Any], int]:
+    """Return one label per row, and how many labels belong to nobody."""
+    users = result.users
+    if hasattr(labels, "to_dict") and hasattr(labels, "index"):  # a pandas Series
+        if not labels.index.is_unique:
+            raise ValueError("labels: the index of the Series holds a user twice")
+        labels = labels.to_dict()
+    if isinstance(labels, Mapping):
+        known = sum(user in labels for user in users)
+        if labels and users and not known:
+            raise ValueError(
+                f"labels have none of the users: they are keyed by {next(iter(labels))!r}, the "
+                f"result has {users[0]!r} (a number and its text are two keys)"
+            )
+        return [labels.get(user) for user in users], len(labels) - known
+    if isinstance(labels, (str, bytes)) or not hasattr(labels, "__len__"):
+        raise TypeError(
+            f"labels is a {type(labels).__name__}: give one label per user, or a dict user -> label"
+        )
+    if len(labels) != len(users):
+        raise ValueError(f"{len(labels)} labels for {len(users)} users: one per user is needed")
+    return labels.tolist() if hasattr(labels, "tolist") else list(labels), 0
+
+
+def _absent(label: Any) -> bool:
+    """Whether a label is None, NaN, NaT or pandas.NA."""
+    if label is None or type(label).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(label, float) and label != label
+
+
+def _in_order(members: Mapping[Any, Any]) -> list[Any]:
+    """Return the labels sorted, where they can be; None last."""
+    labels = [label for label in members if label is not None]
+    try:
+        labels.sort()
+    except TypeError:  # of several kinds: as they first appear
+        labels = [label for label in members if label is not None]
+    return labels + [None] * (None in members)
+
+
+def _part(result: "TopKResult", rows: Rows) -> "TopKResult":
+    """Return the result of some of the users."""
+    assert result.hits is not None
+    assert result.counted is not None
+    hits, counted = subset(result.hits, rows), result.counted[rows]
+    weights = None if result.weights is None else result.weights[rows]
+    terms = result.terms
+    metrics = tuple(terms.metrics.values())
+    found = population.count(
+        hits, counted, metrics, terms.depth, pooled=terms.pooled, weights=weights
+    )
+    n_missing = int(np.sum((hits.n_relevant > 0) & (hits.n_listed == 0)))
+    return replace(
+        result,
+        population=found,
+        hits=hits,
+        counted=counted,
+        n_users=len(rows),
+        n_missing=n_missing,
+        n_extra=0,
+        weights=weights,
+    )
+
+
+def subset(hits: Hits, rows: Rows) -> Hits:
+    """Return the hits of some of the users."""
+
+    def taken(offsets: Rows, values: Any) -> Any:
+        if values is None:
+            return None
+        sizes = np.diff(offsets)[rows]
+        starts = np.repeat(offsets[rows] - offsets_of(sizes)[:-1], sizes)
+        return values[starts + np.arange(len(starts))]
+
+    ideal = offsets_of(hits.n_relevant)
+    users = range(len(hits)) if hits.users is None else hits.users
+    return trusted(
+        offsets=offsets_of(np.diff(hits.offsets)[rows]),
+        ranks=taken(hits.offsets, hits.ranks),
+        n_relevant=hits.n_relevant[rows],
+        n_listed=hits.n_listed[rows],
+        gains=taken(hits.offsets, hits.gains),
+        ideal_gains=taken(ideal, hits.ideal_gains),
+        k=hits.k,
+        grading=hits.grading,
+        users=[users[row] for row in rows.tolist()],
+        n_extra=0,
+    )
+
+
+def rows(segments: Segments) -> list[tuple[Any, ...]]:
+    """Return a row per segment, metric and k: the label, then `tables.SUMMARY`."""
+    return [(label, *row) for label, part in segments.items() for row in tables.summary(part)]
+
+
+def text(segments: Segments) -> str:
+    """Return a table for a terminal: a row per segment, a column per metric and k."""
+    whole = segments.whole
+    names = whole.names()
+    cells = [["", "users", "n", *names]]
+    labelled = [("(no label)" if label is None else str(label), r) for label, r in segments.items()]
+    for label, part in [*labelled, ("all", whole)]:
+        shown = (tables.cell(part, name) for name in names)
+        cells.append([label, f"{part.n_users:,}", f"{part.n_evaluated:,}", *shown])
+    lines = [tables.columns(cells), "users: of the ground truth; n: in the means"]
+    if segments.n_unused:
+        lines.append(f"{segments.n_unused:,} labels of users who are not in the result (unused)")
+    return "\n".join([*lines, *tables.rule_lines(whole)])

@@ -1,0 +1,203 @@
+"""Leave-one-out and hold-out: which rows of a log are for training, which for the test.
+
+Nothing depends on the order of the log's rows. Where the time leaves a choice (a basket has one
+timestamp), a lot decides that belongs to the row itself: a hash of seed, user and item.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from toplist.checks import choice, whole
+from toplist.ordered import Flags, Ordered
+from toplist.reports import Split, report_of
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+WAYS = ("last", "random", "basket")
+SHORT = ("train", "drop")
+
+
+def leave_one_out(
+    log: Any,
+    by: str = "last",
+    *,
+    validation: bool = False,
+    min_history: int = 1,
+    repeats: str = "first",
+    short: str = "train",
+    seed: int = 0,
+    columns: Mapping[str, str] | None = None,
+) -> Split:
+    """Hold out one interaction of every user.
+
+    Parameters
+    ----------
+    log : table, dict of columns, tuple (users, items, times), or path
+        A table of pandas, polars or pyarrow, or a dict of arrays or lists, with user_id, item_id
+        and timestamp (numbers, dates, or ISO 8601 text of them); a tuple of such columns; a CSV,
+        TSV or Parquet file. In any order of rows.
+    by : {"last", "random", "basket"}
+        The newest interaction; one drawn by lot, each as likely; or all of the newest timestamp.
+    validation : bool
+        Hold out one more (or the basket before), for validation: leave two out.
+    min_history : int
+        Interactions that must stay for training; users with fewer have no test row.
+    repeats : {"first", "last", "keep"}
+        Of a user's repeated choices of one item, the first or the last is kept, or all are: then
+        the held-out item may be in the training part, too.
+    short : {"train", "drop"}
+        Users with too few interactions: all for training, or left out altogether.
+    seed : int
+        Of the lots. Rows of one time are drawn by lot: hashes of seed, user and item, so that
+        neither the order of rows nor the kind of the log matters.
+    columns : mapping, optional
+        The log's own names of user_id, item_id and timestamp.
+
+    Returns
+    -------
+    Split
+        `train`, `test` and `validation` of the log's own kind with all its columns, rows in the
+        log's order; `truths()` for an evaluation; `report`, which says who was left out and why.
+
+    Raises
+    ------
+    ValueError
+        Without timestamps, or with a missing one, unless ``by="random"``; for an unknown option.
+    TypeError
+        For a log that is none of these, or ids that are no ids.
+
+    Notes
+    -----
+    Of rows alike in user, item and time, the one that stands first in the log counts as the first.
+
+    Examples
+    --------
+    >>> log = ["ann", "ann", "bob", "ann"], ["tea", "jam", "jam", "fig"], [1, 3, 2, 2]
+    >>> split = leave_one_out(log)
+    >>> split.truths()
+    {'ann': ['jam']}
+    >>> split.train
+    (['ann', 'bob', 'ann'], ['tea', 'jam', 'fig'], [1, 2, 2])
+    >>> print(split.report)
+    leave one out: the last by time (ties by lot, seed 0; of repeats the first is kept)
+    4 rows of 2 users and 3 items
+    train: 3 rows of 2 users; test: 1 row of 1 user
+    1 user without a test row: too few interactions (min_history=1; all in train)
+    """
+    choice("by", by, WAYS)
+    least = _at_least_0(min_history, "min_history")
+    rows = Ordered.of(log, columns, seed, repeats, by)
+    if by == "basket":
+        test = rows.newest()
+        rest = rows.newest(~test) if validation else np.zeros_like(test)
+    else:
+        test = rows.from_the_end == 0
+        rest = (rows.from_the_end == 1) & bool(validation)
+    what = {"last": "the last by time", "random": "one at random", "basket": "the last basket"}[by]
+    how = f"leave {'two' if validation else 'one'} out: {what} ({rows.rules(by)})"
+    return _split(rows, how, test, rest, least, short)
+
+
+def holdout(
+    log: Any,
+    ratio: float | None = None,
+    *,
+    time: Any = None,
+    by: str = "last",
+    validation: Any = None,
+    min_history: int | None = None,
+    repeats: str = "first",
+    short: str = "train",
+    seed: int = 0,
+    columns: Mapping[str, str] | None = None,
+) -> Split:
+    """Hold out a share of every user's interactions, or all from some time on.
+
+    Parameters
+    ----------
+    log, repeats, short, seed, columns
+        As in `leave_one_out`. With `time`, a user who has too little history keeps the training
+        rows, and the test rows are dropped: they are too new for training.
+    ratio : float
+        Between 0 and 1: of n interactions, ⌊ratio · n⌋ are held out, in exact arithmetic.
+    time : number, date, or text, instead of `ratio`
+        Interactions from this time on are the test. In the units of the log's timestamps.
+    by : {"last", "random"}
+        With `ratio`: the newest ones, or drawn by lot.
+    validation : float, or a time
+        Another share to hold out before the test, or the time where validation begins.
+    min_history : int, optional
+        Interactions that must stay for training. Default 1 with `ratio`, 0 with `time`.
+
+    Returns
+    -------
+    Split
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `leave_one_out`; unless exactly one of `ratio` and `time` is given.
+
+    Examples
+    --------
+    >>> log = {"user_id": [1] * 5, "item_id": [10, 11, 12, 13, 14], "timestamp": [5, 4, 3, 2, 1]}
+    >>> holdout(log, 0.4).test
+    {'user_id': [1, 1], 'item_id': [10, 11], 'timestamp': [5, 4]}
+    >>> holdout(log, time=3, validation=2).validation
+    {'user_id': [1], 'item_id': [13], 'timestamp': [2]}
+    """
+    if (ratio is None) == (time is None):
+        raise ValueError("holdout: give either ratio=0.2 or time=...")
+    if time is not None:
+        least = _at_least_0(0 if min_history is None else min_history, "min_history")
+        rows = Ordered.of(log, columns, seed, repeats, "time")
+        test = rows.since(time, "time")
+        rest = np.zeros_like(test) if validation is None else rows.since(validation, "validation")
+        if validation is not None and (test & ~rest).any():
+            raise ValueError(f"validation={validation!r} begins after the test, time={time!r}")
+        how = f"hold out from time {time} on ({rows.rules('time')})"
+        return _split(rows, how, test, rest & ~test, least, "test")
+    choice("by", by, WAYS[:2])
+    least = _at_least_0(1 if min_history is None else min_history, "min_history")
+    shares = [_share(ratio, "ratio"), _share(validation or 0, "validation")]
+    rows = Ordered.of(log, columns, seed, repeats, by)
+    n_test, n_rest = (rows.n_of_user * share.numerator // share.denominator for share in shares)
+    test = rows.from_the_end < n_test
+    rest = ~test & (rows.from_the_end < n_test + n_rest)
+    what = "the last by time" if by == "last" else "at random"
+    how = f"hold out {ratio} of each user's rows: {what} ({rows.rules(by)})"
+    return _split(rows, how, test, rest, least, short)
+
+
+def _split(rows: Ordered, how: str, test: Flags, rest: Flags, least: int, short: str) -> Split:
+    """Take the parts from the log; users with too little history have no test."""
+    if short != "test":
+        choice("short", short, SHORT)
+    n_users = len(rows.log.users.names)
+    out = test | rest
+    history = np.bincount(rows.users[~out], minlength=n_users)
+    n_test = np.bincount(rows.users[test], minlength=n_users)
+    present = np.bincount(rows.users, minlength=n_users) > 0
+    too_short = present & ((history < least) | ((n_test == 0) & (short != "test")))
+    lacking = too_short[rows.users]
+    kept = {"train": lacking, "drop": np.zeros_like(lacking), "test": lacking & ~out}[short]
+    train = np.where(lacking, kept, ~out)
+    masks = {"train": train, "test": test & ~lacking, "validation": rest & ~lacking}
+    parts = {name: np.sort(rows.rows[mask]) for name, mask in masks.items()}
+    report = report_of(rows.log, how, parts, rows.rows, too_short, least, short)
+    return Split.of(rows.log, parts, report, validation=bool(rest.any()))
+
+
+def _share(value: Any, option: str) -> "Fraction":
+    from fractions import Fraction
+
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1:
+        raise ValueError(f"{option}={value!r}: a share between 0 and 1 is needed")
+    return Fraction(repr(float(value)))  # 0.29 of 100 is 29, in floats 28.999999999999996
+
+
+def _at_least_0(value: Any, option: str) -> int:
+    return 0 if value == 0 and not isinstance(value, bool) else whole(value, option)
