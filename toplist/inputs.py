@@ -81,6 +81,26 @@ def admit(
     )
 
 
+def admit_ranks(ranks: Any, k: int | None = None) -> tuple[list[Any] | None, Flat, bool]:
+    """Recognise ranked lists that come without a ground truth.
+
+    Returns
+    -------
+    users
+        The keys of keyed inputs, else None.
+    flat
+        The lists cut at `k`, not yet encoded.
+    single
+        Whether one user was given bare.
+    """
+    _refuse(ranks, ())
+    if isinstance(ranks, Mapping):
+        users, rows, *_ = _by_key(ranks, dict.fromkeys(ranks, ()))
+        return users, _flatten(rows, k, "ranks"), False
+    single = not _holds_many(ranks, ())
+    return None, _flatten([ranks] if single else ranks, k, "ranks"), single
+
+
 def _arrange(ranks: Any, truths: Any) -> tuple[list[Any] | None, Any, Any, bool, int]:
     """Return (users, rank rows, truth rows, one bare user?, users of ranks only)."""
     _refuse(ranks, truths)
