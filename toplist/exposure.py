@@ -1,8 +1,9 @@
 """`Exposure`: how often each item is listed at each rank. Coverage, Gini and entropy follow."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,12 +16,6 @@ from toplist.hits import offsets_of
 from toplist.listed import Admission, Listed, admit_listed
 
 UNKNOWN = ("raise", "skip")
-# Counters that a thread holds at a time, 4 bytes each: ranks x items, eight ranks at most, which
-# are one line of the cache in every list.
-ROOM = 1 << 22
-RANKS = 8
-
-
 class Curves(NamedTuple):
     """What the metrics of a whole population follow from, each (K,): at k, over all lists.
 
@@ -36,9 +31,20 @@ class Curves(NamedTuple):
     entropy: NDArray[np.float64]
 
 
+class Pairs(NamedTuple):
+    """The items at each rank r, ``items[starts[r - 1]:starts[r]]``, and how many lists have them.
+
+    `items` are places in the catalogue; it is what parts are merged by.
+    """
+
+    starts: NDArray[np.int64]
+    items: NDArray[np.int32]
+    counts: NDArray[np.int32]
+
+
 @dataclass(frozen=True, eq=False)
 class Exposure:
-    """How often each item of a catalogue stands at each rank, counted over many lists.
+    """How often each item of a catalogue stands at each rank, over many lists.
 
     Made by `toplist.beyond.exposure`; every metric of `toplist.beyond` that is of the whole
     population takes it in place of the lists. Two parts over different users, but of one
@@ -46,10 +52,8 @@ class Exposure:
 
     Attributes
     ----------
-    starts : (K + 1,) int64
-        The items at rank r are ``items[starts[r - 1]:starts[r]]``.
-    items, counts : int32
-        Places in the catalogue, and how many lists have them at this rank.
+    k : int
+        The largest k.
     n_users : int
         Number of lists, empty ones included.
     n_items : int
@@ -65,17 +69,12 @@ class Exposure:
     [0.5, 0.75]
     """
 
-    starts: NDArray[np.int64]
-    items: NDArray[np.int32]
-    counts: NDArray[np.int32]
+    k: int
     n_users: int
     n_items: int
-    catalogue: Any = None
-
-    @property
-    def k(self) -> int:
-        """The largest k."""
-        return len(self.starts) - 1
+    catalogue: Any
+    source: Listed | Pairs
+    n_threads: int | None = None
 
     def __repr__(self) -> str:
         """Return the sizes."""
@@ -94,49 +93,79 @@ class Exposure:
         if not isinstance(other, Exposure):
             return NotImplemented
         if self.k != other.k:
-            raise ValueError(f"Exposure of k={self.k} and of k={other.k} do not merge")
+            raise ValueError(f"exposures read to k={self.k} and to k={other.k} do not merge")
         if self.catalogue is None or other.catalogue is None:
-            raise ValueError("Exposure without a stated catalogue does not merge: state catalogue=")
+            raise ValueError("exposures merge over a stated catalogue only: give catalogue=")
         if not _same(self.catalogue, other.catalogue):
-            raise ValueError("Exposure over two catalogues do not merge")
-        keys, counts = zip(self._keyed(), other._keyed(), strict=True)
-        both, place = np.unique(np.concatenate(keys), return_inverse=True)
-        added = np.zeros(len(both), np.int64)
-        np.add.at(added, place, np.concatenate(counts))
-        rank, items = np.divmod(both, max(self.n_items, 1))
-        starts = np.searchsorted(rank, np.arange(self.k + 1))
-        return Exposure(
-            starts.astype(np.int64),
-            items.astype(np.int32),
-            added.astype(np.int32),
-            self.n_users + other.n_users,
-            self.n_items,
-            self.catalogue,
+            raise ValueError("exposures over two catalogues do not merge")
+        return replace(
+            self,
+            n_users=self.n_users + other.n_users,
+            source=_merged(self.pairs, other.pairs, max(self.n_items, 1)),
         )
 
     def __radd__(self, other: Any) -> "Exposure":
         """Let ``sum(parts)`` start from 0."""
         return self if isinstance(other, int) and other == 0 else NotImplemented
 
-    def _keyed(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """Return one number for rank and item of every pair, and the counts."""
-        rank = np.repeat(np.arange(self.k), np.diff(self.starts))
-        return rank * max(self.n_items, 1) + self.items, self.counts
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel as counts, not as lists."""
+        return Exposure, (self.k, self.n_users, self.n_items, self.catalogue, self.pairs)
+
+    @cached_property
+    def pairs(self) -> Pairs:
+        """The items at each rank with their counts."""
+        if isinstance(self.source, Pairs):
+            return self.source
+        found = [_counts(items, self.n_items) for items in self._items_at_ranks(self.source)]
+        sizes = [len(items) for items, _ in found]
+        sizes += [0] * (self.k - len(sizes))
+        nothing = np.empty(0, np.int32)
+        items, counts = (np.concatenate([nothing, *(pair[i] for pair in found)]) for i in (0, 1))
+        return Pairs(offsets_of(np.array(sizes, np.int64)), items, counts)
 
     @cached_property
     def curves(self) -> Curves:
         """What the metrics follow from, at every k."""
         from toplist.kernels import exposing, readonly
 
-        covered, squares, spread = np.empty((3, self.k), np.int64)
-        entropy = np.empty(self.k)
-        exposing.concentrate(
-            *(readonly(self.starts), readonly(self.items, np.int32)),
-            *(readonly(self.counts, np.int32), np.zeros(self.n_items, np.int64)),
-            *(np.zeros(self.n_users + 2, np.int64), covered, squares, spread, entropy),
-        )
-        total = offsets_of(self.counts)[self.starts[1:]]
-        return Curves(total, covered, squares, spread, entropy)
+        at, reach = np.zeros(self.n_items, np.int64), np.zeros(self.n_users + 2, np.int64)
+        sums, shannon = np.zeros((self.k + 1, 4), np.int64), np.zeros(self.k)
+        k = 0
+        for k, (items, counts) in enumerate(self._ranks(), start=1):
+            sums[k] = sums[k - 1]
+            part = readonly(items, np.int32), readonly(counts, np.int32)
+            exposing.concentrate(*part, at, reach, sums[k])
+            shannon[k - 1] = exposing.entropy(reach, sums[k, 0])
+        sums[k:], shannon[k:] = sums[k], shannon[k - 1] if k else 0.0  # no list reaches below
+        return Curves(*sums[1:].T, shannon)
+
+    def _ranks(self) -> Iterator[tuple[NDArray[np.int32], NDArray[np.int32]]]:
+        """Yield what stands at each rank, items and counts; without counts, each time once."""
+        if isinstance(self.source, Listed):
+            for items in self._items_at_ranks(self.source):
+                yield items, np.empty(0, np.int32)
+        else:
+            starts, items, counts = self.source
+            for lo, hi in pairwise(starts.tolist()):
+                yield items[lo:hi], counts[lo:hi]
+
+    def _items_at_ranks(self, listed: Listed) -> Iterator[NDArray[np.int32]]:
+        """Yield the items at each rank that a list reaches, a few ranks read at a time."""
+        from toplist.kernels import exposing
+
+        everyone = listed.block(0, len(listed))
+        width = exposing.RANKS
+
+        def read(lo: int, hi: int) -> list[NDArray[np.int32]]:
+            out = np.empty((width, len(listed)), np.int32)
+            n = exposing.at_ranks(*everyone, lo, out)
+            return [row[:n] for row in out[: hi - lo]]
+
+        longest = int(listed.lengths.max(initial=0))
+        steps = [(lo, min(lo + width, longest)) for lo in range(0, longest, width)]
+        for rows in blocks.run(read, steps, self.n_threads):
+            yield from rows
 
 
 def exposure(
@@ -195,32 +224,34 @@ def exposure(
         columns=columns,
         n_threads=n_threads,
     )
-    return counted(admit_listed(ranks, k, rules), ids, n_threads)
+    listed = admit_listed(ranks, k, rules)
+    return Exposure(listed.depth, len(listed), listed.n_items, ids, listed, n_threads)
 
 
-def counted(listed: Listed, ids: Any, n_threads: int | None = None) -> Exposure:
-    """Count admitted lists, a few ranks at a time."""
-    from toplist.kernels import exposing
+def _counts(items: NDArray[np.int32], n_items: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the distinct items, and how often each stands there."""
+    items = items[items >= 0]
+    if n_items > 8 * len(items):
+        distinct, counts = np.unique(items, return_counts=True)
+    else:
+        counts = np.bincount(items, minlength=n_items)
+        distinct = np.flatnonzero(counts)
+        counts = counts[distinct]
+    return distinct.astype(np.int32), counts.astype(np.int32)
 
-    width = max(1, min(RANKS, ROOM // max(listed.n_items, 1)))
-    n = min(listed.n_items, len(listed)) + 1
 
-    def count(lo: int, hi: int) -> list[tuple[NDArray[np.int32], NDArray[np.int32]]]:
-        counts = np.zeros((hi - lo, listed.n_items), np.int32)
-        items, n_distinct = np.empty((hi - lo, n), np.int32), np.zeros(hi - lo, np.int64)
-        exposing.count_at_ranks(*listed.block(0, len(listed)), lo, counts, items, n_distinct)
-        found = (row[:size].copy() for row, size in zip(items, n_distinct, strict=True))
-        return [(row, here[row]) for row, here in zip(found, counts, strict=True)]
+def _merged(a: Pairs, b: Pairs, n_items: int) -> Pairs:
+    """Add up the counts of each item at each rank."""
 
-    longest = int(listed.lengths.max(initial=0))  # no list reaches below
-    steps = [(lo, min(lo + width, longest)) for lo in range(0, longest, width)]
-    ranks = [rank for part in blocks.run(count, steps, n_threads) for rank in part]
-    sizes = [len(items) for items, _ in ranks] + [0] * (listed.depth - longest)
-    nothing = np.empty(0, np.int32)
-    items = np.concatenate([nothing, *(items for items, _ in ranks)])
-    counts = np.concatenate([nothing, *(counts for _, counts in ranks)])
-    starts = offsets_of(np.array(sizes, np.int64))
-    return Exposure(starts, items, counts, len(listed), listed.n_items, ids)
+    def keyed(pairs: Pairs) -> NDArray[np.int64]:
+        ranks = np.repeat(np.arange(len(pairs.starts) - 1), np.diff(pairs.starts))
+        return ranks * n_items + pairs.items
+
+    both, place = np.unique(np.concatenate([keyed(a), keyed(b)]), return_inverse=True)
+    counts = np.bincount(place, np.concatenate([a.counts, b.counts]), len(both))
+    ranks, items = np.divmod(both, n_items)
+    starts = np.searchsorted(ranks, np.arange(len(a.starts)))
+    return Pairs(starts.astype(np.int64), items.astype(np.int32), counts.astype(np.int32))
 
 
 def _same(a: Any, b: Any) -> bool:

@@ -1,54 +1,61 @@
-"""How often items are listed: counts of every item at every rank, and what follows at every k."""
+"""How often items are listed: the items at every rank, and what follows from them at every k."""
 
 import numpy as np
 
 from toplist.kernels import kernel
 
 
+# Ranks that are read at a time: eight ids are one line of the cache in every list.
+RANKS = 8
+
+
 @kernel
-def count_at_ranks(codes, offsets, lengths, first, counts, items, n_distinct):
-    """Count the items that stand at the ranks from position `first` on, one row per rank.
+def at_ranks(codes, offsets, lengths, first, out):
+    """Write the items that stand at `RANKS` ranks, one row per rank; below 0 for none.
 
     Parameters
     ----------
     codes : int64
-        Indices of the catalogue; below 0 left out.
-    counts : int32 (ranks, n_items), 0; written
-        How often an item stands at a rank.
-    items : int32 (ranks, as many as can differ, + 1), written
-        The distinct items at a rank, as they first appear.
-    n_distinct : int64 (ranks,), 0; written
-        How many these are.
+        Indices of the catalogue, or below 0.
+    first : int
+        Position of the first of these ranks in the lists.
+    out : int32 (RANKS, users), written
+
+    Returns
+    -------
+    int
+        How many users reach the first of these ranks; `out` is written up to there.
     """
+    n = 0
     for u in range(len(lengths)):
-        last = min(lengths[u] - first, len(counts))
-        for r in range(last):
-            code = codes[offsets[u] + first + r]
-            if code >= 0:
-                n = counts[r, code]
-                counts[r, code] = n + 1
-                items[r, n_distinct[r]] = code
-                n_distinct[r] += n == 0
+        begin, here = offsets[u] + first, lengths[u] - first
+        if here >= RANKS:
+            for r in range(RANKS):
+                out[r, n] = codes[begin + r]
+            n += 1
+        elif here > 0:
+            for r in range(RANKS):
+                out[r, n] = codes[begin + r] if r < here else -1
+            n += 1
+    return n
 
 
 @kernel
-def concentrate(starts, items, counts, at, reach, covered, squares, spread, entropy):
-    """Follow how often each item is listed as k grows; fill what coverage, Gini, entropy need.
+def concentrate(items, counts, at, reach, sums):
+    """Count more listings of items, and follow what coverage and Gini's index need.
 
     Parameters
     ----------
-    starts : int64 (K + 1,)
-        Where the (item, count) pairs of each rank start.
     items, counts : int32
-        The items at each rank, and how often they stand there.
-    at : int64 (n_items,), 0; written
-        How often an item is listed at ranks up to k.
-    reach : int64 (largest count + 2,), 0; written
+        The items at a rank, and how often each of them stands there; no counts: once each time.
+        Items below 0 are left out.
+    at : int64 (n_items,), written
+        How often an item is listed so far.
+    reach : int64 (largest count + 2,), written
         How many items are listed at least m times.
-    covered, squares, spread : int64 (K,), written
-        reach[1]; the sum over m of reach[m]^2; the sum over items of at^2.
-    entropy : float64 (K,), written
-        In nats.
+    sums : int64 (4,), written
+        The number of all listings; of the items that are listed; the sum over m of reach[m]^2;
+        the sum over items of at^2.
 
     Notes
     -----
@@ -56,32 +63,34 @@ def concentrate(starts, items, counts, at, reach, covered, squares, spread, entr
     T listings in all and x the items' counts, the sum of |x_i - x_j| over pairs of items is
     n T - sum of reach[m]^2, so that Gini's index needs neither a sort nor a float.
     """
-    covering, squared, spreading, total = 0, 0, 0, 0
-    for k in range(len(covered)):
-        for i in range(starts[k], starts[k + 1]):
-            before = at[items[i]]
-            after = before + counts[i]
-            at[items[i]] = after
-            total += counts[i]
-            spreading += after * after - before * before
-            covering += before == 0
+    n, reached, levels = 0, 0, 0  # sums over the listings: of 1, reach[m], m
+    for i in range(len(items)):
+        item = items[i]
+        if item >= 0:
+            before = at[item]
+            after = before + (counts[i] if len(counts) else 1)
+            at[item] = after
+            n += after - before
             for m in range(before + 1, after + 1):
-                squared += 2 * reach[m] + 1
-                reach[m] += 1
-        covered[k], squares[k], spread[k] = covering, squared, spreading
-        entropy[k] = _entropy(reach, total)
+                here = reach[m]
+                reach[m] = here + 1
+                reached += here
+                levels += m
+    sums[0] += n
+    sums[1] = reach[1]
+    sums[2] += 2 * reached + n
+    sums[3] += 2 * levels - n
 
 
 @kernel
-def _entropy(reach, total):
-    """Return the entropy of the counts whose numbers of items `reach` holds.
+def entropy(reach, total):
+    """Return the entropy, in nats, of the counts whose numbers of items `reach` holds.
 
     `reach` never rises, and it falls at the counts that occur: a search that doubles its steps
     finds them, so that the cost is of the few counts that occur, not of the largest.
     """
-    found = 0.0
-    m = 1
-    while m < len(reach) and reach[m] > 0:
+    found, m = 0.0, 1
+    while reach[m] > 0:
         step = 1
         while m + step < len(reach) and reach[m + step] == reach[m]:
             step *= 2
