@@ -10,6 +10,8 @@ The flow, module by module::
 every user at every k; `match` makes the join once, for many evaluations.
 """
 
+from toplist import beyond as beyond
+from toplist import pointwise as pointwise
 from toplist import scores as scores
 from toplist.comparison import conformance as conformance
 from toplist.conventions import CONVENTIONS as CONVENTIONS

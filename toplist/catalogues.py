@@ -18,7 +18,7 @@ def ids_of(catalogue: Any, name: str = "catalogue") -> Any:
     A number n stands for the ids 0..n-1; else an array, list, tuple, range, set, mapping (its
     keys), or a column of a table. An id that stands there twice counts once.
     """
-    if isinstance(catalogue, (int, np.integer)) or isinstance(catalogue, np.bool_):
+    if isinstance(catalogue, (int, np.integer, np.bool_)):
         return np.arange(whole(catalogue, name))
     if isinstance(catalogue, range):
         return np.asarray(catalogue)
@@ -46,7 +46,8 @@ def values_of(values: Any, name: str) -> tuple[Any, Floats]:
     if hasattr(values, "index") and hasattr(values, "to_dict"):  # a pandas Series: its index
         values = values.to_dict()
     if isinstance(values, Mapping):
-        ids, numbers = list(values), _numbers(list(values.values()), name)
+        ids: Any = list(values)
+        numbers = _numbers(list(values.values()), name)
     else:
         if _is_column(values):
             values = values.to_numpy()

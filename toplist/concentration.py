@@ -153,7 +153,8 @@ def shannon_entropy(
     """
     choice("unit", unit, UNITS)
     choice("variant", variant, VARIANTS)
-    choice("normalised", normalised, (None, *OVER))
+    if normalised is not None:
+        choice("normalised", normalised, OVER)
     if normalised and variant != "shannon":
         raise ValueError(f"normalised={normalised!r} is for variant='shannon', not {variant!r}")
     needing = "shannon_entropy normalised by the catalogue" if normalised == "catalogue" else None
@@ -214,7 +215,7 @@ def _curves(
     depth = found.k if k is None else whole(k, "k")
     if depth > found.k:
         raise ValueError(f"k={depth} is deeper than this Exposure was read to, k={found.k}")
-    return found, Curves(*(curve[:depth] for curve in found.curves))
+    return found, found.curves.down_to(depth)
 
 
 def _need(catalogue: Any, needing: str | None) -> None:

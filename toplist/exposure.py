@@ -16,6 +16,8 @@ from toplist.hits import offsets_of
 from toplist.listed import Admission, Listed, admit_listed
 
 UNKNOWN = ("raise", "skip")
+
+
 class Curves(NamedTuple):
     """What the metrics of a whole population follow from, each (K,): at k, over all lists.
 
@@ -29,6 +31,11 @@ class Curves(NamedTuple):
     squares: NDArray[np.int64]
     spread: NDArray[np.int64]
     entropy: NDArray[np.float64]
+
+    def down_to(self, k: int) -> "Curves":
+        """Return the first k places of each."""
+        total, covered, squares, spread, entropy = self
+        return Curves(total[:k], covered[:k], squares[:k], spread[:k], entropy[:k])
 
 
 class Pairs(NamedTuple):
@@ -138,7 +145,8 @@ class Exposure:
             exposing.concentrate(*part, at, reach, sums[k])
             shannon[k - 1] = exposing.entropy(reach, sums[k, 0])
         sums[k:], shannon[k:] = sums[k], shannon[k - 1] if k else 0.0  # no list reaches below
-        return Curves(*sums[1:].T, shannon)
+        total, covered, squares, spread = sums[1:].T
+        return Curves(total, covered, squares, spread, shannon)
 
     def _ranks(self) -> Iterator[tuple[NDArray[np.int32], NDArray[np.int32]]]:
         """Yield what stands at each rank, items and counts; without counts, each time once."""
@@ -228,16 +236,15 @@ def exposure(
     return Exposure(listed.depth, len(listed), listed.n_items, ids, listed, n_threads)
 
 
-def _counts(items: NDArray[np.int32], n_items: int) -> tuple[NDArray[Any], NDArray[Any]]:
+def _counts(items: NDArray[Any], n_items: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Return the distinct items, and how often each stands there."""
     items = items[items >= 0]
     if n_items > 8 * len(items):
         distinct, counts = np.unique(items, return_counts=True)
-    else:
-        counts = np.bincount(items, minlength=n_items)
-        distinct = np.flatnonzero(counts)
-        counts = counts[distinct]
-    return distinct.astype(np.int32), counts.astype(np.int32)
+        return distinct.astype(np.int32), counts.astype(np.int32)
+    listed = np.bincount(items, minlength=n_items)
+    found = np.flatnonzero(listed)
+    return found.astype(np.int32), listed[found].astype(np.int32)
 
 
 def _merged(a: Pairs, b: Pairs, n_items: int) -> Pairs:

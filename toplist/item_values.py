@@ -202,7 +202,9 @@ def popularity_of(item_counts: Any, unknown: str | float) -> ItemValues:
     """Return the counts as values."""
     ids, counts = values_of(item_counts, "item_counts")
     given = _unknown(unknown)
-    return ItemValues(ids, counts, given, "unknown=0 counts such items as 0, 'skip' leaves them out")
+    return ItemValues(
+        ids, counts, given, "unknown=0 counts such items as 0, 'skip' leaves them out"
+    )
 
 
 def tail_of(

@@ -90,6 +90,7 @@ def admit_listed(ranks: Any, k: int | None, rules: Admission) -> Listed:
     k = None if k is None else whole(k, "k")
     if isinstance(ranks, Hits):
         raise TypeError("ranks is a Hits, which holds no ids: give the ranked lists themselves")
+    users: list[Any] | None
     if is_frame(ranks):
         users, flat, _, _ = align(ranks, ranks, rules.columns)
         single, flat = False, flat if k is None else flat.cut(k)
@@ -121,7 +122,7 @@ def _indices(
     encoded = encode(flat, known, rules.padding, keys, hashing=False)
     ranked, catalogue = encoded.ranked, np.asarray(encoded.truth.items, np.int64)
     if rules.ids is None:
-        codes, distinct = _numbered(ranked.items)
+        codes, distinct = numbered(ranked.items)
         return codes, ranked.offsets, encoded.lengths, len(distinct)
     if np.array_equal(catalogue, np.arange(size)):  # the ids are the indices
         return np.asarray(ranked.items, np.int64), ranked.offsets, encoded.lengths, size
@@ -146,8 +147,8 @@ def _found(ids: NDArray[Any], catalogue: Ints, rules: Admission) -> Ints:
     return out
 
 
-def _numbered(ids: NDArray[Any]) -> tuple[Ints, Ints]:
-    """Number ids as they first appear; return the numbers and the distinct ids.
+def numbered(ids: NDArray[Any]) -> tuple[Ints, Ints]:
+    """Write ids as numbers, as they first appear; return the numbers and the distinct ids.
 
     By a table that grows with the distinct ids, not with all: one for all ids of the workload
     would take 268 MB, and a miss per id.
@@ -241,4 +242,3 @@ def _repeated(listed: Listed, flat: Flat, user: int, place: int) -> ValueError:
 def _written(flat: Flat, user: int, place: int) -> Any:
     """Return an id as the caller wrote it."""
     return flat.row(user)[place]
-

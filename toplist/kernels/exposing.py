@@ -4,7 +4,6 @@ import numpy as np
 
 from toplist.kernels import kernel
 
-
 # Ranks that are read at a time: eight ids are one line of the cache in every list.
 RANKS = 8
 
