@@ -61,8 +61,8 @@ def values_of(values: Any, name: str) -> tuple[Any, Floats]:
     bad = np.flatnonzero(~((numbers >= 0) & (numbers < np.inf)))
     if len(bad):
         raise ValueError(
-            f"{name}: item {ids[bad[0]]!r} has {numbers[bad[0]]:g}: a finite number of at least 0 "
-            "is needed"
+            f"{name}: item {_plain(ids[bad[0]])!r} has {numbers[bad[0]]:g}: a finite number of at "
+            "least 0 is needed"
         )
     return ids, numbers
 
@@ -90,7 +90,7 @@ def features_of(features: Any, name: str = "features") -> tuple[Any, Floats]:
         ids = np.arange(len(rows))
     bad = np.flatnonzero(~np.isfinite(rows).all(axis=1))
     if len(bad):
-        raise ValueError(f"{name}: item {ids[bad[0]]!r} has a number that is not finite")
+        raise ValueError(f"{name}: item {_plain(ids[bad[0]])!r} has a number that is not finite")
     return ids, rows
 
 
@@ -99,6 +99,11 @@ def _numbers(values: Any, name: str) -> Floats:
     if array.size and array.dtype.kind not in "biuf":
         raise TypeError(f"{name} must hold numbers, not {array.dtype}")
     return np.ascontiguousarray(array, np.float64)
+
+
+def _plain(item: Any) -> Any:
+    """Return an id as Python writes it."""
+    return item.item() if isinstance(item, np.generic) else item
 
 
 def _is_column(value: Any) -> bool:
