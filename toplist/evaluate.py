@@ -1,6 +1,6 @@
 """`top_k_eval`: from lists to means at every k, and who is averaged."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -8,15 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import population
-from toplist.checks import choice, whole
+from toplist.checks import choice
 from toplist.conventions import CONVENTIONS, EMPTY, MISSING, Convention
 from toplist.flat import name_user
 from toplist.grades import Grading
 from toplist.hits import Hits
+from toplist.list_metrics import Known, evaluate_lists
 from toplist.matching import DUPLICATES, joined
 from toplist.metrics import Metric
-from toplist.results import Entry, Terms, TopKResult
-from toplist.spelling import parse
+from toplist.results import TopKResult
+from toplist.terms import Terms
+from toplist.terms import entries_of as entries_of
 
 AGGREGATES = ("mean", "pooled")
 DEFAULT = ("hit", "precision", "recall", "map", "ndcg", "mrr")
@@ -38,6 +40,10 @@ def top_k_eval(
     relevant_from: float | None = None,
     gains: str = "linear",
     columns: Mapping[str, str] | None = None,
+    catalogue: Any = None,
+    item_counts: Any = None,
+    features: Any = None,
+    unknown: str = "raise",
     n_threads: int | None = None,
 ) -> TopKResult:
     """Evaluate ranked lists against ground truths: means over users, at every k at once.
@@ -77,6 +83,16 @@ def top_k_eval(
         and ndcg.
     columns : mapping, optional
         Of tables: their own names of user_id, item_id, rank, score and relevance.
+    catalogue : int or ids, optional
+        All items, as in `toplist.beyond.exposure`, for the metrics item_coverage and gini.
+    item_counts : dict item -> number, or array, optional
+        Interactions of each item in the training data, for the metrics average_popularity,
+        tail_percentage and novelty (as the functions of `toplist.beyond`, by their defaults).
+    features : dict item -> vector, or array, optional
+        For the metric intra_list_diversity.
+    unknown : {"raise", "skip"}
+        Of these metrics: a listed item that is not among those of the keyword is refused, or left
+        out. They are of all lists given (shannon_entropy too), without weights and truths.
     n_threads : int, optional
         Default: the CPUs this process may use. Means are the same bits for any number.
 
@@ -111,11 +127,13 @@ def top_k_eval(
     depth = max(k for entry in entries for k in entry.ks)
     options = Joining(duplicates, padding, relevant_from, gains, columns, n_threads)
     hits, _ = hits_of(ranks, ground_truths, depth, options)
-    counted = counted_users(hits, rules)
-    pooled = _pooled(entries, rules, aggregate)
-    terms = Terms(
-        entries, rules.name, rules.empty, rules.missing, hits.grading, pooled, weights is not None
+    reading = Known(
+        *(catalogue, item_counts, features, unknown, duplicates, padding, columns, n_threads)
     )
+    counted = counted_users(hits, rules)
+    terms = Terms(entries, rules.name, rules.empty, rules.missing, hits.grading)
+    pooled = _pooled(terms.metrics, rules, aggregate)
+    terms = replace(terms, pooled=pooled, weighted=weights is not None)
     worth = None if weights is None else _weights(weights, hits)
     histograms = population.count(
         hits,
@@ -127,14 +145,14 @@ def top_k_eval(
         n_threads=n_threads,
     )
     n_missing = int(np.sum((hits.n_relevant > 0) & (hits.n_listed == 0)))
-    return TopKResult(terms, histograms, hits, counted, len(hits), n_missing, hits.n_extra)
+    of_lists = evaluate_lists(tuple(terms.list_metrics.values()), ranks, depth, reading)
+    return TopKResult(
+        terms, histograms, hits, counted, len(hits), n_missing, hits.n_extra, of_lists
+    )
 
 
-def _pooled(
-    entries: tuple[Entry, ...], rules: Convention, aggregate: str | None
-) -> tuple[str, ...]:
+def _pooled(names: Collection[str], rules: Convention, aggregate: str | None) -> tuple[str, ...]:
     """Return the names of the metrics that are ratios of sums over users."""
-    names = dict.fromkeys(entry.metric.name for entry in entries)
     if aggregate is None:
         return tuple(name for name in names if name in rules.pooled)
     choice("aggregate", aggregate, AGGREGATES)
@@ -211,54 +229,6 @@ def rules_of(convention: str, empty: str | None, missing: str | None) -> Convent
     choice("empty", rules.empty, EMPTY)
     choice("missing", rules.missing, MISSING)
     return rules
-
-
-def entries_of(
-    metrics: str | Metric | Iterable[str | Metric],
-    k: int | Iterable[int] | None,
-    rules: Convention,
-) -> tuple[Entry, ...]:
-    """Read what was asked for into entries, each with its k's."""
-    if not isinstance(metrics, (str, Metric, Iterable)):
-        raise ValueError(f"metrics={metrics!r}: give names, or Metric objects")
-    asked = [metrics] if isinstance(metrics, (str, Metric)) else list(metrics)
-    if not asked:
-        raise ValueError("metrics is empty: name at least one")
-    ks = _cut_offs(k)
-    scalar = not isinstance(k, Iterable)
-    entries = []
-    for spec in asked:
-        metric, own = parse(spec, rules)
-        if own is None and not ks:
-            raise ValueError(f"k is missing: give k=10, or metrics such as '{metric.name}@10'")
-        if own is not None and ks:
-            raise ValueError(f"k is given twice: by k={k!r} and by the metric {spec!r}")
-        entries.append(Entry(metric, (own,) if own else ks, scalar))
-    _refuse_twins(entries)
-    return tuple(entries)
-
-
-def _cut_offs(k: int | Iterable[int] | None) -> tuple[int, ...]:
-    if k is None:
-        return ()
-    ks = tuple(whole(one, "k") for one in (k if isinstance(k, Iterable) else [k]))
-    if len(set(ks)) < len(ks):
-        raise ValueError(f"k={list(ks)} holds a cut-off twice")
-    if not ks:
-        raise ValueError("k is empty: give at least one cut-off")
-    return ks
-
-
-def _refuse_twins(entries: list[Entry]) -> None:
-    seen: dict[str, Entry] = {}
-    for entry in entries:
-        for name in (entry.metric.name, *(f"{entry.metric.name}@{k}" for k in entry.ks)):
-            other = seen.setdefault(name, entry)
-            if other is not entry and (other.metric != entry.metric or "@" in name):
-                raise ValueError(
-                    f"two metrics are named {name!r}: give one another name, for example with "
-                    f"dataclasses.replace(metric, name={entry.metric.name + '_2'!r})"
-                )
 
 
 def counted_users(hits: Hits, rules: Convention) -> NDArray[np.bool_]:

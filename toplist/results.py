@@ -1,7 +1,7 @@
 """What an evaluation returns: means at every k, their spread, and who was counted."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -12,44 +12,13 @@ from toplist import per_user, tables
 from toplist.checks import choice
 from toplist.conventions import policies, same_formula
 from toplist.formulas import GAIN_WORDS, STYLES, SYMBOLS, formula
-from toplist.grades import Grading
 from toplist.hits import Hits
+from toplist.list_metrics import ListMetric, ListResult
 from toplist.metrics import Metric
-from toplist.population import Average, Population
+from toplist.population import Population
+from toplist.terms import Terms, difference
 
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One entry of `metrics` as asked for: at one k (a float) or at several (an array)."""
-
-    metric: Metric
-    ks: tuple[int, ...]
-    scalar: bool
-
-
-@dataclass(frozen=True)
-class Terms:
-    """What two results must share to be merged: what was asked, and by which rules."""
-
-    entries: tuple[Entry, ...]
-    convention: str
-    empty: str
-    missing: str
-    grading: Grading
-    pooled: tuple[str, ...] = ()
-    weighted: bool = False
-
-    @property
-    def depth(self) -> int:
-        """The largest k."""
-        return max((k for entry in self.entries for k in entry.ks), default=0)
-
-    @property
-    def metrics(self) -> dict[str, Metric]:
-        """The metrics by name, each once."""
-        return {entry.metric.name: entry.metric for entry in self.entries}
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +44,8 @@ class TopKResult:
         The users' keys in the order of the rows; positions where none were given.
     hits, counted : Hits and (n_users,) bool, or None
         What per-user values are computed from: the hits, and whose are in the means.
+    lists : ListResult or None
+        What follows from the lists alone: coverage, Gini, popularity and their like, where asked.
 
     Examples
     --------
@@ -92,6 +63,7 @@ class TopKResult:
     n_users: int
     n_missing: int
     n_extra: int
+    lists: ListResult | None = None
 
     @property
     def n_evaluated(self) -> int:
@@ -168,9 +140,13 @@ class TopKResult:
         ValueError
             If the result does not hold its hits.
         """
+        metric, k = self._find(name)
+        if isinstance(metric, ListMetric):
+            assert self.lists is not None
+            of_lists = self.lists.per_user(metric.name, self.users)
+            return of_lists if k is None else of_lists[:, k - 1]
         if self.hits is None or self.counted is None:
             raise ValueError("this result holds no hits, so it has no values per user")
-        metric, k = self._find(name)
         if k is None:
             return per_user.curves(self.hits, self.counted, metric, self.terms.depth)
         return per_user.values(self.hits, self.counted, metric, k)
@@ -186,6 +162,9 @@ class TopKResult:
         """
         choice("style", style, STYLES)
         metric, _ = self._find(name)
+        if isinstance(metric, ListMetric):
+            words = metric.formula if style == "text" else metric.latex
+            return f"{words}\n{tables.of_lists(self, metric)}"
         terms = self.terms
         peers = [name for name in same_formula(metric) if name != terms.convention]
         if metric.graded and terms.grading.gains != "linear":
@@ -199,6 +178,11 @@ class TopKResult:
             tables.account(self),
         ]
         return "\n".join(lines)
+
+    def n_of(self, name: str) -> int:
+        """Return how many users a mean is over (for a metric of all lists together, how many)."""
+        metric, _ = self._find(name)
+        return self._moments[metric.name].n if isinstance(metric, ListMetric) else self.n_evaluated
 
     def to_dict(self) -> dict[str, float]:
         """Return the means asked for, ``{"ndcg@10": 0.1, ...}``."""
@@ -234,7 +218,7 @@ class TopKResult:
         if not isinstance(other, TopKResult):
             return NotImplemented
         if self.terms != other.terms:
-            raise ValueError(f"cannot merge: {_difference(self.terms, other.terms)}")
+            raise ValueError(f"cannot merge: {difference(self.terms, other.terms)}")
         held = None
         if self.hits is not None and other.hits is not None:
             held = self.hits + other.hits, np.concatenate([self.counted, other.counted])
@@ -244,7 +228,10 @@ class TopKResult:
             self.population + other.population,
             hits,
             counted,
-            *(getattr(self, n) + getattr(other, n) for n in ("n_users", "n_missing", "n_extra")),
+            self.n_users + other.n_users,
+            self.n_missing + other.n_missing,
+            self.n_extra + other.n_extra,
+            self.lists + other.lists if self.lists and other.lists else None,
         )
 
     def __radd__(self, other: Any) -> "TopKResult":
@@ -256,9 +243,9 @@ class TopKResult:
         curve = curve_of(metric.name)
         return curve.copy() if k is None else float(curve[k - 1])
 
-    def _find(self, name: str) -> tuple[Metric, int | None]:
+    def _find(self, name: str) -> tuple[Metric | ListMetric, int | None]:
         """Read ``"name"`` or ``"name@k"``; KeyError with the valid ones."""
-        metrics = self.terms.metrics
+        metrics = self.terms.asked
         base, at, k = name.rpartition("@") if isinstance(name, str) else ("", "", "")
         base = base if at else name
         known = base in metrics if isinstance(base, str) else False
@@ -272,27 +259,15 @@ class TopKResult:
         )
 
     def _mean(self, name: str) -> Floats:
-        return self._moments[name].mean
+        mean: Floats = self._moments[name].mean
+        return mean
 
     def _std(self, name: str) -> Floats:
-        return self._moments[name].std
+        std: Floats = self._moments[name].std
+        return std
 
     @cached_property
-    def _moments(self) -> dict[str, Average]:
-        return {metric.name: self.population.moments(metric) for metric in self.population.metrics}
-
-
-def _difference(a: Terms, b: Terms) -> str:
-    """Name the first term that differs, and both values."""
-    for field in fields(Terms):
-        mine, theirs = getattr(a, field.name), getattr(b, field.name)
-        if mine != theirs and field.name != "entries":
-            return f"{field.name} is {mine!r} in one and {theirs!r} in the other"
-    names = [
-        [f"{entry.metric.name}@{k}" for entry in terms.entries for k in entry.ks]
-        for terms in (a, b)
-    ]
-    if names[0] == names[1]:
-        metrics = [name for name in a.metrics if a.metrics[name] != b.metrics[name]]
-        return f"{', '.join(metrics) or 'k'} is defined differently in one and in the other"
-    return f"one has {', '.join(names[0])}, the other {', '.join(names[1])}"
+    def _moments(self) -> dict[str, Any]:
+        of_lists = {} if self.lists is None else self.lists.averages()
+        metrics = self.population.metrics
+        return {metric.name: self.population.moments(metric) for metric in metrics} | of_lists

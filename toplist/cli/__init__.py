@@ -6,9 +6,9 @@ import sys
 from collections.abc import Sequence
 
 from toplist import __version__
-from toplist.cli import definitions, evaluation
+from toplist.cli import definitions, evaluation, values
 
-COMMANDS = (evaluation, definitions)
+COMMANDS = (evaluation, values, definitions)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

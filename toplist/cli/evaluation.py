@@ -5,9 +5,10 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from toplist import files, tables
+from toplist import files, tables, text_columns
 from toplist.conventions import CONVENTIONS, EMPTY, MISSING
 from toplist.evaluate import DEFAULT, entries_of, top_k_eval
+from toplist.exposure import UNKNOWN
 from toplist.grades import GAINS, Grading
 from toplist.matching import DUPLICATES
 
@@ -47,6 +48,11 @@ def add(commands: Any) -> None:
     add("--truth-format", choices=files.FORMATS)
     add("--columns", nargs="+", type=_renaming, default=[], metavar="user_id=NAME")
     add("--order", choices=["file"], help="lists without rank or score: best first as they stand")
+    add("--catalogue", metavar="FILE", help="items (CSV, TSV: item_id), for item_coverage and gini")
+    add("--item-counts", metavar="FILE", help="item_id and count, or the training data itself, for "
+        "average_popularity, tail_percentage and novelty")  # fmt: skip
+    add("--features", metavar="FILE", help="item_id and numbers, for intra_list_diversity")
+    add("--unknown", default="raise", choices=UNKNOWN, help="listed items these files lack")
     add("--format", default="table", choices=_FORMATS, help="of the output")
     add("--per-user", metavar="FILE", help="also write the values of every user (CSV)")
     parser.set_defaults(run=_eval, check=_check_eval)
@@ -90,6 +96,8 @@ def _eval(options: argparse.Namespace) -> str:
         duplicates=options.duplicates,
         relevant_from=options.relevant_from,
         gains=options.gains,
+        unknown=options.unknown,
+        **_known_items(options, ranks),
     )
     if options.per_user:
         files.write_text(options.per_user, tables.per_user_csv(result))
@@ -114,6 +122,29 @@ def _read(options: argparse.Namespace) -> tuple[Any, Any]:
     elif formats[1] in TEXT_FORMATS and formats[0] not in TEXT_FORMATS:
         ranks = _as_text(options.recs, ranks)
     return ranks, truths
+
+
+def _known_items(options: argparse.Namespace, ranks: Any) -> dict[str, Any]:
+    """Read what is known of the items, their ids written as in the lists."""
+    number = any(isinstance(item, int) for row in ranks.values() for item in row[:1])
+    known = {}
+    for name in ("catalogue", "item_counts", "features"):
+        path = getattr(options, name)
+        if path is not None:
+            found = getattr(text_columns, name)(path)
+            ids = _whole(path, found) if number else list(found)
+            values = found.values() if isinstance(found, dict) else ids
+            known[name] = dict(zip(ids, values, strict=True))
+    return known
+
+
+def _whole(path: str, ids: Any) -> list[int]:
+    try:
+        return [int(item) for item in ids]
+    except ValueError:
+        raise ValueError(
+            f"{path}: the ids of the lists are numbers, not all of these are"
+        ) from None
 
 
 def _as_text(path: str, sides: dict[Any, Any]) -> dict[str, Any]:
