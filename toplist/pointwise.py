@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 
 from toplist.predictions import Predictions, read
-from toplist.roc import UserAUC as UserAUC
-from toplist.roc import auc as auc
-from toplist.roc import gauc as gauc
-from toplist.roc import user_auc as user_auc
+from toplist.roc import UserAUC, auc, gauc, user_auc
+
+__all__ = ["UserAUC", "auc", "gauc", "log_loss", "mae", "rmse", "user_auc"]
 
 # What the log loss keeps between a prediction and 0 or 1: as scikit-learn for float64.
 CLIP = float(np.finfo(np.float64).eps)

@@ -91,6 +91,14 @@ class UserAUC:
     auc : (n_users,) float64
         NaN for users with only positives or only negatives.
     n_positives, n_negatives : (n_users,) int64
+
+    Examples
+    --------
+    >>> found = user_auc([7, 7, 8, 8, 8], [1, 0, 1, 1, 0], [0.9, 0.1, 0.2, 0.8, 0.5])
+    >>> found.users, found.auc.tolist(), found.n_positives.tolist()
+    ([7, 8], [1.0, 0.5], [1, 2])
+    >>> found.mean(), found.mean("equal")
+    (0.6666666666666666, 0.75)
     """
 
     users: list[Any]
