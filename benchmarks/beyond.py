@@ -25,6 +25,7 @@ SAMPLE = 2_000
 def lists(n_users: int, repeats: int) -> None:
     """Measure the metrics of the lists themselves."""
     from toplist import beyond
+    from toplist.list_metrics import LIST_METRICS, Known, evaluate_lists
 
     work = generate(n_users, n_items=N_ITEMS, wide=False)
     ids = work.lists
@@ -52,6 +53,12 @@ def lists(n_users: int, repeats: int) -> None:
         "coverage, Gini and entropy at every k": population,
         "the same, ids not the indices": lambda: beyond.gini(wide, catalogue=hashed, **options),
         "popularity and tail of every user at every k": items,
+        "means and std of both, by name in top_k_eval": lambda: evaluate_lists(
+            [LIST_METRICS[name] for name in ("average_popularity", "tail_percentage")],
+            ids,
+            ids.shape[1],
+            Known(item_counts=counts, **options),
+        ),
         "novelty of every user at every k": lambda: beyond.novelty(
             ids, item_counts=counts, **options
         ),

@@ -610,3 +610,33 @@ def test_inputs_are_not_changed():
     lists.flags.writeable = False
     beyond.gini(lists, catalogue=6, unknown="skip", duplicates="first")
     assert lists.tolist() == LISTS
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_long_ragged_lists_are_the_formulas(n_threads):
+    rng = np.random.default_rng(3)
+    popular = 1 / np.arange(1, 61)
+    lists = [
+        rng.choice(60, size, replace=False, p=popular / popular.sum()).tolist()
+        for size in rng.integers(0, 41, 120)
+    ]
+    exposure = beyond.exposure(lists, catalogue=60, n_threads=n_threads)
+    depth = max(map(len, lists))
+    assert exposure.k == depth > 30
+    known = range(0, 60, 2)
+    half = beyond.exposure(lists, catalogue=known, unknown="skip", n_threads=n_threads)
+    for k in range(1, depth + 1):
+        assert beyond.item_coverage(exposure)[k - 1] == oracle.item_coverage(lists, k, range(60))
+        same(beyond.gini(exposure)[k - 1], oracle.gini(lists, k, range(60)))
+        same(beyond.shannon_entropy(exposure)[k - 1], oracle.shannon_entropy(lists, k))
+        same(beyond.gini(half)[k - 1], oracle.gini(lists, k, known))
+    same(beyond.personalisation(exposure)[19], oracle.personalisation(lists, 20))
+    merged = sum(beyond.exposure(lists[u::3], depth, catalogue=60) for u in range(3))
+    assert bits(merged) == bits(exposure)
+
+
+def test_ids_that_outgrow_their_first_table():
+    rng = np.random.default_rng(0)
+    ids = rng.integers(-(2**62), 2**62, 300_000)
+    found = beyond.exposure(ids.reshape(3_000, 100))
+    assert found.curves.covered[-1] == found.n_items == len(np.unique(ids))

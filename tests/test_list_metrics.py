@@ -261,3 +261,18 @@ def test_text_columns(tmp_path):
     path.write_text("item_id\na\n")
     with pytest.raises(ValueError, match="no column of features beside 'item_id'"):
         text_columns.features(path)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_tables(library):
+    module = pytest.importorskip(library)
+    make = module.table if library == "pyarrow" else module.DataFrame
+    rows = [(u, i, r) for u, one in enumerate(LISTS) for r, i in enumerate(one, 1)]
+    users, items, ranks = map(list, zip(*rows, strict=True))
+    recs = make({"who": users, "item_id": items, "rank": ranks})
+    truth = make({"who": [4, 0, 2], "item_id": [3, 5, 0]})
+    result = evaluate(recs, truth, columns={"user_id": "who"})
+    for name in ALL:
+        np.testing.assert_allclose(result[name], evaluate()[name], rtol=0, atol=1e-12)
+    found = curves("novelty")[[4, 0, 2]]
+    np.testing.assert_allclose(result.per_user("novelty"), found, rtol=0, atol=1e-15)

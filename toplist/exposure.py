@@ -159,20 +159,23 @@ class Exposure:
                 yield items[lo:hi], counts[lo:hi]
 
     def _items_at_ranks(self, listed: Listed) -> Iterator[NDArray[np.int32]]:
-        """Yield the items at each rank that a list reaches, a few ranks read at a time."""
+        """Yield the items at each rank that a list reaches; they are overwritten later.
+
+        A few ranks are read at a time, the next ones while these are looked at.
+        """
         from toplist.kernels import exposing
 
-        everyone = listed.block(0, len(listed))
-        width = exposing.RANKS
-
-        def read(lo: int, hi: int) -> list[NDArray[np.int32]]:
-            out = np.empty((width, len(listed)), np.int32)
-            n = exposing.at_ranks(*everyone, lo, out)
-            return [row[:n] for row in out[: hi - lo]]
-
+        everyone, width = listed.block(0, len(listed)), exposing.RANKS
         longest = int(listed.lengths.max(initial=0))
-        steps = [(lo, min(lo + width, longest)) for lo in range(0, longest, width)]
-        for rows in blocks.run(read, steps, self.n_threads):
+        room = np.empty((2, width, len(listed)), np.int32)  # new room would cost as much again
+
+        def read(step: int) -> list[NDArray[np.int32]]:
+            out, first = room[step % 2], step * width
+            n = exposing.at_ranks(*everyone, first, out)
+            return [row[:n] for row in out[: longest - first]]
+
+        steps = range(-(-longest // width))
+        for rows in blocks.ahead(read, steps, self.n_threads):
             yield from rows
 
 

@@ -19,6 +19,7 @@ from toplist.concentration import gini, item_coverage, shannon_entropy
 from toplist.diversity import Diversity
 from toplist.exposure import UNKNOWN, Exposure, exposure
 from toplist.item_values import novelty_of, popularity_of, tail_of
+from toplist.listed import Listed
 
 Floats = NDArray[np.float64]
 
@@ -97,6 +98,8 @@ LIST_METRICS = {
         ),
     )
 }
+# Values of users that are averaged at a time: they stay in the second-level cache.
+BLOCK = 1 << 16
 WHOLE: Mapping[str, Callable[[Exposure], Floats]] = {
     "item_coverage": item_coverage,
     "gini": gini,
@@ -179,11 +182,14 @@ class Spread:
     @classmethod
     def of(cls, values: Floats) -> "Spread":
         """Return the mean of values (n, K), NaN where a user has none."""
-        there = values == values
-        users = there.sum(axis=0)
-        total = np.where(there, values, 0.0).sum(axis=0)
-        mean = np.divide(total, users, out=np.full(len(total), np.nan), where=users > 0)
-        return cls(users, mean, (np.where(there, values - mean, 0.0) ** 2).sum(axis=0))
+        from toplist.kernels import listing, readonly
+
+        users, (mean, deviation) = (
+            np.zeros(values.shape[1], np.int64),
+            np.zeros((2, values.shape[1])),
+        )
+        listing.moments(readonly(values, np.float64), users, mean, deviation)
+        return cls(users, mean, deviation)
 
 
 @dataclass(frozen=True, eq=False)
@@ -266,10 +272,14 @@ def evaluate_lists(
         options = {"catalogue": known.catalogue, "unknown": known.unknown, **known.reading}
         counts = exposure(ranks, depth, **options)
     spreads, values = {}, {}
+    admitted: dict[Any, Listed] = {}  # lists as indices of the same items are made once
     for metric in metrics:
         if metric.of_users:
             source = _source(metric.name, known)
-            spreads[metric.name] = _spread(source, ranks, depth, known)
+            items = metric.needs, len(source.ids)  # those of novelty are some of the others
+            if items not in admitted:
+                admitted[items] = source.admit(ranks, depth, known.reading)
+            spreads[metric.name] = _spread(source, admitted[items], known.n_threads)
             values[metric.name] = partial(_curves, source, ranks, depth, known)
     return ListResult(tuple(metric.name for metric in metrics), counts, spreads, values)
 
@@ -292,18 +302,17 @@ def _source(name: str, known: Known) -> Any:
     return Diversity(known.features, "cosine", 0.0, known.unknown)
 
 
-def _spread(source: Any, ranks: Any, depth: int, known: Known) -> Spread:
+def _spread(source: Any, listed: Listed, n_threads: int | None) -> Spread:
     """Average over users, a block of them at a time."""
-    listed = source.admit(ranks, depth, known.reading)
     fill = source.filler(listed)
 
     def block(lo: int, hi: int) -> Spread:
-        out = np.empty((hi - lo, depth))
+        out = np.empty((hi - lo, listed.depth))
         fill(lo, hi, out)
         return Spread.of(out)
 
-    bounds = blocks.bounds(np.arange(len(listed) + 1) * depth)
-    return reduce(add, blocks.run(block, bounds, known.n_threads))
+    bounds = blocks.bounds(np.arange(len(listed) + 1) * listed.depth, BLOCK)
+    return reduce(add, blocks.run(block, bounds, n_threads))
 
 
 def _curves(source: Any, ranks: Any, depth: int, known: Known) -> tuple[Floats, Sequence[Any]]:

@@ -90,3 +90,28 @@ def means(codes, offsets, lengths, values, out):
                 total += values[codes[begin + r]]
                 n += 1
             out[u, r] = total / n if n > 0 else np.nan
+
+
+@kernel
+def moments(values, users, mean, deviation):
+    """Fill what the mean and the spread over users follow from, at every k; NaN is left out.
+
+    Parameters
+    ----------
+    values : float64 (users, K)
+    users : int64 (K,), 0; written
+        How many users have a value.
+    mean, deviation : float64 (K,), 0; written
+        Their mean (NaN of none), and the sum of squared deviations from it.
+    """
+    for row in values:
+        for k in range(len(users)):
+            if row[k] == row[k]:
+                users[k] += 1
+                mean[k] += row[k]
+    for k in range(len(users)):
+        mean[k] = mean[k] / users[k] if users[k] else np.nan
+    for row in values:
+        for k in range(len(users)):
+            if row[k] == row[k]:
+                deviation[k] += (row[k] - mean[k]) ** 2
