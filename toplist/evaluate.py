@@ -13,7 +13,7 @@ from toplist.conventions import CONVENTIONS, EMPTY, MISSING, Convention
 from toplist.flat import name_user
 from toplist.grades import Grading
 from toplist.hits import Hits
-from toplist.list_metrics import Known, evaluate_lists
+from toplist.list_results import Known, evaluate_lists
 from toplist.matching import DUPLICATES, joined
 from toplist.metrics import Metric
 from toplist.results import TopKResult
@@ -127,27 +127,27 @@ def top_k_eval(
     depth = max(k for entry in entries for k in entry.ks)
     options = Joining(duplicates, padding, relevant_from, gains, columns, n_threads)
     hits, _ = hits_of(ranks, ground_truths, depth, options)
-    reading = Known(
-        *(catalogue, item_counts, features, unknown, duplicates, padding, columns, n_threads)
-    )
     counted = counted_users(hits, rules)
     terms = Terms(entries, rules.name, rules.empty, rules.missing, hits.grading)
     pooled = _pooled(terms.metrics, rules, aggregate)
     terms = replace(terms, pooled=pooled, weighted=weights is not None)
-    worth = None if weights is None else _weights(weights, hits)
-    histograms = population.count(
-        hits,
-        counted,
-        tuple(terms.metrics.values()),
-        depth,
-        pooled=pooled,
-        weights=worth,
-        n_threads=n_threads,
-    )
+    reading = duplicates, padding, columns, n_threads
+    known = Known(catalogue, item_counts, features, unknown, *reading)
+    of_lists = evaluate_lists(tuple(terms.list_metrics.values()), ranks, depth, known)
+    histograms = _histograms(hits, counted, terms, weights, n_threads)
     n_missing = int(np.sum((hits.n_relevant > 0) & (hits.n_listed == 0)))
-    of_lists = evaluate_lists(tuple(terms.list_metrics.values()), ranks, depth, reading)
-    return TopKResult(
-        terms, histograms, hits, counted, len(hits), n_missing, hits.n_extra, of_lists
+    rows = len(hits), n_missing, hits.n_extra
+    return TopKResult(terms, histograms, hits, counted, *rows, of_lists)
+
+
+def _histograms(
+    hits: Hits, counted: NDArray[np.bool_], terms: Terms, weights: Any, n_threads: int | None
+) -> population.Population:
+    """Return the histograms that the means follow from."""
+    worth = None if weights is None else _weights(weights, hits)
+    asked = tuple(terms.metrics.values())
+    return population.count(
+        hits, counted, asked, terms.depth, pooled=terms.pooled, weights=worth, n_threads=n_threads
     )
 
 

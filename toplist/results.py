@@ -13,7 +13,8 @@ from toplist.checks import choice
 from toplist.conventions import policies, same_formula
 from toplist.formulas import GAIN_WORDS, STYLES, SYMBOLS, formula
 from toplist.hits import Hits
-from toplist.list_metrics import ListMetric, ListResult
+from toplist.list_metrics import ListMetric
+from toplist.list_results import ListResult
 from toplist.metrics import Metric
 from toplist.population import Population
 from toplist.terms import Terms, difference
