@@ -7,7 +7,8 @@ The flow, module by module::
                            (kernels)    (kernels)      metrics, conventions
 
 `top_k_eval` runs it from end to end; ``ndcg(ranks, truths)`` and its kin return the values of
-every user at every k; `match` makes the join once, for many evaluations.
+every user at every k; `match` makes the join once, for many evaluations. `beyond` measures the
+lists themselves (coverage, popularity, diversity), `pointwise` predicted values (AUC, log loss).
 """
 
 from toplist import beyond as beyond
