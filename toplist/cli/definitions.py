@@ -43,7 +43,8 @@ def _metrics(options: argparse.Namespace) -> str:
         f"{name:{width}}  {metric.text}\n{'':{width}}  {formula(metric)}"
         for name, metric in convention.metrics.items()
     ]
-    return "\n".join([*lines, f"of the lists themselves: {', '.join(LIST_METRICS)}"])
+    of_lists = f"{'':{width}}  of the lists themselves: {', '.join(LIST_METRICS)}"
+    return "\n".join([*lines, of_lists])
 
 
 def _of_lists(metric: ListMetric) -> str:
