@@ -136,7 +136,7 @@ class Exposure:
         """What the metrics follow from, at every k."""
         from toplist.kernels import exposing, readonly
 
-        at, reach = np.zeros(self.n_items, np.int64), np.zeros(self.n_users + 2, np.int64)
+        at, reach = np.zeros(self.n_items, np.int32), np.zeros(self.n_users + 2, np.int64)
         sums, shannon = np.zeros((self.k + 1, 4), np.int64), np.zeros(self.k)
         k = 0
         for k, (items, counts) in enumerate(self._ranks(), start=1):

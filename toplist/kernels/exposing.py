@@ -4,8 +4,8 @@ import numpy as np
 
 from toplist.kernels import kernel
 
-# Ranks that are read at a time: eight ids are one line of the cache in every list.
-RANKS = 8
+# Ranks that are read at a time: two lines of the cache in every list.
+RANKS = 16
 
 
 @kernel
@@ -48,7 +48,7 @@ def concentrate(items, counts, at, reach, sums):
     items, counts : int32
         The items at a rank, and how often each of them stands there; no counts: once each time.
         Items below 0 are left out.
-    at : int64 (n_items,), written
+    at : int32 (n_items,), written
         How often an item is listed so far.
     reach : int64 (largest count + 2,), written
         How many items are listed at least m times.
@@ -63,18 +63,26 @@ def concentrate(items, counts, at, reach, sums):
     n T - sum of reach[m]^2, so that Gini's index needs neither a sort nor a float.
     """
     n, reached, levels = 0, 0, 0  # sums over the listings: of 1, reach[m], m
-    for i in range(len(items)):
-        item = items[i]
-        if item >= 0:
-            before = at[item]
-            after = before + (counts[i] if len(counts) else 1)
-            at[item] = after
-            n += after - before
-            for m in range(before + 1, after + 1):
+    if len(counts) == 0:
+        for item in items:
+            if item >= 0:
+                m = np.uint32(at[np.uint32(item)] + 1)  # unsigned: no place is counted from the end
+                at[np.uint32(item)] = m
                 here = reach[m]
                 reach[m] = here + 1
                 reached += here
-                levels += m
+                levels += np.int64(m)
+                n += 1
+    for i in range(len(counts)):
+        before = at[items[i]]
+        after = before + counts[i]
+        at[items[i]] = after
+        n += counts[i]
+        for m in range(before + 1, after + 1):
+            here = reach[m]
+            reach[m] = here + 1
+            reached += here
+            levels += m
     sums[0] += n
     sums[1] = reach[1]
     sums[2] += 2 * reached + n
