@@ -305,6 +305,8 @@ def documented(name):
     found = getattr(toplist, name)
     if not isinstance(found, ModuleType):
         return [found]
+    if hasattr(found, "__all__"):
+        return [getattr(found, name) for name in found.__all__]
     inside = [one for key, one in vars(found).items() if not key.startswith("_")]
     # a module that defines nothing publishes what others define
     return [one for one in inside if getattr(one, "__module__", "") == found.__name__] or inside

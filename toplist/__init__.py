@@ -9,11 +9,14 @@ The flow, module by module::
     logs ──> splits ──> loo      (before the evaluation: what is held out, of whom)
 
 `top_k_eval` runs it from end to end; ``ndcg(ranks, truths)`` and its kin return the values of
-every user at every k; `match` makes the join once, for many evaluations.
+every user at every k; `match` makes the join once, for many evaluations. `beyond` measures the
+lists themselves (coverage, popularity, diversity), `pointwise` predicted values (AUC, log loss).
 """
 
 import typing as _typing
 
+from toplist import beyond as beyond
+from toplist import pointwise as pointwise
 from toplist import scores as scores
 from toplist.comparison import conformance as conformance
 from toplist.conventions import CONVENTIONS as CONVENTIONS

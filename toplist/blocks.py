@@ -6,7 +6,7 @@ calls would hang a forked child.
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 from typing import TypeVar
 
@@ -65,6 +65,23 @@ def run(
 
     with ThreadPoolExecutor(workers) as pool:
         yield from pool.map(function, *zip(*blocks, strict=True))
+
+
+def ahead(function: Callable[[int], T], steps: Iterable[int], n_threads: int | None) -> Iterator[T]:
+    """Yield ``function(step)`` in order, each being made while the one before is looked at."""
+    if (available_cpus() if n_threads is None else n_threads) == 1:
+        yield from map(function, steps)
+        return
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(1) as pool:
+        coming = None
+        for step in steps:
+            made, coming = coming, pool.submit(function, step)
+            if made is not None:
+                yield made.result()
+        if coming is not None:
+            yield coming.result()
 
 
 def available_cpus() -> int:

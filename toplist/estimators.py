@@ -95,7 +95,9 @@ def corrected(
     if isinstance(gamma, bool) or not isinstance(gamma, (int, float)) or not 0 < gamma <= 1:
         raise ValueError(f"gamma={gamma!r}: above 0 and at most 1")
     entries = entries_of(metrics, k, rules_of("standard", None, None))
-    wanted = [(entry.metric, k) for entry in entries for k in entry.ks]
+    wanted = [(e.metric, k) for e in entries for k in e.ks if isinstance(e.metric, Metric)]
+    if not wanted or any(not isinstance(entry.metric, Metric) for entry in entries):
+        raise ValueError(f"metrics={metrics!r}: metrics of hits alone are estimated from ranks")
     n, n_items = ranks.sampled.n, max(round(ranks.n_candidates), ranks.sampled.n + 1)
     targets = np.column_stack([_curve(metric, k, n_items) for metric, k in wanted])
     worth = np.vstack([np.zeros(len(wanted)), _least_squares(targets, n, n_items, gamma)])

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from toplist.checks import choice
 from toplist.grades import Grading
 from toplist.hits import Hits
+from toplist.list_results import Known, evaluate_lists
 from toplist.matching import DUPLICATES, joined
 from toplist.metrics import Metric
 from toplist.plans import plan_of
@@ -30,6 +31,10 @@ def top_k_eval(
     relevant_from: float | None = None,
     gains: str = "linear",
     columns: Mapping[str, str] | None = None,
+    catalogue: Any = None,
+    item_counts: Any = None,
+    features: Any = None,
+    unknown: str = "raise",
     n_threads: int | None = None,
 ) -> TopKResult:
     """Evaluate ranked lists against ground truths: means over users, at every k at once.
@@ -69,6 +74,16 @@ def top_k_eval(
         and ndcg.
     columns : mapping, optional
         Of tables: their own names of user_id, item_id, rank, score and relevance.
+    catalogue : int or ids, optional
+        All items, as in `toplist.beyond.exposure`, for the metrics item_coverage and gini.
+    item_counts : dict item -> number, or array, optional
+        Interactions of each item in the training data, for the metrics average_popularity,
+        tail_percentage and novelty (as the functions of `toplist.beyond`, by their defaults).
+    features : dict item -> vector, or array, optional
+        For the metric intra_list_diversity.
+    unknown : {"raise", "skip"}
+        Of these metrics: a listed item that is not among those of the keyword is refused, or left
+        out. They are of all lists given (shannon_entropy too), without weights and truths.
     n_threads : int, optional
         Default: the CPUs this process may use. Means are the same bits for any number.
 
@@ -101,7 +116,10 @@ def top_k_eval(
     plan = plan_of(metrics, k, convention, weights, aggregate, empty, missing)
     options = Joining(duplicates, padding, relevant_from, gains, columns, n_threads)
     hits, _ = hits_of(ranks, ground_truths, plan.depth, options)
-    return plan.result(hits, n_threads)
+    reading = duplicates, padding, columns, n_threads
+    known = Known(catalogue, item_counts, features, unknown, *reading)
+    lists = evaluate_lists(plan.list_metrics, ranks, plan.depth, known)
+    return plan.result(hits, n_threads, lists)
 
 
 class Joining(NamedTuple):

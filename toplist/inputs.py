@@ -28,6 +28,7 @@ from toplist.containers import (
     swapped,
     truth_type,
 )
+from toplist.flat import Flat
 from toplist.foreign import native
 from toplist.grades import STANDARD, Grading
 from toplist.ids import encode
@@ -104,6 +105,33 @@ def _keyed(value: Any, side: str, columns: Mapping[str, str] | None) -> Keyed:
             "as tables or dicts"
         )
     return keyed(_checked(value) if side == "ranks" else value, side)
+
+
+def admit_ranks(
+    ranks: Any, k: int | None = None, columns: Mapping[str, str] | None = None
+) -> tuple[list[Any] | None, Flat, bool]:
+    """Recognise ranked lists that come without a ground truth.
+
+    Returns
+    -------
+    users
+        The keys of keyed inputs, else None.
+    flat
+        The lists cut at `k`, not yet encoded.
+    single
+        Whether one user was given bare.
+    """
+    ranks = native(ranks, "ranks")
+    if is_frame(ranks) or isinstance(ranks, Keyed):
+        lists = _keyed(ranks, "ranks", columns)
+        flat = lists.flat()
+        return lists.users.decoded(lists.users.codes), flat if k is None else flat.cut(k), False
+    _refuse(ranks, ())
+    if isinstance(ranks, Mapping):
+        users, rows, *_ = _by_key(ranks, dict.fromkeys(ranks, ()))
+        return users, flatten(rows, k, "ranks"), False
+    single = not _holds_many(ranks, ())
+    return None, flatten([ranks] if single else ranks, k, "ranks"), single
 
 
 def _arrange(ranks: Any, truths: Any) -> tuple[list[Any] | None, Any, Any, bool, int]:

@@ -12,9 +12,12 @@ from toplist.checks import choice, whole
 from toplist.conventions import CONVENTIONS, EMPTY, MISSING, Convention
 from toplist.flat import name_user
 from toplist.hits import Hits
-from toplist.metrics import Metric
-from toplist.results import Entry, Terms, TopKResult
+from toplist.list_metrics import LIST_METRICS, ListMetric, named
+from toplist.list_results import ListResult
+from toplist.metrics import METRICS, Metric
+from toplist.results import TopKResult
 from toplist.spelling import parse
+from toplist.terms import Entry, Terms
 
 AGGREGATES = ("mean", "pooled")
 
@@ -33,8 +36,16 @@ class Plan:
         """The largest k."""
         return max(k for entry in self.entries for k in entry.ks)
 
-    def result(self, hits: Hits, n_threads: int | None) -> TopKResult:
-        """Evaluate hits."""
+    @property
+    def list_metrics(self) -> tuple[ListMetric, ...]:
+        """The metrics of the lists themselves."""
+        asked = {entry.metric.name: entry.metric for entry in self.entries}
+        return tuple(metric for metric in asked.values() if isinstance(metric, ListMetric))
+
+    def result(
+        self, hits: Hits, n_threads: int | None, lists: ListResult | None = None
+    ) -> TopKResult:
+        """Evaluate hits; `lists` are the metrics of the lists themselves."""
         rules, weighted = self.rules, self.weights is not None
         counted = counted_users(hits, rules)
         policies = rules.name, rules.empty, rules.missing
@@ -51,7 +62,7 @@ class Plan:
         )
         n_missing = int(np.sum((hits.n_relevant > 0) & (hits.n_listed == 0)))
         return TopKResult(
-            terms, histograms, hits, counted, len(hits), n_missing, hits.n_extra, worth
+            terms, histograms, hits, counted, len(hits), n_missing, hits.n_extra, worth, lists
         )
 
 
@@ -74,11 +85,11 @@ def _pooled(
     entries: tuple[Entry, ...], rules: Convention, aggregate: str | None
 ) -> tuple[str, ...]:
     """Return the names of the metrics that are ratios of sums over users."""
-    names = dict.fromkeys(entry.metric.name for entry in entries)
+    asked = dict.fromkeys(e.metric.name for e in entries if isinstance(e.metric, Metric))
     if aggregate is None:
-        return tuple(name for name in names if name in rules.pooled)
+        return tuple(name for name in asked if name in rules.pooled)
     choice("aggregate", aggregate, AGGREGATES)
-    return tuple(names) if aggregate == "pooled" else ()
+    return tuple(asked) if aggregate == "pooled" else ()
 
 
 def _weights(weights: Any, hits: Hits) -> NDArray[np.float64]:
@@ -133,7 +144,7 @@ def entries_of(
     scalar = not isinstance(k, Iterable)
     entries = []
     for spec in asked:
-        metric, own = parse(spec, rules)
+        metric, own = _parse(spec, rules)
         if own is None and not ks:
             raise ValueError(f"k is missing: give k=10, or metrics such as '{metric.name}@10'")
         if own is not None and ks:
@@ -141,6 +152,19 @@ def entries_of(
         entries.append(Entry(metric, (own,) if own else ks, scalar))
     _refuse_twins(entries)
     return tuple(entries)
+
+
+def _parse(spec: str | Metric, rules: Convention) -> tuple[Metric | ListMetric, int | None]:
+    """Read one entry: a metric of the lists themselves, or one of the convention."""
+    found = named(spec)
+    if found is not None:
+        return found
+    try:
+        return parse(spec, rules)
+    except ValueError as error:
+        if isinstance(spec, str) and spec.partition("@")[0].partition("(")[0] in METRICS:
+            raise
+        raise ValueError(f"{error}; of the lists themselves: {', '.join(LIST_METRICS)}") from None
 
 
 def _cut_offs(k: int | Iterable[int] | None) -> tuple[int, ...]:

@@ -13,8 +13,10 @@ from toplist.checks import choice
 from toplist.conventions import policies, same_formula
 from toplist.formulas import GAIN_WORDS, STYLES, SYMBOLS, formula
 from toplist.hits import Hits
+from toplist.list_metrics import ListMetric
+from toplist.list_results import ListResult
 from toplist.metrics import Metric
-from toplist.population import Average, Population
+from toplist.population import Population
 from toplist.segments import Segments
 from toplist.terms import Entry as Entry
 from toplist.terms import Terms as Terms
@@ -48,6 +50,8 @@ class TopKResult:
         What per-user values are computed from: the hits, and whose are in the means.
     weights : (n_users,) float64, or None
         How much each user counts.
+    lists : ListResult or None
+        What follows from the lists alone: coverage, Gini, popularity and their like, where asked.
 
     Examples
     --------
@@ -66,6 +70,7 @@ class TopKResult:
     n_missing: int
     n_extra: int
     weights: Floats | None = None
+    lists: ListResult | None = None
 
     @property
     def n_evaluated(self) -> int:
@@ -142,12 +147,16 @@ class TopKResult:
         ValueError
             If the result does not hold its hits.
         """
+        metric, k = self._find(name)
+        if isinstance(metric, ListMetric):
+            assert self.lists is not None
+            of_lists = self.lists.per_user(metric.name, self.users)
+            return of_lists if k is None else of_lists[:, k - 1]
         if self.hits is None or self.counted is None:
             raise ValueError(
                 "this result holds no hits, so it has no values per user; of files, "
                 "in_memory=True (--in-memory) keeps them"
             )
-        metric, k = self._find(name)
         if k is None:
             return per_user.curves(self.hits, self.counted, metric, self.terms.depth)
         return per_user.values(self.hits, self.counted, metric, k)
@@ -163,6 +172,9 @@ class TopKResult:
         """
         choice("style", style, STYLES)
         metric, _ = self._find(name)
+        if isinstance(metric, ListMetric):
+            words = metric.formula if style == "text" else metric.latex
+            return f"{words}\n{tables.of_lists(self, metric)}"
         terms = self.terms
         peers = [name for name in same_formula(metric) if name != terms.convention]
         if metric.graded and terms.grading.gains != "linear":
@@ -206,6 +218,11 @@ class TopKResult:
         {'new': 0.5, None: 1.0}
         """
         return segments.by(self, labels)
+
+    def n_of(self, name: str) -> int:
+        """Return how many users a mean is over (for a metric of all lists together, how many)."""
+        metric, _ = self._find(name)
+        return self._moments[metric.name].n if isinstance(metric, ListMetric) else self.n_evaluated
 
     def to_dict(self) -> dict[str, float]:
         """Return the means asked for, ``{"ndcg@10": 0.1, ...}``."""
@@ -256,6 +273,7 @@ class TopKResult:
             hits=hits,
             counted=counted,
             weights=weights,
+            lists=self.lists + other.lists if self.lists and other.lists else None,
             **{name: getattr(self, name) + getattr(other, name) for name in counts},
         )
 
@@ -268,9 +286,9 @@ class TopKResult:
         curve = curve_of(metric.name)
         return curve.copy() if k is None else float(curve[k - 1])
 
-    def _find(self, name: str) -> tuple[Metric, int | None]:
+    def _find(self, name: str) -> tuple[Metric | ListMetric, int | None]:
         """Read ``"name"`` or ``"name@k"``; KeyError with the valid ones."""
-        metrics = self.terms.metrics
+        metrics = self.terms.asked
         base, at, k = name.rpartition("@") if isinstance(name, str) else ("", "", "")
         base = base if at else name
         known = base in metrics if isinstance(base, str) else False
@@ -284,11 +302,15 @@ class TopKResult:
         )
 
     def _mean(self, name: str) -> Floats:
-        return self._moments[name].mean
+        mean: Floats = self._moments[name].mean
+        return mean
 
     def _std(self, name: str) -> Floats:
-        return self._moments[name].std
+        std: Floats = self._moments[name].std
+        return std
 
     @cached_property
-    def _moments(self) -> dict[str, Average]:
-        return {metric.name: self.population.moments(metric) for metric in self.population.metrics}
+    def _moments(self) -> dict[str, Any]:
+        of_lists = {} if self.lists is None else self.lists.averages()
+        metrics = self.population.metrics
+        return {metric.name: self.population.moments(metric) for metric in metrics} | of_lists

@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 from toplist.batches import Stream
 from toplist.checks import choice
 from toplist.codes import Codes, Users
-from toplist.columns import Column
+from toplist.columns import Column, textual
 from toplist.evaluate import DEFAULT, Joining, hits_of
 from toplist.flat import Flat
 from toplist.grades import Grading
 from toplist.keyed import Keyed, admit_aligned
+from toplist.list_results import Known, ListResult, evaluate_lists
 from toplist.loading import TEXT_FORMATS, load
 from toplist.matching import DUPLICATES, join
 from toplist.metrics import Metric
@@ -51,6 +52,10 @@ def top_k_eval_files(
     relevant_from: float | None = None,
     gains: str = "linear",
     columns: Mapping[str, str] | None = None,
+    catalogue: Any = None,
+    item_counts: Any = None,
+    features: Any = None,
+    unknown: str = "raise",
     n_threads: int | None = None,
     recs_format: str | None = None,
     truth_format: str | None = None,
@@ -70,6 +75,8 @@ def top_k_eval_files(
         As in `toplist.top_k_eval`; weights by user only.
     duplicates, padding, relevant_from, gains, columns, n_threads
         As in `toplist.top_k_eval`.
+    catalogue, item_counts, features, unknown
+        As in `toplist.top_k_eval`; shannon_entropy needs a catalogue here too.
     recs_format, truth_format : str, optional
         "csv", "tsv", "jsonl", "trec" or "parquet"; default what the extension says.
     order : {"file"}, optional
@@ -108,10 +115,13 @@ def top_k_eval_files(
     options = Joining(duplicates, padding, relevant_from, gains, columns, n_threads)
     choice("duplicates", duplicates, DUPLICATES)
     grading = Grading(relevant_from, gains)
+    reading = duplicates, padding, columns, n_threads
+    known = Known(catalogue, item_counts, features, unknown, *reading)
     if in_memory or "trec" in formats:
         sides = load(recs, truth, formats, columns or {}, order)
         hits, _ = hits_of(*sides, plan.depth, options)
-        return plan.result(hits, n_threads)
+        lists = evaluate_lists(plan.list_metrics, sides[0], plan.depth, known)
+        return plan.result(hits, n_threads, lists)
     if weights is not None and not isinstance(weights, Mapping):
         raise TypeError("weights must be a dict user -> number: files have no rows to count by")
     streams = (
@@ -119,7 +129,7 @@ def top_k_eval_files(
         Stream(truth, "ground_truths", formats[1], columns),
     )
     as_text = len({name in TEXT_FORMATS for name in formats}) == 2
-    return _Join(streams, plan, options, grading, as_text).run()
+    return _Join(streams, plan, options, grading, known, as_text).run()
 
 
 class _Join:
@@ -131,9 +141,12 @@ class _Join:
         plan: Plan,
         options: Joining,
         grading: Grading,
+        known: Known,
         as_text: bool,
     ) -> None:
         self.streams, self.plan, self.options, self.grading = streams, plan, options, grading
+        self.known, self.as_text = known, as_text
+        self.lists: ListResult | None = None
         self.users, self.items = Users(as_text), Codes(as_text)
         self.waiting = Waiting(), Waiting()
         self.numbers = [np.empty(0, np.int64)] * 2  # of the users of the part that is read
@@ -148,6 +161,7 @@ class _Join:
         )
         more = True
         for lists in ranked:
+            self._measure(lists)
             self._come(0, lists)
             while more and self._should_read_truth():
                 more = self._next(truths)
@@ -160,6 +174,13 @@ class _Join:
         if lists is not None:
             self._come(1, lists)
         return lists is not None
+
+    def _measure(self, lists: Keyed) -> None:
+        """Add the metrics of a part of the lists themselves."""
+        if self.as_text:
+            lists = replace(lists, items=textual(lists.items))
+        part = evaluate_lists(self.plan.list_metrics, lists, self.plan.depth, self.known)
+        self.lists = part if self.lists is None or part is None else self.lists + part
 
     def _should_read_truth(self) -> bool:
         """Whether lists wait for truths that may well be in the next part.
@@ -238,7 +259,7 @@ class _Join:
             nothing = np.zeros(len(numbers) + 1, np.int64), np.empty(0, np.int64), None
             self._evaluate(numbers, nothing, relevant.take(numbers))
         assert self.result is not None  # a file without rows is an error
-        return replace(self.result, n_extra=len(extra))
+        return replace(self.result, n_extra=len(extra), lists=self.lists)
 
 
 class _Names(Sequence[Any]):

@@ -9,6 +9,7 @@ from toplist.conventions import CONVENTIONS
 from toplist.metrics import PARAMETRIC
 
 if TYPE_CHECKING:
+    from toplist.list_metrics import ListMetric
     from toplist.metrics import Metric
     from toplist.results import TopKResult
 
@@ -71,6 +72,14 @@ def averaging(result: "TopKResult", metric: "Metric | None" = None) -> str:
     return f"{mean} ({', '.join(terms.pooled)}: {ratio})"
 
 
+def of_lists(result: "TopKResult", metric: "ListMetric") -> str:
+    """Say in words which lists a metric of the lists themselves is over."""
+    n = result.n_of(metric.name)
+    if metric.of_users:
+        return f"{metric.text}; mean over {n:,} users with a list"
+    return f"{metric.text}; of all {n:,} lists together"
+
+
 def grid(result: "TopKResult", markup: str = "{mean} ±{half}") -> list[list[str]]:
     """Return the cells of metrics x k: a header row, then a row per metric."""
     ks = result.ks
@@ -111,8 +120,9 @@ def text(result: "TopKResult") -> str:
 def rule_lines(result: "TopKResult") -> list[str]:
     """Say by which rules the means were made, and who is in them."""
     interval = ", ± half of the 95 % interval" if result.n_evaluated > 1 else ""
-    convention = f"{rules(result)}: {averaging(result)}{interval}"
-    return [convention, *sampling(result), account(result)]
+    lines = [f"{rules(result)}: {averaging(result)}{interval}"] if result.terms.metrics else []
+    lines += [f"{name}: {of_lists(result, one)}" for name, one in result.terms.list_metrics.items()]
+    return [*lines, *sampling(result), account(result)]
 
 
 def sampling(result: "TopKResult") -> list[str]:
@@ -127,7 +137,7 @@ def summary(result: "TopKResult") -> list[tuple[Any, ...]]:
     for name in result.names():
         metric, k = name.rsplit("@", 1)
         low, high = result.interval(name)
-        rows.append((metric, int(k), result[name], result.std(name), low, high, result.n_evaluated))
+        rows.append((metric, int(k), result[name], result.std(name), low, high, result.n_of(name)))
     return rows
 
 
@@ -136,7 +146,7 @@ def to_pandas(result: "TopKResult", per_user: bool) -> Any:
     import pandas
 
     if per_user:
-        columns = {name: result.per_user(name) for name in result.names()}
+        columns = _of_users(result)
         return pandas.DataFrame({"user_id": list(result.users), **columns})
     return pandas.DataFrame(summary(result), columns=SUMMARY)
 
@@ -169,10 +179,17 @@ def as_csv(result: "TopKResult") -> str:
 
 def per_user_csv(result: "TopKResult") -> str:
     """Return a row per user: user_id and one column per metric and k; NaN as an empty cell."""
-    columns = {name: result.per_user(name) for name in result.names()}
+    columns = _of_users(result)
     cells = (map(_cell_of, column.tolist()) for column in columns.values())
     rows = zip(result.users, *cells, strict=True)
     return _csv(["user_id", *columns], rows)
+
+
+def _of_users(result: "TopKResult") -> dict[str, Any]:
+    """Return the values of users, of every metric that has them."""
+    together = {name for name, one in result.terms.list_metrics.items() if not one.of_users}
+    names = (name for name in result.names() if name.rpartition("@")[0] not in together)
+    return {name: result.per_user(name) for name in names}
 
 
 def _cell_of(value: Any) -> Any:

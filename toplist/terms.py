@@ -1,8 +1,9 @@
-"""`Terms`: what was asked of an evaluation, and by which rules."""
+"""What was asked for, and by which rules: entries of `metrics`, each with its k's."""
 
 from dataclasses import dataclass, fields
 
 from toplist.grades import Grading
+from toplist.list_metrics import ListMetric
 from toplist.metrics import Metric
 from toplist.sampled import Sampled
 
@@ -11,7 +12,7 @@ from toplist.sampled import Sampled
 class Entry:
     """One entry of `metrics` as asked for: at one k (a float) or at several (an array)."""
 
-    metric: Metric
+    metric: Metric | ListMetric
     ks: tuple[int, ...]
     scalar: bool
 
@@ -35,9 +36,19 @@ class Terms:
         return max((k for entry in self.entries for k in entry.ks), default=0)
 
     @property
-    def metrics(self) -> dict[str, Metric]:
+    def asked(self) -> dict[str, Metric | ListMetric]:
         """The metrics by name, each once."""
         return {entry.metric.name: entry.metric for entry in self.entries}
+
+    @property
+    def metrics(self) -> dict[str, Metric]:
+        """Those of hits, by name."""
+        return {name: one for name, one in self.asked.items() if isinstance(one, Metric)}
+
+    @property
+    def list_metrics(self) -> dict[str, ListMetric]:
+        """Those of the lists themselves, by name."""
+        return {name: one for name, one in self.asked.items() if isinstance(one, ListMetric)}
 
 
 def difference(a: Terms, b: Terms) -> str:
@@ -51,6 +62,6 @@ def difference(a: Terms, b: Terms) -> str:
         for terms in (a, b)
     ]
     if names[0] == names[1]:
-        metrics = [name for name in a.metrics if a.metrics[name] != b.metrics[name]]
+        metrics = [name for name in a.asked if a.asked[name] != b.asked[name]]
         return f"{', '.join(metrics) or 'k'} is defined differently in one and in the other"
     return f"one has {', '.join(names[0])}, the other {', '.join(names[1])}"

@@ -6,9 +6,9 @@ import sys
 from collections.abc import Sequence
 
 from toplist import __version__
-from toplist.cli import checking, definitions, evaluation, splitting
+from toplist.cli import checking, definitions, evaluation, splitting, values
 
-COMMANDS = (evaluation, splitting, checking, definitions)
+COMMANDS = (evaluation, splitting, checking, values, definitions)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -8,6 +8,7 @@ from toplist.checks import whole
 from toplist.comparison import conformance
 from toplist.conventions import CONVENTIONS, Convention, policies, same_formula
 from toplist.formulas import SYMBOLS, formula
+from toplist.list_metrics import LIST_METRICS, ListMetric
 from toplist.spelling import parse
 
 
@@ -27,19 +28,30 @@ def add(commands: Any) -> None:
 
 
 def _check_metrics(options: argparse.Namespace) -> None:
-    if options.name:
+    if options.name and options.name not in LIST_METRICS:
         parse(options.name, CONVENTIONS[options.convention])
 
 
 def _metrics(options: argparse.Namespace) -> str:
     convention = CONVENTIONS[options.convention]
+    if options.name in LIST_METRICS:
+        return _of_lists(LIST_METRICS[options.name])
     if options.name:
         return _one_metric(options.name, convention)
     width = max(map(len, convention.metrics))
-    return "\n".join(
+    lines = [
         f"{name:{width}}  {metric.text}\n{'':{width}}  {formula(metric)}"
         for name, metric in convention.metrics.items()
-    )
+    ]
+    of_lists = f"{'':{width}}  of the lists themselves: {', '.join(LIST_METRICS)}"
+    return "\n".join([*lines, of_lists])
+
+
+def _of_lists(metric: ListMetric) -> str:
+    """Say all about one metric of the lists themselves."""
+    over = "mean over users with a list" if metric.of_users else "of all lists together"
+    needs = f"needs {metric.needs}=" if metric.needs else "needs nothing but the lists"
+    return "\n".join([metric.text, metric.formula, metric.latex, f"{over}; {needs}"])
 
 
 def _one_metric(name: str, convention: Convention) -> str:

@@ -5,11 +5,14 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from toplist import files, tables
+from toplist import files, tables, text_columns
+from toplist.batches import Stream
 from toplist.cli import segmenting
 from toplist.conventions import CONVENTIONS, EMPTY, MISSING
 from toplist.evaluate import DEFAULT
+from toplist.exposure import UNKNOWN
 from toplist.grades import GAINS, Grading
+from toplist.loading import TEXT_FORMATS
 from toplist.matching import DUPLICATES
 from toplist.plans import entries_of
 from toplist.streaming import top_k_eval_files
@@ -51,6 +54,11 @@ def add(commands: Any) -> None:
     add("--columns", nargs="+", type=_renaming, default=[], metavar="user_id=NAME")
     add("--order", choices=["file"], help="lists without rank or score: best first as they stand")
     add("--in-memory", action="store_true", help="read files whole: rows of a user in any place")
+    add("--catalogue", metavar="FILE", help="items (CSV, TSV: item_id), for item_coverage and gini")
+    add("--item-counts", metavar="FILE", help="item_id and count, or the training data itself, for "
+        "average_popularity, tail_percentage and novelty")  # fmt: skip
+    add("--features", metavar="FILE", help="item_id and numbers, for intra_list_diversity")
+    add("--unknown", default="raise", choices=UNKNOWN, help="listed items these files lack")
     add("--format", default="table", choices=_FORMATS, help="of the output")
     add(
         "--per-user",
@@ -105,6 +113,8 @@ def _eval(options: argparse.Namespace) -> str:
         truth_format=options.truth_format,
         order=options.order,
         in_memory=options.in_memory or bool(options.per_user or options.segments),
+        unknown=options.unknown,
+        **_known_items(options),
     )
     if options.per_user:
         files.write_text(options.per_user, tables.per_user_csv(result))
@@ -113,6 +123,38 @@ def _eval(options: argparse.Namespace) -> str:
         split = segmenting.split(result, options.segments, user_id)
         return segmenting.FORMATS[options.format](split)
     return _FORMATS[options.format](result)
+
+
+def _known_items(options: argparse.Namespace) -> dict[str, Any]:
+    """Read what is known of the items, their ids written as in the lists."""
+    paths = {name: getattr(options, name) for name in ("catalogue", "item_counts", "features")}
+    known = {}
+    numbers = any(paths.values()) and _hold_numbers(options)
+    for name, path in paths.items():
+        if path is not None:
+            found = getattr(text_columns, name)(path)
+            ids = _whole(path, found) if numbers else list(found)
+            values = found.values() if isinstance(found, dict) else ids
+            known[name] = dict(zip(ids, values, strict=True))
+    return known
+
+
+def _hold_numbers(options: argparse.Namespace) -> bool:
+    """Say whether the ids of the lists are read as numbers: of typed files alone."""
+    sides = (options.recs, options.recs_format), (options.truth, options.truth_format)
+    if any((given or files.format_of(path)) in TEXT_FORMATS for path, given in sides):
+        return False
+    stream = Stream(options.recs, "ranks", options.recs_format, dict(options.columns), "file")
+    return next(iter(stream.parts(lambda users, places: None))).items.names is None
+
+
+def _whole(path: str, ids: Any) -> list[int]:
+    try:
+        return [int(item) for item in ids]
+    except ValueError:
+        raise ValueError(
+            f"{path}: the ids of the lists are numbers, not all of these are"
+        ) from None
 
 
 _FORMATS: dict[str, Callable[[Any], str]] = {

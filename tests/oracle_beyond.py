@@ -1,0 +1,123 @@
+"""Slow, obvious twins of the metrics beyond accuracy and of predicted values, from the formulas.
+
+RecBole's documented formulas (recbole.evaluator.metrics) are read here in plain Python, place by
+place; nothing is shared with the library.
+"""
+
+import math
+from collections import Counter
+from fractions import Fraction
+from itertools import combinations
+
+
+def top(ranked, k):
+    """Return the distinct items among the first k, in order."""
+    return list(dict.fromkeys(ranked[:k]))
+
+
+def listings(lists, k):
+    """Count in how many lists each item stands within k."""
+    return Counter(item for ranked in lists for item in top(ranked, k))
+
+
+def item_coverage(lists, k, catalogue):
+    return len(set().union(*(top(ranked, k) for ranked in lists))) / len(catalogue)
+
+
+def gini(lists, k, catalogue=None, divisor="n"):
+    """Gini over a catalogue, or over the items that are recommended."""
+    counts = listings(lists, k)
+    x = sorted(counts[item] for item in (counts if catalogue is None else catalogue))
+    n, total = len(x), sum(x)
+    if total == 0:
+        return math.nan
+    above = sum((2 * i - n - 1) * x_i for i, x_i in enumerate(x, start=1))
+    below = (n if divisor == "n" else n - 1) * total
+    return float(Fraction(above, below)) if below else 0.0
+
+
+def shannon_entropy(lists, k, base=math.e):
+    counts = listings(lists, k)
+    total = sum(counts.values())
+    if total == 0:
+        return math.nan
+    return -sum(c / total * math.log(c / total, base) for c in counts.values())
+
+
+def recbole_entropy(lists, k):
+    return shannon_entropy(lists, k) / len(listings(lists, k)) if listings(lists, k) else math.nan
+
+
+def personalisation(lists, k):
+    shared = [len(set(top(a, k)) & set(top(b, k))) for a, b in combinations(lists, 2)]
+    return 1 - sum(shared) / len(shared) / k if shared else math.nan
+
+
+def mean_of(ranked, k, value):
+    """Average a value over the first k items; None is left out."""
+    values = [value(item) for item in top(ranked, k)]
+    values = [v for v in values if v is not None]
+    return sum(values) / len(values) if values else math.nan
+
+
+def recbole_tail(counts, tail_ratio):
+    """Return RecBole's long-tail items."""
+    if tail_ratio > 1:
+        return {item for item, count in counts.items() if count <= tail_ratio}
+    by_count = sorted(counts, key=lambda item: (counts[item], item))
+    return set(by_count[: max(int(len(counts) * tail_ratio), 1)])
+
+
+def cosine_distance(a, b):
+    lengths = math.sqrt(sum(x * x for x in a)) * math.sqrt(sum(x * x for x in b))
+    return 1 - (sum(x * y for x, y in zip(a, b, strict=True)) / lengths if lengths else 0.0)
+
+
+def hamming_distance(a, b):
+    return sum(x != y for x, y in zip(a, b, strict=True))
+
+
+def intra_list_diversity(ranked, k, features, distance, single=0.0):
+    items = [item for item in top(ranked, k) if item in features]
+    if len(items) < 2:
+        return single if items else math.nan
+    pairs = list(combinations(items, 2))
+    return sum(distance(features[i], features[j]) for i, j in pairs) / len(pairs)
+
+
+def serendipity(ranked, truth, k, baseline):
+    return sum(item in truth and item not in baseline for item in top(ranked, k)) / k
+
+
+def recbole_auc(labels, predictions):
+    """RecBole's documented AUC: descending ranks, of ties the mean rank; exactly."""
+    positives = [p for label, p in zip(labels, predictions, strict=True) if label]
+    m, n = len(positives), len(labels)
+    if m in (0, n):
+        return None
+    ranks = [
+        sum(p > one for p in predictions) + Fraction(1 + predictions.count(one), 2)
+        for one in positives
+    ]
+    return (m * (n + 1) - Fraction(m * (m + 1), 2) - sum(ranks)) / (m * (n - m))
+
+
+def recbole_gauc(users, labels, predictions):
+    """RecBole's documented GAUC; users with one kind of label are removed."""
+    above, below = Fraction(0), 0
+    for user in dict.fromkeys(users):
+        rows = [i for i, one in enumerate(users) if one == user]
+        mine = [labels[i] for i in rows]
+        value = recbole_auc(mine, [predictions[i] for i in rows])
+        if value is not None:
+            above += sum(mine) * value
+            below += sum(mine)
+    return float(above / below) if below else math.nan
+
+
+def log_loss(labels, predictions, clip):
+    total = 0.0
+    for label, p in zip(labels, predictions, strict=True):
+        p = min(max(p, clip), 1 - clip)
+        total -= label * math.log(p) + (1 - label) * math.log(1 - p)
+    return total / len(labels)

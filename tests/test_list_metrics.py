@@ -1,0 +1,285 @@
+"""Metrics of the lists inside an evaluation, and on the command line."""
+
+import json
+import math
+import pickle
+
+import numpy as np
+import pytest
+
+import toplist as tl
+from toplist import beyond, cli, pointwise, text_columns
+from toplist.list_metrics import LIST_METRICS
+
+LISTS = [[5, 7, 3], [4, 5, 2], [2, 3, 5], [1, 4, 6], [5, 3, 7]]
+TRUTHS = [{5}, {2}, {0}, {1, 6}, set()]
+COUNTS = [3, 1, 4, 1, 5, 9, 2, 6]
+FEATURES = np.random.default_rng(0).random((8, 3))
+KNOWN = {"catalogue": 8, "item_counts": COUNTS, "features": FEATURES}
+ALL = list(LIST_METRICS)
+
+
+def evaluate(lists=LISTS, truths=TRUTHS, k=3, metrics=ALL, **options):
+    return tl.top_k_eval(lists, truths, k, metrics=metrics, **KNOWN | options)
+
+
+def curves(name, lists=LISTS):
+    """Return what the function of this name returns."""
+    needs = LIST_METRICS[name].needs
+    return getattr(beyond, name)(lists, **({needs: KNOWN[needs]} if needs else {}))
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_result_holds_what_the_functions_return(name):
+    result, found = evaluate(metrics=["ndcg", name, "hit"]), curves(name)
+    if LIST_METRICS[name].of_users:
+        np.testing.assert_allclose(result.per_user(name), found, rtol=0, atol=1e-15)
+        np.testing.assert_allclose(result.std(name), found.std(axis=0, ddof=1), atol=1e-12)
+        half = 1.959963984540054 * found.std(axis=0, ddof=1) / math.sqrt(5)
+        np.testing.assert_allclose(result.interval(name)[1] - result[name], half, atol=1e-12)
+        found = found.mean(axis=0)
+    else:
+        assert np.isnan(result.std(name)).all() and np.isnan(result.interval(name)).all()
+        with pytest.raises(ValueError, match=f"{name} is of all lists together"):
+            result.per_user(name)
+    np.testing.assert_allclose(result[name], found, rtol=0, atol=1e-12)
+    (alone,) = evaluate(metrics=[f"{name}@2"], k=None)
+    assert result[f"{name}@2"] == result[name][1] == alone
+    assert result["ndcg@3"] == tl.top_k_eval(LISTS, TRUTHS, 3, metrics="ndcg")["ndcg@3"]
+    assert name in result.names()[1] and f"{name}@3" in result.to_dict()
+    assert result.formula(name).startswith(f"{name}@k = ")
+    assert "\\" in result.formula(name, "latex")
+
+
+def test_what_is_printed():
+    printed = repr(evaluate(metrics=["hit", "gini", "novelty"]))
+    assert "gini             0.3417\n" in printed
+    assert (
+        "gini: Gini's index of how often the items of the catalogue are listed; of all 5 lists"
+        in printed
+    )
+    assert "mean over 5 users with a list" in printed
+    assert "convention standard" in printed
+    assert "convention" not in repr(evaluate(metrics="gini"))
+
+
+@pytest.mark.parametrize("name", [name for name in ALL if LIST_METRICS[name].needs])
+def test_one_error_names_what_is_missing(name):
+    with pytest.raises(ValueError, match=f"^{name} needs {LIST_METRICS[name].needs}=: "):
+        tl.top_k_eval(LISTS, TRUTHS, 3, metrics=["hit", name])
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        (
+            {"metrics": "ginny"},
+            ValueError,
+            "choose from hit, .*; of the lists themselves: item_cov",
+        ),
+        (
+            {"metrics": "gini@0", "k": None},
+            ValueError,
+            "k must be a whole number from 1 on, not '0'",
+        ),
+        ({"metrics": ["gini", "gini@3"]}, ValueError, "k is given twice"),
+        ({"catalogue": 7}, ValueError, "user 0 lists item 7 at rank 2, which is not in catalogue"),
+        ({"unknown": "zero"}, ValueError, "unknown='zero': choose from 'raise', 'skip'"),
+        ({"lists": tl.match(LISTS, TRUTHS), "truths": None}, TypeError, "which holds no ids"),
+    ],
+)
+def test_errors(options, error, message):
+    with pytest.raises(error, match=message):
+        evaluate(**options)
+
+
+def test_unknown_items_are_left_out():
+    result = evaluate(item_counts={5: 4, 3: 2}, catalogue=[5, 3], features={5: [1]}, unknown="skip")
+    assert result["item_coverage"].tolist() == [0.5, 1.0, 1.0]
+    # the fourth list holds nothing known, the second and the third nothing at first
+    assert result["average_popularity"].tolist() == [4, (4 + 4 + 2 + 3) / 4, 3.25]
+    assert result.n_of("average_popularity@3") == 4
+    assert result.n_of("average_popularity") == 4
+    np.testing.assert_array_equal(
+        result.per_user("average_popularity@1"), [4, np.nan, np.nan, np.nan, 4]
+    )
+
+
+def part(users, **options):
+    keyed = {user: LISTS[user] for user in users}
+    return evaluate(keyed, {user: TRUTHS[user] for user in users}, **options)
+
+
+def test_parts_add_up():
+    whole, merged = part(range(5)), part([0, 1]) + part([2, 3, 4])
+    for name in ALL:
+        np.testing.assert_allclose(merged[name], whole[name], rtol=0, atol=1e-12)
+        np.testing.assert_allclose(merged.std(name), whole.std(name), rtol=0, atol=1e-12)
+        assert merged.n_of(name) == 5
+        if not LIST_METRICS[name].of_users:
+            assert merged[name].tobytes() == whole[name].tobytes()
+    with pytest.raises(ValueError, match="a merged result holds no lists"):
+        merged.per_user("novelty")
+    travelled = sum(pickle.loads(pickle.dumps([part([0, 1]), part([2, 3, 4])])))
+    assert travelled["gini"].tobytes() == whole["gini"].tobytes()
+
+
+def test_parts_that_do_not_add_up():
+    with pytest.raises(ValueError, match="two catalogues"):
+        part([0], metrics="gini") + part([1], metrics="gini", catalogue=9)
+    a, b = (part([u], metrics="shannon_entropy", catalogue=None) for u in (0, 1))
+    with pytest.raises(ValueError, match="stated catalogue only"):
+        a + b
+
+
+def test_users_of_the_rows_are_found_by_key():
+    lists = {"a": [1], "b": [2], "extra": [3]}
+    result = evaluate(lists, {"b": {2}, "none": {1}, "a": {0}}, 1, ["average_popularity"])
+    np.testing.assert_array_equal(result.per_user("average_popularity@1"), [4, np.nan, 1])
+    assert result["average_popularity@1"] == (1 + 4 + 1) / 3  # of all lists given
+
+
+def test_tables_of_users_have_no_columns_for_what_users_have_not():
+    pytest.importorskip("pandas")
+    frame = evaluate(metrics=["gini", "novelty", "hit"]).to_pandas(per_user=True)
+    assert list(frame.columns) == ["user_id", "novelty@3", "hit@3"]
+    assert evaluate(metrics=["gini", "hit"]).to_pandas()["n"].tolist() == [5, 4]
+
+
+# The command line
+
+
+@pytest.fixture
+def folder(tmp_path):
+    rows = [f"u{u},{i},{r}\n" for u, one in enumerate(LISTS) for r, i in enumerate(one, 1)]
+    (tmp_path / "recs.csv").write_text("user_id,item_id,rank\n" + "".join(rows))
+    (tmp_path / "truth.csv").write_text("user_id,item_id\nu0,5\nu1,2\nu2,0\nu3,1\nu4,9\n")
+    (tmp_path / "items.csv").write_text("item_id,name\n" + "".join(f"{i},x\n" for i in range(8)))
+    counts = "".join(f"{i}\t{count}\n" for i, count in enumerate(COUNTS))
+    (tmp_path / "counts.tsv").write_text("item_id\tcount\n" + counts)
+    train = "".join(f"u,{i}\n" * count for i, count in enumerate(COUNTS))
+    (tmp_path / "train.csv").write_text("user_id,item_id\n" + train)
+    vectors = "".join(f"{i},{','.join(map(str, row))}\n" for i, row in enumerate(FEATURES.tolist()))
+    (tmp_path / "features.csv").write_text("item_id,a,b,c\n" + vectors)
+    jsonl = [json.dumps({"user_id": f"u{u}", "item_id": one}) for u, one in enumerate(LISTS)]
+    (tmp_path / "recs.jsonl").write_text("\n".join(jsonl))
+    (tmp_path / "truth.jsonl").write_text('{"user_id": "u0", "item_id": [5]}')
+    return tmp_path
+
+
+def run(capsys, *arguments, status=0):
+    assert cli.main([str(one) for one in arguments]) == status
+    out, err = capsys.readouterr()
+    return err if status else out
+
+
+@pytest.mark.parametrize("counts", ["counts.tsv", "train.csv"])
+@pytest.mark.parametrize("kind", ["csv", "jsonl"])
+def test_eval(folder, capsys, counts, kind):
+    files = folder / f"recs.{kind}", folder / f"truth.{kind}"
+    known = ["--catalogue", folder / "items.csv", "--item-counts", folder / counts]
+    known += ["--features", folder / "features.csv"]
+    out = run(capsys, "eval", *files, "-k", 3, "-m", *ALL, *known, "--format", "json")
+    found, expected = json.loads(out), evaluate()
+    assert found["values"] == {
+        name: pytest.approx(value, abs=1e-12) for name, value in expected.to_dict().items()
+    }
+    assert found["std"]["gini@3"] is None
+
+
+def test_eval_errors(folder, capsys):
+    files = folder / "recs.csv", folder / "truth.csv"
+    err = run(capsys, "eval", *files, "-m", "gini", status=1)
+    assert "gini needs catalogue=" in err
+    options = "--item-counts", folder / "truth.csv"
+    err = run(capsys, "eval", *files, "-m", "average_popularity", *options, status=1)
+    assert "user 'u0' lists item '7' at rank 2, which is not in item_counts" in err
+    options = *options, "--unknown", "skip", "--per-user", folder / "users.csv"
+    out = run(capsys, "eval", *files, "-k", 3, "-m", "average_popularity", "hit", *options)
+    assert "mean over 5 users with a list" in out
+    assert (
+        (folder / "users.csv").read_text().startswith("user_id,average_popularity@3,hit@3\nu0,1.0")
+    )
+
+
+def test_metrics_command(capsys):
+    assert f"of the lists themselves: {', '.join(ALL)}" in run(capsys, "metrics")
+    out = run(capsys, "metrics", "gini")
+    assert "gini@k = sum over i of" in out and "of all lists together; needs catalogue=" in out
+    assert "mean over users with a list; needs features=" in run(capsys, "metrics", ALL[-1])
+
+
+VALUES = "user_id,clicked,prediction\na,1,0.9\na,0,0.1\nb,1,0.5\nb,0,0.5\nc,1,0.25\n"
+
+
+def test_values(tmp_path, capsys):
+    (tmp_path / "values.csv").write_text(VALUES)
+    arguments = "values", tmp_path / "values.csv", "--columns", "label=clicked"
+    out = run(capsys, *arguments)
+    labels, predictions = [1, 0, 1, 0, 1], [0.9, 0.1, 0.5, 0.5, 0.25]
+    assert f"auc       {pointwise.auc(labels, predictions):.4f}\n" in out
+    assert "gauc      0.7500\n" in out
+    assert "gauc: 2 of 3 users, weighted by their positives; 1 with only positives and 0" in out
+    found = json.loads(run(capsys, *arguments, "--format", "json", "-m", "rmse", "log_loss"))
+    assert found["n_rows"] == 5
+    assert found["values"] == {
+        "rmse": pointwise.rmse(labels, predictions),
+        "log_loss": pointwise.log_loss(labels, predictions),
+    }
+    out = run(capsys, *arguments, "--format", "csv", "-m", "mae")
+    assert out == f"metric,value\nmae,{pointwise.mae(labels, predictions)!r}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "no rows"),
+        (
+            "label,prediction\n1,0.5\n",
+            "no column 'user_id'; columns found: ['label', 'prediction']",
+        ),
+        ("user_id,label,label,prediction\n", "two columns 'label'"),
+        ("user_id,label,prediction\na,1\n", "values.csv:2: 2 columns instead of 3"),
+        ("user_id,label,prediction\na,1,x\n", "row 1: prediction 'x' is not a number"),
+        ("user_id,label,prediction\na,3,0.5\n", "label 3 in row 0: labels are 0 or 1"),
+        ('user_id,label,prediction\n"a,1,0\n', "not readable"),
+    ],
+)
+def test_values_errors(tmp_path, capsys, text, message):
+    (tmp_path / "values.csv").write_text(text)
+    assert message in run(capsys, "values", tmp_path / "values.csv", status=1)
+
+
+def test_values_wrong_usage(tmp_path, capsys):
+    for arguments in (["-m", "ndcg"], ["--clip", "0.7"], ["--columns", "rank=r"]):
+        with pytest.raises(SystemExit, match="2"):
+            cli.main(["values", str(tmp_path / "x.csv"), *arguments])
+        assert "error" in capsys.readouterr().err
+    assert "the extension names no format" in run(capsys, "values", "x.parquet", status=1)
+    assert "No such file" in run(capsys, "values", tmp_path / "x.csv", status=1)
+
+
+def test_text_columns(tmp_path):
+    path = tmp_path / "items.csv"
+    path.write_text("\ufeffitem_id,count\n\na,1\na,2\n", encoding="utf-8")
+    assert text_columns.catalogue(path) == ["a", "a"]
+    with pytest.raises(ValueError, match="item 'a' stands there twice"):
+        text_columns.item_counts(path)
+    path.write_text("item_id\na\n")
+    with pytest.raises(ValueError, match="no column of features beside 'item_id'"):
+        text_columns.features(path)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_tables(library):
+    module = pytest.importorskip(library)
+    make = module.table if library == "pyarrow" else module.DataFrame
+    rows = [(u, i, r) for u, one in enumerate(LISTS) for r, i in enumerate(one, 1)]
+    users, items, ranks = map(list, zip(*rows, strict=True))
+    recs = make({"who": users, "item_id": items, "rank": ranks})
+    truth = make({"who": [4, 0, 2], "item_id": [3, 5, 0]})
+    result = evaluate(recs, truth, columns={"user_id": "who"})
+    for name in ALL:
+        np.testing.assert_allclose(result[name], evaluate()[name], rtol=0, atol=1e-12)
+    found = curves("novelty")[[4, 0, 2]]
+    np.testing.assert_allclose(result.per_user("novelty"), found, rtol=0, atol=1e-15)

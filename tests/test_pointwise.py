@@ -1,0 +1,240 @@
+"""Predicted values: formulas, scikit-learn, forms of input, errors."""
+
+import math
+
+import numpy as np
+import oracle_beyond as oracle
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from toplist import blocks, pointwise
+
+SCORES = st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.75, 1.0]) | st.floats(0, 1)
+ROWS = st.lists(
+    st.tuples(st.sampled_from(["a", "b", "c", "d"]), st.integers(0, 1), SCORES), max_size=25
+)
+
+
+def close(found, expected):
+    assert found == pytest.approx(expected, abs=1e-12, nan_ok=True)
+
+
+@settings(deadline=None)
+@given(ROWS)
+def test_auc_and_gauc_are_recboles_formulas(rows):
+    users, labels, predictions = (
+        (list(column) for column in zip(*rows, strict=True))
+        if rows
+        else (
+            [],
+            [],
+            [],
+        )
+    )
+    exact = oracle.recbole_auc(labels, predictions)
+    close(pointwise.auc(labels, predictions), math.nan if exact is None else float(exact))
+    close(
+        pointwise.auc(labels, predictions, weights=[1] * len(rows)),
+        pointwise.auc(labels, predictions),
+    )
+    close(
+        pointwise.gauc(users, labels, predictions), oracle.recbole_gauc(users, labels, predictions)
+    )
+    found = pointwise.user_auc(users, labels, predictions)
+    assert found.users == list(dict.fromkeys(users))
+    for user, value, m, n in zip(
+        found.users, found.auc, found.n_positives, found.n_negatives, strict=True
+    ):
+        mine = [row[1:] for row in rows if row[0] == user]
+        exact = oracle.recbole_auc([y for y, _ in mine], [p for _, p in mine])
+        close(value, math.nan if exact is None else float(exact))
+        assert (m, m + n) == (sum(y for y, _ in mine), len(mine))
+
+
+@settings(deadline=None)
+@given(ROWS.filter(len))
+def test_losses_are_the_formulas(rows):
+    _, labels, predictions = (list(column) for column in zip(*rows, strict=True))
+    pairs = list(zip(labels, predictions, strict=True))
+    close(pointwise.mae(labels, predictions), sum(abs(p - y) for y, p in pairs) / len(pairs))
+    squares = sum((p - y) ** 2 for y, p in pairs) / len(pairs)
+    close(pointwise.rmse(labels, predictions), math.sqrt(squares))
+    for clip in (1e-15, 0.01):
+        found = pointwise.log_loss(labels, predictions, clip=clip)
+        assert found == pytest.approx(oracle.log_loss(labels, predictions, clip), rel=1e-9)
+    assert pointwise.log_loss([1, 0], [0.0, 1.0]) == pytest.approx(52 * math.log(2))
+
+
+def rows_of(n=20_000, n_users=300, seed=0):
+    rng = np.random.default_rng(seed)
+    users, labels = rng.integers(0, n_users, n) * 10**12, rng.integers(0, 2, n)
+    predictions = np.clip(rng.normal(0.4 + 0.2 * labels, 0.3, n), 0, 1).round(2)  # with ties
+    return users, labels, predictions, rng.random(n)
+
+
+def test_scikit_learn():
+    sklearn = pytest.importorskip("sklearn.metrics")
+    users, labels, predictions, weights = rows_of()
+    close(pointwise.auc(labels, predictions), sklearn.roc_auc_score(labels, predictions))
+    close(
+        pointwise.auc(labels, predictions, weights=weights),
+        sklearn.roc_auc_score(labels, predictions, sample_weight=weights),
+    )
+    per_user = [
+        (
+            labels[users == u].sum(),
+            sklearn.roc_auc_score(labels[users == u], predictions[users == u]),
+        )
+        for u in np.unique(users)
+    ]
+    gauc = np.average([value for _, value in per_user], weights=[n for n, _ in per_user])
+    close(pointwise.gauc(users, labels, predictions), gauc)
+    pairs = (
+        (pointwise.log_loss, sklearn.log_loss),
+        (pointwise.mae, sklearn.mean_absolute_error),
+        (pointwise.rmse, sklearn.root_mean_squared_error),
+    )
+    for ours, theirs in pairs:
+        close(ours(labels, predictions), theirs(labels, predictions))
+        found = ours(labels, predictions, weights=weights)
+        close(found, theirs(labels, predictions, sample_weight=weights))
+
+
+def test_neither_threads_nor_the_order_of_rows_leave_a_trace(monkeypatch):
+    users, labels, predictions, weights = rows_of()
+    order = np.random.default_rng(1).permutation(len(users))
+    monkeypatch.setattr(blocks, "BLOCK", 500)
+    one = pointwise.gauc(users, labels, predictions, n_threads=1)
+    assert one == pointwise.gauc(users[order], labels[order], predictions[order], n_threads=4)
+    for function in (pointwise.auc, pointwise.log_loss, pointwise.mae, pointwise.rmse):
+        for options in ({}, {"weights": weights}):
+            shuffled = {name: column[order] for name, column in options.items()}
+            found = function(labels, predictions, **options)
+            assert found == function(labels[order], predictions[order], **shuffled)
+
+
+def test_the_second_float_of_a_sum():
+    n = 100_000
+    labels = np.zeros(2 * n + 1)
+    predictions = np.array([1e16] + [1.0] * n + [3.0] * n)  # each 1 is lost beside 1e16
+    assert pointwise.mae(labels, predictions) == (10**16 + 4 * n) / (2 * n + 1)
+
+
+# Extreme inputs
+
+
+def test_constant_predictions_are_a_coin():
+    assert pointwise.auc([0, 1, 1], [0.3, 0.3, 0.3]) == 0.5
+    assert pointwise.gauc([1, 1, 2, 2], [0, 1, 1, 0], [7, 7, 7, 7]) == 0.5
+    assert pointwise.auc([0, 1], [-0.0, 0.0]) == 0.5
+
+
+def test_users_with_one_label_are_left_out_and_counted():
+    users, labels = ["p", "p", "n", "b", "b"], [1, 1, 0, 1, 0]
+    found = pointwise.user_auc(users, labels, [0.1, 0.2, 0.3, 0.5, 0.4])
+    counts = found.n_users, found.n_evaluated, found.n_only_positives, found.n_only_negatives
+    assert counts == (3, 1, 1, 1)
+    assert found.mean() == 1.0
+    assert "1 of 3 users evaluated, 1 with only positives, 1 with only negatives" in repr(found)
+    assert math.isnan(pointwise.gauc(["p"], [1], [0.5]))
+
+
+def test_other_weights_of_users():
+    users, labels = [1, 1, 2, 2, 2, 2], [1, 0, 1, 1, 1, 0]
+    predictions = [1, 0, 0, 0, 1, 0.5]  # 1 of 1 pair, 1 of 3
+    assert pointwise.gauc(users, labels, predictions) == (1 + 3 / 3) / 4
+    found = pointwise.gauc(users, labels, predictions, weights="rows")
+    assert found == pytest.approx((2 + 4 / 3) / 6)
+    found = pointwise.gauc(users, labels, predictions, weights="equal")
+    assert found == pytest.approx((1 + 1 / 3) / 2)
+
+
+def test_nothing_is_nan_without_a_warning():
+    for function in (pointwise.auc, pointwise.log_loss, pointwise.mae, pointwise.rmse):
+        assert math.isnan(function([], []))
+    assert math.isnan(pointwise.gauc([], [], []))
+    assert math.isnan(pointwise.auc([1, 1], [0.1, 0.2]))
+    assert math.isnan(pointwise.mae([1], [1], weights=[0]))
+
+
+def test_infinite_predictions_compare():
+    assert pointwise.auc([0, 1, 1], [-math.inf, 0, math.inf]) == 1.0
+
+
+# Forms of input
+
+
+@pytest.mark.parametrize(
+    "users",
+    [
+        ["a", "a", "b", "b"],
+        np.array(["a", "a", "b", "b"]),
+        [1, 1, 2, 2],
+        np.array([1, 1, 2, 2], np.int16),
+        [2**80, 2**80, 5, 5],
+        np.array([2**63 + 1] * 2 + [3] * 2, np.uint64),
+    ],
+)
+def test_every_kind_of_user(users):
+    found = pointwise.user_auc(users, [True, False, True, False], np.float32([0.5, 0.25, 0, 1]))
+    assert found.auc.tolist() == [1, 0]
+    assert found.users == [users[0], users[2]]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_tables(library):
+    module = pytest.importorskip(library)
+    make = module.table if library == "pyarrow" else module.DataFrame
+    content = {"who": ["x", "x", "y", "y"], "clicked": [True, False, False, True]}
+    content |= {"prediction": [0.9, 0.1, 0.2, 0.6], "w": [1, 2, 3, 4]}
+    columns = {"label": "clicked", "user_id": "who"}
+    table = make(content)
+    assert pointwise.gauc(table, columns=columns) == 1.0
+    assert pointwise.user_auc(table, columns=columns).users == ["x", "y"]
+    labels, predictions = content["clicked"], content["prediction"]
+    for function in (pointwise.auc, pointwise.log_loss, pointwise.mae, pointwise.rmse):
+        assert function(table, columns=columns) == function(labels, predictions)
+        found = function(table, weights="w", columns=columns)
+        assert found == function(labels, predictions, weights=content["w"])
+    with pytest.raises(ValueError, match="the table has no column 'label', but 'who', 'clicked'"):
+        pointwise.auc(table)
+    with pytest.raises(ValueError, match="columns: 'rank' is none of user_id, label, prediction"):
+        pointwise.auc(table, columns={"rank": "r"})
+    with pytest.raises(TypeError, match="give it alone"):
+        pointwise.auc(table, [1], columns=columns)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (
+            lambda: pointwise.auc([0, 2], [0, 1]),
+            ValueError,
+            r"label 2 in row 1: .* \(ratings >= 4\)",
+        ),
+        (lambda: pointwise.auc([0, 1], [0]), ValueError, "1 predictions for 2 labels"),
+        (
+            lambda: pointwise.auc([0, 1], [0, math.nan]),
+            ValueError,
+            "row 1 has prediction nan: a number",
+        ),
+        (lambda: pointwise.mae([0], [math.inf]), ValueError, "row 0 has prediction inf: a finite"),
+        (lambda: pointwise.auc([0]), TypeError, "predictions is missing"),
+        (lambda: pointwise.auc(["0"], [0.5]), TypeError, "labels must be numbers, one per row"),
+        (lambda: pointwise.auc([[0]], [[0.5]]), TypeError, "of 2 dimensions"),
+        (lambda: pointwise.log_loss([1], [1.5]), ValueError, "prediction 1.5: a probability"),
+        (lambda: pointwise.log_loss([1], [1], clip=0.5), ValueError, "clip must be"),
+        (lambda: pointwise.mae([1], [1], weights=[-1]), ValueError, "row 0 has weight -1"),
+        (lambda: pointwise.mae([1], [1], weights=[1, 1]), ValueError, "2 weights for 1 labels"),
+        (lambda: pointwise.gauc([1], [1], [1], weights="hits"), ValueError, "weights='hits'"),
+        (lambda: pointwise.gauc([0.5], [1], [1]), TypeError, "0.5 is a float, never an id"),
+        (lambda: pointwise.gauc(np.array([0.5]), [1], [1]), TypeError, "users are float64"),
+        (lambda: pointwise.gauc([1, "1"], [1, 0], [1, 1]), TypeError, "ids of two kinds"),
+        (lambda: pointwise.gauc("ab", [1, 0], [1, 1]), TypeError, "users must be ids, one per row"),
+        (lambda: pointwise.gauc([1, 2], [1], [1]), ValueError, "2 users for 1 labels"),
+    ],
+)
+def test_errors(call, error, message):
+    with pytest.raises(error, match=message):
+        call()

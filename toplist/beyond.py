@@ -1,0 +1,27 @@
+"""Metrics of the lists themselves, beyond accuracy: what is shown, to how many, and how alike.
+
+Of the whole population, an array (K,) over k, from one `Exposure`: `item_coverage`, `gini`,
+`shannon_entropy`, `personalisation`. Of each user, (n_users, K): `average_popularity`,
+`tail_percentage`, `novelty`, `intra_list_diversity`, `unexpectedness`, `serendipity`.
+"""
+
+from toplist.concentration import gini, item_coverage, personalisation, shannon_entropy
+from toplist.diversity import intra_list_diversity
+from toplist.exposure import Exposure, exposure
+from toplist.item_values import average_popularity, novelty, tail_percentage
+from toplist.unexpected import serendipity, unexpectedness
+
+__all__ = [
+    "Exposure",
+    "average_popularity",
+    "exposure",
+    "gini",
+    "intra_list_diversity",
+    "item_coverage",
+    "novelty",
+    "personalisation",
+    "serendipity",
+    "shannon_entropy",
+    "tail_percentage",
+    "unexpectedness",
+]

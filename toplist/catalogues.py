@@ -1,0 +1,117 @@
+"""What is known of the items: a catalogue of ids, a number per item, or features of each."""
+
+from collections.abc import Mapping, Set
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toplist.checks import whole
+from toplist.columns import is_frame
+
+Floats = NDArray[np.float64]
+
+
+def ids_of(catalogue: Any, name: str = "catalogue") -> Any:
+    """Return the ids of a catalogue, in an order that does not change between processes.
+
+    A number n stands for the ids 0..n-1; else an array, list, tuple, range, set, mapping (its
+    keys), or a column of a table. An id that stands there twice counts once.
+    """
+    if isinstance(catalogue, (int, np.integer, np.bool_)):
+        return np.arange(whole(catalogue, name))
+    if isinstance(catalogue, range):
+        return np.asarray(catalogue)
+    if isinstance(catalogue, Mapping):
+        return list(catalogue)
+    if isinstance(catalogue, Set):
+        try:
+            return sorted(catalogue)
+        except TypeError:
+            return list(catalogue)
+    if _is_column(catalogue):
+        catalogue = catalogue.to_numpy()
+    if isinstance(catalogue, np.ndarray) and catalogue.ndim == 1 and catalogue.dtype != object:
+        return np.unique(catalogue)
+    if isinstance(catalogue, (list, tuple)) or np.ndim(catalogue) == 1:
+        return list(dict.fromkeys(catalogue))
+    raise TypeError(
+        f"{name} is {_described(catalogue)}: give the number of items (ids 0..n-1), or their ids "
+        "in a list, a set or a 1-D array"
+    )
+
+
+def values_of(values: Any, name: str) -> tuple[Any, Floats]:
+    """Return the ids of the items that have a value, and the values: numbers from 0 on."""
+    if hasattr(values, "index") and hasattr(values, "to_dict"):  # a pandas Series: its index
+        values = values.to_dict()
+    if isinstance(values, Mapping):
+        ids: Any = list(values)
+        numbers = _numbers(list(values.values()), name)
+    else:
+        if _is_column(values):
+            values = values.to_numpy()
+        if not isinstance(values, (list, tuple, np.ndarray)) or np.ndim(values) != 1:
+            raise TypeError(
+                f"{name} is {_described(values)}: give a dict item -> number, or an array whose "
+                "places are the ids 0..n-1"
+            )
+        numbers = _numbers(values, name)
+        ids = np.arange(len(numbers))
+    bad = np.flatnonzero(~((numbers >= 0) & (numbers < np.inf)))
+    if len(bad):
+        raise ValueError(
+            f"{name}: item {_plain(ids[bad[0]])!r} has {numbers[bad[0]]:g}: a finite number of at "
+            "least 0 is needed"
+        )
+    return ids, numbers
+
+
+def features_of(features: Any, name: str = "features") -> tuple[Any, Floats]:
+    """Return the ids of the items that have features, and the features, (n_items, d)."""
+    if isinstance(features, Mapping):
+        ids: Any = list(features)
+        lengths = {item: np.size(row) for item, row in features.items()}
+        odd = next((item for item in ids if lengths[item] != lengths[ids[0]]), None)
+        if odd is not None:
+            raise ValueError(
+                f"{name}: item {ids[0]!r} has {lengths[ids[0]]} numbers, item {odd!r} "
+                f"{lengths[odd]}: every item needs as many"
+            )
+        rows = _numbers([np.ravel(row) for row in features.values()], name)
+        rows = rows.reshape(len(ids), -1)
+    else:
+        if not isinstance(features, (list, tuple, np.ndarray)) or np.ndim(features) != 2:
+            raise TypeError(
+                f"{name} is {_described(features)}: give a dict item -> vector, or a 2-D array "
+                "whose rows are the ids 0..n-1"
+            )
+        rows = _numbers(features, name)
+        ids = np.arange(len(rows))
+    bad = np.flatnonzero(~np.isfinite(rows).all(axis=1))
+    if len(bad):
+        raise ValueError(f"{name}: item {_plain(ids[bad[0]])!r} has a number that is not finite")
+    return ids, rows
+
+
+def _numbers(values: Any, name: str) -> Floats:
+    array = np.asarray(values)
+    if array.size and array.dtype.kind not in "biuf":
+        raise TypeError(f"{name} must hold numbers, not {array.dtype}")
+    return np.ascontiguousarray(array, np.float64)
+
+
+def _plain(item: Any) -> Any:
+    """Return an id as Python writes it."""
+    return item.item() if isinstance(item, np.generic) else item
+
+
+def _is_column(value: Any) -> bool:
+    """Whether `value` is a column of a table (of pandas or polars, say)."""
+    return hasattr(value, "to_numpy") and not is_frame(value)
+
+
+def _described(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return f"an array of {value.ndim} dimensions"
+    return f"a {type(value).__name__}"

@@ -1,0 +1,89 @@
+"""`toplist values`: metrics of predicted values, from a file of user, label and prediction."""
+
+import argparse
+import csv
+import io
+import json
+from typing import Any
+
+from toplist import pointwise, tables, text_columns
+from toplist.predictions import COLUMNS
+
+METRICS = ("auc", "gauc", "log_loss", "mae", "rmse")
+
+_EPILOG = """
+The file is CSV or TSV, also .gz, with a header: label and prediction, and user_id for gauc.
+
+  toplist values predictions.csv
+  toplist values ratings.tsv -m mae rmse --columns label=rating prediction=estimate
+"""
+
+
+def add(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "values",
+        help="evaluate predicted values: AUC, GAUC, log loss, MAE, RMSE",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    add("file", metavar="FILE", help="file of users, labels and predictions")
+    add("-m", "--metrics", nargs="+", default=METRICS, choices=METRICS, help="default: all")
+    add("--clip", type=float, default=pointwise.CLIP, help="of log_loss (default 2^-52)")
+    add("--columns", nargs="+", type=_renaming, default=[], metavar="label=NAME")
+    add("--format", default="table", choices=("table", "json", "csv"), help="of the output")
+    parser.set_defaults(run=_values, check=_check)
+
+
+def _renaming(argument: str) -> tuple[str, str]:
+    ours, equals, theirs = argument.partition("=")
+    if not (ours in COLUMNS and equals and theirs):
+        raise argparse.ArgumentTypeError(
+            f"{argument!r}: write {' or '.join(f'{name}=NAME' for name in COLUMNS)}"
+        )
+    return ours, theirs
+
+
+def _check(options: argparse.Namespace) -> None:
+    if not 0 <= options.clip < 0.5:
+        raise ValueError(f"--clip must be from 0 to below 0.5, not {options.clip}")
+
+
+def _values(options: argparse.Namespace) -> str:
+    asked = list(dict.fromkeys(options.metrics))
+    names = {name: name for name in COLUMNS} | dict(options.columns)
+    wanted = [names[name] for name in (COLUMNS if "gauc" in asked else COLUMNS[1:])]
+    columns = text_columns.read(options.file, wanted)
+    rows = [text_columns.numbers(options.file, name, columns[name]) for name in wanted[-2:]]
+    values: dict[str, float] = {}
+    notes = [f"{len(rows[0]):,} rows"]
+    for name in asked:
+        if name == "gauc":
+            found = pointwise.user_auc(columns[wanted[0]], *rows)
+            values[name] = found.mean()
+            notes.append(
+                f"gauc: {found.n_evaluated:,} of {found.n_users:,} users, weighted by their "
+                f"positives; {found.n_only_positives:,} with only positives and "
+                f"{found.n_only_negatives:,} with only negatives left out"
+            )
+        elif name == "log_loss":
+            values[name] = pointwise.log_loss(*rows, clip=options.clip)
+            notes.append(f"log_loss: predictions between {options.clip:g} and 1 - {options.clip:g}")
+        else:
+            values[name] = getattr(pointwise, name)(*rows)
+    return _shown(values, notes, len(rows[0]), options.format)
+
+
+def _shown(values: dict[str, float], notes: list[str], n_rows: int, format: str) -> str:
+    if format == "table":
+        lines = [[name, f"{value:.4f}"] for name, value in values.items()]
+        return "\n".join([tables.columns(lines), *notes])
+    plain = {name: None if value != value else value for name, value in values.items()}
+    if format == "json":
+        return json.dumps({"n_rows": n_rows, "values": plain}, indent=1)
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["metric", "value"])
+    writer.writerows((name, "" if value is None else value) for name, value in plain.items())
+    return out.getvalue()

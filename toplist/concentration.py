@@ -1,0 +1,231 @@
+"""How recommendations spread over the items: coverage, Gini, entropy, and overlap of users."""
+
+from collections.abc import Mapping
+from typing import Any, TypedDict, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toplist.checks import choice, whole
+from toplist.exposure import Curves, Exposure, exposure
+
+Floats = NDArray[np.float64]
+
+OVER = ("catalogue", "recommended")
+DIVISORS = ("n", "n-1")
+UNITS = ("nats", "bits")
+VARIANTS = ("shannon", "recbole")
+
+
+class Reading(TypedDict, total=False):
+    """How lists are read: the keywords of `toplist.beyond.exposure`."""
+
+    catalogue: Any
+    unknown: str
+    duplicates: str
+    padding: Any
+    columns: Mapping[str, str] | None
+    n_threads: int | None
+
+
+def item_coverage(ranks: Any, k: int | None = None, **reading: Unpack[Reading]) -> Floats:
+    """Return the share of the catalogue that stands in any list, at every k.
+
+        item_coverage@k = distinct items in all lists down to k / size of the catalogue
+
+    (Ge, Delgado-Battenfeld, Jannach 2010; RecBole's ItemCoverage.)
+
+    Parameters
+    ----------
+    ranks : ranked lists of ids, or Exposure
+        In every form that `toplist.match` takes for ranks; or what `exposure` returned.
+    k : int, optional
+        The largest k wanted; default the longest list. May exceed every list.
+    **reading
+        catalogue (needed), unknown, duplicates, padding, columns, n_threads: as in `exposure`.
+
+    Returns
+    -------
+    (K,) float64
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `exposure`; and without a catalogue.
+
+    Examples
+    --------
+    >>> item_coverage([[5, 7, 3], [4, 5, 2], [2, 3, 5], [1, 4, 6], [5, 3, 7]], catalogue=8).tolist()
+    [0.5, 0.75, 0.875]
+    """
+    found, curves = _curves(ranks, k, reading, "item_coverage")
+    return curves.covered / found.n_items
+
+
+def gini(
+    ranks: Any,
+    k: int | None = None,
+    *,
+    over: str = "catalogue",
+    divisor: str = "n",
+    **reading: Unpack[Reading],
+) -> Floats:
+    """Return Gini's index of how often items are listed, at every k: 0 alike, towards 1 unequal.
+
+        gini@k = sum over i of (2 i - n - 1) x_(i), divided by n (or n - 1) times sum of x_i
+
+    x_(i) are the numbers of lists that hold the item within k, rising; i = 1..n. Libraries
+    differ: over the catalogue with n (RecBole, irspack, LensKit), over what is recommended with
+    n - 1 (Evidently), one minus it over the catalogue with n - 1 (Elliot).
+
+    Parameters
+    ----------
+    ranks, k, **reading
+        As in `item_coverage`.
+    over : {"catalogue", "recommended"}
+        The n items: all of a stated catalogue, or those that are listed within k.
+    divisor : {"n", "n-1"}
+        With n - 1, one item that is all there is to see gives exactly 1.
+
+    Returns
+    -------
+    (K,) float64
+        Exact up to one rounding; NaN where nothing is listed.
+
+    Examples
+    --------
+    >>> lists = [[5, 7, 3], [4, 5, 2], [2, 3, 5], [1, 4, 6], [5, 3, 7]]
+    >>> gini(lists, catalogue=8).round(6).tolist()
+    [0.575, 0.425, 0.341667]
+    >>> gini(lists, over="recommended", divisor="n-1").round(6).tolist()
+    [0.2, 0.28, 0.288889]
+    """
+    choice("over", over, OVER)
+    choice("divisor", divisor, DIVISORS)
+    needing = "gini over the catalogue" if over == "catalogue" else None
+    found, curves = _curves(ranks, k, reading, needing)
+    n = np.full_like(curves.covered, found.n_items) if over == "catalogue" else curves.covered
+    below = (n if divisor == "n" else n - 1) * curves.total
+    return _ratio(n * curves.total - curves.squares, below, curves)
+
+
+def shannon_entropy(
+    ranks: Any,
+    k: int | None = None,
+    *,
+    unit: str = "nats",
+    normalised: str | None = None,
+    variant: str = "shannon",
+    **reading: Unpack[Reading],
+) -> Floats:
+    """Return the Shannon entropy of how often items are listed, at every k: high is even.
+
+        shannon_entropy@k = - sum over listed items of p log p,  p = x / sum of x
+
+    x are the numbers of lists that hold the item within k.
+
+    Parameters
+    ----------
+    ranks, k, **reading
+        As in `item_coverage`; no catalogue is needed, unless to normalise by it.
+    unit : {"nats", "bits"}
+        Logarithms to base e, or 2.
+    normalised : {"catalogue", "recommended"}, optional
+        Divide by the largest entropy possible, the logarithm of the number of these items.
+    variant : {"shannon", "recbole"}
+        "recbole" divides by the number of listed items, as RecBole 1.2 does (its documented
+        formula does not: RUCAIBox/RecBole, pull request 2165).
+
+    Returns
+    -------
+    (K,) float64
+        NaN where nothing is listed; normalised, 0 where there is one item only.
+
+    Examples
+    --------
+    >>> lists = [[5, 7, 3], [4, 5, 2], [2, 3, 5], [1, 4, 6], [5, 3, 7]]
+    >>> shannon_entropy(lists).round(6).tolist()
+    [1.332179, 1.695743, 1.84139]
+    >>> shannon_entropy(lists, 3, unit="bits")[-1].round(6)
+    np.float64(2.656565)
+    >>> shannon_entropy(lists, 3, variant="recbole")[-1].round(6)
+    np.float64(0.263056)
+    """
+    choice("unit", unit, UNITS)
+    choice("variant", variant, VARIANTS)
+    if normalised is not None:
+        choice("normalised", normalised, OVER)
+    if normalised and variant != "shannon":
+        raise ValueError(f"normalised={normalised!r} is for variant='shannon', not {variant!r}")
+    needing = "shannon_entropy normalised by the catalogue" if normalised == "catalogue" else None
+    found, curves = _curves(ranks, k, reading, needing)
+    ones = np.ones_like(curves.entropy)
+    if normalised:
+        n = ones * found.n_items if normalised == "catalogue" else np.maximum(curves.covered, 1)
+        return _ratio(curves.entropy, np.log(n), curves)
+    base = np.log(2.0) if unit == "bits" else 1.0
+    return _ratio(curves.entropy, (curves.covered if variant == "recbole" else ones) * base, curves)
+
+
+def personalisation(ranks: Any, k: int | None = None, **reading: Unpack[Reading]) -> Floats:
+    """Return one minus the mean overlap of two users' lists, at every k: 1 is nothing shared.
+
+        personalisation@k = 1 - mean over pairs of users of |both lists down to k| / k
+
+    For lists of k items that is one minus the cosine of the users' 0/1 rows, as recmetrics
+    computes it from a matrix of users x users; here the pairs are counted by item, x (x - 1) / 2
+    for an item in x lists. Past the end of a short list, the places are misses.
+
+    Parameters
+    ----------
+    ranks, k, **reading
+        As in `item_coverage`; no catalogue is needed.
+
+    Returns
+    -------
+    (K,) float64
+        NaN for fewer than two users.
+
+    Examples
+    --------
+    >>> personalisation([[1, 2], [1, 3], [1, 2]]).round(4).tolist()
+    [0.0, 0.3333]
+    """
+    found, curves = _curves(ranks, k, reading, None)
+    n = found.n_users
+    if n < 2:
+        return np.full(len(curves.total), np.nan)
+    shared = curves.spread - curves.total  # of every pair twice
+    return 1.0 - shared / (n * (n - 1)) / np.arange(1, len(shared) + 1)
+
+
+def _curves(
+    ranks: Any, k: int | None, reading: Reading, needing: str | None
+) -> tuple[Exposure, Curves]:
+    """Return the exposure, and its curves down to k; `needing` names what needs a catalogue."""
+    if isinstance(ranks, Exposure):
+        given = [name for name in reading if name != "n_threads"]
+        if given:
+            raise TypeError(f"ranks is an Exposure, counted already: it takes no {given[0]}")
+        found = ranks
+    else:
+        _need(reading.get("catalogue"), needing)
+        found = exposure(ranks, k, **reading)
+    _need(found.catalogue, needing)
+    depth = found.k if k is None else whole(k, "k")
+    if depth > found.k:
+        raise ValueError(f"k={depth} is deeper than this Exposure was read to, k={found.k}")
+    return found, found.curves.down_to(depth)
+
+
+def _need(catalogue: Any, needing: str | None) -> None:
+    if catalogue is None and needing:
+        raise ValueError(f"{needing} needs catalogue=: the number of items, or their ids")
+
+
+def _ratio(above: NDArray[Any], below: NDArray[Any], curves: Curves) -> Floats:
+    """Return the ratio: 0 for 0 / 0, NaN where nothing is listed."""
+    out = np.zeros(len(curves.total))
+    np.divide(above, below, out=out, where=below != 0)
+    out[curves.total == 0] = np.nan
+    return out

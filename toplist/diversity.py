@@ -1,0 +1,112 @@
+"""How unlike the items of one list are."""
+
+from collections.abc import Callable
+from typing import Any, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toplist.catalogues import features_of
+from toplist.checks import choice
+from toplist.item_values import Reading, curves_of
+from toplist.listed import Admission, Listed, admit_listed
+
+Floats = NDArray[np.float64]
+
+DISTANCES = ("cosine", "hamming", "euclidean")
+UNKNOWN = ("raise", "skip", "nan")
+
+
+def intra_list_diversity(
+    ranks: Any,
+    k: int | None = None,
+    *,
+    features: Any,
+    distance: str = "cosine",
+    single: float = 0.0,
+    unknown: str = "raise",
+    **reading: Unpack[Reading],
+) -> Floats:
+    """Return the mean distance between two items of each list, at every k.
+
+        intra_list_diversity@k of a user = mean over pairs of the first k items of distance(i, j)
+
+    (Smyth, McClave 2001; with cosines, one minus the mean of the similarities that Ziegler et
+    al. 2005 add up.)
+
+    Parameters
+    ----------
+    ranks : ranked lists of ids
+        In every form that `toplist.match` takes for ranks.
+    k : int, optional
+        The largest k wanted; default the longest list. May exceed every list.
+    features : dict item -> vector, or 2-D array
+        Of every item as many numbers; an array's rows are the ids 0..n-1.
+    distance : {"cosine", "hamming", "euclidean"}
+        One minus the cosine (an item without any feature is like no other), the number of
+        features that differ, or the length of the difference.
+    single : float
+        The value of a list of one item, which has no pairs.
+    unknown : {"raise", "skip", "nan"}
+        An item without features: refused, left out, or making the value NaN from there on.
+    **reading
+        duplicates ("first": later places of an item are left out), padding, columns, n_threads:
+        as in `toplist.beyond.exposure`.
+
+    Returns
+    -------
+    (K,) or (n_users, K) float64
+        Past the end of a list the mean stays; NaN where nothing is listed.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `toplist.beyond.exposure`; and for features of different lengths or not finite.
+
+    Examples
+    --------
+    >>> features = {"a": [1, 0], "b": [0, 1], "c": [0, 2]}
+    >>> intra_list_diversity([["a", "b", "c"]], features=features).round(4).tolist()
+    [[0.0, 1.0, 0.6667]]
+    """
+    return Diversity(features, distance, single, unknown).curves(ranks, k, reading)
+
+
+class Diversity:
+    """The mean distance between items of one list, as a metric of the user."""
+
+    def __init__(self, features: Any, distance: str, single: float, unknown: str) -> None:
+        choice("distance", distance, DISTANCES)
+        choice("unknown", unknown, UNKNOWN)
+        self.ids, rows = features_of(features)
+        if distance == "cosine":
+            length = np.sqrt((rows**2).sum(axis=1, keepdims=True))
+            rows = np.divide(rows, length, out=np.zeros_like(rows), where=length > 0)
+        self.rows = np.vstack([rows, np.full((1, rows.shape[1]), np.nan)])
+        self.distance, self.single, self.unknown = distance, float(single), unknown
+
+    def admit(self, ranks: Any, k: int | None, reading: Reading) -> Listed:
+        """Return the lists as indices of the items that have features."""
+        code = {"raise": None, "skip": -1, "nan": len(self.ids)}[self.unknown]
+        way_out = "unknown='skip' leaves such items out, 'nan' gives NaN"
+        rules = Admission(self.ids, "features", code, way_out, **reading)
+        return admit_listed(ranks, k, rules)
+
+    def filler(self, listed: Listed) -> Callable[[int, int, Floats], None]:
+        """Return what writes the curves of the users ``lo..hi`` into an array (hi - lo, K)."""
+        from toplist.kernels import pairing, readonly
+
+        rows = readonly(self.rows, np.float64)
+
+        def fill(lo: int, hi: int, out: Floats) -> None:
+            lists = listed.block(lo, hi)
+            if self.distance == "cosine":
+                pairing.mean_cosine(*lists, rows, self.single, out)
+            else:
+                pairing.mean_distance(*lists, rows, self.distance == "hamming", self.single, out)
+
+        return fill
+
+    def curves(self, ranks: Any, k: int | None, reading: Reading) -> Floats:
+        """Return the metric of every user at every k."""
+        return curves_of(self, ranks, k, reading)

@@ -1,0 +1,271 @@
+"""`Exposure`: how often each item is listed at each rank. Coverage, Gini and entropy follow."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toplist import blocks
+from toplist.catalogues import ids_of
+from toplist.checks import choice
+from toplist.hits import offsets_of
+from toplist.listed import Admission, Listed, admit_listed
+
+UNKNOWN = ("raise", "skip")
+
+
+class Curves(NamedTuple):
+    """What the metrics of a whole population follow from, each (K,): at k, over all lists.
+
+    `total` listings of `covered` distinct items; with x an item's listings, `spread` is the sum of
+    x^2; with G_m the number of items of at least m listings, `squares` is the sum of G_m^2;
+    `entropy` is in nats.
+    """
+
+    total: NDArray[np.int64]
+    covered: NDArray[np.int64]
+    squares: NDArray[np.int64]
+    spread: NDArray[np.int64]
+    entropy: NDArray[np.float64]
+
+    def down_to(self, k: int) -> "Curves":
+        """Return the first k places of each."""
+        total, covered, squares, spread, entropy = self
+        return Curves(total[:k], covered[:k], squares[:k], spread[:k], entropy[:k])
+
+
+class Pairs(NamedTuple):
+    """The items at each rank r, ``items[starts[r - 1]:starts[r]]``, and how many lists have them.
+
+    `items` are places in the catalogue; it is what parts are merged by.
+    """
+
+    starts: NDArray[np.int64]
+    items: NDArray[np.int32]
+    counts: NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Exposure:
+    """How often each item of a catalogue stands at each rank, over many lists.
+
+    Made by `toplist.beyond.exposure`; every metric of `toplist.beyond` that is of the whole
+    population takes it in place of the lists. Two parts over different users, but of one
+    catalogue and one k, add up: ``a + b`` is exactly the exposure of all users.
+
+    Attributes
+    ----------
+    k : int
+        The largest k.
+    n_users : int
+        Number of lists, empty ones included.
+    n_items : int
+        Size of the catalogue; without a stated one, of all ids met.
+    catalogue : array or list, or None
+        The ids of the catalogue, or that none was stated.
+
+    Examples
+    --------
+    >>> from toplist import beyond
+    >>> a, b = (beyond.exposure(lists, k=2, catalogue=4) for lists in ([[0, 1]], [[1, 2], [1, 0]]))
+    >>> beyond.item_coverage(a + b).tolist()
+    [0.5, 0.75]
+    """
+
+    k: int
+    n_users: int
+    n_items: int
+    catalogue: Any
+    source: Listed | Pairs
+    n_threads: int | None = None
+
+    def __repr__(self) -> str:
+        """Return the sizes."""
+        of = f"{self.n_items:,} items" if self.catalogue is not None else "no stated catalogue"
+        return f"Exposure({self.n_users:,} lists, {of}, read to k={self.k})"
+
+    def __add__(self, other: "Exposure") -> "Exposure":
+        """Return the exposure of both sets of users.
+
+        Raises
+        ------
+        ValueError
+            If k or the catalogue differ, or no catalogue was stated: then each has numbered the
+            items in its own way.
+        """
+        if not isinstance(other, Exposure):
+            return NotImplemented
+        if self.k != other.k:
+            raise ValueError(f"exposures read to k={self.k} and to k={other.k} do not merge")
+        if self.catalogue is None or other.catalogue is None:
+            raise ValueError("exposures merge over a stated catalogue only: give catalogue=")
+        if not _same(self.catalogue, other.catalogue):
+            raise ValueError("exposures over two catalogues do not merge")
+        return replace(
+            self,
+            n_users=self.n_users + other.n_users,
+            source=_merged(self.pairs, other.pairs, max(self.n_items, 1)),
+        )
+
+    def __radd__(self, other: Any) -> "Exposure":
+        """Let ``sum(parts)`` start from 0."""
+        return self if isinstance(other, int) and other == 0 else NotImplemented
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel as counts, not as lists."""
+        return Exposure, (self.k, self.n_users, self.n_items, self.catalogue, self.pairs)
+
+    @cached_property
+    def pairs(self) -> Pairs:
+        """The items at each rank with their counts."""
+        if isinstance(self.source, Pairs):
+            return self.source
+        found = [_counts(items, self.n_items) for items in self._items_at_ranks(self.source)]
+        sizes = [len(items) for items, _ in found]
+        sizes += [0] * (self.k - len(sizes))
+        nothing = np.empty(0, np.int32)
+        items, counts = (np.concatenate([nothing, *(pair[i] for pair in found)]) for i in (0, 1))
+        return Pairs(offsets_of(np.array(sizes, np.int64)), items, counts)
+
+    @cached_property
+    def curves(self) -> Curves:
+        """What the metrics follow from, at every k."""
+        from toplist.kernels import exposing, readonly
+
+        at, reach = np.zeros(self.n_items, np.int32), np.zeros(self.n_users + 2, np.int64)
+        sums, shannon = np.zeros((self.k + 1, 4), np.int64), np.zeros(self.k)
+        k = 0
+        for k, (items, counts) in enumerate(self._ranks(), start=1):
+            sums[k] = sums[k - 1]
+            part = readonly(items, np.int32), readonly(counts, np.int32)
+            exposing.concentrate(*part, at, reach, sums[k])
+            shannon[k - 1] = exposing.entropy(reach, sums[k, 0])
+        sums[k:], shannon[k:] = sums[k], shannon[k - 1] if k else 0.0  # no list reaches below
+        total, covered, squares, spread = sums[1:].T
+        return Curves(total, covered, squares, spread, shannon)
+
+    def _ranks(self) -> Iterator[tuple[NDArray[np.int32], NDArray[np.int32]]]:
+        """Yield what stands at each rank, items and counts; without counts, each time once."""
+        if isinstance(self.source, Listed):
+            for items in self._items_at_ranks(self.source):
+                yield items, np.empty(0, np.int32)
+        else:
+            starts, items, counts = self.source
+            for lo, hi in pairwise(starts.tolist()):
+                yield items[lo:hi], counts[lo:hi]
+
+    def _items_at_ranks(self, listed: Listed) -> Iterator[NDArray[np.int32]]:
+        """Yield the items at each rank that a list reaches; they are overwritten later.
+
+        A few ranks are read at a time, the next ones while these are looked at.
+        """
+        from toplist.kernels import exposing
+
+        everyone, width = listed.block(0, len(listed)), exposing.RANKS
+        longest = int(listed.lengths.max(initial=0))
+        room = np.empty((2, width, len(listed)), np.int32)  # new room would cost as much again
+
+        def read(step: int) -> list[NDArray[np.int32]]:
+            out, first = room[step % 2], step * width
+            n = exposing.at_ranks(*everyone, first, out)
+            return [row[:n] for row in out[: longest - first]]
+
+        steps = range(-(-longest // width))
+        for rows in blocks.ahead(read, steps, self.n_threads):
+            yield from rows
+
+
+def exposure(
+    ranks: Any,
+    k: int | None = None,
+    *,
+    catalogue: Any = None,
+    unknown: str = "raise",
+    duplicates: str = "raise",
+    padding: Any = None,
+    columns: Mapping[str, str] | None = None,
+    n_threads: int | None = None,
+) -> Exposure:
+    """Count how often each item stands at each rank, once; `item_coverage` and others take it.
+
+    Parameters
+    ----------
+    ranks : ranked lists of ids
+        In every form that `toplist.match` takes for ranks.
+    k : int, optional
+        Read the first k ids of each list only; default all.
+    catalogue : int or ids, optional
+        All items that could be listed: their number n (the ids are 0..n-1), or their ids in a
+        list, a set, an array, a column. Without it, only what is listed is known.
+    unknown : {"raise", "skip"}
+        An id that is not in the catalogue: refused, or its place counts for nothing.
+    duplicates : {"raise", "first"}
+        An id twice in one list: refused, or only its first place counts.
+    padding : id, optional
+        An id that fills rectangular arrays: dropped from the ends of lists.
+    columns : mapping, optional
+        Of tables: their own names of user_id, item_id, rank and score.
+    n_threads : int, optional
+        Default: the CPUs this process may use. The result does not depend on it.
+
+    Raises
+    ------
+    TypeError
+        For forms and ids that are not accepted.
+    ValueError
+        For an id that is not in the catalogue or stands in a list twice, misplaced padding, a bad
+        `k` or option.
+
+    Examples
+    --------
+    >>> exposure([[5, 7, 3], [4, 5, 2]], catalogue=8)
+    Exposure(2 lists, 8 items, read to k=3)
+    """
+    choice("unknown", unknown, UNKNOWN)
+    ids = None if catalogue is None else ids_of(catalogue)
+    rules = Admission(
+        ids,
+        unknown=-1 if unknown == "skip" else None,
+        duplicates=duplicates,
+        padding=padding,
+        columns=columns,
+        n_threads=n_threads,
+    )
+    listed = admit_listed(ranks, k, rules)
+    return Exposure(listed.depth, len(listed), listed.n_items, ids, listed, n_threads)
+
+
+def _counts(items: NDArray[Any], n_items: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return the distinct items, and how often each stands there."""
+    items = items[items >= 0]
+    if n_items > 8 * len(items):
+        distinct, counts = np.unique(items, return_counts=True)
+        return distinct.astype(np.int32), counts.astype(np.int32)
+    listed = np.bincount(items, minlength=n_items)
+    found = np.flatnonzero(listed)
+    return found.astype(np.int32), listed[found].astype(np.int32)
+
+
+def _merged(a: Pairs, b: Pairs, n_items: int) -> Pairs:
+    """Add up the counts of each item at each rank."""
+
+    def keyed(pairs: Pairs) -> NDArray[np.int64]:
+        ranks = np.repeat(np.arange(len(pairs.starts) - 1), np.diff(pairs.starts))
+        return ranks * n_items + pairs.items
+
+    both, place = np.unique(np.concatenate([keyed(a), keyed(b)]), return_inverse=True)
+    counts = np.bincount(place, np.concatenate([a.counts, b.counts]), len(both))
+    ranks, items = np.divmod(both, n_items)
+    starts = np.searchsorted(ranks, np.arange(len(a.starts)))
+    return Pairs(starts.astype(np.int64), items.astype(np.int32), counts.astype(np.int32))
+
+
+def _same(a: Any, b: Any) -> bool:
+    """Whether two catalogues are the same ids in the same order."""
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+        return a.dtype.kind == b.dtype.kind and np.array_equal(a, b)
+    return type(a) is type(b) and list(a) == list(b)

@@ -1,0 +1,279 @@
+"""Values of items averaged over lists: average popularity, share of the tail, novelty."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypedDict, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toplist import blocks
+from toplist.catalogues import values_of
+from toplist.listed import Admission, Listed, admit_listed
+
+Floats = NDArray[np.float64]
+
+
+class Reading(TypedDict, total=False):
+    """How lists are read: keywords of `toplist.beyond.exposure`."""
+
+    duplicates: str
+    padding: Any
+    columns: Mapping[str, str] | None
+    n_threads: int | None
+
+
+def average_popularity(
+    ranks: Any,
+    k: int | None = None,
+    *,
+    item_counts: Any,
+    unknown: str | float = "raise",
+    **reading: Unpack[Reading],
+) -> Floats:
+    """Return the mean number of interactions of the items in each list, at every k.
+
+        average_popularity@k of a user = sum of counts of the first k items / how many these are
+
+    (RecBole's AveragePopularity, with unknown=0; ARP in Abdollahpouri, Burke, Mobasher 2019.)
+    To have shares in place of counts, give shares as `item_counts`.
+
+    Parameters
+    ----------
+    ranks : ranked lists of ids
+        In every form that `toplist.match` takes for ranks.
+    k : int, optional
+        The largest k wanted; default the longest list. May exceed every list.
+    item_counts : dict item -> number, or array
+        Interactions of each item in the training data; an array's places are the ids 0..n-1, a
+        pandas Series is indexed by the ids.
+    unknown : "raise", "skip", or a number
+        An item without a count: refused, left out of the mean, or taken to have this count.
+    **reading
+        duplicates ("first": later places of an item are left out of the mean), padding, columns,
+        n_threads: as in `toplist.beyond.exposure`.
+
+    Returns
+    -------
+    (K,) or (n_users, K) float64
+        Of one user, or a row per user. Past the end of a list the mean stays; NaN where nothing
+        is listed.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `toplist.beyond.exposure`; and for counts that are negative or not finite.
+
+    Examples
+    --------
+    >>> average_popularity([[5, 7, 3]], item_counts={3: 2, 5: 4}, unknown=0).tolist()
+    [[4.0, 2.0, 2.0]]
+    """
+    return popularity_of(item_counts, unknown).curves(ranks, k, reading)
+
+
+def tail_percentage(
+    ranks: Any,
+    k: int | None = None,
+    *,
+    item_counts: Any,
+    share: float | None = None,
+    n_items: int | None = None,
+    max_count: float | None = None,
+    unknown: str = "raise",
+    **reading: Unpack[Reading],
+) -> Floats:
+    """Return the share of long-tail items in each list, at every k.
+
+        tail_percentage@k of a user = items of the tail among the first k / how many these are
+
+    The tail is of the items in `item_counts`, by one of three arguments. (RecBole's
+    TailPercentage with ``unknown="head"``: its tail_ratio up to 1 is `share`, above 1
+    `max_count`. APLT in Abdollahpouri, Burke, Mobasher 2019.)
+
+    Parameters
+    ----------
+    ranks, k, item_counts, **reading
+        As in `average_popularity`.
+    share : float, optional
+        The tail is this share of the items, the least popular, rounded down but at least one;
+        among equal counts the smaller id comes first. Default 0.1.
+    n_items : int, optional
+        The tail is this number of items, the least popular.
+    max_count : number, optional
+        The tail is all items with at most this count.
+    unknown : {"raise", "skip", "tail", "head"}
+        An item without a count: refused, left out of the mean, or taken to be of the tail or not.
+
+    Returns
+    -------
+    (K,) or (n_users, K) float64
+
+    Examples
+    --------
+    >>> counts = {1: 0, 2: 1, 3: 2, 4: 3, 5: 4, 6: 5}
+    >>> tail_percentage([[1, 4, 6]], item_counts=counts, share=0.1).round(4).tolist()
+    [[1.0, 0.5, 0.3333]]
+    >>> tail_percentage([[1, 4, 6]], item_counts=counts, max_count=3).round(4).tolist()
+    [[1.0, 1.0, 0.6667]]
+    """
+    return tail_of(item_counts, share, n_items, max_count, unknown).curves(ranks, k, reading)
+
+
+def novelty(
+    ranks: Any,
+    k: int | None = None,
+    *,
+    item_counts: Any,
+    total: float | None = None,
+    unknown: str | float = "raise",
+    **reading: Unpack[Reading],
+) -> Floats:
+    """Return the mean self-information of the items in each list, in bits, at every k.
+
+        novelty@k of a user = mean over the first k items of -log2(count / total)
+
+    (Zhou et al. 2010, "Solving the apparent diversity-accuracy dilemma of recommender systems",
+    with total = number of users; RecTools' MeanInvUserFreq, with unknown=1.)
+
+    Parameters
+    ----------
+    ranks, k, item_counts, **reading
+        As in `average_popularity`.
+    total : number, optional
+        What the counts are shares of: the number of users, for counts of users. Default: the sum
+        of the counts, so that p is the share of all interactions.
+    unknown : "raise", "skip", or a number
+        An item without a count, or with 0, whose self-information would be infinite: refused,
+        left out of the mean, or taken to have this count.
+
+    Returns
+    -------
+    (K,) or (n_users, K) float64
+        From 0 on, where no count exceeds the total.
+
+    Examples
+    --------
+    >>> novelty([["a", "b"]], item_counts={"a": 8, "b": 1}, total=8).tolist()
+    [[0.0, 1.5]]
+    """
+    return novelty_of(item_counts, total, unknown).curves(ranks, k, reading)
+
+
+class ItemValues:
+    """A value for each item, the mean of which over a list is a metric of the user."""
+
+    def __init__(self, ids: Any, values: Floats, unknown: float | None, way_out: str) -> None:
+        self.ids, self.way_out = ids, way_out
+        self.unknown = unknown  # None: refused; NaN: left out
+        self.values = np.append(values, 0.0 if unknown is None else unknown)
+
+    def admit(self, ranks: Any, k: int | None, reading: Reading) -> Listed:
+        """Return the lists as indices of the items that have values."""
+        code = None
+        if self.unknown is not None:
+            code = -1 if np.isnan(self.unknown) else len(self.ids)
+        rules = Admission(self.ids, "item_counts", code, self.way_out, **reading)
+        return admit_listed(ranks, k, rules)
+
+    def filler(self, listed: Listed) -> Callable[[int, int, Floats], None]:
+        """Return what writes the curves of the users ``lo..hi`` into an array (hi - lo, K)."""
+        from toplist.kernels import listing, readonly
+
+        values = readonly(self.values, np.float64)
+        return lambda lo, hi, out: listing.means(*listed.block(lo, hi), values, out)
+
+    def curves(self, ranks: Any, k: int | None, reading: Reading) -> Floats:
+        """Return the metric of every user at every k."""
+        return curves_of(self, ranks, k, reading)
+
+
+def curves_of(metric: Any, ranks: Any, k: int | None, reading: Reading) -> Floats:
+    """Return a metric of every user at every k: (K,) for one bare user, (n_users, K) for many."""
+    listed = metric.admit(ranks, k, reading)
+    out, fill = np.empty((len(listed), listed.depth)), metric.filler(listed)
+    bounds = blocks.bounds(np.arange(len(listed) + 1) * max(listed.depth, 1))
+    write = lambda lo, hi: fill(lo, hi, out[lo:hi])  # noqa: E731
+    for _ in blocks.run(write, bounds, reading.get("n_threads")):
+        pass
+    return out[0] if listed.single else out
+
+
+def popularity_of(item_counts: Any, unknown: str | float) -> ItemValues:
+    """Return the counts as values."""
+    ids, counts = values_of(item_counts, "item_counts")
+    given = _unknown(unknown)
+    return ItemValues(
+        ids, counts, given, "unknown=0 counts such items as 0, 'skip' leaves them out"
+    )
+
+
+def tail_of(
+    item_counts: Any,
+    share: float | None,
+    n_items: int | None,
+    max_count: float | None,
+    unknown: str,
+) -> ItemValues:
+    """Return 1 for the items of the tail, else 0."""
+    words = {"raise": None, "skip": np.nan, "tail": 1.0, "head": 0.0}
+    if unknown not in words:
+        raise ValueError(f"unknown={unknown!r}: choose from {', '.join(map(repr, words))}")
+    if sum(given is not None for given in (share, n_items, max_count)) > 1:
+        raise ValueError("the tail is given twice: by one of share, n_items, max_count")
+    ids, counts = values_of(item_counts, "item_counts")
+    if max_count is not None:
+        tail = counts <= max_count
+    else:
+        size = _tail_size(len(counts), share, n_items)
+        tail = np.zeros(len(counts), bool)
+        tail[_by_count(ids, counts)[:size]] = True
+    way_out = "unknown='head', 'tail' or 'skip' goes on without raising"
+    return ItemValues(ids, tail.astype(np.float64), words[unknown], way_out)
+
+
+def novelty_of(item_counts: Any, total: float | None, unknown: str | float) -> ItemValues:
+    """Return the self-information of the items, in bits."""
+    ids, counts = values_of(item_counts, "item_counts")
+    whole = counts.sum() if total is None else float(total)
+    if not 0 < whole < np.inf and len(counts):
+        raise ValueError(f"total must be a finite number above 0, not {whole:g}")
+    seen = counts > 0
+    ids = ids[seen] if isinstance(ids, np.ndarray) else [ids[i] for i in np.flatnonzero(seen)]
+    given = _unknown(unknown)
+    if given == 0:
+        raise ValueError("unknown=0: a count of 0 has no self-information; give a count above 0")
+    information = np.log2(whole / counts[seen])
+    way_out = "with a count above 0; unknown=1 counts such items as 1, 'skip' leaves them out"
+    other = None if given is None else float(np.log2(whole / given))
+    return ItemValues(ids, information, other, way_out)
+
+
+def _unknown(unknown: str | float) -> float | None:
+    """Return the count of unknown items; NaN to leave them out, None to refuse them."""
+    if unknown == "raise":
+        return None
+    if unknown == "skip":
+        return np.nan
+    number = isinstance(unknown, (int, float, np.number)) and not isinstance(unknown, bool)
+    if not number or not 0 <= float(unknown) < np.inf:
+        raise ValueError(f"unknown={unknown!r}: give 'raise', 'skip', or a count from 0 on")
+    return float(unknown)
+
+
+def _tail_size(n: int, share: float | None, n_items: int | None) -> int:
+    if n_items is not None:
+        if isinstance(n_items, bool) or not isinstance(n_items, (int, np.integer)) or n_items < 1:
+            raise ValueError(f"n_items must be a whole number from 1 on, not {n_items!r}")
+        return int(n_items)
+    share = 0.1 if share is None else share
+    if not 0 < share <= 1:
+        raise ValueError(f"share must be above 0 and at most 1, not {share!r}")
+    return max(int(n * share), 1)
+
+
+def _by_count(ids: Any, counts: Floats) -> NDArray[np.int64]:
+    """Return the places of the items by count, then by id."""
+    if isinstance(ids, np.ndarray):
+        return np.argsort(counts, kind="stable")
+    order = sorted(range(len(ids)), key=lambda i: (counts[i], ids[i]))
+    return np.array(order, np.int64)

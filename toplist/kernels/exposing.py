@@ -1,0 +1,114 @@
+"""How often items are listed: the items at every rank, and what follows from them at every k."""
+
+import numpy as np
+
+from toplist.kernels import kernel
+
+# Ranks that are read at a time: two lines of the cache in every list.
+RANKS = 16
+
+
+@kernel
+def at_ranks(codes, offsets, lengths, first, out):
+    """Write the items that stand at `RANKS` ranks, one row per rank; below 0 for none.
+
+    Parameters
+    ----------
+    codes : int64
+        Indices of the catalogue, or below 0.
+    first : int
+        Position of the first of these ranks in the lists.
+    out : int32 (RANKS, users), written
+
+    Returns
+    -------
+    int
+        How many users reach the first of these ranks; `out` is written up to there.
+    """
+    n = 0
+    for u in range(len(lengths)):
+        begin, here = offsets[u] + first, lengths[u] - first
+        if here >= RANKS:
+            for r in range(RANKS):
+                out[r, n] = codes[begin + r]
+            n += 1
+        elif here > 0:
+            for r in range(RANKS):
+                out[r, n] = codes[begin + r] if r < here else -1
+            n += 1
+    return n
+
+
+@kernel
+def concentrate(items, counts, at, reach, sums):
+    """Count more listings of items, and follow what coverage and Gini's index need.
+
+    Parameters
+    ----------
+    items, counts : int32
+        The items at a rank, and how often each of them stands there; no counts: once each time.
+        Items below 0 are left out.
+    at : int32 (n_items,), written
+        How often an item is listed so far.
+    reach : int64 (largest count + 2,), written
+        How many items are listed at least m times.
+    sums : int64 (4,), written
+        The number of all listings; of the items that are listed; the sum over m of reach[m]^2;
+        the sum over items of at^2.
+
+    Notes
+    -----
+    One more listing of an item moves it from c to c + 1, and so changes reach[c + 1] alone. With
+    T listings in all and x the items' counts, the sum of |x_i - x_j| over pairs of items is
+    n T - sum of reach[m]^2, so that Gini's index needs neither a sort nor a float.
+    """
+    n, reached, levels = 0, 0, 0  # sums over the listings: of 1, reach[m], m
+    if len(counts) == 0:
+        for item in items:
+            if item >= 0:
+                m = np.uint32(at[np.uint32(item)] + 1)  # unsigned: no place is counted from the end
+                at[np.uint32(item)] = m
+                here = reach[m]
+                reach[m] = here + 1
+                reached += here
+                levels += np.int64(m)
+                n += 1
+    for i in range(len(counts)):
+        before = at[items[i]]
+        after = before + counts[i]
+        at[items[i]] = after
+        n += counts[i]
+        for m in range(before + 1, after + 1):
+            here = reach[m]
+            reach[m] = here + 1
+            reached += here
+            levels += m
+    sums[0] += n
+    sums[1] = reach[1]
+    sums[2] += 2 * reached + n
+    sums[3] += 2 * levels - n
+
+
+@kernel
+def entropy(reach, total):
+    """Return the entropy, in nats, of the counts whose numbers of items `reach` holds.
+
+    `reach` never rises, and it falls at the counts that occur: a search that doubles its steps
+    finds them, so that the cost is of the few counts that occur, not of the largest.
+    """
+    found, m = 0.0, 1
+    while reach[m] > 0:
+        step = 1
+        while m + step < len(reach) and reach[m + step] == reach[m]:
+            step *= 2
+        low, high = m + step // 2, min(m + step, len(reach) - 1)
+        while low < high - 1:  # reach[low] is as reach[m], reach[high] below
+            middle = (low + high) // 2
+            if reach[middle] == reach[m]:
+                low = middle
+            else:
+                high = middle
+        share = low / total
+        found -= (reach[m] - reach[low + 1]) * share * np.log(share)
+        m = low + 1
+    return found

@@ -1,0 +1,67 @@
+"""Distances between the items of one list, averaged over pairs, at every k."""
+
+import numpy as np
+
+from toplist.kernels import kernel
+
+
+@kernel
+def mean_cosine(codes, offsets, lengths, units, single, out):
+    """Fill `out` (users, K) with the mean of 1 - cosine over pairs of the first k items.
+
+    `units` (n_items, d) are vectors of length 1 or 0. The pairs that an item makes with those
+    before it are one product, with the sum of their vectors. Codes below 0 are left out; `single`
+    is the value of one item, NaN that of none.
+    """
+    before = np.zeros(units.shape[1])
+    for u in range(len(lengths)):
+        begin = offsets[u] - offsets[0]
+        before[:] = 0.0
+        total, n = 0.0, 0
+        for r in range(out.shape[1]):
+            if r < lengths[u] and codes[begin + r] >= 0:
+                unit = units[codes[begin + r]]
+                alike = 0.0
+                for f in range(len(before)):
+                    alike += before[f] * unit[f]
+                    before[f] += unit[f]
+                total += n - alike
+                n += 1
+            out[u, r] = _mean(total, n, single)
+
+
+@kernel
+def mean_distance(codes, offsets, lengths, features, hamming, single, out):
+    """Fill `out` (users, K) with the mean distance over pairs of the first k items.
+
+    The number of `features` (n_items, d) that differ if `hamming`, else the Euclidean distance.
+    """
+    kept = np.empty(out.shape[1], np.int64)
+    for u in range(len(lengths)):
+        begin = offsets[u] - offsets[0]
+        total, n = 0.0, 0
+        for r in range(out.shape[1]):
+            if r < lengths[u] and codes[begin + r] >= 0:
+                kept[n] = codes[begin + r]
+                for other in range(n):
+                    total += _distance(features[kept[n]], features[kept[other]], hamming)
+                n += 1
+            out[u, r] = _mean(total, n, single)
+
+
+@kernel
+def _distance(a, b, hamming):
+    total = 0.0
+    for f in range(len(a)):
+        apart = a[f] - b[f]
+        if hamming and not np.isnan(apart):
+            apart = 1.0 if apart != 0 else 0.0
+        total += apart if hamming else apart * apart
+    return total if hamming else np.sqrt(total)
+
+
+@kernel
+def _mean(total, n, single):
+    if n > 1:
+        return 0.0 if total < 0 else total / (n * (n - 1) / 2)
+    return single if n == 1 else np.nan

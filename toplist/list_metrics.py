@@ -1,0 +1,90 @@
+"""Metrics of the lists themselves that an evaluation knows by name: the definitions."""
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class ListMetric:
+    """A metric of the lists: its name, the keyword it needs, whether it is of users, what it is."""
+
+    name: str
+    needs: str | None
+    of_users: bool
+    text: str
+    formula: str
+    latex: str
+
+
+LIST_METRICS = {
+    metric.name: metric
+    for metric in (
+        ListMetric(
+            "item_coverage",
+            "catalogue",
+            False,
+            "share of the catalogue that is listed",
+            "item_coverage@k = distinct items in all lists down to k / n; n: size of the catalogue",
+            r"\frac{1}{n} \left| \bigcup_{u} L_u^{(k)} \right|",
+        ),
+        ListMetric(
+            "gini",
+            "catalogue",
+            False,
+            "Gini's index of how often the items of the catalogue are listed",
+            "gini@k = sum over i of (2 i - n - 1) x_(i) / (n sum of x_i); x_(i): lists that hold "
+            "an item within k, rising; n: size of the catalogue",
+            r"\frac{\sum_{i=1}^{n} (2 i - n - 1)\, x_{(i)}}{n \sum_{i=1}^{n} x_i}",
+        ),
+        ListMetric(
+            "shannon_entropy",
+            None,
+            False,
+            "entropy of how often items are listed, in nats",
+            "shannon_entropy@k = - sum over items of p log p; p: share of all places down to k",
+            r"-\sum_i p_i \log p_i",
+        ),
+        ListMetric(
+            "average_popularity",
+            "item_counts",
+            True,
+            "mean item count",
+            "average_popularity@k = mean of count(i) over the first k items",
+            r"\frac{1}{\min(k, n)} \sum_{r \le k} c(i_r)",
+        ),
+        ListMetric(
+            "tail_percentage",
+            "item_counts",
+            True,
+            "share of items of the tail, the least popular tenth",
+            "tail_percentage@k = items of the tail among the first k / how many these are",
+            r"\frac{1}{\min(k, n)} \left| \{r \le k : i_r \in T\} \right|",
+        ),
+        ListMetric(
+            "novelty",
+            "item_counts",
+            True,
+            "mean self-information, in bits, of items by their share of all counts",
+            "novelty@k = mean of -log2(count(i) / sum of counts) over the first k items",
+            r"-\frac{1}{\min(k, n)} \sum_{r \le k} \log_2 \frac{c(i_r)}{\sum_j c(j)}",
+        ),
+        ListMetric(
+            "intra_list_diversity",
+            "features",
+            True,
+            "mean of 1 - cosine over pairs of items",
+            "intra_list_diversity@k = mean of 1 - cosine(i, j) over pairs of the first k items",
+            r"\binom{k}{2}^{-1} \sum_{q < r \le k} \left(1 - \cos(i_q, i_r)\right)",
+        ),
+    )
+}
+
+
+def named(entry: Any) -> tuple[ListMetric, int | None] | None:
+    """Return the list metric that an entry of `metrics` names, if any, and its k."""
+    name, at, k = entry.partition("@") if isinstance(entry, str) else ("", "", "")
+    if name not in LIST_METRICS:
+        return None
+    if at and not (k.isascii() and k.isdigit() and int(k) > 0):
+        raise ValueError(f"metric {entry!r}: k must be a whole number from 1 on, not {k!r}")
+    return LIST_METRICS[name], int(k) if at else None

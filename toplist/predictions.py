@@ -1,0 +1,171 @@
+"""Rows of user, label and prediction: arrays, or columns of a table, checked."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toplist import columns as cols
+from toplist.flat import Flat
+from toplist.ids import encode
+
+Floats = NDArray[np.float64]
+
+COLUMNS = ("user_id", "label", "prediction")
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """What was predicted, row by row: floats, of one length.
+
+    `users` are equal where the users are, and `name_of` returns the user of a row as given;
+    without weights all rows weigh alike.
+    """
+
+    labels: Floats
+    predictions: Floats
+    weights: Floats | None = None
+    users: NDArray[np.int64] | None = None
+    column: Any = None
+
+    def name_of(self, row: int) -> Any:
+        """Return the user of a row as the caller wrote it."""
+        if isinstance(self.column, cols.Column):
+            return self.column.decode(self.column.codes[row])
+        user = self.column[row]
+        return user.item() if isinstance(user, np.generic) else user
+
+    def binary(self) -> "Predictions":
+        """Raise ValueError for labels other than 0 and 1."""
+        bad = np.flatnonzero((self.labels != 0) & (self.labels != 1))
+        if len(bad):
+            raise ValueError(
+                f"label {self.labels[bad[0]]:g} in row {bad[0]}: labels are 0 or 1; of ratings, "
+                "compare first (ratings >= 4)"
+            )
+        return self
+
+
+def read(
+    given: tuple[Any, ...],
+    columns: Mapping[str, str] | None = None,
+    weights: Any = None,
+    *,
+    of_users: bool = False,
+    finite: bool = True,
+) -> Predictions:
+    """Read (labels, predictions), with `of_users` (users, labels, predictions), or (table, ...).
+
+    Raises
+    ------
+    TypeError
+        For an argument that is missing, or does not hold numbers (users: ids).
+    ValueError
+        For columns that are missing, lengths that differ, and numbers that are NaN or infinite.
+    """
+    wanted = COLUMNS if of_users else COLUMNS[1:]
+    unknown = [name for name in columns or {} if name not in COLUMNS]
+    if unknown:
+        raise ValueError(f"columns: {unknown[0]!r} is none of {', '.join(COLUMNS)}")
+    if cols.is_frame(given[0]):
+        names = {name: name for name in COLUMNS} | dict(columns or {})
+        return _of_table(given, [names[name] for name in wanted], weights, finite)
+    missing = next((n for n, one in zip(wanted, given, strict=True) if one is None), None)
+    if missing:
+        raise TypeError(f"{missing}s is missing: give {', '.join(f'{n}s' for n in wanted)}, each "
+                        "one per row, or a table with these columns")  # fmt: skip
+    numbers = [_numbers(one, name) for name, one in zip(COLUMNS[1:], given[-2:], strict=True)]
+    users = _users(given[0]) if of_users else None
+    return _checked(numbers, weights, users, given[0], finite)
+
+
+def _of_table(given: tuple[Any, ...], names: list[str], weights: Any, finite: bool) -> Predictions:
+    """Read the columns of a table, which stands alone."""
+    table = given[0]
+    if any(one is not None for one in given[1:]):
+        raise TypeError("a table holds labels and predictions in its columns: give it alone")
+    found = cols.names_of(table)
+    if isinstance(weights, str):
+        names = [*names, weights]
+    absent = next((name for name in names if name not in found), None)
+    if absent is not None:
+        raise ValueError(
+            f"the table has no column {absent!r}, but {', '.join(map(repr, found))}; other names: "
+            "columns={'label': '...'}"
+        )
+    if isinstance(weights, str):
+        weights = _column(table, names.pop())
+    numbers = [_column(table, name) for name in names[-2:]]
+    if len(names) < len(COLUMNS):
+        return _checked(numbers, weights, None, None, finite)
+    column = cols.ids(table, names[0], "the table")
+    return _checked(numbers, weights, column.codes.astype(np.int64), column, finite)
+
+
+def _column(table: Any, name: str) -> Floats:
+    values = np.asarray(table[name])
+    if values.dtype.kind != "b":
+        values = cols.numbers(table, name, "the table")
+    return values.astype(np.float64, copy=False)
+
+
+def _numbers(values: Any, name: str) -> Floats:
+    array = np.asarray(values)
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "biuf"):
+        raise TypeError(
+            f"{name}s must be numbers, one per row, not {array.dtype} of {array.ndim} dimensions"
+        )
+    return np.ascontiguousarray(array, np.float64)
+
+
+def _users(values: Any) -> NDArray[np.int64]:
+    """Return numbers that are equal where the users are."""
+    if hasattr(values, "to_numpy"):  # a column of a table
+        values = values.to_numpy()
+    if isinstance(values, np.ndarray) and values.dtype.kind in "fbc":
+        raise TypeError(f"users are {values.dtype}: ids are integers or strings")
+    if not isinstance(values, (list, tuple, range, np.ndarray)) or np.ndim(values) != 1:
+        raise TypeError("users must be ids, one per row, in a list or a 1-D array")
+    if isinstance(values, np.ndarray) and values.dtype != object:
+        rows: Any = values
+    else:
+        rows = [list(values)]
+    end = np.array([len(values)])
+    flat = Flat("users", rows, np.append(0, end), end)
+    nobody = Flat(
+        "users", np.empty(0, np.int64) if rows is values else [[]], np.array([0, 0]), 0 * end
+    )
+    return np.asarray(encode(flat, nobody, None, None, hashing=False).ranked.items, np.int64)
+
+
+def _checked(
+    numbers: list[Floats], weights: Any, users: Any, column: Any, finite: bool
+) -> Predictions:
+    labels, predictions = numbers
+    if weights is not None:
+        weights = _numbers(weights, "weight")
+    for name, one in (("predictions", predictions), ("weights", weights), ("users", users)):
+        if one is not None and len(one) != len(labels):
+            raise ValueError(f"{len(one)} {name} for {len(labels)} labels: one per row is needed")
+    for name, one, bad in (
+        ("label", labels, ~np.isfinite(labels)),
+        (
+            "prediction",
+            predictions,
+            ~np.isfinite(predictions) if finite else predictions != predictions,
+        ),
+        ("weight", weights, None if weights is None else ~((weights >= 0) & (weights < np.inf))),
+    ):
+        if bad is not None and bad.any():
+            row = int(np.flatnonzero(bad)[0])
+            raise ValueError(f"row {row} has {name} {one[row]}: {_NEEDED[name, finite]} is needed")
+    return Predictions(labels, predictions, weights, users, column)
+
+
+_NEEDED = {
+    **dict.fromkeys([("label", True), ("label", False), ("prediction", True)], "a finite number"),
+    ("prediction", False): "a number",
+    **dict.fromkeys([("weight", True), ("weight", False)], "a finite number of at least 0"),
+}

@@ -1,0 +1,128 @@
+"""Columns of CSV and TSV files, gzipped or not: catalogues, item counts, features, predictions.
+
+What cannot be read is a `ValueError` of one line that names the file and, where it can, the line.
+"""
+
+import csv
+import gzip
+import io
+import os
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+FORMATS = {".csv": ",", ".tsv": "\t"}
+
+T = TypeVar("T")
+
+PathLike = str | os.PathLike[str]
+
+
+Wanted = Sequence[str] | Callable[[list[str]], Sequence[str]]
+
+
+def read(path: PathLike, wanted: Wanted) -> dict[str, list[str]]:
+    r"""Return the columns that are wanted, as they are written, by their names.
+
+    `wanted` is their names, or what returns these from the header.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with open(f"{folder}/items.csv", "w") as file:
+    ...         _ = file.write("item_id,price\na,1.5\nb,2\n")
+    ...     read(f"{folder}/items.csv", ["item_id"])
+    {'item_id': ['a', 'b']}
+    """
+    name = os.fspath(path)
+    extension = os.path.splitext(name.lower().removesuffix(".gz"))[1]
+    if extension not in FORMATS:
+        raise ValueError(
+            f"{name}: the extension names no format: use {', '.join(FORMATS)}, also .gz"
+        )
+    try:
+        with gzip.open(name) if name.lower().endswith(".gz") else open(name, "rb") as stream:
+            text = io.TextIOWrapper(io.BufferedReader(stream), "utf-8-sig", newline="")
+            rows = csv.reader(text, delimiter=FORMATS[extension], strict=True)
+            return _columns(name, rows, wanted)
+    except (UnicodeDecodeError, csv.Error, EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise ValueError(f"{name}: not readable: {error}") from None
+
+
+def _columns(name: str, rows: Iterator[list[str]], wanted: Wanted) -> dict[str, list[str]]:
+    header = next((row for row in rows if row), None)
+    if header is None:
+        raise ValueError(f"{name}: no rows")
+    names = wanted(header) if callable(wanted) else wanted
+    for one in names:
+        if header.count(one) != 1:
+            told = "no column" if one not in header else "two columns"
+            raise ValueError(f"{name}: {told} {one!r}; columns found: {header}")
+    places = [header.index(one) for one in names]
+    columns: list[list[str]] = [[] for _ in places]
+    for line, row in enumerate(rows, start=2):
+        if not row:
+            continue
+        if len(row) != len(header):
+            raise ValueError(f"{name}:{line}: {len(row)} columns instead of {len(header)}")
+        for column, place in zip(columns, places, strict=True):
+            column.append(row[place])
+    return dict(zip(names, columns, strict=True))
+
+
+def numbers(path: PathLike, name: str, column: Sequence[str]) -> NDArray[np.float64]:
+    """Return a column as numbers."""
+    try:
+        return np.array(column, np.float64)
+    except ValueError:
+        pass
+    for row, cell in enumerate(column, start=1):
+        try:
+            float(cell)
+        except ValueError:
+            raise ValueError(
+                f"{os.fspath(path)}: row {row}: {name} {cell!r:.60} is not a number"
+            ) from None
+    return np.array([float(cell) for cell in column])
+
+
+def catalogue(path: PathLike) -> list[str]:
+    """Read the ids of a catalogue: the column item_id."""
+    return read(path, ["item_id"])["item_id"]
+
+
+def item_counts(path: PathLike) -> dict[str, float]:
+    """Read how often each item stands in the training data.
+
+    The columns item_id and count; without a count, a row is one interaction, so that a file of
+    the training data itself will do.
+    """
+    columns = read(path, lambda header: ["item_id", "count"][: 1 + ("count" in header)])
+    if "count" not in columns:
+        return dict(Counter(columns["item_id"]))
+    counts = numbers(path, "count", columns["count"]).tolist()
+    return _once(path, columns["item_id"], counts)
+
+
+def features(path: PathLike) -> dict[str, NDArray[np.float64]]:
+    """Read the features of each item: the column item_id, and numbers in all others."""
+    columns = read(path, lambda header: ["item_id", *(one for one in header if one != "item_id")])
+    items = columns.pop("item_id")
+    rest = [numbers(path, name, cells) for name, cells in columns.items()]
+    if not rest:
+        raise ValueError(f"{os.fspath(path)}: no column of features beside 'item_id'")
+    return _once(path, items, list(np.stack(rest, axis=1)))
+
+
+def _once(path: PathLike, items: list[str], values: list[T]) -> dict[str, T]:
+    found = dict(zip(items, values, strict=True))
+    if len(found) < len(items):
+        seen: set[str] = set()
+        twice = next(item for item in items if item in seen or seen.add(item))  # type: ignore[func-returns-value]
+        raise ValueError(f"{os.fspath(path)}: item {twice!r} stands there twice")
+    return found
