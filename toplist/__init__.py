@@ -10,7 +10,10 @@ The flow, module by module::
 every user at every k; `match` makes the join once, for many evaluations.
 """
 
+from toplist import plots as plots
 from toplist import scores as scores
+from toplist.comparison import Comparison as Comparison
+from toplist.comparison import compare as compare
 from toplist.comparison import conformance as conformance
 from toplist.conventions import CONVENTIONS as CONVENTIONS
 from toplist.conventions import Convention as Convention

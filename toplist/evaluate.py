@@ -15,8 +15,9 @@ from toplist.grades import Grading
 from toplist.hits import Hits
 from toplist.matching import DUPLICATES, joined
 from toplist.metrics import Metric
-from toplist.results import Entry, Terms, TopKResult
+from toplist.results import TopKResult
 from toplist.spelling import parse
+from toplist.terms import Entry, Terms
 
 AGGREGATES = ("mean", "pooled")
 DEFAULT = ("hit", "precision", "recall", "map", "ndcg", "mrr")

@@ -1,59 +1,29 @@
 """What an evaluation returns: means at every k, their spread, and who was counted."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist import per_user, tables
+from toplist import per_user, plots, tables
 from toplist.checks import choice
 from toplist.conventions import policies, same_formula
 from toplist.formulas import GAIN_WORDS, STYLES, SYMBOLS, formula
-from toplist.grades import Grading
 from toplist.hits import Hits
+from toplist.markup import Report
 from toplist.metrics import Metric
 from toplist.population import Average, Population
+from toplist.shown import Shown
+from toplist.terms import Terms, difference
 
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class Entry:
-    """One entry of `metrics` as asked for: at one k (a float) or at several (an array)."""
-
-    metric: Metric
-    ks: tuple[int, ...]
-    scalar: bool
-
-
-@dataclass(frozen=True)
-class Terms:
-    """What two results must share to be merged: what was asked, and by which rules."""
-
-    entries: tuple[Entry, ...]
-    convention: str
-    empty: str
-    missing: str
-    grading: Grading
-    pooled: tuple[str, ...] = ()
-    weighted: bool = False
-
-    @property
-    def depth(self) -> int:
-        """The largest k."""
-        return max((k for entry in self.entries for k in entry.ks), default=0)
-
-    @property
-    def metrics(self) -> dict[str, Metric]:
-        """The metrics by name, each once."""
-        return {entry.metric.name: entry.metric for entry in self.entries}
-
-
-@dataclass(frozen=True, eq=False)
-class TopKResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class TopKResult(Shown):
     """Means of metrics over users, at every k up to the largest asked for.
 
     Made by `toplist.top_k_eval`. Iterating yields one value per entry of its `metrics`: a float
@@ -219,9 +189,30 @@ class TopKResult:
         """
         return tables.to_pandas(self, per_user)
 
-    def __repr__(self) -> str:
+    def _report(self) -> Report:
         """Return a table of metrics x k with 95 % intervals, and who was counted."""
-        return tables.text(self)
+        return tables.report(self)
+
+    def plot(
+        self, metrics: str | Sequence[str] | None = None, *, level: float = 0.95, ax: Any = None
+    ) -> Any:
+        """Draw metrics over k with their intervals; the picture says who was counted.
+
+        Parameters
+        ----------
+        metrics : str or several, optional
+            Names without ``@``; default: all of this result.
+        level : float
+            Of the bands.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure otherwise, which a notebook shows.
+
+        Returns
+        -------
+        matplotlib Axes
+            ``.figure.savefig("curves.pdf")`` writes it. More pictures: `toplist.plots`.
+        """
+        return plots.curves(self, metrics, level=level, ax=ax)
 
     def __add__(self, other: "TopKResult") -> "TopKResult":
         """Merge two results over different users.
@@ -234,7 +225,7 @@ class TopKResult:
         if not isinstance(other, TopKResult):
             return NotImplemented
         if self.terms != other.terms:
-            raise ValueError(f"cannot merge: {_difference(self.terms, other.terms)}")
+            raise ValueError(f"cannot merge: {difference(self.terms, other.terms)}")
         held = None
         if self.hits is not None and other.hits is not None:
             held = self.hits + other.hits, np.concatenate([self.counted, other.counted])
@@ -280,19 +271,3 @@ class TopKResult:
     @cached_property
     def _moments(self) -> dict[str, Average]:
         return {metric.name: self.population.moments(metric) for metric in self.population.metrics}
-
-
-def _difference(a: Terms, b: Terms) -> str:
-    """Name the first term that differs, and both values."""
-    for field in fields(Terms):
-        mine, theirs = getattr(a, field.name), getattr(b, field.name)
-        if mine != theirs and field.name != "entries":
-            return f"{field.name} is {mine!r} in one and {theirs!r} in the other"
-    names = [
-        [f"{entry.metric.name}@{k}" for entry in terms.entries for k in entry.ks]
-        for terms in (a, b)
-    ]
-    if names[0] == names[1]:
-        metrics = [name for name in a.metrics if a.metrics[name] != b.metrics[name]]
-        return f"{', '.join(metrics) or 'k'} is defined differently in one and in the other"
-    return f"one has {', '.join(names[0])}, the other {', '.join(names[1])}"

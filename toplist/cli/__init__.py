@@ -21,7 +21,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(_one_line(error))
     try:
         text = options.run(options)
-    except (ValueError, TypeError, OSError, MemoryError) as error:
+    except (ValueError, TypeError, OSError, MemoryError, ImportError) as error:
         print(f"toplist: {_one_line(error)}", file=sys.stderr)
         return 1
     return _say(text)

@@ -1,15 +1,17 @@
-"""`toplist eval`: two files in, a table out."""
+"""`toplist eval`: files of lists and of the truth in, a table out."""
 
 import argparse
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
-from toplist import files, tables
+from toplist import drawing, files
+from toplist.cli import reports
 from toplist.conventions import CONVENTIONS, EMPTY, MISSING
 from toplist.evaluate import DEFAULT, entries_of, top_k_eval
 from toplist.grades import GAINS, Grading
 from toplist.matching import DUPLICATES
+from toplist.results import TopKResult
 
 TEXT_FORMATS = ("csv", "tsv", "trec")
 DEFAULT_KS = [1, 5, 10, 20]
@@ -20,6 +22,7 @@ header with user_id, item_id and rank or score (relevance in the truth); JSONL o
 same names, and item_id may be a whole ranked list.
 
   toplist eval recs.csv truth.csv -k 10 20 -m ndcg recall
+  toplist eval bpr.csv itemknn.csv truth.csv -k 10 --plot curves.png
   toplist eval run.trec qrels.trec -m ndcg@10 --convention trec_eval --format json
 """
 
@@ -28,13 +31,13 @@ def add(commands: Any) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser(
         "eval",
-        help="evaluate recommendations against a ground truth",
+        help="evaluate recommendations against a ground truth; several systems side by side",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
-    add("recs", metavar="RECS", help="file of ranked lists")
-    add("truth", metavar="TRUTH", help="file of relevant items")
+    add("recs", metavar="RECS", nargs="+", help="file of ranked lists, one per system")
+    add("truth", metavar="TRUTH", help="file of relevant items, the last one")
     add("-k", type=int, nargs="+", help="cut-offs (default 1 5 10 20)")
     add("-m", "--metrics", nargs="+", default=DEFAULT, help="names, also name@k (default: six)")
     add("--convention", default="standard", choices=CONVENTIONS, help="whose formulas")
@@ -47,8 +50,9 @@ def add(commands: Any) -> None:
     add("--truth-format", choices=files.FORMATS)
     add("--columns", nargs="+", type=_renaming, default=[], metavar="user_id=NAME")
     add("--order", choices=["file"], help="lists without rank or score: best first as they stand")
-    add("--format", default="table", choices=_FORMATS, help="of the output")
+    add("--format", default="table", choices=reports.FORMATS, help="of the output")
     add("--per-user", metavar="FILE", help="also write the values of every user (CSV)")
+    add("--plot", metavar="FILE", help="also draw the curves over k (.png, .svg, .pdf)")
     parser.set_defaults(run=_eval, check=_check_eval)
 
 
@@ -71,48 +75,70 @@ def _check_eval(options: argparse.Namespace) -> None:
         else:
             options.k = DEFAULT_KS
     entries_of(options.metrics, options.k, CONVENTIONS[options.convention])
-    for source in (options.recs, options.truth):
-        if options.per_user and os.path.realpath(source) == os.path.realpath(options.per_user):
-            raise ValueError(f"--per-user {options.per_user} would overwrite an input file")
+    for option, target in (("--per-user", options.per_user), ("--plot", options.plot)):
+        sources = map(os.path.realpath, (*options.recs, options.truth))
+        if target and os.path.realpath(target) in sources:
+            raise ValueError(f"{option} {target} would overwrite an input file")
+    if len(set(options.recs)) < len(options.recs):
+        raise ValueError("a file of lists is named twice; the last file is the ground truth")
+    if options.plot:
+        reports.check_picture(options.plot)
     Grading(options.relevant_from, options.gains)
 
 
 def _eval(options: argparse.Namespace) -> str:
-    ranks, truths = _read(options)
-    result = top_k_eval(
-        ranks,
-        truths,
-        k=options.k,
-        metrics=options.metrics,
-        convention=options.convention,
-        empty=options.empty,
-        missing=options.missing,
-        duplicates=options.duplicates,
-        relevant_from=options.relevant_from,
-        gains=options.gains,
-    )
+    if options.plot:
+        drawing.need_matplotlib()
+    names = reports.names_of(options.recs)
+    results = {
+        name: _evaluate(options, recs) for name, recs in zip(names, options.recs, strict=True)
+    }
     if options.per_user:
-        files.write_text(options.per_user, tables.per_user_csv(result))
-    return _FORMATS[options.format](result)
+        files.write_text(options.per_user, reports.per_user_csv(results))
+    if options.plot:
+        reports.draw(results, options.plot)
+    return reports.FORMATS[options.format](results)
 
 
-def _read(options: argparse.Namespace) -> tuple[Any, Any]:
+def _evaluate(options: argparse.Namespace, recs: str) -> TopKResult:
+    """Evaluate one system; with several, an error names its file."""
+    ranks, truths = _read(options, recs)
+    try:
+        return top_k_eval(
+            ranks,
+            truths,
+            k=options.k,
+            metrics=options.metrics,
+            convention=options.convention,
+            empty=options.empty,
+            missing=options.missing,
+            duplicates=options.duplicates,
+            relevant_from=options.relevant_from,
+            gains=options.gains,
+        )
+    except (ValueError, TypeError) as error:
+        if len(options.recs) == 1:
+            raise
+        raise ValueError(f"{recs}: {error}") from None
+
+
+def _read(options: argparse.Namespace, recs: str) -> tuple[Any, Any]:
     """Read both files; a typed one beside a text one has its ids written as text."""
     formats = (
-        options.recs_format or files.format_of(options.recs),
+        options.recs_format or files.format_of(recs),
         options.truth_format or files.format_of(options.truth),
     )
     columns = dict(options.columns)
     recs_columns = {ours: name for ours, name in columns.items() if ours != "relevance"}
     truth_columns = {ours: name for ours, name in columns.items() if ours not in ("rank", "score")}
     ranks: Any = files.read_ranks(
-        options.recs, format=formats[0], columns=recs_columns, order=options.order
+        recs, format=formats[0], columns=recs_columns, order=options.order
     )
     truths: Any = files.read_truths(options.truth, format=formats[1], columns=truth_columns)
     if formats[0] in TEXT_FORMATS and formats[1] not in TEXT_FORMATS:
         truths = _as_text(options.truth, truths)
     elif formats[1] in TEXT_FORMATS and formats[0] not in TEXT_FORMATS:
-        ranks = _as_text(options.recs, ranks)
+        ranks = _as_text(recs, ranks)
     return ranks, truths
 
 
@@ -134,10 +160,3 @@ def _textual(path: str, what: str, mapping: dict[Any, Any]) -> Iterator[tuple[st
             raise ValueError(f"{path}: {what} {str(key)!r} stands there as number and as text")
         seen.add(str(key))
         yield str(key), value
-
-
-_FORMATS: dict[str, Callable[[Any], str]] = {
-    "table": tables.text,
-    "json": tables.as_json,
-    "csv": tables.as_csv,
-}

@@ -1,0 +1,145 @@
+"""What all pictures share: figures, lines with bands, axes, legends, captions."""
+
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toplist import tables
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from toplist.results import TopKResult
+
+Floats = NDArray[np.float64]
+
+# Okabe and Ito 2008, told apart by all common kinds of colour vision; yellow is too faint a line.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+DASHES: tuple[Any, ...] = ("-", "--", ":", "-.", (0, (6, 1.5, 1, 1.5, 1, 1.5)))
+MARKERS = "osD^v"
+GREY = "#666666"
+INCHES = (5.6, 3.4)
+
+
+def need_matplotlib() -> None:
+    """Raise ModuleNotFoundError with the extra that is missing."""
+    try:
+        import_module("matplotlib")
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError("plots need matplotlib: pip install 'toplist[plot]'") from None
+
+
+def figure(width: float = INCHES[0], height: float = INCHES[1]) -> "Figure":
+    """Return an empty white figure that pyplot knows nothing of; inches."""
+    need_matplotlib()
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), layout="constrained", facecolor="white")
+
+
+def axes(ax: "Axes | None") -> "Axes":
+    """Return the axes given, or those of a new figure."""
+    if ax is not None:
+        return ax
+    new: Axes = figure().subplots()
+    # a notebook shows figures of pyplot alone; of others it asks the object for a picture
+    new._repr_png_ = partial(_png, new.figure)  # type: ignore[attr-defined]
+    return new
+
+
+def _png(drawn: Any) -> bytes:
+    out = io.BytesIO()
+    drawn.savefig(out, format="png", dpi=110)
+    return out.getvalue()
+
+
+def named(results: "TopKResult | Mapping[str, TopKResult]") -> "Mapping[str, TopKResult]":
+    """Return the results by label; a single one has none."""
+    if not isinstance(results, Mapping):
+        return {"": results}
+    if not results:
+        raise ValueError("no result to draw: give one, or a dict of label -> result")
+    return results
+
+
+def equal(
+    systems: "Mapping[str, TopKResult]", metrics: Sequence[str], level: float = 0.95
+) -> list[tuple[str, ...]]:
+    """Group the metrics whose curves and bands are equal in all systems: they are one line."""
+    return tables.folded(
+        {
+            name: [one for r in systems.values() for one in (r[name], *r.interval(name, level))]
+            for name in metrics
+        }
+    )
+
+
+def style(colour: int, dash: int) -> dict[str, Any]:
+    """Return the look of a line; after the last one the first comes again."""
+    return {"color": COLOURS[colour % len(COLOURS)], "linestyle": DASHES[dash % len(DASHES)]}
+
+
+def line(
+    ax: "Axes", mean: Floats, ends: tuple[Floats, Floats], look: dict[str, Any], label: str
+) -> None:
+    """Draw a curve over k = 1..K and its band."""
+    ks = np.arange(1, len(mean) + 1)
+    ax.plot(ks, mean, label=label, linewidth=1.8, marker="o" * (len(ks) == 1), **look)
+    low, high = (np.where(np.isnan(end), mean, end) for end in ends)
+    ax.fill_between(ks, low, high, color=look["color"], alpha=0.15, linewidth=0)
+
+
+def over_k(ax: "Axes", name: str) -> None:
+    """Dress the axes of curves over k: whole numbers below, from 0 up."""
+    from matplotlib.ticker import MaxNLocator
+
+    last = max(int(np.max(one.get_xdata())) for one in ax.lines)
+    ax.set_xlim(1 if last > 1 else 0, max(last, 2))
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    if last > 2:  # the first k is 1, not 0
+        ticks = [tick for tick in ax.get_xticks() if 1 < tick <= last]
+        ax.set_xticks([1, *ticks])
+    ax.set_ylim(bottom=0)
+    ax.set_xlabel("k")
+    ax.set_ylabel(f"{name}@k")
+    clean(ax)
+
+
+def clean(ax: "Axes", grid: str = "both") -> None:
+    """Leave the two axes that are read, and a faint grid behind."""
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.grid(axis=grid, color=GREY, alpha=0.2, linewidth=0.6)  # type: ignore[arg-type]
+    ax.set_axisbelow(True)
+
+
+def legend(ax: "Axes", ordered: bool = True, inside: bool = False) -> None:
+    """Name the lines beside the picture, in the order in which they end; none for one unnamed."""
+    handles, labels = ax.get_legend_handles_labels()
+    pairs = list(zip(handles, labels, strict=True))
+    if ordered:
+        ends = {id(handle): float(handle.get_ydata()[-1]) for handle in handles}  # type: ignore[attr-defined]
+        pairs.sort(key=lambda pair: -np.nan_to_num(ends[id(pair[0])]))
+    place: dict[str, Any] = {"loc": "upper left"}
+    if not inside:
+        place = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
+    if pairs:
+        ax.legend(*zip(*pairs, strict=True), frameon=False, **place)
+
+
+def caption(ax: "Axes", results: "Iterable[TopKResult]", words: str) -> None:
+    """Say above the picture whose rules and which users it shows."""
+    results = list(results)
+    users = {result.n_evaluated for result in results}
+    rules = {tables.rules(result) for result in results}
+    told = [
+        f"{users.pop():,} users" if len(users) == 1 else "different numbers of users",
+        rules.pop() if len(rules) == 1 else "different conventions",
+        words,
+    ]
+    ax.set_title("; ".join(told), loc="left", fontsize="small", color=GREY)
