@@ -18,10 +18,10 @@ def differences(results: Results) -> list[str]:
     """Say in a line each what makes the numbers of some results not comparable."""
     first = next(iter(results.values()))
     lines = [
-        _split("conventions", results, rules),
-        _split("averages", results, averaging),
-        _split("policies", results, lambda r: policies(r.terms.empty, r.terms.missing)),
-        _split("metrics and k", results, _shown),
+        _split("CONVENTIONS", results, rules),
+        _split("AVERAGES", results, averaging),
+        _split("POLICIES", results, lambda r: policies(r.terms.empty, r.terms.missing)),
+        _split("METRICS OR K", results, _shown),
         *_formulas(results),
         *(_users(next(iter(results)), first, name, result) for name, result in results.items()),
     ]
@@ -55,7 +55,7 @@ def _formulas(results: Results) -> list[str]:
         for name, metric in result.terms.metrics.items()
         if found.setdefault(name, metric) != metric
     }
-    return [f"DIFFERENT FORMULAS under one name: {', '.join(differ)}"] if differ else []
+    return [f"DIFFERENT FORMULAS: of {', '.join(differ)}"] if differ else []
 
 
 def _users(first: str, one: "TopKResult", name: str, other: "TopKResult") -> str:
@@ -71,10 +71,9 @@ def _users(first: str, one: "TopKResult", name: str, other: "TopKResult") -> str
         return ""
     less, more = len(mine.keys() - theirs.keys()), len(theirs.keys() - mine.keys())
     if less or more:
-        return (
-            f"DIFFERENT USERS: {name} is counted over {len(theirs):,} users, "
-            f"{less:,} of the {len(mine):,} of {first} not among them, {more:,} others"
-        )
+        apart = [f"without {less:,} of the {len(mine):,} of {first}"] if less else []
+        apart += [f"with {more:,} that {first} has not"] if more else []
+        return f"DIFFERENT USERS: {name} is over {len(theirs):,}, {' and '.join(apart)}"
     changed = sum(theirs[user] != n_relevant for user, n_relevant in mine.items())
     return (
         f"DIFFERENT GROUND TRUTHS: {changed:,} of {len(mine):,} users have another number of "

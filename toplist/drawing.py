@@ -21,7 +21,10 @@ Floats = NDArray[np.float64]
 
 # Okabe and Ito 2008, told apart by all common kinds of colour vision; yellow is too faint a line.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-DASHES: tuple[Any, ...] = ("-", "--", ":", "-.", (0, (6, 1.5, 1, 1.5, 1, 1.5)))
+DASHES: tuple[Any, ...] = (
+    *("-", "--", ":", "-."),
+    *((0, (6, 1.5, 1, 1.5, 1, 1.5)), (0, (8, 3)), (0, (3, 1, 1, 1))),
+)
 MARKERS = "osD^v"
 GREY = "#666666"
 INCHES = (5.6, 3.4)
@@ -43,11 +46,11 @@ def figure(width: float = INCHES[0], height: float = INCHES[1]) -> "Figure":
     return Figure(figsize=(width, height), layout="constrained", facecolor="white")
 
 
-def axes(ax: "Axes | None") -> "Axes":
+def axes(ax: "Axes | None", *inches: float) -> "Axes":
     """Return the axes given, or those of a new figure."""
     if ax is not None:
         return ax
-    new: Axes = figure().subplots()
+    new: Axes = figure(*inches).subplots()
     # a notebook shows figures of pyplot alone; of others it asks the object for a picture
     new._repr_png_ = partial(_png, new.figure)  # type: ignore[attr-defined]
     return new
@@ -101,10 +104,8 @@ def over_k(ax: "Axes", name: str) -> None:
 
     last = max(int(np.max(one.get_xdata())) for one in ax.lines)
     ax.set_xlim(1 if last > 1 else 0, max(last, 2))
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    if last > 2:  # the first k is 1, not 0
-        ticks = [tick for tick in ax.get_xticks() if 1 < tick <= last]
-        ax.set_xticks([1, *ticks])
+    ticks = MaxNLocator(nbins=7, steps=[1, 2.5, 5, 10], integer=True).tick_values(0, last)
+    ax.set_xticks(sorted({1, *(int(tick) for tick in ticks if 1 <= tick <= last)}))  # from 1, not 0
     ax.set_ylim(bottom=0)
     ax.set_xlabel("k")
     ax.set_ylabel(f"{name}@k")
@@ -118,28 +119,36 @@ def clean(ax: "Axes", grid: str = "both") -> None:
     ax.set_axisbelow(True)
 
 
-def legend(ax: "Axes", ordered: bool = True, inside: bool = False) -> None:
-    """Name the lines beside the picture, in the order in which they end; none for one unnamed."""
+def legend(ax: "Axes", inside: str = "") -> None:
+    """Name the lines: beside the picture in the order in which they end, or inside, as drawn."""
     handles, labels = ax.get_legend_handles_labels()
     pairs = list(zip(handles, labels, strict=True))
-    if ordered:
+    if not inside:
         ends = {id(handle): float(handle.get_ydata()[-1]) for handle in handles}  # type: ignore[attr-defined]
         pairs.sort(key=lambda pair: -np.nan_to_num(ends[id(pair[0])]))
-    place: dict[str, Any] = {"loc": "upper left"}
-    if not inside:
-        place = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
+    beside = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
+    place: dict[str, Any] = {"loc": inside} if inside else beside
     if pairs:
         ax.legend(*zip(*pairs, strict=True), frameon=False, **place)
 
 
-def caption(ax: "Axes", results: "Iterable[TopKResult]", words: str) -> None:
-    """Say above the picture whose rules and which users it shows."""
-    results = list(results)
-    users = {result.n_evaluated for result in results}
+def caption(ax: "Axes", *words: str) -> None:
+    """Say above the picture what it is to be read by."""
+    ax.set_title("; ".join(words), loc="left", fontsize="small", color=GREY)
+
+
+def users_of(results: "Iterable[TopKResult]") -> str:
+    """Say how many users are shown."""
+    numbers = {result.n_evaluated for result in results}
+    return f"{numbers.pop():,} users" if len(numbers) == 1 else "different numbers of users"
+
+
+def rules_of(results: "Iterable[TopKResult]") -> str:
+    """Say by whose rules the numbers are."""
     rules = {tables.rules(result) for result in results}
-    told = [
-        f"{users.pop():,} users" if len(users) == 1 else "different numbers of users",
-        rules.pop() if len(rules) == 1 else "different conventions",
-        words,
-    ]
-    ax.set_title("; ".join(told), loc="left", fontsize="small", color=GREY)
+    return rules.pop() if len(rules) == 1 else "different conventions"
+
+
+def band(level: float) -> str:
+    """Say what a band is."""
+    return f"band: {level * 100:g} % interval"

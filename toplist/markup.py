@@ -79,9 +79,11 @@ def text(report: Report) -> str:
     for table in report.tables:
         (corner, *columns), *rows = _grid(table, write)
         blocks.append(aligned([[corner.ljust(width), *columns], *rows]))
-    gap = "\n\n" if len(blocks) > 1 else "\n"
     best = ["* best of its column"] if any(table.marked for table in report.tables) else []
-    return "\n".join([gap.join(blocks), *report.warnings, *best, *report.notes])
+    notes = "\n".join([*report.warnings, *best, *report.notes])
+    if len(blocks) == 1:
+        return f"{blocks[0]}\n{notes}"
+    return "\n\n".join([*blocks, notes])
 
 
 def _labels(table: Table) -> list[str]:
@@ -103,8 +105,8 @@ def markdown(report: Report) -> str:
         header, *rows = _grid(table, write)
         rule = ["---", *(["---:"] * len(table.columns))]
         parts.append("\n".join(map(line, [header, rule, *rows])))
-    warnings = [f"**{warning}**" for warning in report.warnings]
-    return "\n\n".join([*parts, *warnings, *report.notes])
+    best = ["**bold**: best of its column"] if any(t.marked for t in report.tables) else []
+    return "\n\n".join([*parts, *report.warnings, *best, *report.notes])
 
 
 _LATEX = {
@@ -147,8 +149,9 @@ def latex(report: Report) -> str:
 
 # Colours are the reader's own, light or dark: only opacity and currentColor are set.
 _STYLES = {
-    "table": "border-collapse:collapse;margin:0 0 .6em 0;font-variant-numeric:tabular-nums",
-    "left": "text-align:left;padding:.2em .9em .2em 0;white-space:nowrap",
+    "table": "display:inline-table;table-layout:auto;border-collapse:collapse;"
+    "margin:0 2.5em .8em 0;font-variant-numeric:tabular-nums",
+    "left": "text-align:left;padding:.2em .9em .2em 0;white-space:nowrap;font-weight:normal",
     "right": "text-align:right;padding:.2em 0 .2em .9em;white-space:nowrap",
     "header": "border-bottom:1px solid currentColor",
     "half": "opacity:.7;font-size:85%",
@@ -159,7 +162,8 @@ _STYLES = {
 
 def html(report: Report) -> str:
     """Write a report as HTML for light and dark pages: no script, no link, no class."""
-    warnings = [_tag("p", f"<b>{escape(one)}</b>", "warning") for one in report.warnings]
+    parted = (warning.partition(":") for warning in report.warnings)
+    warnings = [_tag("p", f"<b>{escape(a)}</b>{escape(b + c)}", "warning") for a, b, c in parted]
     notes = [_tag("p", escape(note), "note") for note in report.notes]
     if any(table.marked for table in report.tables):
         notes.insert(0, _tag("p", "<b>bold</b>: best of its column", "note"))

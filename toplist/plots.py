@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from toplist.results import TopKResult
 
+__all__ = ["curves", "exposure", "per_user", "sampled", "segments"]
+
 Floats = NDArray[np.float64]
 
 
@@ -34,7 +36,7 @@ def curves(
     Parameters
     ----------
     results : TopKResult or dict of label -> TopKResult
-        A colour per system and a dash per metric; of a single system, both per metric.
+        A colour per system and a dash per metric; of a single system or metric, both change.
     metrics : str or several, optional
         Names without ``@``; default: all of the first result. Metrics that are equal at every k,
         as hit and recall in leave-one-out, are one line.
@@ -63,11 +65,13 @@ def curves(
         for j, group in enumerate(groups):
             told = [label] if label else []
             told += [" = ".join(group)] if len(groups) > 1 or not label else []
-            style = drawing.style(*((i, j) if len(systems) > 1 else (j, j)))
+            colour = i if len(systems) > 1 else j
+            style = drawing.style(colour, j if len(groups) > 1 else colour)
             interval = result.interval(group[0], level)
             drawing.line(ax, result[group[0]], interval, style, label=", ".join(told))
     drawing.over_k(ax, " = ".join(groups[0]) if len(groups) == 1 else "metric")
-    drawing.caption(ax, systems.values(), f"band: {level * 100:g} % interval")
+    shown = systems.values()
+    drawing.caption(ax, drawing.users_of(shown), drawing.rules_of(shown), drawing.band(level))
     drawing.legend(ax)
     return ax
 
@@ -112,11 +116,12 @@ def per_user(
             ax.fill_between(steps, above, step="post", alpha=0.15, color=COLOURS[0], linewidth=0)
     ax.set_xlabel(f"{name} of a user")
     ax.set_ylabel("share of users above")
-    ax.set_ylim(0, 1)
+    ax.set_ylim(bottom=0)
     ax.set_xlim(left=0)
     drawing.clean(ax)
-    drawing.caption(ax, systems.values(), "area = mean")
-    drawing.legend(ax, ordered=False)
+    shown = systems.values()
+    drawing.caption(ax, drawing.users_of(shown), drawing.rules_of(shown), "area below: mean")
+    drawing.legend(ax, inside="upper right")
     return ax
 
 
@@ -176,8 +181,10 @@ def segments(
     ax.set_xlim(left=0)
     ax.set_xlabel(f"{name}, mean and {level * 100:g} % interval")
     drawing.clean(ax, grid="x")
+    every = [result for parts in systems.values() for result in parts.values()]
+    drawing.caption(ax, drawing.rules_of(every))
     if nested:
-        drawing.legend(ax, ordered=False)
+        drawing.legend(ax, inside="best")
     return ax
 
 
@@ -209,7 +216,7 @@ def exposure(counts: ArrayLike | Mapping[str, ArrayLike], *, ax: "Axes | None" =
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['to all alike (Gini 0.000)', 'to one (Gini 0.750)']
     """
-    ax = drawing.axes(ax)
+    ax = drawing.axes(ax, 4.2, 4.0)
     systems = counts if isinstance(counts, Mapping) else {"": counts}
     ax.plot([0, 1], [0, 1], color=GREY, linewidth=1, linestyle=(0, (2, 2)))
     for i, (label, of_items) in enumerate(systems.items()):
@@ -222,7 +229,7 @@ def exposure(counts: ArrayLike | Mapping[str, ArrayLike], *, ax: "Axes | None" =
     ax.set_xlim(0, 1)
     ax.set_ylim(0, 1)
     drawing.clean(ax)
-    drawing.legend(ax, ordered=False, inside=True)
+    drawing.legend(ax, inside="upper left")
     return ax
 
 
@@ -266,8 +273,8 @@ def sampled(
             interval = result.interval(metric, level)
             drawing.line(ax, result[metric], interval, drawing.style(i, dash), label=told)
     drawing.over_k(ax, metric)
-    systems = (*drawing.named(full).values(), *drawing.named(sampled).values())
-    drawing.caption(ax, systems, f"band: {level * 100:g} % interval")
+    shown = (*drawing.named(full).values(), *drawing.named(sampled).values())
+    drawing.caption(ax, drawing.users_of(shown), drawing.rules_of(shown), drawing.band(level))
     drawing.legend(ax)
     return ax
 

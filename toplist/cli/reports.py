@@ -118,11 +118,17 @@ def _panels(results: Results) -> Any:
     across = min(3, len(groups))
     down = -(-len(groups) // across)
     figure = drawing.figure(3.2 * across, 0.5 + 2.5 * down)
-    places = figure.subplots(down, across, squeeze=False).flat
+    places = list(figure.subplots(down, across, squeeze=False).flat)
     for ax, group in zip(places, groups, strict=False):
-        plots.curves(results, group, ax=ax)
-        ax.set_title("")
+        plots.curves(results, group[0], ax=ax)
+        ax.set_ylabel(" = ".join(group) + "@k")
+        drawing.caption(ax)
         ax.get_legend().remove()
-    for ax in list(places)[len(groups) :]:
+    for ax in places[len(groups) :]:
         ax.remove()
+    handles, labels = places[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper left", ncols=4, frameon=False)
+    shown = list(results.values())
+    told = (drawing.users_of(shown), drawing.rules_of(shown), drawing.band(0.95))
+    figure.supxlabel("; ".join(told), fontsize="small", color=drawing.GREY)
     return figure
