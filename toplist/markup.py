@@ -1,11 +1,10 @@
 """One table, four ways to write it: for a terminal, a notebook, a report and a paper."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class Cell:
+class Cell(NamedTuple):
     """A number as it is printed: the mean, half of its interval, whether it is the best."""
 
     mean: str = ""
@@ -13,8 +12,7 @@ class Cell:
     best: bool = False
 
 
-@dataclass(frozen=True)
-class Table:
+class Table(NamedTuple):
     """Labelled rows of cells under a header; `corner` stands above the labels."""
 
     corner: str
@@ -27,8 +25,7 @@ class Table:
         return any(cell.best for _, cells in self.rows for cell in cells)
 
 
-@dataclass(frozen=True)
-class Report:
+class Report(NamedTuple):
     """Tables, what is to be known about them, and what must not be overlooked.
 
     `formulas` are shown on demand, where the medium can.
