@@ -2,8 +2,8 @@
 
 The flow, module by module::
 
-    files ──> inputs ────> matching ──> population ──> results ──> tables
-    lists     ids, grades  hits         per_user       formulas
+    files ──> inputs ────> matching ──> population ──> results ──> comparison
+    lists     ids, grades  hits         per_user       formulas    tables, plots
                            (kernels)    (kernels)      metrics, conventions
 
 `top_k_eval` runs it from end to end; ``ndcg(ranks, truths)`` and its kin return the values of
@@ -38,3 +38,33 @@ from toplist.parts import DIVISORS as DIVISORS
 from toplist.results import TopKResult as TopKResult
 
 __version__ = "0.1.0"
+
+# what help(toplist) lists
+__all__ = [
+    "CONVENTIONS",
+    "DISCOUNTS",
+    "DIVISORS",
+    "METRICS",
+    "Comparison",
+    "Convention",
+    "Hits",
+    "Lists",
+    "Metric",
+    "TopKResult",
+    "cg",
+    "compare",
+    "conformance",
+    "dcg",
+    "f1",
+    "hit",
+    "map",
+    "match",
+    "mrr",
+    "ndcg",
+    "plots",
+    "precision",
+    "rbp",
+    "recall",
+    "scores",
+    "top_k_eval",
+]
