@@ -209,6 +209,14 @@ def test_to_pandas(both):
     assert frame[2:].drop(columns="system").reset_index(drop=True).equals(one)
 
 
+def test_to_pandas_per_user(both):
+    pytest.importorskip("pandas")
+    frame = both.to_pandas(per_user=True)
+    assert list(frame.columns) == ["system", "user_id", "mrr@2", "ndcg@2"]
+    pairs = frame.pivot(index="user_id", columns="system", values="mrr@2")
+    assert pairs.loc["ann"].to_dict() == {"good": 1.0, "poor": 0.5}
+
+
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [

@@ -129,6 +129,13 @@ def test_users_left_out_are_not_drawn():
     assert plots.per_user(result, "mrr@2").lines[0].get_ydata().tolist() == [1.0, 0.5, 0.0]
 
 
+def test_nobody_can_be_drawn():
+    nobody = tl.top_k_eval([[1], [2]], [set(), set()], k=1)
+    assert plots.per_user(nobody, "mrr@1").lines[0].get_ydata().tolist() == [0.0]
+    for ax in every(nobody):
+        ax.figure.canvas.draw()
+
+
 def test_segments(result, other):
     parts = {"few": tl.top_k_eval(RANKS[:20], TRUTHS[:20], k=10), "many": result}
     ax = plots.segments(parts, "recall@10", level=0.9)
@@ -192,8 +199,8 @@ def test_sampled_beside_full(result, other):
 def every(result, ax=None):
     """Call every plotting function."""
     yield plots.curves(result, ax=ax)
-    yield plots.per_user(result, "ndcg@5", ax=ax)
-    yield plots.segments({"all": result}, "ndcg@5", ax=ax)
+    yield plots.per_user(result, "ndcg@1", ax=ax)
+    yield plots.segments({"all": result}, "ndcg@1", ax=ax)
     yield plots.exposure([1, 2, 3], ax=ax)
     yield plots.sampled(result, result, "ndcg", ax=ax)
 

@@ -2,6 +2,7 @@
 
 import ast
 import configparser
+import inspect
 import os
 import re
 import shlex
@@ -312,6 +313,16 @@ def test_public_names_have_an_example_or_are_data(name):
     assert documented(name)
     for found in documented(name):
         assert isinstance(found, Mapping) or ">>> " in found.__doc__, found
+
+
+@pytest.mark.parametrize("name", public_names())
+def test_signatures_can_be_read(name):
+    """In help() and by `?`: ArrayLike spelt out is six lines of numpy's own."""
+    for found in documented(name):
+        if callable(found) and found is not toplist.Lists:
+            methods = [getattr(found, key) for key in vars(found) if not key.startswith("_")]
+            for one in (found, *filter(inspect.isroutine, methods)):
+                assert "numpy._typing" not in str(inspect.signature(one)), one
 
 
 def test_data_tables_hold_what_their_names_say():

@@ -1,5 +1,7 @@
 """Side by side: several systems under one convention, or one list under every convention."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -62,19 +64,23 @@ class Comparison(Shown):
         """Return the means of every system, ``{"mine": {"ndcg@10": 0.1, ...}, ...}``."""
         return {system: result.to_dict() for system, result in self.results.items()}
 
-    def to_pandas(self) -> Any:
-        """Return a DataFrame, a row per system, metric and k, in the columns of a result.
+    def to_pandas(self, per_user: bool = False) -> Any:
+        """Return a DataFrame: what `TopKResult.to_pandas` returns, of every system.
 
-        ``.pivot(index="system", columns=["metric", "k"], values="mean")`` makes it wide.
+        ``.pivot(index="system", columns=["metric", "k"], values="mean")`` makes the means wide,
+        ``.pivot(index="user_id", columns="system", values="ndcg@10")`` pairs the users' values.
+
+        Parameters
+        ----------
+        per_user : bool
+            False: a row per system, metric and k. True: a row per system and user.
         """
         import pandas
 
-        rows = [
-            (system, *row)
-            for system, result in self.results.items()
-            for row in tables.summary(result)
-        ]
-        return pandas.DataFrame(rows, columns=["system", *tables.SUMMARY])
+        frames = {name: result.to_pandas(per_user) for name, result in self.results.items()}
+        for name, frame in frames.items():
+            frame.insert(0, "system", name)
+        return pandas.concat(list(frames.values()), ignore_index=True)
 
     def plot(self, metric: str | None = None, *, level: float = 0.95, ax: Any = None) -> Any:
         """Draw one metric over k, a line with its band per system.

@@ -5,6 +5,8 @@ Every function draws on ``ax``, or on a new figure, and returns the axes:
 not hold. matplotlib's global state (pyplot, rcParams) is neither used nor changed.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -25,12 +27,12 @@ Floats = NDArray[np.float64]
 
 
 def curves(
-    results: "TopKResult | Mapping[str, TopKResult]",
+    results: TopKResult | Mapping[str, TopKResult],
     metrics: str | Sequence[str] | None = None,
     *,
     level: float = 0.95,
-    ax: "Axes | None" = None,
-) -> "Axes":
+    ax: Axes | None = None,
+) -> Axes:
     """Draw metrics at every k with their confidence bands, of one system or of several.
 
     Parameters
@@ -77,8 +79,8 @@ def curves(
 
 
 def per_user(
-    results: "TopKResult | Mapping[str, TopKResult]", name: str, *, ax: "Axes | None" = None
-) -> "Axes":
+    results: TopKResult | Mapping[str, TopKResult], name: str, *, ax: Axes | None = None
+) -> Axes:
     """Draw how a metric is distributed over users: the share of users above each value.
 
     The curve starts at the share of users with any hit at all, and the area under it is the mean.
@@ -108,7 +110,7 @@ def per_user(
         values = np.sort(result.per_user(name))
         values = values[~np.isnan(values)]
         steps = np.unique(np.concatenate([[0.0], values]))
-        above = 1 - np.searchsorted(values, steps, side="right") / max(len(values), 1)
+        above = np.searchsorted(-values[::-1], -steps, side="left") / max(len(values), 1)
         mean = f"mean {result[name]:.4f}"
         told = f"{label}: {mean}" if label else mean
         ax.step(steps, above, where="post", label=told, linewidth=1.8, **drawing.style(i, i))
@@ -126,12 +128,12 @@ def per_user(
 
 
 def segments(
-    results: "Mapping[str, TopKResult] | Mapping[str, Mapping[str, TopKResult]]",
+    results: Mapping[str, TopKResult] | Mapping[str, Mapping[str, TopKResult]],
     name: str,
     *,
     level: float = 0.95,
-    ax: "Axes | None" = None,
-) -> "Axes":
+    ax: Axes | None = None,
+) -> Axes:
     r"""Draw one metric by segment of users: a dot per segment, with its confidence interval.
 
     Parameters
@@ -188,7 +190,7 @@ def segments(
     return ax
 
 
-def exposure(counts: ArrayLike | Mapping[str, ArrayLike], *, ax: "Axes | None" = None) -> "Axes":
+def exposure(counts: ArrayLike | Mapping[str, ArrayLike], *, ax: Axes | None = None) -> Axes:
     """Draw the Lorenz curve of exposure: what share of all recommendations the items got.
 
     Items stand from the least to the most recommended; on the diagonal all would be recommended
@@ -234,13 +236,13 @@ def exposure(counts: ArrayLike | Mapping[str, ArrayLike], *, ax: "Axes | None" =
 
 
 def sampled(
-    full: "TopKResult | Mapping[str, TopKResult]",
-    sampled: "TopKResult | Mapping[str, TopKResult]",
+    full: TopKResult | Mapping[str, TopKResult],
+    sampled: TopKResult | Mapping[str, TopKResult],
     metric: str,
     *,
     level: float = 0.95,
-    ax: "Axes | None" = None,
-) -> "Axes":
+    ax: Axes | None = None,
+) -> Axes:
     """Draw one metric over k as ranked among all items, and among a sample of candidates.
 
     Parameters

@@ -1,5 +1,7 @@
 """What an evaluation returns: means at every k, their spread, and who was counted."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -214,7 +216,7 @@ class TopKResult(Shown):
         """
         return plots.curves(self, metrics, level=level, ax=ax)
 
-    def __add__(self, other: "TopKResult") -> "TopKResult":
+    def __add__(self, other: TopKResult) -> TopKResult:
         """Merge two results over different users.
 
         Raises
@@ -238,7 +240,7 @@ class TopKResult(Shown):
             *(getattr(self, n) + getattr(other, n) for n in ("n_users", "n_missing", "n_extra")),
         )
 
-    def __radd__(self, other: Any) -> "TopKResult":
+    def __radd__(self, other: Any) -> TopKResult:
         """Let ``sum(results)`` start from 0."""
         return self if isinstance(other, int) and other == 0 else NotImplemented
 
