@@ -65,8 +65,9 @@ def test_extension_names_the_format(extension, format, packed):
 @pytest.mark.parametrize("name", ["a.txt", "a.gz", "a", "csv", ".csv.zip", "a.csv.gz.gz"])
 def test_unknown_extension(name):
     assert fault(format_of, name) == (
-        ": the extension names no format: use .csv, .tsv, .jsonl, .run, .qrels, .trec, each also "
-        ".gz, or --recs-format/--truth-format (format= in Python): csv, tsv, jsonl, trec"
+        ": the extension names no format: use .csv, .tsv, .jsonl, .parquet, .run, .qrels, "
+        ".trec, text also with .gz, or --recs-format/--truth-format (format= in Python): csv, tsv, "
+        "jsonl, trec, parquet"
     )
 
 
@@ -446,7 +447,7 @@ def test_jsonl_values_must_match_the_list(put, relevance):
 @pytest.mark.parametrize("read", [read_ranks, read_truths])
 def test_jsonl_user_with_two_lists(put, read):
     text = lines(*({"user_id": user, "item_id": [user]} for user in (1, 2, 1)))
-    assert fault(read, put("a.jsonl", text)) == ":3: user 1 has a list already"
+    assert fault(read, put("a.jsonl", text)) == ":3: user 1 has a list already, in line 1"
 
 
 @pytest.mark.parametrize("one", [1.0, None, True, {"a": 1}, ""])

@@ -36,6 +36,7 @@ from toplist.metrics import Metric as Metric
 from toplist.parts import DISCOUNTS as DISCOUNTS
 from toplist.parts import DIVISORS as DIVISORS
 from toplist.results import TopKResult as TopKResult
+from toplist.streaming import top_k_eval_files as top_k_eval_files
 
 __version__ = "0.1.0"
 
@@ -67,4 +68,5 @@ __all__ = [
     "recall",
     "scores",
     "top_k_eval",
+    "top_k_eval_files",
 ]

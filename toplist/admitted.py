@@ -1,5 +1,6 @@
 """`Admitted`: what the door lets through to the join."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,7 +27,7 @@ class Admitted:
     truth: Lists
     grading: Grading
     depth: int
-    users: list[Any] | None
+    users: Sequence[Any] | None
     single: bool
     n_extra: int
     sources: tuple[Flat, Flat]

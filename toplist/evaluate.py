@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-from toplist import population
-from toplist.checks import choice, whole
-from toplist.conventions import CONVENTIONS, EMPTY, MISSING, Convention
-from toplist.flat import name_user
+from toplist.checks import choice
 from toplist.grades import Grading
 from toplist.hits import Hits
 from toplist.matching import DUPLICATES, joined
 from toplist.metrics import Metric
+from toplist.plans import plan_of
 from toplist.results import TopKResult
-from toplist.spelling import parse
-from toplist.terms import Entry, Terms
 
-AGGREGATES = ("mean", "pooled")
 DEFAULT = ("hit", "precision", "recall", "map", "ndcg", "mrr")
 
 
@@ -109,61 +100,10 @@ def top_k_eval(
     convention standard: mean over users, ± half of the 95 % interval
     2 of 2 users evaluated
     """
-    rules = rules_of(convention, empty, missing)
-    entries = entries_of(metrics, k, rules)
-    depth = max(k for entry in entries for k in entry.ks)
+    plan = plan_of(metrics, k, convention, weights, aggregate, empty, missing)
     options = Joining(duplicates, padding, relevant_from, gains, columns, n_threads)
-    hits, _ = hits_of(ranks, ground_truths, depth, options)
-    counted = counted_users(hits, rules)
-    pooled = _pooled(entries, rules, aggregate)
-    terms = Terms(
-        entries, rules.name, rules.empty, rules.missing, hits.grading, pooled, weights is not None
-    )
-    worth = None if weights is None else _weights(weights, hits)
-    histograms = population.count(
-        hits,
-        counted,
-        tuple(terms.metrics.values()),
-        depth,
-        pooled=pooled,
-        weights=worth,
-        n_threads=n_threads,
-    )
-    n_missing = int(np.sum((hits.n_relevant > 0) & (hits.n_listed == 0)))
-    return TopKResult(terms, histograms, hits, counted, len(hits), n_missing, hits.n_extra)
-
-
-def _pooled(
-    entries: tuple[Entry, ...], rules: Convention, aggregate: str | None
-) -> tuple[str, ...]:
-    """Return the names of the metrics that are ratios of sums over users."""
-    names = dict.fromkeys(entry.metric.name for entry in entries)
-    if aggregate is None:
-        return tuple(name for name in names if name in rules.pooled)
-    choice("aggregate", aggregate, AGGREGATES)
-    return tuple(names) if aggregate == "pooled" else ()
-
-
-def _weights(weights: Any, hits: Hits) -> NDArray[np.float64]:
-    """Return one weight per row."""
-    if isinstance(weights, Mapping):
-        users = range(len(hits)) if hits.users is None else hits.users
-        absent = [user for user in users if user not in weights]
-        if absent:
-            raise ValueError(f"weights has no entry for user {absent[0]!r} ({len(absent):,} such)")
-        weights = [weights[user] for user in users]
-    try:
-        found = np.asarray(weights, np.float64)
-    except (TypeError, ValueError):
-        raise ValueError("weights must be numbers, one per user") from None
-    if found.shape != (len(hits),):
-        raise ValueError(f"weights has shape {found.shape}: one per user is needed, {len(hits)}")
-    bad = np.flatnonzero(~((found >= 0) & (found < np.inf)))
-    if len(bad):
-        raise ValueError(
-            f"{name_user(hits.users, int(bad[0]))} has weight {found[bad[0]]}: 0 or more is needed"
-        )
-    return found
+    hits, _ = hits_of(ranks, ground_truths, plan.depth, options)
+    return plan.result(hits, n_threads)
 
 
 class Joining(NamedTuple):
@@ -199,91 +139,3 @@ def hits_of(ranks: Any, truths: Any, depth: int | None, options: Joining) -> tup
             f"match(..., k={depth}) reads deeper"
         )
     return ranks, False
-
-
-def rules_of(convention: str, empty: str | None, missing: str | None) -> Convention:
-    """Return the convention, with the caller's policies in place of its own."""
-    if convention not in CONVENTIONS:
-        raise ValueError(f"convention {convention!r}: choose from {', '.join(CONVENTIONS)}")
-    rules = CONVENTIONS[convention]
-    rules = replace(
-        rules,
-        empty=rules.empty if empty is None else empty,
-        missing=rules.missing if missing is None else missing,
-    )
-    choice("empty", rules.empty, EMPTY)
-    choice("missing", rules.missing, MISSING)
-    return rules
-
-
-def entries_of(
-    metrics: str | Metric | Iterable[str | Metric],
-    k: int | Iterable[int] | None,
-    rules: Convention,
-) -> tuple[Entry, ...]:
-    """Read what was asked for into entries, each with its k's."""
-    if not isinstance(metrics, (str, Metric, Iterable)):
-        raise ValueError(f"metrics={metrics!r}: give names, or Metric objects")
-    asked = [metrics] if isinstance(metrics, (str, Metric)) else list(metrics)
-    if not asked:
-        raise ValueError("metrics is empty: name at least one")
-    ks = _cut_offs(k)
-    scalar = not isinstance(k, Iterable)
-    entries = []
-    for spec in asked:
-        metric, own = parse(spec, rules)
-        if own is None and not ks:
-            raise ValueError(f"k is missing: give k=10, or metrics such as '{metric.name}@10'")
-        if own is not None and ks:
-            raise ValueError(f"k is given twice: by k={k!r} and by the metric {spec!r}")
-        entries.append(Entry(metric, (own,) if own else ks, scalar))
-    _refuse_twins(entries)
-    return tuple(entries)
-
-
-def _cut_offs(k: int | Iterable[int] | None) -> tuple[int, ...]:
-    if k is None:
-        return ()
-    ks = tuple(whole(one, "k") for one in (k if isinstance(k, Iterable) else [k]))
-    if len(set(ks)) < len(ks):
-        raise ValueError(f"k={list(ks)} holds a cut-off twice")
-    if not ks:
-        raise ValueError("k is empty: give at least one cut-off")
-    return ks
-
-
-def _refuse_twins(entries: list[Entry]) -> None:
-    seen: dict[str, Entry] = {}
-    for entry in entries:
-        for name in (entry.metric.name, *(f"{entry.metric.name}@{k}" for k in entry.ks)):
-            other = seen.setdefault(name, entry)
-            if other is not entry and (other.metric != entry.metric or "@" in name):
-                raise ValueError(
-                    f"two metrics are named {name!r}: give one another name, for example with "
-                    f"dataclasses.replace(metric, name={entry.metric.name + '_2'!r})"
-                )
-
-
-def counted_users(hits: Hits, rules: Convention) -> NDArray[np.bool_]:
-    """Say which users are in the means; raise where a policy is to raise."""
-    empty = hits.n_relevant == 0
-    _refuse_users(hits, rules.empty == "raise", empty, "an empty ground truth", "empty='skip'")
-    missing = (hits.n_listed == 0) & ~empty
-    _refuse_users(hits, rules.missing == "raise", missing, "no ranked list", "missing='zero'")
-    counted = np.ones(len(hits), bool)
-    if rules.empty == "skip":
-        counted &= ~empty
-    if rules.missing == "skip":  # whatever the truth: trec_eval never sees such a user
-        counted &= hits.n_listed > 0
-    return counted
-
-
-def _refuse_users(
-    hits: Hits, refuse: bool, these: NDArray[np.bool_], what: str, way_out: str
-) -> None:
-    if refuse and these.any():
-        found = np.flatnonzero(these)
-        raise ValueError(
-            f"{name_user(hits.users, int(found[0]))} has {what} ({len(found):,} such users); "
-            f"{way_out} goes on without raising"
-        )

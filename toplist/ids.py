@@ -78,6 +78,15 @@ def encode(
     return Encoded(Lists(ranked.offsets, ranked.ids), ranked.lengths, compact(truth), hashed=False)
 
 
+def encode_alone(flat: Flat) -> tuple[NDArray[Any], list[Any] | None]:
+    """Return the ids of one side as integers, or as codes and the ids these stand for."""
+    ids = _integers(flat)
+    if ids is not None:
+        return ids, None
+    codes: dict[Any, int] = defaultdict(count().__next__)
+    return _number_side(flat, codes, _Kinds()).ids, list(codes)
+
+
 def _as_integers(ranked: Flat, truth: Flat) -> _Coded | None:
     """Return both sides as arrays of at most 64-bit signed integers, or None where that fails."""
     a, b = _integers(ranked), _integers(truth)
@@ -93,12 +102,12 @@ def _as_integers(ranked: Flat, truth: Flat) -> _Coded | None:
     a, b = (ids.view(np.int64) if ids.dtype == np.uint64 else ids for ids in (a, b))
 
     def code_of(padding: Any, flat: Flat) -> int | None:
-        return _integer_padding(padding, widths[flat.side])
+        return integer_padding(padding, widths[flat.side])
 
     return replace(ranked, ids=a), replace(truth, ids=b), code_of
 
 
-def _integer_padding(padding: Any, dtype: Any) -> int | None:
+def integer_padding(padding: Any, dtype: Any) -> int | None:
     """Return how padding is written in an array of `dtype` read as int64; None if it cannot be."""
     if isinstance(padding, (bool, np.bool_)) or not isinstance(padding, (int, np.integer)):
         raise TypeError(f"padding is {padding!r}, but the ids are integers")

@@ -11,22 +11,29 @@ The ids themselves go through `toplist.ids`. Behind the door nothing is validate
 for repeats in a list, which the join finds on its way.
 """
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Set
 from typing import Any
 
 import numpy as np
 
-from toplist import grades
+from toplist import frames, grades
 from toplist.admitted import Admitted
 from toplist.checks import whole
-from toplist.columns import is_frame
-from toplist.flat import Flat
-from toplist.frames import admit_tables
+from toplist.columns import is_frame, known
+from toplist.containers import (
+    CONTAINERS,
+    flatten,
+    is_container,
+    is_truth_container,
+    swapped,
+    truth_type,
+)
+from toplist.foreign import native
 from toplist.grades import STANDARD, Grading
 from toplist.ids import encode
+from toplist.keyed import Keyed, admit_keyed, keyed
 from toplist.lists import Lists
-
-CONTAINERS = (list, tuple, range)
+from toplist.named import Table, renamed
 
 
 def admit(
@@ -49,16 +56,19 @@ def admit(
     """
     if k is not None:
         k = whole(k, "k")
-    if is_frame(ranks) or is_frame(ground_truths):
-        return admit_tables(ranks, ground_truths, k, grading, columns)
+    ranks, ground_truths = native(ranks, "ranks"), native(ground_truths, "ground_truths")
+    if any(is_frame(side) or isinstance(side, Keyed) for side in (ranks, ground_truths)):
+        listed = _keyed(ranks, "ranks", columns)
+        wanted = _keyed(ground_truths, "ground_truths", columns)
+        return admit_keyed(listed, wanted, k, padding, grading)
     users, rank_rows, truth_rows, single, n_extra = _arrange(ranks, ground_truths)
     if padding is not None and isinstance(truth_rows, list):
         # a set has no end for padding to stand at
         truth_rows = [
             row - {padding} if isinstance(row, (set, frozenset)) else row for row in truth_rows
         ]
-    ranked = _flatten(rank_rows, k, "ranks")
-    truth = _flatten(truth_rows, None, "ground_truths")
+    ranked = flatten(rank_rows, k, "ranks")
+    truth = flatten(truth_rows, None, "ground_truths")
     if len(ranked.lengths) != len(truth.lengths):
         raise ValueError(
             f"{len(ranked.lengths)} ranked lists but {len(truth.lengths)} ground truths: "
@@ -81,6 +91,21 @@ def admit(
     )
 
 
+def _keyed(value: Any, side: str, columns: Mapping[str, str] | None) -> Keyed:
+    """Return one side of which the other is a table."""
+    if is_frame(value):
+        return frames.read(Table(known(value), side, renamed(columns)))
+    if isinstance(value, Keyed):
+        return value
+    if not isinstance(value, Mapping):
+        other = "ground_truths" if side == "ranks" else "ranks"
+        raise TypeError(
+            f"{other} is a table keyed by user, {side} is a {type(value).__name__}: give both "
+            "as tables or dicts"
+        )
+    return keyed(_checked(value) if side == "ranks" else value, side)
+
+
 def _arrange(ranks: Any, truths: Any) -> tuple[list[Any] | None, Any, Any, bool, int]:
     """Return (users, rank rows, truth rows, one bare user?, users of ranks only)."""
     _refuse(ranks, truths)
@@ -93,16 +118,16 @@ def _arrange(ranks: Any, truths: Any) -> tuple[list[Any] | None, Any, Any, bool,
         return _by_key(ranks, truths)
     if _holds_many(ranks, truths):
         return None, ranks, _truths_of_many(truths), False, 0
-    if isinstance(truths, (Lists, np.ndarray)) and not _is_container(truths):
+    if isinstance(truths, (Lists, np.ndarray)) and not is_container(truths):
         raise TypeError(
             f"ranks is one user's list, ground_truths is {_shape(truths)}: give that user's ids"
         )
-    if isinstance(truths, (list, tuple)) and truths and _is_truth_container(truths[0]):
+    if isinstance(truths, (list, tuple)) and truths and is_truth_container(truths[0]):
         raise TypeError(
             f"ranks is one user's list of ids, ground_truths holds a {type(truths[0]).__name__}, "
             "as for many users: give [ranks], or that user's ids"
         )
-    return None, [ranks], [truths if _is_truth_container(truths) else [truths]], True, 0
+    return None, [ranks], [truths if is_truth_container(truths) else [truths]], True, 0
 
 
 def _refuse(ranks: Any, truths: Any) -> None:
@@ -137,14 +162,19 @@ def _by_key(
             f"no user is in both: ranks has {next(iter(ranks))!r}, ground_truths has {users[0]!r} "
             "(a number and its text are two keys)"
         )
+    _checked(ranks)
+    bare = [row if is_truth_container(row) else [row] for row in truths.values()]
+    return users, [ranks.get(user, ()) for user in users], bare, False, len(ranks) - n_common
+
+
+def _checked(ranks: Mapping[Any, Any]) -> Mapping[Any, Any]:
     for user, row in ranks.items():
-        if not _is_container(row):
+        if not is_container(row):
             raise TypeError(
                 f"user {user!r}: the ranked list is a {type(row).__name__}, not a list of ids"
-                + _swapped(row)
+                + swapped(row)
             )
-    bare = [row if _is_truth_container(row) else [row] for row in truths.values()]
-    return users, [ranks.get(user, ()) for user in users], bare, False, len(ranks) - n_common
+    return ranks
 
 
 def _holds_many(ranks: Any, truths: Any) -> bool:
@@ -152,7 +182,7 @@ def _holds_many(ranks: Any, truths: Any) -> bool:
         return True
     if isinstance(ranks, np.ndarray):
         if ranks.ndim == 1 and ranks.dtype == object and len(ranks):
-            return _is_container(ranks[0])
+            return is_container(ranks[0])
         if ranks.ndim not in (1, 2):
             raise TypeError(f"ranks is {_shape(ranks)}: give 1-D or 2-D")
         return ranks.ndim == 2
@@ -160,9 +190,9 @@ def _holds_many(ranks: Any, truths: Any) -> bool:
         return isinstance(truths, Lists) or (
             truths.ndim == 2
             if isinstance(truths, np.ndarray)
-            else isinstance(truths, CONTAINERS) and (not truths or _is_truth_container(truths[0]))
+            else isinstance(truths, CONTAINERS) and (not truths or is_truth_container(truths[0]))
         )
-    return _is_container(ranks[0]) or isinstance(ranks[0], (Set, Mapping))
+    return is_container(ranks[0]) or isinstance(ranks[0], (Set, Mapping))
 
 
 def _truths_of_many(truths: Any) -> Any:
@@ -180,7 +210,7 @@ def _truths_of_many(truths: Any) -> Any:
             "give one ground truth per user"
         )
     # by their types, of which there are few, not one by one: 15 ns per listed id less
-    bare = {kind: not _truth_type(kind) for kind in set(map(type, truths))}
+    bare = {kind: not truth_type(kind) for kind in set(map(type, truths))}
     if all(bare.values()):
         return [[row] for row in truths]
     if any(bare.values()):
@@ -197,59 +227,3 @@ def _shape(value: Any) -> str:
     if isinstance(value, Lists):
         return f"Lists of {len(value)} users"
     return f"an array of {value.ndim} dimensions"
-
-
-def _is_container(value: Any) -> bool:
-    return isinstance(value, CONTAINERS) or (isinstance(value, np.ndarray) and value.ndim == 1)
-
-
-def _is_truth_container(value: Any) -> bool:
-    return _is_container(value) or isinstance(value, (Set, Mapping))
-
-
-def _truth_type(kind: type) -> bool:
-    """Return whether a type holds relevant ids; the shape of arrays is looked at later."""
-    return issubclass(kind, (*CONTAINERS, np.ndarray, Set, Mapping))
-
-
-def _swapped(row: Any) -> str:
-    return " (are the arguments swapped?)" if isinstance(row, (Set, Mapping)) else ""
-
-
-def _flatten(rows: Any, depth: int | None, side: str) -> Flat:
-    """Bring the rows of one side into one flat run of ids, each list cut at `depth`."""
-    if isinstance(rows, Lists):
-        flat = Flat(side, rows.items, rows.offsets, np.diff(rows.offsets), rows.gains)
-    elif isinstance(rows, np.ndarray) and rows.dtype == object:
-        return _flatten([row if _is_container(row) else [row] for row in rows], depth, side)
-    elif isinstance(rows, np.ndarray):
-        width = rows.shape[1] if rows.ndim == 2 else 1
-        offsets = np.arange(len(rows) + 1, dtype=np.int64) * width
-        flat = Flat(
-            side, np.ascontiguousarray(rows).reshape(-1), offsets, np.full(len(rows), width)
-        )
-    else:
-        return _flatten_rows(rows, depth, side)
-    return flat if depth is None else flat.cut(depth)
-
-
-def _flatten_rows(rows: Sequence[Any], depth: int | None, side: str) -> Flat:
-    accepted = _is_container if side == "ranks" else _is_truth_container
-    known = CONTAINERS if side == "ranks" else (*CONTAINERS, set, frozenset, dict)
-    if not all(issubclass(kind, known) for kind in set(map(type, rows))):
-        for user, row in enumerate(rows):
-            if not accepted(row):
-                raise TypeError(
-                    f"{side}: user {user} has {row!r} where a container of ids belongs"
-                    + _swapped(row)
-                )
-    if depth is not None:
-        rows = [row if len(row) <= depth else row[:depth] for row in rows]
-    lengths = np.fromiter(map(len, rows), np.int64, len(rows))
-    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    if rows and all(type(row) is np.ndarray for row in rows):
-        filled = [row for row in rows if len(row)]  # numpy makes an empty list one of floats
-        if len({row.dtype.kind for row in filled}) == 1:  # else 1 and True, or "1", would mix
-            return Flat(side, np.concatenate(filled), offsets, lengths)
-    as_lists = [row.tolist() if isinstance(row, np.ndarray) else row for row in rows]
-    return Flat(side, as_lists, offsets, lengths, grades.of_rows(rows))

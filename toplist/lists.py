@@ -81,8 +81,9 @@ class Lists:
 
         Parameters
         ----------
-        matrix : (n_users, n_items) array
-            Relevance of every item to every user: 0/1, bool, or grades.
+        matrix : (n_users, n_items) array or sparse matrix
+            Relevance of every item to every user: 0/1, bool, or grades. A sparse matrix (scipy's,
+            of any format) is never made dense; an item that is stored as 0 is not relevant.
 
         Returns
         -------
@@ -100,24 +101,37 @@ class Lists:
         >>> truth[0].tolist(), truth[1].tolist(), truth.gains.tolist()
         ([2, 3], [1], [1.0, 1.0, 2.0])
         """
-        entries = np.asarray(matrix)
-        if entries.ndim != 2 or entries.dtype.kind not in "biuf":
-            raise ValueError(
-                "Lists.from_matrix: a 2-D array of numbers is needed (users x items), "
-                f"not {entries.ndim}-D of {entries.dtype}"
-            )
-        users, items = np.nonzero(entries)
-        gains = entries[users, items].astype(np.float64)
+        n_users, users, items, gains = _entries(matrix)
         bad = np.flatnonzero(~((gains > 0) & (gains < np.inf)))
         if len(bad):
-            user, item = users[bad[0]], items[bad[0]]
             raise ValueError(
-                f"Lists.from_matrix: entry {entries[user, item]} of user {user}, item {item}: "
-                "a grade is 0 or more, and finite"
+                f"Lists.from_matrix: entry {gains[bad[0]]} of user {users[bad[0]]}, item "
+                f"{items[bad[0]]}: a grade is 0 or more, and finite"
             )
-        offsets = np.zeros(len(entries) + 1, np.int64)
-        np.cumsum(np.bincount(users, minlength=len(entries)), out=offsets[1:])
+        offsets = np.zeros(n_users + 1, np.int64)
+        np.cumsum(np.bincount(users, minlength=n_users), out=offsets[1:])
         return cls(offsets, items.astype(np.int64), None if np.all(gains == 1) else gains)
+
+
+def _entries(matrix: Any) -> tuple[int, NDArray[Any], NDArray[Any], NDArray[np.float64]]:
+    """Return the rows of a matrix, and row, column and value of each entry that is not 0."""
+    sparse = hasattr(matrix, "tocsr")
+    entries: Any = matrix.tocsr() if sparse else np.asarray(matrix)
+    if entries.ndim != 2 or entries.dtype.kind not in "biuf":
+        raise ValueError(
+            "Lists.from_matrix: a 2-D array of numbers is needed (users x items), "
+            f"not {entries.ndim}-D of {entries.dtype}"
+        )
+    n_users = entries.shape[0]
+    if not sparse:
+        users, items = np.nonzero(entries)
+        return n_users, users, items, entries[users, items].astype(np.float64)
+    if not entries.has_canonical_format:  # an entry stored twice is the sum of both
+        entries = entries.copy()  # not the caller's
+        entries.sum_duplicates()
+    stored = entries.data != 0
+    users = np.repeat(np.arange(n_users), np.diff(entries.indptr))
+    return n_users, users[stored], entries.indices[stored], entries.data[stored].astype(np.float64)
 
 
 def _refuse_coercion(given: Any, items: NDArray[Any]) -> None:

@@ -141,7 +141,10 @@ class TopKResult(Shown):
             If the result does not hold its hits.
         """
         if self.hits is None or self.counted is None:
-            raise ValueError("this result holds no hits, so it has no values per user")
+            raise ValueError(
+                "this result holds no hits, so it has no values per user; of files, "
+                "in_memory=True (--in-memory) keeps them"
+            )
         metric, k = self._find(name)
         if k is None:
             return per_user.curves(self.hits, self.counted, metric, self.terms.depth)

@@ -21,6 +21,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(_one_line(error))
     try:
         text = options.run(options)
+    except KeyboardInterrupt:
+        print("toplist: interrupted", file=sys.stderr)
+        return 130
     except (ValueError, TypeError, OSError, MemoryError, ImportError) as error:
         print(f"toplist: {_one_line(error)}", file=sys.stderr)
         return 1

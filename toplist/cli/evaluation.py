@@ -2,24 +2,25 @@
 
 import argparse
 import os
-from collections.abc import Iterator
 from typing import Any
 
 from toplist import drawing, files
 from toplist.cli import reports
 from toplist.conventions import CONVENTIONS, EMPTY, MISSING
-from toplist.evaluate import DEFAULT, entries_of, top_k_eval
+from toplist.evaluate import DEFAULT
 from toplist.grades import GAINS, Grading
 from toplist.matching import DUPLICATES
+from toplist.plans import entries_of
 from toplist.results import TopKResult
+from toplist.streaming import top_k_eval_files
 
-TEXT_FORMATS = ("csv", "tsv", "trec")
 DEFAULT_KS = [1, 5, 10, 20]
 
 _EPILOG = """
-Files are CSV, TSV, JSONL or TREC (run and qrels), by extension, each also .gz. CSV and TSV have a
-header with user_id, item_id and rank or score (relevance in the truth); JSONL objects have the
-same names, and item_id may be a whole ranked list.
+Files are CSV, TSV, JSONL, TREC (run and qrels), each also .gz, or Parquet (a file or a folder), by
+extension. They have columns user_id, item_id and rank or score (relevance in the truth); in JSONL
+and Parquet, item_id may be a whole ranked list. Files of any size are read part by part, the rows
+of a user standing together; --in-memory takes any order, and so are TREC files read.
 
   toplist eval recs.csv truth.csv -k 10 20 -m ndcg recall
   toplist eval bpr.csv itemknn.csv truth.csv -k 10 --plot curves.png
@@ -50,8 +51,13 @@ def add(commands: Any) -> None:
     add("--truth-format", choices=files.FORMATS)
     add("--columns", nargs="+", type=_renaming, default=[], metavar="user_id=NAME")
     add("--order", choices=["file"], help="lists without rank or score: best first as they stand")
+    add("--in-memory", action="store_true", help="read files whole: rows of a user in any place")
     add("--format", default="table", choices=reports.FORMATS, help="of the output")
-    add("--per-user", metavar="FILE", help="also write the values of every user (CSV)")
+    add(
+        "--per-user",
+        metavar="FILE",
+        help="also write every user's values (CSV); reads in memory",
+    )
     add("--plot", metavar="FILE", help="also draw the curves over k (.png, .svg, .pdf)")
     parser.set_defaults(run=_eval, check=_check_eval)
 
@@ -102,11 +108,15 @@ def _eval(options: argparse.Namespace) -> str:
 
 def _evaluate(options: argparse.Namespace, recs: str) -> TopKResult:
     """Evaluate one system; with several, an error names its file."""
-    ranks, truths = _read(options, recs)
+    several = len(options.recs) > 1
+    missing = options.missing or CONVENTIONS[options.convention].missing
+    # of one truth all systems count the same users, unless those without a list are left out:
+    # then who they are must be known, and not their number alone
+    whole = bool(options.per_user) or (several and missing == "skip")
     try:
-        return top_k_eval(
-            ranks,
-            truths,
+        return top_k_eval_files(
+            recs,
+            options.truth,
             k=options.k,
             metrics=options.metrics,
             convention=options.convention,
@@ -115,48 +125,13 @@ def _evaluate(options: argparse.Namespace, recs: str) -> TopKResult:
             duplicates=options.duplicates,
             relevant_from=options.relevant_from,
             gains=options.gains,
+            columns=dict(options.columns),
+            recs_format=options.recs_format,
+            truth_format=options.truth_format,
+            order=options.order,
+            in_memory=options.in_memory or whole,
         )
     except (ValueError, TypeError) as error:
-        if len(options.recs) == 1:
+        if not several or recs in str(error):
             raise
         raise ValueError(f"{recs}: {error}") from None
-
-
-def _read(options: argparse.Namespace, recs: str) -> tuple[Any, Any]:
-    """Read both files; a typed one beside a text one has its ids written as text."""
-    formats = (
-        options.recs_format or files.format_of(recs),
-        options.truth_format or files.format_of(options.truth),
-    )
-    columns = dict(options.columns)
-    recs_columns = {ours: name for ours, name in columns.items() if ours != "relevance"}
-    truth_columns = {ours: name for ours, name in columns.items() if ours not in ("rank", "score")}
-    ranks: Any = files.read_ranks(
-        recs, format=formats[0], columns=recs_columns, order=options.order
-    )
-    truths: Any = files.read_truths(options.truth, format=formats[1], columns=truth_columns)
-    if formats[0] in TEXT_FORMATS and formats[1] not in TEXT_FORMATS:
-        truths = _as_text(options.truth, truths)
-    elif formats[1] in TEXT_FORMATS and formats[0] not in TEXT_FORMATS:
-        ranks = _as_text(recs, ranks)
-    return ranks, truths
-
-
-def _as_text(path: str, sides: dict[Any, Any]) -> dict[str, Any]:
-    """Write users and items as decimal text, as they stand in a text file."""
-    rows = {}
-    for user, row in _textual(path, "user", sides):
-        if isinstance(row, dict):
-            rows[user] = dict(_textual(path, "item", row))
-        else:
-            rows[user] = type(row)(map(str, row))
-    return rows
-
-
-def _textual(path: str, what: str, mapping: dict[Any, Any]) -> Iterator[tuple[str, Any]]:
-    seen = set()
-    for key, value in mapping.items():
-        if str(key) in seen:
-            raise ValueError(f"{path}: {what} {str(key)!r} stands there as number and as text")
-        seen.add(str(key))
-        yield str(key), value

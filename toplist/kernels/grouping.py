@@ -44,24 +44,40 @@ def number(codes, table, known, n_known, rows):
 def count(rows, counts):
     """Add up how many entries each row has."""
     for row in rows:
-        if row < len(counts):
-            counts[row] += 1
+        counts[row] += 1
+
+
+@kernel
+def gather(starts, lengths, targets, entries, out):
+    """Copy lists of `lengths` from `starts` in `entries` to `targets` in `out`; int64 bits."""
+    for row in range(len(starts)):
+        shift = starts[row] - targets[row]
+        for i in range(targets[row], targets[row] + lengths[row]):
+            out[i] = entries[i + shift]
+
+
+@kernel
+def ranks_in_order(ranks, offsets):
+    """Return whether the ranks of every list are 1..n as they stand."""
+    wrong = 0
+    for row in range(len(offsets) - 1):
+        before = offsets[row] - 1
+        for i in range(offsets[row], offsets[row + 1]):
+            wrong |= ranks[i] ^ (i - before)
+    return wrong == 0
 
 
 @kernel
 def place_by_rank(rows, ranks, items, offsets, taken, out):
-    """Put each item at its rank in the list of its row; rows past the lists are left out.
+    """Put each item at its rank in the list of its row.
 
     Returns
     -------
     int
         The first entry whose rank is not 1..n of its row, or is taken; else -1.
     """
-    n_rows = len(offsets) - 1
     for i in range(len(rows)):
         row = rows[i]
-        if row >= n_rows:
-            continue
         place = offsets[row] + ranks[i] - 1
         if ranks[i] < 1 or place >= offsets[row + 1] or taken[place]:
             return i
@@ -78,11 +94,23 @@ def place_in_order(rows, items, values, ends, out, values_out):
     """
     for i in range(len(rows)):
         row = rows[i]
-        if row < len(ends):
-            out[ends[row]] = items[i]
-            if len(values):
-                values_out[ends[row]] = values[i]
-            ends[row] += 1
+        out[ends[row]] = items[i]
+        if len(values):
+            values_out[ends[row]] = values[i]
+        ends[row] += 1
+
+
+@kernel
+def scores_in_order(scores, offsets):
+    """Return whether the scores of every list fall as they stand; a NaN is out of order."""
+    wrong = 0
+    for row in range(len(offsets) - 1):
+        start, end = offsets[row], offsets[row + 1]
+        if start < end:
+            wrong += scores[start] != scores[start]
+        for i in range(start + 1, end):
+            wrong += not scores[i] <= scores[i - 1]
+    return wrong == 0
 
 
 @kernel

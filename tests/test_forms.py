@@ -1,0 +1,408 @@
+"""One case through every accepted form: the same `Hits`, bit for bit, or one clear error."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import toplist as tl
+
+# users 30, 10, 20 (a list of their own order), user 40 without truth; user 50 without a list
+RANKS = {30: [7, 3, 9, 1], 10: [2, 8], 20: [5, 1, 4], 40: [6]}
+TRUTHS = {10: [8, 6], 20: [4, 5, 0], 30: [1], 50: [2]}
+GRADES = {10: [1.0, 2.0], 20: [3.0, 1.0, 1.0], 30: [2.0], 50: [1.0]}
+USERS, ITEMS = list(TRUTHS), 10
+
+
+def library(name):
+    return pytest.importorskip(name)
+
+
+def same(hits, expected):
+    """Tell whether two `Hits` are the same, bit for bit."""
+    names = ("offsets", "ranks", "n_relevant", "n_listed", "gains", "ideal_gains")
+    arrays = [(getattr(hits, name), getattr(expected, name)) for name in names]
+    return (
+        all(
+            np.array_equal(a, b) and getattr(a, "dtype", 0) == getattr(b, "dtype", 0)
+            for a, b in arrays
+        )
+        and hits.k == expected.k
+        and list(hits.users or range(len(hits))) == list(expected.users or range(len(expected)))
+        and hits.n_extra == expected.n_extra
+    )
+
+
+# by key: (ranks, truths), each made by a function, to mix every one with every other
+
+
+def long(make, sides=RANKS, with_ranks=True):
+    users = [user for user, items in sides.items() for _ in items]
+    table = {"user_id": users, "item_id": [item for items in sides.values() for item in items]}
+    if with_ranks:
+        table["rank"] = [rank for items in sides.values() for rank in range(1, len(items) + 1)]
+    return make(table)
+
+
+def shuffled(make, sides=RANKS):
+    table = long(dict, sides)
+    order = np.random.default_rng(3).permutation(len(table["user_id"]))
+    return make({name: [column[i] for i in order] for name, column in table.items()})
+
+
+def listed(make, sides=RANKS):
+    return make({"user_id": list(sides), "item_id": list(sides.values())})
+
+
+def wide(make, sides=RANKS, dtype=None):
+    width = max(map(len, sides.values()))
+    rows = [items + [None] * (width - len(items)) for items in sides.values()]
+    columns = {str(rank + 1): [row[rank] for row in rows] for rank in range(width)}
+    return make({"user_id": list(sides), **columns})
+
+
+def pandas_frame(columns):
+    pandas = library("pandas")
+    frame = pandas.DataFrame(columns)
+    wide = [name for name in frame if frame[name].dtype.kind == "f"]
+    return frame.astype(dict.fromkeys(wide, "Int64"))
+
+
+def pandas_arrow(columns):
+    library("pyarrow")
+    frame = polars_frame(columns).to_arrow().to_pandas(types_mapper=library("pandas").ArrowDtype)
+    return frame
+
+
+def polars_frame(columns):
+    return library("polars").DataFrame(columns)
+
+
+def arrow_table(columns):
+    return library("pyarrow").table(columns)
+
+
+def arrow_sliced(columns):
+    pyarrow = library("pyarrow")
+    table = pyarrow.table(columns)
+    return pyarrow.concat_tables([table, table]).slice(len(table))
+
+
+class Stream:
+    """A table of no library that toplist knows: it gives itself as an Arrow stream."""
+
+    def __init__(self, columns):
+        self._table = library("pyarrow").table(columns)
+        self.columns = list(columns)
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self._table.__arrow_c_stream__(requested_schema)
+
+
+def series(sides):
+    return library("pandas").Series(sides)
+
+
+MAKERS = {
+    "pandas": pandas_frame,
+    "pandas-arrow": pandas_arrow,
+    "polars": polars_frame,
+    "pyarrow": arrow_table,
+    "pyarrow-sliced": arrow_sliced,
+    "stream": Stream,
+}
+RANKED = {"dict": lambda: RANKS, "series": lambda: series(RANKS)}
+RELEVANT = {
+    "dict": lambda: TRUTHS,
+    "dict-of-sets": lambda: {user: set(items) for user, items in TRUTHS.items()},
+    "series": lambda: series(TRUTHS),
+}
+for name, make in MAKERS.items():
+    for form, of in {"long": long, "shuffled": shuffled, "lists": listed, "wide": wide}.items():
+        RANKED[f"{name}-{form}"] = lambda make=make, of=of: of(make)
+        if form != "shuffled":
+            RELEVANT[f"{name}-{form}"] = lambda make=make, of=of: of(make, TRUTHS)
+
+
+@pytest.mark.parametrize("truths", RELEVANT)
+@pytest.mark.parametrize("ranks", RANKED)
+def test_forms_keyed_by_user(ranks, truths):
+    hits = tl.match(RANKED[ranks](), RELEVANT[truths]())
+    assert same(hits, tl.match(RANKS, TRUTHS))
+    assert hits.users == USERS
+
+
+def text(sides):
+    return {f"u{user}": [f"i{item}" for item in items] for user, items in sides.items()}
+
+
+@pytest.mark.parametrize("form", [long, shuffled, listed, wide])
+@pytest.mark.parametrize("name", MAKERS)
+def test_text_and_mixed_with_dicts(name, form):
+    make = MAKERS[name]
+    expected = tl.match(text(RANKS), text(TRUTHS))
+    assert same(tl.match(form(make, text(RANKS)), text(TRUTHS)), expected)
+    assert same(tl.match(text(RANKS), long(make, text(TRUTHS), with_ranks=False)), expected)
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_grades_in_every_table(name):
+    make = MAKERS[name]
+    expected = tl.match(RANKS, {u: dict(zip(TRUTHS[u], GRADES[u], strict=True)) for u in TRUTHS})
+    users = [user for user, items in TRUTHS.items() for _ in items]
+    flat = {
+        name: [x for row in side.values() for x in row]
+        for name, side in zip("ig", (TRUTHS, GRADES), strict=True)
+    }
+    graded = make({"user_id": users, "item_id": flat["i"], "relevance": flat["g"]})
+    assert same(tl.match(long(make), graded), expected)
+    lists = {"user_id": USERS, "item_id": list(TRUTHS.values()), "relevance": list(GRADES.values())}
+    assert same(tl.match(long(make), make(lists)), expected)
+    short = lists | {"relevance": [[1.0]] * 4}
+    with pytest.raises(ValueError, match="'relevance' must hold a list per user, as long"):
+        tl.match(long(make), make(short))
+
+
+# by position
+
+
+POSITIONS = [RANKS.get(user, []) for user in USERS], [TRUTHS[user] for user in USERS]
+
+
+def rectangle(rows, padding=-1):
+    width = max(map(len, rows))
+    return np.array([row + [padding] * (width - len(row)) for row in rows])
+
+
+def csr(rows, grades=None):
+    sparse = library("scipy.sparse")
+    users = [user for user, row in enumerate(rows) for _ in row]
+    items = [item for row in rows for item in row]
+    values = np.concatenate(grades) if grades else np.ones(len(items))
+    return sparse.coo_array((values, (users, items)), (len(rows), ITEMS)).tocsr()
+
+
+def lists_of(rows):
+    offsets = np.cumsum([0, *map(len, rows)])
+    return tl.Lists(offsets, np.concatenate([np.array(row, np.int64) for row in rows]))
+
+
+class OnDevice:
+    """Stands in for an array on a device: it must be copied before anything can read it."""
+
+    def __init__(self, array, copying="cpu"):
+        self.shape, self.copies = np.shape(array), 0
+
+        def copy():
+            self.copies += 1
+            return np.asarray(array)
+
+        setattr(self, copying, copy)
+
+    def __array__(self, *args, **kwargs):
+        raise TypeError("can't convert a device array to numpy")
+
+
+def tensor(rows):
+    return library("torch").tensor(rectangle(rows))
+
+
+BY_POSITION = {
+    "lists": lambda rows: rows,
+    "tuples": lambda rows: tuple(map(tuple, rows)),
+    "arrays": lambda rows: [np.array(row, np.int32) for row in rows],
+    "Lists": lists_of,
+    "matrix": rectangle,
+    "matrix-read-only": lambda rows: np.broadcast_to(rectangle(rows), rectangle(rows).shape),
+    "matrix-fortran": lambda rows: np.asfortranarray(rectangle(rows)),
+    "tensor": tensor,
+    "tensors": lambda rows: [
+        library("torch").tensor(row, dtype=library("torch").int64) for row in rows
+    ],
+    "device-cpu": lambda rows: OnDevice(rectangle(rows)),
+    "device-get": lambda rows: OnDevice(rectangle(rows), "get"),
+    "polars": lambda rows: library("polars").Series(rows, dtype=library("polars").List(int)),
+    "pyarrow": lambda rows: library("pyarrow").array(rows),
+    "pyarrow-chunks": lambda rows: library("pyarrow").chunked_array([rows[:2], rows[2:]]),
+}
+
+
+@pytest.mark.parametrize("truths", [*BY_POSITION, "sets", "csr", "coo", "dense"])
+@pytest.mark.parametrize("ranks", BY_POSITION)
+def test_forms_by_position(ranks, truths):
+    others = {
+        "sets": lambda rows: list(map(set, rows)),
+        "csr": csr,
+        "coo": lambda rows: csr(rows).tocoo(),
+        "dense": lambda rows: tl.Lists.from_matrix(csr(rows).toarray()),
+    }
+    given = BY_POSITION[ranks](POSITIONS[0]), (BY_POSITION | others)[truths](POSITIONS[1])
+    assert same(tl.match(*given, 4, padding=-1), tl.match(*POSITIONS, 4))
+
+
+def test_sparse_grades():
+    graded = [dict(zip(TRUTHS[u], GRADES[u], strict=True)) for u in USERS]
+    given = csr(POSITIONS[1], list(GRADES.values()))
+    assert same(tl.match(POSITIONS[0], given), tl.match(POSITIONS[0], graded))
+    twice = library("scipy.sparse").csr_array(([1.0, 1.0, 0.0], [3, 3, 5], [0, 3]), (1, ITEMS))
+    assert tl.Lists.from_matrix(twice).gains.tolist() == [2.0]
+    assert twice.nnz == 3  # the caller's is as it was
+    with pytest.raises(ValueError, match=r"entry -1\.0 of user 0, item 3"):
+        tl.match([[3]], library("scipy.sparse").csr_array(([-1.0], [3], [0, 1]), (1, ITEMS)))
+    with pytest.raises(TypeError, match=r"sparse matrix: scores enter by scores\.top_k"):
+        tl.match(given, POSITIONS[1])
+
+
+def test_a_device_array_is_copied_once():
+    ranks = OnDevice(rectangle(POSITIONS[0]))
+    tl.match(ranks, POSITIONS[1], padding=-1)
+    assert ranks.copies == 1
+
+
+def test_arrow_lists_are_not_copied():
+    pyarrow = library("pyarrow")
+    lists = pyarrow.array([[5, 7, 8], [4, 6]])
+    from toplist.foreign import native
+
+    items = native(lists, "ranks").items
+    assert items.ctypes.data == lists.values.buffers()[1].address
+
+
+def test_one_user_as_a_column_or_a_tensor():
+    for ids in (library("torch").tensor([5, 7, 8]), library("pyarrow").array([5, 7, 8])):
+        assert tl.recall(ids, {7}).tolist() == [0, 1, 1]
+    assert tl.recall(library("polars").Series([5, 7, 8]), {7}).tolist() == [0, 1, 1]
+
+
+def test_leave_one_out_truth_as_a_series_or_a_column():
+    pandas = library("pandas")
+    expected = tl.match(RANKS, {30: 3, 10: 9})
+    assert same(tl.match(series(RANKS), pandas.Series({30: 3, 10: 9})), expected)
+    assert tl.match(POSITIONS[0], library("polars").Series([8, 5, 9, 2])).ranks.tolist() == [
+        2,
+        1,
+        3,
+    ]
+
+
+def test_a_wide_frame_without_a_user_column_is_keyed_by_its_index():
+    pandas = library("pandas")
+    frame = pandas.DataFrame(rectangle([RANKS[30][:2], RANKS[10]]), index=[30, 10])
+    expected = tl.match({30: RANKS[30][:2], 10: RANKS[10]}, TRUTHS)
+    assert same(tl.match(frame, TRUTHS), expected)
+
+
+def test_padding_ends_the_lists_of_tables():
+    padded = {"user_id": [1, 2], "item_id": [[5, 7, -1], [4, -1, -1]]}
+    truths = {"user_id": [2, 1], "item_id": [[4, -1], [7, 5]]}
+    for name in ("pandas", "polars", "pyarrow"):
+        hits = tl.match(MAKERS[name](padded), MAKERS[name](truths), padding=-1)
+        assert same(hits, tl.match({1: [5, 7], 2: [4]}, {2: [4], 1: [7, 5]}))
+    with pytest.raises(ValueError, match="user 1 has padding at rank 2, before a real id"):
+        tl.match(MAKERS["polars"](padded | {"item_id": [[5, -1, 7], [4]]}), {1: [5]}, padding=-1)
+
+
+# what is refused
+
+
+@pytest.mark.parametrize("name", ["pandas-arrow", "polars", "pyarrow"])
+def test_nulls_in_lists_are_named(name):
+    make = MAKERS[name]
+    for items, message in (
+        ([[1, None], [2]], "column 'item_id' holds a null in the list of row 0"),
+        ([[1], None], r"column 'item_id' is null in row 1: write \[\]"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            tl.match(make({"user_id": [1, 2], "item_id": items}), {1: [1]})
+
+
+def test_nulls_of_pandas_lists_are_named():
+    pandas = library("pandas")
+    for items, error, message in (
+        ([[1, None], [2]], TypeError, "None is a NoneType, never an id"),
+        ([[1], None], ValueError, "column 'item_id' holds None in row 1, not a list"),
+    ):
+        with pytest.raises(error, match=message):
+            tl.match(pandas.DataFrame({"user_id": [1, 2], "item_id": items}), {1: [1]})
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_a_user_twice_is_named(name):
+    make = MAKERS[name]
+    twice = {"user_id": ["a", "b", "a"], "item_id": [[1], [2], [3]]}
+    with pytest.raises(ValueError, match=r"user 'a' stands in rows 0 and 2"):
+        tl.match(make(twice), {"a": [1]})
+    with pytest.raises(ValueError, match=r"user 'a' stands in rows 0 and 2"):
+        tl.match({"a": [1]}, make(twice))
+
+
+def test_a_user_twice_in_an_index():
+    with pytest.raises(ValueError, match="user 'a' stands in the index twice"):
+        tl.match(library("pandas").Series([[1], [2]], index=["a", "a"]), {"a": [1]})
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_a_hole_in_a_wide_row(name):
+    table = {"user_id": [1, 2], "1": [5, None], "2": [6, 7]}
+    with pytest.raises(ValueError, match="column '1' is null in row 1, before a real id"):
+        tl.match(MAKERS[name](table), {1: [5]})
+
+
+def test_a_table_beside_lists_by_position():
+    with pytest.raises(TypeError, match=r"ranks is a table.*ground_truths is a list: give both"):
+        tl.match(long(pandas_frame), [[1]])
+    with pytest.raises(TypeError, match=r"ground_truths is a table.*ranks is a list"):
+        tl.match([[1]], long(pandas_frame, TRUTHS, with_ranks=False))
+
+
+def test_two_kinds_of_ids_across_forms():
+    with pytest.raises(TypeError, match=r"ids of two kinds, 7 in ranks and 'i8' in ground_truths"):
+        tl.match(
+            long(polars_frame), {user: [f"i{i}" for i in items] for user, items in TRUTHS.items()}
+        )
+    with pytest.raises(TypeError, match=r"'user_id' holds ids of two kinds, 30 in ranks and 'u10'"):
+        tl.match(long(polars_frame), {f"u{user}": items for user, items in TRUTHS.items()})
+
+
+def test_a_series_of_single_ids_has_no_ranking():
+    with pytest.raises(TypeError, match="a Series with one id per user"):
+        tl.match(library("pandas").Series([1, 2]), [[1], [2]])
+
+
+def test_a_table_of_another_library_needs_pyarrow(monkeypatch):
+    table = Stream(long(dict))
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(TypeError, match=r"pip install 'toplist\[io\]'"):
+        tl.match(table, TRUTHS)
+
+
+def test_a_column_that_is_no_table_of_lists():
+    with pytest.raises(TypeError, match="never an id"):
+        tl.match(library("pyarrow").array([0.5, 0.25]), {1})
+
+
+def test_libraries_are_not_imported_for_others():
+    """Lists load no library; a table of one library loads no other."""
+    libraries = ("pandas", "polars", "pyarrow", "torch", "tqdm")  # numba itself looks for scipy
+    script = (
+        "import sys, toplist as tl\n"
+        "tl.match({1: [2]}, {1: [2]})\n"
+        f"print([name for name in {libraries} if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"
+    library("polars")
+    script = (
+        "import sys, polars, toplist as tl\n"
+        "before = set(sys.modules)\n"
+        "table = polars.DataFrame({'user_id': ['a'], 'item_id': [['x']]})\n"
+        "tl.match(table, table)\n"
+        f"print([name for name in {libraries} if name in set(sys.modules) - before])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"

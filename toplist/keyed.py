@@ -1,0 +1,222 @@
+"""`Keyed`: one side of an evaluation whose lists are keyed by a column of users, and its alignment.
+
+Tables of every kind and, beside a table, dicts come to this form; two of them are brought into
+lists in the order in which users appear in the truth.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toplist.admitted import Admitted
+from toplist.columns import Column
+from toplist.containers import flatten, is_truth_container
+from toplist.flat import Flat, compact, trim
+from toplist.grades import Grading, apply
+from toplist.hits import offsets_of
+from toplist.ids import encode_alone, integer_padding, kinds_of
+from toplist.lists import Lists
+
+
+@dataclass(frozen=True, eq=False)
+class Keyed:
+    """Lists of ids, each under its user: list i is ``items.codes[offsets[i]:offsets[i + 1]]``."""
+
+    side: str
+    users: Column
+    items: Column
+    offsets: NDArray[np.int64]
+    grades: NDArray[np.float64] | None = None
+
+    def take(self, places: NDArray[np.int64]) -> "Keyed":
+        """Return the lists at `places`; -1 stands for an empty one. The users stay behind."""
+        starts, ends = (
+            np.append(part, 0)[places] for part in (self.offsets[:-1], self.offsets[1:])
+        )
+        offsets = offsets_of(ends - starts)
+        items = np.empty(offsets[-1], np.int64)
+        grades = None if self.grades is None else np.empty(offsets[-1])
+        self.copy_to(places, offsets[:-1], items, grades)
+        return replace(self, items=replace(self.items, codes=items), offsets=offsets, grades=grades)
+
+    def copy_to(
+        self,
+        places: NDArray[np.int64],
+        targets: NDArray[np.int64],
+        items: NDArray[np.int64],
+        grades: NDArray[np.float64] | None,
+    ) -> None:
+        """Copy the lists at `places` into `items`, and their grades, each from its target on."""
+        from toplist.kernels import grouping, readonly
+
+        starts = np.append(self.offsets[:-1], 0)[places]
+        lengths = np.append(np.diff(self.offsets), 0)[places]
+        where = readonly(starts), readonly(lengths), readonly(targets)
+        grouping.gather(*where, readonly(self.items.codes), items)
+        if grades is not None:
+            given = readonly(self.grades, np.float64).view(np.int64)  # type: ignore[arg-type]
+            grouping.gather(*where, given, grades.view(np.int64))
+
+    def flat(self) -> Flat:
+        """Return the lists, in their order."""
+        lengths = np.diff(self.offsets)
+        return Flat(
+            self.side, self.items.codes, self.offsets, lengths, self.grades, self.items.names
+        )
+
+
+def keyed(rows: Mapping[Any, Any], side: str) -> Keyed:
+    """Return a dict user -> ids in the form of a table."""
+    flat = flatten([r if is_truth_container(r) else [r] for r in rows.values()], None, side)
+    items = Column("item_id", *encode_alone(flat))
+    users = list(rows)
+    keys = np.array(users) if users and kinds_of(users, side) == {int} else None
+    if keys is None or keys.dtype.kind not in "iu":  # text, or integers beyond 64 bits
+        column = Column("user_id", np.arange(len(users)), users)
+    else:
+        column = Column("user_id", keys)
+    return Keyed(side, column, items, flat.offsets, flat.grades)
+
+
+def admit_keyed(
+    ranked: Keyed, truth: Keyed, k: int | None, padding: Any, grading: Grading
+) -> Admitted:
+    """Admit two sides that are keyed by user."""
+    return admit_aligned(*align(ranked, truth), k, padding, grading)
+
+
+def admit_aligned(
+    users: Sequence[Any],
+    listed: Flat,
+    relevant: Flat,
+    n_extra: int,
+    k: int | None,
+    padding: Any,
+    grading: Grading,
+) -> Admitted:
+    """Admit the integer ids, or codes, of two sides that are brought into line."""
+    if k is not None:
+        listed = listed.cut(k)
+    if padding is not None:
+        listed, relevant = (trim(f, _code_of(padding, f), users) for f in (listed, relevant))
+    lengths = listed.lengths
+    given = compact(relevant)
+    return Admitted(
+        ranked=Lists(listed.offsets, listed.ids),
+        lengths=lengths,
+        truth=apply(given, relevant, grading, users),
+        grading=grading,
+        depth=int(lengths.max(initial=0)) if k is None else k,
+        users=users,
+        single=False,
+        n_extra=n_extra,
+        sources=(listed, relevant),
+        hashed=False,
+    )
+
+
+def _code_of(padding: Any, flat: Flat) -> int | None:
+    """Return how padding is written among the ids of one side; None if it is not there."""
+    if flat.names is None:
+        return integer_padding(padding, flat.ids.dtype)
+    return flat.names.index(padding) if padding in flat.names else None
+
+
+def align(ranked: Keyed, truth: Keyed) -> tuple[list[Any], Flat, Flat, int]:
+    """Bring two sides into lists: users, ranked and relevant ids of each, users left over.
+
+    Raises
+    ------
+    TypeError
+        For ids of two kinds.
+    ValueError
+        For a user who stands twice on a side, or no user on both sides.
+    """
+    ranked, truth = _alike(ranked, truth)
+    numbers, known, n_users = numbered(truth.users.codes, ranked.users.codes)
+    for side, found in ((truth, numbers[0]), (ranked, numbers[1])):
+        _refuse_twice(side, found)
+    users = truth.users.decoded(known[:n_users])
+    if len(numbers[1]) and n_users and int(numbers[1].min()) >= n_users:
+        other = ranked.users.decode(known[n_users])
+        raise ValueError(f"no user is in both: ranks has {other!r}, ground_truths has {users[0]!r}")
+    places = np.full(len(known), -1)
+    places[numbers[1]] = np.arange(len(numbers[1]))
+    places = places[:n_users]
+    if len(numbers[1]) != n_users or not np.array_equal(places, np.arange(n_users)):
+        ranked = ranked.take(places)
+    return users, ranked.flat(), truth.flat(), len(known) - n_users
+
+
+def numbered(*columns: NDArray[np.int64]) -> tuple[list[NDArray[np.int64]], NDArray[np.int64], int]:
+    """Give the codes of several columns numbers, in the order in which they appear.
+
+    The numbers of each column, the code of each number, and how many the first one has.
+    """
+    from toplist.kernels import grouping, readonly
+
+    n = sum(map(len, columns))
+    table, known = np.full(1 << (2 * n + 1).bit_length(), -1, np.int64), np.empty(n, np.int64)
+    numbers, n_known, n_first = [], 0, 0
+    for i, codes in enumerate(columns):
+        numbers.append(np.empty(len(codes), np.int64))
+        n_known = grouping.number(readonly(codes), table, known, n_known, numbers[i])
+        n_first = n_known if i == 0 else n_first
+    return numbers, known[:n_known], n_first
+
+
+def _refuse_twice(side: Keyed, numbers: NDArray[np.int64]) -> None:
+    counts = np.bincount(numbers)
+    if len(numbers) and counts.max() > 1:
+        first, second = np.flatnonzero(numbers == np.argmax(counts > 1))[:2].tolist()
+        user = side.users.decode(side.users.codes[first])
+        raise ValueError(
+            f"{side.side}: user {user!r} stands in rows {first} and {second}: a user has one list"
+        )
+
+
+def _alike(ranked: Keyed, truth: Keyed) -> tuple[Keyed, Keyed]:
+    """Return two sides whose codes are equal exactly where the ids are."""
+    users = alike(ranked.users, truth.users)
+    items = alike(ranked.items, truth.items)
+    sides = zip((ranked, truth), users, items, strict=True)
+    ranked, truth = (replace(side, users=user, items=item) for side, user, item in sides)
+    return ranked, truth
+
+
+def alike(a: Column, b: Column) -> tuple[Column, Column]:
+    """Return columns of both sides, ranks first, whose codes are equal where the ids are."""
+    if not len(a.codes):  # an empty column is of any kind
+        return Column(a.name, np.empty(0, np.int64), b.names), b
+    if not len(b.codes):
+        return a, Column(b.name, np.empty(0, np.int64), a.names)
+    if (a.names is None) != (b.names is None):
+        raise TypeError(
+            f"column {b.name!r} holds ids of two kinds, {_example(a)} in ranks and {_example(b)} "
+            "in ground_truths: they are never equal; convert one side"
+        )
+    if a.names is None or b.names is None:
+        return _same_width(a, b)
+    place = {name: code for code, name in enumerate(b.names)}
+    codes = np.array([place.setdefault(name, len(place)) for name in a.names], np.int64)
+    names = list(place)
+    return Column(a.name, codes[a.codes], names), Column(b.name, b.codes, names)
+
+
+def _example(column: Column) -> str:
+    return repr(column.decode(column.codes[0]))
+
+
+def _same_width(a: Column, b: Column) -> tuple[Column, Column]:
+    """Bring integers to int64; beyond it, to codes."""
+    top = np.iinfo(np.int64).max
+    if all(c.codes.dtype != np.uint64 or c.codes.max(initial=0) <= top for c in (a, b)):
+        return tuple(Column(c.name, c.codes.astype(np.int64, copy=False)) for c in (a, b))  # type: ignore[return-value]
+    columns = []
+    for column in (a, b):
+        values, codes = np.unique(column.codes, return_inverse=True)
+        columns.append(Column(column.name, codes, values.tolist()))
+    return alike(*columns)

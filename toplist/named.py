@@ -1,0 +1,75 @@
+"""A table and what its columns are called."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
+
+from toplist import columns as cols
+from toplist.columns import Column
+
+COLUMNS = ("user_id", "item_id", "rank", "score", "relevance")
+
+
+def renamed(columns: Mapping[str, str] | None) -> dict[str, str]:
+    """Return what each of `COLUMNS` is called in the tables."""
+    unknown = [name for name in columns or {} if name not in COLUMNS]
+    if unknown:
+        raise ValueError(f"columns: {unknown[0]!r} is none of {', '.join(COLUMNS)}")
+    return {name: name for name in COLUMNS} | dict(columns or {})
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """One side: a frame, what to call it in messages, and what its columns are called.
+
+    `order` of "file" takes ranked items as they stand; `first` is the number of the first row, in
+    a part of a table.
+    """
+
+    frame: Any
+    side: str
+    names: Mapping[str, str]
+    order: str | None = None
+    first: int = 0
+
+    @property
+    def columns(self) -> list[Any]:
+        """The names of the columns."""
+        return cols.names_of(self.frame)
+
+    @property
+    def beside(self) -> str | None:
+        """The column whose values go with the items: a rank or score, of a truth the relevance."""
+        wanted = ("rank", "score") if self.side == "ranks" else ("relevance",)
+        found = [name for name in wanted if self.names[name] in self.columns]
+        return found[0] if found and self.order is None else None
+
+    def one_of(self, *wanted: str) -> str:
+        """Return the first of the wanted columns that is there."""
+        for name in wanted:
+            if self.names[name] in self.columns:
+                return name
+        told = " or ".join(repr(self.names[name]) for name in wanted)
+        raise ValueError(
+            f"{self.side} has no column {told}, but {', '.join(map(repr, self.columns))}; other "
+            f"names: columns={{{wanted[0]!r}: '...'}}"
+        )
+
+    def ids(self, wanted: str) -> Column:
+        """Return a column of ids."""
+        return cols.ids(self.frame, self.names[self.one_of(wanted)], self.side, first=self.first)
+
+    def numbers(self, wanted: str) -> NDArray[Any]:
+        """Return a column of numbers."""
+        return cols.numbers(self.frame, self.names[wanted], self.side)
+
+    def wide(self) -> list[Any]:
+        """Return the columns 1 to K in order, if the others (but user_id) are these."""
+        rest = [name for name in self.columns if name != self.names["user_id"]]
+        if not rest or not all(str(name).isdecimal() for name in rest):
+            return []
+        rest.sort(key=int)
+        first = int(rest[0])
+        return rest if [int(name) for name in rest] == [*range(first, first + len(rest))] else []
