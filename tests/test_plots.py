@@ -157,6 +157,13 @@ def test_segments_of_several_systems(result, other):
     assert [round(place) for place in places[1]] == [0, 1]
 
 
+def test_segments_without_a_label_and_without_anything(result):
+    ax = plots.segments({None: result}, "mrr@5")
+    assert ax.get_yticklabels()[0].get_text() == "no label\n50 users"
+    with pytest.raises(ValueError, match="no segment to draw"):
+        plots.segments({}, "mrr@5")
+
+
 # Exposure
 
 

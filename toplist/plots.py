@@ -159,6 +159,8 @@ def segments(
     >>> [text.get_text() for text in ax.get_yticklabels()]
     ['new\n2 users', 'old\n3 users']
     """
+    if not results:
+        raise ValueError("no segment to draw: give a dict of segment -> result")
     nested = all(isinstance(one, Mapping) for one in results.values())
     systems: Mapping[str, Any] = results if nested else {"": results}
     labels: dict[str, set[int]] = {}
