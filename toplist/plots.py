@@ -177,7 +177,8 @@ def segments(
         colour, marker = COLOURS[i % len(COLOURS)], MARKERS[i % len(MARKERS)]
         ax.errorbar(means, places, xerr=reach, fmt=marker, color=colour, capsize=3, label=system)
     told = [
-        f"{label}\n{' or '.join(f'{n:,}' for n in n_users)} users"
+        f"{'no label' if label is None else label}\n"
+        f"{' or '.join(f'{n:,}' for n in sorted(n_users))} users"
         for label, n_users in labels.items()
     ]
     ax.set_yticks(range(len(labels)), told)
