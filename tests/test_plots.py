@@ -110,6 +110,25 @@ def test_a_wrong_metric_is_named(result):
         plots.curves({}, "ndcg")
 
 
+def test_k_belongs_to_values_and_not_to_curves(result):
+    for draw in (
+        lambda: result.plot("ndcg@5"),
+        lambda: plots.sampled(result, result, "ndcg@5"),
+    ):
+        with pytest.raises(ValueError, match=r"'ndcg@5': a curve runs over every k; give 'ndcg'"):
+            draw()
+    for draw in (plots.per_user, plots.segments):
+        with pytest.raises(ValueError, match=r"'ndcg': it is drawn at one k; .*'ndcg@10'"):
+            draw({"a": result}, "ndcg")
+
+
+def test_what_is_no_result(result):
+    with pytest.raises(TypeError, match="give a result, or a dict of label -> result, not list"):
+        plots.curves([result], "ndcg")
+    with pytest.raises(ValueError, match="dict of segment -> result"):
+        plots.segments(result, "ndcg@5")
+
+
 # Users and segments
 
 

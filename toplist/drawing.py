@@ -65,10 +65,28 @@ def _png(drawn: Any) -> bytes:
 def named(results: "TopKResult | Mapping[str, TopKResult]") -> "Mapping[str, TopKResult]":
     """Return the results by label; a single one has none."""
     if not isinstance(results, Mapping):
+        if not hasattr(results, "terms"):
+            kind = type(results).__name__
+            raise TypeError(f"give a result, or a dict of label -> result, not {kind}")
         return {"": results}
     if not results:
         raise ValueError("no result to draw: give one, or a dict of label -> result")
     return results
+
+
+def check_curves(metrics: Sequence[str]) -> None:
+    """Raise ValueError for a metric with its own k: a curve runs over all of them."""
+    for metric in metrics:
+        if "@" in metric:
+            raise ValueError(
+                f"{metric!r}: a curve runs over every k; give {metric.split('@')[0]!r}"
+            )
+
+
+def check_value(name: str) -> None:
+    """Raise ValueError for a metric without a k where one number is drawn."""
+    if "@" not in name:
+        raise ValueError(f"{name!r}: it is drawn at one k; give for example '{name}@10'")
 
 
 def equal(
@@ -152,3 +170,17 @@ def rules_of(results: "Iterable[TopKResult]") -> str:
 def band(level: float) -> str:
     """Say what a band is."""
     return f"band: {level * 100:g} % interval"
+
+
+def lorenz(counts: Floats, label: str) -> tuple[Floats, Floats]:
+    """Return the corners of a Lorenz curve: shares of items, and of recommendations."""
+    if counts.ndim != 1 or not np.all((counts >= 0) & (counts < np.inf)) or not counts.any():
+        of = f" of {label!r}" if label else ""
+        raise ValueError(f"counts{of}: one number per item is needed, 0 or more, and not all 0")
+    total = np.concatenate([[0.0], np.cumsum(np.sort(counts))])
+    return np.arange(len(total)) / len(counts), total / total[-1]
+
+
+def gini(items: Floats, share: Floats) -> float:
+    """Return twice the area between the diagonal and a curve of straight pieces."""
+    return 1 - float(np.sum(np.diff(items) * (share[1:] + share[:-1])))

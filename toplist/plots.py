@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from toplist import drawing
 from toplist.drawing import COLOURS, GREY, MARKERS
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from toplist.results import TopKResult
 
 __all__ = ["curves", "exposure", "per_user", "sampled", "segments"]
-
-Floats = NDArray[np.float64]
 
 
 def curves(
@@ -61,6 +59,7 @@ def curves(
     systems = drawing.named(results)
     first = next(iter(systems.values()))
     names = [metrics] if isinstance(metrics, str) else list(metrics or first.terms.metrics)
+    drawing.check_curves(names)
     groups = drawing.equal(systems, names, level)
     ax = drawing.axes(ax)
     for i, (label, result) in enumerate(systems.items()):
@@ -104,6 +103,7 @@ def per_user(
     >>> tl.plots.per_user(result, "mrr@2").get_xlabel()
     'mrr@2 of a user'
     """
+    drawing.check_value(name)
     ax = drawing.axes(ax)
     systems = drawing.named(results)
     for i, (label, result) in enumerate(systems.items()):
@@ -159,7 +159,8 @@ def segments(
     >>> [text.get_text() for text in ax.get_yticklabels()]
     ['new\n2 users', 'old\n3 users']
     """
-    if not results:
+    drawing.check_value(name)
+    if not isinstance(results, Mapping) or not results:
         raise ValueError("no segment to draw: give a dict of segment -> result")
     nested = all(isinstance(one, Mapping) for one in results.values())
     systems: Mapping[str, Any] = results if nested else {"": results}
@@ -225,8 +226,8 @@ def exposure(counts: ArrayLike | Mapping[str, ArrayLike], *, ax: Axes | None = N
     systems = counts if isinstance(counts, Mapping) else {"": counts}
     ax.plot([0, 1], [0, 1], color=GREY, linewidth=1, linestyle=(0, (2, 2)))
     for i, (label, of_items) in enumerate(systems.items()):
-        items, share = _lorenz(np.asarray(of_items, np.float64), label)
-        gini = f"Gini {_gini(items, share):.3f}"
+        items, share = drawing.lorenz(np.asarray(of_items, np.float64), label)
+        gini = f"Gini {drawing.gini(items, share):.3f}"
         told = f"{label} ({gini})" if label else gini
         ax.plot(items, share, label=told, linewidth=1.8, **drawing.style(i, i))
     ax.set_xlabel("share of items, least recommended first")
@@ -271,6 +272,7 @@ def sampled(
     >>> [text.get_text() for text in tl.plots.sampled(*results, "hit").get_legend().get_texts()]
     ['sampled candidates', 'all items']
     """
+    drawing.check_curves([metric])
     ax = drawing.axes(ax)
     for dash, (words, results) in enumerate((("all items", full), ("sampled candidates", sampled))):
         for i, (label, result) in enumerate(drawing.named(results).items()):
@@ -282,17 +284,3 @@ def sampled(
     drawing.caption(ax, drawing.users_of(shown), drawing.rules_of(shown), drawing.band(level))
     drawing.legend(ax)
     return ax
-
-
-def _lorenz(counts: Floats, label: str) -> tuple[Floats, Floats]:
-    """Return the corners of a Lorenz curve: shares of items, and of recommendations."""
-    if counts.ndim != 1 or not np.all((counts >= 0) & (counts < np.inf)) or not counts.any():
-        of = f" of {label!r}" if label else ""
-        raise ValueError(f"counts{of}: one number per item is needed, 0 or more, and not all 0")
-    total = np.concatenate([[0.0], np.cumsum(np.sort(counts))])
-    return np.arange(len(total)) / len(counts), total / total[-1]
-
-
-def _gini(items: Floats, share: Floats) -> float:
-    """Return twice the area between the diagonal and a curve of straight pieces."""
-    return 1 - float(np.sum(np.diff(items) * (share[1:] + share[:-1])))
