@@ -77,10 +77,9 @@ def named(results: "TopKResult | Mapping[str, TopKResult]") -> "Mapping[str, Top
 def check_curves(metrics: Sequence[str]) -> None:
     """Raise ValueError for a metric with its own k: a curve runs over all of them."""
     for metric in metrics:
-        if "@" in metric:
-            raise ValueError(
-                f"{metric!r}: a curve runs over every k; give {metric.split('@')[0]!r}"
-            )
+        base, at, _ = metric.partition("@")
+        if at:
+            raise ValueError(f"{metric!r}: a curve runs over every k; give {base!r}")
 
 
 def check_value(name: str) -> None:
