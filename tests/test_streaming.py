@@ -73,8 +73,7 @@ def parts(request, monkeypatch):
     """Read files in large parts, and in parts of a few rows."""
     if request.param == "cut":
         monkeypatch.setattr(batches, "TEXT", 8)
-        monkeypatch.setattr(parquet, "LONG", 10)
-        monkeypatch.setattr(parquet, "LISTS", 3)
+        monkeypatch.setattr(parquet, "IDS", 12)
         monkeypatch.setattr(streaming, "PATIENCE", 20)
         monkeypatch.setattr(streaming, "PART", 2)
 
@@ -378,7 +377,7 @@ def test_broken_text(bad, tmp_path, parts):
 
 def test_a_user_with_a_million_items(tmp_path, monkeypatch):
     pyarrow, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    monkeypatch.setattr(parquet, "LONG", 1 << 16)
+    monkeypatch.setattr(parquet, "IDS", 1 << 16)
     n = 1_000_000
     users = np.concatenate([[1, 1], np.full(n, 2), [3]])
     items, ranks = np.arange(n + 3), np.concatenate([[1, 2], np.arange(1, n + 1), [1]])

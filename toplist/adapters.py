@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from toplist import texts
 from toplist.ids import kinds_of
 
 Offsets = NDArray[np.int64]
@@ -88,6 +89,9 @@ class Pandas:
     def codes(frame: Any, name: str) -> tuple[NDArray[np.int64], list[Any]]:
         """Return codes (-1 for null) and the distinct values."""
         series = frame[name]
+        pyarrow = sys.modules.get("pyarrow")
+        if pyarrow is not None and getattr(series.dtype, "storage", "") == "pyarrow":
+            return _Arrow.codes(pyarrow.table({name: pyarrow.array(series)}), name)
         if hasattr(series, "cat"):
             return series.cat.codes.to_numpy(np.int64), series.cat.categories.tolist()
         if series.dtype == object:
@@ -134,6 +138,10 @@ class _Polars:
     def codes(frame: Any, name: str) -> tuple[NDArray[np.int64], list[Any]]:
         """Return codes (-1 for null) and the distinct values."""
         polars, series = sys.modules["polars"], frame[name]
+        if series.dtype == polars.String and len(series) and not series.null_count():
+            found = texts.joined(series.str.join("\0").item(), len(series))
+            if found is not None:
+                return found
         names = series.drop_nulls().unique().to_list()
         if not all(type(one) is str for one in names):
             place = {one: code for code, one in enumerate(names)}
@@ -193,10 +201,26 @@ class _Arrow:
     def codes(cls, frame: Any, name: str) -> tuple[NDArray[np.int64], list[Any]]:
         """Return codes (-1 for null) and the distinct values."""
         column = cls._column(frame, name)
+        types = sys.modules["pyarrow"].types
+        if types.is_string_view(column.type):
+            column = column.cast(sys.modules["pyarrow"].large_string())
+        textual = types.is_string(column.type) or types.is_large_string(column.type)
+        if textual and len(column) and not column.null_count:
+            return cls._texts(column)
         if not hasattr(column, "dictionary"):
             column = column.dictionary_encode()
         codes = column.indices.fill_null(-1).to_numpy(zero_copy_only=False)
         return codes.astype(np.int64), column.dictionary.to_pylist()
+
+    @staticmethod
+    def _texts(column: Any) -> tuple[NDArray[np.int64], list[Any]]:
+        """Give strings numbers where they lie in memory."""
+        _, offsets, data = column.buffers()
+        wide = sys.modules["pyarrow"].types.is_large_string(column.type)
+        width = np.dtype(np.int64 if wide else np.int32)
+        bounds = np.frombuffer(offsets, width, len(column) + 1, column.offset * width.itemsize)
+        text = np.empty(0, np.uint8) if data is None else np.frombuffer(data, np.uint8)
+        return texts.numbered(text, bounds[:-1].astype(np.int64), bounds[1:].astype(np.int64))
 
     @classmethod
     def lists(cls, frame: Any, name: str, side: str, first: int) -> tuple[Offsets, Any] | None:

@@ -179,7 +179,7 @@ class _Join:
         met = self.waiting[1 - side].has(numbers)
         self.waiting[side].add(numbers[~met], lists.take(np.flatnonzero(~met)), len(self.users))
         if met.any():
-            here = lists.take(np.flatnonzero(met))
+            here = lists if met.all() else lists.take(np.flatnonzero(met))
             there = self.waiting[1 - side].take(numbers[met])
             pair = (here.offsets, here.items.codes, here.grades), there
             self._evaluate(numbers[met], *(pair if side == 0 else pair[::-1]))

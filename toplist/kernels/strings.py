@@ -1,4 +1,4 @@
-"""Hashing of strings, given as bytes."""
+"""Hashing and numbering of strings, given as bytes."""
 
 import numpy as np
 
@@ -8,26 +8,94 @@ GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 @kernel
+def hash_of(text, start, end):
+    """Return a hash (uint64) of some bytes: eight at a time, a multiplication and a shift."""
+    hashed = np.uint64(end - start) * GOLDEN
+    at = start
+    while at + 8 <= end:
+        word = np.uint64(0)
+        for b in range(8):
+            word |= np.uint64(text[np.uint64(at + b)]) << np.uint64(8 * b)
+        hashed = (hashed ^ word) * GOLDEN
+        hashed ^= hashed >> np.uint64(32)
+        at += 8
+    tail = np.uint64(0)
+    while at < end:
+        tail = (tail << np.uint64(8)) | np.uint64(text[np.uint64(at)])
+        at += 1
+    hashed = (hashed ^ tail) * GOLDEN
+    return hashed ^ (hashed >> np.uint64(29))
+
+
+@kernel
+def equal(text, start, end, other, other_end):
+    """Return whether two stretches of bytes are the same."""
+    if end - start != other_end - other:
+        return False
+    for i in range(end - start - 1, -1, -1):  # ids differ at their ends
+        if text[np.uint64(start + i)] != text[np.uint64(other + i)]:
+            return False
+    return True
+
+
+@kernel
 def hash_strings(text, ends, hashes):
     """Fill `hashes` (int64) with a hash of each string in `text` (uint8).
 
-    String i ends before ``ends[i]``, where one byte separates it from the next. Eight bytes at a
-    time are mixed by a multiplication and a shift.
+    String i ends before ``ends[i]``, where one byte separates it from the next.
     """
     at = 0
     for i in range(len(ends)):
-        hashed = np.uint64(ends[i] - at) * GOLDEN
-        while at + 8 <= ends[i]:
-            word = np.uint64(0)
-            for b in range(8):
-                word |= np.uint64(text[np.uint64(at + b)]) << np.uint64(8 * b)
-            hashed = (hashed ^ word) * GOLDEN
-            hashed ^= hashed >> np.uint64(32)
-            at += 8
-        tail = np.uint64(0)
-        while at < ends[i]:
-            tail = (tail << np.uint64(8)) | np.uint64(text[np.uint64(at)])
-            at += 1
-        hashed = (hashed ^ tail) * GOLDEN
-        hashes[i] = np.int64(hashed ^ (hashed >> np.uint64(29)))
+        hashes[i] = np.int64(hash_of(text, at, ends[i]))
         at = ends[i] + 1
+
+
+@kernel
+def number_strings(text, starts, ends, begin, table, first, hashes, n_known, codes):
+    """Fill `codes` with the number of each string, in order of appearance, from `begin` on.
+
+    Parameters
+    ----------
+    table : int64 (a power of two), -1 where free; written
+        Open addressing: numbers of the known strings.
+    first, hashes : (at least half of the table,), written
+        Where each known string stands first, and its hash.
+
+    Returns
+    -------
+    int, int
+        Where it stopped since the table is half full, else the end; and how many are known.
+    """
+    last = np.uint64(len(table) - 1)
+    for i in range(begin, len(starts)):
+        if i > 0 and equal(text, starts[i], ends[i], starts[i - 1], ends[i - 1]):
+            codes[i] = codes[i - 1]  # a table sorted by user
+            continue
+        hashed = hash_of(text, starts[i], ends[i])
+        slot = hashed & last
+        while table[slot] >= 0:
+            known = table[slot]
+            one = first[known]
+            if hashes[known] == hashed and equal(text, starts[i], ends[i], starts[one], ends[one]):
+                break
+            slot = (slot + np.uint64(1)) & last
+        if table[slot] < 0:
+            if 2 * n_known >= len(table):
+                return i, n_known
+            table[slot] = n_known
+            first[n_known] = i
+            hashes[n_known] = hashed
+            n_known += 1
+        codes[i] = table[slot]
+    return len(starts), n_known
+
+
+@kernel
+def place_hashes(hashes, table):
+    """Put the numbers of distinct strings into an empty table, by their hashes."""
+    last = np.uint64(len(table) - 1)
+    for known in range(len(hashes)):
+        slot = hashes[known] & last
+        while table[slot] >= 0:
+            slot = (slot + np.uint64(1)) & last
+        table[slot] = known
