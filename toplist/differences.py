@@ -16,14 +16,14 @@ Results = Mapping[str, "TopKResult"]
 
 def differences(results: Results) -> list[str]:
     """Say in a line each what makes the numbers of some results not comparable."""
-    first = next(iter(results.values()))
+    (first, one), *others = results.items()
     lines = [
         _split("CONVENTIONS", results, rules),
         _split("AVERAGES", results, averaging),
         _split("POLICIES", results, lambda r: policies(r.terms.empty, r.terms.missing)),
         _split("METRICS OR K", results, _shown),
         *_formulas(results),
-        *(_users(next(iter(results)), first, name, result) for name, result in results.items()),
+        *(_users(first, one, name, other) for name, other in others if not _same_users(one, other)),
     ]
     return [line for line in lines if line]
 
@@ -56,6 +56,15 @@ def _formulas(results: Results) -> list[str]:
         if found.setdefault(name, metric) != metric
     }
     return [f"DIFFERENT FORMULAS: of {', '.join(differ)}"] if differ else []
+
+
+def _same_users(one: "TopKResult", other: "TopKResult") -> bool:
+    """Whether two results count the same users in the same order: the usual case, and quick."""
+    if one.hits is None or other.hits is None:
+        return False
+    arrays = ((one.counted, other.counted), (one.hits.n_relevant, other.hits.n_relevant))
+    same = all(np.array_equal(mine, theirs) for mine, theirs in arrays)  # type: ignore[arg-type]
+    return same and one.users == other.users
 
 
 def _users(first: str, one: "TopKResult", name: str, other: "TopKResult") -> str:
