@@ -64,7 +64,7 @@ def _same_users(one: "TopKResult", other: "TopKResult") -> bool:
         return False
     arrays = ((one.counted, other.counted), (one.hits.n_relevant, other.hits.n_relevant))
     same = all(np.array_equal(mine, theirs) for mine, theirs in arrays)  # type: ignore[arg-type]
-    return same and one.users == other.users
+    return same and list(one.users) == list(other.users)
 
 
 def _users(first: str, one: "TopKResult", name: str, other: "TopKResult") -> str:
