@@ -48,13 +48,92 @@ def toplist(work: Workload, k: int) -> Steps:
     named = {user: list(scores) for user, scores in run.items()}
     relevant = {user: set(grades) for user, grades in qrels.items()}
     yield "dicts of strings", lambda: means(named, relevant)
+    try:
+        import pandas
+        import polars
+    except ImportError:
+        return
+    columns = long_columns(work)
+    of_pandas = tuple(map(pandas.DataFrame, columns))
+    of_polars = tuple(map(polars.DataFrame, columns))
+    yield "pandas frames", lambda: means(*of_pandas)
+    yield "polars frames", lambda: means(*of_polars)
+
+
+def long_columns(work: Workload) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """Return the columns of two long tables: lists by rank, and relevant items."""
+    n_users, length = work.lists.shape
+    ranks = {
+        "user_id": np.repeat(np.arange(n_users), length),
+        "item_id": work.lists.reshape(-1),
+        "rank": np.tile(np.arange(1, length + 1), n_users),
+    }
+    users = np.repeat(np.arange(n_users), np.diff(work.offsets))
+    return ranks, {"user_id": users, "item_id": work.items}
+
+
+def rectools(work: Workload, k: int) -> Steps:
+    """Yield pandas frames, sorted by user and rank."""
+    import pandas
+    from rectools.metrics import MAP, NDCG, calc_metrics
+
+    reco, interactions = map(pandas.DataFrame, long_columns(work))
+    metrics = {"ndcg": NDCG(k), "map": MAP(k)}
+
+    def means() -> list[float]:
+        found = calc_metrics(metrics, reco=reco, interactions=interactions)
+        return [found["ndcg"], found["map"]]
+
+    yield "pandas frames", means
+
+
+def polars(work: Workload, k: int) -> Steps:
+    """Yield polars frames, sorted by user and rank: a join and two sums, written by hand."""
+    import polars as pl
+
+    reco, relevant = map(pl.DataFrame, long_columns(work))
+    ideal = pl.DataFrame(
+        {
+            "n": np.arange(1, k + 1, dtype=np.uint32),
+            "ideal": np.cumsum(1 / np.log2(np.arange(2, k + 2))),
+        }
+    )
+    users = (
+        relevant.lazy()
+        .group_by("user_id")
+        .agg(pl.len().alias("R"))
+        .with_columns(pl.min_horizontal("R", pl.lit(k)).cast(pl.UInt32).alias("n"))
+        .join(ideal.lazy(), on="n")
+    )
+    hits = (
+        reco.lazy()
+        .filter(pl.col("rank") <= k)
+        .join(relevant.lazy(), on=["user_id", "item_id"], maintain_order="left")
+        .with_columns(pl.col("rank").cum_count().over("user_id").alias("j"))
+        .group_by("user_id")
+        .agg(
+            (1 / (pl.col("rank") + 1).log(2)).sum().alias("dcg"),
+            (pl.col("j") / pl.col("rank")).sum().alias("ap"),
+        )
+    )
+    plan = (
+        users.join(hits, on="user_id", how="left")
+        .fill_null(0.0)
+        .select((pl.col("dcg") / pl.col("ideal")).mean(), (pl.col("ap") / pl.col("n")).mean())
+    )
+    yield "polars frames", lambda: [float(value) for value in plan.collect().row(0)]
 
 
 def ranx(work: Workload, k: int) -> Steps:
-    """Yield dicts, made into Qrels and Run; building and evaluating also apart."""
+    """Yield dicts, made into Qrels and Run; building and evaluating also apart; and frames."""
+    import pandas
     from ranx import Qrels, Run, evaluate
 
     run, qrels = work.to_dicts()
+    reco, relevant = map(pandas.DataFrame, long_columns(work))
+    reco = reco.astype({"user_id": str, "item_id": str}).assign(score=-reco["rank"].astype(float))
+    relevant = relevant.astype({"user_id": str, "item_id": str}).assign(grade=1)
+    keys = {"q_id_col": "user_id", "doc_id_col": "item_id"}
     names = [f"ndcg@{k}", f"map@{k}"]
 
     def build() -> tuple[Qrels, Run]:
@@ -65,6 +144,15 @@ def ranx(work: Workload, k: int) -> Steps:
     built = build()
     yield "  evaluate both", lambda: evaluate(*built, names)
     yield "  evaluate nDCG alone", lambda: evaluate(*built, names[0])
+
+    def of_frames() -> list[float]:
+        made = (
+            Qrels.from_df(relevant, score_col="grade", **keys),
+            Run.from_df(reco, score_col="score", **keys),
+        )
+        return list(evaluate(*made, names).values())
+
+    yield "pandas frames", of_frames
 
 
 def pytrec_eval(work: Workload, k: int) -> Steps:
@@ -150,6 +238,8 @@ class Peer(NamedTuple):
 PEERS = {
     "toplist": Peer(toplist, package="toplist"),
     "ranx": Peer(ranx, ("ranx",), "ranx"),
+    "rectools": Peer(rectools, ("rectools",), "rectools"),
+    "polars": Peer(polars, ("polars", "numpy"), "polars"),
     "pytrec_eval": Peer(pytrec_eval, ("pytrec-eval-terrier", "numpy"), "pytrec-eval-terrier"),
     "loop": Peer(loop, ("numpy",)),
 }

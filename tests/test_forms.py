@@ -204,6 +204,19 @@ class OnDevice:
         raise TypeError("can't convert a device array to numpy")
 
 
+class OnlyDlpack:
+    """Stands in for an array of a library that numpy knows by ``__dlpack__`` alone."""
+
+    def __init__(self, array):
+        self._array, self.shape = np.array(array), np.shape(array)
+
+    def __dlpack__(self, **options):
+        return self._array.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self._array.__dlpack_device__()
+
+
 def tensor(rows):
     return library("torch").tensor(rectangle(rows))
 
@@ -220,6 +233,8 @@ BY_POSITION = {
     "tensors": lambda rows: [
         library("torch").tensor(row, dtype=library("torch").int64) for row in rows
     ],
+    "dlpack": lambda rows: OnlyDlpack(rectangle(rows)),
+    "dlpacks": lambda rows: [OnlyDlpack(np.array(row, np.int64)) for row in rows],
     "device-cpu": lambda rows: OnDevice(rectangle(rows)),
     "device-get": lambda rows: OnDevice(rectangle(rows), "get"),
     "polars": lambda rows: library("polars").Series(rows, dtype=library("polars").List(int)),
@@ -248,7 +263,7 @@ def test_sparse_grades():
     twice = library("scipy.sparse").csr_array(([1.0, 1.0, 0.0], [3, 3, 5], [0, 3]), (1, ITEMS))
     assert tl.Lists.from_matrix(twice).gains.tolist() == [2.0]
     assert twice.nnz == 3  # the caller's is as it was
-    with pytest.raises(ValueError, match=r"entry -1\.0 of user 0, item 3"):
+    with pytest.raises(ValueError, match=r"entry -1 of user 0, item 3"):
         tl.match([[3]], library("scipy.sparse").csr_array(([-1.0], [3], [0, 1]), (1, ITEMS)))
     with pytest.raises(TypeError, match=r"sparse matrix: scores enter by scores\.top_k"):
         tl.match(given, POSITIONS[1])
@@ -363,6 +378,27 @@ def test_two_kinds_of_ids_across_forms():
         )
     with pytest.raises(TypeError, match=r"'user_id' holds ids of two kinds, 30 in ranks and 'u10'"):
         tl.match(long(polars_frame), {f"u{user}": items for user, items in TRUTHS.items()})
+
+
+def test_a_dict_of_series():
+    pandas = library("pandas")
+    given = {user: pandas.Series(items) for user, items in RANKS.items()}
+    assert same(tl.match(given, TRUTHS), tl.match(RANKS, TRUTHS))
+
+
+def test_users_in_the_index_and_two_columns_of_one_name():
+    pandas = library("pandas")
+    frame = long(pandas_frame)
+    with pytest.raises(ValueError, match=r"ranks: 'user_id' is the index.*reset_index\(\)"):
+        tl.match(frame.set_index("user_id"), TRUTHS)
+    with pytest.raises(ValueError, match="ranks: two columns are named 'item_id'"):
+        tl.match(pandas.concat([frame, frame[["item_id"]]], axis=1), TRUTHS)
+
+
+def test_a_lazy_table_is_to_be_collected():
+    lazy = long(polars_frame).lazy()
+    with pytest.raises(TypeError, match=r"ranks is a LazyFrame.*\.collect\(\) makes a table"):
+        tl.match(lazy, TRUTHS)
 
 
 def test_a_series_of_single_ids_has_no_ranking():

@@ -40,7 +40,7 @@ def top_k_eval(
     ----------
     ranks : ranked lists of ids, or Hits
         One user's list, a list of lists, a dict user -> list, a 2-D array of ids, `Lists`, a
-        pandas, polars or pyarrow table; or the `Hits` of an earlier `match`, alone. See
+        table of pandas, polars or pyarrow; or the `Hits` of an earlier `match`, alone. See
         `toplist.match` for every form.
     ground_truths : relevant ids of the same users
         Sets, lists, or one bare id per user, in the same form.

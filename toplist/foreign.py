@@ -62,6 +62,8 @@ def array(tensor: Any) -> Any:
     """Return a tensor as a numpy array, a view where it lies in the host's memory; others as is."""
     if not is_tensor(tensor):
         return tensor
+    if hasattr(tensor, "to_numpy"):  # a pandas Series or Index
+        return tensor.to_numpy()
     for copying in ("cpu", "get"):  # torch; cupy
         if hasattr(tensor, copying):
             tensor = getattr(tensor, copying)()

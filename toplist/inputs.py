@@ -148,7 +148,7 @@ def _refuse(ranks: Any, truths: Any) -> None:
         raise TypeError(
             f"ranks is a {type(ranks).__name__}: give a list of item ids, a list of lists, "
             "a dict user -> list, a 2-D array of ids, a table, or Lists"
-            + (" (.tolist() or .to_dict() makes one)" if hasattr(ranks, "to_dict") else "")
+            + (" (.collect() makes a table of it)" if hasattr(ranks, "collect") else "")
         )
 
 

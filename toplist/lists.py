@@ -105,7 +105,7 @@ class Lists:
         bad = np.flatnonzero(~((gains > 0) & (gains < np.inf)))
         if len(bad):
             raise ValueError(
-                f"Lists.from_matrix: entry {gains[bad[0]]} of user {users[bad[0]]}, item "
+                f"Lists.from_matrix: entry {gains[bad[0]]:g} of user {users[bad[0]]}, item "
                 f"{items[bad[0]]}: a grade is 0 or more, and finite"
             )
         offsets = np.zeros(n_users + 1, np.int64)

@@ -38,11 +38,15 @@ def match(
     ----------
     ranks : lists of ids, best first
         One user: a list, tuple, range or 1-D array of ids. Many by position: a list of those, a
-        2-D array of ids, or `Lists`. Many by key: a dict user -> list, or a table (pandas,
-        polars, pyarrow) with user_id, item_id and rank (1..n) or score.
+        2-D array of ids, `Lists`, an Arrow array or polars Series of lists. Many by key: a dict
+        user -> list, a pandas Series of lists, or a table (pandas, polars, pyarrow, or any that
+        speaks Arrow) with user_id, item_id and rank (1..n) or score; or with a row per user,
+        whose item_id is a list, or which has the columns 1 to K. Tensors are read where they
+        lie; one on a device is copied to the host by its own ``cpu()`` or ``get()``.
     ground_truths : relevant ids of the same users
-        In the same form; a user's may be a set, a dict item -> grade, or one bare id. A table
-        has user_id, item_id and, with grades, relevance.
+        In the same form, though keyed forms mix; a user's may be a set, a dict item -> grade, or
+        one bare id. A table has user_id, item_id and, with grades, relevance. Or a scipy sparse
+        matrix, users x items, of 1s or grades.
     k : int, optional
         Read the first k ids of each list only; default all.
     duplicates : {"raise", "first"}

@@ -50,8 +50,14 @@ class Table:
         """Return the first of the wanted columns that is there."""
         for name in wanted:
             if self.names[name] in self.columns:
+                if self.columns.count(self.names[name]) > 1:
+                    raise ValueError(f"{self.side}: two columns are named {self.names[name]!r}")
                 return name
         told = " or ".join(repr(self.names[name]) for name in wanted)
+        if self.names[wanted[0]] in getattr(getattr(self.frame, "index", None), "names", ()):
+            raise ValueError(
+                f"{self.side}: {told} is the index, not a column: .reset_index() makes it one"
+            )
         raise ValueError(
             f"{self.side} has no column {told}, but {', '.join(map(repr, self.columns))}; other "
             f"names: columns={{{wanted[0]!r}: '...'}}"
