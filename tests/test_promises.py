@@ -2,6 +2,7 @@
 
 import ast
 import configparser
+import inspect
 import os
 import re
 import shlex
@@ -290,6 +291,7 @@ def test_public_names_are_listed_once():
     promised = {*METRICS, "match", "top_k_eval", "Hits", "Lists", "Metric", "TopKResult"}
     assert promised | {"METRICS", "DIVISORS", "CONVENTIONS"} <= set(names)
     modules = {path.stem for path in PACKAGE.iterdir()}
+    assert sorted(toplist.__all__) == sorted(names)
     published = {name for name in vars(toplist) if not name.startswith("_")}
     assert published - set(names) <= modules
 
@@ -317,6 +319,16 @@ def test_public_names_have_an_example_or_are_data(name):
     assert documented(name)
     for found in documented(name):
         assert isinstance(found, Mapping) or ">>> " in found.__doc__, found
+
+
+@pytest.mark.parametrize("name", public_names())
+def test_signatures_can_be_read(name):
+    """In help() and by `?`: ArrayLike spelt out is six lines of numpy's own."""
+    for found in documented(name):
+        if callable(found) and not (isinstance(found, type) and issubclass(found, Warning)):
+            methods = [getattr(found, key) for key in vars(found) if not key.startswith("_")]
+            for one in (found, *filter(callable, methods)):
+                assert "numpy._typing" not in str(inspect.signature(one)), one
 
 
 def test_data_tables_hold_what_their_names_say():
@@ -398,6 +410,34 @@ def test_readme_s_first_command_prints_the_six_metrics(readme, capsys, monkeypat
     out = capsys.readouterr().out
     assert tuple(line.split()[0] for line in out.splitlines()[1:7]) == SIX
     assert "users evaluated" in out
+
+
+def shown_runs(text):
+    """Yield (arguments, output) of every `toplist eval` that is followed by what it prints."""
+    for code, out in re.findall(
+        r"```sh\n([^`]*?)```\n(?:[^`]*\n)?```text\n(.*?)```", text, re.DOTALL
+    ):
+        yield first_command(code), out
+
+
+def test_readme_s_tables_are_what_its_commands_print(readme, capsys, monkeypatch, tmp_path):
+    runs = list(shown_runs(readme))
+    assert len(runs) == 2
+    for arguments, out in runs:
+        if "--plot" in arguments:
+            pytest.importorskip("matplotlib")
+            at = arguments.index("--plot") + 1
+            assert (ROOT / arguments[at]).exists() and f"]({arguments[at]})" in readme
+            arguments[at] = str(tmp_path / "again.png")
+        monkeypatch.chdir(ROOT)
+        assert main(arguments) == 0
+        assert capsys.readouterr().out == out
+    assert (tmp_path / "again.png").exists()
+
+
+def test_readme_links_every_notebook(readme):
+    notebooks = sorted(path.name for path in (ROOT / "notebooks").glob("*.ipynb"))
+    assert notebooks == re.findall(r"\(notebooks/([^)]*\.ipynb)\)", readme)
 
 
 def test_numba_is_not_asked_for_parallel_kernels():

@@ -2,8 +2,8 @@
 
 The flow, module by module::
 
-    files ──> inputs ────> matching ──> population ──> results ──> tables
-    lists     ids, grades  hits         per_user       formulas
+    files ──> inputs ────> matching ──> population ──> results ──> comparison
+    lists     ids, grades  hits         per_user       formulas    tables, plots
                            (kernels)    (kernels)      metrics, conventions
 
     logs ──> splits ──> loo      (before the evaluation: what is held out, of whom)
@@ -16,8 +16,11 @@ lists themselves (coverage, popularity, diversity), `pointwise` predicted values
 import typing as _typing
 
 from toplist import beyond as beyond
+from toplist import plots as plots
 from toplist import pointwise as pointwise
 from toplist import scores as scores
+from toplist.comparison import Comparison as Comparison
+from toplist.comparison import compare as compare
 from toplist.comparison import conformance as conformance
 from toplist.conventions import CONVENTIONS as CONVENTIONS
 from toplist.conventions import Convention as Convention
@@ -47,6 +50,41 @@ if _typing.TYPE_CHECKING:
     from toplist import loo as loo
 
 __version__ = "0.1.0"
+
+# what help(toplist) lists
+__all__ = [
+    "CONVENTIONS",
+    "DISCOUNTS",
+    "DIVISORS",
+    "METRICS",
+    "Comparison",
+    "Convention",
+    "Hits",
+    "Lists",
+    "Metric",
+    "TopKResult",
+    "audit",
+    "beyond",
+    "cg",
+    "compare",
+    "conformance",
+    "dcg",
+    "f1",
+    "hit",
+    "loo",
+    "map",
+    "match",
+    "mrr",
+    "ndcg",
+    "plots",
+    "pointwise",
+    "precision",
+    "rbp",
+    "recall",
+    "scores",
+    "top_k_eval",
+    "top_k_eval_files",
+]
 
 
 def __getattr__(name: str) -> _typing.Any:

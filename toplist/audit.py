@@ -5,6 +5,8 @@ evaluation of recommender systems"): test items seen in training, users lost on 
 ids written in two ways, padding taken for items.
 """
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -5,6 +5,8 @@ may order systems otherwise than the metrics do (Krichene and Rendle, KDD 2020).
 here says how its candidates were drawn wherever it is shown, and does not merge with others.
 """
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace

@@ -1,5 +1,7 @@
 """What is known of the items: a catalogue of ids, a number per item, or features of each."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Set
 from typing import Any
 

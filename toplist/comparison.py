@@ -1,10 +1,213 @@
-"""Side by side: the same lists under every convention."""
+"""Side by side: several systems under one convention, or one list under every convention."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
+from toplist import plots, tables
 from toplist.checks import whole
 from toplist.conventions import CONVENTIONS
+from toplist.differences import differences
 from toplist.evaluate import Joining, hits_of, top_k_eval
+from toplist.markup import Cell, Report, Table
+from toplist.results import TopKResult
+from toplist.shown import Shown
+
+# The columns that stand in one table; more are broken into a table per metric.
+WIDE = 8
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Shown):
+    """Several results side by side. Made by `toplist.compare`.
+
+    Printed, it is a table with a row per system; the best of every column is marked. What makes
+    systems not comparable, other users, conventions or k, stands below the table.
+
+    Attributes
+    ----------
+    results : dict of system -> TopKResult
+        As they were given: ``comparison.results["mine"].interval("ndcg@10")``.
+
+    Examples
+    --------
+    >>> import toplist as tl
+    >>> truths = [{2}, {3}]
+    >>> good = tl.top_k_eval([[2, 1], [1, 3]], truths, k=[1, 2], metrics=["mrr"])
+    >>> poor = tl.top_k_eval([[1, 2], [1, 5]], truths, k=[1, 2], metrics=["mrr"])
+    >>> both = tl.compare({"good": good, "poor": poor})
+    >>> both.best()
+    {'mrr@1': ['good'], 'mrr@2': ['good']}
+    """
+
+    results: Mapping[str, TopKResult]
+
+    @property
+    def differences(self) -> list[str]:
+        """What makes the systems not comparable, in a line each; empty if nothing does."""
+        return differences(self.results)
+
+    def names(self) -> list[str]:
+        """Return every ``name@k`` that one of the systems was asked for."""
+        return list(dict.fromkeys(name for one in self.results.values() for name in one.names()))
+
+    def best(self) -> dict[str, list[str]]:
+        """Return the systems with the best mean of every ``name@k``: all that share it.
+
+        By ``Metric.higher_is_better``; means of NaN are never the best.
+        """
+        return {name: self._best(name) for name in self.names()}
+
+    def to_dict(self) -> dict[str, dict[str, float]]:
+        """Return the means of every system, ``{"mine": {"ndcg@10": 0.1, ...}, ...}``."""
+        return {system: result.to_dict() for system, result in self.results.items()}
+
+    def to_pandas(self, per_user: bool = False) -> Any:
+        """Return a DataFrame: what `TopKResult.to_pandas` returns, of every system.
+
+        ``.pivot(index="system", columns=["metric", "k"], values="mean")`` makes the means wide,
+        ``.pivot(index="user_id", columns="system", values="ndcg@10")`` pairs the users' values.
+
+        Parameters
+        ----------
+        per_user : bool
+            False: a row per system, metric and k. True: a row per system and user.
+        """
+        import pandas
+
+        frames = {name: result.to_pandas(per_user) for name, result in self.results.items()}
+        for name, frame in frames.items():
+            frame.insert(0, "system", name)
+        return pandas.concat(list(frames.values()), ignore_index=True)
+
+    def plot(self, metric: str | None = None, *, level: float = 0.95, ax: Any = None) -> Any:
+        """Draw one metric over k, a line with its band per system.
+
+        Parameters
+        ----------
+        metric : str, optional
+            Without ``@``; default: the first.
+        level : float
+            Of the bands.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure otherwise.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        first = self.names()[0].rpartition("@")[0]
+        return plots.curves(self.results, metric or first, level=level, ax=ax)
+
+    def _best(self, name: str) -> list[str]:
+        """Return the systems with the best mean; nobody is the best alone in the race."""
+        metric = name.rpartition("@")[0]
+        held = {system: r for system, r in self.results.items() if name in r.names()}
+        means = {system: r[name] for system, r in held.items() if r[name] == r[name]}
+        if len(means) < 2:
+            return []
+        higher = next(iter(held.values())).terms.metrics[metric].higher_is_better
+        top = max(means.values()) if higher else min(means.values())
+        return [system for system, mean in means.items() if mean == top]
+
+    def _report(self) -> Report:
+        groups = self._groups()
+        if sum(len(ks) for ks in groups.values()) <= WIDE:
+            columns = {
+                " = ".join(f"{name}@{k}" for name in names): f"{names[0]}@{k}"
+                for names, ks in groups.items()
+                for k in ks
+            }
+            shown = [self._table("", columns)]
+        else:
+            shown = [
+                self._table(" = ".join(names), {f"@{k}": f"{names[0]}@{k}" for k in ks})
+                for names, ks in groups.items()
+            ]
+        return Report(tuple(shown), self._notes(), tuple(self.differences))
+
+    def _groups(self) -> dict[tuple[str, ...], list[int]]:
+        """Return the metrics, equal ones together, with the k's of any system."""
+        ks: dict[str, set[int]] = {}
+        numbers: dict[str, list[Any]] = {}
+        for i, result in enumerate(self.results.values()):
+            for name, some in tables.asked(result).items():
+                ks.setdefault(name, set()).update(some)
+                numbers.setdefault(name, []).extend([[i], *tables.numbers(result, name, some)])
+        return {names: sorted(ks[names[0]]) for names in tables.folded(numbers)}
+
+    def _table(self, corner: str, columns: Mapping[str, str]) -> Table:
+        """Return a row per system; `columns` are headers and the ``name@k`` under them."""
+        best = {name: self._best(name) for name in columns.values()}
+        rows = []
+        for system, result in self.results.items():
+            held = set(result.names())
+            cells = (
+                Cell(f"{result[name]:.4f}" if name in held else "-", best=system in best[name])
+                for name in columns.values()
+            )
+            rows.append((system, tuple(cells)))
+        return Table(corner, tuple(columns), tuple(rows))
+
+    def _notes(self) -> tuple[str, ...]:
+        """Return the convention and the accounts of the users, once where they are the same."""
+        told: list[str] = []
+        for words in (lambda r: f"{tables.rules(r)}: {tables.averaging(r)}", tables.account):
+            who = {system: words(result) for system, result in self.results.items()}
+            same = len(set(who.values())) == 1
+            told += set(who.values()) if same else [f"{name}: {say}" for name, say in who.items()]
+        return tuple(told)
+
+
+def compare(results: Mapping[str, TopKResult]) -> Comparison:
+    """Put the results of several systems side by side.
+
+    Parameters
+    ----------
+    results : dict of system -> TopKResult
+        What `top_k_eval` made of every system, with the same ground truths, convention and k.
+
+    Returns
+    -------
+    Comparison
+        A table with a row per system when printed, the best of every column marked; lines below
+        it say where systems were counted over different users, or by different rules.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For anything but a dict of results, and for an empty one.
+
+    Examples
+    --------
+    >>> from toplist import top_k_eval
+    >>> truths = [{2}, {3}]
+    >>> compare(
+    ...     {
+    ...         "good": top_k_eval([[2, 1], [1, 3]], truths, k=2),
+    ...         "poor": top_k_eval([[1, 2], [1, 5]], truths, k=2),
+    ...     }
+    ... )
+          hit@2 = recall@2  precision@2  map@2 = mrr@2  ndcg@2
+    good           *1.0000      *0.5000        *0.7500  *0.8155
+    poor            0.5000       0.2500         0.2500   0.3155
+    * best of its column
+    convention standard: mean over users
+    2 of 2 users evaluated
+    """
+    if not isinstance(results, Mapping):
+        raise TypeError(f"compare takes a dict of name -> result, not {type(results).__name__}")
+    if not results:
+        raise ValueError("compare: the dict is empty: give name -> result")
+    for name, result in results.items():
+        if not isinstance(name, str) or not isinstance(result, TopKResult):
+            raise TypeError(
+                f"compare: {name!r} is {type(result).__name__}: names are str, and values what "
+                "top_k_eval returned"
+            )
+    return Comparison(dict(results))
 
 
 def conformance(ranks: Any, ground_truths: Any, k: int) -> dict[str, dict[str, float]]:

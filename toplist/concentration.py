@@ -1,5 +1,7 @@
 """How recommendations spread over the items: coverage, Gini, entropy, and overlap of users."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any, TypedDict, Unpack
 

@@ -9,6 +9,8 @@ Not of this form, and so not offered: a divisor of the hits found so far (recmet
 torchmetrics), means of precisions (Elliot's MAP), bpref.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType

@@ -1,5 +1,7 @@
 """How unlike the items of one list are."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Any, Unpack
 

@@ -5,6 +5,8 @@ in the catalogue is 1 + a hypergeometric number of mean n (r - 1) / (N - 1). Wha
 first drawn item cannot be seen, so no estimate is good at k far below N / n.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 

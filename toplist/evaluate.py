@@ -1,5 +1,7 @@
 """`top_k_eval`: from lists to means at every k, and who is averaged."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 

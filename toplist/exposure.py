@@ -1,5 +1,7 @@
 """`Exposure`: how often each item is listed at each rank. Coverage, Gini and entropy follow."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -32,7 +34,7 @@ class Curves(NamedTuple):
     spread: NDArray[np.int64]
     entropy: NDArray[np.float64]
 
-    def down_to(self, k: int) -> "Curves":
+    def down_to(self, k: int) -> Curves:
         """Return the first k places of each."""
         total, covered, squares, spread, entropy = self
         return Curves(total[:k], covered[:k], squares[:k], spread[:k], entropy[:k])
@@ -88,7 +90,7 @@ class Exposure:
         of = f"{self.n_items:,} items" if self.catalogue is not None else "no stated catalogue"
         return f"Exposure({self.n_users:,} lists, {of}, read to k={self.k})"
 
-    def __add__(self, other: "Exposure") -> "Exposure":
+    def __add__(self, other: Exposure) -> Exposure:
         """Return the exposure of both sets of users.
 
         Raises
@@ -111,7 +113,7 @@ class Exposure:
             source=_merged(self.pairs, other.pairs, max(self.n_items, 1)),
         )
 
-    def __radd__(self, other: Any) -> "Exposure":
+    def __radd__(self, other: Any) -> Exposure:
         """Let ``sum(parts)`` start from 0."""
         return self if isinstance(other, int) and other == 0 else NotImplemented
 

@@ -1,5 +1,7 @@
 """The flaws that data are looked through for: one function each, and `CHECKS`, all by name."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

@@ -1,5 +1,7 @@
 """The metric functions: the values of each user at every k."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Protocol

@@ -1,5 +1,7 @@
 """`Hits`: the ranks at which relevant items stand. After the join no id is looked at again."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -93,7 +95,7 @@ class Hits:
         """Whether hits are worth different gains."""
         return self.gains is not None
 
-    def __add__(self, other: "Hits") -> "Hits":
+    def __add__(self, other: Hits) -> Hits:
         """Return the hits of both sets of users, one after the other.
 
         Raises
@@ -131,7 +133,7 @@ class Hits:
         return self.gains, self.ideal_gains
 
     @classmethod
-    def from_matrix(cls, hit_matrix: ArrayLike, n_relevant: ArrayLike) -> "Hits":
+    def from_matrix(cls, hit_matrix: ArrayLike, n_relevant: ArrayLike) -> Hits:
         """Return the hits of a matrix of 0/1 that says which ranks hold a relevant item.
 
         Parameters
@@ -155,7 +157,7 @@ class Hits:
         return cls(offsets_of(counts), places + 1, n_relevant, listed, k=matrix.shape[1])  # type: ignore[arg-type]
 
     @classmethod
-    def from_ranks(cls, rank_of_the_item: ArrayLike, n_listed: ArrayLike) -> "Hits":
+    def from_ranks(cls, rank_of_the_item: ArrayLike, n_listed: ArrayLike) -> Hits:
         """Return the hits of leave-one-out: one relevant item per user, at a known rank.
 
         Parameters

@@ -1,5 +1,7 @@
 """Values of items averaged over lists: average popularity, share of the tail, novelty."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from typing import Any, TypedDict, Unpack
 

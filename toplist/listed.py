@@ -5,6 +5,8 @@ places 0..n_items-1 of the catalogue, exactly. Behind this door every code is su
 below 0 where the place does not count.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial

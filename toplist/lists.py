@@ -1,5 +1,7 @@
 """`Lists`: one list of item ids per user, kept as two flat arrays."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any
 
@@ -76,7 +78,7 @@ class Lists:
         return f"Lists({len(self):,} users, {len(self.items):,} ids of {self.items.dtype})"
 
     @classmethod
-    def from_matrix(cls, matrix: ArrayLike) -> "Lists":
+    def from_matrix(cls, matrix: ArrayLike) -> Lists:
         """Return, per row, the columns whose entry is not zero, with the entries as grades.
 
         Parameters

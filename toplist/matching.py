@@ -1,5 +1,7 @@
 """The join: ranked ids and relevant ids become hits, in blocks of users over threads."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from functools import partial
 from typing import Any

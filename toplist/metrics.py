@@ -8,6 +8,8 @@ The tables here are the definitions: the metric functions, the command line, the
 the README and the tests read them. Gains are 1, but in graded metrics.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any

@@ -1,5 +1,7 @@
 """The rank of the held-out item: all that leave-one-out needs to know of a ranking."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any
 

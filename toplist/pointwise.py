@@ -4,6 +4,8 @@ Every function takes arrays, one place per row, or a table of pandas, polars or 
 the columns label and prediction (and user_id); ``columns={"label": "clicked"}`` names others.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Mapping
 from typing import Any

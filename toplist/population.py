@@ -123,12 +123,18 @@ class Population:
     def _spread(self, metric: Metric) -> Floats:
         """Return the squared deviations of the sums over hits from their mean in the row."""
         n_users = self.n_users[:, np.newaxis]
+        discounts = metric.discounts(self.first.shape[1])
         if metric.counts == "first":
-            return spread_of_first(self.first, n_users, metric.discounts(self.first.shape[1]))
+            return spread_of_first(self.first, n_users, discounts)
         if _undiscounted(metric):
-            return spread_of_counts(self.each, self.nth, n_users)
-        keys = [(one.counts, one.discounting) for one in sums_of(self.metrics)]
-        spread: Floats = self.spreads[keys.index((metric.counts, metric.discounting))]
+            spread = spread_of_counts(self.each, self.nth, n_users)
+        else:
+            keys = [(one.counts, one.discounting) for one in sums_of(self.metrics)]
+            spread = self.spreads[keys.index((metric.counts, metric.discounting))].copy()
+        # where nobody has a second hit, as in leave-one-out, every count is that of the first:
+        # by the same arithmetic recall's spread is hit's, and map's is mrr's, to the last bit
+        single = (self.each == self.first).all(axis=1)
+        spread[single] = spread_of_first(self.first[single], n_users[single], discounts)
         return spread
 
 

@@ -1,5 +1,7 @@
 """Rows of user, label and prediction: arrays, or columns of a table, checked."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -37,7 +39,7 @@ class Predictions:
         user = self.column[row]
         return user.item() if isinstance(user, np.generic) else user
 
-    def binary(self) -> "Predictions":
+    def binary(self) -> Predictions:
         """Raise ValueError for labels other than 0 and 1."""
         bad = np.flatnonzero((self.labels != 0) & (self.labels != 1))
         if len(bad):

@@ -1,5 +1,7 @@
 """What a split returns: the parts of a log, and an account of its rows and users."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -223,7 +225,7 @@ class Split:
         return repr(self.report)
 
     @classmethod
-    def of(cls, log: Log, rows: Mapping[str, Rows], report: Report, validation: bool) -> "Split":
+    def of(cls, log: Log, rows: Mapping[str, Rows], report: Report, validation: bool) -> Split:
         """Take the parts from the log."""
         test, train = log.take(rows["test"]), log.take(rows["train"])
         held = log.take(rows["validation"]) if validation else None

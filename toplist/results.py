@@ -1,5 +1,7 @@
 """What an evaluation returns: means at every k, their spread, and who was counted."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,25 +10,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist import per_user, segments, tables
+from toplist import per_user, plots, segments, tables
 from toplist.checks import choice
 from toplist.conventions import policies, same_formula
 from toplist.formulas import GAIN_WORDS, STYLES, SYMBOLS, formula
 from toplist.hits import Hits
 from toplist.list_metrics import ListMetric
 from toplist.list_results import ListResult
+from toplist.markup import Report
 from toplist.metrics import Metric
 from toplist.population import Population
 from toplist.segments import Segments
-from toplist.terms import Entry as Entry
-from toplist.terms import Terms as Terms
-from toplist.terms import difference
+from toplist.shown import Shown
+from toplist.terms import Terms, difference
 
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
-class TopKResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class TopKResult(Shown):
     """Means of metrics over users, at every k up to the largest asked for.
 
     Made by `toplist.top_k_eval`. Iterating yields one value per entry of its `metrics`: a float
@@ -190,7 +192,7 @@ class TopKResult:
         ]
         return "\n".join(lines)
 
-    def by(self, labels: Any) -> "Segments":
+    def by(self, labels: Any) -> Segments:
         """Split the users by an attribute: a result for every label.
 
         Parameters
@@ -243,11 +245,32 @@ class TopKResult:
         """
         return tables.to_pandas(self, per_user)
 
-    def __repr__(self) -> str:
+    def _report(self) -> Report:
         """Return a table of metrics x k with 95 % intervals, and who was counted."""
-        return tables.text(self)
+        return tables.report(self)
 
-    def __add__(self, other: "TopKResult") -> "TopKResult":
+    def plot(
+        self, metrics: str | Sequence[str] | None = None, *, level: float = 0.95, ax: Any = None
+    ) -> Any:
+        """Draw metrics over k with their intervals; the picture says who was counted.
+
+        Parameters
+        ----------
+        metrics : str or several, optional
+            Names without ``@``; default: all of this result.
+        level : float
+            Of the bands.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure otherwise, which a notebook shows.
+
+        Returns
+        -------
+        matplotlib Axes
+            ``.figure.savefig("curves.pdf")`` writes it. More pictures: `toplist.plots`.
+        """
+        return plots.curves(self, metrics, level=level, ax=ax)
+
+    def __add__(self, other: TopKResult) -> TopKResult:
         """Merge two results over different users.
 
         Raises
@@ -277,7 +300,7 @@ class TopKResult:
             **{name: getattr(self, name) + getattr(other, name) for name in counts},
         )
 
-    def __radd__(self, other: Any) -> "TopKResult":
+    def __radd__(self, other: Any) -> TopKResult:
         """Let ``sum(results)`` start from 0."""
         return self if isinstance(other, int) and other == 0 else NotImplemented
 

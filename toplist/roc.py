@@ -1,5 +1,7 @@
 """The area under the ROC curve: of all rows, of each user, and averaged over users."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

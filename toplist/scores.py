@@ -6,6 +6,8 @@ trec_eval's descending document id). DCG and nDCG, sums over ranks, can do bette
 over all orders of the tied items has a closed form (McSherry and Najork, ECIR 2008).
 """
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

@@ -1,5 +1,7 @@
 """`Segments`: a result split by an attribute of its users, none of them dropped."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -9,6 +11,8 @@ from numpy.typing import NDArray
 
 from toplist import population, tables
 from toplist.hits import Hits, offsets_of, trusted
+from toplist.markup import Cell, Report, Table
+from toplist.shown import Shown
 
 if TYPE_CHECKING:
     from toplist.results import TopKResult
@@ -16,8 +20,8 @@ if TYPE_CHECKING:
 Rows = NDArray[np.int64]
 
 
-@dataclass(frozen=True, eq=False)
-class Segments(Mapping[Any, "TopKResult"]):
+@dataclass(frozen=True, eq=False, repr=False)
+class Segments(Shown, Mapping[Any, "TopKResult"]):
     """Results by label, in the order of the labels; users without one under None, last.
 
     A table when printed. The parts add up: n_users, n_evaluated, n_skipped and n_missing of the
@@ -32,11 +36,11 @@ class Segments(Mapping[Any, "TopKResult"]):
         Labels keyed by users who are not in the result.
     """
 
-    whole: "TopKResult"
-    parts: Mapping[Any, "TopKResult"]
+    whole: TopKResult
+    parts: Mapping[Any, TopKResult]
     n_unused: int = 0
 
-    def __getitem__(self, label: Any) -> "TopKResult":
+    def __getitem__(self, label: Any) -> TopKResult:
         """Return the result of one segment; KeyError with the labels there are."""
         if label not in self.parts:
             raise KeyError(f"{label!r}: the segments are {', '.join(map(repr, self.parts))}")
@@ -50,9 +54,8 @@ class Segments(Mapping[Any, "TopKResult"]):
         """Return the number of segments."""
         return len(self.parts)
 
-    def __repr__(self) -> str:
-        """Return a table, a row per segment and one for all."""
-        return text(self)
+    def _report(self) -> Report:
+        return report(self)
 
     def to_dict(self) -> dict[Any, dict[str, float]]:
         """Return the means asked for, ``{label: {"ndcg@10": 0.1, ...}}``."""
@@ -65,7 +68,7 @@ class Segments(Mapping[Any, "TopKResult"]):
         return pandas.DataFrame(rows(self), columns=["segment", *tables.SUMMARY])
 
 
-def by(result: "TopKResult", labels: Any) -> Segments:
+def by(result: TopKResult, labels: Any) -> Segments:
     """Split a result; see `TopKResult.by`."""
     if result.hits is None or result.counted is None:
         raise ValueError("this result holds no hits, so it cannot be split")
@@ -79,7 +82,7 @@ def by(result: "TopKResult", labels: Any) -> Segments:
     return Segments(result, parts, n_unused)
 
 
-def _labels_of(result: "TopKResult", labels: Any) -> tuple[list[Any], int]:
+def _labels_of(result: TopKResult, labels: Any) -> tuple[list[Any], int]:
     """Return one label per row, and how many labels belong to nobody."""
     users = result.users
     if hasattr(labels, "to_dict") and hasattr(labels, "index"):  # a pandas Series
@@ -120,7 +123,7 @@ def _in_order(members: Mapping[Any, Any]) -> list[Any]:
     return labels + [None] * (None in members)
 
 
-def _part(result: "TopKResult", rows: Rows) -> "TopKResult":
+def _part(result: TopKResult, rows: Rows) -> TopKResult:
     """Return the result of some of the users."""
     assert result.hits is not None
     assert result.counted is not None
@@ -175,16 +178,17 @@ def rows(segments: Segments) -> list[tuple[Any, ...]]:
     return [(label, *row) for label, part in segments.items() for row in tables.summary(part)]
 
 
-def text(segments: Segments) -> str:
-    """Return a table for a terminal: a row per segment, a column per metric and k."""
+def report(segments: Segments) -> Report:
+    """Return a table with a row per segment and one for all, a column per metric and k."""
     whole = segments.whole
     names = whole.names()
-    cells = [["", "users", "n", *names]]
     labelled = [("(no label)" if label is None else str(label), r) for label, r in segments.items()]
+    rows = []
     for label, part in [*labelled, ("all", whole)]:
-        shown = (tables.cell(part, name) for name in names)
-        cells.append([label, f"{part.n_users:,}", f"{part.n_evaluated:,}", *shown])
-    lines = [tables.columns(cells), "users: of the ground truth; n: in the means"]
+        counts = Cell(f"{part.n_users:,}"), Cell(f"{part.n_evaluated:,}")
+        rows.append((label, (*counts, *(tables.cell(part, name) for name in names))))
+    notes = ["users: of the ground truth; n: in the means"]
     if segments.n_unused:
-        lines.append(f"{segments.n_unused:,} labels of users who are not in the result (unused)")
-    return "\n".join([*lines, *tables.rule_lines(whole)])
+        notes.append(f"{segments.n_unused:,} labels of users who are not in the result (unused)")
+    table = Table("", ("users", "n", *names), tuple(rows))
+    return Report((table,), (*notes, *tables.rule_lines(whole)))

@@ -4,6 +4,8 @@ Nothing depends on the order of the log's rows. Where the time leaves a choice (
 timestamp), a lot decides that belongs to the row itself: a hash of seed, user and item.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -191,7 +193,7 @@ def _split(rows: Ordered, how: str, test: Flags, rest: Flags, least: int, short:
     return Split.of(rows.log, parts, report, validation=bool(rest.any()))
 
 
-def _share(value: Any, option: str) -> "Fraction":
+def _share(value: Any, option: str) -> Fraction:
     from fractions import Fraction
 
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1:

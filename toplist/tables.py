@@ -1,11 +1,14 @@
-"""How a result is shown: text table, accounts of the users, data frames."""
+"""What is shown of a result: its table, accounts of the users, data frames."""
 
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from toplist.conventions import CONVENTIONS
+from toplist.formulas import SYMBOLS, formula
+from toplist.markup import Cell, Report, Table
 from toplist.metrics import PARAMETRIC
 
 if TYPE_CHECKING:
@@ -14,7 +17,6 @@ if TYPE_CHECKING:
     from toplist.results import TopKResult
 
 SUMMARY = ["metric", "k", "mean", "std", "low", "high", "n"]
-COUNTS = ["n_users", "n_evaluated", "n_skipped", "n_missing", "n_extra"]
 
 
 def account(result: "TopKResult") -> str:
@@ -80,41 +82,57 @@ def of_lists(result: "TopKResult", metric: "ListMetric") -> str:
     return f"{metric.text}; of all {n:,} lists together"
 
 
-def grid(result: "TopKResult", markup: str = "{mean} ±{half}") -> list[list[str]]:
-    """Return the cells of metrics x k: a header row, then a row per metric."""
-    ks = result.ks
-    asked: dict[str, set[int]] = {}
+def folded(numbers: "Mapping[str, Sequence[ArrayLike]]") -> list[tuple[str, ...]]:
+    """Group the names whose numbers are equal, bit for bit; NaN is equal to nothing.
+
+    In leave-one-out hit and recall are one number, and so are map and mrr.
+
+    Examples
+    --------
+    >>> folded({"hit": [[0.5, 1.0]], "map": [[0.5, 0.75]], "recall": [[0.5, 1.0]]})
+    [('hit', 'recall'), ('map',)]
+    """
+    groups: dict[Any, list[str]] = {}
+    for name, arrays in numbers.items():
+        values = [np.asarray(one, np.float64) for one in arrays]
+        known = not any(np.isnan(one).any() for one in values)
+        same = tuple((one.shape, one.tobytes()) for one in values) if known else name
+        groups.setdefault(same, []).append(name)
+    return [tuple(names) for names in groups.values()]
+
+
+def asked(result: "TopKResult") -> dict[str, list[int]]:
+    """Return the metrics with the k's asked for, rising."""
+    ks: dict[str, set[int]] = {}
     for entry in result.terms.entries:
-        asked.setdefault(entry.metric.name, set()).update(entry.ks)
-    rows = [["", *(f"@{k}" for k in ks)]]
-    for name, wanted in asked.items():
-        cells = (cell(result, f"{name}@{k}", markup) if k in wanted else "" for k in ks)
-        rows.append([name, *cells])
-    return rows
+        ks.setdefault(entry.metric.name, set()).update(entry.ks)
+    return {name: sorted(some) for name, some in ks.items()}
 
 
-def cell(result: "TopKResult", name: str, markup: str = "{mean} ±{half}") -> str:
-    """Return a mean with half of its interval."""
+def numbers(result: "TopKResult", name: str, ks: Sequence[int]) -> list[ArrayLike]:
+    """Return what a row shows: the k's, the means there and the ends of their intervals."""
+    at = np.asarray(ks, np.int64) - 1
+    return [ks, *(curve[at] for curve in (result[name], *result.interval(name)))]
+
+
+def cell(result: "TopKResult", name: str, best: bool = False) -> Cell:
+    """Return a mean as it is printed, with half of its interval where it has one."""
     mean = result[name]
     half = result.interval(name)[1] - mean
-    if np.isnan(half):
-        return f"{mean:.4f}"
-    return markup.format(mean=f"{mean:.4f}", half=f"{half:.4f}")
+    return Cell(f"{mean:.4f}", "" if np.isnan(half) else f"{half:.4f}", best)
 
 
-def columns(rows: list[list[str]]) -> str:
-    """Line up cells: the first column to the left, the others to the right."""
-    first, *widths = (max(map(len, column)) for column in zip(*rows, strict=True))
-    lines = []
-    for name, *cells in rows:
-        padded = (cell.rjust(width) for cell, width in zip(cells, widths, strict=True))
-        lines.append("  ".join([name.ljust(first), *padded]).rstrip())
-    return "\n".join(lines)
-
-
-def text(result: "TopKResult") -> str:
-    """Return the result as a table for a terminal."""
-    return "\n".join([columns(grid(result)), *rule_lines(result)])
+def report(result: "TopKResult") -> Report:
+    """Return the result as a table of metrics x k, with its convention and its users."""
+    shown = asked(result)
+    rows = []
+    for names in folded({name: numbers(result, name, ks) for name, ks in shown.items()}):
+        first = names[0]
+        cells = [cell(result, f"{first}@{k}") if k in shown[first] else Cell() for k in result.ks]
+        rows.append((" = ".join(names), tuple(cells)))
+    table = Table("", tuple(f"@{k}" for k in result.ks), tuple(rows))
+    formulas = (*map(formula, result.terms.metrics.values()), SYMBOLS["text"])
+    return Report((table,), tuple(rule_lines(result)), formulas=formulas)
 
 
 def rule_lines(result: "TopKResult") -> list[str]:
@@ -146,62 +164,13 @@ def to_pandas(result: "TopKResult", per_user: bool) -> Any:
     import pandas
 
     if per_user:
-        columns = _of_users(result)
+        columns = of_users(result)
         return pandas.DataFrame({"user_id": list(result.users), **columns})
     return pandas.DataFrame(summary(result), columns=SUMMARY)
 
 
-def as_json(result: "TopKResult") -> str:
-    """Return the means asked for as a JSON object, with spread, intervals and counts."""
-    import json
-
-    def number(value: float) -> float | None:
-        return None if np.isnan(value) else float(value)
-
-    names = result.names()
-    intervals = {name: result.interval(name) for name in names}
-    content = {
-        "convention": result.terms.convention,
-        "k": list(result.ks),
-        **({"sampled": vars(sampled)} if (sampled := result.terms.sampled) else {}),
-        **{name: getattr(result, name) for name in COUNTS},
-        "values": {name: number(result[name]) for name in names},
-        "std": {name: number(result.std(name)) for name in names},
-        "interval": {name: list(map(number, ends)) for name, ends in intervals.items()},
-    }
-    return json.dumps(content, indent=1)
-
-
-def as_csv(result: "TopKResult") -> str:
-    """Return a row per metric and k: metric, k, mean, std, low, high, n."""
-    return _csv(SUMMARY, (map(_cell_of, row) for row in summary(result)))
-
-
-def per_user_csv(result: "TopKResult") -> str:
-    """Return a row per user: user_id and one column per metric and k; NaN as an empty cell."""
-    columns = _of_users(result)
-    cells = (map(_cell_of, column.tolist()) for column in columns.values())
-    rows = zip(result.users, *cells, strict=True)
-    return _csv(["user_id", *columns], rows)
-
-
-def _of_users(result: "TopKResult") -> dict[str, Any]:
+def of_users(result: "TopKResult") -> dict[str, Any]:
     """Return the values of users, of every metric that has them."""
     together = {name for name, one in result.terms.list_metrics.items() if not one.of_users}
     names = (name for name in result.names() if name.rpartition("@")[0] not in together)
     return {name: result.per_user(name) for name in names}
-
-
-def _cell_of(value: Any) -> Any:
-    return "" if value != value else value
-
-
-def _csv(header: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
-    import csv
-    import io
-
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
-    return out.getvalue()

@@ -1,5 +1,7 @@
 """What was not to be expected: items that a baseline does not have, and relevant ones of these."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any, Unpack
 

@@ -3,12 +3,12 @@
 import argparse
 from typing import Any
 
-from toplist import tables
 from toplist.checks import whole
 from toplist.comparison import conformance
 from toplist.conventions import CONVENTIONS, Convention, policies, same_formula
 from toplist.formulas import SYMBOLS, formula
 from toplist.list_metrics import LIST_METRICS, ListMetric
+from toplist.markup import aligned
 from toplist.spelling import parse
 
 
@@ -80,4 +80,4 @@ def _conventions(options: argparse.Namespace) -> str:
         cells = (f"{values[name]:.4f}" if name in values else "-" for name in names)
         rows.append([convention, *cells])
     case = f"list {' '.join(options.list)}; relevant {' '.join(options.truth)}; k = {options.k}"
-    return f"{case}\n{tables.columns(rows)}"
+    return f"{case}\n{aligned(rows)}"

@@ -1,20 +1,19 @@
-"""`toplist eval`: two files in, a table out."""
+"""`toplist eval`: files of lists and of the truth in, a table out."""
 
 import argparse
 import os
-from collections.abc import Callable
 from typing import Any
 
-from toplist import files, tables, text_columns
-from toplist.batches import Stream
-from toplist.cli import segmenting
+from toplist import drawing, files
+from toplist.cli import reports, segmenting
+from toplist.cli.items import known_items
 from toplist.conventions import CONVENTIONS, EMPTY, MISSING
 from toplist.evaluate import DEFAULT
 from toplist.exposure import UNKNOWN
 from toplist.grades import GAINS, Grading
-from toplist.loading import TEXT_FORMATS
 from toplist.matching import DUPLICATES
 from toplist.plans import entries_of
+from toplist.results import TopKResult
 from toplist.streaming import top_k_eval_files
 
 DEFAULT_KS = [1, 5, 10, 20]
@@ -26,6 +25,7 @@ and Parquet, item_id may be a whole ranked list. Files of any size are read part
 of a user standing together; --in-memory takes any order, and so are TREC files read.
 
   toplist eval recs.csv truth.csv -k 10 20 -m ndcg recall
+  toplist eval bpr.csv itemknn.csv truth.csv -k 10 --plot curves.png
   toplist eval run.trec qrels.trec -m ndcg@10 --convention trec_eval --format json
 """
 
@@ -34,13 +34,13 @@ def add(commands: Any) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser(
         "eval",
-        help="evaluate recommendations against a ground truth",
+        help="evaluate recommendations against a ground truth; several systems side by side",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
-    add("recs", metavar="RECS", help="file of ranked lists")
-    add("truth", metavar="TRUTH", help="file of relevant items")
+    add("recs", metavar="RECS", nargs="+", help="file of ranked lists, one per system")
+    add("truth", metavar="TRUTH", help="file of relevant items, the last one")
     add("-k", type=int, nargs="+", help="cut-offs (default 1 5 10 20)")
     add("-m", "--metrics", nargs="+", default=DEFAULT, help="names, also name@k (default: six)")
     add("--convention", default="standard", choices=CONVENTIONS, help="whose formulas")
@@ -59,13 +59,14 @@ def add(commands: Any) -> None:
         "average_popularity, tail_percentage and novelty")  # fmt: skip
     add("--features", metavar="FILE", help="item_id and numbers, for intra_list_diversity")
     add("--unknown", default="raise", choices=UNKNOWN, help="listed items these files lack")
-    add("--format", default="table", choices=_FORMATS, help="of the output")
+    add("--format", default="table", choices=reports.FORMATS, help="of the output")
     add(
         "--per-user",
         metavar="FILE",
         help="also write every user's values (CSV); reads in memory",
     )
     add("--segments", metavar="FILE:COLUMN", help="also by a column of a file; reads in memory")
+    add("--plot", metavar="FILE", help="also draw the curves over k (.png, .svg, .pdf)")
     parser.set_defaults(run=_eval, check=_check_eval)
 
 
@@ -88,77 +89,68 @@ def _check_eval(options: argparse.Namespace) -> None:
         else:
             options.k = DEFAULT_KS
     entries_of(options.metrics, options.k, CONVENTIONS[options.convention])
-    for source in (options.recs, options.truth):
-        if options.per_user and os.path.realpath(source) == os.path.realpath(options.per_user):
-            raise ValueError(f"--per-user {options.per_user} would overwrite an input file")
+    for option, target in (("--per-user", options.per_user), ("--plot", options.plot)):
+        sources = map(os.path.realpath, (*options.recs, options.truth))
+        if target and os.path.realpath(target) in sources:
+            raise ValueError(f"{option} {target} would overwrite an input file")
+    if len(set(options.recs)) < len(options.recs):
+        raise ValueError("a file of lists is named twice; the last file is the ground truth")
+    if options.plot:
+        reports.check_picture(options.plot)
     Grading(options.relevant_from, options.gains)
     if options.segments:
         segmenting.check(options.segments)
+        if len(options.recs) > 1:
+            raise ValueError("--segments splits the result of one file of lists, not of several")
 
 
 def _eval(options: argparse.Namespace) -> str:
-    result = top_k_eval_files(
-        options.recs,
-        options.truth,
-        k=options.k,
-        metrics=options.metrics,
-        convention=options.convention,
-        empty=options.empty,
-        missing=options.missing,
-        duplicates=options.duplicates,
-        relevant_from=options.relevant_from,
-        gains=options.gains,
-        columns=dict(options.columns),
-        recs_format=options.recs_format,
-        truth_format=options.truth_format,
-        order=options.order,
-        in_memory=options.in_memory or bool(options.per_user or options.segments),
-        unknown=options.unknown,
-        **_known_items(options),
-    )
+    if options.plot:
+        drawing.need_matplotlib()
+    names = reports.names_of(options.recs)
+    results = {
+        name: _evaluate(options, recs) for name, recs in zip(names, options.recs, strict=True)
+    }
     if options.per_user:
-        files.write_text(options.per_user, tables.per_user_csv(result))
+        files.write_text(options.per_user, reports.per_user_csv(results))
+    if options.plot:
+        reports.draw(results, options.plot)
     if options.segments:
         user_id = dict(options.columns).get("user_id", "user_id")
-        split = segmenting.split(result, options.segments, user_id)
+        split = segmenting.split(next(iter(results.values())), options.segments, user_id)
         return segmenting.FORMATS[options.format](split)
-    return _FORMATS[options.format](result)
+    return reports.FORMATS[options.format](results)
 
 
-def _known_items(options: argparse.Namespace) -> dict[str, Any]:
-    """Read what is known of the items, their ids written as in the lists."""
-    paths = {name: getattr(options, name) for name in ("catalogue", "item_counts", "features")}
-    known = {}
-    numbers = any(paths.values()) and _hold_numbers(options)
-    for name, path in paths.items():
-        if path is not None:
-            found = getattr(text_columns, name)(path)
-            ids = _whole(path, found) if numbers else list(found)
-            values = found.values() if isinstance(found, dict) else ids
-            known[name] = dict(zip(ids, values, strict=True))
-    return known
-
-
-def _hold_numbers(options: argparse.Namespace) -> bool:
-    """Say whether the ids of the lists are read as numbers: of typed files alone."""
-    sides = (options.recs, options.recs_format), (options.truth, options.truth_format)
-    if any((given or files.format_of(path)) in TEXT_FORMATS for path, given in sides):
-        return False
-    stream = Stream(options.recs, "ranks", options.recs_format, dict(options.columns), "file")
-    return next(iter(stream.parts(lambda users, places: None))).items.names is None
-
-
-def _whole(path: str, ids: Any) -> list[int]:
+def _evaluate(options: argparse.Namespace, recs: str) -> TopKResult:
+    """Evaluate one system; with several, an error names its file."""
+    several = len(options.recs) > 1
+    missing = options.missing or CONVENTIONS[options.convention].missing
+    # of one truth all systems count the same users, unless those without a list are left out:
+    # then who they are must be known, and not their number alone
+    users = options.per_user or options.segments
+    whole = bool(users) or (several and missing == "skip")
     try:
-        return [int(item) for item in ids]
-    except ValueError:
-        raise ValueError(
-            f"{path}: the ids of the lists are numbers, not all of these are"
-        ) from None
-
-
-_FORMATS: dict[str, Callable[[Any], str]] = {
-    "table": tables.text,
-    "json": tables.as_json,
-    "csv": tables.as_csv,
-}
+        return top_k_eval_files(
+            recs,
+            options.truth,
+            k=options.k,
+            metrics=options.metrics,
+            convention=options.convention,
+            empty=options.empty,
+            missing=options.missing,
+            duplicates=options.duplicates,
+            relevant_from=options.relevant_from,
+            gains=options.gains,
+            columns=dict(options.columns),
+            recs_format=options.recs_format,
+            truth_format=options.truth_format,
+            order=options.order,
+            in_memory=options.in_memory or whole,
+            unknown=options.unknown,
+            **known_items(options, recs),
+        )
+    except (ValueError, TypeError) as error:
+        if not several or recs in str(error):
+            raise
+        raise ValueError(f"{recs}: {error}") from None

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from toplist import segments, tables
+from toplist.cli import reports
 from toplist.results import TopKResult
 from toplist.segments import Segments
 from toplist.tabular import read_table, table_format
@@ -47,9 +48,9 @@ def _values(table: Any, name: str) -> Any:
 
 
 def _as_json(found: Segments) -> str:
-    content = json.loads(tables.as_json(found.whole))
+    content = reports.content(found.whole)
     content["segments"] = [
-        {"segment": label, **json.loads(tables.as_json(part))} for label, part in found.items()
+        {"segment": label, **reports.content(part)} for label, part in found.items()
     ]
     return json.dumps(content, indent=1)
 
@@ -64,7 +65,9 @@ def _as_csv(found: Segments) -> str:
 
 
 FORMATS: dict[str, Callable[[Segments], str]] = {
-    "table": segments.text,
+    "table": repr,
     "json": _as_json,
     "csv": _as_csv,
+    "markdown": Segments.to_markdown,
+    "latex": Segments.to_latex,
 }

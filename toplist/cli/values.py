@@ -6,7 +6,8 @@ import io
 import json
 from typing import Any
 
-from toplist import pointwise, tables, text_columns
+from toplist import pointwise, text_columns
+from toplist.markup import aligned
 from toplist.predictions import COLUMNS
 
 METRICS = ("auc", "gauc", "log_loss", "mae", "rmse")
@@ -78,7 +79,7 @@ def _values(options: argparse.Namespace) -> str:
 def _shown(values: dict[str, float], notes: list[str], n_rows: int, format: str) -> str:
     if format == "table":
         lines = [[name, f"{value:.4f}"] for name, value in values.items()]
-        return "\n".join([tables.columns(lines), *notes])
+        return "\n".join([aligned(lines), *notes])
     plain = {name: None if value != value else value for name, value in values.items()}
     if format == "json":
         return json.dumps({"n_rows": n_rows, "values": plain}, indent=1)

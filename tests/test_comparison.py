@@ -1,0 +1,239 @@
+"""Systems side by side: the best, and what makes them not comparable."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import toplist as tl
+
+TRUTHS = {"ann": {2}, "bob": {3}, "cid": {9}}
+GOOD = {"ann": [2, 1], "bob": [1, 3], "cid": [1]}
+POOR = {"ann": [1, 2], "bob": [1, 5], "cid": [1]}
+
+
+def evaluated(ranks=GOOD, truths=TRUTHS, **options):
+    return tl.top_k_eval(ranks, truths, **{"k": 2, "metrics": ["mrr", "ndcg"], **options})
+
+
+@pytest.fixture
+def both():
+    return tl.compare({"good": evaluated(), "poor": evaluated(POOR)})
+
+
+def test_table(both):
+    assert repr(both).splitlines() == [
+        "        mrr@2   ndcg@2",
+        "good  *0.5000  *0.5436",
+        "poor   0.1667   0.2103",
+        "* best of its column",
+        "convention standard: mean over users",
+        "3 of 3 users evaluated",
+    ]
+    assert both.differences == []
+    assert both.to_dict()["poor"] == both.results["poor"].to_dict()
+
+
+def test_every_markup_marks_the_best(both):
+    assert "| good | **0.5000** | **0.5436** |" in both.to_markdown()
+    assert "**bold**: best of its column" in both.to_markdown()
+    assert r"good & \textbf{0.5000} & \textbf{0.5436} \\" in both.to_latex()
+    assert "poor & 0.1667 & 0.2103" in both.to_latex()
+    page = both._repr_html_()
+    assert "<b>0.5000</b>" in page and "<b>0.1667</b>" not in page
+
+
+def test_lower_may_be_better():
+    mrr = tl.METRICS["mrr"]
+    worst = dataclasses.replace(mrr, name="worst", higher_is_better=False)
+    results = {name: evaluated(r, metrics=[mrr, worst]) for name, r in (("g", GOOD), ("p", POOR))}
+    assert tl.compare(results).best() == {"mrr@2": ["g"], "worst@2": ["p"]}
+
+
+def test_all_that_share_the_best_are_best():
+    three = tl.compare({"a": evaluated(), "b": evaluated(POOR), "c": evaluated()})
+    assert three.best()["mrr@2"] == ["a", "c"]
+    assert repr(three).count("*0.5000") == 2
+
+
+def test_nobody_is_best_alone_or_of_nobody():
+    assert tl.compare({"a": evaluated()}).best() == {"mrr@2": [], "ndcg@2": []}
+    nobody = evaluated(truths={"ann": set(), "bob": set()})
+    assert "best" not in repr(tl.compare({"a": nobody, "b": nobody}))
+    assert tl.compare({"a": nobody, "b": evaluated()}).best()["mrr@2"] == []
+
+
+def test_many_columns_become_a_table_per_metric():
+    results = {
+        name: evaluated(ranks, k=[1, 2, 3, 4], metrics=["hit", "recall", "mrr", "cg", "f1"])
+        for name, ranks in (("good", GOOD), ("poor", POOR))
+    }
+    blocks = repr(tl.compare(results)).split("\n\n")
+    assert [block.split("  ")[0] for block in blocks[:-1]] == ["hit = recall = cg", "mrr", "f1"]
+    assert [len(block.splitlines()) for block in blocks] == [3, 3, 3, 3]
+    assert {block.index("@1") for block in blocks[:-1]} == {blocks[0].index("@1")}
+    assert blocks[0].splitlines()[0].split()[-4:] == ["@1", "@2", "@3", "@4"]
+    assert tl.compare(results).to_latex().count(r"\begin{tabular}") == 3
+
+
+def test_columns_are_one_only_where_all_systems_agree():
+    """In one system hit is recall, in the other it is not."""
+    one_out, several = (
+        evaluated(metrics=["hit", "recall"]),
+        evaluated(
+            truths={user: {*items, 77} for user, items in TRUTHS.items()}, metrics=["hit", "recall"]
+        ),
+    )
+    assert "hit@2 = recall@2" in repr(tl.compare({"a": one_out, "b": one_out}))
+    assert "=" not in repr(tl.compare({"a": one_out, "b": several})).splitlines()[0]
+
+
+# What is not comparable
+
+
+def said(first, second):
+    """Return the lines about two results, which all tables must show."""
+    comparison = tl.compare({"a": first, "b": second})
+    lines = comparison.differences
+    for line in lines:
+        assert line in repr(comparison).splitlines()
+        assert line in comparison.to_markdown()
+        assert f"% {line}" in comparison.to_latex()
+        assert f"<b>{line.split(':')[0]}</b>:" in comparison._repr_html_()
+    return lines
+
+
+def test_conventions():
+    assert said(evaluated(metrics=["map"]), evaluated(metrics=["map"], convention="neurec")) == [
+        "DIFFERENT CONVENTIONS: a: convention standard; b: convention neurec",
+        "DIFFERENT POLICIES: a: users without relevant items are left out; users without a list "
+        "score 0; b: users without relevant items score 0; users without a list score 0",
+        "DIFFERENT FORMULAS: of map",
+    ]
+
+
+def test_averages():
+    pooled, weighted = evaluated(aggregate="pooled"), evaluated(weights=[1, 2, 3])
+    assert said(evaluated(), pooled)[0].startswith("DIFFERENT AVERAGES: a: mean over users; b: ")
+    assert said(evaluated(), weighted) == [
+        "DIFFERENT AVERAGES: a: mean over users; b: weighted mean over users"
+    ]
+
+
+def test_metrics_and_k():
+    assert said(evaluated(k=[1, 2]), evaluated(k=2)) == [
+        "DIFFERENT METRICS OR K: a: mrr ndcg @1@2; b: mrr ndcg @2"
+    ]
+    comparison = tl.compare({"a": evaluated(metrics=["mrr"]), "b": evaluated(metrics=["hit"])})
+    assert repr(comparison).splitlines()[:3] == [
+        "    mrr@2   hit@2",
+        "a  0.5000       -",
+        "b       -  0.6667",
+    ]
+
+
+def test_thresholds():
+    graded = {user: dict.fromkeys(items, 3) for user, items in TRUTHS.items()}
+    lines = said(evaluated(truths=graded), evaluated(truths=graded, relevant_from=2))
+    assert lines == [
+        "DIFFERENT CONVENTIONS: a: convention standard; "
+        "b: convention standard, relevant from grade 2"
+    ]
+
+
+def test_own_formula_under_a_known_name():
+    own = dataclasses.replace(tl.METRICS["ndcg"], divisor="k")
+    assert said(evaluated(), evaluated(metrics=["mrr", own]))[-1] == "DIFFERENT FORMULAS: of ndcg"
+
+
+def test_users():
+    fewer = {user: items for user, items in TRUTHS.items() if user != "cid"}
+    other = {**fewer, "dan": {4}}
+    assert said(evaluated(), evaluated(truths=fewer)) == [
+        "DIFFERENT USERS: b is over 2, without 1 of the 3 of a"
+    ]
+    assert said(evaluated(truths=fewer), evaluated()) == [
+        "DIFFERENT USERS: b is over 3, with 1 that a has not"
+    ]
+    assert said(evaluated(), evaluated(truths=other)) == [
+        "DIFFERENT USERS: b is over 3, without 1 of the 3 of a and with 1 that a has not"
+    ]
+
+
+def test_the_order_of_users_does_not_matter():
+    backwards = dict(reversed(TRUTHS.items()))
+    assert said(evaluated(), evaluated(truths=backwards)) == []
+
+
+def test_users_that_are_skipped_are_not_counted():
+    lists = {user: items for user, items in GOOD.items() if user != "cid"}
+    lines = said(evaluated(), evaluated(lists, missing="skip"))
+    assert lines[-1] == "DIFFERENT USERS: b is over 2, without 1 of the 3 of a"
+    assert said(evaluated(), evaluated(lists)) == []
+
+
+def test_ground_truths():
+    more = {**TRUTHS, "ann": {2, 7}}
+    assert said(evaluated(), evaluated(truths=more)) == [
+        "DIFFERENT GROUND TRUTHS: 1 of 3 users have another number of relevant items in b than in a"
+    ]
+
+
+def test_results_without_hits_are_compared_by_number():
+    def bare(result):
+        return dataclasses.replace(result, hits=None, counted=None)
+
+    fewer = evaluated(truths={"ann": {2}})
+    assert said(bare(evaluated()), bare(fewer)) == ["DIFFERENT USERS: a over 3, b over 1"]
+    assert said(bare(evaluated()), bare(evaluated(POOR))) == []
+
+
+def test_accounts_are_told_once_or_by_system():
+    lists = {user: items for user, items in POOR.items() if user != "cid"}
+    lines = repr(tl.compare({"a": evaluated(), "b": evaluated(lists)})).splitlines()
+    assert lines[-2:] == [
+        "a: 3 of 3 users evaluated",
+        "b: 3 of 3 users evaluated, 1 without a list (counted as 0)",
+    ]
+
+
+# Around it
+
+
+def test_to_pandas(both):
+    pytest.importorskip("pandas")
+    frame = both.to_pandas()
+    assert list(frame.columns) == ["system", "metric", "k", "mean", "std", "low", "high", "n"]
+    assert frame["system"].tolist() == ["good", "good", "poor", "poor"]
+    one = both.results["poor"].to_pandas()
+    assert frame[2:].drop(columns="system").reset_index(drop=True).equals(one)
+
+
+def test_to_pandas_per_user(both):
+    pytest.importorskip("pandas")
+    frame = both.to_pandas(per_user=True)
+    assert list(frame.columns) == ["system", "user_id", "mrr@2", "ndcg@2"]
+    pairs = frame.pivot(index="user_id", columns="system", values="mrr@2")
+    assert pairs.loc["ann"].to_dict() == {"good": 1.0, "poor": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        ([1], TypeError, "dict of name -> result, not list"),
+        ({}, ValueError, "empty"),
+        ({"a": 1.0}, TypeError, "'a' is float"),
+        ({1: evaluated()}, TypeError, "names are str"),
+    ],
+)
+def test_what_is_not_a_dict_of_results(given, error, message):
+    with pytest.raises(error, match=message):
+        tl.compare(given)
+
+
+def test_later_changes_of_the_dict_do_not_reach_it():
+    given = {"a": evaluated()}
+    comparison = tl.compare(given)
+    given["b"] = evaluated(POOR)
+    assert list(comparison.results) == ["a"]
+    assert np.isclose(comparison.results["a"]["mrr@2"], 0.5)

@@ -1,0 +1,282 @@
+"""Pictures: what is drawn are the numbers of the results, and nothing else is touched."""
+
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import toplist as tl
+from toplist import plots
+
+matplotlib = pytest.importorskip("matplotlib")
+from matplotlib.figure import Figure  # noqa: E402
+
+RNG = np.random.default_rng(7)
+RANKS = np.array([RNG.permutation(40)[:10] for _ in range(50)])
+TRUTHS = [set(RNG.integers(0, 40, 6).tolist()) for _ in range(50)]
+
+
+@pytest.fixture
+def result():
+    return tl.top_k_eval(RANKS, TRUTHS, k=[5, 10])
+
+
+@pytest.fixture
+def other():
+    return tl.top_k_eval(RANKS[:, ::-1], TRUTHS, k=[5, 10])
+
+
+def texts(ax):
+    legend = ax.get_legend()
+    return [] if legend is None else [text.get_text() for text in legend.get_texts()]
+
+
+def band(collection):
+    """Return the lower and the upper edge of a filled band at every k."""
+    points = collection.get_paths()[0].vertices
+    ks = np.unique(points[:, 0])
+    at = [points[points[:, 0] == k, 1] for k in ks]
+    return np.array([ys.min() for ys in at]), np.array([ys.max() for ys in at])
+
+
+# Curves
+
+
+def test_a_curve_is_the_mean_and_its_interval(result):
+    ax = plots.curves(result, "ndcg", level=0.8)
+    (line,) = ax.lines
+    np.testing.assert_array_equal(line.get_xdata(), np.arange(1, 11))
+    np.testing.assert_array_equal(line.get_ydata(), result["ndcg"])
+    np.testing.assert_allclose(band(ax.collections[0]), result.interval("ndcg", 0.8))
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("k", "ndcg@k")
+    title = ax.get_title(loc="left")
+    assert title == "50 users; convention standard; band: 80 % interval"
+    assert ax.get_ylim()[0] == 0
+    assert ax.get_xticks()[0] == 1 and ax.get_xticks()[-1] == 10
+
+
+def test_all_metrics_by_default_named_in_the_order_in_which_they_end(result):
+    ax = plots.curves(result)
+    assert len(ax.lines) == 6
+    assert texts(ax) == sorted(result.terms.metrics, key=lambda name: -result[name][-1])
+    assert ax.get_ylabel() == "metric@k"
+    looks = {(line.get_color(), line.get_linestyle()) for line in ax.lines}
+    assert len(looks) == 6
+
+
+def test_several_systems(result, other):
+    ax = plots.curves({"a": result, "b": other}, ["ndcg", "mrr"])
+    assert sorted(texts(ax)) == ["a, mrr", "a, ndcg", "b, mrr", "b, ndcg"]
+    colours = {line.get_label(): line.get_color() for line in ax.lines}
+    assert colours["a, mrr"] == colours["a, ndcg"] != colours["b, mrr"]
+    dashes = {line.get_label(): line.get_linestyle() for line in ax.lines}
+    assert dashes["a, mrr"] == dashes["b, mrr"] != dashes["a, ndcg"]
+    single = plots.curves({"a": result, "b": other}, "ndcg")
+    assert sorted(texts(single)) == ["a", "b"]
+    assert single.lines[0].get_linestyle() != single.lines[1].get_linestyle()
+
+
+def test_what_differs_is_in_the_caption(result):
+    neurec = tl.top_k_eval(RANKS[:30], TRUTHS[:30], k=[5, 10], convention="neurec")
+    title = plots.curves({"a": result, "b": neurec}, "ndcg").get_title(loc="left")
+    assert title.startswith("different numbers of users; different conventions; ")
+
+
+def test_equal_curves_are_one_line():
+    one_out = tl.top_k_eval(tl.Hits.from_ranks([1, 4, 0, 2], 5), k=5)
+    assert texts(plots.curves(one_out)) == ["hit = recall", "ndcg", "map = mrr", "precision"]
+    assert plots.curves(one_out, ["recall", "hit"]).get_ylabel() == "recall = hit@k"
+
+
+def test_one_k_and_one_user():
+    ax = tl.top_k_eval([1], {1}, k=1, metrics=["hit"]).plot()
+    assert ax.lines[0].get_marker() == "o"
+    assert ax.get_xticks().tolist() == [1]
+
+
+def test_result_and_comparison_draw_themselves(result, other):
+    np.testing.assert_array_equal(result.plot("map").lines[0].get_ydata(), result["map"])
+    both = tl.compare({"a": result, "b": other})
+    np.testing.assert_array_equal(both.plot("map").lines[1].get_ydata(), other["map"])
+    assert both.plot().get_ylabel() == "hit@k"
+
+
+def test_a_wrong_metric_is_named(result):
+    with pytest.raises(KeyError, match="this result has hit, precision"):
+        result.plot("nope")
+    with pytest.raises(ValueError, match="no result to draw"):
+        plots.curves({}, "ndcg")
+
+
+def test_k_belongs_to_values_and_not_to_curves(result):
+    for draw in (
+        lambda: result.plot("ndcg@5"),
+        lambda: plots.sampled(result, result, "ndcg@5"),
+    ):
+        with pytest.raises(ValueError, match=r"'ndcg@5': a curve runs over every k; give 'ndcg'"):
+            draw()
+    for draw in (plots.per_user, plots.segments):
+        with pytest.raises(ValueError, match=r"'ndcg': it is drawn at one k; .*'ndcg@10'"):
+            draw({"a": result}, "ndcg")
+
+
+def test_what_is_no_result(result):
+    with pytest.raises(TypeError, match="give a result, or a dict of label -> result, not list"):
+        plots.curves([result], "ndcg")
+    with pytest.raises(ValueError, match="dict of segment -> result"):
+        plots.segments(result, "ndcg@5")
+
+
+# Users and segments
+
+
+def test_the_area_under_the_users_curve_is_the_mean(result, other):
+    ax = plots.per_user({"a": result, "b": other}, "ndcg@10")
+    for line, system in zip(ax.lines, (result, other), strict=True):
+        x, y = line.get_xdata(), line.get_ydata()
+        assert line.get_drawstyle() == "steps-post"
+        assert np.sum(np.diff(x) * y[:-1]) == pytest.approx(system["ndcg@10"])
+        assert y[0] == np.mean(system.per_user("ndcg@10") > 0)
+        assert y[-1] == 0
+    assert texts(ax) == [f"a: mean {result['ndcg@10']:.4f}", f"b: mean {other['ndcg@10']:.4f}"]
+
+
+def test_users_left_out_are_not_drawn():
+    result = tl.top_k_eval([[1, 2], [1, 2], [1]], [{2}, {1}, set()], k=2)
+    assert plots.per_user(result, "mrr@2").lines[0].get_ydata().tolist() == [1.0, 0.5, 0.0]
+
+
+def test_nobody_can_be_drawn():
+    nobody = tl.top_k_eval([[1], [2]], [set(), set()], k=1)
+    assert plots.per_user(nobody, "mrr@1").lines[0].get_ydata().tolist() == [0.0]
+    for ax in every(nobody):
+        ax.figure.canvas.draw()
+
+
+def test_segments(result, other):
+    parts = {"few": tl.top_k_eval(RANKS[:20], TRUTHS[:20], k=10), "many": result}
+    ax = plots.segments(parts, "recall@10", level=0.9)
+    (bars,) = ax.containers
+    dots, _, (reach,) = bars.lines
+    np.testing.assert_array_equal(dots.get_xdata(), [one["recall@10"] for one in parts.values()])
+    ends = [segment[:, 0] for segment in reach.get_segments()]
+    np.testing.assert_allclose(ends, [one.interval("recall@10", 0.9) for one in parts.values()])
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == ["few\n20 users", "many\n50 users"]
+    assert ax.yaxis_inverted()  # the first on top
+    assert texts(ax) == []
+
+
+def test_segments_of_several_systems(result, other):
+    ax = plots.segments({"a": {"x": result}, "b": {"x": other, "y": other}}, "mrr@5")
+    assert texts(ax) == ["a", "b"]
+    places = [bars.lines[0].get_ydata() for bars in ax.containers]
+    assert places[0][0] < places[1][0]  # beside each other, not on top
+    assert [round(place) for place in places[1]] == [0, 1]
+
+
+def test_segments_without_a_label_and_without_anything(result):
+    ax = plots.segments({None: result}, "mrr@5")
+    assert ax.get_yticklabels()[0].get_text() == "no label\n50 users"
+    with pytest.raises(ValueError, match="no segment to draw"):
+        plots.segments({}, "mrr@5")
+
+
+# Exposure
+
+
+def test_lorenz_and_gini():
+    counts = RNG.integers(0, 30, 25)
+    ax = plots.exposure({"a": counts})
+    _, line = ax.lines  # the first is the diagonal
+    ascending = sorted(counts)
+    expected = [sum(ascending[:i]) / sum(counts) for i in range(26)]
+    np.testing.assert_allclose(line.get_ydata(), expected)
+    np.testing.assert_allclose(line.get_xdata(), np.arange(26) / 25)
+    # the other definition: half of the relative mean absolute difference
+    gini = np.abs(np.subtract.outer(counts, counts)).mean() / (2 * counts.mean())
+    assert texts(ax) == [f"a (Gini {gini:.3f})"]
+    assert texts(plots.exposure(counts)) == [f"Gini {gini:.3f}"]
+
+
+@pytest.mark.parametrize("counts", [[], [0, 0], [1, -1], [np.nan, 1], [[1, 2]]])
+def test_counts_that_cannot_be(counts):
+    with pytest.raises(ValueError, match="counts of 'a': one number per item"):
+        plots.exposure({"a": counts})
+
+
+# Sampled
+
+
+def test_sampled_beside_full(result, other):
+    ax = plots.sampled({"a": result}, {"a": other}, "hit")
+    lines = {line.get_label(): line for line in ax.lines}
+    full, few = lines["a, all items"], lines["a, sampled candidates"]
+    np.testing.assert_array_equal(full.get_ydata(), result["hit"])
+    np.testing.assert_array_equal(few.get_ydata(), other["hit"])
+    assert full.get_color() == few.get_color()
+    assert (full.get_linestyle(), few.get_linestyle()) == ("-", "--")
+
+
+# All of them
+
+
+def every(result, ax=None):
+    """Call every plotting function."""
+    yield plots.curves(result, ax=ax)
+    yield plots.per_user(result, "ndcg@1", ax=ax)
+    yield plots.segments({"all": result}, "ndcg@1", ax=ax)
+    yield plots.exposure([1, 2, 3], ax=ax)
+    yield plots.sampled(result, result, "ndcg", ax=ax)
+
+
+def test_every_function_draws_where_it_is_told(result):
+    assert {*plots.__all__} == {"curves", "per_user", "segments", "exposure", "sampled"}
+    mine = Figure().subplots()
+    assert all(ax is mine for ax in every(result, mine))
+
+
+@pytest.mark.parametrize("extension", ["png", "svg", "pdf"])
+def test_every_picture_can_be_written(result, extension, tmp_path):
+    magic = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}[extension]
+    for i, ax in enumerate(every(result)):
+        path = tmp_path / f"{i}.{extension}"
+        ax.figure.savefig(path)
+        assert path.read_bytes().startswith(magic)
+
+
+def test_a_notebook_shows_new_pictures(result):
+    for ax in every(result):
+        assert ax._repr_png_().startswith(b"\x89PNG")
+
+
+def test_colours_are_set_whatever_the_style(result):
+    with matplotlib.rc_context({"axes.prop_cycle": matplotlib.cycler(color=["red"])}):
+        ax = plots.curves(result)
+    assert "red" not in {line.get_color() for line in ax.lines}
+    assert all(re.fullmatch("#[0-9A-F]{6}", line.get_color()) for line in ax.lines)
+
+
+CODE = """
+import sys
+import matplotlib
+import toplist as tl
+before = dict(matplotlib.rcParams)
+result = tl.top_k_eval([[1, 2], [2, 1]], [{1}, {1}], k=2)
+result.plot().figure.savefig(sys.argv[1])
+from matplotlib._pylab_helpers import Gcf  # what pyplot knows
+print(len(Gcf.figs), before == dict(matplotlib.rcParams))
+"""
+
+
+def test_pyplot_and_settings_are_left_alone(tmp_path):
+    command = [sys.executable, "-c", CODE, str(tmp_path / "a.png")]
+    run = subprocess.run(command, capture_output=True, text=True)
+    assert run.stdout.split() == ["0", "True"], run.stderr
+
+
+def test_without_matplotlib_the_extra_is_named(result, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ModuleNotFoundError, match=r"pip install 'toplist\[plot\]'$"):
+        result.plot()

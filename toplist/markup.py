@@ -1,0 +1,197 @@
+"""One table, four ways to write it: for a terminal, a notebook, a report and a paper."""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+
+class Cell(NamedTuple):
+    """A number as it is printed: the mean, half of its interval, whether it is the best."""
+
+    mean: str = ""
+    half: str = ""
+    best: bool = False
+
+
+class Table(NamedTuple):
+    """Labelled rows of cells under a header; `corner` stands above the labels."""
+
+    corner: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[Cell, ...]], ...]
+
+    @property
+    def marked(self) -> bool:
+        """Whether a cell is marked as the best."""
+        return any(cell.best for _, cells in self.rows for cell in cells)
+
+
+class Report(NamedTuple):
+    """Tables, what is to be known about them, and what must not be overlooked.
+
+    `formulas` are shown on demand, where the medium can.
+    """
+
+    tables: tuple[Table, ...]
+    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    formulas: tuple[str, ...] = ()
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> str:
+    """Line up cells: the first column to the left, the others to the right.
+
+    Examples
+    --------
+    >>> print(aligned([["", "@1"], ["map", "0.5000"]]))
+             @1
+    map  0.5000
+    """
+    first, *widths = (max(map(len, column)) for column in zip(*rows, strict=True))
+    lines = []
+    for name, *cells in rows:
+        padded = (cell.rjust(width) for cell, width in zip(cells, widths, strict=True))
+        lines.append("  ".join([name.ljust(first), *padded]).rstrip())
+    return "\n".join(lines)
+
+
+def _grid(table: Table, write: Callable[[Cell], str]) -> list[list[str]]:
+    """Return the cells of a table as strings, the header first."""
+    return [
+        [table.corner, *table.columns],
+        *([label, *map(write, cells)] for label, cells in table.rows),
+    ]
+
+
+def text(report: Report) -> str:
+    """Write a report for a terminal; the best has a star before it."""
+
+    def write(cell: Cell) -> str:
+        star = "*" if cell.best else ""
+        return star + (f"{cell.mean} ±{cell.half}" if cell.half else cell.mean)
+
+    # the labels of all tables are as wide as the widest, so that the tables stand in line
+    width = max(len(label) for table in report.tables for label in _labels(table))
+    blocks = []
+    for table in report.tables:
+        (corner, *columns), *rows = _grid(table, write)
+        blocks.append(aligned([[corner.ljust(width), *columns], *rows]))
+    best = ["* best of its column"] if any(table.marked for table in report.tables) else []
+    notes = "\n".join([*report.warnings, *best, *report.notes])
+    if len(blocks) == 1:
+        return f"{blocks[0]}\n{notes}"
+    return "\n\n".join([*blocks, notes])
+
+
+def _labels(table: Table) -> list[str]:
+    return [table.corner, *(label for label, _ in table.rows)]
+
+
+def markdown(report: Report) -> str:
+    """Write a report as Markdown tables; the best is bold."""
+
+    def write(cell: Cell) -> str:
+        mean = f"**{cell.mean}**" if cell.best else cell.mean
+        return f"{mean} ±{cell.half}" if cell.half else mean
+
+    def line(cells: Sequence[str]) -> str:
+        return "| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |"
+
+    parts = []
+    for table in report.tables:
+        header, *rows = _grid(table, write)
+        rule = ["---", *(["---:"] * len(table.columns))]
+        parts.append("\n".join(map(line, [header, rule, *rows])))
+    best = ["**bold**: best of its column"] if any(t.marked for t in report.tables) else []
+    return "\n\n".join([*parts, *report.warnings, *best, *report.notes])
+
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "±": r"$\pm$",
+    **{character: "\\" + character for character in "&%$#_{}"},
+}
+
+
+def latex(report: Report) -> str:
+    r"""Write a report as LaTeX tables (booktabs); the best is bold, notes are comments."""
+
+    def plain(words: str) -> str:
+        return "".join(_LATEX.get(character, character) for character in words)
+
+    def write(cell: Cell) -> str:
+        mean = rf"\textbf{{{cell.mean}}}" if cell.best else cell.mean
+        return rf"{mean} {{\scriptsize$\pm$\,{cell.half}}}" if cell.half else mean
+
+    def line(label: str, cells: Sequence[str]) -> str:
+        return " & ".join([plain(label), *cells]) + r" \\"
+
+    remarks = (*report.warnings, *report.notes, r"needs \usepackage{booktabs}")
+    parts = ["\n".join(f"% {remark}" for remark in remarks)]
+    for table in report.tables:
+        lines = [
+            rf"\begin{{tabular}}{{l{'r' * len(table.columns)}}}",
+            r"\toprule",
+            line(table.corner, [plain(column) for column in table.columns]),
+            r"\midrule",
+            *(line(label, [write(cell) for cell in cells]) for label, cells in table.rows),
+            r"\bottomrule",
+            r"\end{tabular}",
+        ]
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts)
+
+
+# Colours are the reader's own, light or dark: only opacity and currentColor are set.
+_STYLES = {
+    "table": "display:inline-table;table-layout:auto;border-collapse:collapse;"
+    "margin:0 2.5em .8em 0;font-variant-numeric:tabular-nums",
+    "left": "text-align:left;padding:.2em .9em .2em 0;white-space:nowrap;font-weight:normal",
+    "right": "text-align:right;padding:.2em 0 .2em .9em;white-space:nowrap",
+    "header": "border-bottom:1px solid currentColor",
+    "half": "opacity:.7;font-size:85%",
+    "note": "margin:.15em 0;opacity:.85;font-size:90%",
+    "warning": "margin:.3em 0;padding-left:.6em;border-left:3px solid currentColor",
+}
+
+
+def html(report: Report) -> str:
+    """Write a report as HTML for light and dark pages: no script, no link, no class."""
+    from html import escape  # its table of entities is a twentieth of the import of toplist
+
+    parted = (warning.partition(":") for warning in report.warnings)
+    warnings = [_tag("p", f"<b>{escape(a)}</b>{escape(b + c)}", "warning") for a, b, c in parted]
+    notes = [_tag("p", escape(note), "note") for note in report.notes]
+    if any(table.marked for table in report.tables):
+        notes.insert(0, _tag("p", "<b>bold</b>: best of its column", "note"))
+    formulas = "<br>".join(map(escape, report.formulas))
+    more = f"<details><summary>formulas</summary>{formulas}</details>" if formulas else ""
+    parts = [*map(_html_table, report.tables), *warnings, *notes]
+    parts += [_tag("div", more, "note")] if more else []
+    return '<div style="overflow-x:auto">\n' + "\n".join(parts) + "\n</div>"
+
+
+def _html_table(table: Table) -> str:
+    from html import escape
+
+    def write(cell: Cell) -> str:
+        mean = f"<b>{escape(cell.mean)}</b>" if cell.best else escape(cell.mean)
+        return f"{mean} {_tag('span', f'±{escape(cell.half)}', 'half')}" if cell.half else mean
+
+    head = [_tag("th", escape(table.corner), "left")]
+    head += [_tag("th", escape(column), "right") for column in table.columns]
+    rows = [
+        "<tr>"
+        + _tag("th", escape(label), "left")
+        + "".join(_tag("td", write(cell), "right") for cell in cells)
+        + "</tr>"
+        for label, cells in table.rows
+    ]
+    header = _tag("tr", "".join(head), "header")
+    body = "\n".join(rows)
+    return _tag("table", f"\n<thead>{header}</thead>\n<tbody>\n{body}\n</tbody>\n", "table")
+
+
+def _tag(name: str, inside: str, style: str) -> str:
+    return f'<{name} style="{_STYLES[style]}">{inside}</{name}>'
