@@ -15,13 +15,6 @@ lists themselves (coverage, popularity, diversity), `pointwise` predicted values
 
 import typing as _typing
 
-from toplist import beyond as beyond
-from toplist import plots as plots
-from toplist import pointwise as pointwise
-from toplist import scores as scores
-from toplist.comparison import Comparison as Comparison
-from toplist.comparison import compare as compare
-from toplist.comparison import conformance as conformance
 from toplist.conventions import CONVENTIONS as CONVENTIONS
 from toplist.conventions import Convention as Convention
 from toplist.evaluate import top_k_eval as top_k_eval
@@ -43,11 +36,18 @@ from toplist.metrics import Metric as Metric
 from toplist.parts import DISCOUNTS as DISCOUNTS
 from toplist.parts import DIVISORS as DIVISORS
 from toplist.results import TopKResult as TopKResult
-from toplist.streaming import top_k_eval_files as top_k_eval_files
 
 if _typing.TYPE_CHECKING:
     from toplist import audit as audit
+    from toplist import beyond as beyond
     from toplist import loo as loo
+    from toplist import plots as plots
+    from toplist import pointwise as pointwise
+    from toplist import scores as scores
+    from toplist.comparison import Comparison as Comparison
+    from toplist.comparison import compare as compare
+    from toplist.comparison import conformance as conformance
+    from toplist.streaming import top_k_eval_files as top_k_eval_files
 
 __version__ = "0.1.0"
 
@@ -87,10 +87,27 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> _typing.Any:
-    """Load `audit` and `loo` on first use: together they take as long as all the rest."""
-    if name in ("audit", "loo"):
-        from importlib import import_module
+# Loaded on first use, since they take twice as long as all the rest: modules, and names in them.
+_LATER = {name: name for name in ("audit", "beyond", "loo", "plots", "pointwise", "scores")} | {
+    "Comparison": "comparison",
+    "compare": "comparison",
+    "conformance": "comparison",
+    "top_k_eval_files": "streaming",
+}
 
-        return import_module(f"toplist.{name}")
-    raise AttributeError(f"module 'toplist' has no attribute {name!r}")
+
+def __getattr__(name: str) -> _typing.Any:
+    """Load what is loaded on first use."""
+    if name not in _LATER:
+        raise AttributeError(f"module 'toplist' has no attribute {name!r}")
+    from importlib import import_module
+
+    module = import_module(f"toplist.{_LATER[name]}")
+    found = module if name == _LATER[name] else getattr(module, name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    """List the public names, also those not yet loaded."""
+    return sorted({*__all__, *globals()})

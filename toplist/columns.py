@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist.adapters import Offsets, Pandas, adapter_of
+from toplist.containers import is_frame as is_frame
 from toplist.ids import kinds_of
 
 
@@ -39,13 +40,6 @@ def textual(column: Column) -> Column:
         return column
     values, places = np.unique(column.codes, return_inverse=True)
     return Column(column.name, places, list(map(str, values.tolist())))
-
-
-def is_frame(value: Any) -> bool:
-    """Whether `value` is a table with named columns (pandas, polars, Arrow, or their like)."""
-    return hasattr(value, "__arrow_c_stream__") and (
-        hasattr(value, "columns") or hasattr(value, "column_names")
-    )
 
 
 def known(frame: Any) -> Any:

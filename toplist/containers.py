@@ -12,6 +12,13 @@ from toplist.lists import Lists
 CONTAINERS = (list, tuple, range)
 
 
+def is_frame(value: Any) -> bool:
+    """Whether `value` is a table with named columns (pandas, polars, Arrow, or their like)."""
+    return hasattr(value, "__arrow_c_stream__") and (
+        hasattr(value, "columns") or hasattr(value, "column_names")
+    )
+
+
 def is_container(value: Any) -> bool:
     """Return whether a value holds ranked ids."""
     return isinstance(value, CONTAINERS) or (isinstance(value, np.ndarray) and value.ndim == 1)
@@ -69,3 +76,13 @@ def _flatten_rows(rows: Sequence[Any], depth: int | None, side: str) -> Flat:
             return Flat(side, np.concatenate(filled), offsets, lengths)
     as_lists = [row.tolist() if isinstance(row, np.ndarray) else row for row in rows]
     return Flat(side, as_lists, offsets, lengths, grades.of_rows(rows))
+
+
+def refuse_unranked(ranks: Mapping[Any, Any]) -> None:
+    """Raise for a user whose ranked list is none."""
+    for user, row in ranks.items():
+        if not is_container(row):
+            raise TypeError(
+                f"user {user!r}: the ranked list is a {type(row).__name__}, not a list of ids"
+                + swapped(row)
+            )

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from toplist.checks import choice
 from toplist.grades import Grading
 from toplist.hits import Hits
-from toplist.list_results import Known, evaluate_lists
+from toplist.list_metrics import UNKNOWN, Known
 from toplist.matching import DUPLICATES, joined
 from toplist.metrics import Metric
-from toplist.plans import plan_of
+from toplist.plans import Plan, plan_of
 from toplist.results import TopKResult
+
+if TYPE_CHECKING:
+    from toplist.list_results import ListResult
 
 DEFAULT = ("hit", "precision", "recall", "map", "ndcg", "mrr")
 
@@ -120,8 +123,18 @@ def top_k_eval(
     hits, _ = hits_of(ranks, ground_truths, plan.depth, options)
     reading = duplicates, padding, columns, n_threads
     known = Known(catalogue, item_counts, features, unknown, *reading)
-    lists = evaluate_lists(plan.list_metrics, ranks, plan.depth, known)
+    lists = lists_of(plan, ranks, known)
     return plan.result(hits, n_threads, lists)
+
+
+def lists_of(plan: Plan, ranks: Any, known: Known) -> ListResult | None:
+    """Evaluate the metrics of the lists themselves, where some are asked for."""
+    choice("unknown", known.unknown, UNKNOWN)
+    if not plan.list_metrics:
+        return None
+    from toplist.list_results import evaluate_lists  # a third of the import of toplist
+
+    return evaluate_lists(plan.list_metrics, ranks, plan.depth, known)
 
 
 class Joining(NamedTuple):

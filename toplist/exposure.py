@@ -15,9 +15,8 @@ from toplist import blocks
 from toplist.catalogues import ids_of
 from toplist.checks import choice
 from toplist.hits import offsets_of
+from toplist.list_metrics import UNKNOWN
 from toplist.listed import Admission, Listed, admit_listed
-
-UNKNOWN = ("raise", "skip")
 
 
 class Curves(NamedTuple):

@@ -9,9 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from toplist import columns
-from toplist.columns import is_frame
-from toplist.keyed import Keyed
+from toplist.containers import is_frame
 from toplist.lists import Lists
 
 
@@ -26,7 +24,7 @@ def native(value: Any, side: str) -> Any:
     TypeError
         For a sparse matrix of ranks.
     """
-    if isinstance(value, (np.ndarray, Lists, Keyed)):
+    if isinstance(value, (np.ndarray, Lists)):
         return value
     if isinstance(value, (list, tuple)):
         return list(map(array, value)) if value and _is_row(value[0]) else value
@@ -87,6 +85,8 @@ def _of_series(series: Any, side: str) -> dict[Any, Any]:
 
 def _of_column(value: Any, side: str) -> Any:
     """Return an Arrow array or a polars Series as `Lists`, or as a 1-D array of ids."""
+    from toplist import columns
+
     if hasattr(value, "to_frame"):
         table = value.rename("values").to_frame()
     else:
@@ -98,6 +98,8 @@ def _of_column(value: Any, side: str) -> Any:
 
 
 def _ids(table: Any, side: str) -> Any:
+    from toplist import columns
+
     column = columns.ids(table, "values", side)
     if column.names is None:
         return column.codes

@@ -11,30 +11,29 @@ The ids themselves go through `toplist.ids`. Behind the door nothing is validate
 for repeats in a list, which the join finds on its way.
 """
 
+import sys
 from collections.abc import Iterator, Mapping, Set
 from typing import Any
 
 import numpy as np
 
-from toplist import frames, grades
+from toplist import grades
 from toplist.admitted import Admitted
 from toplist.checks import whole
-from toplist.columns import is_frame, known
 from toplist.containers import (
     CONTAINERS,
     flatten,
     is_container,
+    is_frame,
     is_truth_container,
-    swapped,
+    refuse_unranked,
     truth_type,
 )
 from toplist.flat import Flat
 from toplist.foreign import native
 from toplist.grades import STANDARD, Grading
 from toplist.ids import encode
-from toplist.keyed import Keyed, admit_keyed, keyed
 from toplist.lists import Lists
-from toplist.named import Table, renamed
 
 
 def admit(
@@ -58,10 +57,10 @@ def admit(
     if k is not None:
         k = whole(k, "k")
     ranks, ground_truths = native(ranks, "ranks"), native(ground_truths, "ground_truths")
-    if any(is_frame(side) or isinstance(side, Keyed) for side in (ranks, ground_truths)):
-        listed = _keyed(ranks, "ranks", columns)
-        wanted = _keyed(ground_truths, "ground_truths", columns)
-        return admit_keyed(listed, wanted, k, padding, grading)
+    if _by_user(ranks) or _by_user(ground_truths):
+        from toplist.tabled import admit_tables  # a quarter of the import of toplist
+
+        return admit_tables(ranks, ground_truths, k, padding, grading, columns)
     users, rank_rows, truth_rows, single, n_extra = _arrange(ranks, ground_truths)
     if padding is not None and isinstance(truth_rows, list):
         # a set has no end for padding to stand at
@@ -92,19 +91,10 @@ def admit(
     )
 
 
-def _keyed(value: Any, side: str, columns: Mapping[str, str] | None) -> Keyed:
-    """Return one side of which the other is a table."""
-    if is_frame(value):
-        return frames.read(Table(known(value), side, renamed(columns)))
-    if isinstance(value, Keyed):
-        return value
-    if not isinstance(value, Mapping):
-        other = "ground_truths" if side == "ranks" else "ranks"
-        raise TypeError(
-            f"{other} is a table keyed by user, {side} is a {type(value).__name__}: give both "
-            "as tables or dicts"
-        )
-    return keyed(_checked(value) if side == "ranks" else value, side)
+def _by_user(value: Any) -> bool:
+    """Whether a side is a table, or lists that were read from one."""
+    keyed = sys.modules.get("toplist.keyed")
+    return is_frame(value) or (keyed is not None and isinstance(value, keyed.Keyed))
 
 
 def admit_ranks(
@@ -122,8 +112,10 @@ def admit_ranks(
         Whether one user was given bare.
     """
     ranks = native(ranks, "ranks")
-    if is_frame(ranks) or isinstance(ranks, Keyed):
-        lists = _keyed(ranks, "ranks", columns)
+    if _by_user(ranks):
+        from toplist.tabled import lists_of
+
+        lists = lists_of(ranks, "ranks", columns)
         flat = lists.flat()
         return lists.users.decoded(lists.users.codes), flat if k is None else flat.cut(k), False
     _refuse(ranks, ())
@@ -190,19 +182,9 @@ def _by_key(
             f"no user is in both: ranks has {next(iter(ranks))!r}, ground_truths has {users[0]!r} "
             "(a number and its text are two keys)"
         )
-    _checked(ranks)
+    refuse_unranked(ranks)
     bare = [row if is_truth_container(row) else [row] for row in truths.values()]
     return users, [ranks.get(user, ()) for user in users], bare, False, len(ranks) - n_common
-
-
-def _checked(ranks: Mapping[Any, Any]) -> Mapping[Any, Any]:
-    for user, row in ranks.items():
-        if not is_container(row):
-            raise TypeError(
-                f"user {user!r}: the ranked list is a {type(row).__name__}, not a list of ids"
-                + swapped(row)
-            )
-    return ranks
 
 
 def _holds_many(ranks: Any, truths: Any) -> bool:

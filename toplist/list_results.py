@@ -8,18 +8,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from operator import add
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from toplist import blocks
-from toplist.checks import choice
 from toplist.concentration import gini, item_coverage, shannon_entropy
 from toplist.diversity import Diversity
-from toplist.exposure import UNKNOWN, Exposure, exposure
+from toplist.exposure import Exposure, exposure
 from toplist.item_values import novelty_of, popularity_of, tail_of
-from toplist.list_metrics import ListMetric
+from toplist.list_metrics import Known, ListMetric
 from toplist.listed import Listed
 
 Floats = NDArray[np.float64]
@@ -32,29 +31,6 @@ WHOLE: Mapping[str, Callable[[Exposure], Floats]] = {
     "gini": gini,
     "shannon_entropy": shannon_entropy,
 }
-
-
-class Known(NamedTuple):
-    """What is known of the items, and how lists are read: keywords of `top_k_eval`."""
-
-    catalogue: Any = None
-    item_counts: Any = None
-    features: Any = None
-    unknown: str = "raise"
-    duplicates: str = "raise"
-    padding: Any = None
-    columns: Mapping[str, str] | None = None
-    n_threads: int | None = None
-
-    @property
-    def reading(self) -> dict[str, Any]:
-        """How lists are read."""
-        return {
-            "duplicates": self.duplicates,
-            "padding": self.padding,
-            "columns": self.columns,
-            "n_threads": self.n_threads,
-        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,20 +146,17 @@ class ListResult:
 
 def evaluate_lists(
     metrics: Sequence[ListMetric], ranks: Any, depth: int, known: Known
-) -> ListResult | None:
-    """Evaluate the metrics of the lists at every k up to `depth`; None where none is asked for.
+) -> ListResult:
+    """Evaluate the metrics of the lists at every k up to `depth`.
 
     Raises
     ------
     TypeError, ValueError
         For what is missing, and as the functions of `toplist.beyond`.
     """
-    choice("unknown", known.unknown, UNKNOWN)
     for metric in metrics:
         if metric.needs and getattr(known, metric.needs) is None:
             raise ValueError(f"{metric.name} needs {metric.needs}=: {_NEEDED[metric.needs]}")
-    if not metrics:
-        return None
     counts = None
     if any(metric.name in WHOLE for metric in metrics):
         options = {"catalogue": known.catalogue, "unknown": known.unknown, **known.reading}

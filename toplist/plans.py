@@ -1,8 +1,10 @@
 """`Plan`: what is asked of an evaluation, checked before any id is seen; and who is averaged."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +15,13 @@ from toplist.conventions import CONVENTIONS, EMPTY, MISSING, Convention
 from toplist.flat import name_user
 from toplist.hits import Hits
 from toplist.list_metrics import LIST_METRICS, ListMetric, named
-from toplist.list_results import ListResult
 from toplist.metrics import METRICS, Metric
 from toplist.results import TopKResult
 from toplist.spelling import parse
 from toplist.terms import Entry, Terms
+
+if TYPE_CHECKING:
+    from toplist.list_results import ListResult
 
 AGGREGATES = ("mean", "pooled")
 

@@ -5,24 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist import per_user, plots, segments, tables
+from toplist import per_user, tables
 from toplist.checks import choice
 from toplist.conventions import policies, same_formula
 from toplist.formulas import GAIN_WORDS, STYLES, SYMBOLS, formula
 from toplist.hits import Hits
 from toplist.list_metrics import ListMetric
-from toplist.list_results import ListResult
 from toplist.markup import Report
 from toplist.metrics import Metric
 from toplist.population import Population
-from toplist.segments import Segments
 from toplist.shown import Shown
 from toplist.terms import Terms, difference
+
+if TYPE_CHECKING:
+    from toplist.list_results import ListResult
+    from toplist.segments import Segments
 
 Floats = NDArray[np.float64]
 
@@ -219,6 +221,8 @@ class TopKResult(Shown):
         >>> {label: part["hit@1"] for label, part in result.by({"a": "new", "b": "new"}).items()}
         {'new': 0.5, None: 1.0}
         """
+        from toplist import segments
+
         return segments.by(self, labels)
 
     def n_of(self, name: str) -> int:
@@ -268,6 +272,8 @@ class TopKResult(Shown):
         matplotlib Axes
             ``.figure.savefig("curves.pdf")`` writes it. More pictures: `toplist.plots`.
         """
+        from toplist import plots
+
         return plots.curves(self, metrics, level=level, ax=ax)
 
     def __add__(self, other: TopKResult) -> TopKResult:

@@ -17,11 +17,12 @@ from toplist.batches import Stream
 from toplist.checks import choice
 from toplist.codes import Codes, Users
 from toplist.columns import Column, textual
-from toplist.evaluate import DEFAULT, Joining, hits_of
+from toplist.evaluate import DEFAULT, Joining, hits_of, lists_of
 from toplist.flat import Flat
 from toplist.grades import Grading
 from toplist.keyed import Keyed, admit_aligned
-from toplist.list_results import Known, ListResult, evaluate_lists
+from toplist.list_metrics import Known
+from toplist.list_results import ListResult
 from toplist.loading import TEXT_FORMATS, load
 from toplist.matching import DUPLICATES, join
 from toplist.metrics import Metric
@@ -120,7 +121,7 @@ def top_k_eval_files(
     if in_memory or "trec" in formats:
         sides = load(recs, truth, formats, columns or {}, order)
         hits, _ = hits_of(*sides, plan.depth, options)
-        lists = evaluate_lists(plan.list_metrics, sides[0], plan.depth, known)
+        lists = lists_of(plan, sides[0], known)
         return plan.result(hits, n_threads, lists)
     if weights is not None and not isinstance(weights, Mapping):
         raise TypeError("weights must be a dict user -> number: files have no rows to count by")
@@ -179,7 +180,7 @@ class _Join:
         """Add the metrics of a part of the lists themselves."""
         if self.as_text:
             lists = replace(lists, items=textual(lists.items))
-        part = evaluate_lists(self.plan.list_metrics, lists, self.plan.depth, self.known)
+        part = lists_of(self.plan, lists, self.known)
         self.lists = part if self.lists is None or part is None else self.lists + part
 
     def _should_read_truth(self) -> bool:

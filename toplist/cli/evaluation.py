@@ -9,8 +9,8 @@ from toplist.cli import reports, segmenting
 from toplist.cli.items import known_items
 from toplist.conventions import CONVENTIONS, EMPTY, MISSING
 from toplist.evaluate import DEFAULT
-from toplist.exposure import UNKNOWN
 from toplist.grades import GAINS, Grading
+from toplist.list_metrics import UNKNOWN
 from toplist.matching import DUPLICATES
 from toplist.plans import entries_of
 from toplist.results import TopKResult
