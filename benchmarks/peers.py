@@ -131,8 +131,10 @@ def ranx(work: Workload, k: int) -> Steps:
 
     run, qrels = work.to_dicts()
     reco, relevant = map(pandas.DataFrame, long_columns(work))
-    reco = reco.astype({"user_id": str, "item_id": str}).assign(score=-reco["rank"].astype(float))
-    relevant = relevant.astype({"user_id": str, "item_id": str}).assign(grade=1)
+    for frame in (reco, relevant):  # it asks for texts of dtype object
+        for name in ("user_id", "item_id"):
+            frame[name] = frame[name].astype(str).astype(object)
+    reco["score"], relevant["grade"] = -reco["rank"].astype(float), 1
     keys = {"q_id_col": "user_id", "doc_id_col": "item_id"}
     names = [f"ndcg@{k}", f"map@{k}"]
 
