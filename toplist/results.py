@@ -12,12 +12,10 @@ from numpy.typing import NDArray
 
 from toplist import per_user, tables
 from toplist.checks import choice
-from toplist.conventions import policies, same_formula
-from toplist.formulas import GAIN_WORDS, STYLES, SYMBOLS, formula
+from toplist.formulas import STYLES
 from toplist.hits import Hits
 from toplist.list_metrics import ListMetric
 from toplist.markup import Report
-from toplist.metrics import Metric
 from toplist.population import Population
 from toplist.shown import Shown
 from toplist.terms import Terms, difference
@@ -96,29 +94,29 @@ class TopKResult(Shown):
     @property
     def ks(self) -> tuple[int, ...]:
         """The k's asked for, rising."""
-        return tuple(sorted({k for entry in self.terms.entries for k in entry.ks}))
+        return self.terms.ks
 
     def __iter__(self) -> Iterator[Any]:
         """Yield one value per entry of `metrics`: a float, or an array over the k's."""
         for entry in self.terms.entries:
-            at = self._mean(entry.metric.name)[np.array(entry.ks) - 1]
+            at = self._moments[entry.metric.name].mean[np.array(entry.ks) - 1]
             yield float(at[0]) if entry.scalar else at
 
     def __getitem__(self, name: str) -> Any:
         """Return the mean at ``"name@k"``, or the curve (K,) of ``"name"``."""
-        return self._pick(name, self._mean)
+        return self._pick(name, lambda metric: self._moments[metric].mean)
 
     def __contains__(self, name: object) -> bool:
         """Return whether ``result[name]`` is there."""
         try:
-            self._find(name)  # type: ignore[arg-type]
+            self.terms.find(name)  # type: ignore[arg-type]
         except KeyError:
             return False
         return True
 
     def std(self, name: str) -> Any:
         """Return the standard deviation over users (ddof = 1), as ``[]`` returns the mean."""
-        return self._pick(name, self._std)
+        return self._pick(name, lambda metric: self._moments[metric].std)
 
     def interval(self, name: str, level: float = 0.95) -> tuple[Any, Any]:
         """Return the ends of the normal confidence interval, mean ± z · std / √n.
@@ -151,7 +149,7 @@ class TopKResult(Shown):
         ValueError
             If the result does not hold its hits.
         """
-        metric, k = self._find(name)
+        metric, k = self.terms.find(name)
         if isinstance(metric, ListMetric):
             assert self.lists is not None
             of_lists = self.lists.per_user(metric.name, self.users)
@@ -175,24 +173,7 @@ class TopKResult(Shown):
         style : {"text", "latex"}
         """
         choice("style", style, STYLES)
-        metric, _ = self._find(name)
-        if isinstance(metric, ListMetric):
-            words = metric.formula if style == "text" else metric.latex
-            return f"{words}\n{tables.of_lists(self, metric)}"
-        terms = self.terms
-        peers = [name for name in same_formula(metric) if name != terms.convention]
-        if metric.graded and terms.grading.gains != "linear":
-            peers = []  # theirs are linear
-        lines = [
-            formula(metric, style),
-            SYMBOLS[style],
-            *([GAIN_WORDS[terms.grading.gains]] if metric.graded else []),
-            tables.rules(self, metric) + (f"; the same in {', '.join(peers)}" if peers else ""),
-            f"{tables.averaging(self, metric)}; {policies(terms.empty, terms.missing)}",
-            *tables.sampling(self),
-            tables.account(self),
-        ]
-        return "\n".join(lines)
+        return tables.explanation(self, self.terms.find(name)[0], style)
 
     def by(self, labels: Any) -> Segments:
         """Split the users by an attribute: a result for every label.
@@ -227,7 +208,7 @@ class TopKResult(Shown):
 
     def n_of(self, name: str) -> int:
         """Return how many users a mean is over (for a metric of all lists together, how many)."""
-        metric, _ = self._find(name)
+        metric, _ = self.terms.find(name)
         return self._moments[metric.name].n if isinstance(metric, ListMetric) else self.n_evaluated
 
     def to_dict(self) -> dict[str, float]:
@@ -236,7 +217,7 @@ class TopKResult(Shown):
 
     def names(self) -> list[str]:
         """Return the ``name@k`` of every mean asked for, in that order."""
-        return [f"{entry.metric.name}@{k}" for entry in self.terms.entries for k in entry.ks]
+        return self.terms.names
 
     def to_pandas(self, per_user: bool = False) -> Any:
         """Return a DataFrame: a row per metric and k, or per user.
@@ -295,48 +276,19 @@ class TopKResult(Shown):
         weights = None
         if held and self.weights is not None and other.weights is not None:
             weights = np.concatenate([self.weights, other.weights])
-        counts = ("n_users", "n_missing", "n_extra")
-        return TopKResult(
-            terms=self.terms,
-            population=self.population + other.population,
-            hits=hits,
-            counted=counted,
-            weights=weights,
-            lists=self.lists + other.lists if self.lists and other.lists else None,
-            **{name: getattr(self, name) + getattr(other, name) for name in counts},
-        )
+        lists = self.lists + other.lists if self.lists and other.lists else None
+        both = self.population + other.population
+        counts = (getattr(self, n) + getattr(other, n) for n in ("n_users", "n_missing", "n_extra"))
+        return TopKResult(self.terms, both, hits, counted, *counts, weights, lists)
 
     def __radd__(self, other: Any) -> TopKResult:
         """Let ``sum(results)`` start from 0."""
         return self if isinstance(other, int) and other == 0 else NotImplemented
 
     def _pick(self, name: str, curve_of: Any) -> Any:
-        metric, k = self._find(name)
+        metric, k = self.terms.find(name)
         curve = curve_of(metric.name)
         return curve.copy() if k is None else float(curve[k - 1])
-
-    def _find(self, name: str) -> tuple[Metric | ListMetric, int | None]:
-        """Read ``"name"`` or ``"name@k"``; KeyError with the valid ones."""
-        metrics = self.terms.asked
-        base, at, k = name.rpartition("@") if isinstance(name, str) else ("", "", "")
-        base = base if at else name
-        known = base in metrics if isinstance(base, str) else False
-        if known and not at:
-            return metrics[base], None
-        if known and k.isascii() and k.isdigit() and 1 <= int(k) <= self.terms.depth:
-            return metrics[base], int(k)
-        raise KeyError(
-            f"{name!r}: this result has {', '.join(metrics)}, "
-            f"alone or with @1 to @{self.terms.depth}"
-        )
-
-    def _mean(self, name: str) -> Floats:
-        mean: Floats = self._moments[name].mean
-        return mean
-
-    def _std(self, name: str) -> Floats:
-        std: Floats = self._moments[name].std
-        return std
 
     @cached_property
     def _moments(self) -> dict[str, Any]:

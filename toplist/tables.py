@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from toplist.conventions import CONVENTIONS
-from toplist.formulas import SYMBOLS, formula
+from toplist.conventions import CONVENTIONS, policies, same_formula
+from toplist.formulas import GAIN_WORDS, SYMBOLS, formula
+from toplist.list_metrics import ListMetric
 from toplist.markup import Cell, Report, Table
 from toplist.metrics import PARAMETRIC
 
 if TYPE_CHECKING:
-    from toplist.list_metrics import ListMetric
     from toplist.metrics import Metric
     from toplist.results import TopKResult
 
@@ -80,6 +80,27 @@ def of_lists(result: "TopKResult", metric: "ListMetric") -> str:
     if metric.of_users:
         return f"{metric.text}; mean over {n:,} users with a list"
     return f"{metric.text}; of all {n:,} lists together"
+
+
+def explanation(result: "TopKResult", metric: "Metric | ListMetric", style: str) -> str:
+    """Return the formula behind a metric of a result, with policies and counts."""
+    if isinstance(metric, ListMetric):
+        words = metric.formula if style == "text" else metric.latex
+        return f"{words}\n{of_lists(result, metric)}"
+    terms = result.terms
+    peers = [name for name in same_formula(metric) if name != terms.convention]
+    if metric.graded and terms.grading.gains != "linear":
+        peers = []  # theirs are linear
+    lines = [
+        formula(metric, style),
+        SYMBOLS[style],
+        *([GAIN_WORDS[terms.grading.gains]] if metric.graded else []),
+        rules(result, metric) + (f"; the same in {', '.join(peers)}" if peers else ""),
+        f"{averaging(result, metric)}; {policies(terms.empty, terms.missing)}",
+        *sampling(result),
+        account(result),
+    ]
+    return "\n".join(lines)
 
 
 def folded(numbers: "Mapping[str, Sequence[ArrayLike]]") -> list[tuple[str, ...]]:

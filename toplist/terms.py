@@ -36,6 +36,16 @@ class Terms:
         return max((k for entry in self.entries for k in entry.ks), default=0)
 
     @property
+    def ks(self) -> tuple[int, ...]:
+        """The k's asked for, rising."""
+        return tuple(sorted({k for entry in self.entries for k in entry.ks}))
+
+    @property
+    def names(self) -> list[str]:
+        """The ``name@k`` of every mean asked for, in that order."""
+        return [f"{entry.metric.name}@{k}" for entry in self.entries for k in entry.ks]
+
+    @property
     def asked(self) -> dict[str, Metric | ListMetric]:
         """The metrics by name, each once."""
         return {entry.metric.name: entry.metric for entry in self.entries}
@@ -50,6 +60,20 @@ class Terms:
         """Those of the lists themselves, by name."""
         return {name: one for name, one in self.asked.items() if isinstance(one, ListMetric)}
 
+    def find(self, name: str) -> tuple[Metric | ListMetric, int | None]:
+        """Read ``"name"`` or ``"name@k"``; KeyError with the valid ones."""
+        metrics = self.asked
+        base, at, k = name.rpartition("@") if isinstance(name, str) else ("", "", "")
+        base = base if at else name
+        known = base in metrics if isinstance(base, str) else False
+        if known and not at:
+            return metrics[base], None
+        if known and k.isascii() and k.isdigit() and 1 <= int(k) <= self.depth:
+            return metrics[base], int(k)
+        raise KeyError(
+            f"{name!r}: this result has {', '.join(metrics)}, alone or with @1 to @{self.depth}"
+        )
+
 
 def difference(a: Terms, b: Terms) -> str:
     """Name the first term that differs, and both values."""
@@ -57,10 +81,7 @@ def difference(a: Terms, b: Terms) -> str:
         mine, theirs = getattr(a, field.name), getattr(b, field.name)
         if mine != theirs and field.name != "entries":
             return f"{field.name} is {mine!r} in one and {theirs!r} in the other"
-    names = [
-        [f"{entry.metric.name}@{k}" for entry in terms.entries for k in entry.ks]
-        for terms in (a, b)
-    ]
+    names = [terms.names for terms in (a, b)]
     if names[0] == names[1]:
         metrics = [name for name in a.asked if a.asked[name] != b.asked[name]]
         return f"{', '.join(metrics) or 'k'} is defined differently in one and in the other"
