@@ -181,3 +181,25 @@ def test_bad_segments_are_one_line(cli, tmp_path, capsys, option, status, messag
         found, err = stop.code, capsys.readouterr().err
     assert found == status and message in err
     assert status == 0 or "Traceback" not in err
+
+
+def test_metrics_of_the_lists_do_not_split():
+    ranks, truths = {1: [5, 6], 2: [6, 7]}, {1: [5], 2: [7]}
+    result = tl.top_k_eval(ranks, truths, 2, metrics=["hit", "item_coverage"], catalogue=10)
+    split = result.by({1: "a", 2: "b"})
+    assert [part.names() for part in split.values()] == [["hit@2"], ["hit@2"]]
+    assert "item_coverage" not in repr(split)
+    alone = tl.top_k_eval(ranks, truths, 2, metrics=["item_coverage"], catalogue=10)
+    with pytest.raises(ValueError, match="they do not split"):
+        alone.by({1: "a"})
+
+
+def test_many_columns_make_a_table_per_metric():
+    result = tl.top_k_eval([[1, 2], [2, 1]], [{1}, {1}], k=[1, 2], metrics=["hit", "mrr"])
+    assert "hit@1" in repr(result.by(["a", "b"]))
+    result = tl.top_k_eval([[1, 2], [2, 1]], [{1}, {1}], k=[1, 2])
+    lines = repr(result.by(["a", "b"])).splitlines()
+    assert lines[0].split() == ["hit", "users", "n", "@1", "@2"]
+    assert [line.split()[0] for line in lines if line.endswith("@2")] == [
+        *("hit", "precision", "recall", "map", "ndcg", "mrr")
+    ]

@@ -15,9 +15,6 @@ from toplist.markup import Cell, Report, Table
 from toplist.results import TopKResult
 from toplist.shown import Shown
 
-# The columns that stand in one table; more are broken into a table per metric.
-WIDE = 8
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Shown):
@@ -114,7 +111,7 @@ class Comparison(Shown):
 
     def _report(self) -> Report:
         groups = self._groups()
-        if sum(len(ks) for ks in groups.values()) <= WIDE:
+        if sum(len(ks) for ks in groups.values()) <= tables.WIDE:
             columns = {
                 " = ".join(f"{name}@{k}" for name in names): f"{names[0]}@{k}"
                 for names, ks in groups.items()

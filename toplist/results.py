@@ -189,6 +189,7 @@ class TopKResult(Shown):
         -------
         Segments
             A mapping label -> TopKResult, a table when printed. Its users add up to these.
+            Metrics of the lists themselves (coverage and its like) are not in it.
 
         Raises
         ------
@@ -279,7 +280,7 @@ class TopKResult(Shown):
         lists = self.lists + other.lists if self.lists and other.lists else None
         both = self.population + other.population
         counts = (getattr(self, n) + getattr(other, n) for n in ("n_users", "n_missing", "n_extra"))
-        return TopKResult(self.terms, both, hits, counted, *counts, weights, lists)
+        return TopKResult(self.terms, both, hits, counted, *counts, weights=weights, lists=lists)
 
     def __radd__(self, other: Any) -> TopKResult:
         """Let ``sum(results)`` start from 0."""

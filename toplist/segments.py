@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from toplist import population, tables
 from toplist.hits import Hits, offsets_of, trusted
 from toplist.markup import Cell, Report, Table
+from toplist.metrics import Metric
 from toplist.shown import Shown
 
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ def by(result: TopKResult, labels: Any) -> Segments:
     """Split a result; see `TopKResult.by`."""
     if result.hits is None or result.counted is None:
         raise ValueError("this result holds no hits, so it cannot be split")
+    result = _of_hits(result)
     of_user, n_unused = _labels_of(result, labels)
     members: dict[Any, list[int]] = {}
     for row, label in enumerate(of_user):
@@ -80,6 +82,14 @@ def by(result: TopKResult, labels: Any) -> Segments:
         label: _part(result, np.array(members[label], np.int64)) for label in _in_order(members)
     }
     return Segments(result, parts, n_unused)
+
+
+def _of_hits(result: TopKResult) -> TopKResult:
+    """Leave out the metrics of the lists themselves, which are not of users in a truth."""
+    entries = tuple(e for e in result.terms.entries if isinstance(e.metric, Metric))
+    if not entries:
+        raise ValueError("this result has metrics of the lists themselves alone: they do not split")
+    return replace(result, terms=replace(result.terms, entries=entries), lists=None)
 
 
 def _labels_of(result: TopKResult, labels: Any) -> tuple[list[Any], int]:
@@ -179,16 +189,30 @@ def rows(segments: Segments) -> list[tuple[Any, ...]]:
 
 
 def report(segments: Segments) -> Report:
-    """Return a table with a row per segment and one for all, a column per metric and k."""
+    """Return tables with a row per segment and one for all, a column per k; or one for all."""
     whole = segments.whole
     names = whole.names()
     labelled = [("(no label)" if label is None else str(label), r) for label, r in segments.items()]
-    rows = []
-    for label, part in [*labelled, ("all", whole)]:
-        counts = Cell(f"{part.n_users:,}"), Cell(f"{part.n_evaluated:,}")
-        rows.append((label, (*counts, *(tables.cell(part, name) for name in names))))
+    labelled.append(("all", whole))
+    if len(names) <= tables.WIDE:
+        shown = [_table("", {name: name for name in names}, labelled)]
+    else:
+        asked = tables.asked(whole).items()
+        shown = [
+            _table(metric, {f"@{k}": f"{metric}@{k}" for k in ks}, labelled) for metric, ks in asked
+        ]
     notes = ["users: of the ground truth; n: in the means"]
     if segments.n_unused:
         notes.append(f"{segments.n_unused:,} labels of users who are not in the result (unused)")
-    table = Table("", ("users", "n", *names), tuple(rows))
-    return Report((table,), (*notes, *tables.rule_lines(whole)))
+    return Report(tuple(shown), (*notes, *tables.rule_lines(whole)))
+
+
+def _table(
+    corner: str, columns: Mapping[str, str], labelled: list[tuple[str, TopKResult]]
+) -> Table:
+    """Return a table of a mean per column, with the users of every row."""
+    rows = []
+    for label, part in labelled:
+        counts = Cell(f"{part.n_users:,}"), Cell(f"{part.n_evaluated:,}")
+        rows.append((label, (*counts, *(tables.cell(part, name) for name in columns.values()))))
+    return Table(corner, ("users", "n", *columns), tuple(rows))

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from toplist.metrics import Metric
     from toplist.results import TopKResult
 
+# The columns that stand in one table of several results; more make a table per metric.
+WIDE = 8
+
 SUMMARY = ["metric", "k", "mean", "std", "low", "high", "n"]
 
 
