@@ -279,8 +279,12 @@ class TopKResult(Shown):
             weights = np.concatenate([self.weights, other.weights])
         lists = self.lists + other.lists if self.lists and other.lists else None
         both = self.population + other.population
-        counts = (getattr(self, n) + getattr(other, n) for n in ("n_users", "n_missing", "n_extra"))
-        return TopKResult(self.terms, both, hits, counted, *counts, weights=weights, lists=lists)
+        n_users, n_missing, n_extra = (
+            getattr(self, name) + getattr(other, name)
+            for name in ("n_users", "n_missing", "n_extra")
+        )
+        counts = n_users, n_missing, n_extra
+        return TopKResult(self.terms, both, hits, counted, *counts, weights, lists)
 
     def __radd__(self, other: Any) -> TopKResult:
         """Let ``sum(results)`` start from 0."""
