@@ -279,11 +279,8 @@ class TopKResult(Shown):
             weights = np.concatenate([self.weights, other.weights])
         lists = self.lists + other.lists if self.lists and other.lists else None
         both = self.population + other.population
-        n_users, n_missing, n_extra = (
-            getattr(self, name) + getattr(other, name)
-            for name in ("n_users", "n_missing", "n_extra")
-        )
-        counts = n_users, n_missing, n_extra
+        n_users, n_missing = self.n_users + other.n_users, self.n_missing + other.n_missing
+        counts = n_users, n_missing, self.n_extra + other.n_extra
         return TopKResult(self.terms, both, hits, counted, *counts, weights, lists)
 
     def __radd__(self, other: Any) -> TopKResult:
