@@ -640,3 +640,14 @@ def test_ids_that_outgrow_their_first_table():
     ids = rng.integers(-(2**62), 2**62, 300_000)
     found = beyond.exposure(ids.reshape(3_000, 100))
     assert found.curves.covered[-1] == found.n_items == len(np.unique(ids))
+
+
+def test_ties_of_the_tail_fall_alike_for_numbers_and_their_text():
+    counts, lists = {1: 5, 2: 1, 10: 1}, [[2, 10], [10, 1]]
+    numbers = tl.beyond.tail_percentage(lists, item_counts=counts, n_items=1)
+    text = tl.beyond.tail_percentage(
+        [list(map(str, row)) for row in lists],
+        item_counts={str(item): count for item, count in counts.items()},
+        n_items=1,
+    )
+    assert numbers.tolist() == text.tolist() == [[1.0, 0.5], [0.0, 0.0]]

@@ -442,3 +442,72 @@ def test_libraries_are_not_imported_for_others():
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "[]"
+
+
+# found by trying to break it
+
+
+def test_integers_beyond_64_bits_in_tables():
+    pandas, polars = library("pandas"), library("polars")
+    big = 2**70
+    truth = {1: [big, 5]}
+    frame = pandas.DataFrame(
+        {"user_id": [1, 1], "item_id": pandas.Series([5, big], dtype=object), "rank": [1, 2]}
+    )
+    assert tl.match(frame, truth).ranks.tolist() == [1, 2]
+    plain = pandas.DataFrame({"user_id": [1, 1], "item_id": [big, 5]})
+    assert tl.match(frame, plain).ranks.tolist() == [1, 2]
+    small = pandas.DataFrame({"user_id": [1], "item_id": [5]})  # int64 beside Python's integers
+    assert tl.match(frame, small).ranks.tolist() == [1]
+    wide = polars.DataFrame({"user_id": [1, 1], "item_id": [5, 7], "rank": [1, 2]}).cast(
+        {"item_id": polars.Int128}
+    )
+    assert tl.match(wide, {1: [7]}).ranks.tolist() == [2]
+
+
+def test_sparse_dictionaries_and_arrow_readers():
+    sparse, pyarrow = library("scipy.sparse"), library("pyarrow")
+    assert tl.match([[0, 1]], sparse.dok_matrix([[0, 1]])).ranks.tolist() == [2]
+    table = pyarrow.table(long(dict))
+    assert same(tl.match(table.to_reader(), TRUTHS), tl.match(RANKS, TRUTHS))
+
+
+def test_list_views_and_dictionaries_of_lists():
+    pyarrow = library("pyarrow")
+    expected = tl.match(RANKS, TRUTHS)
+    lists = pyarrow.array(list(RANKS.values()), pyarrow.list_(pyarrow.int64()))
+    for kind in (pyarrow.list_view, pyarrow.large_list_view):
+        table = pyarrow.table(
+            {"user_id": list(RANKS), "item_id": lists.cast(kind(pyarrow.int64()))}
+        )
+        assert same(tl.match(table, TRUTHS), expected)
+
+
+def test_columns_that_hold_no_ids_are_named():
+    polars = library("polars")
+    for items in ([{"a": 1}], [[[1]]]):
+        table = polars.DataFrame({"user_id": [1], "item_id": items, "rank": [1]})
+        with pytest.raises(
+            TypeError, match=r"ranks: column 'item_id' is of .*holds no ids|never an"
+        ):
+            tl.match(table, {1: [1]})
+    table = polars.DataFrame({"user_id": [1], "item_id": [1], "rank": ["1"]})
+    with pytest.raises(TypeError, match="must hold numbers, and no nulls; it is String"):
+        tl.match(table, {1: [1]})
+
+
+def test_empty_tables_of_no_type():
+    pandas = library("pandas")
+    empty = pandas.DataFrame(columns=["user_id", "item_id", "rank"])
+    assert tl.match(empty, TRUTHS).n_listed.tolist() == [0, 0, 0, 0]
+    with pytest.raises(ValueError, match="has no column 'user_id', but none"):
+        tl.match(pandas.DataFrame(), TRUTHS)
+    with pytest.raises(TypeError, match="columns is a list: give a dict"):
+        tl.match(empty, TRUTHS, columns=["user_id"])
+
+
+def test_padding_of_another_kind_than_the_ids():
+    table = library("polars").DataFrame({"user_id": [1], "item_id": [["a", "-1"]]})
+    assert tl.match(table, {1: ["a"]}, padding="-1").n_listed.tolist() == [1]
+    with pytest.raises(TypeError, match="padding is -1, but the ids of ranks are like 'a'"):
+        tl.match(table, {1: ["a"]}, padding=-1)

@@ -190,7 +190,7 @@ def test_eval(folder, capsys, counts, kind):
 def test_eval_errors(folder, capsys):
     files = folder / "recs.csv", folder / "truth.csv"
     err = run(capsys, "eval", *files, "-m", "gini", status=1)
-    assert "gini needs catalogue=" in err
+    assert "gini needs --catalogue" in err
     options = "--item-counts", folder / "truth.csv"
     err = run(capsys, "eval", *files, "-m", "average_popularity", *options, status=1)
     assert "user 'u0' lists item '7' at rank 2, which is not in item_counts" in err

@@ -85,7 +85,7 @@ def test_labels_by_key_absent_ones_and_unused_ones(result):
         "(no label)      1  1          1.0000          1.0000\n"
         "all             4  3  0.6667 ±0.6533  0.6667 ±0.6533\n"
         "users: of the ground truth; n: in the means\n"
-        "2 labels of users who are not in the result (unused)\n"
+        "2 label(s) of users who are not in the result (unused)\n"
         "convention standard: mean over users, ± half of the 95 % interval\n"
         "3 of 4 users evaluated, 1 skipped (no relevant items), "
         "1 with a list but no ground truth (ignored)"
@@ -148,7 +148,7 @@ def test_segments_on_the_command_line(cli):
     status, out, _ = cli("--segments", "users.csv:country")
     assert status == 0
     assert [line.split()[0] for line in out.splitlines()[1:5]] == ["FR", "UK", "(no", "all"]
-    assert "1 labels of users who are not in the result" in out
+    assert "1 label(s) of users who are not in the result" in out
     _, out, _ = cli("--segments", "users.csv:country", "--format", "json")
     content = json.loads(out)
     assert [(one["segment"], one["values"]["hit@1"]) for one in content["segments"]] == [

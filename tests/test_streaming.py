@@ -486,3 +486,85 @@ def test_progress_is_shown_on_terminals_only(tmp_path, monkeypatch):
     monkeypatch.setattr(terminal, "isatty", lambda: False)
     tl.top_k_eval_files(*files, 3)
     assert terminal.text == ""
+
+
+# found by trying to break it
+
+
+def test_folders_in_folders_and_what_stands_beside_the_data(tmp_path, parts):
+    users = list(RANKS)
+    root = tmp_path / "recs"  # a folder of any name
+    for part in range(12):
+        some = {user: RANKS[user] for user in users[part * 4 : part * 4 + 4]}
+        folder = root / ("country=NL" if part % 2 else ".")
+        folder.mkdir(parents=True, exist_ok=True)
+        if some:
+            write_parquet(folder / f"part-{part}.PARQUET", some)
+    (root / "_temporary").mkdir()
+    (root / "_temporary" / "x.parquet").write_bytes(b"half")
+    (root / ".hidden.parquet").write_bytes(b"half")
+    truth = write_csv(tmp_path / "truth.csv", TRUTHS, ranked=False)
+    assert same(tl.top_k_eval_files(root, truth, K), tl.top_k_eval(RANKS, TRUTHS, K))
+
+
+def test_part_9_comes_before_part_10(tmp_path):
+    pyarrow, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    (tmp_path / "r").mkdir()
+    for part, ranks in ((9, [1, 2]), (10, [3, 4])):  # one user over two files
+        columns = {"user_id": [7, 7], "item_id": ranks, "rank": ranks}
+        pq.write_table(pyarrow.table(columns), tmp_path / "r" / f"part-{part}.parquet")
+    (tmp_path / "t.jsonl").write_text('{"user_id": 7, "item_id": [4]}\n')
+    assert tl.top_k_eval_files(tmp_path / "r", tmp_path / "t.jsonl", 4)["mrr@4"] == 0.25
+
+
+def test_parts_of_different_widths(tmp_path):
+    pyarrow, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    (tmp_path / "r").mkdir()
+    for part, kind in enumerate(("int32", "int64")):
+        table = pyarrow.table({"user_id": [part], "item_id": [5], "rank": [1]})
+        schema = pyarrow.schema([(name, kind) for name in table.column_names])
+        pq.write_table(table.cast(schema), tmp_path / "r" / f"{part}.parquet")
+    (tmp_path / "t.jsonl").write_text(
+        '{"user_id": 0, "item_id": [5]}\n{"user_id": 1, "item_id": [6]}\n'
+    )
+    for whole in (False, True):
+        result = tl.top_k_eval_files(tmp_path / "r", tmp_path / "t.jsonl", 1, in_memory=whole)
+        assert result["hit@1"] == 0.5
+
+
+def test_a_split_user_is_told_before_wrong_ranks(bad, tmp_path):
+    pyarrow, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    columns = {"user_id": [1, 2, 3, 2], "item_id": [5, 6, 7, 8], "rank": [1, 2, 1, 1]}
+    pq.write_table(pyarrow.table(columns), "r.parquet", row_group_size=2)
+    (tmp_path / "t.jsonl").write_text('{"user_id": 2, "item_id": [8]}\n')
+    assert "user 2 stands in row 1 and again in row 3" in bad("r.parquet", "t.jsonl")
+    assert cli.main(["eval", "r.parquet", "t.jsonl", "--in-memory", "-k", "1"]) == 0
+
+
+def test_parquet_tells_all_columns_and_the_way_out(bad):
+    pyarrow, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    pq.write_table(pyarrow.table({"u": ["a"], "item_id": ["x"], "rank": [1]}), "r.parquet")
+    line = bad("r.parquet", "truth.csv")
+    assert "no column 'user_id', but 'u', 'item_id', 'rank'" in line
+    assert "--columns user_id=NAME" in line
+    pq.write_table(
+        pyarrow.table({"user_id": ["a"], "item_id": ["x"], "position": [1]}), "r.parquet"
+    )
+    line = bad("r.parquet", "truth.csv")
+    assert "'position'" in line
+    assert "--order file" in line
+
+
+def test_padding_on_the_command_line(bad, tmp_path, capsys):
+    (tmp_path / "r.jsonl").write_text('{"user_id": 1, "item_id": [5, -1, -1]}\n')
+    (tmp_path / "t.jsonl").write_text('{"user_id": 1, "item_id": [5]}\n')
+    line = bad("r.jsonl", "t.jsonl", "-k", "3")
+    assert "(if it fills up the list: --padding -1)" in line
+    assert "--duplicates first" in line
+    assert cli.main(["eval", "r.jsonl", "t.jsonl", "-k", "3", "--padding=-1"]) == 0
+    assert bad("r.jsonl", "t.jsonl", "--padding", "x").endswith("not all of these are")
+
+
+def test_formats_are_checked_first():
+    with pytest.raises(ValueError, match="format='xml': choose from 'csv'.*'parquet'"):
+        tl.top_k_eval_files("a", "b", 3, recs_format="xml")

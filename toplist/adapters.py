@@ -45,6 +45,11 @@ class PlainTable:
         """The names of the columns."""
         return list(self.data)
 
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        first = next(iter(self.data.values()))
+        return len(first[0]) - 1 if isinstance(first, tuple) else len(first)
+
     @staticmethod
     def array(frame: "PlainTable", name: str) -> NDArray[Any] | None:
         """Return a column of numbers, or None."""
@@ -129,8 +134,8 @@ class _Polars:
     def array(frame: Any, name: str) -> NDArray[Any] | None:
         """Return a column of numbers without nulls, or None."""
         series = frame[name]
-        if not series.dtype.is_numeric() or series.null_count():
-            return None
+        if not series.dtype.is_numeric() or series.null_count() or "128" in str(series.dtype):
+            return None  # numpy has no integers of 128 bits: as Python's they are exact
         found: NDArray[Any] = series.to_numpy()
         return found
 
@@ -228,8 +233,12 @@ class _Arrow:
         column = cls._column(frame, name)
         pyarrow = sys.modules["pyarrow"]
         types = pyarrow.types
+        if types.is_dictionary(column.type):
+            column = column.dictionary_decode()
         if types.is_fixed_size_list(column.type):
             column = column.cast(pyarrow.list_(column.type.value_type))
+        if types.is_list_view(column.type) or types.is_large_list_view(column.type):
+            column = column.cast(pyarrow.large_list(column.type.value_type))
         if not (types.is_list(column.type) or types.is_large_list(column.type)):
             return None
         _refuse_null_list(side, name, column.is_null().to_numpy(zero_copy_only=False), first)

@@ -8,21 +8,32 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toplist import frames, parquet
 from toplist.adapters import PlainTable
+from toplist.columns import Column
 from toplist.frames import Meet
 from toplist.keyed import Keyed
 from toplist.named import Table, renamed
 from toplist.readers import GRADE, NUMBER, Columns, Format, PathLike, Source, format_of, rows
 
 TEXT = 1 << 17  # rows in a part of a text file: some 30 MB of Python objects
+
+
+class SplitUserError(ValueError):
+    """A user's rows do not stand together; raised by whoever knows all users."""
+
+
+def _met(meet: Meet, first: int, users: Column, rows: NDArray[np.int64]) -> None:
+    meet(users, first + rows)
 
 
 @dataclass(frozen=True)
@@ -58,9 +69,29 @@ class Stream:
 
     def _of_parquet(self, meet: Meet) -> Iterator[Keyed]:
         names, order = renamed(self.columns), self.order if self.side == "ranks" else None
-        for first, frame in parquet.parts(self.path, names):
-            table = Table(frame, self.side, names, order, first)
-            yield self._read(table, lambda users, rows, first=first: meet(users, first + rows))  # type: ignore[misc]
+        in_file = partial(parquet.column_names, self.path)
+        tables = (
+            Table(frame, self.side, names, order, first, in_file)
+            for first, frame in parquet.parts(self.path, names)
+        )
+        for table in tables:
+            try:
+                yield self._read(table, partial(_met, meet, table.first))
+            except SplitUserError:
+                raise
+            except ValueError:
+                self._look_further(tables, meet)
+                raise
+
+    def _look_further(self, tables: Iterator[Table], meet: Meet) -> None:
+        """Raise SplitUserError if a later part has one: it tells more of a list that is cut."""
+        for table in tables:
+            try:
+                self._read(replace(table, order="file"), partial(_met, meet, table.first))
+            except SplitUserError:
+                raise
+            except (ValueError, TypeError):
+                continue
 
     def _of_text(self, meet: Meet) -> Iterator[Keyed]:
         wanted = ("relevance",) if self.side == "ground_truths" else ("rank", "score")

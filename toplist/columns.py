@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.adapters import Offsets, Pandas, adapter_of
+from toplist.adapters import Offsets, Pandas, PlainTable, adapter_of
 from toplist.containers import is_frame as is_frame
 from toplist.ids import kinds_of
 
@@ -70,8 +70,12 @@ def names_of(frame: Any) -> list[Any]:
 def numbers(frame: Any, name: str, side: str) -> NDArray[Any]:
     """Return a column of numbers without nulls; TypeError for anything else."""
     column: NDArray[Any] | None = adapter_of(frame).array(frame, name)
+    if not len(frame):  # an empty column is of any type
+        return np.empty(0)
     if column is None or column.dtype.kind not in "iuf":
-        raise TypeError(f"{side}: column {name!r} must hold numbers, and no nulls")
+        raise TypeError(
+            f"{side}: column {name!r} must hold numbers, and no nulls; it is {type_of(frame, name)}"
+        )
     return column
 
 
@@ -89,7 +93,17 @@ def ids(frame: Any, name: str, side: str, offsets: Offsets | None = None, first:
     array = integers(frame, name)
     if array is not None:
         return Column(name, array)
-    codes, names = adapter_of(frame).codes(frame, name)
+    try:
+        codes, names = adapter_of(frame).codes(frame, name)
+        kinds = kinds_of(names, f"{side}, column {name!r}")
+    except TypeError as error:
+        if "unhashable" not in str(error):
+            raise
+        raise _no_ids(frame, name, side) from None
+    except (
+        Exception
+    ) as error:  # of the library's own: it cannot do with such a column what ids need
+        raise _no_ids(frame, name, side) from error
     missing = np.flatnonzero(codes < 0)
     if len(missing):
         row, what = missing[0], "is null in row"
@@ -97,10 +111,23 @@ def ids(frame: Any, name: str, side: str, offsets: Offsets | None = None, first:
             row = np.searchsorted(offsets, row, side="right") - 1
             what = "holds a null in the list of row"
         raise ValueError(f"{side}: column {name!r} {what} {first + int(row)}")
-    kinds = kinds_of(names, f"{side}, column {name!r}")
-    if kinds == {int}:  # categories of integers are integers
-        return Column(name, np.array(names, np.int64)[codes])
+    if kinds == {int} and all(-(2**63) <= number < 2**63 for number in names):
+        return Column(name, np.array(names, np.int64)[codes])  # categories of integers
     return Column(name, codes, names)
+
+
+def _no_ids(frame: Any, name: str, side: str) -> TypeError:
+    return TypeError(
+        f"{side}: column {name!r} is of {type_of(frame, name)}, which holds no ids: give integers "
+        "or text"
+    )
+
+
+def type_of(frame: Any, name: Any) -> Any:
+    """Return what the library calls the type of a column."""
+    if isinstance(frame, PlainTable):
+        return type(frame.data[name]).__name__
+    return frame.schema.field(name).type if hasattr(frame, "column") else frame[name].dtype
 
 
 def index(frame: Any, side: str) -> Column:

@@ -26,16 +26,18 @@ def native(value: Any, side: str) -> Any:
     """
     if isinstance(value, (np.ndarray, Lists)):
         return value
+    if hasattr(value, "tocsr"):  # before dict: scipy's dok is one
+        if side == "ranks":
+            raise TypeError("ranks is a sparse matrix: scores enter by scores.top_k")
+        return Lists.from_matrix(value)
     if isinstance(value, (list, tuple)):
         return list(map(array, value)) if value and _is_row(value[0]) else value
     if isinstance(value, dict):
         if not value or not _is_row(next(iter(value.values()))):
             return value
         return {user: array(row) for user, row in value.items()}
-    if hasattr(value, "tocsr"):
-        if side == "ranks":
-            raise TypeError("ranks is a sparse matrix: scores enter by scores.top_k")
-        return Lists.from_matrix(value)
+    if hasattr(value, "read_all"):  # an Arrow reader
+        return value.read_all()
     if hasattr(value, "index") and hasattr(value, "to_dict") and not is_frame(value):
         return _of_series(value, side)
     if hasattr(value, "__arrow_c_stream__") or hasattr(value, "__arrow_c_array__"):
@@ -72,7 +74,7 @@ def array(tensor: Any) -> Any:
 def _of_series(series: Any, side: str) -> dict[Any, Any]:
     """Return a pandas Series as a dict; one whose index holds a user twice is refused."""
     if not series.index.is_unique:
-        twice = series.index[series.index.duplicated()][0]
+        twice = series.index[series.index.duplicated()].tolist()[0]
         raise ValueError(f"{side}: user {twice!r} stands in the index twice: a user has one row")
     rows: dict[Any, Any] = series.to_dict()
     if side == "ranks" and rows and not hasattr(next(iter(rows.values())), "__len__"):

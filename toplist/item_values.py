@@ -277,5 +277,13 @@ def _by_count(ids: Any, counts: Floats) -> NDArray[np.int64]:
     """Return the places of the items by count, then by id."""
     if isinstance(ids, np.ndarray):
         return np.argsort(counts, kind="stable")
-    order = sorted(range(len(ids)), key=lambda i: (counts[i], ids[i]))
+    order = sorted(range(len(ids)), key=lambda i: (counts[i], _place_of(ids[i])))
     return np.array(order, np.int64)
+
+
+def _place_of(one: Any) -> Any:
+    """Return what an id is ordered by: text of a whole number, as of a CSV file, by the number."""
+    if isinstance(one, str):
+        whole = one.isascii() and one.isdigit() and str(int(one)) == one
+        return (0, int(one), "") if whole else (1, 0, one)
+    return one

@@ -122,6 +122,10 @@ def _code_of(padding: Any, flat: Flat) -> int | None:
     """Return how padding is written among the ids of one side; None if it is not there."""
     if flat.names is None:
         return integer_padding(padding, flat.ids.dtype)
+    if flat.names and type(padding) is not type(flat.names[0]):
+        raise TypeError(
+            f"padding is {padding!r}, but the ids of {flat.side} are like {flat.names[0]!r}"
+        )
     return flat.names.index(padding) if padding in flat.names else None
 
 
@@ -193,6 +197,8 @@ def alike(a: Column, b: Column) -> tuple[Column, Column]:
         return Column(a.name, np.empty(0, np.int64), b.names), b
     if not len(b.codes):
         return a, Column(b.name, np.empty(0, np.int64), a.names)
+    if (a.names is None) != (b.names is None) and (_wide(a) or _wide(b)):
+        a, b = (column if column.names is not None else _named(column) for column in (a, b))
     if (a.names is None) != (b.names is None):
         raise TypeError(
             f"column {b.name!r} holds ids of two kinds, {_example(a)} in ranks and {_example(b)} "
@@ -206,6 +212,16 @@ def alike(a: Column, b: Column) -> tuple[Column, Column]:
     return Column(a.name, codes[a.codes], names), Column(b.name, b.codes, names)
 
 
+def _wide(column: Column) -> bool:
+    """Whether a column has names that are integers: some are beyond 64 bits."""
+    return column.names is not None and all(isinstance(name, int) for name in column.names)
+
+
+def _named(column: Column) -> Column:
+    values, codes = np.unique(column.codes, return_inverse=True)
+    return Column(column.name, codes, values.tolist())
+
+
 def _example(column: Column) -> str:
     return repr(column.decode(column.codes[0]))
 
@@ -215,8 +231,4 @@ def _same_width(a: Column, b: Column) -> tuple[Column, Column]:
     top = np.iinfo(np.int64).max
     if all(c.codes.dtype != np.uint64 or c.codes.max(initial=0) <= top for c in (a, b)):
         return tuple(Column(c.name, c.codes.astype(np.int64, copy=False)) for c in (a, b))  # type: ignore[return-value]
-    columns = []
-    for column in (a, b):
-        values, codes = np.unique(column.codes, return_inverse=True)
-        columns.append(Column(column.name, codes, values.tolist()))
-    return alike(*columns)
+    return alike(_named(a), _named(b))

@@ -1,6 +1,6 @@
 """A table and what its columns are called."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,8 @@ COLUMNS = ("user_id", "item_id", "rank", "score", "relevance")
 
 def renamed(columns: Mapping[str, str] | None) -> dict[str, str]:
     """Return what each of `COLUMNS` is called in the tables."""
+    if columns is not None and not isinstance(columns, Mapping):
+        raise TypeError(f"columns is a {type(columns).__name__}: give a dict, user_id -> its name")
     unknown = [name for name in columns or {} if name not in COLUMNS]
     if unknown:
         raise ValueError(f"columns: {unknown[0]!r} is none of {', '.join(COLUMNS)}")
@@ -24,8 +26,8 @@ def renamed(columns: Mapping[str, str] | None) -> dict[str, str]:
 class Table:
     """One side: a frame, what to call it in messages, and what its columns are called.
 
-    `order` of "file" takes ranked items as they stand; `first` is the number of the first row, in
-    a part of a table.
+    `order` of "file" takes ranked items as they stand. Of a part of a file, `first` is the number
+    of its first row, and `in_file` returns the names of all columns.
     """
 
     frame: Any
@@ -33,6 +35,7 @@ class Table:
     names: Mapping[str, str]
     order: str | None = None
     first: int = 0
+    in_file: Callable[[], list[str]] | None = None
 
     @property
     def columns(self) -> list[Any]:
@@ -58,10 +61,14 @@ class Table:
             raise ValueError(
                 f"{self.side}: {told} is the index, not a column: .reset_index() makes it one"
             )
-        raise ValueError(
-            f"{self.side} has no column {told}, but {', '.join(map(repr, self.columns))}; other "
-            f"names: columns={{{wanted[0]!r}: '...'}}"
-        )
+        found = ", ".join(map(repr, self.columns if self.in_file is None else self.in_file()))
+        way_out = f"columns={{{wanted[0]!r}: '...'}} names another"
+        if self.in_file is not None:
+            way_out += f" (--columns {wanted[0]}=NAME)"
+            way_out += ", order='file' takes the items as they stand (--order file)" * (
+                "rank" in wanted
+            )
+        raise ValueError(f"{self.side} has no column {told}, but {found or 'none'}; {way_out}")
 
     def ids(self, wanted: str) -> Column:
         """Return a column of ids."""

@@ -1,6 +1,7 @@
 """Parquet files in parts of complete users, through pyarrow (the extra ``io``)."""
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -16,7 +17,9 @@ IDS = 1 << 20
 def read(path: str | os.PathLike[str], names: Mapping[str, str]) -> Any:
     """Return a whole file as a table."""
     arrow = pyarrow()
-    return arrow.concat_tables([table for _, table in parts(path, names)])
+    return arrow.concat_tables(
+        [table for _, table in parts(path, names)], promote_options="permissive"
+    )
 
 
 def parts(path: str | os.PathLike[str], names: Mapping[str, str]) -> Iterator[tuple[int, Any]]:
@@ -39,7 +42,11 @@ def parts(path: str | os.PathLike[str], names: Mapping[str, str]) -> Iterator[tu
     user = names["user_id"]
     for table, long in _tables(os.fspath(path), set(names.values())):
         if long and user in table.column_names:
-            table = table if rest is None else arrow.concat_tables([rest, table])
+            table = (
+                table
+                if rest is None
+                else arrow.concat_tables([rest, table], promote_options="permissive")
+            )
             end = _start_of_last(table[user])
             rest, table = table.slice(end), table.slice(0, end)
         if len(table):
@@ -61,20 +68,40 @@ def _start_of_last(users: Any) -> int:
     return int(found[-1]) + 1 if len(found) else 0
 
 
+def column_names(path: str | os.PathLike[str]) -> list[str]:
+    """Return the names of the columns of a file, or of the first file of a folder."""
+    names: list[str] = pyarrow().parquet.read_schema(_files(os.fspath(path))[0]).names
+    return names
+
+
 def _tables(path: str, wanted: set[str]) -> Iterator[tuple[Any, bool]]:
     """Yield the tables of all files, and whether they are long: a row per user and item."""
     arrow = pyarrow()
-    files = [path]
-    if os.path.isdir(path):
-        files = sorted(entry.path for entry in os.scandir(path) if entry.name.endswith(".parquet"))
-        if not files:
-            raise ValueError(f"{path}: a folder without .parquet files")
-    for name in files:
+    for name in _files(path):
         os.stat(name)  # what is wrong with the path itself is an OSError that names it
         try:
             yield from _tables_of(name, wanted)
         except (arrow.ArrowException, OSError) as error:
             raise ValueError(f"{name}: not readable: {error}") from None
+
+
+def _files(path: str) -> list[str]:
+    """Return a file, or the files of a folder and its folders: part-9 before part-10."""
+    if not os.path.isdir(path):
+        return [path]
+    found = []
+    for folder, folders, names in os.walk(path):
+        # what writers leave beside the data: _SUCCESS, _temporary, .crc
+        folders[:] = [name for name in folders if name[0] not in "_."]
+        kept = (n for n in names if n[0] not in "_." and n.lower().endswith(".parquet"))
+        found += [os.path.join(folder, name) for name in kept]
+    if not found:
+        raise ValueError(f"{path}: a folder without .parquet files")
+    return sorted(found, key=lambda name: [_number(part) for part in re.split(r"(\d+)", name)])
+
+
+def _number(text: str) -> tuple[int, str]:
+    return (int(text), "") if text.isdecimal() else (0, text)
 
 
 def _rows_in_part(metadata: Any) -> int:
@@ -92,8 +119,7 @@ def _tables_of(path: str, wanted: set[str]) -> Iterator[tuple[Any, bool]]:
     with arrow.parquet.ParquetFile(path, buffer_size=1 << 20) as file:
         schema = file.schema_arrow
         columns = [name for name in schema.names if name in wanted or name.isdecimal()]
-        if len(columns) < 2:
-            columns = schema.names  # what is missing will be said beside what is there
+        columns = columns or schema.names
         long = not any(arrow.types.is_nested(schema.field(n).type) for n in columns)
         long &= not any(name.isdecimal() for name in columns)
         rows = file.metadata.num_rows

@@ -48,6 +48,8 @@ _Cells = tuple[Id, Id | None, Any]
 
 def format_of(path: PathLike) -> str:
     """Return the format that the extension of a file name stands for."""
+    if os.path.isdir(path):
+        return "parquet"
     extension = os.path.splitext(os.fspath(path).lower().removesuffix(".gz"))[1]
     if extension not in _EXTENSIONS:
         raise ValueError(

@@ -72,7 +72,9 @@ class Segments(Shown, Mapping[Any, "TopKResult"]):
 def by(result: TopKResult, labels: Any) -> Segments:
     """Split a result; see `TopKResult.by`."""
     if result.hits is None or result.counted is None:
-        raise ValueError("this result holds no hits, so it cannot be split")
+        raise ValueError(
+            "this result holds no hits, so it cannot be split; of files, in_memory=True keeps them"
+        )
     result = _of_hits(result)
     of_user, n_unused = _labels_of(result, labels)
     members: dict[Any, list[int]] = {}
@@ -203,7 +205,7 @@ def report(segments: Segments) -> Report:
         ]
     notes = ["users: of the ground truth; n: in the means"]
     if segments.n_unused:
-        notes.append(f"{segments.n_unused:,} labels of users who are not in the result (unused)")
+        notes.append(f"{segments.n_unused:,} label(s) of users who are not in the result (unused)")
     return Report(tuple(shown), (*notes, *tables.rule_lines(whole)))
 
 

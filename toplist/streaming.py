@@ -5,6 +5,7 @@ other half is all that is kept: little where the users of both files stand in th
 the ground truth. The parts of the result merge, so that it has means and spreads, but no users.
 """
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.batches import Stream
+from toplist.batches import SplitUserError, Stream
 from toplist.checks import choice
 from toplist.codes import Codes, Users
 from toplist.columns import Column, textual
@@ -27,7 +28,7 @@ from toplist.loading import TEXT_FORMATS, load
 from toplist.matching import DUPLICATES, join
 from toplist.metrics import Metric
 from toplist.plans import Plan, plan_of
-from toplist.readers import PathLike, format_of
+from toplist.readers import FORMATS, PathLike, format_of
 from toplist.results import TopKResult
 from toplist.waiting import Waiting
 
@@ -112,6 +113,9 @@ def top_k_eval_files(
     plan = plan_of(metrics, k, convention, weights, aggregate, empty, missing)
     if order not in (None, "file"):
         raise ValueError(f"order={order!r}: 'file', or None for rank or score")
+    recs, truth = os.fspath(recs), os.fspath(truth)
+    for given in filter(None, (recs_format, truth_format)):
+        choice("format", given, FORMATS)
     formats = recs_format or format_of(recs), truth_format or format_of(truth)
     options = Joining(duplicates, padding, relevant_from, gains, columns, n_threads)
     choice("duplicates", duplicates, DUPLICATES)
@@ -225,7 +229,7 @@ class _Join:
             other = before[this] if before[this] >= 0 else known[numbers[this]]
             first, second = sorted((int(other), int(places[this])))
             stream, user = self.streams[side], self.users[numbers[this]]
-            raise ValueError(
+            raise SplitUserError(
                 f"user {user!r} stands in {stream.unit} {first} and again in "
                 f"{stream.unit} {second}: a stream has the rows of a user together; --in-memory "
                 "(in_memory=True in Python) takes them in any order"

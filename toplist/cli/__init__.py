@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Sequence
 
@@ -43,7 +44,19 @@ def _say(text: str) -> int:
     return 0
 
 
+# Options are told as Python spells them; on the command line they are written otherwise.
+_KEYWORD = re.compile(r"\b(duplicates|missing|empty|unknown|padding)=['\"]?([\w-]+)['\"]?")
+_FILES = re.compile(r"\b(catalogue|item_counts|features)=")
+
+
 def _one_line(error: Exception) -> str:
+    return _FILES.sub(
+        lambda found: "--" + found[1].replace("_", "-"),
+        _KEYWORD.sub(r"--\1 \2", _words(error)),
+    )
+
+
+def _words(error: Exception) -> str:
     if isinstance(error, OSError) and error.filename is not None:
         return " ".join(f"{error.filename}: {error.strerror}".split())
     return " ".join(str(error).split())

@@ -6,7 +6,7 @@ from typing import Any
 
 from toplist import drawing, files
 from toplist.cli import reports, segmenting
-from toplist.cli.items import known_items
+from toplist.cli.items import known_items, padding_of
 from toplist.conventions import CONVENTIONS, EMPTY, MISSING
 from toplist.evaluate import DEFAULT
 from toplist.grades import GAINS, Grading
@@ -47,6 +47,7 @@ def add(commands: Any) -> None:
     add("--empty", choices=EMPTY, help="users with an empty truth (default: the convention's)")
     add("--missing", choices=MISSING, help="users without a list (default: the convention's)")
     add("--duplicates", default="raise", choices=DUPLICATES, help="an item twice in a list")
+    add("--padding", metavar="ID", help="an id that fills up lists: dropped from their ends")
     add("--relevant-from", type=float, metavar="GRADE", help="relevant from this grade on")
     add("--gains", default="linear", choices=GAINS, help="what a grade is worth in nDCG")
     add("--recs-format", choices=files.FORMATS)
@@ -140,6 +141,7 @@ def _evaluate(options: argparse.Namespace, recs: str) -> TopKResult:
             empty=options.empty,
             missing=options.missing,
             duplicates=options.duplicates,
+            padding=padding_of(options, recs),
             relevant_from=options.relevant_from,
             gains=options.gains,
             columns=dict(options.columns),

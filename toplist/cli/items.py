@@ -22,6 +22,13 @@ def known_items(options: argparse.Namespace, recs: str) -> dict[str, Any]:
     return known
 
 
+def padding_of(options: argparse.Namespace, recs: str) -> Any:
+    """Return the padding, written as the ids of the lists are read."""
+    if options.padding is None or not _hold_numbers(options, recs):
+        return options.padding
+    return _whole("--padding", [options.padding])[0]
+
+
 def _hold_numbers(options: argparse.Namespace, recs: str) -> bool:
     """Say whether the ids of the lists are read as numbers: of typed files alone."""
     sides = (recs, options.recs_format), (options.truth, options.truth_format)
