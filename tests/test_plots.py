@@ -183,6 +183,21 @@ def test_segments_without_a_label_and_without_anything(result):
         plots.segments({}, "mrr@5")
 
 
+def test_segments_of_a_result_that_was_split(result, other):
+    labels = ["new"] * 20 + ["old"] * 29 + [None]
+    parts = result.by(labels)
+    ax = plots.segments(parts, "recall@10")
+    ticks = [tick.get_text() for tick in ax.get_yticklabels()]
+    assert ticks == ["new\n20 users", "old\n29 users", "no label\n1 user"]
+    dots = ax.containers[0].lines[0]
+    of_users = result.per_user("recall@10")
+    expected = [of_users[:20].mean(), of_users[20:49].mean(), of_users[49]]
+    np.testing.assert_allclose(dots.get_xdata(), expected)
+    both = plots.segments({"a": parts, "b": other.by(labels)}, "recall@10")
+    assert texts(both) == ["a", "b"]
+    np.testing.assert_array_equal(both.containers[0].lines[0].get_xdata(), dots.get_xdata())
+
+
 # Exposure
 
 
@@ -198,6 +213,14 @@ def test_lorenz_and_gini():
     gini = np.abs(np.subtract.outer(counts, counts)).mean() / (2 * counts.mean())
     assert texts(ax) == [f"a (Gini {gini:.3f})"]
     assert texts(plots.exposure(counts)) == [f"Gini {gini:.3f}"]
+
+
+@pytest.mark.parametrize("k", [1, 4, 10])
+def test_the_gini_of_an_exposure_is_that_of_its_picture(k):
+    seen = tl.beyond.exposure(RANKS, catalogue=60)  # of which 20 are never listed
+    assert seen.counts(k).tolist() == [int(np.sum(RANKS[:, :k] == item)) for item in range(60)]
+    (told,) = texts(plots.exposure(seen.counts(k)))
+    assert told == f"Gini {tl.beyond.gini(seen)[k - 1]:.3f}"
 
 
 @pytest.mark.parametrize("counts", [[], [0, 0], [1, -1], [np.nan, 1], [[1, 2]]])

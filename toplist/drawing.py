@@ -157,7 +157,13 @@ def caption(ax: "Axes", *words: str) -> None:
 def users_of(results: "Iterable[TopKResult]") -> str:
     """Say how many users are shown."""
     numbers = {result.n_evaluated for result in results}
-    return f"{numbers.pop():,} users" if len(numbers) == 1 else "different numbers of users"
+    return counted(numbers) if len(numbers) == 1 else "different numbers of users"
+
+
+def counted(numbers: "Iterable[int]") -> str:
+    """Say one number of users, or several."""
+    told = " or ".join(f"{n:,}" for n in sorted(numbers))
+    return f"{told} user{'' if told == '1' else 's'}"
 
 
 def rules_of(results: "Iterable[TopKResult]") -> str:
@@ -180,6 +186,8 @@ def lorenz(counts: Floats, label: str) -> tuple[Floats, Floats]:
     return np.arange(len(total)) / len(counts), total / total[-1]
 
 
-def gini(items: Floats, share: Floats) -> float:
-    """Return twice the area between the diagonal and a curve of straight pieces."""
-    return 1 - float(np.sum(np.diff(items) * (share[1:] + share[:-1])))
+def gini(counts: Floats) -> float:
+    """Return twice the area between the diagonal and the Lorenz curve, as `beyond.gini` does."""
+    n = len(counts)
+    weights = 2.0 * np.arange(1, n + 1) - n - 1
+    return float(weights @ np.sort(counts) / (n * counts.sum()))  # of whole numbers: exact

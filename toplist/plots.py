@@ -139,7 +139,7 @@ def segments(
     Parameters
     ----------
     results : dict of segment -> TopKResult, or of system -> such a dict
-        Segments are drawn from top to bottom, as they come, with their numbers of users.
+        What ``result.by(labels)`` returns is one. Segments are drawn from top to bottom, as they come, with their numbers of users.
     name : str
         ``"name@k"``.
     level : float
@@ -178,8 +178,7 @@ def segments(
         colour, marker = COLOURS[i % len(COLOURS)], MARKERS[i % len(MARKERS)]
         ax.errorbar(means, places, xerr=reach, fmt=marker, color=colour, capsize=3, label=system)
     told = [
-        f"{'no label' if label is None else label}\n"
-        f"{' or '.join(f'{n:,}' for n in sorted(n_users))} users"
+        f"{'no label' if label is None else label}\n{drawing.counted(n_users)}"
         for label, n_users in labels.items()
     ]
     ax.set_yticks(range(len(labels)), told)
@@ -198,12 +197,14 @@ def exposure(counts: ArrayLike | Mapping[str, ArrayLike], *, ax: Axes | None = N
     """Draw the Lorenz curve of exposure: what share of all recommendations the items got.
 
     Items stand from the least to the most recommended; on the diagonal all would be recommended
-    equally often. The Gini index is twice the area between the diagonal and the curve.
+    equally often. The Gini index is twice the area between the diagonal and the curve: that of
+    `toplist.beyond.gini` by its defaults.
 
     Parameters
     ----------
     counts : (n_items,) numbers, or dict of label -> such an array
-        How often each item of the catalogue was recommended, 0 for never.
+        How often each item of the catalogue was recommended, 0 for never:
+        ``beyond.exposure(lists, catalogue=items).counts(10)``, say.
     ax : matplotlib Axes, optional
 
     Returns
@@ -226,8 +227,9 @@ def exposure(counts: ArrayLike | Mapping[str, ArrayLike], *, ax: Axes | None = N
     systems = counts if isinstance(counts, Mapping) else {"": counts}
     ax.plot([0, 1], [0, 1], color=GREY, linewidth=1, linestyle=(0, (2, 2)))
     for i, (label, of_items) in enumerate(systems.items()):
-        items, share = drawing.lorenz(np.asarray(of_items, np.float64), label)
-        gini = f"Gini {drawing.gini(items, share):.3f}"
+        numbers = np.asarray(of_items, np.float64)
+        items, share = drawing.lorenz(numbers, label)
+        gini = f"Gini {drawing.gini(numbers):.3f}"
         told = f"{label} ({gini})" if label else gini
         ax.plot(items, share, label=told, linewidth=1.8, **drawing.style(i, i))
     ax.set_xlabel("share of items, least recommended first")
