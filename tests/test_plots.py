@@ -235,7 +235,7 @@ def test_counts_that_cannot_be(counts):
 def test_sampled_beside_full(result, other):
     ax = plots.sampled({"a": result}, {"a": other}, "hit")
     lines = {line.get_label(): line for line in ax.lines}
-    full, few = lines["a, all items"], lines["a, sampled candidates"]
+    full, few = lines["a, all items"], lines["a, sampled"]
     np.testing.assert_array_equal(full.get_ydata(), result["hit"])
     np.testing.assert_array_equal(few.get_ydata(), other["hit"])
     assert full.get_color() == few.get_color()

@@ -1,7 +1,7 @@
 """What all pictures share: figures, lines with bands, axes, legends, captions."""
 
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, ValuesView
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -166,10 +166,14 @@ def counted(numbers: "Iterable[int]") -> str:
     return f"{told} user{'' if told == '1' else 's'}"
 
 
-def rules_of(results: "Iterable[TopKResult]") -> str:
-    """Say by whose rules the numbers are."""
+def rules_of(results: "Sequence[TopKResult] | ValuesView[TopKResult]") -> str:
+    """Say by whose rules the numbers are, and among how many candidates, if they were sampled."""
     rules = {tables.rules(result) for result in results}
-    return rules.pop() if len(rules) == 1 else "different conventions"
+    told = rules.pop() if len(rules) == 1 else "different conventions"
+    samples = {one.terms.sampled for one in results if one.terms.sampled is not None}
+    if len(samples) > 1:
+        return f"{told}; different samples"
+    return "; ".join([told, *(f"sampled: {s.n:,} of {s.n_items:,} items" for s in samples)])
 
 
 def band(level: float) -> str:

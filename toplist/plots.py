@@ -139,7 +139,8 @@ def segments(
     Parameters
     ----------
     results : dict of segment -> TopKResult, or of system -> such a dict
-        What ``result.by(labels)`` returns is one. Segments are drawn from top to bottom, as they come, with their numbers of users.
+        What ``result.by(labels)`` returns is one. Segments are drawn from top to bottom, as they
+        come, with their numbers of users.
     name : str
         ``"name@k"``.
     level : float
@@ -184,6 +185,7 @@ def segments(
     ax.set_yticks(range(len(labels)), told)
     ax.set_ylim(len(labels) - 0.5, -0.5)
     ax.set_xlim(left=0)
+    ax.locator_params(axis="x", nbins=6)
     ax.set_xlabel(f"{name}, mean and {level * 100:g} % interval")
     drawing.clean(ax, grid="x")
     every = [result for parts in systems.values() for result in parts.values()]
@@ -272,11 +274,11 @@ def sampled(
     >>> full, few = tl.Hits.from_ranks([3, 2, 0], 5), tl.Hits.from_ranks([1, 1, 3], 5)
     >>> results = [tl.top_k_eval(hits, k=5, metrics=["hit"]) for hits in (full, few)]
     >>> [text.get_text() for text in tl.plots.sampled(*results, "hit").get_legend().get_texts()]
-    ['sampled candidates', 'all items']
+    ['sampled', 'all items']
     """
     drawing.check_curves([metric])
     ax = drawing.axes(ax)
-    for dash, (words, results) in enumerate((("all items", full), ("sampled candidates", sampled))):
+    for dash, (words, results) in enumerate((("all items", full), ("sampled", sampled))):
         for i, (label, result) in enumerate(drawing.named(results).items()):
             told = f"{label}, {words}" if label else words
             interval = result.interval(metric, level)
