@@ -92,6 +92,7 @@ def test_equal_curves_are_one_line():
 
 def test_one_k_and_one_user():
     ax = tl.top_k_eval([1], {1}, k=1, metrics=["hit"]).plot()
+    assert ax.get_title(loc="left").endswith("; no interval")
     assert ax.lines[0].get_marker() == "o"
     assert ax.get_xticks().tolist() == [1]
 
@@ -141,6 +142,20 @@ def test_the_area_under_the_users_curve_is_the_mean(result, other):
         assert y[0] == np.mean(system.per_user("ndcg@10") > 0)
         assert y[-1] == 0
     assert texts(ax) == [f"a: mean {result['ndcg@10']:.4f}", f"b: mean {other['ndcg@10']:.4f}"]
+
+
+def test_metrics_of_the_lists():
+    known = {"catalogue": 40, "item_counts": np.arange(1, 41)}
+    result = tl.top_k_eval(RANKS, TRUTHS, k=10, metrics=["item_coverage", "novelty"], **known)
+    ax = plots.curves(result, "item_coverage")  # of all lists together
+    np.testing.assert_array_equal(ax.lines[0].get_ydata(), result["item_coverage"])
+    assert len(ax.collections) == 0 and "no interval" in ax.get_title(loc="left")
+    assert "band: 95 % interval" in plots.curves(result, "novelty").get_title(loc="left")
+    of_users = plots.per_user(result, "novelty@10")  # the curve is high far to the right
+    of_users.figure.canvas.draw()
+    middle = of_users.get_legend().get_window_extent().get_points().mean(axis=0)
+    x, y = of_users.transAxes.inverted().transform(middle)
+    assert x < 0.5 and y < 0.5
 
 
 def test_users_left_out_are_not_drawn():

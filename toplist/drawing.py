@@ -108,9 +108,11 @@ def style(colour: int, dash: int) -> dict[str, Any]:
 def line(
     ax: "Axes", mean: Floats, ends: tuple[Floats, Floats], look: dict[str, Any], label: str
 ) -> None:
-    """Draw a curve over k = 1..K and its band."""
+    """Draw a curve over k = 1..K and its band, if there is one."""
     ks = np.arange(1, len(mean) + 1)
     ax.plot(ks, mean, label=label, linewidth=1.8, marker="o" * (len(ks) == 1), **look)
+    if np.isnan(ends).all():
+        return  # one user, or a metric of all lists together, has none
     low, high = (np.where(np.isnan(end), mean, end) for end in ends)
     ax.fill_between(ks, low, high, color=look["color"], alpha=0.15, linewidth=0)
 
@@ -176,9 +178,9 @@ def rules_of(results: "Sequence[TopKResult] | ValuesView[TopKResult]") -> str:
     return "; ".join([told, *(f"sampled: {s.n:,} of {s.n_items:,} items" for s in samples)])
 
 
-def band(level: float) -> str:
-    """Say what a band is."""
-    return f"band: {level * 100:g} % interval"
+def band(ax: "Axes", level: float) -> str:
+    """Say what the bands are that were drawn, if any was."""
+    return f"band: {level * 100:g} % interval" if ax.collections else "no interval"
 
 
 def lorenz(counts: Floats, label: str) -> tuple[Floats, Floats]:

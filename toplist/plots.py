@@ -72,7 +72,7 @@ def curves(
             drawing.line(ax, result[group[0]], interval, style, label=", ".join(told))
     drawing.over_k(ax, " = ".join(groups[0]) if len(groups) == 1 else "metric")
     shown = systems.values()
-    drawing.caption(ax, drawing.users_of(shown), drawing.rules_of(shown), drawing.band(level))
+    drawing.caption(ax, drawing.users_of(shown), drawing.rules_of(shown), drawing.band(ax, level))
     drawing.legend(ax)
     return ax
 
@@ -123,7 +123,8 @@ def per_user(
     drawing.clean(ax)
     shown = systems.values()
     drawing.caption(ax, drawing.users_of(shown), drawing.rules_of(shown), "area below: mean")
-    drawing.legend(ax, inside="upper right")
+    filled = max(result[name] for result in shown) > ax.get_xlim()[1] / 2
+    drawing.legend(ax, inside="lower left" if filled else "upper right")
     return ax
 
 
@@ -233,7 +234,9 @@ def exposure(counts: ArrayLike | Mapping[str, ArrayLike], *, ax: Axes | None = N
         items, share = drawing.lorenz(numbers, label)
         gini = f"Gini {drawing.gini(numbers):.3f}"
         told = f"{label} ({gini})" if label else gini
-        ax.plot(items, share, label=told, linewidth=1.8, **drawing.style(i, i))
+        # much of a curve may lie on the frame, which would hide half of the line
+        (line,) = ax.plot(items, share, label=told, linewidth=1.8, **drawing.style(i, i))
+        line.set(clip_on=False, zorder=3)
     ax.set_xlabel("share of items, least recommended first")
     ax.set_ylabel("share of recommendations")
     ax.set_xlim(0, 1)
@@ -285,6 +288,6 @@ def sampled(
             drawing.line(ax, result[metric], interval, drawing.style(i, dash), label=told)
     drawing.over_k(ax, metric)
     shown = (*drawing.named(full).values(), *drawing.named(sampled).values())
-    drawing.caption(ax, drawing.users_of(shown), drawing.rules_of(shown), drawing.band(level))
+    drawing.caption(ax, drawing.users_of(shown), drawing.rules_of(shown), drawing.band(ax, level))
     drawing.legend(ax)
     return ax
