@@ -7,6 +7,7 @@ next to this script, and every run writes the same bytes:
 - ``train.csv.gz``: user_id, item_id, timestamp (unix seconds); the log, in order of time, equal
   times by user_id, and one user's in the order of reading,
 - ``truth.csv``: user_id, item_id; the articles held out,
+- ``items.csv.gz``: item_id, topic; all articles, also those that nobody read,
 - ``popularity.csv.gz`` and ``itemknn.csv.gz``: user_id, item_id, rank, score; the lists.
 
 A reader reads an article at most once, so nothing held out is in the reader's own log. Lists leave
@@ -61,8 +62,10 @@ def simulate_reads(rng):
 
     Returns
     -------
-    list of ndarray of int
+    reads : list of ndarray of int
         The item numbers of each user, first read first.
+    taste : ndarray of int
+        The taste of each article, its topic.
     """
     popularity = rng.permutation(np.arange(1, N_ITEMS + 1) ** -POPULARITY_EXPONENT)
     taste = rng.integers(N_TASTES, size=N_ITEMS)
@@ -73,7 +76,7 @@ def simulate_reads(rng):
     order = np.argsort(-(np.log(weights) + rng.gumbel(size=weights.shape)), axis=1, kind="stable")
     n_reads = MEDIAN_READS * rng.lognormal(sigma=0.8, size=N_USERS)
     n_reads = np.clip(n_reads, MIN_READS, MAX_READS).astype(int)
-    return [items[:n] for items, n in zip(order, n_reads, strict=True)]
+    return [items[:n] for items, n in zip(order, n_reads, strict=True)], taste
 
 
 def simulate_times(rng, n_reads):
@@ -208,7 +211,7 @@ def write_csv(name, header, rows):
 def main():
     """Simulate, train and write all files."""
     rng = np.random.default_rng(SEED)
-    reads = simulate_reads(rng)
+    reads, taste = simulate_reads(rng)
     times = [simulate_times(rng, len(items)) for items in reads]
     train, truth = split(rng, reads)
     matrix = interaction_matrix(train)
@@ -217,6 +220,8 @@ def main():
     write_csv("train.csv.gz", ["user_id", "item_id", "timestamp"], log_rows(train, times))
     held_out = [(USER_IDS[u], ITEM_IDS[i]) for u, items in enumerate(truth) for i in items]
     write_csv("truth.csv", ["user_id", "item_id"], held_out)
+    topics = [f"topic {number + 1:02d}" for number in taste]
+    write_csv("items.csv.gz", ["item_id", "topic"], zip(ITEM_IDS, topics, strict=True))
     list_columns = ["user_id", "item_id", "rank", "score"]
     write_csv("popularity.csv.gz", list_columns, top_lists(popularity_scores(matrix), matrix))
     write_csv("itemknn.csv.gz", list_columns, top_lists(itemknn_scores(matrix), matrix))

@@ -158,6 +158,34 @@ def test_a_sampled_result_says_so_everywhere():
     assert "SAMPLED" not in repr(plain)
 
 
+def test_a_comparison_says_who_was_sampled():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", loo.SampledMetricsWarning)
+        one, other = (sampled(seed=seed).evaluate(5, metrics="hit") for seed in (3, 4))
+    words = "SAMPLED: ranked among 100 items of 1,000 (uniform, seed 3; ties: order)"
+    alike = tl.compare({"a": one, "b": one})
+    assert alike.differences == [] and repr(alike).count(words) == 1
+    full = tl.top_k_eval(tl.Hits.from_ranks(np.arange(400), 1_000), k=5, metrics="hit")
+    (line,) = tl.compare({"full": full, "few": one}).differences
+    assert line.startswith(f"DIFFERENT CANDIDATES: full: all items; few: {words}")
+    (line,) = tl.compare({"a": one, "b": other}).differences
+    assert "seed 3" in line and "seed 4" in line
+    assert "SAMPLED" not in repr(tl.compare({"a": full, "b": full}))
+
+
+def test_a_picture_says_that_it_is_of_a_sample():
+    pytest.importorskip("matplotlib")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", loo.SampledMetricsWarning)
+        one, other = (sampled(seed=seed).evaluate(5, metrics="hit") for seed in (3, 4))
+    words = "convention standard; sampled: 100 of 1,000 items"
+    assert words in one.plot().get_title(loc="left")
+    full = tl.top_k_eval(tl.Hits.from_ranks(np.arange(400), 1_000), k=5, metrics="hit")
+    assert words in tl.plots.sampled(full, one, "hit").get_title(loc="left")
+    assert "different samples" in tl.compare({"a": one, "b": other}).plot().get_title(loc="left")
+    assert "sampled" not in full.plot().get_title(loc="left")
+
+
 @pytest.mark.parametrize(("k", "n", "warned"), [(1, 100, True), (50, 100, True), (51, 100, False),
                                                 (10, 500, True), (10, 501, False)])  # fmt: skip
 def test_the_warning_is_for_a_small_k_among_few(k, n, warned):

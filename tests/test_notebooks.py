@@ -1,6 +1,8 @@
 """The notebooks run from top to bottom; a failing cell is a failing test."""
 
+import re
 import time
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -69,3 +71,11 @@ def test_it_is_stored_clean(path):
             assert (cell.outputs, cell.execution_count) == ([], None)
     assert any("assert " in cell.source for cell in notebook.cells if cell.cell_type == "code")
     assert path.stat().st_size < 100_000
+
+
+def test_readme_and_the_notebooks_link_them_in_reading_order():
+    readme = (FOLDER.parent / "README.md").read_text(encoding="utf-8")
+    linked = re.findall(r"\(notebooks/(\w+)\.ipynb\)", readme)
+    assert linked == [path.stem for path in NOTEBOOKS]
+    for path, following in pairwise(NOTEBOOKS):
+        assert read(path).cells[-1].source.endswith(f"({following.name}).")

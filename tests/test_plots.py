@@ -92,6 +92,7 @@ def test_equal_curves_are_one_line():
 
 def test_one_k_and_one_user():
     ax = tl.top_k_eval([1], {1}, k=1, metrics=["hit"]).plot()
+    assert ax.get_title(loc="left").endswith("; no interval")
     assert ax.lines[0].get_marker() == "o"
     assert ax.get_xticks().tolist() == [1]
 
@@ -143,6 +144,20 @@ def test_the_area_under_the_users_curve_is_the_mean(result, other):
     assert texts(ax) == [f"a: mean {result['ndcg@10']:.4f}", f"b: mean {other['ndcg@10']:.4f}"]
 
 
+def test_metrics_of_the_lists():
+    known = {"catalogue": 40, "item_counts": np.arange(1, 41)}
+    result = tl.top_k_eval(RANKS, TRUTHS, k=10, metrics=["item_coverage", "novelty"], **known)
+    ax = plots.curves(result, "item_coverage")  # of all lists together
+    np.testing.assert_array_equal(ax.lines[0].get_ydata(), result["item_coverage"])
+    assert len(ax.collections) == 0 and "no interval" in ax.get_title(loc="left")
+    assert "band: 95 % interval" in plots.curves(result, "novelty").get_title(loc="left")
+    of_users = plots.per_user(result, "novelty@10")  # the curve is high far to the right
+    of_users.figure.canvas.draw()
+    middle = of_users.get_legend().get_window_extent().get_points().mean(axis=0)
+    x, y = of_users.transAxes.inverted().transform(middle)
+    assert x < 0.5 and y < 0.5
+
+
 def test_users_left_out_are_not_drawn():
     result = tl.top_k_eval([[1, 2], [1, 2], [1]], [{2}, {1}, set()], k=2)
     assert plots.per_user(result, "mrr@2").lines[0].get_ydata().tolist() == [1.0, 0.5, 0.0]
@@ -183,6 +198,21 @@ def test_segments_without_a_label_and_without_anything(result):
         plots.segments({}, "mrr@5")
 
 
+def test_segments_of_a_result_that_was_split(result, other):
+    labels = ["new"] * 20 + ["old"] * 29 + [None]
+    parts = result.by(labels)
+    ax = plots.segments(parts, "recall@10")
+    ticks = [tick.get_text() for tick in ax.get_yticklabels()]
+    assert ticks == ["new\n20 users", "old\n29 users", "no label\n1 user"]
+    dots = ax.containers[0].lines[0]
+    of_users = result.per_user("recall@10")
+    expected = [of_users[:20].mean(), of_users[20:49].mean(), of_users[49]]
+    np.testing.assert_allclose(dots.get_xdata(), expected)
+    both = plots.segments({"a": parts, "b": other.by(labels)}, "recall@10")
+    assert texts(both) == ["a", "b"]
+    np.testing.assert_array_equal(both.containers[0].lines[0].get_xdata(), dots.get_xdata())
+
+
 # Exposure
 
 
@@ -200,6 +230,14 @@ def test_lorenz_and_gini():
     assert texts(plots.exposure(counts)) == [f"Gini {gini:.3f}"]
 
 
+@pytest.mark.parametrize("k", [1, 4, 10])
+def test_the_gini_of_an_exposure_is_that_of_its_picture(k):
+    seen = tl.beyond.exposure(RANKS, catalogue=60)  # of which 20 are never listed
+    assert seen.counts(k).tolist() == [int(np.sum(RANKS[:, :k] == item)) for item in range(60)]
+    (told,) = texts(plots.exposure(seen.counts(k)))
+    assert told == f"Gini {tl.beyond.gini(seen)[k - 1]:.3f}"
+
+
 @pytest.mark.parametrize("counts", [[], [0, 0], [1, -1], [np.nan, 1], [[1, 2]]])
 def test_counts_that_cannot_be(counts):
     with pytest.raises(ValueError, match="counts of 'a': one number per item"):
@@ -212,7 +250,7 @@ def test_counts_that_cannot_be(counts):
 def test_sampled_beside_full(result, other):
     ax = plots.sampled({"a": result}, {"a": other}, "hit")
     lines = {line.get_label(): line for line in ax.lines}
-    full, few = lines["a, all items"], lines["a, sampled candidates"]
+    full, few = lines["a, all items"], lines["a, sampled"]
     np.testing.assert_array_equal(full.get_ydata(), result["hit"])
     np.testing.assert_array_equal(few.get_ydata(), other["hit"])
     assert full.get_color() == few.get_color()

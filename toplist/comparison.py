@@ -155,6 +155,9 @@ class Comparison(Shown):
             who = {system: words(result) for system, result in self.results.items()}
             same = len(set(who.values())) == 1
             told += set(who.values()) if same else [f"{name}: {say}" for name, say in who.items()]
+        samples = {tuple(tables.sampling(result)) for result in self.results.values()}
+        if len(samples) == 1:  # or else they are among the differences
+            told[1:1] = samples.pop()
         return tuple(told)
 
 

@@ -8,7 +8,7 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.checks import choice, whole
+from toplist.checks import choice
 from toplist.exposure import Curves, Exposure, exposure
 
 Floats = NDArray[np.float64]
@@ -214,10 +214,7 @@ def _curves(
         _need(reading.get("catalogue"), needing)
         found = exposure(ranks, k, **reading)
     _need(found.catalogue, needing)
-    depth = found.k if k is None else whole(k, "k")
-    if depth > found.k:
-        raise ValueError(f"k={depth} is deeper than this Exposure was read to, k={found.k}")
-    return found, found.curves.down_to(depth)
+    return found, found.curves.down_to(found.depth(k))
 
 
 def _need(catalogue: Any, needing: str | None) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from toplist.conventions import policies
-from toplist.tables import asked, averaging, rules
+from toplist.tables import asked, averaging, rules, sampling
 
 if TYPE_CHECKING:
     from toplist.results import TopKResult
@@ -21,6 +21,7 @@ def differences(results: Results) -> list[str]:
         _split("CONVENTIONS", results, rules),
         _split("AVERAGES", results, averaging),
         _split("POLICIES", results, lambda r: policies(r.terms.empty, r.terms.missing)),
+        _split("CANDIDATES", results, lambda r: " ".join(sampling(r)) or "all items"),
         _split("METRICS OR K", results, _shown),
         *_formulas(results),
         *(_users(first, one, name, other) for name, other in others if not _same_users(one, other)),

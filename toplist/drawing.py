@@ -1,7 +1,7 @@
 """What all pictures share: figures, lines with bands, axes, legends, captions."""
 
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, ValuesView
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -108,9 +108,11 @@ def style(colour: int, dash: int) -> dict[str, Any]:
 def line(
     ax: "Axes", mean: Floats, ends: tuple[Floats, Floats], look: dict[str, Any], label: str
 ) -> None:
-    """Draw a curve over k = 1..K and its band."""
+    """Draw a curve over k = 1..K and its band, if there is one."""
     ks = np.arange(1, len(mean) + 1)
     ax.plot(ks, mean, label=label, linewidth=1.8, marker="o" * (len(ks) == 1), **look)
+    if np.isnan(ends).all():
+        return  # one user, or a metric of all lists together, has none
     low, high = (np.where(np.isnan(end), mean, end) for end in ends)
     ax.fill_between(ks, low, high, color=look["color"], alpha=0.15, linewidth=0)
 
@@ -157,18 +159,28 @@ def caption(ax: "Axes", *words: str) -> None:
 def users_of(results: "Iterable[TopKResult]") -> str:
     """Say how many users are shown."""
     numbers = {result.n_evaluated for result in results}
-    return f"{numbers.pop():,} users" if len(numbers) == 1 else "different numbers of users"
+    return counted(numbers) if len(numbers) == 1 else "different numbers of users"
 
 
-def rules_of(results: "Iterable[TopKResult]") -> str:
-    """Say by whose rules the numbers are."""
+def counted(numbers: "Iterable[int]") -> str:
+    """Say one number of users, or several."""
+    told = " or ".join(f"{n:,}" for n in sorted(numbers))
+    return f"{told} user{'' if told == '1' else 's'}"
+
+
+def rules_of(results: "Sequence[TopKResult] | ValuesView[TopKResult]") -> str:
+    """Say by whose rules the numbers are, and among how many candidates, if they were sampled."""
     rules = {tables.rules(result) for result in results}
-    return rules.pop() if len(rules) == 1 else "different conventions"
+    told = rules.pop() if len(rules) == 1 else "different conventions"
+    samples = {one.terms.sampled for one in results if one.terms.sampled is not None}
+    if len(samples) > 1:
+        return f"{told}; different samples"
+    return "; ".join([told, *(f"sampled: {s.n:,} of {s.n_items:,} items" for s in samples)])
 
 
-def band(level: float) -> str:
-    """Say what a band is."""
-    return f"band: {level * 100:g} % interval"
+def band(ax: "Axes", level: float) -> str:
+    """Say what the bands are that were drawn, if any was."""
+    return f"band: {level * 100:g} % interval" if ax.collections else "no interval"
 
 
 def lorenz(counts: Floats, label: str) -> tuple[Floats, Floats]:
@@ -180,6 +192,8 @@ def lorenz(counts: Floats, label: str) -> tuple[Floats, Floats]:
     return np.arange(len(total)) / len(counts), total / total[-1]
 
 
-def gini(items: Floats, share: Floats) -> float:
-    """Return twice the area between the diagonal and a curve of straight pieces."""
-    return 1 - float(np.sum(np.diff(items) * (share[1:] + share[:-1])))
+def gini(counts: Floats) -> float:
+    """Return twice the area between the diagonal and the Lorenz curve, as `beyond.gini` does."""
+    n = len(counts)
+    weights = 2.0 * np.arange(1, n + 1) - n - 1
+    return float(weights @ np.sort(counts) / (n * counts.sum()))  # of whole numbers: exact

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from toplist import blocks
 from toplist.catalogues import ids_of
-from toplist.checks import choice
+from toplist.checks import choice, whole
 from toplist.hits import offsets_of
 from toplist.list_metrics import UNKNOWN
 from toplist.listed import Admission, Listed, admit_listed
@@ -119,6 +119,31 @@ class Exposure:
     def __reduce__(self) -> tuple[Any, ...]:
         """Travel as counts, not as lists."""
         return Exposure, (self.k, self.n_users, self.n_items, self.catalogue, self.pairs)
+
+    def counts(self, k: int | None = None) -> NDArray[np.int64]:
+        """Return how many lists hold each item among their first k, (n_items,).
+
+        In the order of the catalogue; without a stated one, of the ids as they were met. k is
+        the largest one by default, and at most that.
+
+        Examples
+        --------
+        >>> from toplist import beyond
+        >>> beyond.exposure([[5, 7, 3], [4, 5, 2]], catalogue=8).counts(2).tolist()
+        [0, 0, 0, 0, 1, 2, 0, 1]
+        """
+        starts, items, counts = self.pairs
+        end = starts[self.depth(k)]
+        out = np.zeros(self.n_items, np.int64)
+        np.add.at(out, items[:end], counts[:end])
+        return out
+
+    def depth(self, k: int | None) -> int:
+        """Return k, by default the largest; ValueError if it is deeper than the lists were read."""
+        wanted = self.k if k is None else whole(k, "k")
+        if wanted > self.k:
+            raise ValueError(f"k={wanted} is deeper than this Exposure was read to, k={self.k}")
+        return wanted
 
     @cached_property
     def pairs(self) -> Pairs:

@@ -72,7 +72,7 @@ def curves(
             drawing.line(ax, result[group[0]], interval, style, label=", ".join(told))
     drawing.over_k(ax, " = ".join(groups[0]) if len(groups) == 1 else "metric")
     shown = systems.values()
-    drawing.caption(ax, drawing.users_of(shown), drawing.rules_of(shown), drawing.band(level))
+    drawing.caption(ax, drawing.users_of(shown), drawing.rules_of(shown), drawing.band(ax, level))
     drawing.legend(ax)
     return ax
 
@@ -123,7 +123,8 @@ def per_user(
     drawing.clean(ax)
     shown = systems.values()
     drawing.caption(ax, drawing.users_of(shown), drawing.rules_of(shown), "area below: mean")
-    drawing.legend(ax, inside="upper right")
+    filled = max(result[name] for result in shown) > ax.get_xlim()[1] / 2
+    drawing.legend(ax, inside="lower left" if filled else "upper right")
     return ax
 
 
@@ -139,7 +140,8 @@ def segments(
     Parameters
     ----------
     results : dict of segment -> TopKResult, or of system -> such a dict
-        Segments are drawn from top to bottom, as they come, with their numbers of users.
+        What ``result.by(labels)`` returns is one. Segments are drawn from top to bottom, as they
+        come, with their numbers of users.
     name : str
         ``"name@k"``.
     level : float
@@ -178,13 +180,13 @@ def segments(
         colour, marker = COLOURS[i % len(COLOURS)], MARKERS[i % len(MARKERS)]
         ax.errorbar(means, places, xerr=reach, fmt=marker, color=colour, capsize=3, label=system)
     told = [
-        f"{'no label' if label is None else label}\n"
-        f"{' or '.join(f'{n:,}' for n in sorted(n_users))} users"
+        f"{'no label' if label is None else label}\n{drawing.counted(n_users)}"
         for label, n_users in labels.items()
     ]
     ax.set_yticks(range(len(labels)), told)
     ax.set_ylim(len(labels) - 0.5, -0.5)
     ax.set_xlim(left=0)
+    ax.locator_params(axis="x", nbins=6)
     ax.set_xlabel(f"{name}, mean and {level * 100:g} % interval")
     drawing.clean(ax, grid="x")
     every = [result for parts in systems.values() for result in parts.values()]
@@ -198,12 +200,14 @@ def exposure(counts: ArrayLike | Mapping[str, ArrayLike], *, ax: Axes | None = N
     """Draw the Lorenz curve of exposure: what share of all recommendations the items got.
 
     Items stand from the least to the most recommended; on the diagonal all would be recommended
-    equally often. The Gini index is twice the area between the diagonal and the curve.
+    equally often. The Gini index is twice the area between the diagonal and the curve: that of
+    `toplist.beyond.gini` by its defaults.
 
     Parameters
     ----------
     counts : (n_items,) numbers, or dict of label -> such an array
-        How often each item of the catalogue was recommended, 0 for never.
+        How often each item of the catalogue was recommended, 0 for never:
+        ``beyond.exposure(lists, catalogue=items).counts(10)``, say.
     ax : matplotlib Axes, optional
 
     Returns
@@ -226,10 +230,13 @@ def exposure(counts: ArrayLike | Mapping[str, ArrayLike], *, ax: Axes | None = N
     systems = counts if isinstance(counts, Mapping) else {"": counts}
     ax.plot([0, 1], [0, 1], color=GREY, linewidth=1, linestyle=(0, (2, 2)))
     for i, (label, of_items) in enumerate(systems.items()):
-        items, share = drawing.lorenz(np.asarray(of_items, np.float64), label)
-        gini = f"Gini {drawing.gini(items, share):.3f}"
+        numbers = np.asarray(of_items, np.float64)
+        items, share = drawing.lorenz(numbers, label)
+        gini = f"Gini {drawing.gini(numbers):.3f}"
         told = f"{label} ({gini})" if label else gini
-        ax.plot(items, share, label=told, linewidth=1.8, **drawing.style(i, i))
+        # much of a curve may lie on the frame, which would hide half of the line
+        (line,) = ax.plot(items, share, label=told, linewidth=1.8, **drawing.style(i, i))
+        line.set(clip_on=False, zorder=3)
     ax.set_xlabel("share of items, least recommended first")
     ax.set_ylabel("share of recommendations")
     ax.set_xlim(0, 1)
@@ -270,17 +277,17 @@ def sampled(
     >>> full, few = tl.Hits.from_ranks([3, 2, 0], 5), tl.Hits.from_ranks([1, 1, 3], 5)
     >>> results = [tl.top_k_eval(hits, k=5, metrics=["hit"]) for hits in (full, few)]
     >>> [text.get_text() for text in tl.plots.sampled(*results, "hit").get_legend().get_texts()]
-    ['sampled candidates', 'all items']
+    ['sampled', 'all items']
     """
     drawing.check_curves([metric])
     ax = drawing.axes(ax)
-    for dash, (words, results) in enumerate((("all items", full), ("sampled candidates", sampled))):
+    for dash, (words, results) in enumerate((("all items", full), ("sampled", sampled))):
         for i, (label, result) in enumerate(drawing.named(results).items()):
             told = f"{label}, {words}" if label else words
             interval = result.interval(metric, level)
             drawing.line(ax, result[metric], interval, drawing.style(i, dash), label=told)
     drawing.over_k(ax, metric)
     shown = (*drawing.named(full).values(), *drawing.named(sampled).values())
-    drawing.caption(ax, drawing.users_of(shown), drawing.rules_of(shown), drawing.band(level))
+    drawing.caption(ax, drawing.users_of(shown), drawing.rules_of(shown), drawing.band(ax, level))
     drawing.legend(ax)
     return ax

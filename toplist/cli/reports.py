@@ -133,6 +133,6 @@ def _panels(results: Results) -> Any:
     handles, labels = places[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper left", ncols=4, frameon=False)
     shown = list(results.values())
-    told = (drawing.users_of(shown), drawing.rules_of(shown), drawing.band(0.95))
+    told = (drawing.users_of(shown), drawing.rules_of(shown), drawing.band(places[0], 0.95))
     figure.supxlabel("; ".join(told), fontsize="small", color=drawing.GREY)
     return figure
