@@ -20,7 +20,11 @@ def found(*arguments, **options):
 
 def test_nothing_is_found_in_good_data():
     result = audit.check(RANKS, TRUTHS, TRAIN, k=2)
-    assert result.ok and set(result.counts) == set(CHECKS) and not any(result.counts.values())
+    assert (
+        result.ok
+        and set(result.counts) == {*CHECKS, *audit.LOOKED}
+        and not any(result.counts.values())
+    )
     assert str(result).endswith("nothing found")
     assert result.sizes == {"ranks": (2, 3), "ground_truths": (2, 2), "train": (3, 3)}
 
@@ -114,3 +118,19 @@ def test_a_typed_log_beside_text_files(cli, tmp_path):
     parquet.write_table(pyarrow.table({"user_id": [1], "item_id": ["b"]}), tmp_path / "log.parquet")
     _, out, _ = cli("check", "recs.csv", "truth.csv", "--train", "log.parquet")
     assert "'b' of '1'" in out and "types" not in out
+
+
+@pytest.mark.parametrize(
+    ("ranks", "truths", "name", "message"),
+    [
+        ([{1}], [[1]], "refused", "are the arguments swapped"),
+        ({"a": [1.5]}, {"a": [1.5]}, "refused", "never an id"),
+        ({"a": [1]}, {"a": {1: -1.0}}, "refused", "grade -1"),
+        ({"a": [1, 2], "b": [3]}, {"a": [7], "b": [8]}, "nothing_common", "written alike"),
+    ],
+)
+def test_what_an_evaluation_refuses_is_found(ranks, truths, name, message):
+    result = audit.check(ranks, truths)
+    assert not result.ok
+    assert result.counts[name]
+    assert message in str(result)

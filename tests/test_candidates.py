@@ -303,3 +303,8 @@ def test_full_depth_is_the_rank_whose_mean_sampled_rank_is_k():
 def test_what_cannot_be_estimated_is_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_only_sampled_ranks_are_corrected():
+    with pytest.raises(TypeError, match="give the SampledRanks of loo.sampled_ranks"):
+        loo.corrected([1, 2], 5)

@@ -237,3 +237,14 @@ def test_later_changes_of_the_dict_do_not_reach_it():
     given["b"] = evaluated(POOR)
     assert list(comparison.results) == ["a"]
     assert np.isclose(comparison.results["a"]["mrr@2"], 0.5)
+
+
+def test_metrics_of_the_lists_stand_side_by_side_without_a_best():
+    options = {"metrics": ["hit", "item_coverage"], "catalogue": 9}
+    a = tl.top_k_eval({1: [5, 6], 2: [5, 6]}, {1: [5], 2: [5]}, 2, **options)
+    b = tl.top_k_eval({1: [5, 6], 2: [7, 8]}, {1: [5], 2: [5]}, 2, **options)
+    found = tl.compare({"a": a, "b": b})
+    assert found.best()["hit@2"] == ["a"]
+    assert found.best()["item_coverage@2"] == []
+    assert "0.4444" in repr(found)
+    assert "0.4444" in found.to_markdown()

@@ -318,3 +318,17 @@ def test_without_matplotlib_the_extra_is_named(result, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ModuleNotFoundError, match=r"pip install 'toplist\[plot\]'$"):
         result.plot()
+
+
+def test_an_exposure_is_drawn_as_it_is():
+    counted = tl.beyond.exposure([[1, 2], [1, 3]], catalogue=[1, 2, 3, 4])
+    ax = tl.plots.exposure({"lists": counted})
+    assert ax.get_legend().get_texts()[0].get_text() == (
+        f"lists (Gini {tl.beyond.gini(counted)[-1]:.3f})"
+    )
+
+
+def test_many_segments_have_room():
+    parts = {f"s{i}": tl.top_k_eval([[1], [2]], [{1}, {1}], k=1) for i in range(40)}
+    figure = tl.plots.segments(parts, "hit@1").figure
+    assert figure.get_size_inches()[1] > 15

@@ -238,3 +238,7 @@ def test_tables(library):
 def test_errors(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+def test_an_unclipped_loss_may_be_infinite():
+    assert pointwise.log_loss([1, 0], [0.0, 0.5], clip=0) == np.inf

@@ -203,3 +203,11 @@ def test_many_columns_make_a_table_per_metric():
     assert [line.split()[0] for line in lines if line.endswith("@2")] == [
         *("hit", "precision", "recall", "map", "ndcg", "mrr")
     ]
+
+
+def test_labels_that_are_none():
+    result = tl.top_k_eval([[1], [2]], [{1}, {1}], k=1)
+    with pytest.raises(TypeError, match="labels is a set"):
+        result.by({"a", "b"})
+    with pytest.raises(TypeError, match="label \\['a'\\] is a list"):
+        result.by([["a"], ["b"]])

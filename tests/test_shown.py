@@ -151,7 +151,7 @@ def test_html_has_no_script_no_address_and_no_colour_of_its_own(result):
 def test_markdown(result):
     lines = result.to_markdown().splitlines()
     assert lines[:2] == ["|  | @1 | @5 |", "| --- | ---: | ---: |"]
-    assert lines[4].startswith(r"| map_\|<R>&% | ")
+    assert lines[4].startswith(r"| map_\|&lt;R>&% | ")
     assert re.findall(r"\d\.\d{4}", "\n".join(lines[2:5])) == cells(result)
     assert lines[-1] == repr(result).splitlines()[-1]
 

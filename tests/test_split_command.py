@@ -153,3 +153,13 @@ def test_parquet_without_its_library_is_one_line(cli, monkeypatch):
         "toplist: Parquet files are read through pyarrow, which is not installed: pip install "
         "'toplist[io]'\n"
     )
+
+
+def test_a_part_of_another_split_is_not_left_beside(tmp_path, capsys):
+    (tmp_path / "log.csv").write_text(
+        "user_id,item_id,timestamp\n" + "".join(f"a,{i},{i}\n" for i in range(5))
+    )
+    command = ["split", str(tmp_path / "log.csv"), "--out", str(tmp_path / "parts")]
+    assert main([*command, "--validation"]) == 0
+    assert main(command) == 1
+    assert "validation.csv is left from another split: remove it" in capsys.readouterr().err

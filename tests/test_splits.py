@@ -255,7 +255,7 @@ def test_the_report_counts_the_traps():
         (([1], [2], [3]), {"by": "first"}, "by='first': choose from 'last', 'random', 'basket'"),
         (([1], [2], [3]), {"repeats": "all"}, "repeats='all': choose from"),
         (([1], [2], [3]), {"seed": -1}, "seed must be a whole number from 0 on"),
-        (([1], [2], [3]), {"min_history": -1}, "min_history must be at least 1"),
+        (([1], [2], [3]), {"min_history": -1}, "min_history must be a whole number from 0 on"),
         (([1], [2], [3]), {"columns": {"rank": "r"}}, "columns: 'rank' is none of user_id"),
         ("log.xyz", {}, "log.xyz: the extension names no table"),
     ],
@@ -337,3 +337,49 @@ def test_three_lines_from_a_log_to_a_result():
     lists = {user: ["jam", "fig"] for user in split.truths("train")}
     result = tl.top_k_eval(lists, split.truths(), k=2)
     assert result["hit@1"] == 0.5 and result["mrr@2"] == 0.75
+
+
+def test_times_with_and_without_a_zone_do_not_mix():
+    pandas = pytest.importorskip("pandas")
+    naive = pandas.to_datetime(["2011-10-31 23:00", "2011-11-01 01:00", "2011-11-02 00:00"])
+    frame = {"user_id": ["a"] * 3, "item_id": list("xyz")}
+    tokyo = pandas.DataFrame({**frame, "timestamp": naive.tz_localize("Asia/Tokyo")})
+    with pytest.raises(ValueError, match="have a time zone: give a time with one"):
+        loo.holdout(tokyo, time="2011-11-01")
+    assert loo.holdout(tokyo, time="2011-11-01T00:00+09:00").truths() == {"a": ["y", "z"]}
+    plain = pandas.DataFrame({**frame, "timestamp": naive})
+    with pytest.raises(ValueError, match="have no time zone: give a time with none"):
+        loo.holdout(plain, time="2011-11-01T00:00+09:00")
+    polars = pytest.importorskip("polars")
+    zoned = polars.DataFrame(plain).with_columns(
+        polars.col("timestamp").dt.replace_time_zone("Asia/Tokyo")
+    )
+    with pytest.raises(ValueError, match="have a time zone"):
+        loo.holdout(zoned, time="2011-11-01")
+    assert loo.holdout(zoned, time="2011-11-01T00:00+09:00").truths() == {"a": ["y", "z"]}
+
+
+@pytest.mark.parametrize(
+    ("times", "message"),
+    [
+        (np.array([1, 2**63 + 1], np.uint64), "9223372036854775809 is beyond 64 bits"),
+        ([2**63 + 1, 2**63 + 2], "is beyond 64 bits"),
+        (np.array([1.0, np.inf]), "timestamp inf is neither"),
+    ],
+)
+def test_times_that_cannot_be_compared(times, message):
+    with pytest.raises(ValueError, match=message):
+        loo.leave_one_out(([1, 1], [5, 6], times))
+
+
+def test_what_is_held_out_is_not_seen_even_if_repeats_are_kept():
+    split = loo.leave_one_out(([1] * 3, [5, 6, 5], [3, 4, 5]), repeats="keep")
+    _, items, held_out, seen = split.columns()
+    assert items[held_out[0]] == 5
+    assert [items[column] for column in seen[0]] == [6]
+
+
+def test_a_validation_part_that_nobody_is_in_is_empty():
+    split = loo.leave_one_out(([1], [5], [3]), validation=True)
+    assert [list(column) for column in split.validation] == [[], [], []]
+    assert loo.leave_one_out(([1], [5], [3])).validation is None

@@ -561,8 +561,9 @@ def test_padding_on_the_command_line(bad, tmp_path, capsys):
     line = bad("r.jsonl", "t.jsonl", "-k", "3")
     assert "(if it fills up the list: --padding -1)" in line
     assert "--duplicates first" in line
-    assert cli.main(["eval", "r.jsonl", "t.jsonl", "-k", "3", "--padding=-1"]) == 0
     assert bad("r.jsonl", "t.jsonl", "--padding", "x").endswith("not all of these are")
+    assert cli.main(["eval", "r.jsonl", "t.jsonl", "-k", "3", "--padding=-1"]) == 0
+    assert "recall     1.0000" in capsys.readouterr().out
 
 
 def test_formats_are_checked_first():

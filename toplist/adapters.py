@@ -238,7 +238,9 @@ class _Arrow:
         if types.is_fixed_size_list(column.type):
             column = column.cast(pyarrow.list_(column.type.value_type))
         if types.is_list_view(column.type) or types.is_large_list_view(column.type):
-            column = column.cast(pyarrow.large_list(column.type.value_type))
+            # pyarrow's own cast of a view loses its last row (26.0)
+            lists = pyarrow.large_list(column.type.value_type)
+            column = pyarrow.array(column.to_pylist(), lists)
         if not (types.is_list(column.type) or types.is_large_list(column.type)):
             return None
         _refuse_null_list(side, name, column.is_null().to_numpy(zero_copy_only=False), first)

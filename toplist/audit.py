@@ -13,8 +13,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from toplist.flaws import CHECKS, Finding, Given
-from toplist.sides import by_user
+from toplist.matching import match
+from toplist.sides import by_user, is_log
 
+# What evaluating tells beside `CHECKS`.
+LOOKED = ("refused", "nothing_common")
 LEVELS = ("error", "warning", "note")
 
 
@@ -42,7 +45,7 @@ class Audit:
     @property
     def counts(self) -> dict[str, int]:
         """The count of every finding, added up; 0 for what was looked for and not found."""
-        found = Counter(dict.fromkeys(CHECKS, 0))
+        found = Counter(dict.fromkeys([*CHECKS, *LOOKED], 0))
         for one in self.findings:
             found[one.name] += one.count
         return dict(found)
@@ -59,6 +62,32 @@ class Audit:
         return "\n".join(["; ".join(sizes), *(lines or ["nothing found"])])
 
     __repr__ = __str__
+
+
+def _refusals(
+    ranks: Any, truths: Any, columns: Any, given: Given, found: list[Finding]
+) -> list[Finding]:
+    """Evaluate, and say what stands in the way; what was found before is not said again."""
+    logs = is_log(ranks, columns) or is_log(truths, columns)  # in the order of their rows
+    if logs or any(one.level == "error" for one in found):
+        return []
+    try:
+        hits = match(ranks, truths, duplicates="first", columns=columns)
+    except (TypeError, ValueError) as error:
+        text = f"an evaluation refuses these: {' '.join(str(error).split())}"
+        return [Finding("refused", "error", 1, text)]
+    if len(hits) > 1 and hits.n_listed.any() and not _common(given):
+        text = "no item is both listed and relevant: are the ids of both sides written alike?"
+        return [Finding("nothing_common", "error", len(hits), text)]
+    return []
+
+
+def _common(given: Given) -> bool:
+    """Whether any item stands on both sides, of whatever users."""
+    listed, relevant = (
+        {item for row in side.values() for item in row} for side in (given.ranks, given.truths)
+    )
+    return not listed.isdisjoint(relevant)
 
 
 def check(
@@ -110,6 +139,8 @@ def check(
     read = [{} if value is None else by_user(value, name, columns) for name, value in sides.items()]
     given = Given(read[0], read[1], read[2], names, k)
     found = [finding for look in CHECKS.values() for finding in look(given)]
+    if ranks is not None and ground_truths is not None:
+        found += _refusals(ranks, ground_truths, columns, given, found)
     found.sort(key=lambda one: LEVELS.index(one.level))
     sizes = {
         name: (len(side), len({item for row in side.values() for item in row}))

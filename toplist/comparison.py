@@ -12,6 +12,7 @@ from toplist.conventions import CONVENTIONS
 from toplist.differences import differences
 from toplist.evaluate import Joining, hits_of, top_k_eval
 from toplist.markup import Cell, Report, Table
+from toplist.metrics import Metric
 from toplist.results import TopKResult
 from toplist.shown import Shown
 
@@ -105,7 +106,10 @@ class Comparison(Shown):
         means = {system: r[name] for system, r in held.items() if r[name] == r[name]}
         if len(means) < 2:
             return []
-        higher = next(iter(held.values())).terms.metrics[metric].higher_is_better
+        asked = next(iter(held.values())).terms.asked[metric]
+        if not isinstance(asked, Metric):
+            return []  # of coverage or novelty more is not better
+        higher = asked.higher_is_better
         top = max(means.values()) if higher else min(means.values())
         return [system for system, mean in means.items() if mean == top]
 

@@ -87,7 +87,8 @@ def gini(
     over : {"catalogue", "recommended"}
         The n items: all of a stated catalogue, or those that are listed within k.
     divisor : {"n", "n-1"}
-        With n - 1, one item that is all there is to see gives exactly 1.
+        With n - 1, one item of several that gets everything gives exactly 1; where there is but
+        one item, the index is 0.
 
     Returns
     -------

@@ -92,6 +92,10 @@ def corrected(
     >>> 0.2 < estimate.value < 0.9    # 10 of 50 are on the first 10 ranks; all 50 in the sample's
     True
     """
+    if not isinstance(ranks, SampledRanks):
+        raise TypeError(
+            f"ranks is a {type(ranks).__name__}: give the SampledRanks of loo.sampled_ranks"
+        )
     if ranks.sampled.sampler != "uniform":
         raise ValueError("corrected: candidates drawn by popularity have no such correction")
     if isinstance(gamma, bool) or not isinstance(gamma, (int, float)) or not 0 < gamma <= 1:

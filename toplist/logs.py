@@ -3,7 +3,7 @@
 import os
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import count
 from typing import Any
@@ -99,6 +99,9 @@ def _of_frame(frame: Any, names: Mapping[str, str]) -> Log:
         arrow = hasattr(frame, "column_names")
         column = frame.column(names["timestamp"]) if arrow else frame[names["timestamp"]]
         times = times_of(column.to_numpy(**({"zero_copy_only": False} if arrow else {})))
+        kind = column.type if arrow else column.dtype
+        zone = any(getattr(kind, name, None) for name in ("tz", "time_zone"))
+        times = replace(times, zoned=times.zoned or zone)
 
     def take(rows: NDArray[np.int64]) -> Any:
         if hasattr(frame, "iloc"):

@@ -94,7 +94,8 @@ def markdown(report: Report) -> str:
         return f"{mean} ±{cell.half}" if cell.half else mean
 
     def line(cells: Sequence[str]) -> str:
-        return "| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |"
+        plain = (" ".join(cell.replace("|", r"\|").split()) for cell in cells)
+        return "| " + " | ".join(cell.replace("<", "&lt;") for cell in plain) + " |"
 
     parts = []
     for table in report.tables:

@@ -87,6 +87,13 @@ class Ordered:
         if given.missing[0] or given.dated != times.dated:
             kind = "dates" if times.dated else "numbers"
             raise ValueError(f"{option}={time!r}: the timestamps of this log are {kind}")
+        if given.dated and given.zoned != times.zoned:
+            have, lacks = ("a", "one") if times.zoned else ("no", "none")
+            raise ValueError(
+                f"{option}={time!r}: the timestamps of this log have {have} time zone: give a time "
+                f"with {lacks}, such as "
+                + ("'2011-11-01T00:00+00:00'" if times.zoned else "'2011-11-01T00:00'")
+            )
         found: Flags = times.values[self.rows] >= given.values[0]
         return found
 

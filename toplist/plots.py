@@ -170,7 +170,7 @@ def segments(
     for parts in systems.values():
         for label, result in parts.items():
             labels.setdefault(label, set()).add(result.n_evaluated)
-    ax = drawing.axes(ax)
+    ax = drawing.axes(ax, 5.6, max(3.4, 0.8 + 0.42 * len(labels)))
     for i, (system, parts) in enumerate(systems.items()):
         shift = 0.16 * (i - (len(systems) - 1) / 2)
         places = [list(labels).index(label) + shift for label in parts]
@@ -205,7 +205,7 @@ def exposure(counts: ArrayLike | Mapping[str, ArrayLike], *, ax: Axes | None = N
 
     Parameters
     ----------
-    counts : (n_items,) numbers, or dict of label -> such an array
+    counts : (n_items,) numbers, an Exposure, or dict of label -> such
         How often each item of the catalogue was recommended, 0 for never:
         ``beyond.exposure(lists, catalogue=items).counts(10)``, say.
     ax : matplotlib Axes, optional
@@ -230,6 +230,8 @@ def exposure(counts: ArrayLike | Mapping[str, ArrayLike], *, ax: Axes | None = N
     systems = counts if isinstance(counts, Mapping) else {"": counts}
     ax.plot([0, 1], [0, 1], color=GREY, linewidth=1, linestyle=(0, (2, 2)))
     for i, (label, of_items) in enumerate(systems.items()):
+        if hasattr(of_items, "counts"):  # an Exposure, down to its k
+            of_items = of_items.counts()
         numbers = np.asarray(of_items, np.float64)
         items, share = drawing.lorenz(numbers, label)
         gini = f"Gini {drawing.gini(numbers):.3f}"

@@ -277,8 +277,11 @@ class Split:
             raise ValueError("columns: a user has several test items, one each is needed")
         items, column = _sorted(self.log.items)
         known = np.concatenate([self.rows["train"], self.rows["validation"]])
-        known = known[row[self.log.users.codes[known]] >= 0]
         owner = row[self.log.users.codes[known]]
+        known, owner = known[owner >= 0], owner[owner >= 0]
+        held = self.log.items.codes[test][owner]  # kept repeats: what is held out is not seen
+        other = self.log.items.codes[known] != held
+        known, owner = known[other], owner[other]
         order = np.argsort(owner, kind="stable")
         offsets = np.searchsorted(owner[order], np.arange(len(test) + 1))
         seen = Lists(offsets, column[self.log.items.codes[known[order]]])

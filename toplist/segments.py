@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -79,6 +79,8 @@ def by(result: TopKResult, labels: Any) -> Segments:
     of_user, n_unused = _labels_of(result, labels)
     members: dict[Any, list[int]] = {}
     for row, label in enumerate(of_user):
+        if not isinstance(label, Hashable):
+            raise TypeError(f"label {label!r} is a {type(label).__name__}: give text or numbers")
         members.setdefault(None if _absent(label) else label, []).append(row)
     parts = {
         label: _part(result, np.array(members[label], np.int64)) for label in _in_order(members)
@@ -109,7 +111,7 @@ def _labels_of(result: TopKResult, labels: Any) -> tuple[list[Any], int]:
                 f"result has {users[0]!r} (a number and its text are two keys)"
             )
         return [labels.get(user) for user in users], len(labels) - known
-    if isinstance(labels, (str, bytes)) or not hasattr(labels, "__len__"):
+    if isinstance(labels, (str, bytes, Set)) or not hasattr(labels, "__len__"):
         raise TypeError(
             f"labels is a {type(labels).__name__}: give one label per user, or a dict user -> label"
         )

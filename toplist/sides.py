@@ -25,7 +25,7 @@ def by_user(value: Any, name: str, columns: Mapping[str, str] | None = None) -> 
         A log is a table, a dict of columns, a tuple of columns, or a path; lists by position have
         their positions as users.
     """
-    if _is_log(value, columns):
+    if is_log(value, columns):
         return _of_log(value, columns)
     if isinstance(value, Mapping):
         return {user: _items(row) for user, row in value.items()}
@@ -41,7 +41,8 @@ def by_user(value: Any, name: str, columns: Mapping[str, str] | None = None) -> 
     )
 
 
-def _is_log(value: Any, columns: Mapping[str, str] | None) -> bool:
+def is_log(value: Any, columns: Mapping[str, str] | None) -> bool:
+    """Whether a side is a log: a table, a dict or tuple of columns, or a path."""
     if isinstance(value, (str, os.PathLike)) or cols.is_frame(value):
         return True
     if isinstance(value, tuple):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from toplist.checks import choice, whole
+from toplist.checks import choice
 from toplist.ordered import Flags, Ordered
 from toplist.reports import Split, report_of
 
@@ -94,10 +94,10 @@ def leave_one_out(
     rows = Ordered.of(log, columns, seed, repeats, by)
     if by == "basket":
         test = rows.newest()
-        rest = rows.newest(~test) if validation else np.zeros_like(test)
+        rest = rows.newest(~test) if validation else None
     else:
         test = rows.from_the_end == 0
-        rest = (rows.from_the_end == 1) & bool(validation)
+        rest = rows.from_the_end == 1 if validation else None
     what = {"last": "the last by time", "random": "one at random", "basket": "the last basket"}[by]
     how = f"leave {'two' if validation else 'one'} out: {what} ({rows.rules(by)})"
     return _split(rows, how, test, rest, least, short)
@@ -157,28 +157,31 @@ def holdout(
         least = _at_least_0(0 if min_history is None else min_history, "min_history")
         rows = Ordered.of(log, columns, seed, repeats, "time")
         test = rows.since(time, "time")
-        rest = np.zeros_like(test) if validation is None else rows.since(validation, "validation")
-        if validation is not None and (test & ~rest).any():
+        rest = None if validation is None else rows.since(validation, "validation")
+        if rest is not None and (test & ~rest).any():
             raise ValueError(f"validation={validation!r} begins after the test, time={time!r}")
         how = f"hold out from time {time} on ({rows.rules('time')})"
-        return _split(rows, how, test, rest & ~test, least, "test")
+        return _split(rows, how, test, None if rest is None else rest & ~test, least, "test")
     choice("by", by, WAYS[:2])
     least = _at_least_0(1 if min_history is None else min_history, "min_history")
     shares = [_share(ratio, "ratio"), _share(validation or 0, "validation")]
     rows = Ordered.of(log, columns, seed, repeats, by)
     n_test, n_rest = (rows.n_of_user * share.numerator // share.denominator for share in shares)
     test = rows.from_the_end < n_test
-    rest = ~test & (rows.from_the_end < n_test + n_rest)
+    rest = None if validation is None else ~test & (rows.from_the_end < n_test + n_rest)
     what = "the last by time" if by == "last" else "at random"
     how = f"hold out {ratio} of each user's rows: {what} ({rows.rules(by)})"
     return _split(rows, how, test, rest, least, short)
 
 
-def _split(rows: Ordered, how: str, test: Flags, rest: Flags, least: int, short: str) -> Split:
+def _split(
+    rows: Ordered, how: str, test: Flags, rest: Flags | None, least: int, short: str
+) -> Split:
     """Take the parts from the log; users with too little history have no test."""
     if short != "test":
         choice("short", short, SHORT)
     n_users = len(rows.log.users.names)
+    validation, rest = rest is not None, np.zeros_like(test) if rest is None else rest
     out = test | rest
     history = np.bincount(rows.users[~out], minlength=n_users)
     n_test = np.bincount(rows.users[test], minlength=n_users)
@@ -190,7 +193,7 @@ def _split(rows: Ordered, how: str, test: Flags, rest: Flags, least: int, short:
     masks = {"train": train, "test": test & ~lacking, "validation": rest & ~lacking}
     parts = {name: np.sort(rows.rows[mask]) for name, mask in masks.items()}
     report = report_of(rows.log, how, parts, rows.rows, too_short, least, short)
-    return Split.of(rows.log, parts, report, validation=bool(rest.any()))
+    return Split.of(rows.log, parts, report, validation=validation)
 
 
 def _share(value: Any, option: str) -> Fraction:
@@ -202,4 +205,7 @@ def _share(value: Any, option: str) -> Fraction:
 
 
 def _at_least_0(value: Any, option: str) -> int:
-    return 0 if value == 0 and not isinstance(value, bool) else whole(value, option)
+    whole_number = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not whole_number or value < 0:
+        raise ValueError(f"{option} must be a whole number from 0 on, not {value!r}")
+    return int(value)

@@ -23,12 +23,14 @@ _NOTHING = {"", "nat", "<na>", "nan", "none", "null"}
 class Times:
     """Times of rows: int64, or float64 where some are; `missing` says which rows have none.
 
-    `dated` says that they are microseconds since 1970, not numbers of the caller's own unit.
+    `dated` says that they are microseconds since 1970, not numbers of the caller's own unit;
+    `zoned` that they had a time zone.
     """
 
     values: NDArray[Any]
     missing: NDArray[np.bool_]
     dated: bool
+    zoned: bool = False
 
     @property
     def ordinals(self) -> NDArray[np.int64]:
@@ -61,9 +63,13 @@ def times_of(values: Any) -> Times:
     [False, True, False]
     """
     array = values if isinstance(values, np.ndarray) else None
+    if array is not None and array.dtype == np.uint64 and array.max(initial=0) >= 2**63:
+        raise ValueError(f"timestamp {array.max()} is beyond 64 bits")
     if array is not None and array.dtype.kind in "iu":
         return Times(array.astype(np.int64), np.zeros(len(array), bool), dated=False)
     if array is not None and array.dtype.kind == "f":
+        if np.isinf(array).any():
+            raise ValueError("timestamp inf is neither a number nor an ISO 8601 date")
         return Times(array.astype(np.float64), np.isnan(array), dated=False)
     if array is not None and array.dtype.kind == "M":
         return Times(array.astype("datetime64[us]").view(np.int64), np.isnat(array), dated=True)
@@ -90,7 +96,12 @@ def _parsed(values: Iterable[Any]) -> Times:
     filled = [_number(0 if one is None else one) for one in parsed]
     dtype = np.float64 if any(isinstance(one, float) for one in filled) else np.int64
     missing = np.array([one is None for one in parsed], bool)
-    return Times(np.array(filled, dtype)[codes], missing[codes], dated=bool(dates))
+    try:
+        found = np.array(filled, dtype)[codes]
+    except OverflowError:
+        raise ValueError(f"timestamp {max(filled, key=abs)} is beyond 64 bits") from None
+    zoned = any(one.tzinfo is not None for one in dates)
+    return Times(found, missing[codes], dated=bool(dates), zoned=zoned)
 
 
 def _parse(value: Any) -> int | float | datetime | None:

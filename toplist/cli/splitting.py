@@ -90,6 +90,9 @@ def _split(options: argparse.Namespace) -> str:
         split = _parts(options, table, rules)
     except (ValueError, TypeError) as error:
         raise type(error)(f"{options.log}: {error}") from None
+    stale = _path(options, "validation")
+    if split.validation is None and os.path.exists(stale):
+        raise ValueError(f"{stale} is left from another split: remove it")
     parts = {"train": split.train, "test": split.test}
     parts |= {} if split.validation is None else {"validation": split.validation}
     _write(options, parts)

@@ -91,7 +91,8 @@ def loss(kind, labels, predictions, weights, clip):
             x *= w
         total, rest = _add(total, rest, x)
         weight, weight_rest = _add(weight, weight_rest, w)
-    return total + rest, weight + weight_rest
+    # beside an infinite loss there is no rest
+    return (total if np.isinf(total) else total + rest), weight + weight_rest
 
 
 @kernel
