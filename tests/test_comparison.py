@@ -248,3 +248,14 @@ def test_metrics_of_the_lists_stand_side_by_side_without_a_best():
     assert found.best()["item_coverage@2"] == []
     assert "0.4444" in repr(found)
     assert "0.4444" in found.to_markdown()
+
+
+def test_none_is_best_where_systems_are_not_comparable():
+    both = tl.compare({"a": evaluated(), "b": evaluated(convention="trec_eval", metrics=["ndcg"])})
+    assert both.differences
+    assert not both.comparable
+    assert not any(both.best().values())
+    assert "*" not in repr(both)
+    more = tl.compare({"a": evaluated(), "b": evaluated(k=[1, 2])})
+    assert more.comparable
+    assert more.best()["ndcg@2"] == ["a", "b"]

@@ -51,10 +51,16 @@ class Comparison(Shown):
         """Return every ``name@k`` that one of the systems was asked for."""
         return list(dict.fromkeys(name for one in self.results.values() for name in one.names()))
 
+    @property
+    def comparable(self) -> bool:
+        """Whether nothing but the metrics or k asked for differs between the systems."""
+        return all(line.startswith("DIFFERENT METRICS OR K") for line in self.differences)
+
     def best(self) -> dict[str, list[str]]:
         """Return the systems with the best mean of every ``name@k``: all that share it.
 
-        By ``Metric.higher_is_better``; means of NaN are never the best.
+        By ``Metric.higher_is_better``; means of NaN are never the best, and of systems that were
+        counted differently (`differences`) none is.
         """
         return {name: self._best(name) for name in self.names()}
 
@@ -101,6 +107,8 @@ class Comparison(Shown):
 
     def _best(self, name: str) -> list[str]:
         """Return the systems with the best mean; nobody is the best alone in the race."""
+        if not self.comparable:
+            return []
         metric = name.rpartition("@")[0]
         held = {system: r for system, r in self.results.items() if name in r.names()}
         means = {system: r[name] for system, r in held.items() if r[name] == r[name]}
