@@ -523,7 +523,7 @@ def test_missing_files(bad):
 
 def test_a_folder_is_no_file(bad):
     os.mkdir("a.csv")
-    assert bad("eval", "a.csv", "truth.csv").startswith("a.csv: ")
+    assert bad("eval", "a.csv", "truth.csv") == "a.csv: Is a directory"
 
 
 @pytest.mark.parametrize(

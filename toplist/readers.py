@@ -48,9 +48,9 @@ _Cells = tuple[Id, Id | None, Any]
 
 def format_of(path: PathLike) -> str:
     """Return the format that the extension of a file name stands for."""
-    if os.path.isdir(path):
-        return "parquet"
     extension = os.path.splitext(os.fspath(path).lower().removesuffix(".gz"))[1]
+    if extension not in _EXTENSIONS and os.path.isdir(path):
+        return "parquet"
     if extension not in _EXTENSIONS:
         raise ValueError(
             f"{os.fspath(path)}: the extension names no format: use {', '.join(_EXTENSIONS)}, "
