@@ -1,12 +1,15 @@
 """Tables in files: CSV and TSV are columns of text, Parquet is a pyarrow table."""
 
-import codecs
 import csv
 import gzip
 import io
 import os
 import zlib
+from collections.abc import Callable, Sequence
 from typing import Any
+
+PathLike = str | os.PathLike[str]
+Wanted = Sequence[str] | Callable[[list[str]], Sequence[str]]
 
 TABLES = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet")
 
@@ -25,34 +28,58 @@ def read_table(path: str | os.PathLike[str]) -> Any:
     ending = table_format(path)
     if ending == ".parquet":
         return pyarrow().parquet.read_table(os.fspath(path))
-    try:
-        with gzip.open(path, "rb") if ending.endswith(".gz") else open(path, "rb") as stream:
-            text = stream.read().removeprefix(codecs.BOM_UTF8).decode()
-    except (UnicodeDecodeError, EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise ValueError(f"{os.fspath(path)}: not readable: {error}") from None
-    return _columns_of_text(text, _delimiter(path), os.fspath(path))
+    columns = read_text(path, lambda header: header)
+    if not any(columns.values()):
+        raise ValueError(f"{os.fspath(path)}: no rows")
+    return columns
 
 
-def _columns_of_text(text: str, delimiter: str, path: str) -> dict[str, list[str]]:
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    header: list[str] = []
-    rows = []
+def read_text(path: PathLike, wanted: Wanted) -> dict[str, list[str]]:
+    r"""Return the columns that are wanted, as they are written, by their names.
+
+    `wanted` is their names, or what returns these from the header.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with open(f"{folder}/items.csv", "w") as file:
+    ...         _ = file.write("item_id,price\na,1.5\nb,2\n")
+    ...     read_text(f"{folder}/items.csv", ["item_id"])
+    {'item_id': ['a', 'b']}
+    """
+    name = os.fspath(path)
     try:
-        for row in filter(None, reader):
-            if not header:
-                header = row
-            elif len(row) != len(header):
-                where = f"{path}:{reader.line_num}"
-                raise ValueError(f"{where}: {len(row)} columns instead of {len(header)}: {header}")
-            else:
-                rows.append(row)
-    except csv.Error as error:
-        raise ValueError(f"{path}:{reader.line_num}: not readable: {error}") from None
-    if len(set(header)) < len(header):
-        raise ValueError(f"{path}: a column stands twice in the header: {header}")
-    if not rows:
-        raise ValueError(f"{path}: no rows")
-    return dict(zip(header, map(list, zip(*rows, strict=True)), strict=True))
+        with gzip.open(name) if name.lower().endswith(".gz") else open(name, "rb") as stream:
+            text = io.TextIOWrapper(io.BufferedReader(stream), "utf-8-sig", newline="")
+            rows = csv.reader(text, delimiter=_delimiter(name), strict=True)
+            try:
+                return _columns(name, rows, wanted)
+            except csv.Error as error:
+                raise ValueError(f"{name}:{rows.line_num}: not readable: {error}") from None
+    except (UnicodeDecodeError, EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise ValueError(f"{name}: not readable: {error}") from None
+
+
+def _columns(name: str, rows: Any, wanted: Wanted) -> dict[str, list[str]]:
+    """Return the columns wanted of the rows of a `csv.reader`."""
+    header = next((row for row in rows if row), None)
+    if header is None:
+        raise ValueError(f"{name}: no rows")
+    names = wanted(header) if callable(wanted) else wanted
+    for one in names:
+        if header.count(one) != 1:
+            told = "no column" if one not in header else "two columns"
+            raise ValueError(f"{name}: {told} {one!r}; columns found: {header}")
+    places = [header.index(one) for one in names]
+    columns: list[list[str]] = [[] for _ in places]
+    for row in filter(None, rows):
+        if len(row) != len(header):
+            where = f"{name}:{rows.line_num}"
+            raise ValueError(f"{where}: {len(row)} columns instead of {len(header)}")
+        for column, place in zip(columns, places, strict=True):
+            column.append(row[place])
+    return dict(zip(names, columns, strict=True))
 
 
 def pyarrow() -> Any:

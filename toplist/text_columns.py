@@ -3,76 +3,29 @@
 What cannot be read is a `ValueError` of one line that names the file and, where it can, the line.
 """
 
-import csv
-import gzip
-import io
 import os
-import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-FORMATS = {".csv": ",", ".tsv": "\t"}
+from toplist.tabular import PathLike, Wanted, read_text
+
+FORMATS = (".csv", ".tsv")
 
 T = TypeVar("T")
 
-PathLike = str | os.PathLike[str]
-
-
-Wanted = Sequence[str] | Callable[[list[str]], Sequence[str]]
-
 
 def read(path: PathLike, wanted: Wanted) -> dict[str, list[str]]:
-    r"""Return the columns that are wanted, as they are written, by their names.
-
-    `wanted` is their names, or what returns these from the header.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with open(f"{folder}/items.csv", "w") as file:
-    ...         _ = file.write("item_id,price\na,1.5\nb,2\n")
-    ...     read(f"{folder}/items.csv", ["item_id"])
-    {'item_id': ['a', 'b']}
-    """
+    """Return the columns that are wanted of a CSV or TSV file; see `tabular.read_text`."""
     name = os.fspath(path)
-    extension = os.path.splitext(name.lower().removesuffix(".gz"))[1]
-    if extension not in FORMATS:
+    if os.path.splitext(name.lower().removesuffix(".gz"))[1] not in FORMATS:
         raise ValueError(
             f"{name}: the extension names no format: use {', '.join(FORMATS)}, also .gz"
         )
-    try:
-        with gzip.open(name) if name.lower().endswith(".gz") else open(name, "rb") as stream:
-            text = io.TextIOWrapper(io.BufferedReader(stream), "utf-8-sig", newline="")
-            rows = csv.reader(text, delimiter=FORMATS[extension], strict=True)
-            return _columns(name, rows, wanted)
-    except (UnicodeDecodeError, csv.Error, EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise ValueError(f"{name}: not readable: {error}") from None
-
-
-def _columns(name: str, rows: Iterator[list[str]], wanted: Wanted) -> dict[str, list[str]]:
-    header = next((row for row in rows if row), None)
-    if header is None:
-        raise ValueError(f"{name}: no rows")
-    names = wanted(header) if callable(wanted) else wanted
-    for one in names:
-        if header.count(one) != 1:
-            told = "no column" if one not in header else "two columns"
-            raise ValueError(f"{name}: {told} {one!r}; columns found: {header}")
-    places = [header.index(one) for one in names]
-    columns: list[list[str]] = [[] for _ in places]
-    for line, row in enumerate(rows, start=2):
-        if not row:
-            continue
-        if len(row) != len(header):
-            raise ValueError(f"{name}:{line}: {len(row)} columns instead of {len(header)}")
-        for column, place in zip(columns, places, strict=True):
-            column.append(row[place])
-    return dict(zip(names, columns, strict=True))
+    return read_text(path, wanted)
 
 
 def numbers(path: PathLike, name: str, column: Sequence[str]) -> NDArray[np.float64]:
