@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.hits import offsets_of
-from toplist.lists import Lists
+from toplist.lists import Lists, offsets_of
 
 
 def columns_to_leave_out(exclude: Any, n_users: int, n_items: int) -> Lists:

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist.columns import Column
-from toplist.hits import offsets_of
 from toplist.keyed import numbered
+from toplist.lists import offsets_of
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from toplist.flat import name_user
 from toplist.grades import STANDARD, Grading
+from toplist.lists import offsets_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,11 +208,6 @@ def _integers(name: str, values: ArrayLike) -> NDArray[np.int64]:
     array = np.ascontiguousarray(array, np.int64).view()
     array.flags.writeable = False
     return array
-
-
-def offsets_of(counts: NDArray[Any]) -> NDArray[np.int64]:
-    """Return where each user's part starts, given the sizes of the parts."""
-    return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
 
 
 def _joined_users(a: Sequence[Any] | None, b: Sequence[Any] | None) -> list[Any] | None:

@@ -16,9 +16,8 @@ from toplist.columns import Column
 from toplist.containers import flatten, is_truth_container
 from toplist.flat import Flat, compact, trim
 from toplist.grades import Grading, apply
-from toplist.hits import offsets_of
 from toplist.ids import encode_alone, integer_padding, kinds_of
-from toplist.lists import Lists
+from toplist.lists import Lists, offsets_of
 
 
 @dataclass(frozen=True, eq=False)

@@ -145,3 +145,8 @@ def _refuse_coercion(given: Any, items: NDArray[Any]) -> None:
         if bool in kinds or (str in kinds and len(kinds) > 1):
             names = ", ".join(sorted(kind.__name__ for kind in kinds))
             raise TypeError(f"Lists: items are of several kinds, {names}: ids are of one")
+
+
+def offsets_of(counts: NDArray[Any]) -> NDArray[np.int64]:
+    """Return where each user's part starts, given the sizes of the parts."""
+    return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])

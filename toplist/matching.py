@@ -14,8 +14,9 @@ from toplist.admitted import Admitted
 from toplist.checks import choice
 from toplist.flat import name_user
 from toplist.grades import STANDARD, Grading
-from toplist.hits import Hits, offsets_of, trusted
+from toplist.hits import Hits, trusted
 from toplist.inputs import admit
+from toplist.lists import offsets_of
 
 DUPLICATES = ("raise", "first")
 

@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import blocks
-from toplist.hits import Hits, offsets_of
+from toplist.hits import Hits
+from toplist.lists import offsets_of
 from toplist.metrics import COUNTS, Metric
 from toplist.rows import rows_of
 

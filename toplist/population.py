@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import blocks
-from toplist.hits import Hits, offsets_of
+from toplist.hits import Hits
+from toplist.lists import offsets_of
 from toplist.metrics import COUNTS, Metric
 from toplist.moments import Moments, Pooled
 from toplist.per_user import divisor_filler, filler

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from toplist import blocks
 from toplist.checks import choice
-from toplist.hits import offsets_of
 from toplist.listed import numbered
+from toplist.lists import offsets_of
 from toplist.predictions import Predictions, read
 
 Floats = NDArray[np.float64]

@@ -17,8 +17,7 @@ from toplist import blocks
 from toplist.checks import choice, whole
 from toplist.excluding import columns_to_leave_out
 from toplist.grades import Grading
-from toplist.hits import offsets_of
-from toplist.lists import Lists
+from toplist.lists import Lists, offsets_of
 from toplist.metrics import METRICS
 
 TIES = ("average", "order")

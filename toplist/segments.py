@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import population, tables
-from toplist.hits import Hits, offsets_of, trusted
+from toplist.hits import Hits, trusted
+from toplist.lists import offsets_of
 from toplist.markup import Cell, Report, Table
 from toplist.metrics import Metric
 from toplist.shown import Shown

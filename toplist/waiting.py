@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.hits import offsets_of
 from toplist.keyed import Keyed
+from toplist.lists import offsets_of
 
 
 class Waiting:
