@@ -17,6 +17,7 @@ import typing as _typing
 
 from toplist.conventions import CONVENTIONS as CONVENTIONS
 from toplist.conventions import Convention as Convention
+from toplist.evaluate import conformance as conformance
 from toplist.evaluate import top_k_eval as top_k_eval
 from toplist.functions import cg as cg
 from toplist.functions import dcg as dcg
@@ -46,7 +47,6 @@ if _typing.TYPE_CHECKING:
     from toplist import scores as scores
     from toplist.comparison import Comparison as Comparison
     from toplist.comparison import compare as compare
-    from toplist.comparison import conformance as conformance
     from toplist.streaming import top_k_eval_files as top_k_eval_files
 
 __version__ = "0.1.0"
@@ -91,7 +91,6 @@ __all__ = [
 _LATER = {name: name for name in ("audit", "beyond", "loo", "plots", "pointwise", "scores")} | {
     "Comparison": "comparison",
     "compare": "comparison",
-    "conformance": "comparison",
     "top_k_eval_files": "streaming",
 }
 

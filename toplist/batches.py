@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 
 from toplist import frames, parquet
 from toplist.adapters import PlainTable
-from toplist.columns import Column
 from toplist.frames import Meet
 from toplist.keyed import Keyed
 from toplist.named import Table, renamed
 from toplist.readers import GRADE, NUMBER, Columns, Format, PathLike, Source, format_of, rows
+from toplist.texts import Column
 
 TEXT = 1 << 17  # rows in a part of a text file: some 30 MB of Python objects
 

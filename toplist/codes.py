@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.columns import Column, textual
+from toplist.texts import Column, Numbering, textual
 
 
 class Codes:
@@ -65,38 +65,16 @@ class Users:
 
     def __init__(self, as_text: bool) -> None:
         self._codes = Codes(as_text)
-        self._known = np.empty(1 << 16, np.int64)  # the code of each number
-        self._table = np.full(1 << 17, -1, np.int64)
-        self._n = 0
+        self._numbering = Numbering()
 
     def __len__(self) -> int:
         """Return how many there are."""
-        return self._n
+        return len(self._numbering)
 
     def __getitem__(self, number: int) -> Any:
         """Return a user's id as it was written."""
-        return self._codes.decode(int(self._known[number]))
+        return self._codes.decode(int(self._numbering.codes[number]))
 
     def number(self, column: Column, source: str) -> NDArray[np.int64]:
         """Return the numbers of a column of users; new ones follow the last."""
-        from toplist.kernels import grouping, readonly
-
-        codes = self._codes.encode(column, source)
-        self._grow(self._n + len(codes))
-        numbers = np.empty(len(codes), np.int64)
-        self._n = grouping.number(readonly(codes), self._table, self._known, self._n, numbers)
-        return numbers
-
-    def _grow(self, n: int) -> None:
-        """Make room for `n` users in a table that stays half empty."""
-        from toplist.kernels import grouping, readonly
-
-        if n <= len(self._known):
-            return
-        size = 1 << n.bit_length()
-        known = np.empty(size, np.int64)
-        known[: self._n] = self._known[: self._n]
-        self._known, self._table = known, np.full(2 * size, -1, np.int64)
-        again = np.empty(self._n, np.int64)
-        codes = readonly(known[: self._n].copy())
-        grouping.number(codes, self._table, self._known, 0, again)
+        return self._numbering.number(self._codes.encode(column, source))

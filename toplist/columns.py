@@ -5,7 +5,6 @@ columns stay arrays; text, categories and dictionaries become codes beside their
 lists become offsets beside a column of their values.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,32 +13,7 @@ from numpy.typing import NDArray
 from toplist.adapters import Offsets, Pandas, PlainTable, adapter_of
 from toplist.containers import is_frame as is_frame
 from toplist.ids import kinds_of
-
-
-@dataclass(frozen=True, eq=False)
-class Column:
-    """Ids of one column: integers, or codes 0.. of `names`."""
-
-    name: str
-    codes: NDArray[Any]
-    names: list[Any] | None = None
-
-    def decode(self, code: Any) -> Any:
-        """Return an id as it stood in the column."""
-        return int(code) if self.names is None else self.names[code]
-
-    def decoded(self, codes: NDArray[Any]) -> list[Any]:
-        """Return many ids as they stood in the column."""
-        found: list[Any] = codes.tolist()
-        return found if self.names is None else list(map(self.names.__getitem__, found))
-
-
-def textual(column: Column) -> Column:
-    """Return integers as their decimal text, as they stand in a text file; text as it is."""
-    if column.names is not None:
-        return column
-    values, places = np.unique(column.codes, return_inverse=True)
-    return Column(column.name, places, list(map(str, values.tolist())))
+from toplist.texts import Column
 
 
 def known(frame: Any) -> Any:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, TypedDict, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from toplist.checks import choice
 from toplist.exposure import Curves, Exposure, exposure
+from toplist.options import Reading
 
 Floats = NDArray[np.float64]
 
@@ -19,18 +19,14 @@ UNITS = ("nats", "bits")
 VARIANTS = ("shannon", "recbole")
 
 
-class Reading(TypedDict, total=False):
-    """How lists are read: the keywords of `toplist.beyond.exposure`."""
+class Counting(Reading, total=False):
+    """How lists are read and counted: the keywords of `toplist.beyond.exposure`."""
 
     catalogue: Any
     unknown: str
-    duplicates: str
-    padding: Any
-    columns: Mapping[str, str] | None
-    n_threads: int | None
 
 
-def item_coverage(ranks: Any, k: int | None = None, **reading: Unpack[Reading]) -> Floats:
+def item_coverage(ranks: Any, k: int | None = None, **reading: Unpack[Counting]) -> Floats:
     """Return the share of the catalogue that stands in any list, at every k.
 
         item_coverage@k = distinct items in all lists down to k / size of the catalogue
@@ -70,7 +66,7 @@ def gini(
     *,
     over: str = "catalogue",
     divisor: str = "n",
-    **reading: Unpack[Reading],
+    **reading: Unpack[Counting],
 ) -> Floats:
     """Return Gini's index of how often items are listed, at every k: 0 alike, towards 1 unequal.
 
@@ -119,7 +115,7 @@ def shannon_entropy(
     unit: str = "nats",
     normalised: str | None = None,
     variant: str = "shannon",
-    **reading: Unpack[Reading],
+    **reading: Unpack[Counting],
 ) -> Floats:
     """Return the Shannon entropy of how often items are listed, at every k: high is even.
 
@@ -170,7 +166,7 @@ def shannon_entropy(
     return _ratio(curves.entropy, (curves.covered if variant == "recbole" else ones) * base, curves)
 
 
-def personalisation(ranks: Any, k: int | None = None, **reading: Unpack[Reading]) -> Floats:
+def personalisation(ranks: Any, k: int | None = None, **reading: Unpack[Counting]) -> Floats:
     """Return one minus the mean overlap of two users' lists, at every k: 1 is nothing shared.
 
         personalisation@k = 1 - mean over pairs of users of |both lists down to k| / k
@@ -203,7 +199,7 @@ def personalisation(ranks: Any, k: int | None = None, **reading: Unpack[Reading]
 
 
 def _curves(
-    ranks: Any, k: int | None, reading: Reading, needing: str | None
+    ranks: Any, k: int | None, reading: Counting, needing: str | None
 ) -> tuple[Exposure, Curves]:
     """Return the exposure, and its curves down to k; `needing` names what needs a catalogue."""
     if isinstance(ranks, Exposure):

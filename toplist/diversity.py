@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from toplist.catalogues import features_of
 from toplist.checks import choice
-from toplist.item_values import Reading, curves_of
+from toplist.item_values import curves_of
 from toplist.listed import Admission, Listed, admit_listed
+from toplist.options import Reading
 
 Floats = NDArray[np.float64]
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from toplist.checks import choice
+from toplist.checks import choice, whole
+from toplist.conventions import CONVENTIONS
 from toplist.grades import Grading
 from toplist.hits import Hits
-from toplist.list_metrics import UNKNOWN, Known
-from toplist.matching import DUPLICATES, joined
+from toplist.matching import joined
 from toplist.metrics import Metric
+from toplist.options import DUPLICATES, UNKNOWN, Joining, Known
 from toplist.plans import Plan, plan_of
 from toplist.results import TopKResult
 
@@ -137,17 +138,6 @@ def lists_of(plan: Plan, ranks: Any, known: Known) -> ListResult | None:
     return evaluate_lists(plan.list_metrics, ranks, plan.depth, known)
 
 
-class Joining(NamedTuple):
-    """How lists are joined with ground truths, in the order of the public keywords."""
-
-    duplicates: str = "raise"
-    padding: Any = None
-    relevant_from: float | None = None
-    gains: str = "linear"
-    columns: Mapping[str, str] | None = None
-    n_threads: int | None = None
-
-
 def hits_of(ranks: Any, truths: Any, depth: int | None, options: Joining) -> tuple[Hits, bool]:
     """Return the hits down to `depth`, and whether one user was given bare."""
     if not isinstance(ranks, Hits):
@@ -170,3 +160,33 @@ def hits_of(ranks: Any, truths: Any, depth: int | None, options: Joining) -> tup
             f"match(..., k={depth}) reads deeper"
         )
     return ranks, False
+
+
+def conformance(ranks: Any, ground_truths: Any, k: int) -> dict[str, dict[str, float]]:
+    """Evaluate the same lists under every convention.
+
+    Parameters
+    ----------
+    ranks, ground_truths
+        As in `top_k_eval`; later copies of an item earn nothing.
+    k : int
+
+    Returns
+    -------
+    dict
+        ``{convention: {metric: mean}}``, each with the metrics that it has.
+
+    Examples
+    --------
+    >>> table = conformance([[1, 2, 3, 4, 5]], [{1, 3, 9}], k=5)
+    >>> {name: round(row["map"], 4) for name, row in table.items() if "map" in row}
+    {'standard': 0.5556, 'neurec': 0.1389, 'neurec-cpp': 0.5556, 'recbole': 0.5556,
+     'trec_eval': 0.5556, 'ranx': 0.5556, 'rectools': 0.5556, 'lenskit': 0.5556,
+     'recommenders': 0.5556, 'implicit': 0.5556, 'irspack': 0.5556, 'spark': 0.5556}
+    """
+    hits, _ = hits_of(ranks, ground_truths, whole(k, "k"), Joining("first"))
+    found = {}
+    for name, convention in CONVENTIONS.items():
+        result = top_k_eval(hits, k=k, metrics=list(convention.metrics), convention=name)
+        found[name] = dict(zip(convention.metrics, result, strict=True))
+    return found

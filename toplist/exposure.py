@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from toplist import blocks
 from toplist.catalogues import ids_of
 from toplist.checks import choice, whole
-from toplist.list_metrics import UNKNOWN
 from toplist.listed import Admission, Listed, admit_listed
 from toplist.lists import offsets_of
+from toplist.options import UNKNOWN
 
 
 class Curves(NamedTuple):

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import columns as cols
-from toplist.columns import Column
 from toplist.grouped import Groups, by_rank, by_score, grouped, in_order
 from toplist.keyed import Keyed, keyed
 from toplist.named import Table
+from toplist.texts import Column
 
 # Called with the users of the lists, and the row where each list begins.
 Meet = Callable[[Column, NDArray[np.int64]], None]

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from toplist import per_user
 from toplist.checks import whole
-from toplist.evaluate import Joining, hits_of
+from toplist.evaluate import hits_of
 from toplist.formulas import formula
 from toplist.metrics import METRICS
+from toplist.options import Joining
 from toplist.plans import counted_users, rules_of
 from toplist.spelling import parse
 

@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.columns import Column
-from toplist.keyed import numbered
 from toplist.lists import offsets_of
+from toplist.texts import Column, Numbering
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,8 +39,10 @@ def grouped(users: Column, adjacent: bool = False) -> Groups:
     ends = np.append(starts, len(codes))
     if adjacent:
         return Groups(Column(users.name, codes[starts], users.names), ends, None)
-    (runs,), known, n_users = numbered(codes[starts])
-    whose = Column(users.name, known.astype(codes.dtype), users.names)
+    numbering = Numbering()
+    runs = numbering.number(codes[starts])
+    whose = Column(users.name, numbering.codes.astype(codes.dtype), users.names)
+    n_users = len(numbering)
     if n_users == len(starts):
         return Groups(whose, ends, None)
     rows, counts = np.repeat(runs, np.diff(ends)), np.zeros(n_users, np.int64)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, TypedDict, Unpack
+from collections.abc import Callable
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,17 +11,9 @@ from numpy.typing import NDArray
 from toplist import blocks
 from toplist.catalogues import values_of
 from toplist.listed import Admission, Listed, admit_listed
+from toplist.options import Reading
 
 Floats = NDArray[np.float64]
-
-
-class Reading(TypedDict, total=False):
-    """How lists are read: keywords of `toplist.beyond.exposure`."""
-
-    duplicates: str
-    padding: Any
-    columns: Mapping[str, str] | None
-    n_threads: int | None
 
 
 def average_popularity(

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist.admitted import Admitted
-from toplist.columns import Column
 from toplist.containers import flatten, is_truth_container
 from toplist.flat import Flat, compact, trim
 from toplist.grades import Grading, apply
 from toplist.ids import encode_alone, integer_padding, kinds_of
 from toplist.lists import Lists, offsets_of
+from toplist.texts import Column, Numbering
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +139,11 @@ def align(ranked: Keyed, truth: Keyed) -> tuple[list[Any], Flat, Flat, int]:
         For a user who stands twice on a side, or no user on both sides.
     """
     ranked, truth = _alike(ranked, truth)
-    numbers, known, n_users = numbered(truth.users.codes, ranked.users.codes)
+    numbering = Numbering()
+    numbers = [numbering.number(truth.users.codes)]
+    n_users = len(numbering)
+    numbers.append(numbering.number(ranked.users.codes))
+    known = numbering.codes
     for side, found in ((truth, numbers[0]), (ranked, numbers[1])):
         _refuse_twice(side, found)
     users = truth.users.decoded(known[:n_users])
@@ -152,23 +156,6 @@ def align(ranked: Keyed, truth: Keyed) -> tuple[list[Any], Flat, Flat, int]:
     if len(numbers[1]) != n_users or not np.array_equal(places, np.arange(n_users)):
         ranked = ranked.take(places)
     return users, ranked.flat(), truth.flat(), len(known) - n_users
-
-
-def numbered(*columns: NDArray[np.int64]) -> tuple[list[NDArray[np.int64]], NDArray[np.int64], int]:
-    """Give the codes of several columns numbers, in the order in which they appear.
-
-    The numbers of each column, the code of each number, and how many the first one has.
-    """
-    from toplist.kernels import grouping, readonly
-
-    n = sum(map(len, columns))
-    table, known = np.full(1 << (2 * n + 1).bit_length(), -1, np.int64), np.empty(n, np.int64)
-    numbers, n_known, n_first = [], 0, 0
-    for i, codes in enumerate(columns):
-        numbers.append(np.empty(len(codes), np.int64))
-        n_known = grouping.number(readonly(codes), table, known, n_known, numbers[i])
-        n_first = n_known if i == 0 else n_first
-    return numbers, known[:n_known], n_first
 
 
 def _refuse_twice(side: Keyed, numbers: NDArray[np.int64]) -> None:

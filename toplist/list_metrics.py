@@ -1,33 +1,7 @@
 """Metrics of the lists themselves that an evaluation knows by name: the definitions."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
-
-UNKNOWN = ("raise", "skip")
-
-
-class Known(NamedTuple):
-    """What is known of the items, and how lists are read: keywords of `top_k_eval`."""
-
-    catalogue: Any = None
-    item_counts: Any = None
-    features: Any = None
-    unknown: str = "raise"
-    duplicates: str = "raise"
-    padding: Any = None
-    columns: Mapping[str, str] | None = None
-    n_threads: int | None = None
-
-    @property
-    def reading(self) -> dict[str, Any]:
-        """How lists are read."""
-        return {
-            "duplicates": self.duplicates,
-            "padding": self.padding,
-            "columns": self.columns,
-            "n_threads": self.n_threads,
-        }
+from typing import Any
 
 
 @dataclass(frozen=True)

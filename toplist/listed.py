@@ -21,11 +21,10 @@ from toplist.flat import Flat, name_user
 from toplist.hits import Hits
 from toplist.ids import encode
 from toplist.inputs import admit_ranks
+from toplist.options import DUPLICATES
+from toplist.texts import Numbering
 
 Ints = NDArray[np.int64]
-DUPLICATES = ("raise", "first")
-# Ids that are numbered at a time, so that the table grows with the distinct ones.
-CHUNK = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,8 +115,9 @@ def _indices(
     encoded = encode(flat, known, rules.padding, keys, hashing=False)
     ranked, catalogue = encoded.ranked, np.asarray(encoded.truth.items, np.int64)
     if rules.ids is None:
-        codes, distinct = numbered(ranked.items)
-        return codes, ranked.offsets, encoded.lengths, len(distinct)
+        numbering = Numbering()
+        codes = numbering.number(ranked.items)
+        return codes, ranked.offsets, encoded.lengths, len(numbering)
     if np.array_equal(catalogue, np.arange(size)):  # the ids are the indices
         return np.asarray(ranked.items, np.int64), ranked.offsets, encoded.lengths, size
     codes = _found(ranked.items, catalogue, rules)
@@ -126,44 +126,11 @@ def _indices(
 
 def _found(ids: NDArray[Any], catalogue: Ints, rules: Admission) -> Ints:
     """Return the place of each id in the catalogue, -1 where it has none."""
-    from toplist.kernels import grouping, listing, readonly
-
-    table, known = _table(len(catalogue)), np.empty(len(catalogue), np.int64)
-    grouping.number(readonly(catalogue), table, known, 0, np.empty_like(known))
-    out = np.empty(len(ids), np.int64)
-
-    def look_up(lo: int, hi: int) -> None:
-        listing.find(readonly(ids[lo:hi]), readonly(table), readonly(known), out[lo:hi])
-
+    numbering = Numbering()
+    numbering.number(catalogue)
     bounds = [(lo, min(lo + blocks.BLOCK, len(ids))) for lo in range(0, len(ids), blocks.BLOCK)]
-    for _ in blocks.run(look_up, bounds or [(0, 0)], rules.n_threads):
-        pass
-    return out
-
-
-def numbered(ids: NDArray[Any]) -> tuple[Ints, Ints]:
-    """Write ids as numbers, as they first appear; return the numbers and the distinct ids.
-
-    By a table that grows with the distinct ids, not with all: one for all ids of the workload
-    would take 268 MB, and a miss per id.
-    """
-    from toplist.kernels import grouping, readonly
-
-    codes, n = np.empty(len(ids), np.int64), 0
-    table, known = _table(2 * CHUNK), np.empty(2 * CHUNK, np.int64)
-    for lo in range(0, len(ids), CHUNK):
-        if n + CHUNK > len(known):
-            table, grown = _table(2 * len(known)), np.empty(2 * len(known), np.int64)
-            grouping.number(readonly(known[:n]), table, grown, 0, np.empty(n, np.int64))
-            known = grown
-        part = slice(lo, min(lo + CHUNK, len(ids)))
-        n = grouping.number(readonly(ids[part]), table, known, n, codes[part])
-    return codes, known[:n]
-
-
-def _table(n: int) -> Ints:
-    """Return an empty table with room for n numbers."""
-    return np.full(1 << (2 * n + 1).bit_length(), -1, np.int64)
+    parts = blocks.run(lambda lo, hi: numbering.find(ids[lo:hi]), bounds, rules.n_threads)
+    return np.concatenate([np.empty(0, np.int64), *parts])
 
 
 def _cleaned(listed: Listed, flat: Flat, rules: Admission) -> Listed:

@@ -5,10 +5,10 @@ from dataclasses import replace
 from typing import Any
 
 from toplist import files, frames, parquet
-from toplist.columns import textual
 from toplist.keyed import Keyed
 from toplist.named import Table, renamed
 from toplist.readers import PathLike
+from toplist.texts import textual
 
 TEXT_FORMATS = ("csv", "tsv", "trec")
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from toplist import columns as cols
 from toplist import lots
 from toplist.ids import kinds_of
+from toplist.texts import Column, Numbering
 from toplist.times import Times, times_of
 
 COLUMNS = ("user_id", "item_id", "timestamp")
@@ -140,7 +141,7 @@ def _require(names: Mapping[str, str], found: Collection[Any]) -> None:
             )
 
 
-def _of_column(column: cols.Column) -> Ids:
+def _of_column(column: Column) -> Ids:
     codes, known = _renumbered(column.codes)
     return Ids(codes, [column.decode(code) for code in known])
 
@@ -164,10 +165,7 @@ def _numbered(values: Any, name: str) -> Ids:
 
 def _renumbered(values: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]:
     """Return integers as numbers in order of appearance, and the integer of each number."""
-    from toplist.kernels import grouping, readonly
-
-    given = readonly(values.view(np.int64) if values.dtype == np.uint64 else values)
-    table = np.full(1 << (2 * len(given) + 1).bit_length(), -1, np.int64)
-    known, codes = np.empty(len(given), np.int64), np.empty(len(given), np.int64)
-    n = grouping.number(given, table, known, 0, codes)
-    return codes, known[:n].view(values.dtype) if values.dtype == np.uint64 else known[:n]
+    wide = values.dtype == np.uint64
+    numbering = Numbering()
+    codes = numbering.number(values.view(np.int64) if wide else values)
+    return codes, numbering.codes.view(values.dtype) if wide else numbering.codes

@@ -17,8 +17,7 @@ from toplist.grades import STANDARD, Grading
 from toplist.hits import Hits, trusted
 from toplist.inputs import admit
 from toplist.lists import offsets_of
-
-DUPLICATES = ("raise", "first")
+from toplist.options import DUPLICATES
 
 
 def match(

@@ -7,7 +7,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from toplist import columns as cols
-from toplist.columns import Column
+from toplist.texts import Column
 
 COLUMNS = ("user_id", "item_id", "rank", "score", "relevance")
 

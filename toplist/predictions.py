@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from toplist import columns as cols
 from toplist.flat import Flat
 from toplist.ids import encode
+from toplist.texts import Column
 
 Floats = NDArray[np.float64]
 
@@ -34,7 +35,7 @@ class Predictions:
 
     def name_of(self, row: int) -> Any:
         """Return the user of a row as the caller wrote it."""
-        if isinstance(self.column, cols.Column):
+        if isinstance(self.column, Column):
             return self.column.decode(self.column.codes[row])
         user = self.column[row]
         return user.item() if isinstance(user, np.generic) else user

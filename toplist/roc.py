@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from toplist import blocks
 from toplist.checks import choice
-from toplist.listed import numbered
 from toplist.lists import offsets_of
 from toplist.predictions import Predictions, read
+from toplist.texts import Numbering
 
 Floats = NDArray[np.float64]
 
@@ -179,17 +179,18 @@ def user_auc(
 
     rows = read((users, labels, predictions), columns, of_users=True, finite=False).binary()
     assert rows.users is not None
-    row_of, known = numbered(rows.users)
+    numbering = Numbering()
+    row_of = numbering.number(rows.users)
     positive = rows.labels > 0
-    n_rows = np.bincount(row_of, minlength=len(known))
-    n_positives = np.bincount(row_of[positive], minlength=len(known))
+    n_rows = np.bincount(row_of, minlength=len(numbering))
+    n_positives = np.bincount(row_of[positive], minlength=len(numbering))
     offsets = offsets_of(n_rows)
     front, back, placed = offsets[:-1].copy(), offsets[1:].copy(), np.empty(len(row_of))
     valuing.place_by_label(
         *(readonly(row_of), readonly(positive, np.bool_), readonly(rows.predictions, np.float64)),
         *(front, back, placed),
     )
-    twice = np.zeros(len(known), np.int64)
+    twice = np.zeros(len(numbering), np.int64)
 
     def count(lo: int, hi: int) -> None:
         part = placed[offsets[lo] : offsets[hi]]
@@ -199,9 +200,9 @@ def user_auc(
     for _ in blocks.run(count, blocks.bounds(offsets), n_threads):
         pass
     pairs = 2 * n_positives * (n_rows - n_positives)
-    values = np.full(len(known), np.nan)
+    values = np.full(len(numbering), np.nan)
     np.divide(twice, pairs, out=values, where=pairs > 0)
-    return UserAUC(_users(rows, row_of, len(known)), values, n_positives, n_rows - n_positives)
+    return UserAUC(_users(rows, row_of, len(numbering)), values, n_positives, n_rows - n_positives)
 
 
 def gauc(

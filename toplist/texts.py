@@ -1,9 +1,87 @@
-"""Columns of text as bytes, numbered in the order of appearance without a Python object each."""
+"""Ids as small integers, numbered in order of appearance: integers by hashing, text by its bytes.
 
+Integers and text are numbered without a Python object per row. `Column` is what comes of a column
+of ids: integers, or codes beside the names they stand for.
+"""
+
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+# Integers that are numbered at a time, so that the table grows with the distinct ones.
+CHUNK = 1 << 16
+
+
+class Numbering:
+    """Integers as numbers 0, 1, ... in order of appearance.
+
+    The table grows with the distinct integers, not with all that are looked at: one for all ids
+    of the workload would take 268 MB, and a miss of the cache per id.
+
+    Examples
+    --------
+    >>> numbering = Numbering()
+    >>> numbering.number(np.array([7, 5, 7])).tolist(), numbering.find(np.array([5, 6])).tolist()
+    ([0, 1, 0], [1, -1])
+    >>> numbering.codes.tolist()
+    [7, 5]
+    """
+
+    def __init__(self) -> None:
+        self._codes = np.empty(2 * CHUNK, np.int64)
+        self._table = _empty_table(2 * CHUNK)
+        self._n = 0
+
+    def __len__(self) -> int:
+        """Return how many distinct integers there are."""
+        return self._n
+
+    @property
+    def codes(self) -> Ints:
+        """The distinct integers, by number."""
+        return self._codes[: self._n]
+
+    def number(self, codes: NDArray[Any]) -> Ints:
+        """Return the number of each integer; new ones follow the last."""
+        from toplist.kernels import grouping, readonly
+
+        numbers = np.empty(len(codes), np.int64)
+        for lo in range(0, len(codes), CHUNK):
+            part = slice(lo, lo + CHUNK)
+            self._grow(self._n + min(CHUNK, len(codes) - lo))
+            self._n = grouping.number(
+                readonly(codes[part]), self._table, self._codes, self._n, numbers[part]
+            )
+        return numbers
+
+    def find(self, codes: NDArray[Any]) -> Ints:
+        """Return the number of each integer, -1 for those that have none."""
+        from toplist.kernels import listing, readonly
+
+        numbers = np.empty(len(codes), np.int64)
+        listing.find(readonly(codes), readonly(self._table), readonly(self._codes), numbers)
+        return numbers
+
+    def _grow(self, n: int) -> None:
+        """Make room for `n` integers in a table that stays half empty."""
+        from toplist.kernels import grouping, readonly
+
+        if n <= len(self._codes):
+            return
+        size = 1 << n.bit_length()
+        codes = np.empty(size, np.int64)
+        codes[: self._n] = self.codes
+        self._codes, self._table = codes, _empty_table(size)
+        again = np.empty(self._n, np.int64)
+        grouping.number(readonly(codes[: self._n].copy()), self._table, codes, 0, again)
+
+
+def _empty_table(n: int) -> Ints:
+    """Return an open-addressing table with room for n numbers, -1 where free."""
+    return np.full(1 << (2 * n - 1).bit_length(), -1, np.int64)
 
 
 def joined(text: str, n: int) -> tuple[NDArray[np.int64], list[Any]] | None:
@@ -36,3 +114,29 @@ def numbered(
     places = zip(starts[first[:n_known]].tolist(), ends[first[:n_known]].tolist(), strict=True)
     whole = data.tobytes() if n_known else b""
     return codes, [whole[start:end].decode("utf-8", "surrogatepass") for start, end in places]
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """Ids of one column: integers, or codes 0.. of `names`."""
+
+    name: str
+    codes: NDArray[Any]
+    names: list[Any] | None = None
+
+    def decode(self, code: Any) -> Any:
+        """Return an id as it stood in the column."""
+        return int(code) if self.names is None else self.names[code]
+
+    def decoded(self, codes: NDArray[Any]) -> list[Any]:
+        """Return many ids as they stood in the column."""
+        found: list[Any] = codes.tolist()
+        return found if self.names is None else list(map(self.names.__getitem__, found))
+
+
+def textual(column: Column) -> Column:
+    """Return integers as their decimal text, as they stand in a text file; text as it is."""
+    if column.names is not None:
+        return column
+    values, places = np.unique(column.codes, return_inverse=True)
+    return Column(column.name, places, list(map(str, values.tolist())))

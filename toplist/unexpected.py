@@ -12,9 +12,8 @@ from toplist.checks import choice, whole
 from toplist.columns import is_frame
 from toplist.grades import STANDARD
 from toplist.hits import Hits
-from toplist.item_values import Reading
-from toplist.listed import DUPLICATES
 from toplist.matching import joined
+from toplist.options import DUPLICATES, Reading
 
 Floats = NDArray[np.float64]
 

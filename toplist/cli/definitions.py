@@ -4,8 +4,8 @@ import argparse
 from typing import Any
 
 from toplist.checks import whole
-from toplist.comparison import conformance
 from toplist.conventions import CONVENTIONS, Convention, policies, same_formula
+from toplist.evaluate import conformance
 from toplist.formulas import SYMBOLS, formula
 from toplist.list_metrics import LIST_METRICS, ListMetric
 from toplist.markup import aligned

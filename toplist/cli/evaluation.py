@@ -10,8 +10,7 @@ from toplist.cli.items import known_items, padding_of
 from toplist.conventions import CONVENTIONS, EMPTY, MISSING
 from toplist.evaluate import DEFAULT
 from toplist.grades import GAINS, Grading
-from toplist.list_metrics import UNKNOWN
-from toplist.matching import DUPLICATES
+from toplist.options import DUPLICATES, UNKNOWN
 from toplist.plans import entries_of
 from toplist.results import TopKResult
 from toplist.streaming import top_k_eval_files
