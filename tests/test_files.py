@@ -83,7 +83,7 @@ def test_wrong_options(put):
         read_ranks(path, format="xml")
     with pytest.raises(ValueError, match=r"^order 'rank' is not valid: 'file', or None for rank"):
         read_ranks(path, order="rank")
-    with pytest.raises(ValueError, match=r"^columns: 'user' is not valid: user_id, item_id, rank"):
+    with pytest.raises(ValueError, match=r"^columns: 'user' is none of user_id, item_id, rank"):
         read_truths(path, columns={"user": "user_id"})
 
 

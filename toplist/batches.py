@@ -21,7 +21,8 @@ from toplist import frames, parquet
 from toplist.adapters import PlainTable
 from toplist.frames import Meet
 from toplist.keyed import Keyed
-from toplist.named import Table, renamed
+from toplist.named import Table
+from toplist.options import renamed
 from toplist.readers import GRADE, NUMBER, Columns, Format, PathLike, Source, format_of, rows
 from toplist.texts import Column
 

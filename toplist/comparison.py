@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from toplist import plots, tables
+from toplist import describe, plots, tables
 from toplist.differences import differences
 from toplist.markup import Cell, Report, Table
 from toplist.metrics import Metric
@@ -139,10 +139,10 @@ class Comparison(Shown):
         ks: dict[str, set[int]] = {}
         numbers: dict[str, list[Any]] = {}
         for i, result in enumerate(self.results.values()):
-            for name, some in tables.asked(result).items():
+            for name, some in describe.asked(result).items():
                 ks.setdefault(name, set()).update(some)
-                numbers.setdefault(name, []).extend([[i], *tables.numbers(result, name, some)])
-        return {names: sorted(ks[names[0]]) for names in tables.folded(numbers)}
+                numbers.setdefault(name, []).extend([[i], *describe.numbers(result, name, some)])
+        return {names: sorted(ks[names[0]]) for names in describe.folded(numbers)}
 
     def _table(self, corner: str, columns: Mapping[str, str]) -> Table:
         """Return a row per system; `columns` are headers and the ``name@k`` under them."""
@@ -160,11 +160,11 @@ class Comparison(Shown):
     def _notes(self) -> tuple[str, ...]:
         """Return the convention and the accounts of the users, once where they are the same."""
         told: list[str] = []
-        for words in (lambda r: f"{tables.rules(r)}: {tables.averaging(r)}", tables.account):
+        for words in (lambda r: f"{describe.rules(r)}: {describe.averaging(r)}", describe.account):
             who = {system: words(result) for system, result in self.results.items()}
             same = len(set(who.values())) == 1
             told += set(who.values()) if same else [f"{name}: {say}" for name, say in who.items()]
-        samples = {tuple(tables.sampling(result)) for result in self.results.values()}
+        samples = {tuple(describe.sampling(result)) for result in self.results.values()}
         if len(samples) == 1:  # or else they are among the differences
             told[1:1] = samples.pop()
         return tuple(told)

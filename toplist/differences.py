@@ -1,17 +1,15 @@
 """Whether results may be put side by side: what differs between them beside the lists."""
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from toplist.conventions import policies
-from toplist.tables import asked, averaging, rules, sampling
+from toplist.describe import asked, averaging, rules, sampling
+from toplist.means import Means
 
-if TYPE_CHECKING:
-    from toplist.results import TopKResult
-
-Results = Mapping[str, "TopKResult"]
+Results = Mapping[str, Means]
 
 
 def differences(results: Results) -> list[str]:
@@ -29,7 +27,7 @@ def differences(results: Results) -> list[str]:
     return [line for line in lines if line]
 
 
-def _split(what: str, results: Results, word: Callable[["TopKResult"], str]) -> str:
+def _split(what: str, results: Results, word: Callable[[Means], str]) -> str:
     """Say who goes by which word, if they do not all go by one."""
     who: dict[str, list[str]] = {}
     for name, result in results.items():
@@ -39,7 +37,7 @@ def _split(what: str, results: Results, word: Callable[["TopKResult"], str]) -> 
     return f"DIFFERENT {what}: " + "; ".join(f"{', '.join(by)}: {told}" for told, by in who.items())
 
 
-def _shown(result: "TopKResult") -> str:
+def _shown(result: Means) -> str:
     """Return the metrics and their k's in few words: metrics of the same k's together."""
     names: dict[str, list[str]] = {}
     for name, ks in asked(result).items():
@@ -59,7 +57,7 @@ def _formulas(results: Results) -> list[str]:
     return [f"DIFFERENT FORMULAS: of {', '.join(differ)}"] if differ else []
 
 
-def _same_users(one: "TopKResult", other: "TopKResult") -> bool:
+def _same_users(one: Means, other: Means) -> bool:
     """Whether two results count the same users in the same order: the usual case, and quick."""
     if one.hits is None or other.hits is None:
         return False
@@ -68,7 +66,7 @@ def _same_users(one: "TopKResult", other: "TopKResult") -> bool:
     return same and list(one.users) == list(other.users)
 
 
-def _users(first: str, one: "TopKResult", name: str, other: "TopKResult") -> str:
+def _users(first: str, one: Means, name: str, other: Means) -> str:
     """Say how the users of two results differ, as far as they are known."""
     mine, theirs = _counted(one), _counted(other)
     if mine is None or theirs is None:  # results without hits know their number alone
@@ -91,7 +89,7 @@ def _users(first: str, one: "TopKResult", name: str, other: "TopKResult") -> str
     )
 
 
-def _counted(result: "TopKResult") -> dict[Any, int] | None:
+def _counted(result: Means) -> dict[Any, int] | None:
     """Return the users in the means with their numbers of relevant items; None if unknown."""
     if result.hits is None or result.counted is None:
         return None

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist import tables
+from toplist import describe
+from toplist.means import Means
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from toplist.results import TopKResult
 
 Floats = NDArray[np.float64]
 
@@ -62,7 +62,7 @@ def _png(drawn: Any) -> bytes:
     return out.getvalue()
 
 
-def named(results: "TopKResult | Mapping[str, TopKResult]") -> "Mapping[str, TopKResult]":
+def named(results: "Means | Mapping[str, Means]") -> "Mapping[str, Means]":
     """Return the results by label; a single one has none."""
     if not isinstance(results, Mapping):
         if not hasattr(results, "terms"):
@@ -89,10 +89,10 @@ def check_value(name: str) -> None:
 
 
 def equal(
-    systems: "Mapping[str, TopKResult]", metrics: Sequence[str], level: float = 0.95
+    systems: "Mapping[str, Means]", metrics: Sequence[str], level: float = 0.95
 ) -> list[tuple[str, ...]]:
     """Group the metrics whose curves and bands are equal in all systems: they are one line."""
-    return tables.folded(
+    return describe.folded(
         {
             name: [one for r in systems.values() for one in (r[name], *r.interval(name, level))]
             for name in metrics
@@ -156,7 +156,7 @@ def caption(ax: "Axes", *words: str) -> None:
     ax.set_title("; ".join(words), loc="left", fontsize="small", color=GREY)
 
 
-def users_of(results: "Iterable[TopKResult]") -> str:
+def users_of(results: "Iterable[Means]") -> str:
     """Say how many users are shown."""
     numbers = {result.n_evaluated for result in results}
     return counted(numbers) if len(numbers) == 1 else "different numbers of users"
@@ -168,9 +168,9 @@ def counted(numbers: "Iterable[int]") -> str:
     return f"{told} user{'' if told == '1' else 's'}"
 
 
-def rules_of(results: "Sequence[TopKResult] | ValuesView[TopKResult]") -> str:
+def rules_of(results: "Sequence[Means] | ValuesView[Means]") -> str:
     """Say by whose rules the numbers are, and among how many candidates, if they were sampled."""
-    rules = {tables.rules(result) for result in results}
+    rules = {describe.rules(result) for result in results}
     told = rules.pop() if len(rules) == 1 else "different conventions"
     samples = {one.terms.sampled for one in results if one.terms.sampled is not None}
     if len(samples) > 1:

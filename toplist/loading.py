@@ -6,7 +6,8 @@ from typing import Any
 
 from toplist import files, frames, parquet
 from toplist.keyed import Keyed
-from toplist.named import Table, renamed
+from toplist.named import Table
+from toplist.options import renamed
 from toplist.readers import PathLike
 from toplist.texts import textual
 

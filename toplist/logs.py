@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from toplist import columns as cols
 from toplist import lots
 from toplist.ids import kinds_of
+from toplist.options import renamed
 from toplist.texts import Column, Numbering
 from toplist.times import Times, times_of
 
@@ -67,10 +68,7 @@ def read_log(log: Any, columns: Mapping[str, str] | None = None) -> Log:
         For other forms, a missing column, columns of different length, an id that is null or of
         another kind than the others.
     """
-    unknown = [name for name in columns or {} if name not in COLUMNS]
-    if unknown:
-        raise ValueError(f"columns: {unknown[0]!r} is none of {', '.join(COLUMNS)}")
-    names = {name: name for name in COLUMNS} | dict(columns or {})
+    names = renamed(columns, COLUMNS)
     if isinstance(log, (str, os.PathLike)):
         from toplist.tabular import read_table  # gzip and csv: an eighth of the import of toplist
 

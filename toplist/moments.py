@@ -1,7 +1,8 @@
 """Averages over users that can be merged: what a mean, its spread and its interval follow from."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -120,3 +121,16 @@ class Pooled:
         column = 1.0 if weights is None else weights[:, np.newaxis]
         x, y = numerators * column, divisors * column
         return cls(len(x), *(part.sum(axis=0) for part in (x, y, x * x, x * y, y * y)))
+
+
+class ListAverages(Protocol):
+    """The metrics of the lists themselves, as `toplist.beyond.results` makes them."""
+
+    def averages(self) -> Mapping[str, Any]:
+        """Return every metric at every k."""
+
+    def per_user(self, name: str, users: Sequence[Any]) -> Floats:
+        """Return the curves of these users."""
+
+    def __add__(self, other: Any) -> Self:
+        """Return the metrics over both sets of lists."""

@@ -9,18 +9,6 @@ from numpy.typing import NDArray
 from toplist import columns as cols
 from toplist.texts import Column
 
-COLUMNS = ("user_id", "item_id", "rank", "score", "relevance")
-
-
-def renamed(columns: Mapping[str, str] | None) -> dict[str, str]:
-    """Return what each of `COLUMNS` is called in the tables."""
-    if columns is not None and not isinstance(columns, Mapping):
-        raise TypeError(f"columns is a {type(columns).__name__}: give a dict, user_id -> its name")
-    unknown = [name for name in columns or {} if name not in COLUMNS]
-    if unknown:
-        raise ValueError(f"columns: {unknown[0]!r} is none of {', '.join(COLUMNS)}")
-    return {name: name for name in COLUMNS} | dict(columns or {})
-
 
 @dataclass(frozen=True, eq=False)
 class Table:

@@ -1,8 +1,9 @@
 """Keywords that several functions share: how lists are read and joined, what is known of items."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypedDict
 
+COLUMNS = ("user_id", "item_id", "rank", "score", "relevance")
 DUPLICATES = ("raise", "first")
 
 
@@ -50,3 +51,15 @@ class Reading(TypedDict, total=False):
     padding: Any
     columns: Mapping[str, str] | None
     n_threads: int | None
+
+
+def renamed(columns: Mapping[str, str] | None, valid: Sequence[str] = COLUMNS) -> dict[str, str]:
+    """Return what each of the valid columns is called in the tables."""
+    if columns is not None and not isinstance(columns, Mapping):
+        raise TypeError(
+            f"columns is a {type(columns).__name__}: give a dict, {valid[0]} -> its name"
+        )
+    unknown = [name for name in columns or {} if name not in valid]
+    if unknown:
+        raise ValueError(f"columns: {unknown[0]!r} is none of {', '.join(valid)}")
+    return {name: name for name in valid} | dict(columns or {})

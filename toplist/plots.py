@@ -15,17 +15,17 @@ from numpy.typing import ArrayLike
 
 from toplist import drawing
 from toplist.drawing import COLOURS, GREY, MARKERS
+from toplist.means import Means
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from toplist.results import TopKResult
 
 __all__ = ["curves", "exposure", "per_user", "sampled", "segments"]
 
 
 def curves(
-    results: TopKResult | Mapping[str, TopKResult],
+    results: Means | Mapping[str, Means],
     metrics: str | Sequence[str] | None = None,
     *,
     level: float = 0.95,
@@ -77,9 +77,7 @@ def curves(
     return ax
 
 
-def per_user(
-    results: TopKResult | Mapping[str, TopKResult], name: str, *, ax: Axes | None = None
-) -> Axes:
+def per_user(results: Means | Mapping[str, Means], name: str, *, ax: Axes | None = None) -> Axes:
     """Draw how a metric is distributed over users: the share of users above each value.
 
     The curve starts at the share of users with any hit at all, and the area under it is the mean.
@@ -129,7 +127,7 @@ def per_user(
 
 
 def segments(
-    results: Mapping[str, TopKResult] | Mapping[str, Mapping[str, TopKResult]],
+    results: Mapping[str, Means] | Mapping[str, Mapping[str, Means]],
     name: str,
     *,
     level: float = 0.95,
@@ -249,8 +247,8 @@ def exposure(counts: ArrayLike | Mapping[str, ArrayLike], *, ax: Axes | None = N
 
 
 def sampled(
-    full: TopKResult | Mapping[str, TopKResult],
-    sampled: TopKResult | Mapping[str, TopKResult],
+    full: Means | Mapping[str, Means],
+    sampled: Means | Mapping[str, Means],
     metric: str,
     *,
     level: float = 0.95,

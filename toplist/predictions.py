@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from toplist import columns as cols
 from toplist.flat import Flat
 from toplist.ids import encode
+from toplist.options import renamed
 from toplist.texts import Column
 
 Floats = NDArray[np.float64]
@@ -69,11 +70,8 @@ def read(
         For columns that are missing, lengths that differ, and numbers that are NaN or infinite.
     """
     wanted = COLUMNS if of_users else COLUMNS[1:]
-    unknown = [name for name in columns or {} if name not in COLUMNS]
-    if unknown:
-        raise ValueError(f"columns: {unknown[0]!r} is none of {', '.join(COLUMNS)}")
+    names = renamed(columns, COLUMNS)
     if cols.is_frame(given[0]):
-        names = {name: name for name in COLUMNS} | dict(columns or {})
         return _of_table(given, [names[name] for name in wanted], weights, finite)
     missing = next((n for n, one in zip(wanted, given, strict=True) if one is None), None)
     if missing:

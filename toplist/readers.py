@@ -19,7 +19,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from itertools import repeat
 from typing import Any
 
-from toplist.named import COLUMNS
+from toplist.options import renamed
 from toplist.progress import bar
 
 FORMATS = ("csv", "tsv", "jsonl", "trec", "parquet")
@@ -70,11 +70,11 @@ class Source:
             raise ValueError(f"{self.path}: Parquet is read by top_k_eval_files, or by pyarrow")
         if self.format not in TEXT:
             raise ValueError(f"format {format!r} is not valid: {', '.join(TEXT)}")
-        for name in set(columns or ()).difference(COLUMNS):
-            raise ValueError(f"columns: {name!r} is not valid: {', '.join(COLUMNS)}")
-        renamed = _TREC_COLUMNS if self.format == "trec" else columns or {}
-        self.names = {name: renamed.get(name, name) for name in COLUMNS}
-        self.needed = ["user_id", "item_id", *(name for name in candidates if name in renamed)]
+        own = columns or {}
+        self.names = renamed(columns)
+        if self.format == "trec":
+            own, self.names = _TREC_COLUMNS, renamed(_TREC_COLUMNS)
+        self.needed = ["user_id", "item_id", *(name for name in candidates if name in own)]
         self.candidates = candidates  # for the values; the first that is found gives them
         self.value: str | None = None
         self.line = 0

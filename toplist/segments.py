@@ -4,26 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist import population, tables
+from toplist import describe, population, tables
 from toplist.hits import Hits, trusted
 from toplist.lists import offsets_of
 from toplist.markup import Cell, Report, Table
+from toplist.means import Means
 from toplist.metrics import Metric
 from toplist.shown import Shown
 
-if TYPE_CHECKING:
-    from toplist.results import TopKResult
-
 Rows = NDArray[np.int64]
+R = TypeVar("R", bound=Means)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Segments(Shown, Mapping[Any, "TopKResult"]):
+class Segments(Shown, Mapping[Any, R], Generic[R]):
     """Results by label, in the order of the labels; users without one under None, last.
 
     A table when printed. The parts add up: n_users, n_evaluated, n_skipped and n_missing of the
@@ -38,11 +37,11 @@ class Segments(Shown, Mapping[Any, "TopKResult"]):
         Labels keyed by users who are not in the result.
     """
 
-    whole: TopKResult
-    parts: Mapping[Any, TopKResult]
+    whole: R
+    parts: Mapping[Any, R]
     n_unused: int = 0
 
-    def __getitem__(self, label: Any) -> TopKResult:
+    def __getitem__(self, label: Any) -> R:
         """Return the result of one segment; KeyError with the labels there are."""
         if label not in self.parts:
             raise KeyError(f"{label!r}: the segments are {', '.join(map(repr, self.parts))}")
@@ -70,7 +69,7 @@ class Segments(Shown, Mapping[Any, "TopKResult"]):
         return pandas.DataFrame(rows(self), columns=["segment", *tables.SUMMARY])
 
 
-def by(result: TopKResult, labels: Any) -> Segments:
+def by(result: R, labels: Any) -> Segments[R]:
     """Split a result; see `TopKResult.by`."""
     if result.hits is None or result.counted is None:
         raise ValueError(
@@ -89,7 +88,7 @@ def by(result: TopKResult, labels: Any) -> Segments:
     return Segments(result, parts, n_unused)
 
 
-def _of_hits(result: TopKResult) -> TopKResult:
+def _of_hits(result: R) -> R:
     """Leave out the metrics of the lists themselves, which are not of users in a truth."""
     entries = tuple(e for e in result.terms.entries if isinstance(e.metric, Metric))
     if not entries:
@@ -97,7 +96,7 @@ def _of_hits(result: TopKResult) -> TopKResult:
     return replace(result, terms=replace(result.terms, entries=entries), lists=None)
 
 
-def _labels_of(result: TopKResult, labels: Any) -> tuple[list[Any], int]:
+def _labels_of(result: Means, labels: Any) -> tuple[list[Any], int]:
     """Return one label per row, and how many labels belong to nobody."""
     users = result.users
     if hasattr(labels, "to_dict") and hasattr(labels, "index"):  # a pandas Series
@@ -138,7 +137,7 @@ def _in_order(members: Mapping[Any, Any]) -> list[Any]:
     return labels + [None] * (None in members)
 
 
-def _part(result: TopKResult, rows: Rows) -> TopKResult:
+def _part(result: R, rows: Rows) -> R:
     """Return the result of some of the users."""
     assert result.hits is not None
     assert result.counted is not None
@@ -188,12 +187,12 @@ def subset(hits: Hits, rows: Rows) -> Hits:
     )
 
 
-def rows(segments: Segments) -> list[tuple[Any, ...]]:
+def rows(segments: Segments[Any]) -> list[tuple[Any, ...]]:
     """Return a row per segment, metric and k: the label, then `tables.SUMMARY`."""
     return [(label, *row) for label, part in segments.items() for row in tables.summary(part)]
 
 
-def report(segments: Segments) -> Report:
+def report(segments: Segments[Any]) -> Report:
     """Return tables with a row per segment and one for all, a column per k; or one for all."""
     whole = segments.whole
     names = whole.names()
@@ -202,19 +201,17 @@ def report(segments: Segments) -> Report:
     if len(names) <= tables.WIDE:
         shown = [_table("", {name: name for name in names}, labelled)]
     else:
-        asked = tables.asked(whole).items()
+        asked = describe.asked(whole).items()
         shown = [
             _table(metric, {f"@{k}": f"{metric}@{k}" for k in ks}, labelled) for metric, ks in asked
         ]
     notes = ["users: of the ground truth; n: in the means"]
     if segments.n_unused:
         notes.append(f"{segments.n_unused:,} label(s) of users who are not in the result (unused)")
-    return Report(tuple(shown), (*notes, *tables.rule_lines(whole)))
+    return Report(tuple(shown), (*notes, *describe.rule_lines(whole)))
 
 
-def _table(
-    corner: str, columns: Mapping[str, str], labelled: list[tuple[str, TopKResult]]
-) -> Table:
+def _table(corner: str, columns: Mapping[str, str], labelled: list[tuple[str, Means]]) -> Table:
     """Return a table of a mean per column, with the users of every row."""
     rows = []
     for label, part in labelled:

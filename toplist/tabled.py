@@ -9,7 +9,8 @@ from toplist.columns import known
 from toplist.containers import is_frame, refuse_unranked
 from toplist.grades import Grading
 from toplist.keyed import Keyed, admit_keyed, keyed
-from toplist.named import Table, renamed
+from toplist.named import Table
+from toplist.options import renamed
 
 
 def admit_tables(

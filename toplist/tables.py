@@ -1,20 +1,13 @@
 """What is shown of a result: its table, accounts of the users, data frames."""
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from toplist.conventions import CONVENTIONS, policies, same_formula
-from toplist.formulas import GAIN_WORDS, SYMBOLS, formula
-from toplist.list_metrics import ListMetric
+from toplist.describe import asked, folded, numbers, rule_lines
+from toplist.formulas import SYMBOLS, formula
 from toplist.markup import Cell, Report, Table
-from toplist.metrics import PARAMETRIC
-
-if TYPE_CHECKING:
-    from toplist.metrics import Metric
-    from toplist.results import TopKResult
+from toplist.means import Means
 
 # The columns that stand in one table of several results; more make a table per metric.
 WIDE = 8
@@ -22,131 +15,14 @@ WIDE = 8
 SUMMARY = ["metric", "k", "mean", "std", "low", "high", "n"]
 
 
-def account(result: "TopKResult") -> str:
-    """Say in words which users the means are over."""
-    terms = result.terms
-    parts = [f"{result.n_evaluated:,} of {result.n_users:,} users evaluated"]
-    if result.n_skipped:
-        why = "no relevant items" if terms.missing != "skip" else "no relevant items or no list"
-        parts.append(f"{result.n_skipped:,} skipped ({why})")
-    if result.n_missing:
-        fate = "left out" if terms.missing == "skip" else "counted as 0"
-        parts.append(f"{result.n_missing:,} without a list ({fate})")
-    if result.n_extra:
-        parts.append(f"{result.n_extra:,} with a list but no ground truth (ignored)")
-    told = ", ".join(parts)
-    if result.n_evaluated and not result.population.each.any():
-        told += "; NO HIT AT ALL: are the item ids of both sides written alike?"
-    return told
-
-
-def rules(result: "TopKResult", metric: "Metric | None" = None) -> str:
-    """Name the convention, and what is not of it; for one metric, or for all."""
-    terms = result.terms
-    have = CONVENTIONS[terms.convention].metrics
-    asked = terms.metrics.values() if metric is None else [metric]
-    own = [one.name for one in asked if have.get(one.name.split("(")[0]) != one and not _tuned(one)]
-    told = f"convention {terms.convention}"
-    if len(own) == len(list(asked)):
-        told = f"own definition, policies of {told}"
-    elif own:
-        told += f" (but {', '.join(own)}: own definition)"
-    if terms.grading.relevant_from is not None:
-        told += f", relevant from grade {terms.grading.relevant_from:g}"
-    if terms.grading.gains != "linear" and any(one.graded for one in asked):
-        told += ", gain 2^grade - 1"
-    return told
-
-
-def _tuned(metric: "Metric") -> bool:
-    """Whether this is a metric of the tables with a parameter of its own."""
-    return metric.name.split("(")[0] in PARAMETRIC and "(" in metric.name
-
-
-def averaging(result: "TopKResult", metric: "Metric | None" = None) -> str:
-    """Say in words what is done over users; for one metric, or for all."""
-    terms = result.terms
-    mean = "weighted mean over users" if terms.weighted else "mean over users"
-    ratio = f"ratio of {'weighted ' if terms.weighted else ''}sums over users"
-    if metric is not None:
-        return ratio if metric.name in terms.pooled else mean
-    if not terms.pooled:
-        return mean
-    if set(terms.pooled) == set(terms.metrics):
-        return ratio
-    return f"{mean} ({', '.join(terms.pooled)}: {ratio})"
-
-
-def of_lists(result: "TopKResult", metric: "ListMetric") -> str:
-    """Say in words which lists a metric of the lists themselves is over."""
-    n = result.n_of(metric.name)
-    if metric.of_users:
-        return f"{metric.text}; mean over {n:,} users with a list"
-    return f"{metric.text}; of all {n:,} lists together"
-
-
-def explanation(result: "TopKResult", metric: "Metric | ListMetric", style: str) -> str:
-    """Return the formula behind a metric of a result, with policies and counts."""
-    if isinstance(metric, ListMetric):
-        words = metric.formula if style == "text" else metric.latex
-        return f"{words}\n{of_lists(result, metric)}"
-    terms = result.terms
-    peers = [name for name in same_formula(metric) if name != terms.convention]
-    if metric.graded and terms.grading.gains != "linear":
-        peers = []  # theirs are linear
-    lines = [
-        formula(metric, style),
-        SYMBOLS[style],
-        *([GAIN_WORDS[terms.grading.gains]] if metric.graded else []),
-        rules(result, metric) + (f"; the same in {', '.join(peers)}" if peers else ""),
-        f"{averaging(result, metric)}; {policies(terms.empty, terms.missing)}",
-        *sampling(result),
-        account(result),
-    ]
-    return "\n".join(lines)
-
-
-def folded(numbers: "Mapping[str, Sequence[ArrayLike]]") -> list[tuple[str, ...]]:
-    """Group the names whose numbers are equal, bit for bit; NaN is equal to nothing.
-
-    In leave-one-out hit and recall are one number, and so are map and mrr.
-
-    Examples
-    --------
-    >>> folded({"hit": [[0.5, 1.0]], "map": [[0.5, 0.75]], "recall": [[0.5, 1.0]]})
-    [('hit', 'recall'), ('map',)]
-    """
-    groups: dict[Any, list[str]] = {}
-    for name, arrays in numbers.items():
-        values = [np.asarray(one, np.float64) for one in arrays]
-        known = not any(np.isnan(one).any() for one in values)
-        same = tuple((one.shape, one.tobytes()) for one in values) if known else name
-        groups.setdefault(same, []).append(name)
-    return [tuple(names) for names in groups.values()]
-
-
-def asked(result: "TopKResult") -> dict[str, list[int]]:
-    """Return the metrics with the k's asked for, rising."""
-    ks: dict[str, set[int]] = {}
-    for entry in result.terms.entries:
-        ks.setdefault(entry.metric.name, set()).update(entry.ks)
-    return {name: sorted(some) for name, some in ks.items()}
-
-
-def numbers(result: "TopKResult", name: str, ks: Sequence[int]) -> list[ArrayLike]:
-    """Return what a row shows: the k's, the means there and the ends of their intervals."""
-    at = np.asarray(ks, np.int64) - 1
-    return [ks, *(curve[at] for curve in (result[name], *result.interval(name)))]
-
-
-def cell(result: "TopKResult", name: str, best: bool = False) -> Cell:
+def cell(result: Means, name: str, best: bool = False) -> Cell:
     """Return a mean as it is printed, with half of its interval where it has one."""
     mean = result[name]
     half = result.interval(name)[1] - mean
     return Cell(f"{mean:.4f}", "" if np.isnan(half) else f"{half:.4f}", best)
 
 
-def report(result: "TopKResult") -> Report:
+def report(result: Means) -> Report:
     """Return the result as a table of metrics x k, with its convention and its users."""
     shown = asked(result)
     rows = []
@@ -159,21 +35,7 @@ def report(result: "TopKResult") -> Report:
     return Report((table,), tuple(rule_lines(result)), formulas=formulas)
 
 
-def rule_lines(result: "TopKResult") -> list[str]:
-    """Say by which rules the means were made, and who is in them."""
-    interval = ", ± half of the 95 % interval" if result.n_evaluated > 1 else ""
-    lines = [f"{rules(result)}: {averaging(result)}{interval}"] if result.terms.metrics else []
-    lines += [f"{name}: {of_lists(result, one)}" for name, one in result.terms.list_metrics.items()]
-    return [*lines, *sampling(result), account(result)]
-
-
-def sampling(result: "TopKResult") -> list[str]:
-    """Say how the candidates were drawn, if they were."""
-    sampled = result.terms.sampled
-    return [] if sampled is None else [sampled.words]
-
-
-def summary(result: "TopKResult") -> list[tuple[Any, ...]]:
+def summary(result: Means) -> list[tuple[Any, ...]]:
     """Return a row per metric and k, in the columns of `SUMMARY`."""
     rows = []
     for name in result.names():
@@ -183,7 +45,7 @@ def summary(result: "TopKResult") -> list[tuple[Any, ...]]:
     return rows
 
 
-def to_pandas(result: "TopKResult", per_user: bool) -> Any:
+def to_pandas(result: Means, per_user: bool) -> Any:
     """Return a DataFrame of the means, or of the users' values."""
     import pandas
 
@@ -193,7 +55,7 @@ def to_pandas(result: "TopKResult", per_user: bool) -> Any:
     return pandas.DataFrame(summary(result), columns=SUMMARY)
 
 
-def of_users(result: "TopKResult") -> dict[str, Any]:
+def of_users(result: Means) -> dict[str, Any]:
     """Return the values of users, of every metric that has them."""
     together = {name for name, one in result.terms.list_metrics.items() if not one.of_users}
     names = (name for name in result.names() if name.rpartition("@")[0] not in together)

@@ -4,7 +4,8 @@ import argparse
 from typing import Any
 
 from toplist import audit, files
-from toplist.cli.splitting import _renaming
+from toplist.cli.options import renaming
+from toplist.logs import COLUMNS
 from toplist.sides import Sides, by_user
 
 _EPILOG = """
@@ -28,7 +29,7 @@ def add(commands: Any) -> None:
     add("truth", metavar="TRUTH", help="file of relevant items")
     add("--train", metavar="LOG", help="file of the interactions that systems were trained on")
     add("-k", type=int, help="also look for lists shorter than k")
-    add("--columns", nargs="+", type=_renaming, default=[], metavar="user_id=NAME")
+    add("--columns", nargs="+", type=renaming(COLUMNS), default=[], metavar="user_id=NAME")
     add("--strict", action="store_true", help="exit with status 1 for an error or a warning")
     parser.set_defaults(run=_check, check=lambda options: None)
 

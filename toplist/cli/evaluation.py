@@ -7,6 +7,7 @@ from typing import Any
 from toplist import drawing, files
 from toplist.cli import reports, segmenting
 from toplist.cli.items import known_items, padding_of
+from toplist.cli.options import renaming
 from toplist.conventions import CONVENTIONS, EMPTY, MISSING
 from toplist.evaluate import DEFAULT
 from toplist.grades import GAINS, Grading
@@ -51,7 +52,7 @@ def add(commands: Any) -> None:
     add("--gains", default="linear", choices=GAINS, help="what a grade is worth in nDCG")
     add("--recs-format", choices=files.FORMATS)
     add("--truth-format", choices=files.FORMATS)
-    add("--columns", nargs="+", type=_renaming, default=[], metavar="user_id=NAME")
+    add("--columns", nargs="+", type=renaming(files.COLUMNS), default=[], metavar="user_id=NAME")
     add("--order", choices=["file"], help="lists without rank or score: best first as they stand")
     add("--in-memory", action="store_true", help="read files whole: rows of a user in any place")
     add("--catalogue", metavar="FILE", help="items (CSV, TSV: item_id), for item_coverage and gini")
@@ -68,16 +69,6 @@ def add(commands: Any) -> None:
     add("--segments", metavar="FILE:COLUMN", help="also by a column of a file; reads in memory")
     add("--plot", metavar="FILE", help="also draw the curves over k (.png, .svg, .pdf)")
     parser.set_defaults(run=_eval, check=_check_eval)
-
-
-def _renaming(argument: str) -> tuple[str, str]:
-    ours, equals, theirs = argument.partition("=")
-    if not (ours and equals and theirs):
-        raise argparse.ArgumentTypeError(f"{argument!r}: write user_id=NAME_IN_THE_FILE")
-    if ours not in files.COLUMNS:
-        valid = ", ".join(files.COLUMNS)
-        raise argparse.ArgumentTypeError(f"{ours!r} is not a column to rename: {valid}")
-    return ours, theirs
 
 
 def _check_eval(options: argparse.Namespace) -> None:

@@ -21,7 +21,7 @@ def check(option: str) -> None:
     table_format(path)
 
 
-def split(result: TopKResult, option: str, user_id: str) -> Segments:
+def split(result: TopKResult, option: str, user_id: str) -> Segments[TopKResult]:
     """Split a result by a column of a file that has a row per user."""
     path, _, column = option.rpartition(":")
     table = read_table(path)
@@ -47,7 +47,7 @@ def _values(table: Any, name: str) -> Any:
     return table[name] if isinstance(table, dict) else table.column(name).to_pylist()
 
 
-def _as_json(found: Segments) -> str:
+def _as_json(found: Segments[TopKResult]) -> str:
     content = reports.content(found.whole)
     content["segments"] = [
         {"segment": label, **reports.content(part)} for label, part in found.items()
@@ -55,7 +55,7 @@ def _as_json(found: Segments) -> str:
     return json.dumps(content, indent=1)
 
 
-def _as_csv(found: Segments) -> str:
+def _as_csv(found: Segments[TopKResult]) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(["segment", *tables.SUMMARY])
@@ -64,7 +64,7 @@ def _as_csv(found: Segments) -> str:
     return out.getvalue()
 
 
-FORMATS: dict[str, Callable[[Segments], str]] = {
+FORMATS: dict[str, Callable[[Segments[TopKResult]], str]] = {
     "table": repr,
     "json": _as_json,
     "csv": _as_csv,

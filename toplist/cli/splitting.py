@@ -7,6 +7,7 @@ import tempfile
 from typing import Any
 
 from toplist import splits
+from toplist.cli.options import renaming
 from toplist.logs import COLUMNS
 from toplist.ordered import REPEATS
 from toplist.reports import Split
@@ -48,17 +49,8 @@ def add(commands: Any) -> None:
     add("--repeats", default="first", choices=REPEATS, help="which of a user's repeats are kept")
     add("--short", default="train", choices=splits.SHORT, help="users with too little history")
     add("--seed", type=int, default=0)
-    add("--columns", nargs="+", type=_renaming, default=[], metavar="user_id=NAME")
+    add("--columns", nargs="+", type=renaming(COLUMNS), default=[], metavar="user_id=NAME")
     parser.set_defaults(run=_split, check=_check)
-
-
-def _renaming(argument: str) -> tuple[str, str]:
-    ours, equals, theirs = argument.partition("=")
-    if not (ours in COLUMNS and equals and theirs):
-        raise argparse.ArgumentTypeError(
-            f"{argument!r}: write NAME=NAME_IN_THE_FILE, of {', '.join(COLUMNS)}"
-        )
-    return ours, theirs
 
 
 def _check(options: argparse.Namespace) -> None:

@@ -7,6 +7,7 @@ import json
 from typing import Any
 
 from toplist import pointwise, text_columns
+from toplist.cli.options import renaming
 from toplist.markup import aligned
 from toplist.predictions import COLUMNS
 
@@ -32,18 +33,9 @@ def add(commands: Any) -> None:
     add("file", metavar="FILE", help="file of users, labels and predictions")
     add("-m", "--metrics", nargs="+", default=METRICS, choices=METRICS, help="default: all")
     add("--clip", type=float, default=pointwise.CLIP, help="of log_loss (default 2^-52)")
-    add("--columns", nargs="+", type=_renaming, default=[], metavar="label=NAME")
+    add("--columns", nargs="+", type=renaming(COLUMNS), default=[], metavar="label=NAME")
     add("--format", default="table", choices=("table", "json", "csv"), help="of the output")
     parser.set_defaults(run=_values, check=_check)
-
-
-def _renaming(argument: str) -> tuple[str, str]:
-    ours, equals, theirs = argument.partition("=")
-    if not (ours in COLUMNS and equals and theirs):
-        raise argparse.ArgumentTypeError(
-            f"{argument!r}: write {' or '.join(f'{name}=NAME' for name in COLUMNS)}"
-        )
-    return ours, theirs
 
 
 def _check(options: argparse.Namespace) -> None:
