@@ -256,9 +256,9 @@ def test_a_sealed_install_without_a_home_evaluates(sealed):
 def test_a_sealed_install_is_sealed(sealed):
     out = fresh(
         """
-        import numba, toplist.kernels.joining as joining
+        import numba, toplist.kernels.join as join
 
-        kernels = [one for one in vars(joining).values() if hasattr(one, "py_func")]
+        kernels = [one for one in vars(join).values() if hasattr(one, "py_func")]
         for kernel in kernels:
             try:
                 numba.njit(cache=True)(kernel.py_func)
@@ -442,9 +442,9 @@ def test_readme_links_every_notebook(readme):
 
 def test_numba_is_not_asked_for_parallel_kernels():
     """It kills a forked child, and two threads that call it abort."""
-    from toplist.kernels import curves, joining
+    from toplist.kernels import curves, join
 
-    kernels = [one for module in (curves, joining) for one in vars(module).values()]
+    kernels = [one for module in (curves, join) for one in vars(module).values()]
     options = [
         one.targetoptions for one in kernels if isinstance(one, numba.core.dispatcher.Dispatcher)
     ]

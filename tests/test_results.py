@@ -14,7 +14,7 @@ import pytest
 
 import toplist as tl
 from toplist import METRICS, Hits, Lists, Metric, match, top_k_eval
-from toplist.kernels import joining
+from toplist.kernels import join
 
 RANKS = [[5, 7, 8, 9, 3], [4, 6, 2, 1, 10]]
 TRUTHS = [{7, 3, 5}, {4, 2, 8, 7}]
@@ -611,7 +611,7 @@ def test_own_metrics_compile_nothing():
 
 def test_the_count_of_compiled_kernels_can_rise(monkeypatch):
     extra = numba.njit(lambda x: x)
-    monkeypatch.setattr(joining, "extra", extra, raising=False)
+    monkeypatch.setattr(join, "extra", extra, raising=False)
     before = compiled()
     extra(1)
     assert compiled() == before + 1

@@ -80,7 +80,7 @@ def negatives(
     >>> sorted(drawn[0].tolist()), sorted(drawn[1].tolist())
     ([2, 4], [3, 4])
     """
-    from toplist.kernels import drawing, readonly
+    from toplist.kernels import readonly, sampling
 
     n, n_items = whole(n, "n"), whole(n_items, "n_items")
     n_users = len(np.asarray(held_out))
@@ -94,7 +94,7 @@ def negatives(
 
     def block(lo: int, hi: int) -> None:
         offsets = excluded.offsets[lo : hi + 1]
-        user = drawing.draw(
+        user = sampling.draw(
             *(readonly(keys[lo:hi], np.uint64), word, readonly(held[lo:hi])),
             *(readonly(excluded.items[offsets[0] : offsets[-1]]), readonly(offsets)),
             *(readonly(cumulative, np.float64), np.zeros(n_items, np.uint8), np.empty(n_items)),

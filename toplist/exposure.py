@@ -160,7 +160,8 @@ class Exposure:
     @cached_property
     def curves(self) -> Curves:
         """What the metrics follow from, at every k."""
-        from toplist.kernels import exposing, readonly
+        from toplist.kernels import exposure as kernels
+        from toplist.kernels import readonly
 
         at, reach = np.zeros(self.n_items, np.int32), np.zeros(self.n_users + 2, np.int64)
         sums, shannon = np.zeros((self.k + 1, 4), np.int64), np.zeros(self.k)
@@ -168,8 +169,8 @@ class Exposure:
         for k, (items, counts) in enumerate(self._ranks(), start=1):
             sums[k] = sums[k - 1]
             part = readonly(items, np.int32), readonly(counts, np.int32)
-            exposing.concentrate(*part, at, reach, sums[k])
-            shannon[k - 1] = exposing.entropy(reach, sums[k, 0])
+            kernels.concentrate(*part, at, reach, sums[k])
+            shannon[k - 1] = kernels.entropy(reach, sums[k, 0])
         sums[k:], shannon[k:] = sums[k], shannon[k - 1] if k else 0.0  # no list reaches below
         total, covered, squares, spread = sums[1:].T
         return Curves(total, covered, squares, spread, shannon)
@@ -189,15 +190,15 @@ class Exposure:
 
         A few ranks are read at a time, the next ones while these are looked at.
         """
-        from toplist.kernels import exposing
+        from toplist.kernels import exposure as kernels
 
-        everyone, width = listed.block(0, len(listed)), exposing.RANKS
+        everyone, width = listed.block(0, len(listed)), kernels.RANKS
         longest = int(listed.lengths.max(initial=0))
         room = np.empty((2, width, len(listed)), np.int32)  # new room would cost as much again
 
         def read(step: int) -> list[NDArray[np.int32]]:
             out, first = room[step % 2], step * width
-            n = exposing.at_ranks(*everyone, first, out)
+            n = kernels.at_ranks(*everyone, first, out)
             return [row[:n] for row in out[: longest - first]]
 
         steps = range(-(-longest // width))

@@ -54,10 +54,11 @@ def trim(flat: Flat, padding: int | None, users: Sequence[Any] | None) -> Flat:
     """Shorten the lists by the padding at their ends."""
     if padding is None:
         return flat
-    from toplist.kernels import joining, readonly
+    from toplist.kernels import join as kernels
+    from toplist.kernels import readonly
 
     ids = readonly(flat.ids)
-    lengths, user, place = joining.trim(ids, flat.offsets, flat.lengths, padding)
+    lengths, user, place = kernels.trim(ids, flat.offsets, flat.lengths, padding)
     if user >= 0:
         raise ValueError(
             f"{flat.side}: {name_user(users, user)} has padding at rank {place + 1}, "

@@ -86,13 +86,13 @@ class Spread:
     @classmethod
     def of(cls, values: Floats) -> "Spread":
         """Return the mean of values (n, K), NaN where a user has none."""
-        from toplist.kernels import listing, readonly
+        from toplist.kernels import indexing, readonly
 
         users, (mean, deviation) = (
             np.zeros(values.shape[1], np.int64),
             np.zeros((2, values.shape[1])),
         )
-        listing.moments(readonly(values, np.float64), users, mean, deviation)
+        indexing.moments(readonly(values, np.float64), users, mean, deviation)
         return cls(users, mean, deviation)
 
 

@@ -165,19 +165,19 @@ def _cleaned(listed: Listed, flat: Flat, rules: Admission) -> Listed:
 
 
 def _inspect(listed: Listed, lo: int, hi: int) -> tuple[int, ...]:
-    from toplist.kernels import listing
+    from toplist.kernels import indexing
 
     last = np.full(listed.n_items, -1, np.int32)
-    found: tuple[int, ...] = listing.inspect(*listed.block(lo, hi), listed.n_items, last)
+    found: tuple[int, ...] = indexing.inspect(*listed.block(lo, hi), listed.n_items, last)
     return found
 
 
 def _clean(listed: Listed, rules: Admission, out: Ints, lo: int, hi: int) -> None:
-    from toplist.kernels import listing
+    from toplist.kernels import indexing
 
     last, part = np.full(listed.n_items, -1, np.int32), slice(*listed.offsets[[lo, hi]])
     code = -1 if rules.unknown is None else rules.unknown
-    listing.clean(*listed.block(lo, hi), listed.n_items, code, last, out[part])
+    indexing.clean(*listed.block(lo, hi), listed.n_items, code, last, out[part])
 
 
 def _first(found: list[tuple[int, ...]], bounds: list[tuple[int, int]], at: int) -> tuple[int, int]:

@@ -134,7 +134,8 @@ def join(admitted: Admitted, duplicates: str, n_threads: int | None) -> Hits:
 
 def _join_block(admitted: Admitted, duplicates: str, lo: int, hi: int) -> tuple[NDArray[Any], ...]:
     """Return ranks of hits, numbers of hits and of relevant items, gains, and ideal gains."""
-    from toplist.kernels import joining, readonly
+    from toplist.kernels import join as kernels
+    from toplist.kernels import readonly
 
     ranked, truth = admitted.ranked, admitted.truth
     listed, relevant = ranked.offsets[lo : hi + 1], truth.offsets[lo : hi + 1]
@@ -148,7 +149,7 @@ def _join_block(admitted: Admitted, duplicates: str, lo: int, hi: int) -> tuple[
         *(readonly(truth.items[part]), readonly(relevant)),
     )
     join = _seek if most <= 1 else _mark
-    tables = joining.tables_for(most, longest)
+    tables = kernels.tables_for(most, longest)
     user, *found = join(sides, worth, duplicates == "raise", tables)
     if user >= 0:
         raise _repeated(admitted, lo + user)
@@ -163,14 +164,15 @@ def _mark(
     sides: tuple[NDArray[Any], ...], worth: NDArray[Any], distinct: bool, tables: tuple[Any, ...]
 ) -> _Found:
     """Join any truths, by a table that marks the relevant ids of a user."""
-    from toplist.kernels import joining, readonly
+    from toplist.kernels import join as kernels
+    from toplist.kernels import readonly
 
     _, _, lengths, _, relevant = sides
     # as many hits as the shorter of list and truth, for each user
     room = int(np.minimum(lengths, np.diff(relevant)).sum())
     ranks, gains = np.empty(room, np.int32), np.empty(room if len(worth) else 0)
     n_hits, n_relevant = np.empty((2, len(lengths)), np.int64)
-    user = joining.join(
+    user = kernels.join(
         *(*sides, readonly(worth, np.float64), distinct, tables),
         *(ranks, gains, n_hits, n_relevant),
     )
@@ -211,14 +213,15 @@ def _repeated(admitted: Admitted, user: int) -> Exception:
 
 def _ideal_gains(admitted: Admitted, lo: int, hi: int) -> NDArray[np.float64]:
     """Return the gains of the distinct relevant items of a block of users, each's best first."""
-    from toplist.kernels import joining, readonly
+    from toplist.kernels import join as kernels
+    from toplist.kernels import readonly
 
     truth = admitted.truth
     assert truth.gains is not None
     offsets = truth.offsets[lo : hi + 1]
     part = slice(offsets[0], offsets[-1])
     out = np.empty(offsets[-1] - offsets[0])
-    n = joining.ideals(
+    n = kernels.ideals(
         readonly(truth.items[part]), readonly(offsets), readonly(truth.gains[part], np.float64), out
     )
     return out[:n]

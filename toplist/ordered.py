@@ -125,7 +125,7 @@ def _refuse_missing(log: Log, times: Times) -> None:
 
 def _by_user(users: Rows, n_users: int, times: Rows, drawn: Rows) -> Rows:
     """Return the rows user by user, by time, and by lot where the times are equal."""
-    from toplist.kernels import grouping, ordering, readonly
+    from toplist.kernels import grouping, histories, readonly
 
     offsets = offsets_of(np.bincount(users, minlength=n_users))
     rows, nothing = np.empty(len(users), np.int64), np.empty(0)
@@ -133,15 +133,15 @@ def _by_user(users: Rows, n_users: int, times: Rows, drawn: Rows) -> Rows:
         *(readonly(users), readonly(np.arange(len(users))), readonly(nothing, np.float64)),
         *(offsets[:-1].copy(), rows, nothing),
     )
-    ordering.order_within(readonly(offsets), readonly(times), readonly(drawn), rows)
+    histories.order_within(readonly(offsets), readonly(times), readonly(drawn), rows)
     return rows
 
 
 def _occurrences(users: Rows, n_users: int, items: Rows, rows: Rows) -> tuple[Rows, Rows]:
     """Return, by row, how often its user's item stands before it and after it."""
-    from toplist.kernels import ordering, readonly
+    from toplist.kernels import histories, readonly
 
     offsets = offsets_of(np.bincount(users, minlength=n_users))
     nth, later = np.empty((2, len(rows)), np.int64)
-    ordering.occurrences(readonly(offsets), readonly(items), readonly(rows), nth, later)
+    histories.occurrences(readonly(offsets), readonly(items), readonly(rows), nth, later)
     return nth, later

@@ -52,7 +52,7 @@ def log_loss(
     >>> round(log_loss([1, 0], [0.9, 0.2]), 6)
     0.164252
     """
-    from toplist.kernels import valuing
+    from toplist.kernels import pointwise as kernels
 
     if not 0 <= clip < 0.5:
         raise ValueError(f"clip must be from 0 to below 0.5, not {clip!r}")
@@ -63,7 +63,7 @@ def log_loss(
             f"row {bad[0]} has prediction {rows.predictions[bad[0]]:g}: a probability from 0 to 1 "
             "is needed"
         )
-    return _mean_loss(valuing.LOG, rows, clip)
+    return _mean_loss(kernels.LOG, rows, clip)
 
 
 def mae(
@@ -86,9 +86,9 @@ def mae(
     >>> mae([4, 2, 5], [3.5, 2, 4])
     0.5
     """
-    from toplist.kernels import valuing
+    from toplist.kernels import pointwise as kernels
 
-    return _mean_loss(valuing.ABSOLUTE, read((labels, predictions), columns, weights))
+    return _mean_loss(kernels.ABSOLUTE, read((labels, predictions), columns, weights))
 
 
 def rmse(
@@ -110,15 +110,16 @@ def rmse(
     >>> rmse([4, 2], [3, 1])
     1.0
     """
-    from toplist.kernels import valuing
+    from toplist.kernels import pointwise as kernels
 
-    return math.sqrt(_mean_loss(valuing.SQUARED, read((labels, predictions), columns, weights)))
+    return math.sqrt(_mean_loss(kernels.SQUARED, read((labels, predictions), columns, weights)))
 
 
 def _mean_loss(kind: int, rows: Predictions, clip: float = 0.0) -> float:
-    from toplist.kernels import readonly, valuing
+    from toplist.kernels import pointwise as kernels
+    from toplist.kernels import readonly
 
     weights = np.empty(0) if rows.weights is None else rows.weights
     arrays = (readonly(one, np.float64) for one in (rows.labels, rows.predictions, weights))
-    total, weight = valuing.loss(kind, *arrays, clip)
+    total, weight = kernels.loss(kind, *arrays, clip)
     return float(total / weight) if weight > 0 else math.nan

@@ -63,14 +63,15 @@ def auc(
     >>> auc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
     0.75
     """
-    from toplist.kernels import readonly, valuing
+    from toplist.kernels import pointwise as kernels
+    from toplist.kernels import readonly
 
     rows = read((labels, predictions), columns, weights, finite=False).binary()
     positive = rows.labels > 0
     if rows.weights is None:
         sides = [np.sort(rows.predictions[side]) for side in (positive, ~positive)]
         pairs = 2 * len(sides[0]) * len(sides[1])
-        twice = valuing.wins(*(readonly(side, np.float64) for side in sides))
+        twice = kernels.wins(*(readonly(side, np.float64) for side in sides))
         return float(twice / pairs) if pairs else math.nan
     arrays, sums = [], []
     for side in (positive, ~positive):
@@ -79,7 +80,7 @@ def auc(
         arrays += [readonly(values[order], np.float64), readonly(weight[order], np.float64)]
         sums.append(math.fsum(weight))
     weight_of_pairs = 2 * sums[0] * sums[1]
-    return float(valuing.weighted_wins(*arrays) / weight_of_pairs) if weight_of_pairs else math.nan
+    return float(kernels.weighted_wins(*arrays) / weight_of_pairs) if weight_of_pairs else math.nan
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,7 +176,8 @@ def user_auc(
     >>> found.auc.tolist()
     [1.0, 0.5, nan]
     """
-    from toplist.kernels import readonly, valuing
+    from toplist.kernels import pointwise as kernels
+    from toplist.kernels import readonly
 
     rows = read((users, labels, predictions), columns, of_users=True, finite=False).binary()
     assert rows.users is not None
@@ -186,7 +188,7 @@ def user_auc(
     n_positives = np.bincount(row_of[positive], minlength=len(numbering))
     offsets = offsets_of(n_rows)
     front, back, placed = offsets[:-1].copy(), offsets[1:].copy(), np.empty(len(row_of))
-    valuing.place_by_label(
+    kernels.place_by_label(
         *(readonly(row_of), readonly(positive, np.bool_), readonly(rows.predictions, np.float64)),
         *(front, back, placed),
     )
@@ -195,7 +197,7 @@ def user_auc(
     def count(lo: int, hi: int) -> None:
         part = placed[offsets[lo] : offsets[hi]]
         here = readonly(offsets[lo : hi + 1]), readonly(front[lo:hi])
-        valuing.wins_by_user(*here, part, twice[lo:hi])
+        kernels.wins_by_user(*here, part, twice[lo:hi])
 
     for _ in blocks.run(count, blocks.bounds(offsets), n_threads):
         pass

@@ -69,7 +69,8 @@ def top_k(
     >>> lists[0].tolist()
     [2, 1, 0]
     """
-    from toplist.kernels import readonly, selecting
+    from toplist.kernels import readonly
+    from toplist.kernels import scores as kernels
 
     if ties == "average":
         raise ValueError(
@@ -87,7 +88,7 @@ def top_k(
 
     def block(lo: int, hi: int) -> None:
         offsets = excluded.offsets[lo : hi + 1]
-        row, column = selecting.top_k(
+        row, column = kernels.top_k(
             *(readonly(array[lo:hi], dtype), readonly(excluded.items[offsets[0] : offsets[-1]])),
             *(readonly(offsets), np.zeros(n_items, np.uint8), np.empty(k, dtype)),
             *(out[lo:hi], counts[lo:hi]),
@@ -218,14 +219,15 @@ def _discounted(
     average: bool,
     n_threads: int | None,
 ) -> NDArray[np.float64]:
-    from toplist.kernels import readonly, selecting
+    from toplist.kernels import readonly
+    from toplist.kernels import scores as kernels
 
     out = np.empty((len(array), depth))
     discount = readonly(METRICS["dcg"].discounts(depth), np.float64)
 
     def block(lo: int, hi: int) -> None:
         part, gains = readonly(array[lo:hi], np.float64), readonly(worth[lo:hi], np.float64)
-        row, column = selecting.discounted_gains(part, gains, discount, average, out[lo:hi])
+        row, column = kernels.discounted_gains(part, gains, discount, average, out[lo:hi])
         _refuse_nan(row + lo if row >= 0 else row, column)
 
     _run(block, array.shape[0], array.shape[1], n_threads)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from toplist.kernels import kernel
-from toplist.kernels.joining import _repeats
+from toplist.kernels.join import _repeats
 
 
 @kernel

@@ -3,7 +3,7 @@
 import numpy as np
 
 from toplist.kernels import kernel
-from toplist.kernels.joining import GOLDEN
+from toplist.kernels.join import GOLDEN
 
 
 @kernel
