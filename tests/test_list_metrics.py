@@ -9,7 +9,7 @@ import pytest
 
 import toplist as tl
 from toplist import beyond, cli, pointwise, text_columns
-from toplist.list_metrics import LIST_METRICS
+from toplist.metrics.beyond_accuracy import LIST_METRICS
 
 LISTS = [[5, 7, 3], [4, 5, 2], [2, 3, 5], [1, 4, 6], [5, 3, 7]]
 TRUTHS = [{5}, {2}, {0}, {1, 6}, set()]

@@ -15,8 +15,6 @@ lists themselves (coverage, popularity, diversity), `pointwise` predicted values
 
 import typing as _typing
 
-from toplist.conventions import CONVENTIONS as CONVENTIONS
-from toplist.conventions import Convention as Convention
 from toplist.evaluate import conformance as conformance
 from toplist.evaluate import top_k_eval as top_k_eval
 from toplist.functions import cg as cg
@@ -32,10 +30,12 @@ from toplist.functions import recall as recall
 from toplist.hits import Hits as Hits
 from toplist.lists import Lists as Lists
 from toplist.matching import match as match
-from toplist.metrics import METRICS as METRICS
-from toplist.metrics import Metric as Metric
-from toplist.parts import DISCOUNTS as DISCOUNTS
-from toplist.parts import DIVISORS as DIVISORS
+from toplist.metrics.conventions import CONVENTIONS as CONVENTIONS
+from toplist.metrics.conventions import Convention as Convention
+from toplist.metrics.definitions import METRICS as METRICS
+from toplist.metrics.definitions import Metric as Metric
+from toplist.metrics.parts import DISCOUNTS as DISCOUNTS
+from toplist.metrics.parts import DIVISORS as DIVISORS
 from toplist.results import TopKResult as TopKResult
 
 if _typing.TYPE_CHECKING:

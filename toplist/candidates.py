@@ -20,7 +20,7 @@ from toplist.checks import choice, whole
 from toplist.evaluate import DEFAULT, top_k_eval
 from toplist.excluding import columns_to_leave_out
 from toplist.hits import Hits
-from toplist.metrics import Metric
+from toplist.metrics.definitions import Metric
 from toplist.placing import TIES, columns_of, rank_among
 from toplist.results import TopKResult
 from toplist.sampled import SAMPLERS, Sampled, SampledMetricsWarning

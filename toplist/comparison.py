@@ -9,7 +9,7 @@ from typing import Any
 from toplist import describe, plots, tables
 from toplist.differences import differences
 from toplist.markup import Cell, Report, Table
-from toplist.metrics import Metric
+from toplist.metrics.definitions import Metric
 from toplist.results import TopKResult
 from toplist.shown import Shown
 

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from toplist.conventions import CONVENTIONS, policies, same_formula
-from toplist.formulas import GAIN_WORDS, SYMBOLS, formula
-from toplist.list_metrics import ListMetric
 from toplist.means import Means
-from toplist.metrics import PARAMETRIC, Metric
+from toplist.metrics.beyond_accuracy import ListMetric
+from toplist.metrics.conventions import CONVENTIONS, policies, same_formula
+from toplist.metrics.definitions import PARAMETRIC, Metric
+from toplist.metrics.formulas import GAIN_WORDS, SYMBOLS, formula
 
 
 def account(result: Means) -> str:

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from toplist.conventions import policies
 from toplist.describe import asked, averaging, rules, sampling
 from toplist.means import Means
+from toplist.metrics.conventions import policies
 
 Results = Mapping[str, Means]
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from toplist.candidates import SampledRanks
 from toplist.checks import whole
-from toplist.metrics import Metric
+from toplist.metrics.definitions import Metric
 from toplist.moments import Moments
 from toplist.plans import entries_of, rules_of
 

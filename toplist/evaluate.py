@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from toplist.checks import choice, whole
-from toplist.conventions import CONVENTIONS
 from toplist.grades import Grading
 from toplist.hits import Hits
 from toplist.matching import joined
-from toplist.metrics import Metric
+from toplist.metrics.conventions import CONVENTIONS
+from toplist.metrics.definitions import Metric
 from toplist.options import DUPLICATES, UNKNOWN, Joining, Known
 from toplist.plans import Plan, plan_of
 from toplist.results import TopKResult

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from toplist import per_user
 from toplist.hits import Hits
-from toplist.list_metrics import ListMetric
+from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.moments import ListAverages
 from toplist.population import Population
 from toplist.terms import Terms, difference

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from toplist import blocks
 from toplist.hits import Hits
 from toplist.lists import offsets_of
-from toplist.metrics import COUNTS, Metric
+from toplist.metrics.definitions import COUNTS, Metric
 from toplist.rows import rows_of
 
 Floats = NDArray[np.float64]

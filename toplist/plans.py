@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from toplist import population
 from toplist.checks import choice, whole
-from toplist.conventions import CONVENTIONS, EMPTY, MISSING, Convention
 from toplist.flat import name_user
 from toplist.hits import Hits
-from toplist.list_metrics import LIST_METRICS, ListMetric, named
-from toplist.metrics import METRICS, Metric
+from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetric, named
+from toplist.metrics.conventions import CONVENTIONS, EMPTY, MISSING, Convention
+from toplist.metrics.definitions import METRICS, Metric
+from toplist.metrics.names import parse
 from toplist.results import TopKResult
-from toplist.spelling import parse
 from toplist.terms import Entry, Terms
 
 if TYPE_CHECKING:

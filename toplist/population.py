@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from toplist import blocks
 from toplist.hits import Hits
 from toplist.lists import offsets_of
-from toplist.metrics import COUNTS, Metric
+from toplist.metrics.definitions import COUNTS, Metric
 from toplist.moments import Moments, Pooled
 from toplist.per_user import divisor_filler, filler
 from toplist.rows import Rows, rows_of

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from toplist import describe, tables
 from toplist.checks import choice
-from toplist.formulas import STYLES
 from toplist.markup import Report
 from toplist.means import Means
+from toplist.metrics.formulas import STYLES
 from toplist.shown import Shown
 
 if TYPE_CHECKING:

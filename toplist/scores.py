@@ -18,7 +18,7 @@ from toplist.checks import choice, whole
 from toplist.excluding import columns_to_leave_out
 from toplist.grades import Grading
 from toplist.lists import Lists, offsets_of
-from toplist.metrics import METRICS
+from toplist.metrics.definitions import METRICS
 
 TIES = ("average", "order")
 

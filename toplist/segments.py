@@ -14,7 +14,7 @@ from toplist.hits import Hits, trusted
 from toplist.lists import offsets_of
 from toplist.markup import Cell, Report, Table
 from toplist.means import Means
-from toplist.metrics import Metric
+from toplist.metrics.definitions import Metric
 from toplist.shown import Shown
 
 Rows = NDArray[np.int64]

@@ -24,7 +24,7 @@ from toplist.keyed import Keyed, admit_aligned
 from toplist.list_results import ListResult
 from toplist.loading import TEXT_FORMATS, load
 from toplist.matching import join
-from toplist.metrics import Metric
+from toplist.metrics.definitions import Metric
 from toplist.options import DUPLICATES, Joining, Known
 from toplist.plans import Plan, plan_of
 from toplist.readers import FORMATS, PathLike, format_of

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from toplist.describe import asked, folded, numbers, rule_lines
-from toplist.formulas import SYMBOLS, formula
 from toplist.markup import Cell, Report, Table
 from toplist.means import Means
+from toplist.metrics.formulas import SYMBOLS, formula
 
 # The columns that stand in one table of several results; more make a table per metric.
 WIDE = 8

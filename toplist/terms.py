@@ -3,8 +3,8 @@
 from dataclasses import dataclass, fields
 
 from toplist.grades import Grading
-from toplist.list_metrics import ListMetric
-from toplist.metrics import Metric
+from toplist.metrics.beyond_accuracy import ListMetric
+from toplist.metrics.definitions import Metric
 from toplist.sampled import Sampled
 
 

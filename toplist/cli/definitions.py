@@ -4,12 +4,12 @@ import argparse
 from typing import Any
 
 from toplist.checks import whole
-from toplist.conventions import CONVENTIONS, Convention, policies, same_formula
 from toplist.evaluate import conformance
-from toplist.formulas import SYMBOLS, formula
-from toplist.list_metrics import LIST_METRICS, ListMetric
 from toplist.markup import aligned
-from toplist.spelling import parse
+from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetric
+from toplist.metrics.conventions import CONVENTIONS, Convention, policies, same_formula
+from toplist.metrics.formulas import SYMBOLS, formula
+from toplist.metrics.names import parse
 
 
 def add(commands: Any) -> None:

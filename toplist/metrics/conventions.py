@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from toplist.metrics import METRICS, Metric
+from toplist.metrics.definitions import METRICS, Metric
 
 EMPTY = ("skip", "zero", "raise")
 MISSING = ("zero", "skip", "raise")

@@ -2,8 +2,8 @@
 
 import re
 
-from toplist.conventions import Convention
-from toplist.metrics import METRICS, PARAMETRIC, Metric
+from toplist.metrics.conventions import Convention
+from toplist.metrics.definitions import METRICS, PARAMETRIC, Metric
 
 _SPELLING = re.compile(
     r"(?P<name>[^@()]+)(\((?P<parameter>\w+)=(?P<value>[^@()=]+)\))?(@(?P<k>.+))?"
@@ -21,7 +21,7 @@ def parse(entry: str | Metric, convention: Convention) -> tuple[Metric, int | No
 
     Examples
     --------
-    >>> from toplist.conventions import CONVENTIONS
+    >>> from toplist.metrics.conventions import CONVENTIONS
     >>> metric, k = parse("rbp(p=0.5)@10", CONVENTIONS["standard"])
     >>> metric.name, k
     ('rbp(p=0.5)', 10)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.parts import DISCOUNTS, DIVISORS, Array, Discount, Divisor, Geometric, table_of
+from toplist.metrics.parts import DISCOUNTS, DIVISORS, Array, Discount, Divisor, Geometric, table_of
 
 COUNTS = ("each", "nth", "first")
 

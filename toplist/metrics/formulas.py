@@ -2,8 +2,8 @@
 
 import re
 
-from toplist.metrics import Metric
-from toplist.parts import Discount
+from toplist.metrics.definitions import Metric
+from toplist.metrics.parts import Discount
 
 STYLES = ("text", "latex")
 
@@ -29,7 +29,7 @@ def formula(metric: Metric, style: str = "text") -> str:
 
     Examples
     --------
-    >>> from toplist.metrics import METRICS
+    >>> from toplist.metrics.definitions import METRICS
     >>> formula(METRICS["map"])
     'map@k = sum over r_j <= k of j / r_j, divided by min(k,R)'
     >>> print(formula(METRICS["mrr"], "latex"))
