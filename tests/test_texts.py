@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import toplist as tl
-from toplist import texts
+from toplist.inputs import factorize
 
 WORDS = st.text(max_size=12) | st.sampled_from(["", "a", "b", "item0000000001", "item0000000002"])
 
@@ -21,14 +21,14 @@ def arrays(strings):
 @settings(deadline=None)
 @given(st.lists(WORDS, min_size=1, max_size=60))
 def test_numbers_are_those_of_a_dictionary(strings):
-    codes, names = texts.numbered(*arrays(strings))
+    codes, names = factorize.numbered(*arrays(strings))
     assert names == list(dict.fromkeys(strings))
     assert [names[code] for code in codes] == strings
 
 
 def test_many_distinct_strings_make_the_table_grow():
     strings = [f"item{i * 7919 % 40_000}" for i in range(100_000)]
-    codes, names = texts.numbered(*arrays(strings))
+    codes, names = factorize.numbered(*arrays(strings))
     assert len(names) == 40_000
     assert [names[code] for code in codes.tolist()] == strings
 
@@ -50,9 +50,9 @@ def test_strings_of_one_hash_stay_apart(monkeypatch):
 
 
 def test_strings_joined_by_nul():
-    assert texts.joined("a\0b\0a", 3)[1] == ["a", "b"]
-    assert texts.joined("a\0b\0a", 2) is None  # one of the two holds a NUL
-    assert texts.joined("", 1)[1] == [""]
+    assert factorize.joined("a\0b\0a", 3)[1] == ["a", "b"]
+    assert factorize.joined("a\0b\0a", 2) is None  # one of the two holds a NUL
+    assert factorize.joined("", 1)[1] == [""]
 
 
 STRANGE = ["", "a\0b", "ä", "漢字", "x" * 300, "a", "b"]

@@ -28,7 +28,7 @@ from toplist.functions import precision as precision
 from toplist.functions import rbp as rbp
 from toplist.functions import recall as recall
 from toplist.hits import Hits as Hits
-from toplist.lists import Lists as Lists
+from toplist.inputs.lists import Lists as Lists
 from toplist.matching import match as match
 from toplist.metrics.conventions import CONVENTIONS as CONVENTIONS
 from toplist.metrics.conventions import Convention as Convention

@@ -17,14 +17,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist import frames, parquet
-from toplist.adapters import PlainTable
-from toplist.frames import Meet
-from toplist.keyed import Keyed
-from toplist.named import Table
-from toplist.options import renamed
+from toplist import parquet
+from toplist.inputs import tables
+from toplist.inputs.adapters import PlainTable
+from toplist.inputs.factorize import Column
+from toplist.inputs.keyed import Keyed
+from toplist.inputs.named import Table
+from toplist.inputs.options import renamed
+from toplist.inputs.tables import Meet
 from toplist.readers import GRADE, NUMBER, Columns, Format, PathLike, Source, format_of, rows
-from toplist.texts import Column
 
 TEXT = 1 << 17  # rows in a part of a text file: some 30 MB of Python objects
 
@@ -127,6 +128,6 @@ class Stream:
 
     def _read(self, table: Table, meet: Meet) -> Keyed:
         try:
-            return frames.read(table, meet)
+            return tables.read(table, meet)
         except (ValueError, TypeError) as error:
             raise type(error)(f"{os.fspath(self.path)}: {error}") from None

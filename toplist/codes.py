@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.texts import Column, Numbering, textual
+from toplist.inputs.factorize import Column, Numbering, textual
 
 
 class Codes:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from toplist.checks import choice
 from toplist.exposure import Curves, Exposure, exposure
-from toplist.options import Reading
+from toplist.inputs.options import Reading
 
 Floats = NDArray[np.float64]
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.lists import Lists, offsets_of
+from toplist.inputs.lists import Lists, offsets_of
 
 
 def columns_to_leave_out(exclude: Any, n_users: int, n_items: int) -> Lists:

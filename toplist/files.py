@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from toplist.options import COLUMNS as COLUMNS
+from toplist.inputs.options import COLUMNS as COLUMNS
 from toplist.readers import FINITE, GRADE, NUMBER, Columns, Format, Id, PathLike, Source, rows
 from toplist.readers import FORMATS as FORMATS
 from toplist.readers import format_of as format_of

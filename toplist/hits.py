@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from toplist.flat import name_user
-from toplist.grades import STANDARD, Grading
-from toplist.lists import offsets_of
+from toplist.inputs.flatten import name_user
+from toplist.inputs.grades import STANDARD, Grading
+from toplist.inputs.lists import offsets_of
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,10 +17,10 @@ from toplist import blocks
 from toplist.concentration import gini, item_coverage, shannon_entropy
 from toplist.diversity import Diversity
 from toplist.exposure import Exposure, exposure
+from toplist.inputs.options import Known
 from toplist.item_values import novelty_of, popularity_of, tail_of
 from toplist.listed import Listed
 from toplist.metrics.beyond_accuracy import ListMetric
-from toplist.options import Known
 
 Floats = NDArray[np.float64]
 

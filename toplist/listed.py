@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from toplist import blocks
 from toplist.checks import choice, whole
-from toplist.flat import Flat, name_user
 from toplist.hits import Hits
-from toplist.ids import encode
-from toplist.inputs import admit_ranks
-from toplist.options import DUPLICATES
-from toplist.texts import Numbering
+from toplist.inputs.factorize import Numbering
+from toplist.inputs.flatten import Flat, name_user
+from toplist.inputs.forms import admit_ranks
+from toplist.inputs.ids import encode
+from toplist.inputs.options import DUPLICATES
 
 Ints = NDArray[np.int64]
 

@@ -4,12 +4,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from toplist import files, frames, parquet
-from toplist.keyed import Keyed
-from toplist.named import Table
-from toplist.options import renamed
+from toplist import files, parquet
+from toplist.inputs import tables
+from toplist.inputs.factorize import textual
+from toplist.inputs.keyed import Keyed
+from toplist.inputs.named import Table
+from toplist.inputs.options import renamed
 from toplist.readers import PathLike
-from toplist.texts import textual
 
 TEXT_FORMATS = ("csv", "tsv", "trec")
 
@@ -45,7 +46,7 @@ def _of_parquet(
     frame = parquet.read(path, renamed(columns))
     side, order = ("ranks", order) if ranked else ("ground_truths", None)
     try:
-        lists = frames.read(Table(frame, side, renamed(columns), order))
+        lists = tables.read(Table(frame, side, renamed(columns), order))
     except (ValueError, TypeError) as error:
         raise type(error)(f"{path}: {error}") from None
     if as_text:

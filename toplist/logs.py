@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist import columns as cols
 from toplist import lots
-from toplist.ids import kinds_of
-from toplist.options import renamed
-from toplist.texts import Column, Numbering
+from toplist.inputs import dataframes as cols
+from toplist.inputs.factorize import Column, Numbering
+from toplist.inputs.ids import kinds_of
+from toplist.inputs.options import renamed
 from toplist.times import Times, times_of
 
 COLUMNS = ("user_id", "item_id", "timestamp")

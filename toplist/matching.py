@@ -9,15 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist import blocks, strings
-from toplist.admitted import Admitted
+from toplist import blocks
 from toplist.checks import choice
-from toplist.flat import name_user
-from toplist.grades import STANDARD, Grading
 from toplist.hits import Hits, trusted
-from toplist.inputs import admit
-from toplist.lists import offsets_of
-from toplist.options import DUPLICATES
+from toplist.inputs import strings
+from toplist.inputs.flatten import name_user
+from toplist.inputs.forms import admit
+from toplist.inputs.grades import STANDARD, Grading
+from toplist.inputs.lists import offsets_of
+from toplist.inputs.options import DUPLICATES
+from toplist.inputs.sides import Admitted
 
 
 def match(

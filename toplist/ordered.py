@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from toplist import lots
 from toplist.checks import choice
-from toplist.lists import offsets_of
+from toplist.inputs.lists import offsets_of
 from toplist.logs import Log, read_log
 from toplist.times import Times, instant
 

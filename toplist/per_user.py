@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from toplist import blocks
 from toplist.hits import Hits
-from toplist.lists import offsets_of
+from toplist.inputs.lists import offsets_of
 from toplist.metrics.definitions import COUNTS, Metric
 from toplist.rows import rows_of
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from toplist import blocks
 from toplist.checks import choice
 from toplist.excluding import columns_to_leave_out
-from toplist.flat import name_user
+from toplist.inputs.flatten import name_user
 from toplist.matching import match
 
 TIES = ("order", "best", "worst", "average")

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from toplist.predictions import Predictions, read
+from toplist.inputs.predictions import Predictions, read
 from toplist.roc import UserAUC, auc, gauc, user_auc
 
 __all__ = ["UserAUC", "auc", "gauc", "log_loss", "mae", "rmse", "user_auc"]

@@ -19,7 +19,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from itertools import repeat
 from typing import Any
 
-from toplist.options import renamed
+from toplist.inputs.options import renamed
 from toplist.progress import bar
 
 FORMATS = ("csv", "tsv", "jsonl", "trec", "parquet")

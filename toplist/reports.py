@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist.checks import choice
-from toplist.lists import Lists
+from toplist.inputs.lists import Lists
 from toplist.logs import Ids, Log
 
 PARTS = ("train", "test", "validation")

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from toplist import blocks
 from toplist.checks import choice
-from toplist.lists import offsets_of
-from toplist.predictions import Predictions, read
-from toplist.texts import Numbering
+from toplist.inputs.factorize import Numbering
+from toplist.inputs.lists import offsets_of
+from toplist.inputs.predictions import Predictions, read
 
 Floats = NDArray[np.float64]
 

@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 from toplist import blocks
 from toplist.checks import choice, whole
 from toplist.excluding import columns_to_leave_out
-from toplist.grades import Grading
-from toplist.lists import Lists, offsets_of
+from toplist.inputs.grades import Grading
+from toplist.inputs.lists import Lists, offsets_of
 from toplist.metrics.definitions import METRICS
 
 TIES = ("average", "order")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from toplist import describe, population, tables
 from toplist.hits import Hits, trusted
-from toplist.lists import offsets_of
+from toplist.inputs.lists import offsets_of
 from toplist.markup import Cell, Report, Table
 from toplist.means import Means
 from toplist.metrics.definitions import Metric

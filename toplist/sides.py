@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from toplist import columns as cols
-from toplist.lists import Lists
+from toplist.inputs import dataframes as cols
+from toplist.inputs.lists import Lists
 from toplist.logs import read_log
 
 Sides = dict[Any, list[Any]]

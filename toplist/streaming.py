@@ -18,18 +18,18 @@ from toplist.batches import SplitUserError, Stream
 from toplist.checks import choice
 from toplist.codes import Codes, Users
 from toplist.evaluate import DEFAULT, hits_of, lists_of
-from toplist.flat import Flat
-from toplist.grades import Grading
-from toplist.keyed import Keyed, admit_aligned
+from toplist.inputs.factorize import Column, textual
+from toplist.inputs.flatten import Flat
+from toplist.inputs.grades import Grading
+from toplist.inputs.keyed import Keyed, admit_aligned
+from toplist.inputs.options import DUPLICATES, Joining, Known
 from toplist.list_results import ListResult
 from toplist.loading import TEXT_FORMATS, load
 from toplist.matching import join
 from toplist.metrics.definitions import Metric
-from toplist.options import DUPLICATES, Joining, Known
 from toplist.plans import Plan, plan_of
 from toplist.readers import FORMATS, PathLike, format_of
 from toplist.results import TopKResult
-from toplist.texts import Column, textual
 from toplist.waiting import Waiting
 
 # Ids of ranked lists that may wait before the truth is read ahead for them: 32 MB.

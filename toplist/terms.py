@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, fields
 
-from toplist.grades import Grading
+from toplist.inputs.grades import Grading
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import Metric
 from toplist.sampled import Sampled

@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.keyed import Keyed
-from toplist.lists import offsets_of
+from toplist.inputs.keyed import Keyed
+from toplist.inputs.lists import offsets_of
 
 
 class Waiting:

@@ -9,9 +9,9 @@ from toplist.cli import reports, segmenting
 from toplist.cli.items import known_items, padding_of
 from toplist.cli.options import renaming
 from toplist.evaluate import DEFAULT
-from toplist.grades import GAINS, Grading
+from toplist.inputs.grades import GAINS, Grading
+from toplist.inputs.options import DUPLICATES, UNKNOWN
 from toplist.metrics.conventions import CONVENTIONS, EMPTY, MISSING
-from toplist.options import DUPLICATES, UNKNOWN
 from toplist.plans import entries_of
 from toplist.results import TopKResult
 from toplist.streaming import top_k_eval_files

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.flat import Flat
-from toplist.grades import Grading
-from toplist.lists import Lists
+from toplist.inputs.flatten import Flat
+from toplist.inputs.grades import Grading
+from toplist.inputs.lists import Lists
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,8 +7,8 @@ What an argument means is decided by its type, never by its length or its values
 - an id is never a container; strings and bytes are ids;
 - a container of containers, a 2-D array or `Lists` holds many users, a mapping keys them.
 
-The ids themselves go through `toplist.ids`. Behind the door nothing is validated again, except
-for repeats in a list, which the join finds on its way.
+The ids themselves go through `toplist.inputs.ids`. Behind the door nothing is validated again,
+except for repeats in a list, which the join finds on its way.
 """
 
 import sys
@@ -17,10 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from toplist import grades
-from toplist.admitted import Admitted
 from toplist.checks import whole
-from toplist.containers import (
+from toplist.inputs import grades
+from toplist.inputs.containers import (
     CONTAINERS,
     flatten,
     is_container,
@@ -29,11 +28,12 @@ from toplist.containers import (
     refuse_unranked,
     truth_type,
 )
-from toplist.flat import Flat
-from toplist.foreign import native
-from toplist.grades import STANDARD, Grading
-from toplist.ids import encode
-from toplist.lists import Lists
+from toplist.inputs.flatten import Flat
+from toplist.inputs.foreign import native
+from toplist.inputs.grades import STANDARD, Grading
+from toplist.inputs.ids import encode
+from toplist.inputs.lists import Lists
+from toplist.inputs.sides import Admitted
 
 
 def admit(
@@ -58,7 +58,7 @@ def admit(
         k = whole(k, "k")
     ranks, ground_truths = native(ranks, "ranks"), native(ground_truths, "ground_truths")
     if _by_user(ranks) or _by_user(ground_truths):
-        from toplist.tabled import admit_tables  # a quarter of the import of toplist
+        from toplist.inputs.tabled import admit_tables  # a quarter of the import of toplist
 
         return admit_tables(ranks, ground_truths, k, padding, grading, columns)
     users, rank_rows, truth_rows, single, n_extra = _arrange(ranks, ground_truths)
@@ -93,7 +93,7 @@ def admit(
 
 def _by_user(value: Any) -> bool:
     """Whether a side is a table, or lists that were read from one."""
-    keyed = sys.modules.get("toplist.keyed")
+    keyed = sys.modules.get("toplist.inputs.keyed")
     return is_frame(value) or (keyed is not None and isinstance(value, keyed.Keyed))
 
 
@@ -113,7 +113,7 @@ def admit_ranks(
     """
     ranks = native(ranks, "ranks")
     if _by_user(ranks):
-        from toplist.tabled import lists_of
+        from toplist.inputs.tabled import lists_of
 
         lists = lists_of(ranks, "ranks", columns)
         flat = lists.flat()

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist import texts
-from toplist.ids import kinds_of
+from toplist.inputs import factorize
+from toplist.inputs.ids import kinds_of
 
 Offsets = NDArray[np.int64]
 
@@ -144,7 +144,7 @@ class _Polars:
         """Return codes (-1 for null) and the distinct values."""
         polars, series = sys.modules["polars"], frame[name]
         if series.dtype == polars.String and len(series) and not series.null_count():
-            found = texts.joined(series.str.join("\0").item(), len(series))
+            found = factorize.joined(series.str.join("\0").item(), len(series))
             if found is not None:
                 return found
         names = series.drop_nulls().unique().to_list()
@@ -225,7 +225,7 @@ class _Arrow:
         width = np.dtype(np.int64 if wide else np.int32)
         bounds = np.frombuffer(offsets, width, len(column) + 1, column.offset * width.itemsize)
         text = np.empty(0, np.uint8) if data is None else np.frombuffer(data, np.uint8)
-        return texts.numbered(text, bounds[:-1].astype(np.int64), bounds[1:].astype(np.int64))
+        return factorize.numbered(text, bounds[:-1].astype(np.int64), bounds[1:].astype(np.int64))
 
     @classmethod
     def lists(cls, frame: Any, name: str, side: str, first: int) -> tuple[Offsets, Any] | None:

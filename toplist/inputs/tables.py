@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist import columns as cols
-from toplist.grouped import Groups, by_rank, by_score, grouped, in_order
-from toplist.keyed import Keyed, keyed
-from toplist.named import Table
-from toplist.texts import Column
+from toplist.inputs import dataframes as cols
+from toplist.inputs.factorize import Column
+from toplist.inputs.grouped import Groups, by_rank, by_score, grouped, in_order
+from toplist.inputs.keyed import Keyed, keyed
+from toplist.inputs.named import Table
 
 # Called with the users of the lists, and the row where each list begins.
 Meet = Callable[[Column, NDArray[np.int64]], None]

@@ -1,8 +1,8 @@
 """Ids of any kind become 64-bit integers that are equal exactly where the ids are.
 
 Integers stay what they are. Strings are hashed, and the join verified afterwards, where it finds
-anything (`toplist.strings`). Everything else (bytes, integers beyond 64 bits, other hashables,
-and strings that cannot be hashed so) is numbered by one dictionary over both sides.
+anything (`toplist.inputs.strings`). Everything else (bytes, integers beyond 64 bits, other
+hashables, and strings that cannot be hashed so) is numbered by one dictionary over both sides.
 """
 
 import struct
@@ -23,9 +23,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist import strings
-from toplist.flat import Flat, compact, trim
-from toplist.lists import Lists
+from toplist.inputs import strings
+from toplist.inputs.flatten import Flat, compact, trim
+from toplist.inputs.lists import Lists
 
 _NEVER_ID = (
     *(bool, np.bool_, float, np.floating, complex, type(None)),

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.adapters import Offsets, Pandas, PlainTable, adapter_of
-from toplist.containers import is_frame as is_frame
-from toplist.ids import kinds_of
-from toplist.texts import Column
+from toplist.inputs.adapters import Offsets, Pandas, PlainTable, adapter_of
+from toplist.inputs.containers import is_frame as is_frame
+from toplist.inputs.factorize import Column
+from toplist.inputs.ids import kinds_of
 
 
 def known(frame: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.lists import Lists
+from toplist.inputs.lists import Lists
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.admitted import Admitted
-from toplist.containers import flatten, is_truth_container
-from toplist.flat import Flat, compact, trim
-from toplist.grades import Grading, apply
-from toplist.ids import encode_alone, integer_padding, kinds_of
-from toplist.lists import Lists, offsets_of
-from toplist.texts import Column, Numbering
+from toplist.inputs.containers import flatten, is_truth_container
+from toplist.inputs.factorize import Column, Numbering
+from toplist.inputs.flatten import Flat, compact, trim
+from toplist.inputs.grades import Grading, apply
+from toplist.inputs.ids import encode_alone, integer_padding, kinds_of
+from toplist.inputs.lists import Lists, offsets_of
+from toplist.inputs.sides import Admitted
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from toplist.containers import is_frame
-from toplist.lists import Lists
+from toplist.inputs.containers import is_frame
+from toplist.inputs.lists import Lists
 
 
 def native(value: Any, side: str) -> Any:
@@ -87,22 +87,22 @@ def _of_series(series: Any, side: str) -> dict[Any, Any]:
 
 def _of_column(value: Any, side: str) -> Any:
     """Return an Arrow array or a polars Series as `Lists`, or as a 1-D array of ids."""
-    from toplist import columns
+    from toplist.inputs import dataframes
 
     if hasattr(value, "to_frame"):
         table = value.rename("values").to_frame()
     else:
         table = sys.modules["pyarrow"].table({"values": value})
-    found = columns.lists(table, "values", side)
+    found = dataframes.lists(table, "values", side)
     if found is None:
         return _ids(table, side)
     return Lists(found[0], _ids(found[1], side))
 
 
 def _ids(table: Any, side: str) -> Any:
-    from toplist import columns
+    from toplist.inputs import dataframes
 
-    column = columns.ids(table, "values", side)
+    column = dataframes.ids(table, "values", side)
     if column.names is None:
         return column.codes
     return (

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist.checks import whole
-from toplist.columns import is_frame
+from toplist.inputs.dataframes import is_frame
 
 Floats = NDArray[np.float64]
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist import columns as cols
-from toplist.flat import Flat
-from toplist.ids import encode
-from toplist.options import renamed
-from toplist.texts import Column
+from toplist.inputs import dataframes as cols
+from toplist.inputs.factorize import Column
+from toplist.inputs.flatten import Flat
+from toplist.inputs.ids import encode
+from toplist.inputs.options import renamed
 
 Floats = NDArray[np.float64]
 

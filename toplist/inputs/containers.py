@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from toplist import grades
-from toplist.flat import Flat
-from toplist.lists import Lists
+from toplist.inputs import grades
+from toplist.inputs.flatten import Flat
+from toplist.inputs.lists import Lists
 
 CONTAINERS = (list, tuple, range)
 

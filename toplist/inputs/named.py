@@ -6,8 +6,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from toplist import columns as cols
-from toplist.texts import Column
+from toplist.inputs import dataframes as cols
+from toplist.inputs.factorize import Column
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.lists import offsets_of
-from toplist.texts import Column, Numbering
+from toplist.inputs.factorize import Column, Numbering
+from toplist.inputs.lists import offsets_of
 
 
 @dataclass(frozen=True, eq=False)

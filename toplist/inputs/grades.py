@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.flat import Flat, name_user
-from toplist.lists import Lists
+from toplist.inputs.flatten import Flat, name_user
+from toplist.inputs.lists import Lists
 
 GAINS = ("linear", "exponential")
 

@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
-from toplist import frames
-from toplist.admitted import Admitted
-from toplist.columns import known
-from toplist.containers import is_frame, refuse_unranked
-from toplist.grades import Grading
-from toplist.keyed import Keyed, admit_keyed, keyed
-from toplist.named import Table
-from toplist.options import renamed
+from toplist.inputs import tables
+from toplist.inputs.containers import is_frame, refuse_unranked
+from toplist.inputs.dataframes import known
+from toplist.inputs.grades import Grading
+from toplist.inputs.keyed import Keyed, admit_keyed, keyed
+from toplist.inputs.named import Table
+from toplist.inputs.options import renamed
+from toplist.inputs.sides import Admitted
 
 
 def admit_tables(
@@ -29,7 +29,7 @@ def admit_tables(
 def lists_of(value: Any, side: str, columns: Mapping[str, str] | None) -> Keyed:
     """Return one side of which the other is a table."""
     if is_frame(value):
-        return frames.read(Table(known(value), side, renamed(columns)))
+        return tables.read(Table(known(value), side, renamed(columns)))
     if isinstance(value, Keyed):
         return value
     if not isinstance(value, Mapping):

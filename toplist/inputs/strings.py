@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.flat import Flat
-from toplist.lists import Lists
+from toplist.inputs.flatten import Flat
+from toplist.inputs.lists import Lists
 
 # Users whose strings are joined at a time: about a megabyte of text for lists of 100.
 CHUNK = 512
