@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from strategies import ITEMS, int64_ids
 
 import toplist as tl
-from toplist import matching
+from toplist.matching import match
 
 ARRAYS = ("offsets", "ranks", "n_relevant", "n_listed", "gains", "ideal_gains")
 
@@ -24,7 +24,7 @@ def one_each(draw, items=ITEMS):
 def by_marking(*arguments, **options):
     """Join by the general way."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(matching, "_seek", matching._mark)
+        patch.setattr(match, "_seek", match._mark)
         return tl.match(*arguments, **options)
 
 
@@ -82,7 +82,7 @@ def test_the_fast_join_is_the_one_taken(monkeypatch):
     def refuse(*_):
         raise AssertionError("the general join was taken")
 
-    monkeypatch.setattr(matching, "_mark", refuse)
+    monkeypatch.setattr(match, "_mark", refuse)
     assert tl.match([[1, 2], [3]], [2, 4]).ranks.tolist() == [2]
     with pytest.raises(AssertionError, match="general"):
         tl.match([[1, 2], [3]], [[2], [4, 5]])

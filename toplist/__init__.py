@@ -27,9 +27,9 @@ from toplist.functions import ndcg as ndcg
 from toplist.functions import precision as precision
 from toplist.functions import rbp as rbp
 from toplist.functions import recall as recall
-from toplist.hits import Hits as Hits
 from toplist.inputs.lists import Lists as Lists
-from toplist.matching import match as match
+from toplist.matching.hits import Hits as Hits
+from toplist.matching.match import match as match
 from toplist.metrics.conventions import CONVENTIONS as CONVENTIONS
 from toplist.metrics.conventions import Convention as Convention
 from toplist.metrics.definitions import METRICS as METRICS

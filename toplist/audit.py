@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from toplist.flaws import CHECKS, Finding, Given
-from toplist.matching import match
+from toplist.matching.match import match
 from toplist.sides import by_user, is_log
 
 # What evaluating tells beside `CHECKS`.

@@ -19,7 +19,7 @@ from toplist import blocks, lots
 from toplist.checks import choice, whole
 from toplist.evaluate import DEFAULT, top_k_eval
 from toplist.excluding import columns_to_leave_out
-from toplist.hits import Hits
+from toplist.matching.hits import Hits
 from toplist.metrics.definitions import Metric
 from toplist.placing import TIES, columns_of, rank_among
 from toplist.results import TopKResult

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from toplist.checks import choice, whole
-from toplist.hits import Hits
 from toplist.inputs.grades import Grading
 from toplist.inputs.options import DUPLICATES, UNKNOWN, Joining, Known
-from toplist.matching import joined
+from toplist.matching.hits import Hits
+from toplist.matching.match import joined
 from toplist.metrics.conventions import CONVENTIONS
 from toplist.metrics.definitions import Metric
 from toplist.plans import Plan, plan_of

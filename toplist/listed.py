@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from toplist import blocks
 from toplist.checks import choice, whole
-from toplist.hits import Hits
 from toplist.inputs.factorize import Numbering
 from toplist.inputs.flatten import Flat, name_user
 from toplist.inputs.forms import admit_ranks
 from toplist.inputs.ids import encode
 from toplist.inputs.options import DUPLICATES
+from toplist.matching.hits import Hits
 
 Ints = NDArray[np.int64]
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import per_user
-from toplist.hits import Hits
+from toplist.matching.hits import Hits
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.moments import ListAverages
 from toplist.population import Population

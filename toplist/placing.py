@@ -12,7 +12,7 @@ from toplist import blocks
 from toplist.checks import choice
 from toplist.excluding import columns_to_leave_out
 from toplist.inputs.flatten import name_user
-from toplist.matching import match
+from toplist.matching.match import match
 
 TIES = ("order", "best", "worst", "average")
 

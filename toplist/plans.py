@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from toplist import population
 from toplist.checks import choice, whole
-from toplist.hits import Hits
 from toplist.inputs.flatten import name_user
+from toplist.matching.hits import Hits
 from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetric, named
 from toplist.metrics.conventions import CONVENTIONS, EMPTY, MISSING, Convention
 from toplist.metrics.definitions import METRICS, Metric

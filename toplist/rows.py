@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.hits import Hits
+from toplist.matching.hits import Hits
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import describe, population, tables
-from toplist.hits import Hits, trusted
 from toplist.inputs.lists import offsets_of
 from toplist.markup import Cell, Report, Table
+from toplist.matching.hits import Hits, trusted
 from toplist.means import Means
 from toplist.metrics.definitions import Metric
 from toplist.shown import Shown

@@ -25,7 +25,7 @@ from toplist.inputs.keyed import Keyed, admit_aligned
 from toplist.inputs.options import DUPLICATES, Joining, Known
 from toplist.list_results import ListResult
 from toplist.loading import TEXT_FORMATS, load
-from toplist.matching import join
+from toplist.matching.match import join
 from toplist.metrics.definitions import Metric
 from toplist.plans import Plan, plan_of
 from toplist.readers import FORMATS, PathLike, format_of

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist.checks import choice, whole
-from toplist.hits import Hits
 from toplist.inputs.dataframes import is_frame
 from toplist.inputs.grades import STANDARD
 from toplist.inputs.options import DUPLICATES, Reading
-from toplist.matching import joined
+from toplist.matching.hits import Hits
+from toplist.matching.match import joined
 
 Floats = NDArray[np.float64]
 

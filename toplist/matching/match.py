@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from toplist import blocks
 from toplist.checks import choice
-from toplist.hits import Hits, trusted
 from toplist.inputs import strings
 from toplist.inputs.flatten import name_user
 from toplist.inputs.forms import admit
@@ -19,6 +18,7 @@ from toplist.inputs.grades import STANDARD, Grading
 from toplist.inputs.lists import offsets_of
 from toplist.inputs.options import DUPLICATES
 from toplist.inputs.sides import Admitted
+from toplist.matching.hits import Hits, trusted
 
 
 def match(
