@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import toplist as tl
-from toplist.describe import folded
+from toplist.averages.describe import folded
 
 RANKS = [[5, 7, 8, 9, 3], [4, 6, 2, 1, 10], [1, 2]]
 TRUTHS = [{7, 3, 5}, {4, 2, 8, 7}, set()]

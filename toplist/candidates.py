@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from toplist import blocks, lots
+from toplist.averages.sampled import SAMPLERS, Sampled, SampledMetricsWarning
 from toplist.checks import choice, whole
 from toplist.evaluate import DEFAULT, top_k_eval
 from toplist.excluding import columns_to_leave_out
@@ -23,7 +24,6 @@ from toplist.matching.hits import Hits
 from toplist.metrics.definitions import Metric
 from toplist.placing import TIES, columns_of, rank_among
 from toplist.results import TopKResult
-from toplist.sampled import SAMPLERS, Sampled, SampledMetricsWarning
 
 # Candidates in a block, and so the largest array that is asked of a scoring function.
 BLOCK = 1 << 20

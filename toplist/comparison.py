@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from toplist import describe, plots, tables
+from toplist import plots, tables
+from toplist.averages import describe
 from toplist.differences import differences
 from toplist.markup import Cell, Report, Table
 from toplist.metrics.definitions import Metric

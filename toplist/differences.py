@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from toplist.describe import asked, averaging, rules, sampling
-from toplist.means import Means
+from toplist.averages.describe import asked, averaging, rules, sampling
+from toplist.averages.means import Means
 from toplist.metrics.conventions import policies
 
 Results = Mapping[str, Means]

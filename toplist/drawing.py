@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist import describe
-from toplist.means import Means
+from toplist.averages import describe
+from toplist.averages.means import Means
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

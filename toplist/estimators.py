@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from toplist.averages.moments import Moments
 from toplist.candidates import SampledRanks
 from toplist.checks import whole
 from toplist.metrics.definitions import Metric
-from toplist.moments import Moments
 from toplist.plans import entries_of, rules_of
 
 Floats = NDArray[np.float64]

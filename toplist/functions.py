@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist import per_user
+from toplist.averages import per_user
 from toplist.checks import whole
 from toplist.evaluate import hits_of
 from toplist.inputs.options import Joining

@@ -1,5 +1,7 @@
 """Leave-one-out experiments: splits of a log, ranks of the held-out item, sampled candidates."""
 
+from toplist.averages.sampled import Sampled as Sampled
+from toplist.averages.sampled import SampledMetricsWarning as SampledMetricsWarning
 from toplist.candidates import SampledRanks as SampledRanks
 from toplist.candidates import negatives as negatives
 from toplist.candidates import sampled_ranks as sampled_ranks
@@ -10,7 +12,5 @@ from toplist.placing import ranks_of as ranks_of
 from toplist.reports import Columns as Columns
 from toplist.reports import Report as Report
 from toplist.reports import Split as Split
-from toplist.sampled import Sampled as Sampled
-from toplist.sampled import SampledMetricsWarning as SampledMetricsWarning
 from toplist.splits import holdout as holdout
 from toplist.splits import leave_one_out as leave_one_out

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist import population
+from toplist.averages import histograms
+from toplist.averages.terms import Entry, Terms
 from toplist.checks import choice, whole
 from toplist.inputs.flatten import name_user
 from toplist.matching.hits import Hits
@@ -18,7 +19,6 @@ from toplist.metrics.conventions import CONVENTIONS, EMPTY, MISSING, Convention
 from toplist.metrics.definitions import METRICS, Metric
 from toplist.metrics.names import parse
 from toplist.results import TopKResult
-from toplist.terms import Entry, Terms
 
 if TYPE_CHECKING:
     from toplist.list_results import ListResult
@@ -55,7 +55,7 @@ class Plan:
         policies = rules.name, rules.empty, rules.missing
         terms = Terms(self.entries, *policies, hits.grading, self.pooled, weighted)
         worth = _weights(self.weights, hits) if weighted else None
-        histograms = population.count(
+        found = histograms.count(
             hits,
             counted,
             tuple(terms.metrics.values()),
@@ -66,7 +66,7 @@ class Plan:
         )
         n_missing = int(np.sum((hits.n_relevant > 0) & (hits.n_listed == 0)))
         return TopKResult(
-            terms, histograms, hits, counted, len(hits), n_missing, hits.n_extra, worth, lists
+            terms, found, hits, counted, len(hits), n_missing, hits.n_extra, worth, lists
         )
 
 

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from toplist import drawing
+from toplist.averages.means import Means
 from toplist.drawing import COLOURS, GREY, MARKERS
-from toplist.means import Means
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

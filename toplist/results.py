@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist import describe, tables
+from toplist import tables
+from toplist.averages import describe
+from toplist.averages.means import Means
 from toplist.checks import choice
 from toplist.markup import Report
-from toplist.means import Means
 from toplist.metrics.formulas import STYLES
 from toplist.shown import Shown
 

@@ -9,11 +9,12 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist import describe, population, tables
+from toplist import tables
+from toplist.averages import describe, histograms
+from toplist.averages.means import Means
 from toplist.inputs.lists import offsets_of
 from toplist.markup import Cell, Report, Table
 from toplist.matching.hits import Hits, trusted
-from toplist.means import Means
 from toplist.metrics.definitions import Metric
 from toplist.shown import Shown
 
@@ -145,7 +146,7 @@ def _part(result: R, rows: Rows) -> R:
     weights = None if result.weights is None else result.weights[rows]
     terms = result.terms
     metrics = tuple(terms.metrics.values())
-    found = population.count(
+    found = histograms.count(
         hits, counted, metrics, terms.depth, pooled=terms.pooled, weights=weights
     )
     n_missing = int(np.sum((hits.n_relevant > 0) & (hits.n_listed == 0)))

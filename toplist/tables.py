@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from toplist.describe import asked, folded, numbers, rule_lines
+from toplist.averages.describe import asked, folded, numbers, rule_lines
+from toplist.averages.means import Means
 from toplist.markup import Cell, Report, Table
-from toplist.means import Means
 from toplist.metrics.formulas import SYMBOLS, formula
 
 # The columns that stand in one table of several results; more make a table per metric.

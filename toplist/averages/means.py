@@ -10,12 +10,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist import per_user
+from toplist.averages import per_user
+from toplist.averages.histograms import Population
+from toplist.averages.moments import ListAverages
+from toplist.averages.terms import Terms, difference
 from toplist.matching.hits import Hits
 from toplist.metrics.beyond_accuracy import ListMetric
-from toplist.moments import ListAverages
-from toplist.population import Population
-from toplist.terms import Terms, difference
 
 Floats = NDArray[np.float64]
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from toplist.means import Means
+from toplist.averages.means import Means
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.conventions import CONVENTIONS, policies, same_formula
 from toplist.metrics.definitions import PARAMETRIC, Metric

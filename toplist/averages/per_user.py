@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import blocks
+from toplist.averages.rows import rows_of
 from toplist.inputs.lists import offsets_of
 from toplist.matching.hits import Hits
 from toplist.metrics.definitions import COUNTS, Metric
-from toplist.rows import rows_of
 
 Floats = NDArray[np.float64]
 

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass, fields
 
+from toplist.averages.sampled import Sampled
 from toplist.inputs.grades import Grading
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import Metric
-from toplist.sampled import Sampled
 
 
 @dataclass(frozen=True)

@@ -19,13 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import blocks
+from toplist.averages.moments import Moments, Pooled
+from toplist.averages.per_user import divisor_filler, filler
+from toplist.averages.rows import Rows, rows_of
+from toplist.averages.spreads import spread_of_counts, spread_of_first
 from toplist.inputs.lists import offsets_of
 from toplist.matching.hits import Hits
 from toplist.metrics.definitions import COUNTS, Metric
-from toplist.moments import Moments, Pooled
-from toplist.per_user import divisor_filler, filler
-from toplist.rows import Rows, rows_of
-from toplist.spreads import spread_of_counts, spread_of_first
 
 Floats = NDArray[np.float64]
 Average = Moments | Pooled
