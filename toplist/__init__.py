@@ -36,7 +36,7 @@ from toplist.metrics.definitions import METRICS as METRICS
 from toplist.metrics.definitions import Metric as Metric
 from toplist.metrics.parts import DISCOUNTS as DISCOUNTS
 from toplist.metrics.parts import DIVISORS as DIVISORS
-from toplist.results import TopKResult as TopKResult
+from toplist.results.result import TopKResult as TopKResult
 
 if _typing.TYPE_CHECKING:
     from toplist import audit as audit
@@ -45,8 +45,8 @@ if _typing.TYPE_CHECKING:
     from toplist import plots as plots
     from toplist import pointwise as pointwise
     from toplist import scores as scores
-    from toplist.comparison import Comparison as Comparison
-    from toplist.comparison import compare as compare
+    from toplist.results.comparison import Comparison as Comparison
+    from toplist.results.comparison import compare as compare
     from toplist.streaming import top_k_eval_files as top_k_eval_files
 
 __version__ = "0.1.0"

@@ -23,7 +23,7 @@ from toplist.excluding import columns_to_leave_out
 from toplist.matching.hits import Hits
 from toplist.metrics.definitions import Metric
 from toplist.placing import TIES, columns_of, rank_among
-from toplist.results import TopKResult
+from toplist.results.result import TopKResult
 
 # Candidates in a block, and so the largest array that is asked of a scoring function.
 BLOCK = 1 << 20

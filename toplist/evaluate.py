@@ -13,7 +13,7 @@ from toplist.matching.match import joined
 from toplist.metrics.conventions import CONVENTIONS
 from toplist.metrics.definitions import Metric
 from toplist.plans import Plan, plan_of
-from toplist.results import TopKResult
+from toplist.results.result import TopKResult
 
 if TYPE_CHECKING:
     from toplist.list_results import ListResult

@@ -18,7 +18,7 @@ from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetric, named
 from toplist.metrics.conventions import CONVENTIONS, EMPTY, MISSING, Convention
 from toplist.metrics.definitions import METRICS, Metric
 from toplist.metrics.names import parse
-from toplist.results import TopKResult
+from toplist.results.result import TopKResult
 
 if TYPE_CHECKING:
     from toplist.list_results import ListResult

@@ -29,7 +29,7 @@ from toplist.matching.match import join
 from toplist.metrics.definitions import Metric
 from toplist.plans import Plan, plan_of
 from toplist.readers import FORMATS, PathLike, format_of
-from toplist.results import TopKResult
+from toplist.results.result import TopKResult
 from toplist.waiting import Waiting
 
 # Ids of ranked lists that may wait before the truth is read ahead for them: 32 MB.

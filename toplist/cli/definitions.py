@@ -5,11 +5,11 @@ from typing import Any
 
 from toplist.checks import whole
 from toplist.evaluate import conformance
-from toplist.markup import aligned
 from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetric
 from toplist.metrics.conventions import CONVENTIONS, Convention, policies, same_formula
 from toplist.metrics.formulas import SYMBOLS, formula
 from toplist.metrics.names import parse
+from toplist.results.markup import aligned
 
 
 def add(commands: Any) -> None:

@@ -13,7 +13,7 @@ from toplist.inputs.grades import GAINS, Grading
 from toplist.inputs.options import DUPLICATES, UNKNOWN
 from toplist.metrics.conventions import CONVENTIONS, EMPTY, MISSING
 from toplist.plans import entries_of
-from toplist.results import TopKResult
+from toplist.results.result import TopKResult
 from toplist.streaming import top_k_eval_files
 
 DEFAULT_KS = [1, 5, 10, 20]

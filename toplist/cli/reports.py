@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from toplist import drawing, plots, tables
-from toplist.comparison import compare
-from toplist.results import TopKResult
-from toplist.shown import Shown
+from toplist import drawing, plots
+from toplist.results import tables
+from toplist.results.comparison import compare
+from toplist.results.result import TopKResult
+from toplist.results.shown import Shown
 
 Results = Mapping[str, TopKResult]
 

@@ -6,10 +6,10 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from toplist import segments, tables
 from toplist.cli import reports
-from toplist.results import TopKResult
-from toplist.segments import Segments
+from toplist.results import segments, tables
+from toplist.results.result import TopKResult
+from toplist.results.segments import Segments
 from toplist.tabular import read_table, table_format
 
 

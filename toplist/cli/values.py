@@ -9,7 +9,7 @@ from typing import Any
 from toplist import pointwise, text_columns
 from toplist.cli.options import renaming
 from toplist.inputs.predictions import COLUMNS
-from toplist.markup import aligned
+from toplist.results.markup import aligned
 
 METRICS = ("auc", "gauc", "log_loss", "mae", "rmse")
 

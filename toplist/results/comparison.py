@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from toplist import plots, tables
+from toplist import plots
 from toplist.averages import describe
-from toplist.differences import differences
-from toplist.markup import Cell, Report, Table
 from toplist.metrics.definitions import Metric
-from toplist.results import TopKResult
-from toplist.shown import Shown
+from toplist.results import tables
+from toplist.results.differences import differences
+from toplist.results.markup import Cell, Report, Table
+from toplist.results.result import TopKResult
+from toplist.results.shown import Shown
 
 
 @dataclass(frozen=True, eq=False, repr=False)

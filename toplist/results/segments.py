@@ -9,14 +9,14 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist import tables
 from toplist.averages import describe, histograms
 from toplist.averages.means import Means
 from toplist.inputs.lists import offsets_of
-from toplist.markup import Cell, Report, Table
 from toplist.matching.hits import Hits, trusted
 from toplist.metrics.definitions import Metric
-from toplist.shown import Shown
+from toplist.results import tables
+from toplist.results.markup import Cell, Report, Table
+from toplist.results.shown import Shown
 
 Rows = NDArray[np.int64]
 R = TypeVar("R", bound=Means)

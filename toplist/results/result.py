@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist import tables
 from toplist.averages import describe
 from toplist.averages.means import Means
 from toplist.checks import choice
-from toplist.markup import Report
 from toplist.metrics.formulas import STYLES
-from toplist.shown import Shown
+from toplist.results import tables
+from toplist.results.markup import Report
+from toplist.results.shown import Shown
 
 if TYPE_CHECKING:
-    from toplist.segments import Segments
+    from toplist.results.segments import Segments
 
 Floats = NDArray[np.float64]
 
@@ -100,7 +100,7 @@ class TopKResult(Means, Shown):
         >>> {label: part["hit@1"] for label, part in result.by({"a": "new", "b": "new"}).items()}
         {'new': 0.5, None: 1.0}
         """
-        from toplist import segments
+        from toplist.results import segments
 
         return segments.by(self, labels)
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from toplist.averages.describe import asked, folded, numbers, rule_lines
 from toplist.averages.means import Means
-from toplist.markup import Cell, Report, Table
 from toplist.metrics.formulas import SYMBOLS, formula
+from toplist.results.markup import Cell, Report, Table
 
 # The columns that stand in one table of several results; more make a table per metric.
 WIDE = 8

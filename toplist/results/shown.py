@@ -1,7 +1,7 @@
 """What is shown alike of a result and of a comparison: one report, written four ways."""
 
-from toplist import markup
-from toplist.markup import Report
+from toplist.results import markup
+from toplist.results.markup import Report
 
 
 class Shown:

@@ -1,0 +1,1 @@
+"""What people look at: results as tables, segments, comparisons; text, Markdown, LaTeX, HTML."""
