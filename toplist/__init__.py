@@ -15,18 +15,18 @@ lists themselves (coverage, popularity, diversity), `pointwise` predicted values
 
 import typing as _typing
 
-from toplist.evaluate import conformance as conformance
-from toplist.evaluate import top_k_eval as top_k_eval
-from toplist.functions import cg as cg
-from toplist.functions import dcg as dcg
-from toplist.functions import f1 as f1
-from toplist.functions import hit as hit
-from toplist.functions import map_ as map
-from toplist.functions import mrr as mrr
-from toplist.functions import ndcg as ndcg
-from toplist.functions import precision as precision
-from toplist.functions import rbp as rbp
-from toplist.functions import recall as recall
+from toplist.evaluation.evaluate import conformance as conformance
+from toplist.evaluation.evaluate import top_k_eval as top_k_eval
+from toplist.evaluation.functions import cg as cg
+from toplist.evaluation.functions import dcg as dcg
+from toplist.evaluation.functions import f1 as f1
+from toplist.evaluation.functions import hit as hit
+from toplist.evaluation.functions import map_ as map
+from toplist.evaluation.functions import mrr as mrr
+from toplist.evaluation.functions import ndcg as ndcg
+from toplist.evaluation.functions import precision as precision
+from toplist.evaluation.functions import rbp as rbp
+from toplist.evaluation.functions import recall as recall
 from toplist.inputs.lists import Lists as Lists
 from toplist.matching.hits import Hits as Hits
 from toplist.matching.match import match as match

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from toplist import blocks, lots
 from toplist.averages.sampled import SAMPLERS, Sampled, SampledMetricsWarning
 from toplist.checks import choice, whole
-from toplist.evaluate import DEFAULT, top_k_eval
+from toplist.evaluation.evaluate import DEFAULT, top_k_eval
 from toplist.excluding import columns_to_leave_out
 from toplist.matching.hits import Hits
 from toplist.metrics.definitions import Metric

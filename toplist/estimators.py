@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from toplist.averages.moments import Moments
 from toplist.candidates import SampledRanks
 from toplist.checks import whole
+from toplist.evaluation.plan import entries_of, rules_of
 from toplist.metrics.definitions import Metric
-from toplist.plans import entries_of, rules_of
 
 Floats = NDArray[np.float64]
 

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from toplist.batches import SplitUserError, Stream
 from toplist.checks import choice
 from toplist.codes import Codes, Users
-from toplist.evaluate import DEFAULT, hits_of, lists_of
+from toplist.evaluation.evaluate import DEFAULT, hits_of, lists_of
+from toplist.evaluation.plan import Plan, plan_of
 from toplist.inputs.factorize import Column, textual
 from toplist.inputs.flatten import Flat
 from toplist.inputs.grades import Grading
@@ -27,7 +28,6 @@ from toplist.list_results import ListResult
 from toplist.loading import TEXT_FORMATS, load
 from toplist.matching.match import join
 from toplist.metrics.definitions import Metric
-from toplist.plans import Plan, plan_of
 from toplist.readers import FORMATS, PathLike, format_of
 from toplist.results.result import TopKResult
 from toplist.waiting import Waiting

@@ -4,7 +4,7 @@ import argparse
 from typing import Any
 
 from toplist.checks import whole
-from toplist.evaluate import conformance
+from toplist.evaluation.evaluate import conformance
 from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetric
 from toplist.metrics.conventions import CONVENTIONS, Convention, policies, same_formula
 from toplist.metrics.formulas import SYMBOLS, formula

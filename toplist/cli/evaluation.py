@@ -8,11 +8,11 @@ from toplist import drawing, files
 from toplist.cli import reports, segmenting
 from toplist.cli.items import known_items, padding_of
 from toplist.cli.options import renaming
-from toplist.evaluate import DEFAULT
+from toplist.evaluation.evaluate import DEFAULT
+from toplist.evaluation.plan import entries_of
 from toplist.inputs.grades import GAINS, Grading
 from toplist.inputs.options import DUPLICATES, UNKNOWN
 from toplist.metrics.conventions import CONVENTIONS, EMPTY, MISSING
-from toplist.plans import entries_of
 from toplist.results.result import TopKResult
 from toplist.streaming import top_k_eval_files
 

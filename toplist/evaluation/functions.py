@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from toplist.averages import per_user
 from toplist.checks import whole
-from toplist.evaluate import hits_of
+from toplist.evaluation.evaluate import hits_of
+from toplist.evaluation.plan import counted_users, rules_of
 from toplist.inputs.options import Joining
 from toplist.metrics.definitions import METRICS
 from toplist.metrics.formulas import formula
 from toplist.metrics.names import parse
-from toplist.plans import counted_users, rules_of
 
 
 class MetricFunction(Protocol):

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from toplist.checks import choice, whole
+from toplist.evaluation.plan import Plan, plan_of
 from toplist.inputs.grades import Grading
 from toplist.inputs.options import DUPLICATES, UNKNOWN, Joining, Known
 from toplist.matching.hits import Hits
 from toplist.matching.match import joined
 from toplist.metrics.conventions import CONVENTIONS
 from toplist.metrics.definitions import Metric
-from toplist.plans import Plan, plan_of
 from toplist.results.result import TopKResult
 
 if TYPE_CHECKING:
