@@ -25,7 +25,7 @@ SAMPLE = 2_000
 def lists(n_users: int, repeats: int) -> None:
     """Measure the metrics of the lists themselves."""
     from toplist import beyond
-    from toplist.list_results import Known, evaluate_lists
+    from toplist.beyond.results import Known, evaluate_lists
     from toplist.metrics.beyond_accuracy import LIST_METRICS
 
     work = generate(n_users, n_items=N_ITEMS, wide=False)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist.batches import SplitUserError, Stream
+from toplist.beyond.results import ListResult
 from toplist.checks import choice
 from toplist.codes import Codes, Users
 from toplist.evaluation.evaluate import DEFAULT, hits_of, lists_of
@@ -24,7 +25,6 @@ from toplist.inputs.flatten import Flat
 from toplist.inputs.grades import Grading
 from toplist.inputs.keyed import Keyed, admit_aligned
 from toplist.inputs.options import DUPLICATES, Joining, Known
-from toplist.list_results import ListResult
 from toplist.loading import TEXT_FORMATS, load
 from toplist.matching.match import join
 from toplist.metrics.definitions import Metric

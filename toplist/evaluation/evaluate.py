@@ -16,7 +16,7 @@ from toplist.metrics.definitions import Metric
 from toplist.results.result import TopKResult
 
 if TYPE_CHECKING:
-    from toplist.list_results import ListResult
+    from toplist.beyond.results import ListResult
 
 DEFAULT = ("hit", "precision", "recall", "map", "ndcg", "mrr")
 
@@ -133,7 +133,7 @@ def lists_of(plan: Plan, ranks: Any, known: Known) -> ListResult | None:
     choice("unknown", known.unknown, UNKNOWN)
     if not plan.list_metrics:
         return None
-    from toplist.list_results import evaluate_lists  # a third of the import of toplist
+    from toplist.beyond.results import evaluate_lists  # a third of the import of toplist
 
     return evaluate_lists(plan.list_metrics, ranks, plan.depth, known)
 

@@ -21,7 +21,7 @@ from toplist.metrics.names import parse
 from toplist.results.result import TopKResult
 
 if TYPE_CHECKING:
-    from toplist.list_results import ListResult
+    from toplist.beyond.results import ListResult
 
 AGGREGATES = ("mean", "pooled")
 

@@ -7,8 +7,8 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from toplist.beyond.exposure import Curves, Exposure, exposure
 from toplist.checks import choice
-from toplist.exposure import Curves, Exposure, exposure
 from toplist.inputs.options import Reading
 
 Floats = NDArray[np.float64]

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import blocks
+from toplist.beyond.indexing import Admission, Listed, admit_listed
 from toplist.inputs.catalogues import values_of
 from toplist.inputs.options import Reading
-from toplist.listed import Admission, Listed, admit_listed
 
 Floats = NDArray[np.float64]
 

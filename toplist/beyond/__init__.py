@@ -5,11 +5,11 @@ Of the whole population, an array (K,) over k, from one `Exposure`: `item_covera
 `tail_percentage`, `novelty`, `intra_list_diversity`, `unexpectedness`, `serendipity`.
 """
 
-from toplist.concentration import gini, item_coverage, personalisation, shannon_entropy
-from toplist.diversity import intra_list_diversity
-from toplist.exposure import Exposure, exposure
-from toplist.item_values import average_popularity, novelty, tail_percentage
-from toplist.unexpected import serendipity, unexpectedness
+from toplist.beyond.concentration import gini, item_coverage, personalisation, shannon_entropy
+from toplist.beyond.diversity import intra_list_diversity
+from toplist.beyond.exposure import Exposure, exposure
+from toplist.beyond.popularity import average_popularity, novelty, tail_percentage
+from toplist.beyond.serendipity import serendipity, unexpectedness
 
 __all__ = [
     "Exposure",

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import blocks
+from toplist.beyond.indexing import Admission, Listed, admit_listed
 from toplist.checks import choice, whole
 from toplist.inputs.catalogues import ids_of
 from toplist.inputs.lists import offsets_of
 from toplist.inputs.options import UNKNOWN
-from toplist.listed import Admission, Listed, admit_listed
 
 
 class Curves(NamedTuple):

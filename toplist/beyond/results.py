@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import blocks
-from toplist.concentration import gini, item_coverage, shannon_entropy
-from toplist.diversity import Diversity
-from toplist.exposure import Exposure, exposure
+from toplist.beyond.concentration import gini, item_coverage, shannon_entropy
+from toplist.beyond.diversity import Diversity
+from toplist.beyond.exposure import Exposure, exposure
+from toplist.beyond.indexing import Listed
+from toplist.beyond.popularity import novelty_of, popularity_of, tail_of
 from toplist.inputs.options import Known
-from toplist.item_values import novelty_of, popularity_of, tail_of
-from toplist.listed import Listed
 from toplist.metrics.beyond_accuracy import ListMetric
 
 Floats = NDArray[np.float64]

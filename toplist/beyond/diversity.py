@@ -8,11 +8,11 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from toplist.beyond.indexing import Admission, Listed, admit_listed
+from toplist.beyond.popularity import curves_of
 from toplist.checks import choice
 from toplist.inputs.catalogues import features_of
 from toplist.inputs.options import Reading
-from toplist.item_values import curves_of
-from toplist.listed import Admission, Listed, admit_listed
 
 Floats = NDArray[np.float64]
 
