@@ -4,7 +4,7 @@ import argparse
 import os
 from typing import Any
 
-from toplist import drawing, files
+from toplist import files
 from toplist.cli import reports, segmenting
 from toplist.cli.items import known_items, padding_of
 from toplist.cli.options import renaming
@@ -13,6 +13,7 @@ from toplist.evaluation.plan import entries_of
 from toplist.inputs.grades import GAINS, Grading
 from toplist.inputs.options import DUPLICATES, UNKNOWN
 from toplist.metrics.conventions import CONVENTIONS, EMPTY, MISSING
+from toplist.plots import axes
 from toplist.results.result import TopKResult
 from toplist.streaming import top_k_eval_files
 
@@ -97,7 +98,7 @@ def _check_eval(options: argparse.Namespace) -> None:
 
 def _eval(options: argparse.Namespace) -> str:
     if options.plot:
-        drawing.need_matplotlib()
+        axes.need_matplotlib()
     names = reports.names_of(options.recs)
     results = {
         name: _evaluate(options, recs) for name, recs in zip(names, options.recs, strict=True)

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from toplist import drawing, plots
+from toplist import plots
+from toplist.plots import axes
 from toplist.results import tables
 from toplist.results.comparison import compare
 from toplist.results.result import TopKResult
@@ -119,21 +120,21 @@ def draw(results: Results, path: str) -> None:
 def _panels(results: Results) -> Any:
     """Return a figure with a small picture per metric, all with the same colours."""
     names = list(dict.fromkeys(name for one in results.values() for name in one.terms.metrics))
-    groups = drawing.equal(results, names)
+    groups = axes.equal(results, names)
     across = min(3, len(groups))
     down = -(-len(groups) // across)
-    figure = drawing.figure(3.2 * across, 0.5 + 2.5 * down)
+    figure = axes.figure(3.2 * across, 0.5 + 2.5 * down)
     places = list(figure.subplots(down, across, squeeze=False).flat)
     for ax, group in zip(places, groups, strict=False):
         plots.curves(results, group[0], ax=ax)
         ax.set_ylabel(" = ".join(group) + "@k")
-        drawing.caption(ax)
+        axes.caption(ax)
         ax.get_legend().remove()
     for ax in places[len(groups) :]:
         ax.remove()
     handles, labels = places[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper left", ncols=4, frameon=False)
     shown = list(results.values())
-    told = (drawing.users_of(shown), drawing.rules_of(shown), drawing.band(places[0], 0.95))
-    figure.supxlabel("; ".join(told), fontsize="small", color=drawing.GREY)
+    told = (axes.users_of(shown), axes.rules_of(shown), axes.band(places[0], 0.95))
+    figure.supxlabel("; ".join(told), fontsize="small", color=axes.GREY)
     return figure

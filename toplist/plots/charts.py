@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from toplist import drawing
 from toplist.averages.means import Means
-from toplist.drawing import COLOURS, GREY, MARKERS
+from toplist.plots import axes
+from toplist.plots.axes import COLOURS, GREY, MARKERS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -56,24 +56,24 @@ def curves(
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['hit = recall', 'mrr']
     """
-    systems = drawing.named(results)
+    systems = axes.named(results)
     first = next(iter(systems.values()))
     names = [metrics] if isinstance(metrics, str) else list(metrics or first.terms.metrics)
-    drawing.check_curves(names)
-    groups = drawing.equal(systems, names, level)
-    ax = drawing.axes(ax)
+    axes.check_curves(names)
+    groups = axes.equal(systems, names, level)
+    ax = axes.axes(ax)
     for i, (label, result) in enumerate(systems.items()):
         for j, group in enumerate(groups):
             told = [label] if label else []
             told += [" = ".join(group)] if len(groups) > 1 or not label else []
             colour = i if len(systems) > 1 else j
-            style = drawing.style(colour, j if len(groups) > 1 else colour)
+            style = axes.style(colour, j if len(groups) > 1 else colour)
             interval = result.interval(group[0], level)
-            drawing.line(ax, result[group[0]], interval, style, label=", ".join(told))
-    drawing.over_k(ax, " = ".join(groups[0]) if len(groups) == 1 else "metric")
+            axes.line(ax, result[group[0]], interval, style, label=", ".join(told))
+    axes.over_k(ax, " = ".join(groups[0]) if len(groups) == 1 else "metric")
     shown = systems.values()
-    drawing.caption(ax, drawing.users_of(shown), drawing.rules_of(shown), drawing.band(ax, level))
-    drawing.legend(ax)
+    axes.caption(ax, axes.users_of(shown), axes.rules_of(shown), axes.band(ax, level))
+    axes.legend(ax)
     return ax
 
 
@@ -101,9 +101,9 @@ def per_user(results: Means | Mapping[str, Means], name: str, *, ax: Axes | None
     >>> tl.plots.per_user(result, "mrr@2").get_xlabel()
     'mrr@2 of a user'
     """
-    drawing.check_value(name)
-    ax = drawing.axes(ax)
-    systems = drawing.named(results)
+    axes.check_value(name)
+    ax = axes.axes(ax)
+    systems = axes.named(results)
     for i, (label, result) in enumerate(systems.items()):
         values = np.sort(result.per_user(name))
         values = values[~np.isnan(values)]
@@ -111,18 +111,18 @@ def per_user(results: Means | Mapping[str, Means], name: str, *, ax: Axes | None
         above = np.searchsorted(-values[::-1], -steps, side="left") / max(len(values), 1)
         mean = f"mean {result[name]:.4f}"
         told = f"{label}: {mean}" if label else mean
-        ax.step(steps, above, where="post", label=told, linewidth=1.8, **drawing.style(i, i))
+        ax.step(steps, above, where="post", label=told, linewidth=1.8, **axes.style(i, i))
         if len(systems) == 1:
             ax.fill_between(steps, above, step="post", alpha=0.15, color=COLOURS[0], linewidth=0)
     ax.set_xlabel(f"{name} of a user")
     ax.set_ylabel("share of users above")
     ax.set_ylim(bottom=0)
     ax.set_xlim(left=0)
-    drawing.clean(ax)
+    axes.clean(ax)
     shown = systems.values()
-    drawing.caption(ax, drawing.users_of(shown), drawing.rules_of(shown), "area below: mean")
+    axes.caption(ax, axes.users_of(shown), axes.rules_of(shown), "area below: mean")
     filled = max(result[name] for result in shown) > ax.get_xlim()[1] / 2
-    drawing.legend(ax, inside="lower left" if filled else "upper right")
+    axes.legend(ax, inside="lower left" if filled else "upper right")
     return ax
 
 
@@ -159,7 +159,7 @@ def segments(
     >>> [text.get_text() for text in ax.get_yticklabels()]
     ['new\n2 users', 'old\n3 users']
     """
-    drawing.check_value(name)
+    axes.check_value(name)
     if not isinstance(results, Mapping) or not results:
         raise ValueError("no segment to draw: give a dict of segment -> result")
     nested = all(isinstance(one, Mapping) for one in results.values())
@@ -168,7 +168,7 @@ def segments(
     for parts in systems.values():
         for label, result in parts.items():
             labels.setdefault(label, set()).add(result.n_evaluated)
-    ax = drawing.axes(ax, 5.6, max(3.4, 0.8 + 0.42 * len(labels)))
+    ax = axes.axes(ax, 5.6, max(3.4, 0.8 + 0.42 * len(labels)))
     for i, (system, parts) in enumerate(systems.items()):
         shift = 0.16 * (i - (len(systems) - 1) / 2)
         places = [list(labels).index(label) + shift for label in parts]
@@ -178,7 +178,7 @@ def segments(
         colour, marker = COLOURS[i % len(COLOURS)], MARKERS[i % len(MARKERS)]
         ax.errorbar(means, places, xerr=reach, fmt=marker, color=colour, capsize=3, label=system)
     told = [
-        f"{'no label' if label is None else label}\n{drawing.counted(n_users)}"
+        f"{'no label' if label is None else label}\n{axes.counted(n_users)}"
         for label, n_users in labels.items()
     ]
     ax.set_yticks(range(len(labels)), told)
@@ -186,11 +186,11 @@ def segments(
     ax.set_xlim(left=0)
     ax.locator_params(axis="x", nbins=6)
     ax.set_xlabel(f"{name}, mean and {level * 100:g} % interval")
-    drawing.clean(ax, grid="x")
+    axes.clean(ax, grid="x")
     every = [result for parts in systems.values() for result in parts.values()]
-    drawing.caption(ax, drawing.rules_of(every))
+    axes.caption(ax, axes.rules_of(every))
     if nested:
-        drawing.legend(ax, inside="best")
+        axes.legend(ax, inside="best")
     return ax
 
 
@@ -224,25 +224,25 @@ def exposure(counts: ArrayLike | Mapping[str, ArrayLike], *, ax: Axes | None = N
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['to all alike (Gini 0.000)', 'to one (Gini 0.750)']
     """
-    ax = drawing.axes(ax, 4.2, 4.0)
+    ax = axes.axes(ax, 4.2, 4.0)
     systems = counts if isinstance(counts, Mapping) else {"": counts}
     ax.plot([0, 1], [0, 1], color=GREY, linewidth=1, linestyle=(0, (2, 2)))
     for i, (label, of_items) in enumerate(systems.items()):
         if hasattr(of_items, "counts"):  # an Exposure, down to its k
             of_items = of_items.counts()
         numbers = np.asarray(of_items, np.float64)
-        items, share = drawing.lorenz(numbers, label)
-        gini = f"Gini {drawing.gini(numbers):.3f}"
+        items, share = axes.lorenz(numbers, label)
+        gini = f"Gini {axes.gini(numbers):.3f}"
         told = f"{label} ({gini})" if label else gini
         # much of a curve may lie on the frame, which would hide half of the line
-        (line,) = ax.plot(items, share, label=told, linewidth=1.8, **drawing.style(i, i))
+        (line,) = ax.plot(items, share, label=told, linewidth=1.8, **axes.style(i, i))
         line.set(clip_on=False, zorder=3)
     ax.set_xlabel("share of items, least recommended first")
     ax.set_ylabel("share of recommendations")
     ax.set_xlim(0, 1)
     ax.set_ylim(0, 1)
-    drawing.clean(ax)
-    drawing.legend(ax, inside="upper left")
+    axes.clean(ax)
+    axes.legend(ax, inside="upper left")
     return ax
 
 
@@ -279,15 +279,15 @@ def sampled(
     >>> [text.get_text() for text in tl.plots.sampled(*results, "hit").get_legend().get_texts()]
     ['sampled', 'all items']
     """
-    drawing.check_curves([metric])
-    ax = drawing.axes(ax)
+    axes.check_curves([metric])
+    ax = axes.axes(ax)
     for dash, (words, results) in enumerate((("all items", full), ("sampled", sampled))):
-        for i, (label, result) in enumerate(drawing.named(results).items()):
+        for i, (label, result) in enumerate(axes.named(results).items()):
             told = f"{label}, {words}" if label else words
             interval = result.interval(metric, level)
-            drawing.line(ax, result[metric], interval, drawing.style(i, dash), label=told)
-    drawing.over_k(ax, metric)
-    shown = (*drawing.named(full).values(), *drawing.named(sampled).values())
-    drawing.caption(ax, drawing.users_of(shown), drawing.rules_of(shown), drawing.band(ax, level))
-    drawing.legend(ax)
+            axes.line(ax, result[metric], interval, axes.style(i, dash), label=told)
+    axes.over_k(ax, metric)
+    shown = (*axes.named(full).values(), *axes.named(sampled).values())
+    axes.caption(ax, axes.users_of(shown), axes.rules_of(shown), axes.band(ax, level))
+    axes.legend(ax)
     return ax
