@@ -19,7 +19,7 @@ import numpy as np
 
 import toplist as tl
 from toplist import loo
-from toplist.tabular import read_table
+from toplist.files.tables import read_table
 
 METRICS = ["hit", "ndcg", "mrr"]
 NEIGHBOURS = 100

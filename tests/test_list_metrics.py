@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import toplist as tl
-from toplist import beyond, cli, pointwise, text_columns
+from toplist import beyond, cli, pointwise
+from toplist.files import text_columns
 from toplist.metrics.beyond_accuracy import LIST_METRICS
 
 LISTS = [[5, 7, 3], [4, 5, 2], [2, 3, 5], [1, 4, 6], [5, 3, 7]]

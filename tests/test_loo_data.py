@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from toplist import audit, loo
-from toplist.tabular import read_table
+from toplist.files.tables import read_table
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT.parent / "shared" / "data"

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from strategies import graded_populations
 
 import toplist as tl
-from toplist import batches, cli, parquet, streaming
+from toplist import cli
+from toplist.files import batches, parquet, streaming
 
 RANKS = {f"u{user}": [f"i{(user * 7 + rank * 3) % 50}" for rank in range(6)] for user in range(40)}
 TRUTHS = {f"u{user}": {f"i{(user * 7 + item) % 50}" for item in range(4)} for user in range(5, 45)}
@@ -469,7 +470,7 @@ class Terminal:
 
 def test_progress_is_shown_on_terminals_only(tmp_path, monkeypatch):
     pytest.importorskip("tqdm")
-    from toplist import progress, readers
+    from toplist.files import progress, text
 
     write_csv(tmp_path / "recs.csv", {f"u{u}": [f"i{i}" for i in range(10)] for u in range(1000)})
     write_csv(tmp_path / "truth.csv", {"u1": {"i1"}}, ranked=False)
@@ -479,7 +480,7 @@ def test_progress_is_shown_on_terminals_only(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "stderr", terminal)
     tl.top_k_eval_files(*files, 3)
     assert terminal.text == ""  # a fast call
-    monkeypatch.setattr(readers, "MUCH", 1000)
+    monkeypatch.setattr(text, "MUCH", 1000)
     tl.top_k_eval_files(*files, 3)
     assert "recs.csv" in terminal.text
     terminal.text = ""

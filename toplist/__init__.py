@@ -45,9 +45,9 @@ if _typing.TYPE_CHECKING:
     from toplist import plots as plots
     from toplist import pointwise as pointwise
     from toplist import scores as scores
+    from toplist.files.streaming import top_k_eval_files as top_k_eval_files
     from toplist.results.comparison import Comparison as Comparison
     from toplist.results.comparison import compare as compare
-    from toplist.streaming import top_k_eval_files as top_k_eval_files
 
 __version__ = "0.1.0"
 

@@ -70,7 +70,9 @@ def read_log(log: Any, columns: Mapping[str, str] | None = None) -> Log:
     """
     names = renamed(columns, COLUMNS)
     if isinstance(log, (str, os.PathLike)):
-        from toplist.tabular import read_table  # gzip and csv: an eighth of the import of toplist
+        from toplist.files.tables import (
+            read_table,  # gzip and csv: an eighth of the import of toplist
+        )
 
         return read_log(read_table(log), columns)
     if cols.is_frame(log):

@@ -10,12 +10,12 @@ from toplist.cli.items import known_items, padding_of
 from toplist.cli.options import renaming
 from toplist.evaluation.evaluate import DEFAULT
 from toplist.evaluation.plan import entries_of
+from toplist.files.streaming import top_k_eval_files
 from toplist.inputs.grades import GAINS, Grading
 from toplist.inputs.options import DUPLICATES, UNKNOWN
 from toplist.metrics.conventions import CONVENTIONS, EMPTY, MISSING
 from toplist.plots import axes
 from toplist.results.result import TopKResult
-from toplist.streaming import top_k_eval_files
 
 DEFAULT_KS = [1, 5, 10, 20]
 

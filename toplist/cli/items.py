@@ -3,9 +3,10 @@
 import argparse
 from typing import Any
 
-from toplist import files, text_columns
-from toplist.batches import Stream
-from toplist.loading import TEXT_FORMATS
+from toplist import files
+from toplist.files import text_columns
+from toplist.files.batches import Stream
+from toplist.files.loading import TEXT_FORMATS
 
 
 def known_items(options: argparse.Namespace, recs: str) -> dict[str, Any]:

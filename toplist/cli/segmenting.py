@@ -7,10 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 from toplist.cli import reports
+from toplist.files.tables import read_table, table_format
 from toplist.results import segments, tables
 from toplist.results.result import TopKResult
 from toplist.results.segments import Segments
-from toplist.tabular import read_table, table_format
 
 
 def check(option: str) -> None:

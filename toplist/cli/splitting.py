@@ -8,10 +8,10 @@ from typing import Any
 
 from toplist import splits
 from toplist.cli.options import renaming
+from toplist.files.tables import read_table, table_format, write_table
 from toplist.logs import COLUMNS
 from toplist.ordered import REPEATS
 from toplist.reports import Split
-from toplist.tabular import read_table, table_format, write_table
 
 _EPILOG = """
 Files are CSV, TSV (also .gz) or Parquet; the parts have the format and all columns of the log. CSV

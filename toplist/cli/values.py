@@ -6,8 +6,9 @@ import io
 import json
 from typing import Any
 
-from toplist import pointwise, text_columns
+from toplist import pointwise
 from toplist.cli.options import renaming
+from toplist.files import text_columns
 from toplist.inputs.predictions import COLUMNS
 from toplist.results.markup import aligned
 

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from toplist.files.text import FINITE, GRADE, NUMBER, Columns, Format, Id, PathLike, Source, rows
+from toplist.files.text import FORMATS as FORMATS
+from toplist.files.text import format_of as format_of
 from toplist.inputs.options import COLUMNS as COLUMNS
-from toplist.readers import FINITE, GRADE, NUMBER, Columns, Format, Id, PathLike, Source, rows
-from toplist.readers import FORMATS as FORMATS
-from toplist.readers import format_of as format_of
 
 Group = tuple[Id, list[Id], list[float]]
 

@@ -11,7 +11,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.tabular import PathLike, Wanted, read_text
+from toplist.files.tables import PathLike, Wanted, read_text
 
 FORMATS = (".csv", ".tsv")
 

@@ -19,8 +19,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from itertools import repeat
 from typing import Any
 
+from toplist.files.progress import bar
 from toplist.inputs.options import renamed
-from toplist.progress import bar
 
 FORMATS = ("csv", "tsv", "jsonl", "trec", "parquet")
 TEXT = FORMATS[:-1]  # what is read row by row here

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from toplist.progress import bar
-from toplist.tabular import pyarrow
+from toplist.files.progress import bar
+from toplist.files.tables import pyarrow
 
 # Ids in a part: 8 MB of them.
 IDS = 1 << 20

@@ -4,13 +4,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from toplist import files, parquet
+from toplist import files
+from toplist.files import parquet
+from toplist.files.text import PathLike
 from toplist.inputs import tables
 from toplist.inputs.factorize import textual
 from toplist.inputs.keyed import Keyed
 from toplist.inputs.named import Table
 from toplist.inputs.options import renamed
-from toplist.readers import PathLike
 
 TEXT_FORMATS = ("csv", "tsv", "trec")
 

@@ -14,23 +14,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.batches import SplitUserError, Stream
 from toplist.beyond.results import ListResult
 from toplist.checks import choice
-from toplist.codes import Codes, Users
 from toplist.evaluation.evaluate import DEFAULT, hits_of, lists_of
 from toplist.evaluation.plan import Plan, plan_of
+from toplist.files.batches import SplitUserError, Stream
+from toplist.files.buffers import Waiting
+from toplist.files.codes import Codes, Users
+from toplist.files.loading import TEXT_FORMATS, load
+from toplist.files.text import FORMATS, PathLike, format_of
 from toplist.inputs.factorize import Column, textual
 from toplist.inputs.flatten import Flat
 from toplist.inputs.grades import Grading
 from toplist.inputs.keyed import Keyed, admit_aligned
 from toplist.inputs.options import DUPLICATES, Joining, Known
-from toplist.loading import TEXT_FORMATS, load
 from toplist.matching.match import join
 from toplist.metrics.definitions import Metric
-from toplist.readers import FORMATS, PathLike, format_of
 from toplist.results.result import TopKResult
-from toplist.waiting import Waiting
 
 # Ids of ranked lists that may wait before the truth is read ahead for them: 32 MB.
 PATIENCE = 1 << 22
