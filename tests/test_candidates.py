@@ -57,7 +57,7 @@ def test_a_users_draw_does_not_depend_on_order_others_or_threads(monkeypatch):
     options = {"n_items": n_items, "seed": 7}
     whole = loo.negatives(held, 40, exclude=seen, users=users, n_threads=1, **options)
     order = RNG.permutation(n_users)[:200]
-    monkeypatch.setattr("toplist.candidates.BLOCK", 400)
+    monkeypatch.setattr("toplist.loo.sampling.BLOCK", 400)
     some = loo.negatives(
         held[order],
         40,

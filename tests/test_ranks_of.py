@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import toplist as tl
-from toplist import loo, placing
+from toplist import loo
+from toplist.loo import ranks
 
 FEW = settings(deadline=None, max_examples=60)
 SCORES = st.sampled_from([-np.inf, -1.0, 0.0, 0.5, 0.5000001, 2.0, np.inf])
@@ -41,7 +42,7 @@ def by_sorting(row, held, seen, ties):
 
 
 @FEW
-@given(scored() | scored(np.float32), st.sampled_from(placing.TIES))
+@given(scored() | scored(np.float32), st.sampled_from(ranks.TIES))
 def test_scores_give_the_rank_that_sorting_gives(case, ties):
     scores, held, seen = case
     before = scores.copy()
@@ -78,7 +79,7 @@ def test_blocks_and_threads_change_nothing(monkeypatch):
     scores = rng.integers(0, 30, (200, 50)).astype(np.float32)
     held, seen = rng.integers(0, 50, 200), rng.random((200, 50)) < 0.2
     whole = loo.ranks_of(scores, held, exclude=seen, n_threads=1)
-    monkeypatch.setattr(placing, "BLOCK", 300)
+    monkeypatch.setattr(ranks, "BLOCK", 300)
     assert np.array_equal(loo.ranks_of(scores, held, exclude=seen, n_threads=4), whole)
 
 
@@ -89,7 +90,7 @@ def test_keyed_lists_give_ranks_in_the_order_of_the_truth():
 
 def test_a_model_that_scores_all_alike_is_exposed_by_the_worst_rank():
     scores = np.zeros((3, 100))
-    ranks = {ties: loo.ranks_of(scores, [5, 6, 7], ties=ties)[0] for ties in placing.TIES}
+    ranks = {ties: loo.ranks_of(scores, [5, 6, 7], ties=ties)[0] for ties in ranks.TIES}
     assert ranks == {"best": 1, "worst": 100, "average": 50.5, "order": 95}
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from toplist.inputs import dataframes as cols
 from toplist.inputs.lists import Lists
-from toplist.logs import read_log
+from toplist.loo.logs import read_log
 
 Sides = dict[Any, list[Any]]
 

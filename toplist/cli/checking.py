@@ -5,7 +5,7 @@ from typing import Any
 
 from toplist import audit, files
 from toplist.cli.options import renaming
-from toplist.logs import COLUMNS
+from toplist.loo.logs import COLUMNS
 from toplist.sides import Sides, by_user
 
 _EPILOG = """

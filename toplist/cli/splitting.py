@@ -6,12 +6,12 @@ import shutil
 import tempfile
 from typing import Any
 
-from toplist import splits
 from toplist.cli.options import renaming
 from toplist.files.tables import read_table, table_format, write_table
-from toplist.logs import COLUMNS
-from toplist.ordered import REPEATS
-from toplist.reports import Split
+from toplist.loo import split
+from toplist.loo.histories import REPEATS
+from toplist.loo.logs import COLUMNS
+from toplist.loo.split_report import Split
 
 _EPILOG = """
 Files are CSV, TSV (also .gz) or Parquet; the parts have the format and all columns of the log. CSV
@@ -36,7 +36,7 @@ def add(commands: Any) -> None:
     add = parser.add_argument
     add("log", metavar="LOG", help="file of interactions: user_id, item_id, timestamp")
     add("--out", metavar="DIR", required=True, help="folder of the parts; made if need be")
-    add("--by", default="last", choices=splits.WAYS, help="what is held out (default: last)")
+    add("--by", default="last", choices=split.WAYS, help="what is held out (default: last)")
     add("--ratio", type=float, help="hold out this share of every user's rows, not one")
     add("--time", help="hold out all from this time on")
     add(
@@ -47,7 +47,7 @@ def add(commands: Any) -> None:
     )
     add("--min-history", type=int, metavar="N", help="rows that must stay in train (default 1)")
     add("--repeats", default="first", choices=REPEATS, help="which of a user's repeats are kept")
-    add("--short", default="train", choices=splits.SHORT, help="users with too little history")
+    add("--short", default="train", choices=split.SHORT, help="users with too little history")
     add("--seed", type=int, default=0)
     add("--columns", nargs="+", type=renaming(COLUMNS), default=[], metavar="user_id=NAME")
     parser.set_defaults(run=_split, check=_check)
@@ -94,12 +94,12 @@ def _split(options: argparse.Namespace) -> str:
 
 def _parts(options: argparse.Namespace, table: Any, rules: dict[str, Any]) -> Split:
     if options.time is not None:
-        return splits.holdout(table, time=options.time, validation=options.validation, **rules)
+        return split.holdout(table, time=options.time, validation=options.validation, **rules)
     rules["short"] = options.short
     if options.ratio is not None:
         share = None if options.validation is None else float(options.validation)
-        return splits.holdout(table, options.ratio, by=options.by, validation=share, **rules)
-    return splits.leave_one_out(table, options.by, validation=bool(options.validation), **rules)
+        return split.holdout(table, options.ratio, by=options.by, validation=share, **rules)
+    return split.leave_one_out(table, options.by, validation=bool(options.validation), **rules)
 
 
 def _write(options: argparse.Namespace, parts: dict[str, Any]) -> None:

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist import lots
 from toplist.inputs import dataframes as cols
 from toplist.inputs.factorize import Column, Numbering
 from toplist.inputs.ids import kinds_of
 from toplist.inputs.options import renamed
-from toplist.times import Times, times_of
+from toplist.loo import hashing
+from toplist.loo.timestamps import Times, times_of
 
 COLUMNS = ("user_id", "item_id", "timestamp")
 
@@ -29,11 +29,11 @@ class Ids:
     names: list[Any]
 
     @cached_property
-    def keys(self) -> lots.Words:
+    def keys(self) -> hashing.Words:
         """What each id draws lots by."""
         alike = set(map(type, self.names)) == {int}
         wide = alike and min(self.names) >= -(1 << 63) and max(self.names) < 1 << 63
-        return lots.keys_of(np.array(self.names, np.int64) if wide else self.names)
+        return hashing.keys_of(np.array(self.names, np.int64) if wide else self.names)
 
 
 @dataclass(frozen=True, eq=False)

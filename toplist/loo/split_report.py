@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from toplist.checks import choice
 from toplist.inputs.lists import Lists
-from toplist.logs import Ids, Log
+from toplist.loo.logs import Ids, Log
 
 PARTS = ("train", "test", "validation")
 Rows = NDArray[np.int64]

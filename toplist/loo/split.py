@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from toplist.checks import choice
-from toplist.ordered import Flags, Ordered
-from toplist.reports import Split, report_of
+from toplist.loo.histories import Flags, Ordered
+from toplist.loo.split_report import Split, report_of
 
 if TYPE_CHECKING:
     from fractions import Fraction

@@ -15,14 +15,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from toplist import blocks, lots
+from toplist import blocks
 from toplist.averages.sampled import SAMPLERS, Sampled, SampledMetricsWarning
 from toplist.checks import choice, whole
 from toplist.evaluation.evaluate import DEFAULT, top_k_eval
 from toplist.excluding import columns_to_leave_out
+from toplist.loo import hashing
+from toplist.loo.ranks import TIES, columns_of, rank_among
 from toplist.matching.hits import Hits
 from toplist.metrics.definitions import Metric
-from toplist.placing import TIES, columns_of, rank_among
 from toplist.results.result import TopKResult
 
 # Candidates in a block, and so the largest array that is asked of a scoring function.
@@ -89,8 +90,8 @@ def negatives(
     cumulative = np.cumsum(_weights(popularity, n_items))
     if users is not None and len(users) != n_users:
         raise ValueError(f"{len(users)} users for {n_users} held-out items")
-    keys = lots.keys_of(np.arange(n_users) if users is None else users)
-    word, out = np.uint64(lots.seed_of(seed)), np.empty((n_users, n), np.int64)
+    keys = hashing.keys_of(np.arange(n_users) if users is None else users)
+    word, out = np.uint64(hashing.seed_of(seed)), np.empty((n_users, n), np.int64)
 
     def block(lo: int, hi: int) -> None:
         offsets = excluded.offsets[lo : hi + 1]
@@ -252,7 +253,7 @@ def sampled_ranks(
     ranks[owner[excluded.items == held[owner]]] = 0
     sampler = SAMPLERS[popularity is not None]
     seen = np.diff(excluded.offsets).mean() if len(held) else 0.0
-    marked = Sampled(n, n_items, sampler, lots.seed_of(seed), ties)
+    marked = Sampled(n, n_items, sampler, hashing.seed_of(seed), ties)
     return SampledRanks(ranks, marked, n_items - float(seen))
 
 

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist.averages.moments import Moments
-from toplist.candidates import SampledRanks
 from toplist.checks import whole
 from toplist.evaluation.plan import entries_of, rules_of
+from toplist.loo.sampling import SampledRanks
 from toplist.metrics.definitions import Metric
 
 Floats = NDArray[np.float64]

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist import lots
 from toplist.checks import choice
 from toplist.inputs.lists import offsets_of
-from toplist.logs import Log, read_log
-from toplist.times import Times, instant
+from toplist.loo import hashing
+from toplist.loo.logs import Log, read_log
+from toplist.loo.timestamps import Times, instant
 
 REPEATS = ("first", "last", "keep")
 
@@ -42,17 +42,17 @@ class Ordered:
     ) -> "Ordered":
         """Order the rows of a log by time, or by lot alone; without repeats."""
         choice("repeats", repeats, REPEATS)
-        seed = lots.seed_of(seed)
+        seed = hashing.seed_of(seed)
         found = read_log(log, columns)
         times = _times_of(found, by)
         users, items = found.users, found.items
         words = users.keys[users.codes], items.keys[items.codes]
-        rows = _by_user(users.codes, len(users.names), times, lots.lots(seed, *words))
+        rows = _by_user(users.codes, len(users.names), times, hashing.lots(seed, *words))
         nth, later = _occurrences(users.codes, len(users.names), items.codes, rows)
         if repeats != "keep":
             rows = rows[(nth if repeats == "first" else later)[rows] == 0]
         if by == "random":  # of several rows alike each has a lot of its own
-            drawn = lots.lots(seed, *words, nth.astype(np.uint64))
+            drawn = hashing.lots(seed, *words, nth.astype(np.uint64))
             rows = rows[
                 _by_user(users.codes[rows], len(users.names), np.zeros_like(rows), drawn[rows])
             ]
