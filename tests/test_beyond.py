@@ -251,12 +251,12 @@ def bits(exposure):
 
 
 def test_neither_threads_nor_the_order_of_users_leave_a_trace(monkeypatch):
-    from toplist import blocks
+    from toplist import parallel
 
     lists = random_lists()
     whole = beyond.exposure(lists, catalogue=60, n_threads=1)
     shuffled = beyond.exposure(lists[::-1].copy(), catalogue=60, n_threads=1)
-    monkeypatch.setattr(blocks, "BLOCK", 64)
+    monkeypatch.setattr(parallel, "BLOCK", 64)
     assert bits(whole) == bits(shuffled) == bits(beyond.exposure(lists, catalogue=60, n_threads=4))
     counts = np.arange(60)
     one, four = (beyond.average_popularity(lists, item_counts=counts, n_threads=n) for n in (1, 4))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toplist import blocks, pointwise
+from toplist import parallel, pointwise
 
 SCORES = st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.75, 1.0]) | st.floats(0, 1)
 ROWS = st.lists(
@@ -104,7 +104,7 @@ def test_scikit_learn():
 def test_neither_threads_nor_the_order_of_rows_leave_a_trace(monkeypatch):
     users, labels, predictions, weights = rows_of()
     order = np.random.default_rng(1).permutation(len(users))
-    monkeypatch.setattr(blocks, "BLOCK", 500)
+    monkeypatch.setattr(parallel, "BLOCK", 500)
     one = pointwise.gauc(users, labels, predictions, n_threads=1)
     assert one == pointwise.gauc(users[order], labels[order], predictions[order], n_threads=4)
     for function in (pointwise.auc, pointwise.log_loss, pointwise.mae, pointwise.rmse):

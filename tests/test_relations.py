@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from strategies import GRADES, ITEMS, graded_populations, populations
 
 import toplist as tl
-from toplist import blocks
+from toplist import parallel
 
 DEPTHS = st.integers(1, 15)
 SHUFFLES = st.randoms(use_true_random=False)
@@ -95,14 +95,14 @@ def many_graded(many):
 @contextmanager
 def in_blocks(n):
     """Cut users into about `n` blocks wherever blocks are made; make sure that they are."""
-    real, made = blocks.bounds, []
+    real, made = parallel.bounds, []
 
     def bounds(work, size=None):
         made.append(real(work, max(1, int(work[-1] - work[0]) // n)))
         return made[-1]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(blocks, "bounds", bounds)
+        patch.setattr(parallel, "bounds", bounds)
         yield
     assert made and max(map(len, made)) > n // 2
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist import blocks
+from toplist import parallel
 from toplist.checks import choice
 from toplist.inputs.factorize import Numbering
 from toplist.inputs.lists import offsets_of
@@ -199,7 +199,7 @@ def user_auc(
         here = readonly(offsets[lo : hi + 1]), readonly(front[lo:hi])
         kernels.wins_by_user(*here, part, twice[lo:hi])
 
-    for _ in blocks.run(count, blocks.bounds(offsets), n_threads):
+    for _ in parallel.run(count, parallel.bounds(offsets), n_threads):
         pass
     pairs = 2 * n_positives * (n_rows - n_positives)
     values = np.full(len(numbering), np.nan)

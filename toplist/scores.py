@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from toplist import blocks
+from toplist import parallel
 from toplist.checks import choice, whole
 from toplist.excluding import columns_to_leave_out
 from toplist.inputs.grades import Grading
@@ -235,8 +235,8 @@ def _discounted(
 
 
 def _run(block: Any, n_users: int, n_items: int, n_threads: int | None) -> None:
-    bounds = blocks.bounds(np.arange(n_users + 1) * max(n_items, 1), BLOCK)
-    for _ in blocks.run(block, bounds, n_threads):
+    bounds = parallel.bounds(np.arange(n_users + 1) * max(n_items, 1), BLOCK)
+    for _ in parallel.run(block, bounds, n_threads):
         pass
 
 

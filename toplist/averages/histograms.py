@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist import blocks
+from toplist import parallel
 from toplist.averages.moments import Moments, Pooled
 from toplist.averages.per_user import divisor_filler, filler
 from toplist.averages.rows import Rows, rows_of
@@ -210,7 +210,7 @@ def _tables(
     size = max(1 << 17, 4 * shape[0] * shape[1])
     work = hits.offsets + np.arange(len(hits.offsets))
     integers, squares = empty()
-    for more, more_squares in blocks.run(block, blocks.bounds(work, size), n_threads):
+    for more, more_squares in parallel.run(block, parallel.bounds(work, size), n_threads):
         integers += more
         squares += more_squares
     n_users = np.bincount(rows.of_user[rows.of_user >= 0], minlength=shape[0])[:, np.newaxis]
@@ -244,7 +244,7 @@ def _spreads(
     users = users[np.argsort(rows.of_user[users], kind="stable")]
     spreads[close] = 0.0
     depth = mean.shape[1]
-    for lo, hi in blocks.bounds(np.arange(len(users) + 1) * depth):
+    for lo, hi in parallel.bounds(np.arange(len(users) + 1) * depth):
         part = users[lo:hi]
         of_user = rows.of_user[part]
         deviations = (_sums_at_every_k(hits, part, metric, depth) - mean[of_user]) ** 2
@@ -288,5 +288,5 @@ def _gather(
             return Moments.of(out[kept], worth)
         return Pooled.of(out[kept], divisors(lo, hi)[kept], worth)
 
-    bounds = blocks.bounds(np.arange(len(hits) + 1) * depth)
-    return reduce(operator.add, blocks.run(block, bounds, n_threads))
+    bounds = parallel.bounds(np.arange(len(hits) + 1) * depth)
+    return reduce(operator.add, parallel.run(block, bounds, n_threads))

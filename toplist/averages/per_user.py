@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist import blocks
+from toplist import parallel
 from toplist.averages.rows import rows_of
 from toplist.inputs.lists import offsets_of
 from toplist.matching.hits import Hits
@@ -26,7 +26,9 @@ def curves(
     out = np.empty((len(hits), depth))
     fill = filler(hits, counted, metric, depth)
     work = hits.offsets + np.arange(len(hits.offsets)) * depth
-    for _ in blocks.run(lambda lo, hi: fill(lo, hi, out[lo:hi]), blocks.bounds(work), n_threads):
+    for _ in parallel.run(
+        lambda lo, hi: fill(lo, hi, out[lo:hi]), parallel.bounds(work), n_threads
+    ):
         pass
     return out
 
@@ -39,7 +41,7 @@ def values(hits: Hits, counted: NDArray[np.bool_], metric: Metric, k: int) -> Fl
     if metric.graded and hits.graded:
         fill = filler(hits, counted, metric, k)
         out = np.empty(len(hits))
-        for lo, hi in blocks.bounds(np.arange(len(hits) + 1) * k):
+        for lo, hi in parallel.bounds(np.arange(len(hits) + 1) * k):
             block = np.empty((hi - lo, k))
             fill(lo, hi, block)
             out[lo:hi] = block[:, -1]

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist import blocks
+from toplist import parallel
 from toplist.beyond.indexing import Admission, Listed, admit_listed
 from toplist.checks import choice, whole
 from toplist.inputs.catalogues import ids_of
@@ -202,7 +202,7 @@ class Exposure:
             return [row[:n] for row in out[: longest - first]]
 
         steps = range(-(-longest // width))
-        for rows in blocks.ahead(read, steps, self.n_threads):
+        for rows in parallel.ahead(read, steps, self.n_threads):
             yield from rows
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist import blocks
+from toplist import parallel
 from toplist.checks import choice, whole
 from toplist.inputs.factorize import Numbering
 from toplist.inputs.flatten import Flat, name_user
@@ -128,15 +128,15 @@ def _found(ids: NDArray[Any], catalogue: Ints, rules: Admission) -> Ints:
     """Return the place of each id in the catalogue, -1 where it has none."""
     numbering = Numbering()
     numbering.number(catalogue)
-    bounds = [(lo, min(lo + blocks.BLOCK, len(ids))) for lo in range(0, len(ids), blocks.BLOCK)]
-    parts = blocks.run(lambda lo, hi: numbering.find(ids[lo:hi]), bounds, rules.n_threads)
+    bounds = [(lo, min(lo + parallel.BLOCK, len(ids))) for lo in range(0, len(ids), parallel.BLOCK)]
+    parts = parallel.run(lambda lo, hi: numbering.find(ids[lo:hi]), bounds, rules.n_threads)
     return np.concatenate([np.empty(0, np.int64), *parts])
 
 
 def _cleaned(listed: Listed, flat: Flat, rules: Admission) -> Listed:
     """Return the lists with -1 where a place does not count; raise for what is refused."""
-    bounds = blocks.bounds(listed.offsets)
-    found = list(blocks.run(partial(_inspect, listed), bounds, rules.n_threads))
+    bounds = parallel.bounds(listed.offsets)
+    found = list(parallel.run(partial(_inspect, listed), bounds, rules.n_threads))
     unknown, repeats = (
         (sum(part[at] for part in found), *_first(found, bounds, at)) for at in (0, 3)
     )
@@ -151,7 +151,7 @@ def _cleaned(listed: Listed, flat: Flat, rules: Admission) -> Listed:
     if not (unknown[0] or repeats[0]):
         return listed
     out = np.empty(len(listed.codes), np.int64)
-    for _ in blocks.run(partial(_clean, listed, rules, out), bounds, rules.n_threads):
+    for _ in parallel.run(partial(_clean, listed, rules, out), bounds, rules.n_threads):
         pass
     return Listed(
         out,

@@ -8,7 +8,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist import blocks
+from toplist import parallel
 from toplist.beyond.indexing import Admission, Listed, admit_listed
 from toplist.inputs.catalogues import values_of
 from toplist.inputs.options import Reading
@@ -185,9 +185,9 @@ def curves_of(metric: Any, ranks: Any, k: int | None, reading: Reading) -> Float
     """Return a metric of every user at every k: (K,) for one bare user, (n_users, K) for many."""
     listed = metric.admit(ranks, k, reading)
     out, fill = np.empty((len(listed), listed.depth)), metric.filler(listed)
-    bounds = blocks.bounds(np.arange(len(listed) + 1) * max(listed.depth, 1))
+    bounds = parallel.bounds(np.arange(len(listed) + 1) * max(listed.depth, 1))
     write = lambda lo, hi: fill(lo, hi, out[lo:hi])  # noqa: E731
-    for _ in blocks.run(write, bounds, reading.get("n_threads")):
+    for _ in parallel.run(write, bounds, reading.get("n_threads")):
         pass
     return out[0] if listed.single else out
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist import blocks
+from toplist import parallel
 from toplist.beyond.concentration import gini, item_coverage, shannon_entropy
 from toplist.beyond.diversity import Diversity
 from toplist.beyond.exposure import Exposure, exposure
@@ -202,8 +202,8 @@ def _spread(source: Any, listed: Listed, n_threads: int | None) -> Spread:
         fill(lo, hi, out)
         return Spread.of(out)
 
-    bounds = blocks.bounds(np.arange(len(listed) + 1) * listed.depth, BLOCK)
-    return reduce(add, blocks.run(block, bounds, n_threads))
+    bounds = parallel.bounds(np.arange(len(listed) + 1) * listed.depth, BLOCK)
+    return reduce(add, parallel.run(block, bounds, n_threads))
 
 
 def _curves(source: Any, ranks: Any, depth: int, known: Known) -> tuple[Floats, Sequence[Any]]:

@@ -6,7 +6,7 @@ command line's help stay light. `joining` turns ids into hits, `curves` hits int
 Rules of the house. One signature per kernel: inputs are C-contiguous and read-only, ids int64
 (another width, stride or flag would compile the kernel again). No ``parallel=True``: it kills a
 forked child and aborts when two threads call it; blocks of users over threads do the same work
-(`toplist.blocks`). Ranks count from 1, as in the formulas; positions in arrays from 0.
+(`toplist.parallel`). Ranks count from 1, as in the formulas; positions in arrays from 0.
 """
 
 from typing import Any

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from toplist import blocks
+from toplist import parallel
 from toplist.checks import choice
 from toplist.excluding import columns_to_leave_out
 from toplist.inputs.flatten import name_user
@@ -127,8 +127,8 @@ def _of_scores(
         if row >= 0:
             raise ValueError(f"scores: user {lo + row}, item {column} is NaN, which has no rank")
 
-    bounds = blocks.bounds(np.arange(n_users + 1) * max(n_items, 1), BLOCK)
-    for _ in blocks.run(block, bounds, n_threads):
+    bounds = parallel.bounds(np.arange(n_users + 1) * max(n_items, 1), BLOCK)
+    for _ in parallel.run(block, bounds, n_threads):
         pass
     return rank_among(counts, ties)
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from toplist import blocks
+from toplist import parallel
 from toplist.averages.sampled import SAMPLERS, Sampled, SampledMetricsWarning
 from toplist.checks import choice, whole
 from toplist.evaluation.evaluate import DEFAULT, top_k_eval
@@ -108,7 +108,7 @@ def negatives(
                 "those excluded, the held-out one and those of no weight"
             )
 
-    for _ in blocks.run(block, blocks.bounds(np.arange(n_users + 1) * n, BLOCK), n_threads):
+    for _ in parallel.run(block, parallel.bounds(np.arange(n_users + 1) * n, BLOCK), n_threads):
         pass
     return out
 
@@ -243,7 +243,7 @@ def sampled_ranks(
         n_threads=n_threads,
     )
     ranks = np.empty(len(held), np.int64)
-    for lo, hi in blocks.bounds(np.arange(len(held) + 1) * (n + 1), BLOCK):
+    for lo, hi in parallel.bounds(np.arange(len(held) + 1) * (n + 1), BLOCK):
         items = np.column_stack([held[lo:hi], drawn[lo:hi]])
         found = np.asarray(score(np.arange(lo, hi)[:, np.newaxis], items))
         if found.shape != items.shape:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist import blocks
+from toplist import parallel
 from toplist.checks import choice
 from toplist.inputs import strings
 from toplist.inputs.flatten import name_user
@@ -112,8 +112,8 @@ def joined(
 
 def join(admitted: Admitted, duplicates: str, n_threads: int | None) -> Hits:
     """Join what the door let through, in blocks of users."""
-    bounds = blocks.bounds(admitted.ranked.offsets + admitted.truth.offsets)
-    parts = list(blocks.run(partial(_join_block, admitted, duplicates), bounds, n_threads))
+    bounds = parallel.bounds(admitted.ranked.offsets + admitted.truth.offsets)
+    parts = list(parallel.run(partial(_join_block, admitted, duplicates), bounds, n_threads))
     ranks, n_hits, n_relevant, gains, ideal = map(np.concatenate, zip(*parts, strict=True))
     offsets = offsets_of(n_hits)
     if admitted.hashed and not strings.agree(*admitted.sources, offsets, ranks, n_relevant):
