@@ -5,8 +5,8 @@ import pytest
 
 import toplist as tl
 from toplist import audit
+from toplist.audit import CHECKS
 from toplist.cli import main
-from toplist.flaws import CHECKS
 
 RANKS = {"ann": ["tea", "jam"], "bob": ["fig", "tea"]}
 TRUTHS = {"ann": ["jam"], "bob": ["tea"]}

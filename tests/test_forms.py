@@ -278,7 +278,7 @@ def test_a_device_array_is_copied_once():
 def test_arrow_lists_are_not_copied():
     pyarrow = library("pyarrow")
     lists = pyarrow.array([[5, 7, 8], [4, 6]])
-    from toplist.inputs.foreign import native
+    from toplist.inputs.forms import native
 
     items = native(lists, "ranks").items
     assert items.ctypes.data == lists.values.buffers()[1].address

@@ -9,7 +9,7 @@ import pytest
 
 import toplist as tl
 from toplist import beyond, cli, pointwise
-from toplist.files import text_columns
+from toplist.files import tables
 from toplist.metrics.beyond_accuracy import LIST_METRICS
 
 LISTS = [[5, 7, 3], [4, 5, 2], [2, 3, 5], [1, 4, 6], [5, 3, 7]]
@@ -263,12 +263,12 @@ def test_values_wrong_usage(tmp_path, capsys):
 def test_text_columns(tmp_path):
     path = tmp_path / "items.csv"
     path.write_text("\ufeffitem_id,count\n\na,1\na,2\n", encoding="utf-8")
-    assert text_columns.catalogue(path) == ["a", "a"]
+    assert tables.catalogue(path) == ["a", "a"]
     with pytest.raises(ValueError, match="item 'a' stands there twice"):
-        text_columns.item_counts(path)
+        tables.item_counts(path)
     path.write_text("item_id\na\n")
     with pytest.raises(ValueError, match="no column of features beside 'item_id'"):
-        text_columns.features(path)
+        tables.features(path)
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])

@@ -90,8 +90,8 @@ def test_keyed_lists_give_ranks_in_the_order_of_the_truth():
 
 def test_a_model_that_scores_all_alike_is_exposed_by_the_worst_rank():
     scores = np.zeros((3, 100))
-    ranks = {ties: loo.ranks_of(scores, [5, 6, 7], ties=ties)[0] for ties in ranks.TIES}
-    assert ranks == {"best": 1, "worst": 100, "average": 50.5, "order": 95}
+    found = {ties: loo.ranks_of(scores, [5, 6, 7], ties=ties)[0] for ties in ranks.TIES}
+    assert found == {"best": 1, "worst": 100, "average": 50.5, "order": 95}
 
 
 def test_half_ranks_are_no_hits():

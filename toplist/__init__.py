@@ -32,10 +32,10 @@ from toplist.matching.hits import Hits as Hits
 from toplist.matching.match import match as match
 from toplist.metrics.conventions import CONVENTIONS as CONVENTIONS
 from toplist.metrics.conventions import Convention as Convention
+from toplist.metrics.definitions import DISCOUNTS as DISCOUNTS
+from toplist.metrics.definitions import DIVISORS as DIVISORS
 from toplist.metrics.definitions import METRICS as METRICS
 from toplist.metrics.definitions import Metric as Metric
-from toplist.metrics.parts import DISCOUNTS as DISCOUNTS
-from toplist.metrics.parts import DIVISORS as DIVISORS
 from toplist.results.result import TopKResult as TopKResult
 
 if _typing.TYPE_CHECKING:

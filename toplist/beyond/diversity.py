@@ -97,16 +97,18 @@ class Diversity:
 
     def filler(self, listed: Listed) -> Callable[[int, int, Floats], None]:
         """Return what writes the curves of the users ``lo..hi`` into an array (hi - lo, K)."""
-        from toplist.kernels import pairing, readonly
+        from toplist.kernels import list_values, readonly
 
         rows = readonly(self.rows, np.float64)
 
         def fill(lo: int, hi: int, out: Floats) -> None:
             lists = listed.block(lo, hi)
             if self.distance == "cosine":
-                pairing.mean_cosine(*lists, rows, self.single, out)
+                list_values.mean_cosine(*lists, rows, self.single, out)
             else:
-                pairing.mean_distance(*lists, rows, self.distance == "hamming", self.single, out)
+                list_values.mean_distance(
+                    *lists, rows, self.distance == "hamming", self.single, out
+                )
 
         return fill
 

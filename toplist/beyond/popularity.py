@@ -171,10 +171,10 @@ class ItemValues:
 
     def filler(self, listed: Listed) -> Callable[[int, int, Floats], None]:
         """Return what writes the curves of the users ``lo..hi`` into an array (hi - lo, K)."""
-        from toplist.kernels import indexing, readonly
+        from toplist.kernels import list_values, readonly
 
         values = readonly(self.values, np.float64)
-        return lambda lo, hi, out: indexing.means(*listed.block(lo, hi), values, out)
+        return lambda lo, hi, out: list_values.means(*listed.block(lo, hi), values, out)
 
     def curves(self, ranks: Any, k: int | None, reading: Reading) -> Floats:
         """Return the metric of every user at every k."""

@@ -86,13 +86,13 @@ class Spread:
     @classmethod
     def of(cls, values: Floats) -> "Spread":
         """Return the mean of values (n, K), NaN where a user has none."""
-        from toplist.kernels import indexing, readonly
+        from toplist.kernels import list_values, readonly
 
         users, (mean, deviation) = (
             np.zeros(values.shape[1], np.int64),
             np.zeros((2, values.shape[1])),
         )
-        indexing.moments(readonly(values, np.float64), users, mean, deviation)
+        list_values.moments(readonly(values, np.float64), users, mean, deviation)
         return cls(users, mean, deviation)
 
 

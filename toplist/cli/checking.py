@@ -4,9 +4,9 @@ import argparse
 from typing import Any
 
 from toplist import audit, files
+from toplist.audit import Sides, by_user
 from toplist.cli.options import renaming
 from toplist.loo.logs import COLUMNS
-from toplist.sides import Sides, by_user
 
 _EPILOG = """
 Lists and ground truths are files as `toplist eval` reads them, the training log a CSV, TSV or

@@ -4,9 +4,9 @@ import argparse
 from typing import Any
 
 from toplist import files
-from toplist.files import text_columns
+from toplist.files import tables
 from toplist.files.batches import Stream
-from toplist.files.loading import TEXT_FORMATS
+from toplist.files.lists import TEXT_FORMATS
 
 
 def known_items(options: argparse.Namespace, recs: str) -> dict[str, Any]:
@@ -16,7 +16,7 @@ def known_items(options: argparse.Namespace, recs: str) -> dict[str, Any]:
     numbers = any(paths.values()) and _hold_numbers(options, recs)
     for name, path in paths.items():
         if path is not None:
-            found = getattr(text_columns, name)(path)
+            found = getattr(tables, name)(path)
             ids = _whole(path, found) if numbers else list(found)
             values = found.values() if isinstance(found, dict) else ids
             known[name] = dict(zip(ids, values, strict=True))

@@ -13,8 +13,8 @@ from toplist import plots
 from toplist.plots import axes
 from toplist.results import tables
 from toplist.results.comparison import compare
+from toplist.results.markup import Shown
 from toplist.results.result import TopKResult
-from toplist.results.shown import Shown
 
 Results = Mapping[str, TopKResult]
 

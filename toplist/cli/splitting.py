@@ -11,7 +11,7 @@ from toplist.files.tables import read_table, table_format, write_table
 from toplist.loo import split
 from toplist.loo.histories import REPEATS
 from toplist.loo.logs import COLUMNS
-from toplist.loo.split_report import Split
+from toplist.loo.split import Split
 
 _EPILOG = """
 Files are CSV, TSV (also .gz) or Parquet; the parts have the format and all columns of the log. CSV

@@ -8,7 +8,7 @@ from typing import Any
 
 from toplist import pointwise
 from toplist.cli.options import renaming
-from toplist.files import text_columns
+from toplist.files import tables
 from toplist.inputs.predictions import COLUMNS
 from toplist.results.markup import aligned
 
@@ -48,8 +48,8 @@ def _values(options: argparse.Namespace) -> str:
     asked = list(dict.fromkeys(options.metrics))
     names = {name: name for name in COLUMNS} | dict(options.columns)
     wanted = [names[name] for name in (COLUMNS if "gauc" in asked else COLUMNS[1:])]
-    columns = text_columns.read(options.file, wanted)
-    rows = [text_columns.numbers(options.file, name, columns[name]) for name in wanted[-2:]]
+    columns = tables.read(options.file, wanted)
+    rows = [tables.numbers(options.file, name, columns[name]) for name in wanted[-2:]]
     values: dict[str, float] = {}
     notes = [f"{len(rows[0]):,} rows"]
     for name in asked:

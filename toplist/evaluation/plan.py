@@ -14,10 +14,10 @@ from toplist.averages.terms import Entry, Terms
 from toplist.checks import choice, whole
 from toplist.inputs.flatten import name_user
 from toplist.matching.hits import Hits
-from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetric, named
+from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetric
 from toplist.metrics.conventions import CONVENTIONS, EMPTY, MISSING, Convention
 from toplist.metrics.definitions import METRICS, Metric
-from toplist.metrics.names import parse
+from toplist.metrics.names import named, parse
 from toplist.results.result import TopKResult
 
 if TYPE_CHECKING:

@@ -20,12 +20,11 @@ from numpy.typing import NDArray
 from toplist.files import parquet
 from toplist.files.text import GRADE, NUMBER, Columns, Format, PathLike, Source, format_of, rows
 from toplist.inputs import tables
-from toplist.inputs.adapters import PlainTable
+from toplist.inputs.dataframes import PlainTable
 from toplist.inputs.factorize import Column
 from toplist.inputs.keyed import Keyed
-from toplist.inputs.named import Table
 from toplist.inputs.options import renamed
-from toplist.inputs.tables import Meet
+from toplist.inputs.tables import Meet, Table
 
 TEXT = 1 << 17  # rows in a part of a text file: some 30 MB of Python objects
 

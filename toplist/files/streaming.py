@@ -19,15 +19,15 @@ from toplist.checks import choice
 from toplist.evaluation.evaluate import DEFAULT, hits_of, lists_of
 from toplist.evaluation.plan import Plan, plan_of
 from toplist.files.batches import SplitUserError, Stream
-from toplist.files.buffers import Waiting
-from toplist.files.codes import Codes, Users
-from toplist.files.loading import TEXT_FORMATS, load
+from toplist.files.buffers import Codes, Users, Waiting
+from toplist.files.lists import TEXT_FORMATS, load
 from toplist.files.text import FORMATS, PathLike, format_of
 from toplist.inputs.factorize import Column, textual
 from toplist.inputs.flatten import Flat
 from toplist.inputs.grades import Grading
-from toplist.inputs.keyed import Keyed, admit_aligned
+from toplist.inputs.keyed import Keyed
 from toplist.inputs.options import DUPLICATES, Joining, Known
+from toplist.inputs.sides import admit_aligned
 from toplist.matching.match import join
 from toplist.metrics.definitions import Metric
 from toplist.results.result import TopKResult

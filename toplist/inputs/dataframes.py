@@ -5,14 +5,19 @@ columns stay arrays; text, categories and dictionaries become codes beside their
 lists become offsets beside a column of their values.
 """
 
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.inputs.adapters import Offsets, Pandas, PlainTable, adapter_of
-from toplist.inputs.containers import is_frame as is_frame
+from toplist.inputs import factorize
 from toplist.inputs.factorize import Column
+from toplist.inputs.flatten import is_frame as is_frame
 from toplist.inputs.ids import kinds_of
 
 
@@ -138,3 +143,246 @@ def python_lists(frame: Any, name: str, side: str) -> list[Any] | None:
         if not isinstance(row, containers):
             raise ValueError(f"{side}: column {name!r} holds {row!r} in row {place}, not a list")
     return rows
+
+
+Offsets = NDArray[np.int64]
+
+
+def adapter_of(frame: Any) -> Any:
+    """Return how to read a table; None for one of an unknown library."""
+    if isinstance(frame, PlainTable):
+        return PlainTable
+    for name, adapter in _ADAPTERS.items():
+        module = sys.modules.get(name)
+        if module is not None and isinstance(frame, adapter.kinds(module)):
+            return adapter
+    return None
+
+
+def _refuse_null_list(side: str, name: str, null: Any, first: int) -> None:
+    missing = np.flatnonzero(null)
+    if len(missing):
+        raise ValueError(f"{side}: column {name!r} is null in row {first + missing[0]}: write []")
+
+
+@dataclass(frozen=True, eq=False)
+class PlainTable:
+    """A table of arrays of numbers, lists of ids, and, as pairs with offsets, columns of lists."""
+
+    data: Mapping[str, Any]
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+        return list(self.data)
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        first = next(iter(self.data.values()))
+        return len(first[0]) - 1 if isinstance(first, tuple) else len(first)
+
+    @staticmethod
+    def array(frame: PlainTable, name: str) -> NDArray[Any] | None:
+        """Return a column of numbers, or None."""
+        column = frame.data[name]
+        return column if isinstance(column, np.ndarray) else None
+
+    @staticmethod
+    def codes(frame: PlainTable, name: str) -> tuple[NDArray[np.int64], list[Any]]:
+        """Return codes and the distinct values."""
+        values: Sequence[Any] = frame.data[name]
+        places: dict[Any, int] = {}
+        codes = [places.setdefault(value, len(places)) for value in values]
+        return np.array(codes, np.int64), list(places)
+
+    @staticmethod
+    def lists(frame: PlainTable, name: str, side: str, first: int) -> tuple[Offsets, Any] | None:
+        """Return offsets and values of a column of lists."""
+        column = frame.data[name]
+        if not isinstance(column, tuple):
+            return None
+        return column[0], PlainTable({name: column[1]})
+
+
+class Pandas:
+    """pandas frames."""
+
+    @staticmethod
+    def kinds(module: Any) -> Any:
+        """Return the classes of tables."""
+        return module.DataFrame
+
+    @staticmethod
+    def array(frame: Any, name: str) -> NDArray[Any] | None:
+        """Return a column of numbers without nulls, or None."""
+        dtype = frame[name].dtype
+        if getattr(dtype, "kind", "O") not in "iuf" or frame[name].isna().any():
+            return None
+        found: NDArray[Any] = frame[name].to_numpy()
+        return found if found.dtype.kind in "iuf" else found.astype(dtype.numpy_dtype)
+
+    @staticmethod
+    def codes(frame: Any, name: str) -> tuple[NDArray[np.int64], list[Any]]:
+        """Return codes (-1 for null) and the distinct values."""
+        series = frame[name]
+        pyarrow = sys.modules.get("pyarrow")
+        if pyarrow is not None and getattr(series.dtype, "storage", "") == "pyarrow":
+            return _Arrow.codes(pyarrow.table({name: pyarrow.array(series)}), name)
+        if hasattr(series, "cat"):
+            return series.cat.codes.to_numpy(np.int64), series.cat.categories.tolist()
+        if series.dtype == object:
+            kinds_of(series.dropna().tolist(), f"column {name!r}")  # 1 and True share a code
+        codes, names = sys.modules["pandas"].factorize(series)
+        return codes.astype(np.int64), list(names)
+
+    @staticmethod
+    def lists(frame: Any, name: str, side: str, first: int) -> tuple[Offsets, Any] | None:
+        """Return offsets and values of a column of Arrow lists."""
+        dtype = getattr(frame[name].dtype, "pyarrow_dtype", None)
+        if dtype is None:
+            return None
+        pyarrow = sys.modules["pyarrow"]
+        return _Arrow.lists(pyarrow.table({name: pyarrow.array(frame[name])}), name, side, first)
+
+    @staticmethod
+    def objects(frame: Any, name: Any) -> list[Any]:
+        """Return a column as Python objects, None for null."""
+        series = frame[name]
+        nulls = series.isna().tolist()
+        values = series.tolist()
+        return [None if null else value for value, null in zip(values, nulls, strict=True)]
+
+
+class _Polars:
+    """polars frames."""
+
+    @staticmethod
+    def kinds(module: Any) -> Any:
+        """Return the classes of tables."""
+        return module.DataFrame
+
+    @staticmethod
+    def array(frame: Any, name: str) -> NDArray[Any] | None:
+        """Return a column of numbers without nulls, or None."""
+        series = frame[name]
+        if not series.dtype.is_numeric() or series.null_count() or "128" in str(series.dtype):
+            return None  # numpy has no integers of 128 bits: as Python's they are exact
+        found: NDArray[Any] = series.to_numpy()
+        return found
+
+    @staticmethod
+    def codes(frame: Any, name: str) -> tuple[NDArray[np.int64], list[Any]]:
+        """Return codes (-1 for null) and the distinct values."""
+        polars, series = sys.modules["polars"], frame[name]
+        if series.dtype == polars.String and len(series) and not series.null_count():
+            found = factorize.joined(series.str.join("\0").item(), len(series))
+            if found is not None:
+                return found
+        names = series.drop_nulls().unique().to_list()
+        if not all(type(one) is str for one in names):
+            place = {one: code for code, one in enumerate(names)}
+            codes = [place.get(one, -1) for one in series.to_list()]
+            return np.array(codes, np.int64), names
+        codes = series.cast(polars.String).cast(polars.Enum(names)).to_physical()
+        return codes.cast(polars.Int64).fill_null(-1).to_numpy(), names
+
+    @staticmethod
+    def lists(frame: Any, name: str, side: str, first: int) -> tuple[Offsets, Any] | None:
+        """Return offsets and values of a column of lists."""
+        series = frame[name]
+        if hasattr(series.dtype, "shape"):
+            series = series.arr.to_list()
+        if not hasattr(series.dtype, "inner"):
+            return None
+        _refuse_null_list(side, name, series.is_null().to_numpy(), first)
+        lengths = series.list.len().cast(sys.modules["polars"].Int64).to_numpy()
+        filled = series.filter(series.list.len() > 0)  # an empty list would become a null
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        return offsets, filled.explode().rename(name).to_frame()
+
+    @staticmethod
+    def objects(frame: Any, name: Any) -> list[Any]:
+        """Return a column as Python objects, None for null."""
+        found: list[Any] = frame[name].to_list()
+        return found
+
+
+class _Arrow:
+    """pyarrow tables and record batches."""
+
+    @staticmethod
+    def kinds(module: Any) -> Any:
+        """Return the classes of tables."""
+        return module.Table, module.RecordBatch
+
+    @staticmethod
+    def _column(frame: Any, name: str) -> Any:
+        column = frame.column(name)
+        if getattr(column, "num_chunks", 0) == 1:
+            return column.chunk(0)  # combine_chunks would copy it
+        return column.combine_chunks() if hasattr(column, "combine_chunks") else column
+
+    @classmethod
+    def array(cls, frame: Any, name: str) -> NDArray[Any] | None:
+        """Return a column of numbers without nulls, or None."""
+        column = cls._column(frame, name)
+        types = sys.modules["pyarrow"].types
+        numeric = types.is_integer(column.type) or types.is_floating(column.type)
+        if not numeric or column.null_count:
+            return None
+        found: NDArray[Any] = column.to_numpy(zero_copy_only=False)
+        return found
+
+    @classmethod
+    def codes(cls, frame: Any, name: str) -> tuple[NDArray[np.int64], list[Any]]:
+        """Return codes (-1 for null) and the distinct values."""
+        column = cls._column(frame, name)
+        types = sys.modules["pyarrow"].types
+        if types.is_string_view(column.type):
+            column = column.cast(sys.modules["pyarrow"].large_string())
+        textual = types.is_string(column.type) or types.is_large_string(column.type)
+        if textual and len(column) and not column.null_count:
+            return cls._texts(column)
+        if not hasattr(column, "dictionary"):
+            column = column.dictionary_encode()
+        codes = column.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        return codes.astype(np.int64), column.dictionary.to_pylist()
+
+    @staticmethod
+    def _texts(column: Any) -> tuple[NDArray[np.int64], list[Any]]:
+        """Give strings numbers where they lie in memory."""
+        _, offsets, data = column.buffers()
+        wide = sys.modules["pyarrow"].types.is_large_string(column.type)
+        width = np.dtype(np.int64 if wide else np.int32)
+        bounds = np.frombuffer(offsets, width, len(column) + 1, column.offset * width.itemsize)
+        text = np.empty(0, np.uint8) if data is None else np.frombuffer(data, np.uint8)
+        return factorize.numbered(text, bounds[:-1].astype(np.int64), bounds[1:].astype(np.int64))
+
+    @classmethod
+    def lists(cls, frame: Any, name: str, side: str, first: int) -> tuple[Offsets, Any] | None:
+        """Return offsets and values of a column of lists, without copying the values."""
+        column = cls._column(frame, name)
+        pyarrow = sys.modules["pyarrow"]
+        types = pyarrow.types
+        if types.is_dictionary(column.type):
+            column = column.dictionary_decode()
+        if types.is_fixed_size_list(column.type):
+            column = column.cast(pyarrow.list_(column.type.value_type))
+        if types.is_list_view(column.type) or types.is_large_list_view(column.type):
+            # pyarrow's own cast of a view loses its last row (26.0)
+            lists = pyarrow.large_list(column.type.value_type)
+            column = pyarrow.array(column.to_pylist(), lists)
+        if not (types.is_list(column.type) or types.is_large_list(column.type)):
+            return None
+        _refuse_null_list(side, name, column.is_null().to_numpy(zero_copy_only=False), first)
+        offsets = column.offsets.to_numpy().astype(np.int64)
+        return offsets - offsets[0], pyarrow.table({name: column.flatten()})
+
+    @staticmethod
+    def objects(frame: Any, name: Any) -> list[Any]:
+        """Return a column as Python objects, None for null."""
+        found: list[Any] = frame.column(name).to_pylist()
+        return found
+
+
+_ADAPTERS: dict[str, Any] = {"pandas": Pandas, "polars": _Polars, "pyarrow": _Arrow}

@@ -59,10 +59,10 @@ class Numbering:
 
     def find(self, codes: NDArray[Any]) -> Ints:
         """Return the number of each integer, -1 for those that have none."""
-        from toplist.kernels import indexing, readonly
+        from toplist.kernels import grouping, readonly
 
         numbers = np.empty(len(codes), np.int64)
-        indexing.find(readonly(codes), readonly(self._table), readonly(self._codes), numbers)
+        grouping.find(readonly(codes), readonly(self._table), readonly(self._codes), numbers)
         return numbers
 
     def _grow(self, n: int) -> None:

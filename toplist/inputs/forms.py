@@ -19,8 +19,9 @@ import numpy as np
 
 from toplist.checks import whole
 from toplist.inputs import grades
-from toplist.inputs.containers import (
+from toplist.inputs.flatten import (
     CONTAINERS,
+    Flat,
     flatten,
     is_container,
     is_frame,
@@ -28,8 +29,6 @@ from toplist.inputs.containers import (
     refuse_unranked,
     truth_type,
 )
-from toplist.inputs.flatten import Flat
-from toplist.inputs.foreign import native
 from toplist.inputs.grades import STANDARD, Grading
 from toplist.inputs.ids import encode
 from toplist.inputs.lists import Lists
@@ -58,7 +57,7 @@ def admit(
         k = whole(k, "k")
     ranks, ground_truths = native(ranks, "ranks"), native(ground_truths, "ground_truths")
     if _by_user(ranks) or _by_user(ground_truths):
-        from toplist.inputs.tabled import admit_tables  # a quarter of the import of toplist
+        from toplist.inputs.tables import admit_tables  # a quarter of the import of toplist
 
         return admit_tables(ranks, ground_truths, k, padding, grading, columns)
     users, rank_rows, truth_rows, single, n_extra = _arrange(ranks, ground_truths)
@@ -113,7 +112,7 @@ def admit_ranks(
     """
     ranks = native(ranks, "ranks")
     if _by_user(ranks):
-        from toplist.inputs.tabled import lists_of
+        from toplist.inputs.tables import lists_of
 
         lists = lists_of(ranks, "ranks", columns)
         flat = lists.flat()
@@ -237,3 +236,100 @@ def _shape(value: Any) -> str:
     if isinstance(value, Lists):
         return f"Lists of {len(value)} users"
     return f"an array of {value.ndim} dimensions"
+
+
+def native(value: Any, side: str) -> Any:
+    """Return one side of an evaluation as arrays, `Lists`, dicts or tables; others as they are.
+
+    A pandas Series is keyed by its index. A Series of polars, or an Arrow array, holds users by
+    position if it holds lists, else ids. A sparse matrix (ground truths only) is users x items.
+
+    Raises
+    ------
+    TypeError
+        For a sparse matrix of ranks.
+    """
+    if isinstance(value, (np.ndarray, Lists)):
+        return value
+    if hasattr(value, "tocsr"):  # before dict: scipy's dok is one
+        if side == "ranks":
+            raise TypeError("ranks is a sparse matrix: scores enter by scores.top_k")
+        return Lists.from_matrix(value)
+    if isinstance(value, (list, tuple)):
+        return list(map(array, value)) if value and _is_row(value[0]) else value
+    if isinstance(value, dict):
+        if not value or not _is_row(next(iter(value.values()))):
+            return value
+        return {user: array(row) for user, row in value.items()}
+    if hasattr(value, "read_all"):  # an Arrow reader
+        return value.read_all()
+    if hasattr(value, "index") and hasattr(value, "to_dict") and not is_frame(value):
+        return _of_series(value, side)
+    if hasattr(value, "__arrow_c_stream__") or hasattr(value, "__arrow_c_array__"):
+        return value if is_frame(value) else _of_column(value, side)
+    return array(value)
+
+
+def is_tensor(value: Any) -> bool:
+    """Whether a value is an array of another library, on this or another device."""
+    protocols = ("__dlpack__", "__array__")
+    return not isinstance(value, (np.ndarray, np.generic)) and any(
+        hasattr(value, name) for name in protocols
+    )
+
+
+def _is_row(value: Any) -> bool:
+    """Whether a value is a tensor of ids, not of a single one."""
+    return is_tensor(value) and len(getattr(value, "shape", ())) > 0
+
+
+def array(tensor: Any) -> Any:
+    """Return a tensor as a numpy array, a view where it lies in the host's memory; others as is."""
+    if not is_tensor(tensor):
+        return tensor
+    if hasattr(tensor, "to_numpy"):  # a pandas Series or Index
+        return tensor.to_numpy()
+    for copying in ("cpu", "get"):  # torch; cupy
+        if hasattr(tensor, copying):
+            tensor = getattr(tensor, copying)()
+            break
+    return np.asarray(tensor) if hasattr(tensor, "__array__") else np.from_dlpack(tensor)
+
+
+def _of_series(series: Any, side: str) -> dict[Any, Any]:
+    """Return a pandas Series as a dict; one whose index holds a user twice is refused."""
+    if not series.index.is_unique:
+        twice = series.index[series.index.duplicated()].tolist()[0]
+        raise ValueError(f"{side}: user {twice!r} stands in the index twice: a user has one row")
+    rows: dict[Any, Any] = series.to_dict()
+    if side == "ranks" and rows and not hasattr(next(iter(rows.values())), "__len__"):
+        raise TypeError(
+            "ranks is a Series with one id per user: a Series of lists is keyed by its index; one "
+            "user's list enters as .to_list()"
+        )
+    return rows
+
+
+def _of_column(value: Any, side: str) -> Any:
+    """Return an Arrow array or a polars Series as `Lists`, or as a 1-D array of ids."""
+    from toplist.inputs import dataframes
+
+    if hasattr(value, "to_frame"):
+        table = value.rename("values").to_frame()
+    else:
+        table = sys.modules["pyarrow"].table({"values": value})
+    found = dataframes.lists(table, "values", side)
+    if found is None:
+        return _ids(table, side)
+    return Lists(found[0], _ids(found[1], side))
+
+
+def _ids(table: Any, side: str) -> Any:
+    from toplist.inputs import dataframes
+
+    column = dataframes.ids(table, "values", side)
+    if column.names is None:
+        return column.codes
+    return (
+        np.array(column.names, object)[column.codes] if len(column.codes) else np.empty(0, object)
+    )

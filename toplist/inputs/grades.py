@@ -1,12 +1,10 @@
 """Grades of relevant items: which are relevant at all, and what a hit on one is worth."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from toplist.inputs.flatten import Flat, name_user
 from toplist.inputs.lists import Lists
@@ -31,21 +29,6 @@ class Grading:
 
 
 STANDARD = Grading()
-
-
-def of_rows(rows: Sequence[Any]) -> NDArray[np.float64] | None:
-    """Return the grades in ground truths that are dicts item -> grade, flat; sets grade 1."""
-    if not any(isinstance(row, Mapping) for row in rows):
-        return None
-    values: Iterable[Any] = chain.from_iterable(
-        row.values() if isinstance(row, Mapping) else [1.0] * len(row) for row in rows
-    )
-    flat = list(values)
-    for kind in set(map(type, flat)):
-        if not issubclass(kind, (int, float, np.number, np.bool_)):
-            example = next(value for value in flat if type(value) is kind)
-            raise TypeError(f"ground_truths: grade {example!r} is a {kind.__name__}, not a number")
-    return np.array(flat, np.float64)
 
 
 def apply(truth: Lists, source: Flat, grading: Grading, users: Sequence[Any] | None) -> Lists:

@@ -1,7 +1,7 @@
 """Ids of any kind become 64-bit integers that are equal exactly where the ids are.
 
 Integers stay what they are. Strings are hashed, and the join verified afterwards, where it finds
-anything (`toplist.inputs.strings`). Everything else (bytes, integers beyond 64 bits, other
+anything (`toplist.inputs.ids`). Everything else (bytes, integers beyond 64 bits, other
 hashables, and strings that cannot be hashed so) is numbered by one dictionary over both sides.
 """
 
@@ -17,13 +17,12 @@ from collections.abc import (
     Set,
 )
 from dataclasses import dataclass, replace
-from itertools import count
+from itertools import chain, count
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.inputs import strings
 from toplist.inputs.flatten import Flat, compact, trim
 from toplist.inputs.lists import Lists
 
@@ -69,7 +68,7 @@ def encode(
         padding = None
     integers = _as_integers(ranked, truth)
     if integers is None and hashing and padding is None and truth.grades is None:
-        hashes = strings.hashed(ranked), strings.hashed(truth)
+        hashes = hashed(ranked), hashed(truth)
         if hashes[0] is not None and hashes[1] is not None:
             return Encoded(hashes[0], ranked.lengths, hashes[1], hashed=True)
     ranked, truth, code_of = integers or _numbered(ranked, truth, padding)
@@ -249,3 +248,53 @@ def _kind(type_: type) -> Any:
         if issubclass(type_, types):
             return kind
     return type_ if issubclass(type_, Hashable) else None
+
+
+# Users whose strings are joined at a time: about a megabyte of text for lists of 100.
+CHUNK = 512
+
+
+def hashed(flat: Flat) -> Lists | None:
+    """Return the hashes of the strings of one side; None if not all ids are strings without NUL."""
+    from toplist.kernels import readonly, strings
+
+    if isinstance(flat.ids, np.ndarray) and flat.ids.dtype.kind == "S":
+        return None
+    offsets = np.concatenate([[0], np.cumsum(flat.lengths)])
+    hashes = np.empty(offsets[-1], np.int64)
+    rows = list(flat.rows)
+    for first in range(0, len(rows), CHUNK):
+        last = min(first + CHUNK, len(rows))
+        n = int(offsets[last] - offsets[first])
+        try:
+            joined = "\0".join(chain.from_iterable(rows[first:last])) + "\0" if n else ""
+        except TypeError:
+            return None
+        text = np.frombuffer(joined.encode("utf-8", "surrogatepass"), np.uint8)
+        ends = np.flatnonzero(text == 0)
+        if len(ends) != n:
+            return None
+        strings.hash_strings(
+            readonly(text, np.uint8), readonly(ends), hashes[offsets[first] : offsets[last]]
+        )
+    return Lists(offsets, hashes)
+
+
+def agree(
+    ranked: Flat,
+    truth: Flat,
+    offsets: NDArray[np.int64],
+    ranks: NDArray[Any],
+    n_relevant: NDArray[np.int64],
+) -> bool:
+    """Return whether the hits of hashes are hits of the strings themselves."""
+    ranks_of = ranks.tolist()
+    begin = 0
+    for listed, row, end, n in zip(
+        ranked.rows, truth.rows, offsets[1:].tolist(), n_relevant.tolist(), strict=True
+    ):
+        relevant = row if isinstance(row, Set) else set(row)
+        if len(relevant) != n or not all(listed[r - 1] in relevant for r in ranks_of[begin:end]):
+            return False
+        begin = end
+    return True

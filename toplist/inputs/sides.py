@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.inputs.flatten import Flat
-from toplist.inputs.grades import Grading
+from toplist.inputs.flatten import Flat, compact, trim
+from toplist.inputs.grades import Grading, apply
+from toplist.inputs.ids import integer_padding
 from toplist.inputs.lists import Lists
 
 
@@ -32,3 +33,44 @@ class Admitted:
     n_extra: int
     sources: tuple[Flat, Flat]
     hashed: bool
+
+
+def admit_aligned(
+    users: Sequence[Any],
+    listed: Flat,
+    relevant: Flat,
+    n_extra: int,
+    k: int | None,
+    padding: Any,
+    grading: Grading,
+) -> Admitted:
+    """Admit the integer ids, or codes, of two sides that are brought into line."""
+    if k is not None:
+        listed = listed.cut(k)
+    if padding is not None:
+        listed, relevant = (trim(f, _code_of(padding, f), users) for f in (listed, relevant))
+    lengths = listed.lengths
+    given = compact(relevant)
+    return Admitted(
+        ranked=Lists(listed.offsets, listed.ids),
+        lengths=lengths,
+        truth=apply(given, relevant, grading, users),
+        grading=grading,
+        depth=int(lengths.max(initial=0)) if k is None else k,
+        users=users,
+        single=False,
+        n_extra=n_extra,
+        sources=(listed, relevant),
+        hashed=False,
+    )
+
+
+def _code_of(padding: Any, flat: Flat) -> int | None:
+    """Return how padding is written among the ids of one side; None if it is not there."""
+    if flat.names is None:
+        return integer_padding(padding, flat.ids.dtype)
+    if flat.names and type(padding) is not type(flat.names[0]):
+        raise TypeError(
+            f"padding is {padding!r}, but the ids of {flat.side} are like {flat.names[0]!r}"
+        )
+    return flat.names.index(padding) if padding in flat.names else None

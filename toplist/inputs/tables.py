@@ -5,17 +5,92 @@ order. Elsewhere, grouping and ordering are a numbering and one or two passes th
 its place, not a sort.
 """
 
-from collections.abc import Callable
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from toplist.inputs import dataframes as cols
-from toplist.inputs.factorize import Column
-from toplist.inputs.grouped import Groups, by_rank, by_score, grouped, in_order
-from toplist.inputs.keyed import Keyed, keyed
-from toplist.inputs.named import Table
+from toplist.inputs import tables
+from toplist.inputs.dataframes import known
+from toplist.inputs.factorize import Column, Numbering
+from toplist.inputs.flatten import is_frame, refuse_unranked
+from toplist.inputs.grades import Grading
+from toplist.inputs.keyed import Keyed, admit_keyed, keyed
+from toplist.inputs.lists import offsets_of
+from toplist.inputs.options import renamed
+from toplist.inputs.sides import Admitted
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """One side: a frame, what to call it in messages, and what its columns are called.
+
+    `order` of "file" takes ranked items as they stand. Of a part of a file, `first` is the number
+    of its first row, and `in_file` returns the names of all columns.
+    """
+
+    frame: Any
+    side: str
+    names: Mapping[str, str]
+    order: str | None = None
+    first: int = 0
+    in_file: Callable[[], list[str]] | None = None
+
+    @property
+    def columns(self) -> list[Any]:
+        """The names of the columns."""
+        return cols.names_of(self.frame)
+
+    @property
+    def beside(self) -> str | None:
+        """The column whose values go with the items: a rank or score, of a truth the relevance."""
+        wanted = ("rank", "score") if self.side == "ranks" else ("relevance",)
+        found = [name for name in wanted if self.names[name] in self.columns]
+        return found[0] if found and self.order is None else None
+
+    def one_of(self, *wanted: str) -> str:
+        """Return the first of the wanted columns that is there."""
+        for name in wanted:
+            if self.names[name] in self.columns:
+                if self.columns.count(self.names[name]) > 1:
+                    raise ValueError(f"{self.side}: two columns are named {self.names[name]!r}")
+                return name
+        told = " or ".join(repr(self.names[name]) for name in wanted)
+        if self.names[wanted[0]] in getattr(getattr(self.frame, "index", None), "names", ()):
+            raise ValueError(
+                f"{self.side}: {told} is the index, not a column: .reset_index() makes it one"
+            )
+        found = ", ".join(map(repr, self.columns if self.in_file is None else self.in_file()))
+        way_out = f"columns={{{wanted[0]!r}: '...'}} names another"
+        if self.in_file is not None:
+            way_out += f" (--columns {wanted[0]}=NAME)"
+            way_out += ", order='file' takes the items as they stand (--order file)" * (
+                "rank" in wanted
+            )
+        raise ValueError(f"{self.side} has no column {told}, but {found or 'none'}; {way_out}")
+
+    def ids(self, wanted: str) -> Column:
+        """Return a column of ids."""
+        return cols.ids(self.frame, self.names[self.one_of(wanted)], self.side, first=self.first)
+
+    def numbers(self, wanted: str) -> NDArray[Any]:
+        """Return a column of numbers."""
+        return cols.numbers(self.frame, self.names[wanted], self.side)
+
+    def wide(self) -> list[Any]:
+        """Return the columns 1 to K in order, if the others (but user_id) are these."""
+        rest = [name for name in self.columns if name != self.names["user_id"]]
+        if not rest or not all(str(name).isdecimal() for name in rest):
+            return []
+        rest.sort(key=int)
+        first = int(rest[0])
+        return rest if [int(name) for name in rest] == [*range(first, first + len(rest))] else []
+
 
 # Called with the users of the lists, and the row where each list begins.
 Meet = Callable[[Column, NDArray[np.int64]], None]
@@ -152,3 +227,134 @@ def _unlike(table: Table, name: str) -> ValueError:
         f"{table.side}: column {name!r} must hold a list per user, as long as the one in "
         f"{table.names['item_id']!r}"
     )
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """The rows of a long table by user: whose they are, and where each user's list goes.
+
+    `rows` holds the number of the user of each row; None where the rows of every user stand
+    together, so that nothing has to be moved.
+    """
+
+    users: Column
+    offsets: NDArray[np.int64]
+    rows: NDArray[np.int64] | None
+
+    @property
+    def every_row(self) -> NDArray[np.int64]:
+        """The number of the user of each row."""
+        if self.rows is not None:
+            return self.rows
+        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
+
+
+def grouped(users: Column, adjacent: bool = False) -> Groups:
+    """Group the rows of a table by the column of users; only those that stand together, if so."""
+    from toplist.kernels import grouping, readonly
+
+    codes = users.codes
+    starts = np.flatnonzero(np.concatenate([[len(codes) > 0], codes[1:] != codes[:-1]]))
+    ends = np.append(starts, len(codes))
+    if adjacent:
+        return Groups(Column(users.name, codes[starts], users.names), ends, None)
+    numbering = Numbering()
+    runs = numbering.number(codes[starts])
+    whose = Column(users.name, numbering.codes.astype(codes.dtype), users.names)
+    n_users = len(numbering)
+    if n_users == len(starts):
+        return Groups(whose, ends, None)
+    rows, counts = np.repeat(runs, np.diff(ends)), np.zeros(n_users, np.int64)
+    grouping.count(readonly(rows), counts)
+    return Groups(whose, offsets_of(counts), rows)
+
+
+def by_rank(side: str, ranks: NDArray[Any], groups: Groups, items: Column) -> Column:
+    """Return the items of every user by rank; ValueError for ranks that are not 1..n."""
+    from toplist.kernels import grouping, readonly
+
+    given, ranks = ranks, ranks.astype(np.int64, copy=False)
+    if given.dtype.kind == "f" and not np.array_equal(ranks, given):
+        raise ValueError(f"{side}: the column of ranks holds some that are not whole")
+    offsets = readonly(groups.offsets)
+    if groups.rows is None and grouping.ranks_in_order(readonly(ranks), offsets):
+        return items
+    rows = readonly(groups.every_row)
+    out, taken = np.empty(len(ranks), np.int64), np.zeros(len(ranks), np.uint8)
+    at = grouping.place_by_rank(rows, readonly(ranks), readonly(items.codes), offsets, taken, out)
+    if at >= 0:
+        found = np.sort(ranks[rows == rows[at]])
+        shown = ", ".join(map(str, found[:8])) + (", ..." if len(found) > 8 else "")
+        zero = "; ranks start at 1" if found[0] == 0 else ""
+        user = groups.users.decode(groups.users.codes[rows[at]])
+        raise ValueError(
+            f"{side}: user {user!r} has ranks {shown} where 1 to {len(found)} belong, each "
+            f"once{zero}"
+        )
+    return replace(items, codes=out.astype(items.codes.dtype, copy=False))
+
+
+def by_score(side: str, scores: NDArray[Any], groups: Groups, items: Column) -> Column:
+    """Return the items of every user by score, falling; equal scores keep their order."""
+    from toplist.kernels import grouping, readonly
+
+    scores = scores.astype(np.float64, copy=False)
+    offsets = readonly(groups.offsets)
+    if groups.rows is None and grouping.scores_in_order(readonly(scores, np.float64), offsets):
+        return items
+    if groups.rows is None:
+        moved = replace(items, codes=items.codes.astype(np.int64))
+    else:
+        moved, scores = in_order(groups, items, scores)
+    at = grouping.sort_by_score(offsets, readonly(scores, np.float64), moved.codes)
+    if at >= 0:
+        place = int(np.searchsorted(offsets, at, side="right")) - 1
+        user = groups.users.decode(groups.users.codes[place])
+        raise ValueError(f"{side}: user {user!r} has a score that is NaN")
+    return replace(moved, codes=moved.codes.astype(items.codes.dtype, copy=False))
+
+
+def in_order(
+    groups: Groups, items: Column, values: NDArray[np.float64] | None
+) -> tuple[Column, NDArray[np.float64]]:
+    """Return items and values grouped by user, in the order of the table."""
+    from toplist.kernels import grouping, readonly
+
+    out = np.empty(len(items.codes), np.int64)
+    beside = np.empty(0 if values is None else len(items.codes))
+    given = readonly(np.empty(0) if values is None else values, np.float64)
+    ends = groups.offsets[:-1].copy()
+    grouping.place_in_order(
+        readonly(groups.every_row), readonly(items.codes), given, ends, out, beside
+    )
+    return replace(items, codes=out.astype(items.codes.dtype, copy=False)), beside
+
+
+def admit_tables(
+    ranks: Any,
+    truths: Any,
+    k: int | None,
+    padding: Any,
+    grading: Grading,
+    columns: Mapping[str, str] | None,
+) -> Admitted:
+    """Admit two sides of which at least one is a table."""
+    ranked, truth = lists_of(ranks, "ranks", columns), lists_of(truths, "ground_truths", columns)
+    return admit_keyed(ranked, truth, k, padding, grading)
+
+
+def lists_of(value: Any, side: str, columns: Mapping[str, str] | None) -> Keyed:
+    """Return one side of which the other is a table."""
+    if is_frame(value):
+        return tables.read(Table(known(value), side, renamed(columns)))
+    if isinstance(value, Keyed):
+        return value
+    if not isinstance(value, Mapping):
+        other = "ground_truths" if side == "ranks" else "ranks"
+        raise TypeError(
+            f"{other} is a table keyed by user, {side} is a {type(value).__name__}: give both "
+            "as tables or dicts"
+        )
+    if side == "ranks":
+        refuse_unranked(value)
+    return keyed(value, side)

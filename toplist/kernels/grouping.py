@@ -133,3 +133,20 @@ def sort_by_score(offsets, scores, items):
             order = np.argsort(-scores[start:end], kind="mergesort")
             items[start:end] = items[start:end][order]
     return -1
+
+
+@kernel
+def find(codes, table, known, out):
+    """Fill `out` with the place of each code in `known`, -1 where it is none of them.
+
+    `table` is the open-addressing table that `grouping.number` made of `known`.
+    """
+    bits = 0
+    while 1 << bits < len(table):
+        bits += 1
+    shift, last = np.uint64(64 - bits), np.uint64(len(table) - 1)
+    for i in range(len(codes)):
+        slot = (np.uint64(codes[i]) * GOLDEN) >> shift
+        while table[slot] >= 0 and known[table[slot]] != codes[i]:
+            slot = (slot + np.uint64(1)) & last
+        out[i] = table[slot]

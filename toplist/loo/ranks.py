@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from toplist import parallel
 from toplist.checks import choice
-from toplist.excluding import columns_to_leave_out
 from toplist.inputs.flatten import name_user
 from toplist.matching.match import match
+from toplist.scores import columns_to_leave_out
 
 TIES = ("order", "best", "worst", "average")
 
@@ -108,7 +108,8 @@ def _of_scores(
     scores: NDArray[Any], held_out: ArrayLike, exclude: Any, ties: str, n_threads: int | None
 ) -> NDArray[Any]:
     """Return ranks from scores."""
-    from toplist.kernels import placing, readonly
+    from toplist.kernels import readonly
+    from toplist.kernels import scores as kernels
 
     choice("ties", ties, TIES)
     n_users, n_items = scores.shape
@@ -119,7 +120,7 @@ def _of_scores(
 
     def block(lo: int, hi: int) -> None:
         offsets = excluded.offsets[lo : hi + 1]
-        row, column = placing.place(
+        row, column = kernels.place(
             *(readonly(scores[lo:hi], dtype), readonly(held[lo:hi])),
             *(readonly(excluded.items[offsets[0] : offsets[-1]]), readonly(offsets)),
             *(np.zeros(n_items, np.uint8), *counts[:, lo:hi]),

@@ -16,15 +16,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from toplist import parallel
-from toplist.averages.sampled import SAMPLERS, Sampled, SampledMetricsWarning
+from toplist.averages.terms import SAMPLERS, Sampled, SampledMetricsWarning
 from toplist.checks import choice, whole
 from toplist.evaluation.evaluate import DEFAULT, top_k_eval
-from toplist.excluding import columns_to_leave_out
 from toplist.loo import hashing
 from toplist.loo.ranks import TIES, columns_of, rank_among
 from toplist.matching.hits import Hits
 from toplist.metrics.definitions import Metric
 from toplist.results.result import TopKResult
+from toplist.scores import columns_to_leave_out
 
 # Candidates in a block, and so the largest array that is asked of a scoring function.
 BLOCK = 1 << 20

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.checks import choice
-from toplist.inputs.lists import Lists
-from toplist.loo.logs import Ids, Log
+from toplist.loo.logs import Log
 
-PARTS = ("train", "test", "validation")
 Rows = NDArray[np.int64]
 
 
@@ -174,127 +171,3 @@ def _n_tied(log: Log) -> int | None:
     last = times == newest[users]
     pairs = np.unique(users[last] * len(log.items.names) + items[last])
     return int(np.sum(np.bincount(pairs // max(1, len(log.items.names))) > 1))
-
-
-class Columns(NamedTuple):
-    """A split as positions, for those who hold scores: users are rows, items are columns.
-
-    `users` are the test users, `items` all items of the log, sorted; `held_out` is the column of
-    each user's test item, `seen` the columns of each user's items in train and validation.
-
-    Examples
-    --------
-    >>> from toplist import loo
-    >>> loo.leave_one_out(([7, 7], ["b", "a"], [1, 2])).columns().held_out.tolist()
-    [0]
-    """
-
-    users: list[Any]
-    items: list[Any]
-    held_out: NDArray[np.int64]
-    seen: Lists
-
-
-@dataclass(frozen=True, eq=False)
-class Split:
-    """The parts of a log, each of the log's own kind, rows in the log's order.
-
-    Attributes
-    ----------
-    train, test : as the log
-    validation : as the log, or None
-    report : Report
-
-    Examples
-    --------
-    >>> from toplist import loo
-    >>> split = loo.leave_one_out({"user_id": [7, 7], "item_id": [1, 2], "timestamp": [5, 4]})
-    >>> split.test
-    {'user_id': [7], 'item_id': [1], 'timestamp': [5]}
-    """
-
-    train: Any
-    test: Any
-    validation: Any
-    report: Report
-    log: Log = field(repr=False)
-    rows: Mapping[str, Rows] = field(repr=False)
-
-    def __repr__(self) -> str:
-        """Return the report."""
-        return repr(self.report)
-
-    @classmethod
-    def of(cls, log: Log, rows: Mapping[str, Rows], report: Report, validation: bool) -> Split:
-        """Take the parts from the log."""
-        test, train = log.take(rows["test"]), log.take(rows["train"])
-        held = log.take(rows["validation"]) if validation else None
-        return cls(train, test, held, report, log, rows)
-
-    def truths(self, part: str = "test") -> dict[Any, list[Any]]:
-        """Return the held-out items of every user who has some: ground truths for `top_k_eval`.
-
-        Parameters
-        ----------
-        part : {"test", "validation", "train"}
-            With "train", what each user is known to have chosen.
-
-        Examples
-        --------
-        >>> from toplist import loo
-        >>> split = loo.leave_one_out(([7, 7, 8], ["a", "b", "a"], [1, 2, 3]))
-        >>> split.truths(), split.truths("train")
-        ({7: ['b']}, {7: ['a'], 8: ['a']})
-        """
-        choice("part", part, PARTS)
-        users, items, rows = self.log.users, self.log.items, self.rows[part]
-        found: dict[Any, list[Any]] = {}
-        for user, item in zip(users.codes[rows].tolist(), items.codes[rows].tolist(), strict=True):
-            found.setdefault(users.names[user], []).append(items.names[item])
-        return found
-
-    def columns(self) -> Columns:
-        """Return the split as rows and columns of scores: for `loo.ranks_of` and its like.
-
-        Raises
-        ------
-        ValueError
-            If a user has several test items.
-
-        Examples
-        --------
-        >>> from toplist import loo
-        >>> split = loo.leave_one_out(([7, 7, 8], ["b", "a", "c"], [1, 2, 3]))
-        >>> users, items, held_out, seen = split.columns()
-        >>> users, items, held_out.tolist(), seen[0].tolist()
-        ([7], ['a', 'b', 'c'], [0], [1])
-        """
-        test = self.rows["test"]
-        of_test = self.log.users.codes[test]
-        row = np.full(len(self.log.users.names), -1)
-        row[of_test] = np.arange(len(test))
-        if len(np.unique(of_test)) < len(test):
-            raise ValueError("columns: a user has several test items, one each is needed")
-        items, column = _sorted(self.log.items)
-        known = np.concatenate([self.rows["train"], self.rows["validation"]])
-        owner = row[self.log.users.codes[known]]
-        known, owner = known[owner >= 0], owner[owner >= 0]
-        held = self.log.items.codes[test][owner]  # kept repeats: what is held out is not seen
-        other = self.log.items.codes[known] != held
-        known, owner = known[other], owner[other]
-        order = np.argsort(owner, kind="stable")
-        offsets = np.searchsorted(owner[order], np.arange(len(test) + 1))
-        seen = Lists(offsets, column[self.log.items.codes[known[order]]])
-        users = [self.log.users.names[code] for code in of_test.tolist()]
-        return Columns(users, items, column[self.log.items.codes[test]], seen)
-
-
-def _sorted(ids: Ids) -> tuple[list[Any], Rows]:
-    """Return the ids in order, and the place of each code; as they appear if they have none."""
-    try:
-        order = sorted(range(len(ids.names)), key=ids.names.__getitem__)
-    except TypeError:
-        order = list(range(len(ids.names)))
-    place = np.empty(len(order), np.int64)
-    place[order] = np.arange(len(order))
-    return [ids.names[code] for code in order], place

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from toplist import parallel
 from toplist.checks import choice
-from toplist.inputs import strings
+from toplist.inputs import ids
 from toplist.inputs.flatten import name_user
 from toplist.inputs.forms import admit
 from toplist.inputs.grades import STANDARD, Grading
@@ -116,7 +116,7 @@ def join(admitted: Admitted, duplicates: str, n_threads: int | None) -> Hits:
     parts = list(parallel.run(partial(_join_block, admitted, duplicates), bounds, n_threads))
     ranks, n_hits, n_relevant, gains, ideal = map(np.concatenate, zip(*parts, strict=True))
     offsets = offsets_of(n_hits)
-    if admitted.hashed and not strings.agree(*admitted.sources, offsets, ranks, n_relevant):
+    if admitted.hashed and not ids.agree(*admitted.sources, offsets, ranks, n_relevant):
         raise HashCollisionError
     graded = admitted.truth.gains is not None
     return trusted(
@@ -185,12 +185,12 @@ def _seek(
     sides: tuple[NDArray[Any], ...], worth: NDArray[Any], distinct: bool, tables: tuple[Any, ...]
 ) -> _Found:
     """Join truths of one id or none: that id is looked for, and nothing marked."""
-    from toplist.kernels import seeking
+    from toplist.kernels import join as kernels
 
     lengths, relevant = sides[2], sides[4]
     ranks = np.empty(len(lengths), np.int32)
     n_hits, n_relevant = np.empty((2, len(lengths)), np.int64)
-    user = seeking.seek(*sides, distinct, tables, ranks, n_hits, n_relevant)
+    user = kernels.seek(*sides, distinct, tables, ranks, n_hits, n_relevant)
     n = int(n_hits.sum()) if user < 0 else 0
     gains = worth if len(worth) == 0 else worth[(relevant[:-1] - relevant[0])[n_hits > 0]]
     return user, ranks[:n].copy(), n_hits, n_relevant, gains

@@ -1,7 +1,6 @@
 """Metrics of the lists themselves that an evaluation knows by name: the definitions."""
 
 from dataclasses import dataclass
-from typing import Any
 
 
 @dataclass(frozen=True)
@@ -78,13 +77,3 @@ LIST_METRICS = {
         ),
     )
 }
-
-
-def named(entry: Any) -> tuple[ListMetric, int | None] | None:
-    """Return the list metric that an entry of `metrics` names, if any, and its k."""
-    name, at, k = entry.partition("@") if isinstance(entry, str) else ("", "", "")
-    if name not in LIST_METRICS:
-        return None
-    if at and not (k.isascii() and k.isdigit() and int(k) > 0):
-        raise ValueError(f"metric {entry!r}: k must be a whole number from 1 on, not {k!r}")
-    return LIST_METRICS[name], int(k) if at else None

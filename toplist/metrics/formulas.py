@@ -2,8 +2,7 @@
 
 import re
 
-from toplist.metrics.definitions import Metric
-from toplist.metrics.parts import Discount
+from toplist.metrics.definitions import Discount, Metric
 
 STYLES = ("text", "latex")
 

@@ -1,7 +1,9 @@
 """How metrics are written: ``"ndcg"``, ``"ndcg@10"``, ``"rbp(p=0.5)@10"``."""
 
 import re
+from typing import Any
 
+from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetric
 from toplist.metrics.conventions import Convention
 from toplist.metrics.definitions import METRICS, PARAMETRIC, Metric
 
@@ -55,3 +57,13 @@ def _with_parameter(name: str, parameter: str, value: str) -> Metric:
         return PARAMETRIC[name](**{parameter: number})
     except TypeError:
         raise ValueError(f"metric {name!r} takes no parameter {parameter!r}") from None
+
+
+def named(entry: Any) -> tuple[ListMetric, int | None] | None:
+    """Return the list metric that an entry of `metrics` names, if any, and its k."""
+    name, at, k = entry.partition("@") if isinstance(entry, str) else ("", "", "")
+    if name not in LIST_METRICS:
+        return None
+    if at and not (k.isascii() and k.isdigit() and int(k) > 0):
+        raise ValueError(f"metric {entry!r}: k must be a whole number from 1 on, not {k!r}")
+    return LIST_METRICS[name], int(k) if at else None

@@ -14,8 +14,7 @@ from toplist.averages.means import Means
 from toplist.checks import choice
 from toplist.metrics.formulas import STYLES
 from toplist.results import tables
-from toplist.results.markup import Report
-from toplist.results.shown import Shown
+from toplist.results.markup import Report, Shown
 
 if TYPE_CHECKING:
     from toplist.results.segments import Segments

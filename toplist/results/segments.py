@@ -15,8 +15,7 @@ from toplist.inputs.lists import offsets_of
 from toplist.matching.hits import Hits, trusted
 from toplist.metrics.definitions import Metric
 from toplist.results import tables
-from toplist.results.markup import Cell, Report, Table
-from toplist.results.shown import Shown
+from toplist.results.markup import Cell, Report, Shown, Table
 
 Rows = NDArray[np.int64]
 R = TypeVar("R", bound=Means)

