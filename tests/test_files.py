@@ -9,7 +9,6 @@ import sys
 
 import pytest
 
-from toplist import files
 from toplist.files import FORMATS, format_of, read_ranks, read_truths, write_text
 
 
@@ -632,7 +631,7 @@ def test_failed_write_leaves_everything_as_it_was(tmp_path, monkeypatch):
         assert os.path.exists(source)
         raise OSError("refused")
 
-    monkeypatch.setattr(files.os, "replace", refuse)
+    monkeypatch.setattr("os.replace", refuse)
     with pytest.raises(OSError, match="refused"):
         write_text(path, "new")
     assert path.read_text() == "old"

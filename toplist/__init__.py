@@ -1,16 +1,23 @@
 """Ranked item-id lists and ground-truth sets in, metrics at every k out, by a named formula.
 
-The flow, module by module::
+The packages, in the order in which data flows; each imports only what stands above it::
 
-    files ──> inputs ────> matching ──> population ──> results ──> comparison
-    lists     ids, grades  hits         per_user       formulas    tables, plots
-                           (kernels)    (kernels)      metrics, conventions
+    kernels     every compiled loop: arrays in, arrays out
+    metrics     what numbers mean: definitions, conventions, names ("ndcg@10"), formulas
+    inputs      every form of lists, tables and ids, checked, to integers
+    matching    the join: `match` finds the ranks of relevant items, `Hits`
+    averages    hits to numbers: per user, histograms, means, intervals, merging
+    results     what people look at: `TopKResult`, tables, segments, `compare`
+    evaluation  what is asked: `top_k_eval` and the metric functions (`ndcg`, `recall`, ...)
+    files       formats, readers, and files of any size: `top_k_eval_files`
+    cli         the command line
 
-    logs ──> splits ──> loo      (before the evaluation: what is held out, of whom)
+Beside them: `beyond` (coverage, popularity, diversity of the lists themselves), `plots`
+(pictures), `pointwise` (AUC, log loss and others of predicted values), `scores` (score matrices),
+`loo` (splits of a log, leave-one-out, sampled candidates), `audit` (flaws of the data).
 
-`top_k_eval` runs it from end to end; ``ndcg(ranks, truths)`` and its kin return the values of
-every user at every k; `match` makes the join once, for many evaluations. `beyond` measures the
-lists themselves (coverage, popularity, diversity), `pointwise` predicted values (AUC, log loss).
+`top_k_eval` goes the whole way. ``ndcg(ranks, truths)`` and the other metric functions return the
+values of every user at every k. `match` makes the join once, for many evaluations.
 """
 
 import typing as _typing
@@ -41,6 +48,7 @@ from toplist.results.result import TopKResult as TopKResult
 if _typing.TYPE_CHECKING:
     from toplist import audit as audit
     from toplist import beyond as beyond
+    from toplist import files as files
     from toplist import loo as loo
     from toplist import plots as plots
     from toplist import pointwise as pointwise
@@ -70,6 +78,7 @@ __all__ = [
     "conformance",
     "dcg",
     "f1",
+    "files",
     "hit",
     "loo",
     "map",
@@ -88,10 +97,10 @@ __all__ = [
 
 
 # Loaded on first use, since they take twice as long as all the rest: modules, and names in them.
-_LATER = {name: name for name in ("audit", "beyond", "loo", "plots", "pointwise", "scores")} | {
-    "Comparison": "comparison",
-    "compare": "comparison",
-    "top_k_eval_files": "streaming",
+_LATER = dict.fromkeys(("audit", "beyond", "files", "loo", "plots", "pointwise", "scores"), "") | {
+    "Comparison": "results.comparison",
+    "compare": "results.comparison",
+    "top_k_eval_files": "files.streaming",
 }
 
 
@@ -101,12 +110,12 @@ def __getattr__(name: str) -> _typing.Any:
         raise AttributeError(f"module 'toplist' has no attribute {name!r}")
     from importlib import import_module
 
-    module = import_module(f"toplist.{_LATER[name]}")
-    found = module if name == _LATER[name] else getattr(module, name)
+    module = import_module(f"toplist.{_LATER[name] or name}")
+    found = getattr(module, name) if _LATER[name] else module
     globals()[name] = found
     return found
 
 
 def __dir__() -> list[str]:
     """List the public names, also those not yet loaded."""
-    return sorted({*__all__, *globals()})
+    return sorted(__all__)

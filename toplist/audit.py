@@ -20,6 +20,8 @@ from toplist.inputs.lists import Lists
 from toplist.loo.logs import read_log
 from toplist.matching.match import match
 
+__all__ = ["CHECKS", "Audit", "Finding", "check"]
+
 # what stands for "nothing" in files and frames
 _NOTHING = {"-1", "", "nan", "none", "null", "<na>", "<pad>", "[pad]"}
 
@@ -36,6 +38,11 @@ class Finding:
     count : int
     text : str
         One line, with an example.
+
+    Examples
+    --------
+    >>> check([[5, 7, 5]], [[5]]).findings[0].name
+    'listed_twice'
     """
 
     name: str

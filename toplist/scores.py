@@ -20,6 +20,8 @@ from toplist.inputs.grades import Grading
 from toplist.inputs.lists import Lists, offsets_of
 from toplist.metrics.definitions import METRICS
 
+__all__ = ["dcg", "ndcg", "top_k"]
+
 TIES = ("average", "order")
 
 # Scores in a block: 2^22 of them are some milliseconds of work.

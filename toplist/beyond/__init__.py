@@ -25,3 +25,8 @@ __all__ = [
     "tail_percentage",
     "unexpectedness",
 ]
+
+
+def __dir__() -> list[str]:
+    """List the public names."""
+    return sorted(__all__)

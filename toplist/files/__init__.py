@@ -1,8 +1,17 @@
 """Ranked lists and ground truths from files; texts written whole or not at all."""
 
-from toplist.files.lists import COLUMNS as COLUMNS
-from toplist.files.lists import FORMATS as FORMATS
-from toplist.files.lists import format_of as format_of
-from toplist.files.lists import read_ranks as read_ranks
-from toplist.files.lists import read_truths as read_truths
-from toplist.files.lists import write_text as write_text
+from toplist.files.lists import COLUMNS, FORMATS, format_of, read_ranks, read_truths, write_text
+
+__all__ = [
+    "COLUMNS",
+    "FORMATS",
+    "format_of",
+    "read_ranks",
+    "read_truths",
+    "write_text",
+]
+
+
+def __dir__() -> list[str]:
+    """List the public names."""
+    return sorted(__all__)

@@ -4,8 +4,17 @@ Every function takes arrays or results with their labels, and returns the matplo
 picture says who was counted and by which rules.
 """
 
-from toplist.plots.charts import curves as curves
-from toplist.plots.charts import exposure as exposure
-from toplist.plots.charts import per_user as per_user
-from toplist.plots.charts import sampled as sampled
-from toplist.plots.charts import segments as segments
+from toplist.plots.charts import curves, exposure, per_user, sampled, segments
+
+__all__ = [
+    "curves",
+    "exposure",
+    "per_user",
+    "sampled",
+    "segments",
+]
+
+
+def __dir__() -> list[str]:
+    """List the public names."""
+    return sorted(__all__)

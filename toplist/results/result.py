@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.averages import describe
 from toplist.averages.means import Means
 from toplist.checks import choice
 from toplist.metrics.formulas import STYLES
-from toplist.results import tables
 from toplist.results.markup import Report, Shown
 
 if TYPE_CHECKING:
@@ -69,6 +67,8 @@ class TopKResult(Means, Shown):
         style : {"text", "latex"}
         """
         choice("style", style, STYLES)
+        from toplist.averages import describe
+
         return describe.explanation(self, self.terms.find(name)[0], style)
 
     def by(self, labels: Any) -> Segments[TopKResult]:
@@ -112,10 +112,14 @@ class TopKResult(Means, Shown):
             False: columns metric, k, mean, std, low, high (95 % interval), n. True: a row per
             user, with user_id and one column per metric and k.
         """
+        from toplist.results import tables
+
         return tables.to_pandas(self, per_user)
 
     def _report(self) -> Report:
         """Return a table of metrics x k with 95 % intervals, and who was counted."""
+        from toplist.results import tables
+
         return tables.report(self)
 
     def plot(
