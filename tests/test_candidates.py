@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import toplist as tl
 from toplist import loo
-from toplist.cli import reports
+from toplist.cli import output
 
 FEW = settings(deadline=None, max_examples=60)
 RNG = np.random.default_rng(0)
@@ -146,7 +146,7 @@ def test_a_sampled_result_says_so_everywhere():
         result = sampled(seed=3).evaluate([5, 10], metrics=["hit", "mrr"])
     words = "SAMPLED: ranked among 100 items of 1,000 (uniform, seed 3; ties: order)"
     assert words in repr(result) and words in result.formula("hit@5")
-    assert '"sampled": {' in reports.as_json({"popular": result})
+    assert '"sampled": {' in output.as_json({"popular": result})
     assert words in repr(result.by([0, 1] * 200))
     assert result.n_users == 400 and result.terms.sampled.n == 100
     with warnings.catch_warnings():

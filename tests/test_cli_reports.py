@@ -135,7 +135,7 @@ def test_plot(run, folder, arguments, name):
 
 def test_a_plot_of_several_systems_has_a_picture_per_metric(results):
     pytest.importorskip("matplotlib")
-    from toplist.cli.reports import _panels
+    from toplist.cli.output import _panels
 
     figure = _panels(results)
     assert [ax.get_ylabel() for ax in figure.axes] == [

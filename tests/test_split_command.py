@@ -127,7 +127,7 @@ def test_the_log_itself_is_never_overwritten(cli, folder):
 
 
 def test_parts_are_written_whole_or_not_at_all(cli, folder, monkeypatch):
-    from toplist.cli import splitting
+    from toplist.cli import split
 
     cli("log.csv", "--out", "parts")
     before = (folder / "parts" / "train.csv").read_text()
@@ -137,7 +137,7 @@ def test_parts_are_written_whole_or_not_at_all(cli, folder, monkeypatch):
             raise OSError(28, "No space left on device", path)
         (folder / "written").touch()
 
-    monkeypatch.setattr(splitting, "write_table", fail)
+    monkeypatch.setattr(split, "write_table", fail)
     status, out, err = cli("log.csv", "--out", "parts", "--seed", "9")
     assert (status, out) == (1, "") and "No space left" in err
     assert (folder / "written").exists()

@@ -435,7 +435,7 @@ def test_text_files_load_no_library(tmp_path):
 
 
 def test_an_interrupt_leaves_nothing_half_written(tmp_path, monkeypatch, capsys):
-    from toplist.cli import reports
+    from toplist.cli import output
 
     monkeypatch.chdir(tmp_path)
     write_csv(tmp_path / "recs.csv", RANKS)
@@ -445,7 +445,7 @@ def test_an_interrupt_leaves_nothing_half_written(tmp_path, monkeypatch, capsys)
     def interrupted(result):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(reports, "per_user_csv", interrupted)
+    monkeypatch.setattr(output, "per_user_csv", interrupted)
     assert cli.main(["eval", "recs.csv", "truth.csv", "--per-user", "users.csv"]) == 130
     assert capsys.readouterr().err == "toplist: interrupted\n"
     assert sorted(path.name for path in tmp_path.iterdir()) == before

@@ -7,9 +7,9 @@ import sys
 from collections.abc import Sequence
 
 from toplist import __version__
-from toplist.cli import checking, definitions, evaluation, splitting, values
+from toplist.cli import check, definitions, evaluate, split, values
 
-COMMANDS = (evaluation, splitting, checking, values, definitions)
+COMMANDS = (evaluate, split, check, values, definitions)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -5,7 +5,7 @@ import os
 from typing import Any
 
 from toplist import files
-from toplist.cli import reports, segmenting
+from toplist.cli import output, segments
 from toplist.cli.items import known_items, padding_of
 from toplist.cli.options import renaming
 from toplist.evaluation.evaluate import DEFAULT
@@ -61,7 +61,7 @@ def add(commands: Any) -> None:
         "average_popularity, tail_percentage and novelty")  # fmt: skip
     add("--features", metavar="FILE", help="item_id and numbers, for intra_list_diversity")
     add("--unknown", default="raise", choices=UNKNOWN, help="listed items these files lack")
-    add("--format", default="table", choices=reports.FORMATS, help="of the output")
+    add("--format", default="table", choices=output.FORMATS, help="of the output")
     add(
         "--per-user",
         metavar="FILE",
@@ -88,10 +88,10 @@ def _check_eval(options: argparse.Namespace) -> None:
     if len(set(options.recs)) < len(options.recs):
         raise ValueError("a file of lists is named twice; the last file is the ground truth")
     if options.plot:
-        reports.check_picture(options.plot)
+        output.check_picture(options.plot)
     Grading(options.relevant_from, options.gains)
     if options.segments:
-        segmenting.check(options.segments)
+        segments.check(options.segments)
         if len(options.recs) > 1:
             raise ValueError("--segments splits the result of one file of lists, not of several")
 
@@ -99,19 +99,19 @@ def _check_eval(options: argparse.Namespace) -> None:
 def _eval(options: argparse.Namespace) -> str:
     if options.plot:
         axes.need_matplotlib()
-    names = reports.names_of(options.recs)
+    names = output.names_of(options.recs)
     results = {
         name: _evaluate(options, recs) for name, recs in zip(names, options.recs, strict=True)
     }
     if options.per_user:
-        files.write_text(options.per_user, reports.per_user_csv(results))
+        files.write_text(options.per_user, output.per_user_csv(results))
     if options.plot:
-        reports.draw(results, options.plot)
+        output.draw(results, options.plot)
     if options.segments:
         user_id = dict(options.columns).get("user_id", "user_id")
-        split = segmenting.split(next(iter(results.values())), options.segments, user_id)
-        return segmenting.FORMATS[options.format](split)
-    return reports.FORMATS[options.format](results)
+        split = segments.split(next(iter(results.values())), options.segments, user_id)
+        return segments.FORMATS[options.format](split)
+    return output.FORMATS[options.format](results)
 
 
 def _evaluate(options: argparse.Namespace, recs: str) -> TopKResult:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from toplist.cli import reports
+from toplist.cli import output
 from toplist.files.tables import read_table, table_format
 from toplist.results import segments, tables
 from toplist.results.result import TopKResult
@@ -48,9 +48,9 @@ def _values(table: Any, name: str) -> Any:
 
 
 def _as_json(found: Segments[TopKResult]) -> str:
-    content = reports.content(found.whole)
+    content = output.content(found.whole)
     content["segments"] = [
-        {"segment": label, **reports.content(part)} for label, part in found.items()
+        {"segment": label, **output.content(part)} for label, part in found.items()
     ]
     return json.dumps(content, indent=1)
 
