@@ -55,9 +55,9 @@ class Finding:
 class Given:
     """What is to be looked at; sides that were not given are empty, and not in `names`."""
 
-    ranks: Sides
-    truths: Sides
-    train: Sides
+    ranks: Rows
+    truths: Rows
+    train: Rows
     names: tuple[str, ...]
     k: int | None
 
@@ -69,7 +69,7 @@ class Given:
 Found = Iterator[Finding]
 
 
-def _sides(given: Given) -> Iterator[tuple[str, Sides]]:
+def _sides(given: Given) -> Iterator[tuple[str, Rows]]:
     pairs = (("ranks", given.ranks), ("ground_truths", given.truths), ("train", given.train))
     yield from ((name, side) for name, side in pairs if given.has(name))
 
@@ -94,7 +94,7 @@ def _two_kinds(given: Given) -> Found:
             )
 
 
-def _repeats(side: Sides) -> tuple[int, int, str]:
+def _repeats(side: Rows) -> tuple[int, int, str]:
     """Return how many rows repeat an item of their user, of how many users, and an example."""
     n, users, example = 0, 0, ""
     for user, row in side.items():
@@ -141,7 +141,7 @@ def _padding(given: Given) -> Found:
         yield Finding("padding", "error", sum(fills.values()), text)
 
 
-def _in_train(given: Given, side: Sides, what: str, name: str) -> Found:
+def _in_train(given: Given, side: Rows, what: str, name: str) -> Found:
     """Find items of a user that are in the user's own training log."""
     n, users, example = 0, 0, ""
     for user, row in side.items():
@@ -163,7 +163,7 @@ def _listed_seen(given: Given) -> Found:
     yield from _in_train(given, given.ranks, "listed", "listed_seen")
 
 
-def _lost(side: Sides, others: Sides, name: str, level: str, text: str) -> Found:
+def _lost(side: Rows, others: Rows, name: str, level: str, text: str) -> Found:
     lost = [user for user in side if user not in others]
     if lost:
         told = f"{len(lost):,} of {len(side):,} {text}: {lost[0]!r}"
@@ -193,7 +193,7 @@ def _cold_users(given: Given) -> Found:
         )
 
 
-def _cold(given: Given, side: Sides, side_name: str, name: str) -> Found:
+def _cold(given: Given, side: Rows, side_name: str, name: str) -> Found:
     known = {item for row in given.train.values() for item in row}
     rows = [item for row in side.values() for item in row]
     cold = [item for item in rows if item not in known]
@@ -380,10 +380,10 @@ def check(
     return Audit(sizes, tuple(found))
 
 
-Sides = dict[Any, list[Any]]
+Rows = dict[Any, list[Any]]
 
 
-def by_user(value: Any, name: str, columns: Mapping[str, str] | None = None) -> Sides:
+def by_user(value: Any, name: str, columns: Mapping[str, str] | None = None) -> Rows:
     """Return user -> items, repeats and all, in order.
 
     Parameters
@@ -419,9 +419,9 @@ def is_log(value: Any, columns: Mapping[str, str] | None) -> bool:
     return isinstance(value, Mapping) and wanted <= set(value)
 
 
-def _of_log(value: Any, columns: Mapping[str, str] | None) -> Sides:
+def _of_log(value: Any, columns: Mapping[str, str] | None) -> Rows:
     log = read_log(value, columns)
-    found: Sides = {user: [] for user in log.users.names}
+    found: Rows = {user: [] for user in log.users.names}
     rows = zip(log.users.codes.tolist(), log.items.codes.tolist(), strict=True)
     users, items = log.users.names, log.items.names
     for user, item in rows:

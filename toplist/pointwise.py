@@ -122,10 +122,9 @@ def rmse(
 
 def _mean_loss(kind: int, rows: Predictions, clip: float = 0.0) -> float:
     from toplist.kernels import pointwise as kernels
-    from toplist.kernels import readonly
 
     weights = np.empty(0) if rows.weights is None else rows.weights
-    arrays = (readonly(one, np.float64) for one in (rows.labels, rows.predictions, weights))
+    arrays = (one for one in (rows.labels, rows.predictions, weights))
     total, weight = kernels.loss(kind, *arrays, clip)
     return float(total / weight) if weight > 0 else math.nan
 
@@ -178,20 +177,19 @@ def auc(
     0.75
     """
     from toplist.kernels import pointwise as kernels
-    from toplist.kernels import readonly
 
     rows = read((labels, predictions), columns, weights, finite=False).binary()
     positive = rows.labels > 0
     if rows.weights is None:
         sides = [np.sort(rows.predictions[side]) for side in (positive, ~positive)]
         pairs = 2 * len(sides[0]) * len(sides[1])
-        twice = kernels.wins(*(readonly(side, np.float64) for side in sides))
+        twice = kernels.wins(*(side for side in sides))
         return float(twice / pairs) if pairs else math.nan
     arrays, sums = [], []
     for side in (positive, ~positive):
         values, weight = rows.predictions[side], rows.weights[side]
         order = np.lexsort([weight, values])
-        arrays += [readonly(values[order], np.float64), readonly(weight[order], np.float64)]
+        arrays += [values[order], weight[order]]
         sums.append(math.fsum(weight))
     weight_of_pairs = 2 * sums[0] * sums[1]
     return float(kernels.weighted_wins(*arrays) / weight_of_pairs) if weight_of_pairs else math.nan
@@ -291,7 +289,6 @@ def user_auc(
     [1.0, 0.5, nan]
     """
     from toplist.kernels import pointwise as kernels
-    from toplist.kernels import readonly
 
     rows = read((users, labels, predictions), columns, of_users=True, finite=False).binary()
     assert rows.users is not None
@@ -303,14 +300,14 @@ def user_auc(
     offsets = offsets_of(n_rows)
     front, back, placed = offsets[:-1].copy(), offsets[1:].copy(), np.empty(len(row_of))
     kernels.place_by_label(
-        *(readonly(row_of), readonly(positive, np.bool_), readonly(rows.predictions, np.float64)),
+        *(row_of, positive, rows.predictions),
         *(front, back, placed),
     )
     twice = np.zeros(len(numbering), np.int64)
 
     def count(lo: int, hi: int) -> None:
         part = placed[offsets[lo] : offsets[hi]]
-        here = readonly(offsets[lo : hi + 1]), readonly(front[lo:hi])
+        here = offsets[lo : hi + 1], front[lo:hi]
         kernels.wins_by_user(*here, part, twice[lo:hi])
 
     for _ in parallel.run(count, parallel.bounds(offsets), n_threads):

@@ -71,7 +71,6 @@ def top_k(
     >>> lists[0].tolist()
     [2, 1, 0]
     """
-    from toplist.kernels import readonly
     from toplist.kernels import scores as kernels
 
     if ties == "average":
@@ -89,10 +88,10 @@ def top_k(
     out, counts = np.empty((n_users, k), np.int64), np.empty(n_users, np.int64)
 
     def block(lo: int, hi: int) -> None:
-        offsets = excluded.offsets[lo : hi + 1]
+        items, offsets, _ = excluded.block(lo, hi)
         row, column = kernels.top_k(
-            *(readonly(array[lo:hi], dtype), readonly(excluded.items[offsets[0] : offsets[-1]])),
-            *(readonly(offsets), np.zeros(n_items, np.uint8), np.empty(k, dtype)),
+            *(array[lo:hi].astype(dtype, copy=False), items),
+            *(offsets, np.zeros(n_items, np.uint8), np.empty(k, dtype)),
             *(out[lo:hi], counts[lo:hi]),
         )
         _refuse_nan(row + lo if row >= 0 else row, column)
@@ -221,14 +220,13 @@ def _discounted(
     average: bool,
     n_threads: int | None,
 ) -> NDArray[np.float64]:
-    from toplist.kernels import readonly
     from toplist.kernels import scores as kernels
 
     out = np.empty((len(array), depth))
-    discount = readonly(METRICS["dcg"].discounts(depth), np.float64)
+    discount = METRICS["dcg"].discounts(depth)
 
     def block(lo: int, hi: int) -> None:
-        part, gains = readonly(array[lo:hi], np.float64), readonly(worth[lo:hi], np.float64)
+        part, gains = array[lo:hi], worth[lo:hi]
         row, column = kernels.discounted_gains(part, gains, discount, average, out[lo:hi])
         _refuse_nan(row + lo if row >= 0 else row, column)
 

@@ -26,7 +26,7 @@ def account(result: Means) -> str:
     if result.n_extra:
         parts.append(f"{result.n_extra:,} with a list but no ground truth (ignored)")
     told = ", ".join(parts)
-    if result.n_evaluated and not result.population.each.any():
+    if result.n_evaluated and not result.histograms.each.any():
         told += "; NO HIT AT ALL: are the item ids of both sides written alike?"
     return told
 

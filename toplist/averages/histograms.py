@@ -33,7 +33,7 @@ CLOSE = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
-class Population:
+class Histograms:
     """Histograms of the hits of many users, one row per distinct (R, n), or R.
 
     `n_relevant`, `n_listed` (0 where the length does not matter) and `n_users` are (rows,);
@@ -57,7 +57,7 @@ class Population:
         """Number of users in the means."""
         return int(self.n_users.sum())
 
-    def __add__(self, other: "Population") -> "Population":
+    def __add__(self, other: "Histograms") -> "Histograms":
         """Return the histograms of both sets of users together."""
         keys = [np.stack([p.n_relevant, p.n_listed]) for p in (self, other)]
         both, place = np.unique(np.concatenate(keys, axis=1), axis=1, return_inverse=True)
@@ -85,7 +85,7 @@ class Population:
             for metric in self.metrics
             if metric.name in {*self.gathered, *other.gathered}
         }
-        return Population(
+        return Histograms(
             self.metrics,
             both[0],
             both[1],
@@ -159,7 +159,7 @@ def count(
     pooled: Collection[str] = (),
     weights: Floats | None = None,
     n_threads: int | None = None,
-) -> Population:
+) -> Histograms:
     """Make the histograms of the users in `counted`, and gather what does not follow from them."""
     by_length = any(metric.dividing.by_length for metric in metrics)
     rows = rows_of(hits, counted, by_length, depth)
@@ -177,7 +177,7 @@ def count(
         for metric in metrics
         if metric.name in pooled or weights is not None or (metric.graded and hits.graded)
     }
-    return Population(
+    return Histograms(
         metrics, rows.n_relevant, rows.n_listed, n_users, each, nth, first, spreads, gathered
     )
 
@@ -186,11 +186,10 @@ def _tables(
     hits: Hits, rows: Rows, sums: list[Metric], depth: int, n_threads: int | None
 ) -> tuple[NDArray[np.int64], Floats]:
     """Return the integer histograms (3, rows, K), and the spreads of the sums (m, rows, K)."""
-    from toplist.kernels import curves, readonly
+    from toplist.kernels import curves
 
-    codes = readonly([COUNTS.index(metric.counts) for metric in sums])
+    codes = [COUNTS.index(metric.counts) for metric in sums]
     weights = np.array([metric.discounts(depth) for metric in sums]).reshape(-1, depth)
-    weights = readonly(weights, np.float64)
     shape = (len(rows.n_relevant), depth)
 
     def empty() -> tuple[NDArray[np.int64], Floats]:
@@ -198,10 +197,8 @@ def _tables(
 
     def block(lo: int, hi: int) -> tuple[NDArray[np.int64], Floats]:
         integers, squares = empty()
-        offsets = hits.offsets[lo : hi + 1]
-        ranks = readonly(hits.ranks[offsets[0] : offsets[-1]], np.int32)
-        of_user = readonly(rows.of_user[lo:hi])
-        curves.tally(readonly(offsets), ranks, of_user, codes, weights, integers, squares)
+        offsets, ranks, _ = hits.block(lo, hi)
+        curves.tally(offsets, ranks, rows.of_user[lo:hi], codes, weights, integers, squares)
         return integers, squares
 
     # a block's tables must stay small against the hits it counts

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist.averages import per_user
-from toplist.averages.histograms import Population
+from toplist.averages.histograms import Histograms
 from toplist.averages.moments import ListAverages
 from toplist.averages.terms import Terms, difference
 from toplist.matching.hits import Hits
@@ -28,7 +28,7 @@ class Means:
     ----------
     terms : Terms
         What was asked, and by which rules.
-    population : Population
+    histograms : Histograms
         The histograms that the means follow from.
     hits, counted : Hits and (n_users,) bool, or None
         What per-user values are computed from: the hits, and whose are in the means.
@@ -41,7 +41,7 @@ class Means:
     """
 
     terms: Terms
-    population: Population
+    histograms: Histograms
     hits: Hits | None
     counted: NDArray[np.bool_] | None
     n_users: int
@@ -53,7 +53,7 @@ class Means:
     @property
     def n_evaluated(self) -> int:
         """Number of users in the means."""
-        return self.population.n_evaluated
+        return self.histograms.n_evaluated
 
     @property
     def n_skipped(self) -> int:
@@ -172,7 +172,7 @@ class Means:
         if held and self.weights is not None and other.weights is not None:
             weights = np.concatenate([self.weights, other.weights])
         lists = self.lists + other.lists if self.lists and other.lists else None
-        both = self.population + other.population
+        both = self.histograms + other.histograms
         n_users, n_missing = self.n_users + other.n_users, self.n_missing + other.n_missing
         counts = n_users, n_missing, self.n_extra + other.n_extra
         return type(self)(self.terms, both, hits, counted, *counts, weights, lists)
@@ -189,5 +189,5 @@ class Means:
     @cached_property
     def _moments(self) -> dict[str, Any]:
         of_lists = {} if self.lists is None else dict(self.lists.averages())
-        metrics = self.population.metrics
-        return {metric.name: self.population.moments(metric) for metric in metrics} | of_lists
+        metrics = self.histograms.metrics
+        return {metric.name: self.histograms.moments(metric) for metric in metrics} | of_lists

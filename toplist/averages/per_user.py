@@ -35,7 +35,6 @@ def curves(
 def values(hits: Hits, counted: NDArray[np.bool_], metric: Metric, k: int) -> Floats:
     """Return one metric of every user at one k, (n_users,); NaN for users not counted."""
     from toplist.kernels import curves as kernels
-    from toplist.kernels import readonly
 
     if metric.graded and hits.graded:
         fill = filler(hits, counted, metric, k)
@@ -49,9 +48,9 @@ def values(hits: Hits, counted: NDArray[np.bool_], metric: Metric, k: int) -> Fl
     divisors = metric.divisors(rows.n_relevant, rows.n_listed, k)[:, -1]
     out = np.empty(len(hits))
     kernels.values(
-        *(readonly(hits.offsets), readonly(hits.ranks, np.int32), readonly(rows.of_user)),
-        *(COUNTS.index(metric.counts), readonly(metric.discounts(k), np.float64)),
-        *(readonly(divisors, np.float64), out),
+        *(hits.offsets, hits.ranks, rows.of_user),
+        *(COUNTS.index(metric.counts), metric.discounts(k)),
+        *(divisors, out),
     )
     return out
 
@@ -61,38 +60,33 @@ def filler(
 ) -> Callable[[int, int, Floats], None]:
     """Return what writes the curves of the users ``lo..hi`` into an array (hi - lo, depth)."""
     from toplist.kernels import curves as kernels
-    from toplist.kernels import readonly
 
     rows = rows_of(hits, counted, metric.dividing.by_length, depth)
     code = COUNTS.index(metric.counts)
 
-    def block(lo: int, hi: int) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
-        offsets = hits.offsets[lo : hi + 1]
-        ranks = hits.ranks[offsets[0] : offsets[-1]]
-        return readonly(offsets), readonly(ranks, np.int32), readonly(rows.of_user[lo:hi])
-
     if hits.gains is None or hits.ideal_gains is None or not metric.graded:
-        table = readonly(metric.divisors(rows.n_relevant, rows.n_listed, depth), np.float64)
-        discounts = readonly(metric.discounts(depth), np.float64)
+        table = metric.divisors(rows.n_relevant, rows.n_listed, depth)
+        discounts = metric.discounts(depth)
 
         def fill(lo: int, hi: int, out: Floats) -> None:
-            kernels.curves(*block(lo, hi), code, discounts, table, out)
+            offsets, ranks, _ = hits.block(lo, hi)
+            kernels.curves(offsets, ranks, rows.of_user[lo:hi], code, discounts, table, out)
 
         return fill
 
-    gains, ideal_gains = hits.gains, hits.ideal_gains
+    ideal_gains = hits.ideal_gains
     best = np.concatenate([[0], np.cumsum(hits.n_relevant)])
     ideal = metric.dividing.ideal
-    table = readonly(metric.table(rows.n_relevant, rows.n_listed, depth), np.float64)
+    table = metric.table(rows.n_relevant, rows.n_listed, depth)
     deepest = max(depth, int(table.max(initial=0))) if ideal else depth
-    discounts = readonly(metric.discounts(deepest), np.float64)
+    discounts = metric.discounts(deepest)
 
     def fill_graded(lo: int, hi: int, out: Floats) -> None:
-        offsets, ranks, of_user = block(lo, hi)
+        offsets, ranks, gains = hits.block(lo, hi)
         kernels.graded_curves(
-            *(offsets, ranks, readonly(gains[offsets[0] : offsets[-1]], np.float64)),
-            *(readonly(best[lo : hi + 1]), readonly(ideal_gains[best[lo] : best[hi]], np.float64)),
-            *(of_user, code, discounts, table, ideal, out),
+            *(offsets, ranks, gains),
+            *(best[lo : hi + 1], ideal_gains[best[lo] : best[hi]]),
+            *(rows.of_user[lo:hi], code, discounts, table, ideal, out),
         )
 
     return fill_graded

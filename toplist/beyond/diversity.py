@@ -8,7 +8,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.beyond.indexing import Admission, Listed, admit_listed
+from toplist.beyond.indexing import Admission, IndexedLists, admit_listed
 from toplist.beyond.popularity import curves_of
 from toplist.checks import choice
 from toplist.inputs.catalogues import features_of
@@ -88,18 +88,18 @@ class Diversity:
         self.rows = np.vstack([rows, np.full((1, rows.shape[1]), np.nan)])
         self.distance, self.single, self.unknown = distance, float(single), unknown
 
-    def admit(self, ranks: Any, k: int | None, reading: Reading) -> Listed:
+    def admit(self, ranks: Any, k: int | None, reading: Reading) -> IndexedLists:
         """Return the lists as indices of the items that have features."""
         code = {"raise": None, "skip": -1, "nan": len(self.ids)}[self.unknown]
         way_out = "unknown='skip' leaves such items out, 'nan' gives NaN"
         rules = Admission(self.ids, "features", code, way_out, **reading)
         return admit_listed(ranks, k, rules)
 
-    def filler(self, listed: Listed) -> Callable[[int, int, Floats], None]:
+    def filler(self, listed: IndexedLists) -> Callable[[int, int, Floats], None]:
         """Return what writes the curves of the users ``lo..hi`` into an array (hi - lo, K)."""
-        from toplist.kernels import list_values, readonly
+        from toplist.kernels import list_values
 
-        rows = readonly(self.rows, np.float64)
+        rows = self.rows
 
         def fill(lo: int, hi: int, out: Floats) -> None:
             lists = listed.block(lo, hi)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import parallel
-from toplist.beyond.indexing import Admission, Listed, admit_listed
+from toplist.beyond.indexing import Admission, IndexedLists, admit_listed
 from toplist.checks import choice, whole
 from toplist.inputs.catalogues import ids_of
 from toplist.inputs.lists import offsets_of
@@ -81,7 +81,7 @@ class Exposure:
     n_users: int
     n_items: int
     catalogue: Any
-    source: Listed | Pairs
+    source: IndexedLists | Pairs
     n_threads: int | None = None
 
     def __repr__(self) -> str:
@@ -161,14 +161,13 @@ class Exposure:
     def curves(self) -> Curves:
         """What the metrics follow from, at every k."""
         from toplist.kernels import exposure as kernels
-        from toplist.kernels import readonly
 
         at, reach = np.zeros(self.n_items, np.int32), np.zeros(self.n_users + 2, np.int64)
         sums, shannon = np.zeros((self.k + 1, 4), np.int64), np.zeros(self.k)
         k = 0
         for k, (items, counts) in enumerate(self._ranks(), start=1):
             sums[k] = sums[k - 1]
-            part = readonly(items, np.int32), readonly(counts, np.int32)
+            part = items, counts
             kernels.concentrate(*part, at, reach, sums[k])
             shannon[k - 1] = kernels.entropy(reach, sums[k, 0])
         sums[k:], shannon[k:] = sums[k], shannon[k - 1] if k else 0.0  # no list reaches below
@@ -177,7 +176,7 @@ class Exposure:
 
     def _ranks(self) -> Iterator[tuple[NDArray[np.int32], NDArray[np.int32]]]:
         """Yield what stands at each rank, items and counts; without counts, each time once."""
-        if isinstance(self.source, Listed):
+        if isinstance(self.source, IndexedLists):
             for items in self._items_at_ranks(self.source):
                 yield items, np.empty(0, np.int32)
         else:
@@ -185,7 +184,7 @@ class Exposure:
             for lo, hi in pairwise(starts.tolist()):
                 yield items[lo:hi], counts[lo:hi]
 
-    def _items_at_ranks(self, listed: Listed) -> Iterator[NDArray[np.int32]]:
+    def _items_at_ranks(self, listed: IndexedLists) -> Iterator[NDArray[np.int32]]:
         """Yield the items at each rank that a list reaches; they are overwritten later.
 
         A few ranks are read at a time, the next ones while these are looked at.

@@ -28,7 +28,7 @@ Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Listed:
+class IndexedLists:
     """Lists of many users as indices of `n_items` items; below 0 what does not count.
 
     User u's are the `lengths[u]` codes from ``offsets[u]`` on, at most `depth`. `users` are the
@@ -49,11 +49,9 @@ class Listed:
 
     def block(self, lo: int, hi: int) -> tuple[Ints, Ints, Ints]:
         """Return codes, offsets and lengths of the users ``lo..hi``, as kernels take them."""
-        from toplist.kernels import readonly
-
         offsets = self.offsets[lo : hi + 1]
         codes = self.codes[offsets[0] : offsets[-1]]
-        return readonly(codes), readonly(offsets), readonly(self.lengths[lo:hi])
+        return codes, offsets, self.lengths[lo:hi]
 
 
 @dataclass(frozen=True)
@@ -75,7 +73,7 @@ class Admission:
     n_threads: int | None = None
 
 
-def admit_listed(ranks: Any, k: int | None, rules: Admission) -> Listed:
+def admit_listed(ranks: Any, k: int | None, rules: Admission) -> IndexedLists:
     """Recognise ranked lists and write them as indices of a catalogue.
 
     Raises
@@ -92,7 +90,7 @@ def admit_listed(ranks: Any, k: int | None, rules: Admission) -> Listed:
     users, flat, single = admit_ranks(ranks, k, rules.columns)
     codes, offsets, lengths, n_items = _indices(flat, rules, users)
     depth = int(lengths.max(initial=0)) if k is None else k
-    listed = Listed(codes, offsets, lengths, n_items, depth, users, single)
+    listed = IndexedLists(codes, offsets, lengths, n_items, depth, users, single)
     return _cleaned(listed, flat, rules)
 
 
@@ -133,7 +131,7 @@ def _found(ids: NDArray[Any], catalogue: Ints, rules: Admission) -> Ints:
     return np.concatenate([np.empty(0, np.int64), *parts])
 
 
-def _cleaned(listed: Listed, flat: Flat, rules: Admission) -> Listed:
+def _cleaned(listed: IndexedLists, flat: Flat, rules: Admission) -> IndexedLists:
     """Return the lists with -1 where a place does not count; raise for what is refused."""
     bounds = parallel.bounds(listed.offsets)
     found = list(parallel.run(partial(_inspect, listed), bounds, rules.n_threads))
@@ -153,7 +151,7 @@ def _cleaned(listed: Listed, flat: Flat, rules: Admission) -> Listed:
     out = np.empty(len(listed.codes), np.int64)
     for _ in parallel.run(partial(_clean, listed, rules, out), bounds, rules.n_threads):
         pass
-    return Listed(
+    return IndexedLists(
         out,
         listed.offsets,
         listed.lengths,
@@ -164,7 +162,7 @@ def _cleaned(listed: Listed, flat: Flat, rules: Admission) -> Listed:
     )
 
 
-def _inspect(listed: Listed, lo: int, hi: int) -> tuple[int, ...]:
+def _inspect(listed: IndexedLists, lo: int, hi: int) -> tuple[int, ...]:
     from toplist.kernels import indexing
 
     last = np.full(listed.n_items, -1, np.int32)
@@ -172,7 +170,7 @@ def _inspect(listed: Listed, lo: int, hi: int) -> tuple[int, ...]:
     return found
 
 
-def _clean(listed: Listed, rules: Admission, out: Ints, lo: int, hi: int) -> None:
+def _clean(listed: IndexedLists, rules: Admission, out: Ints, lo: int, hi: int) -> None:
     from toplist.kernels import indexing
 
     last, part = np.full(listed.n_items, -1, np.int32), slice(*listed.offsets[[lo, hi]])
@@ -188,7 +186,7 @@ def _first(found: list[tuple[int, ...]], bounds: list[tuple[int, int]], at: int)
     return -1, -1
 
 
-def _repeated(listed: Listed, flat: Flat, user: int, place: int) -> ValueError:
+def _repeated(listed: IndexedLists, flat: Flat, user: int, place: int) -> ValueError:
     start = listed.offsets[user]
     row = listed.codes[start : start + place]
     first = int(np.flatnonzero(row == listed.codes[start + place])[0])

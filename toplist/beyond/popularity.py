@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import parallel
-from toplist.beyond.indexing import Admission, Listed, admit_listed
+from toplist.beyond.indexing import Admission, IndexedLists, admit_listed
 from toplist.inputs.catalogues import values_of
 from toplist.inputs.options import Reading
 
@@ -161,7 +161,7 @@ class ItemValues:
         self.unknown = unknown  # None: refused; NaN: left out
         self.values = np.append(values, 0.0 if unknown is None else unknown)
 
-    def admit(self, ranks: Any, k: int | None, reading: Reading) -> Listed:
+    def admit(self, ranks: Any, k: int | None, reading: Reading) -> IndexedLists:
         """Return the lists as indices of the items that have values."""
         code = None
         if self.unknown is not None:
@@ -169,11 +169,11 @@ class ItemValues:
         rules = Admission(self.ids, "item_counts", code, self.way_out, **reading)
         return admit_listed(ranks, k, rules)
 
-    def filler(self, listed: Listed) -> Callable[[int, int, Floats], None]:
+    def filler(self, listed: IndexedLists) -> Callable[[int, int, Floats], None]:
         """Return what writes the curves of the users ``lo..hi`` into an array (hi - lo, K)."""
-        from toplist.kernels import list_values, readonly
+        from toplist.kernels import list_values
 
-        values = readonly(self.values, np.float64)
+        values = self.values
         return lambda lo, hi, out: list_values.means(*listed.block(lo, hi), values, out)
 
     def curves(self, ranks: Any, k: int | None, reading: Reading) -> Floats:

@@ -17,7 +17,7 @@ from toplist import parallel
 from toplist.beyond.concentration import gini, item_coverage, shannon_entropy
 from toplist.beyond.diversity import Diversity
 from toplist.beyond.exposure import Exposure, exposure
-from toplist.beyond.indexing import Listed
+from toplist.beyond.indexing import IndexedLists
 from toplist.beyond.popularity import novelty_of, popularity_of, tail_of
 from toplist.inputs.options import Known
 from toplist.metrics.beyond_accuracy import ListMetric
@@ -86,13 +86,13 @@ class Spread:
     @classmethod
     def of(cls, values: Floats) -> "Spread":
         """Return the mean of values (n, K), NaN where a user has none."""
-        from toplist.kernels import list_values, readonly
+        from toplist.kernels import list_values
 
         users, (mean, deviation) = (
             np.zeros(values.shape[1], np.int64),
             np.zeros((2, values.shape[1])),
         )
-        list_values.moments(readonly(values, np.float64), users, mean, deviation)
+        list_values.moments(values, users, mean, deviation)
         return cls(users, mean, deviation)
 
 
@@ -163,7 +163,7 @@ def evaluate_lists(
         options = {"catalogue": known.catalogue, "unknown": known.unknown, **known.reading}
         counts = exposure(ranks, depth, **options)
     spreads, values = {}, {}
-    admitted: dict[Any, Listed] = {}  # lists as indices of the same items are made once
+    admitted: dict[Any, IndexedLists] = {}  # lists as indices of the same items are made once
     for metric in metrics:
         if metric.of_users:
             source = _source(metric.name, known)
@@ -193,7 +193,7 @@ def _source(name: str, known: Known) -> Any:
     return Diversity(known.features, "cosine", 0.0, known.unknown)
 
 
-def _spread(source: Any, listed: Listed, n_threads: int | None) -> Spread:
+def _spread(source: Any, listed: IndexedLists, n_threads: int | None) -> Spread:
     """Average over users, a block of them at a time."""
     fill = source.filler(listed)
 

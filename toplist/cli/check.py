@@ -4,7 +4,7 @@ import argparse
 from typing import Any
 
 from toplist import audit, files
-from toplist.audit import Sides, by_user
+from toplist.audit import Rows, by_user
 from toplist.cli.options import renaming
 from toplist.loo.logs import COLUMNS
 
@@ -45,8 +45,8 @@ def _check(options: argparse.Namespace) -> str:
     return str(found)
 
 
-def _log(path: str, columns: dict[str, str]) -> Sides:
-    texts: Sides = _texts(by_user(path, "train", columns))
+def _log(path: str, columns: dict[str, str]) -> Rows:
+    texts: Rows = _texts(by_user(path, "train", columns))
     return texts
 
 

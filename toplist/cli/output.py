@@ -13,7 +13,7 @@ from toplist import plots
 from toplist.plots import axes
 from toplist.results import tables
 from toplist.results.comparison import compare
-from toplist.results.markup import Shown
+from toplist.results.markup import Display
 from toplist.results.result import TopKResult
 
 Results = Mapping[str, TopKResult]
@@ -36,7 +36,7 @@ def names_of(paths: Sequence[str]) -> list[str]:
     return short if len(set(short)) == len(short) else list(paths)
 
 
-def _shown(results: Results) -> Shown:
+def _shown(results: Results) -> Display:
     """Return what is printed: one system as a table of metrics x k, several as a row each."""
     return compare(results) if len(results) > 1 else next(iter(results.values()))
 

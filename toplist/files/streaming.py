@@ -244,8 +244,8 @@ class _Join:
         )
         users = _Names(self.users, numbers)
         _, padding, _, _, _, n_threads = self.options
-        admitted = admit_aligned(users, listed, relevant, 0, self.plan.depth, padding, self.grading)
-        hits = join(admitted, self.options.duplicates, n_threads)
+        sides = admit_aligned(users, listed, relevant, 0, self.plan.depth, padding, self.grading)
+        hits = join(sides, self.options.duplicates, n_threads)
         part = replace(self.plan.result(hits, n_threads), hits=None, counted=None)
         self.result = part if self.result is None else self.result + part
 

@@ -47,7 +47,13 @@ _Cells = tuple[Id, Id | None, Any]
 
 
 def format_of(path: PathLike) -> str:
-    """Return the format that the extension of a file name stands for."""
+    """Return the format that the extension of a file name stands for.
+
+    Examples
+    --------
+    >>> format_of("recs.csv.gz"), format_of("qrels.trec")
+    ('csv', 'trec')
+    """
     extension = os.path.splitext(os.fspath(path).lower().removesuffix(".gz"))[1]
     if extension not in _EXTENSIONS and os.path.isdir(path):
         return "parquet"

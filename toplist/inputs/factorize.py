@@ -46,28 +46,26 @@ class Numbering:
 
     def number(self, codes: NDArray[Any]) -> Ints:
         """Return the number of each integer; new ones follow the last."""
-        from toplist.kernels import grouping, readonly
+        from toplist.kernels import grouping
 
         numbers = np.empty(len(codes), np.int64)
         for lo in range(0, len(codes), CHUNK):
             part = slice(lo, lo + CHUNK)
             self._grow(self._n + min(CHUNK, len(codes) - lo))
-            self._n = grouping.number(
-                readonly(codes[part]), self._table, self._codes, self._n, numbers[part]
-            )
+            self._n = grouping.number(codes[part], self._table, self._codes, self._n, numbers[part])
         return numbers
 
     def find(self, codes: NDArray[Any]) -> Ints:
         """Return the number of each integer, -1 for those that have none."""
-        from toplist.kernels import grouping, readonly
+        from toplist.kernels import grouping
 
         numbers = np.empty(len(codes), np.int64)
-        grouping.find(readonly(codes), readonly(self._table), readonly(self._codes), numbers)
+        grouping.find(codes, self._table, self._codes, numbers)
         return numbers
 
     def _grow(self, n: int) -> None:
         """Make room for `n` integers in a table that stays half empty."""
-        from toplist.kernels import grouping, readonly
+        from toplist.kernels import grouping
 
         if n <= len(self._codes):
             return
@@ -76,7 +74,7 @@ class Numbering:
         codes[: self._n] = self.codes
         self._codes, self._table = codes, _empty_table(size)
         again = np.empty(self._n, np.int64)
-        grouping.number(readonly(codes[: self._n].copy()), self._table, codes, 0, again)
+        grouping.number(codes[: self._n].copy(), self._table, codes, 0, again)
 
 
 def _empty_table(n: int) -> Ints:
@@ -97,18 +95,17 @@ def numbered(
     data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], list[Any]]:
     """Return the code of each string ``data[starts[i]:ends[i]]``, and the distinct strings."""
-    from toplist.kernels import readonly, strings
+    from toplist.kernels import strings
 
-    text, starts, ends = readonly(data, np.uint8), readonly(starts), readonly(ends)
     codes = np.empty(len(starts), np.int64)
     at, n_known, size = 0, 0, 1 << 12
     first, hashes = np.empty(0, np.int64), np.empty(0, np.uint64)
     while at < len(starts):  # the table grows with the distinct strings, not with the rows
         table = np.full(size, -1, np.int64)
-        strings.place_hashes(readonly(hashes[:n_known], np.uint64), table)
+        strings.place_hashes(hashes[:n_known], table)
         first, hashes = np.resize(first, size), np.resize(hashes, size)
         at, n_known = strings.number_strings(
-            text, starts, ends, at, table, first, hashes, n_known, codes
+            data, starts, ends, at, table, first, hashes, n_known, codes
         )
         size *= 8
     places = zip(starts[first[:n_known]].tolist(), ends[first[:n_known]].tolist(), strict=True)

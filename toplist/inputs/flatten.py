@@ -56,9 +56,8 @@ def trim(flat: Flat, padding: int | None, users: Sequence[Any] | None) -> Flat:
     if padding is None:
         return flat
     from toplist.kernels import join as kernels
-    from toplist.kernels import readonly
 
-    ids = readonly(flat.ids)
+    ids = flat.ids
     lengths, user, place = kernels.trim(ids, flat.offsets, flat.lengths, padding)
     if user >= 0:
         raise ValueError(

@@ -32,7 +32,7 @@ from toplist.inputs.flatten import (
 from toplist.inputs.grades import STANDARD, Grading
 from toplist.inputs.ids import encode
 from toplist.inputs.lists import Lists
-from toplist.inputs.sides import Admitted
+from toplist.inputs.sides import Sides
 
 
 def admit(
@@ -43,7 +43,7 @@ def admit(
     grading: Grading = STANDARD,
     columns: Mapping[str, str] | None = None,
     hashing: bool = True,
-) -> Admitted:
+) -> Sides:
     """Recognise, align and encode the two sides of an evaluation.
 
     Raises
@@ -76,7 +76,7 @@ def admit(
     encoded = encode(ranked, truth, padding, users, hashing)
     relevant = grades.apply(encoded.truth, truth, grading, users)
     depth = int(encoded.lengths.max(initial=0)) if k is None else k
-    return Admitted(
+    return Sides(
         encoded.ranked,
         encoded.lengths,
         relevant,

@@ -83,11 +83,10 @@ def _place(truth: Lists, source: Flat, position: int) -> tuple[int, Any]:
 
 def _refuse_two_grades(truth: Lists, source: Flat, users: Sequence[Any] | None) -> None:
     from toplist.kernels import join as kernels
-    from toplist.kernels import readonly
 
     assert truth.gains is not None
-    grades = readonly(truth.gains, np.float64)
-    position = kernels.two_grades(readonly(truth.items), readonly(truth.offsets), grades)
+    grades = truth.gains
+    position = kernels.two_grades(truth.items, truth.offsets, grades)
     if position >= 0:
         user, item = _place(truth, source, position)
         raise ValueError(

@@ -256,7 +256,7 @@ CHUNK = 512
 
 def hashed(flat: Flat) -> Lists | None:
     """Return the hashes of the strings of one side; None if not all ids are strings without NUL."""
-    from toplist.kernels import readonly, strings
+    from toplist.kernels import strings
 
     if isinstance(flat.ids, np.ndarray) and flat.ids.dtype.kind == "S":
         return None
@@ -274,9 +274,7 @@ def hashed(flat: Flat) -> Lists | None:
         ends = np.flatnonzero(text == 0)
         if len(ends) != n:
             return None
-        strings.hash_strings(
-            readonly(text, np.uint8), readonly(ends), hashes[offsets[first] : offsets[last]]
-        )
+        strings.hash_strings(text, ends, hashes[offsets[first] : offsets[last]])
     return Lists(offsets, hashes)
 
 

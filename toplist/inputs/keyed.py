@@ -16,7 +16,7 @@ from toplist.inputs.flatten import Flat, flatten, is_truth_container
 from toplist.inputs.grades import Grading
 from toplist.inputs.ids import encode_alone, kinds_of
 from toplist.inputs.lists import offsets_of
-from toplist.inputs.sides import Admitted, admit_aligned
+from toplist.inputs.sides import Sides, admit_aligned
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,15 +48,14 @@ class Keyed:
         grades: NDArray[np.float64] | None,
     ) -> None:
         """Copy the lists at `places` into `items`, and their grades, each from its target on."""
-        from toplist.kernels import grouping, readonly
+        from toplist.kernels import grouping
 
         starts = np.append(self.offsets[:-1], 0)[places]
         lengths = np.append(np.diff(self.offsets), 0)[places]
-        where = readonly(starts), readonly(lengths), readonly(targets)
-        grouping.gather(*where, readonly(self.items.codes), items)
-        if grades is not None:
-            given = readonly(self.grades, np.float64).view(np.int64)  # type: ignore[arg-type]
-            grouping.gather(*where, given, grades.view(np.int64))
+        where = starts, lengths, targets
+        grouping.gather(*where, self.items.codes, items)
+        if grades is not None and self.grades is not None:
+            grouping.gather(*where, self.grades.view(np.int64), grades.view(np.int64))
 
     def flat(self) -> Flat:
         """Return the lists, in their order."""
@@ -81,7 +80,7 @@ def keyed(rows: Mapping[Any, Any], side: str) -> Keyed:
 
 def admit_keyed(
     ranked: Keyed, truth: Keyed, k: int | None, padding: Any, grading: Grading
-) -> Admitted:
+) -> Sides:
     """Admit two sides that are keyed by user."""
     return admit_aligned(*align(ranked, truth), k, padding, grading)
 

@@ -73,6 +73,15 @@ class Lists:
         user %= len(self)
         return self.items[self.offsets[user] : self.offsets[user + 1]]
 
+    def block(self, lo: int, hi: int) -> tuple[NDArray[Any], NDArray[np.int64], NDArray[Any]]:
+        """Return items, offsets and gains of the users ``lo..hi``, as kernels take them.
+
+        The offsets are those among all items; the gains are empty where there are none.
+        """
+        offsets = self.offsets[lo : hi + 1]
+        part = slice(offsets[0], offsets[-1])
+        return self.items[part], offsets, np.empty(0) if self.gains is None else self.gains[part]
+
     def __repr__(self) -> str:
         """Return the sizes."""
         return f"Lists({len(self):,} users, {len(self.items):,} ids of {self.items.dtype})"

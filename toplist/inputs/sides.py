@@ -1,4 +1,4 @@
-"""`Admitted`: what the door lets through to the join."""
+"""`Sides`: what the door lets through to the join."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from toplist.inputs.lists import Lists
 
 
 @dataclass(frozen=True, eq=False)
-class Admitted:
+class Sides:
     """What the door lets through: integer ids, one row per user of the ground truth.
 
     `lengths` says how much of each ranked list counts: at most `depth` ids, without padding.
@@ -43,7 +43,7 @@ def admit_aligned(
     k: int | None,
     padding: Any,
     grading: Grading,
-) -> Admitted:
+) -> Sides:
     """Admit the integer ids, or codes, of two sides that are brought into line."""
     if k is not None:
         listed = listed.cut(k)
@@ -51,7 +51,7 @@ def admit_aligned(
         listed, relevant = (trim(f, _code_of(padding, f), users) for f in (listed, relevant))
     lengths = listed.lengths
     given = compact(relevant)
-    return Admitted(
+    return Sides(
         ranked=Lists(listed.offsets, listed.ids),
         lengths=lengths,
         truth=apply(given, relevant, grading, users),

@@ -23,7 +23,7 @@ from toplist.inputs.grades import Grading
 from toplist.inputs.keyed import Keyed, admit_keyed, keyed
 from toplist.inputs.lists import offsets_of
 from toplist.inputs.options import renamed
-from toplist.inputs.sides import Admitted
+from toplist.inputs.sides import Sides
 
 
 @dataclass(frozen=True, eq=False)
@@ -251,7 +251,7 @@ class Groups:
 
 def grouped(users: Column, adjacent: bool = False) -> Groups:
     """Group the rows of a table by the column of users; only those that stand together, if so."""
-    from toplist.kernels import grouping, readonly
+    from toplist.kernels import grouping
 
     codes = users.codes
     starts = np.flatnonzero(np.concatenate([[len(codes) > 0], codes[1:] != codes[:-1]]))
@@ -265,23 +265,23 @@ def grouped(users: Column, adjacent: bool = False) -> Groups:
     if n_users == len(starts):
         return Groups(whose, ends, None)
     rows, counts = np.repeat(runs, np.diff(ends)), np.zeros(n_users, np.int64)
-    grouping.count(readonly(rows), counts)
+    grouping.count(rows, counts)
     return Groups(whose, offsets_of(counts), rows)
 
 
 def by_rank(side: str, ranks: NDArray[Any], groups: Groups, items: Column) -> Column:
     """Return the items of every user by rank; ValueError for ranks that are not 1..n."""
-    from toplist.kernels import grouping, readonly
+    from toplist.kernels import grouping
 
     given, ranks = ranks, ranks.astype(np.int64, copy=False)
     if given.dtype.kind == "f" and not np.array_equal(ranks, given):
         raise ValueError(f"{side}: the column of ranks holds some that are not whole")
-    offsets = readonly(groups.offsets)
-    if groups.rows is None and grouping.ranks_in_order(readonly(ranks), offsets):
+    offsets = groups.offsets
+    if groups.rows is None and grouping.ranks_in_order(ranks, offsets):
         return items
-    rows = readonly(groups.every_row)
+    rows = groups.every_row
     out, taken = np.empty(len(ranks), np.int64), np.zeros(len(ranks), np.uint8)
-    at = grouping.place_by_rank(rows, readonly(ranks), readonly(items.codes), offsets, taken, out)
+    at = grouping.place_by_rank(rows, ranks, items.codes, offsets, taken, out)
     if at >= 0:
         found = np.sort(ranks[rows == rows[at]])
         shown = ", ".join(map(str, found[:8])) + (", ..." if len(found) > 8 else "")
@@ -296,17 +296,17 @@ def by_rank(side: str, ranks: NDArray[Any], groups: Groups, items: Column) -> Co
 
 def by_score(side: str, scores: NDArray[Any], groups: Groups, items: Column) -> Column:
     """Return the items of every user by score, falling; equal scores keep their order."""
-    from toplist.kernels import grouping, readonly
+    from toplist.kernels import grouping
 
     scores = scores.astype(np.float64, copy=False)
-    offsets = readonly(groups.offsets)
-    if groups.rows is None and grouping.scores_in_order(readonly(scores, np.float64), offsets):
+    offsets = groups.offsets
+    if groups.rows is None and grouping.scores_in_order(scores, offsets):
         return items
     if groups.rows is None:
         moved = replace(items, codes=items.codes.astype(np.int64))
     else:
         moved, scores = in_order(groups, items, scores)
-    at = grouping.sort_by_score(offsets, readonly(scores, np.float64), moved.codes)
+    at = grouping.sort_by_score(offsets, scores, moved.codes)
     if at >= 0:
         place = int(np.searchsorted(offsets, at, side="right")) - 1
         user = groups.users.decode(groups.users.codes[place])
@@ -318,15 +318,13 @@ def in_order(
     groups: Groups, items: Column, values: NDArray[np.float64] | None
 ) -> tuple[Column, NDArray[np.float64]]:
     """Return items and values grouped by user, in the order of the table."""
-    from toplist.kernels import grouping, readonly
+    from toplist.kernels import grouping
 
     out = np.empty(len(items.codes), np.int64)
     beside = np.empty(0 if values is None else len(items.codes))
-    given = readonly(np.empty(0) if values is None else values, np.float64)
+    given = np.empty(0) if values is None else values
     ends = groups.offsets[:-1].copy()
-    grouping.place_in_order(
-        readonly(groups.every_row), readonly(items.codes), given, ends, out, beside
-    )
+    grouping.place_in_order(groups.every_row, items.codes, given, ends, out, beside)
     return replace(items, codes=out.astype(items.codes.dtype, copy=False)), beside
 
 
@@ -337,7 +335,7 @@ def admit_tables(
     padding: Any,
     grading: Grading,
     columns: Mapping[str, str] | None,
-) -> Admitted:
+) -> Sides:
     """Admit two sides of which at least one is a table."""
     ranked, truth = lists_of(ranks, "ranks", columns), lists_of(truths, "ground_truths", columns)
     return admit_keyed(ranked, truth, k, padding, grading)

@@ -9,7 +9,15 @@ EACH, NTH, FIRST = 0, 1, 2
 
 
 @kernel
-def tally(offsets, ranks, rows, codes, discounts, counts, squares):
+def tally(
+    offsets: np.int64,
+    ranks: np.int32,
+    rows: np.int64,
+    codes: np.int64,
+    discounts: np.float64,
+    counts,
+    squares,
+):
     """Add the hits of a block of users to the histograms of their rows.
 
     Parameters
@@ -49,7 +57,15 @@ def tally(offsets, ranks, rows, codes, discounts, counts, squares):
 
 
 @kernel
-def curves(offsets, ranks, rows, code, discount, divisors, out):
+def curves(
+    offsets: np.int64,
+    ranks: np.int32,
+    rows: np.int64,
+    code,
+    discount: np.float64,
+    divisors: np.float64,
+    out,
+):
     """Fill `out` (n_users, K) with one metric of each user at every k; NaN where the row is -1.
 
     `divisors` is (n_rows, K), `discount` (K,); offsets, ranks and rows as in `tally`.
@@ -76,7 +92,15 @@ def curves(offsets, ranks, rows, code, discount, divisors, out):
 
 
 @kernel
-def values(offsets, ranks, rows, code, discount, divisors, out):
+def values(
+    offsets: np.int64,
+    ranks: np.int32,
+    rows: np.int64,
+    code,
+    discount: np.float64,
+    divisors: np.float64,
+    out,
+):
     """Fill `out` (n_users,) with one metric of each user at k = len(discount).
 
     As `curves`, with the divisor of each row at this k only, (n_rows,).
@@ -106,7 +130,17 @@ def _weight(code, j):
 
 @kernel
 def graded_curves(
-    offsets, ranks, gains, ideal_offsets, ideal_gains, rows, code, discount, divisors, ideal, out
+    offsets: np.int64,
+    ranks: np.int32,
+    gains: np.float64,
+    ideal_offsets: np.int64,
+    ideal_gains: np.float64,
+    rows: np.int64,
+    code,
+    discount: np.float64,
+    divisors: np.float64,
+    ideal,
+    out,
 ):
     """As `curves`, for hits with gains.
 

@@ -9,7 +9,7 @@ RANKS = 16
 
 
 @kernel
-def at_ranks(codes, offsets, lengths, first, out):
+def at_ranks(codes: np.int64, offsets: np.int64, lengths: np.int64, first, out):
     """Write the items that stand at `RANKS` ranks, one row per rank; below 0 for none.
 
     Parameters
@@ -40,7 +40,7 @@ def at_ranks(codes, offsets, lengths, first, out):
 
 
 @kernel
-def concentrate(items, counts, at, reach, sums):
+def concentrate(items: np.int32, counts: np.int32, at, reach, sums):
     """Count more listings of items, and follow what coverage and Gini's index need.
 
     Parameters
@@ -90,7 +90,7 @@ def concentrate(items, counts, at, reach, sums):
 
 
 @kernel
-def entropy(reach, total):
+def entropy(reach: np.int64, total):
     """Return the entropy, in nats, of the counts whose numbers of items `reach` holds.
 
     `reach` never rises, and it falls at the counts that occur: a search that doubles its steps

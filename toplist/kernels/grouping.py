@@ -2,12 +2,11 @@
 
 import numpy as np
 
-from toplist.kernels import kernel
-from toplist.kernels.join import GOLDEN
+from toplist.kernels import GOLDEN, kernel
 
 
 @kernel
-def number(codes, table, known, n_known, rows):
+def number(codes: np.int64, table, known, n_known, rows):
     """Fill `rows` with the number of each code, in order of appearance; return how many are known.
 
     Parameters
@@ -41,14 +40,14 @@ def number(codes, table, known, n_known, rows):
 
 
 @kernel
-def count(rows, counts):
+def count(rows: np.int64, counts):
     """Add up how many entries each row has."""
     for row in rows:
         counts[row] += 1
 
 
 @kernel
-def gather(starts, lengths, targets, entries, out):
+def gather(starts: np.int64, lengths: np.int64, targets: np.int64, entries: np.int64, out):
     """Copy lists of `lengths` from `starts` in `entries` to `targets` in `out`; int64 bits."""
     for row in range(len(starts)):
         shift = starts[row] - targets[row]
@@ -57,7 +56,7 @@ def gather(starts, lengths, targets, entries, out):
 
 
 @kernel
-def ranks_in_order(ranks, offsets):
+def ranks_in_order(ranks: np.int64, offsets: np.int64):
     """Return whether the ranks of every list are 1..n as they stand."""
     wrong = 0
     for row in range(len(offsets) - 1):
@@ -68,7 +67,7 @@ def ranks_in_order(ranks, offsets):
 
 
 @kernel
-def place_by_rank(rows, ranks, items, offsets, taken, out):
+def place_by_rank(rows: np.int64, ranks: np.int64, items: np.int64, offsets: np.int64, taken, out):
     """Put each item at its rank in the list of its row.
 
     Returns
@@ -87,7 +86,7 @@ def place_by_rank(rows, ranks, items, offsets, taken, out):
 
 
 @kernel
-def place_in_order(rows, items, values, ends, out, values_out):
+def place_in_order(rows: np.int64, items: np.int64, values: np.float64, ends, out, values_out):
     """Append each item, and its value if there are values, to the list of its row.
 
     `ends` holds where the lists start, and on return where they end.
@@ -101,7 +100,7 @@ def place_in_order(rows, items, values, ends, out, values_out):
 
 
 @kernel
-def scores_in_order(scores, offsets):
+def scores_in_order(scores: np.float64, offsets: np.int64):
     """Return whether the scores of every list fall as they stand; a NaN is out of order."""
     wrong = 0
     for row in range(len(offsets) - 1):
@@ -114,7 +113,7 @@ def scores_in_order(scores, offsets):
 
 
 @kernel
-def sort_by_score(offsets, scores, items):
+def sort_by_score(offsets: np.int64, scores: np.float64, items):
     """Order every list by score, falling; equal scores keep their order.
 
     Returns
@@ -136,7 +135,7 @@ def sort_by_score(offsets, scores, items):
 
 
 @kernel
-def find(codes, table, known, out):
+def find(codes: np.int64, table: np.int64, known: np.int64, out):
     """Fill `out` with the place of each code in `known`, -1 where it is none of them.
 
     `table` is the open-addressing table that `grouping.number` made of `known`.

@@ -6,7 +6,7 @@ from toplist.kernels import kernel
 
 
 @kernel
-def order_within(offsets, times, lots, rows):
+def order_within(offsets: np.int64, times: np.int64, lots: np.int64, rows):
     """Order the rows of every user by time, and rows of one time by lot.
 
     Parameters
@@ -27,7 +27,7 @@ def order_within(offsets, times, lots, rows):
 
 
 @kernel
-def occurrences(offsets, items, rows, nth, later):
+def occurrences(offsets: np.int64, items: np.int64, rows: np.int64, nth, later):
     """Count how often a user's item stands earlier and later among the user's ordered rows.
 
     Parameters

@@ -6,7 +6,7 @@ from toplist.kernels import kernel
 
 
 @kernel
-def inspect(codes, offsets, lengths, n_items, last):
+def inspect(codes: np.int64, offsets: np.int64, lengths: np.int64, n_items, last):
     """Count the codes that are no index of the catalogue, and those that stand in a list twice.
 
     Parameters
@@ -42,7 +42,7 @@ def inspect(codes, offsets, lengths, n_items, last):
 
 
 @kernel
-def clean(codes, offsets, lengths, n_items, unknown, last, out):
+def clean(codes: np.int64, offsets: np.int64, lengths: np.int64, n_items, unknown, last, out):
     """Copy `codes`, with `unknown` in place of unknown ones and -1 in place of repeats."""
     n = np.uint64(n_items)
     for u in range(len(lengths)):

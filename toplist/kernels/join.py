@@ -5,10 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.kernels import kernel
+from toplist.kernels import GOLDEN, kernel
 
-# 2^64 / golden ratio (Knuth, TAOCP 3, 6.4): the top bits of id * GOLDEN spread any ids evenly.
-GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 # 4,096 slots of two bytes stay in the first-level cache beside the ids that stream through.
 SLOT_BITS = 12
 # Lists up to here are searched for repeats by the places their ids leave, longer ones by hashing.
@@ -36,12 +34,12 @@ def _slot_bits(n_truth):
 
 @kernel
 def join(
-    items,
-    offsets,
-    lengths,
-    truths,
-    truth_offsets,
-    gains,
+    items: np.int64,
+    offsets: np.int64,
+    lengths: np.int64,
+    truths: np.int64,
+    truth_offsets: np.int64,
+    gains: np.float64,
     distinct,
     tables,
     ranks,
@@ -204,7 +202,7 @@ def _repeats_hashed(listed, table):
 
 
 @kernel
-def trim(ids, offsets, lengths, padding):
+def trim(ids: np.int64, offsets: np.int64, lengths: np.int64, padding):
     """Return lengths without `padding` at the end; the first (user, position) before an id."""
     trimmed = np.empty(len(lengths), np.int64)
     for u in range(len(lengths)):
@@ -219,7 +217,7 @@ def trim(ids, offsets, lengths, padding):
 
 
 @kernel
-def two_grades(truths, offsets, grades):
+def two_grades(truths: np.int64, offsets: np.int64, grades: np.float64):
     """Return the position of an id that stands in a ground truth with another grade; else -1."""
     for u in range(len(offsets) - 1):
         start, end = offsets[u], offsets[u + 1]
@@ -232,7 +230,7 @@ def two_grades(truths, offsets, grades):
 
 
 @kernel
-def ideals(truths, offsets, gains, out):
+def ideals(truths: np.int64, offsets: np.int64, gains: np.float64, out):
     """Fill `out` with the gains of each user's ideal list, distinct ids, best first; count them."""
     n = 0
     for u in range(len(offsets) - 1):
@@ -253,7 +251,16 @@ def ideals(truths, offsets, gains, out):
 
 @kernel
 def seek(
-    items, offsets, lengths, truths, truth_offsets, distinct, tables, ranks, n_hits, n_relevant
+    items: np.int64,
+    offsets: np.int64,
+    lengths: np.int64,
+    truths: np.int64,
+    truth_offsets: np.int64,
+    distinct,
+    tables,
+    ranks,
+    n_hits,
+    n_relevant,
 ):
     """Fill `ranks`, `n_hits` and `n_relevant` as `joining.join` does.
 

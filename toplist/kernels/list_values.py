@@ -6,7 +6,9 @@ from toplist.kernels import kernel
 
 
 @kernel
-def mean_cosine(codes, offsets, lengths, units, single, out):
+def mean_cosine(
+    codes: np.int64, offsets: np.int64, lengths: np.int64, units: np.float64, single, out
+):
     """Fill `out` (users, K) with the mean of 1 - cosine over pairs of the first k items.
 
     `units` (n_items, d) are vectors of length 1 or 0. The pairs that an item makes with those
@@ -31,7 +33,15 @@ def mean_cosine(codes, offsets, lengths, units, single, out):
 
 
 @kernel
-def mean_distance(codes, offsets, lengths, features, hamming, single, out):
+def mean_distance(
+    codes: np.int64,
+    offsets: np.int64,
+    lengths: np.int64,
+    features: np.float64,
+    hamming,
+    single,
+    out,
+):
     """Fill `out` (users, K) with the mean distance over pairs of the first k items.
 
     The number of `features` (n_items, d) that differ if `hamming`, else the Euclidean distance.
@@ -68,7 +78,7 @@ def _mean(total, n, single):
 
 
 @kernel
-def means(codes, offsets, lengths, values, out):
+def means(codes: np.int64, offsets: np.int64, lengths: np.int64, values: np.float64, out):
     """Fill `out` (users, K) with the mean value of the items at the first k places of each list.
 
     Codes below 0 are left out; NaN where there is nothing yet.
@@ -84,7 +94,7 @@ def means(codes, offsets, lengths, values, out):
 
 
 @kernel
-def moments(values, users, mean, deviation):
+def moments(values: np.float64, users, mean, deviation):
     """Fill what the mean and the spread over users follow from, at every k; NaN is left out.
 
     Parameters

@@ -9,8 +9,13 @@ LOG, ABSOLUTE, SQUARED = 0, 1, 2
 
 
 @kernel
-def wins(positives, negatives):
+def wins(positives: np.float64, negatives: np.float64):
     """Return twice the pairs in which the positive is above, ties counting half; both sorted."""
+    return _wins(positives, negatives)
+
+
+@kernel
+def _wins(positives, negatives):
     twice, below, up_to = 0, 0, 0
     for value in positives:
         while below < len(negatives) and negatives[below] < value:
@@ -22,7 +27,9 @@ def wins(positives, negatives):
 
 
 @kernel
-def weighted_wins(positives, weights, negatives, negative_weights):
+def weighted_wins(
+    positives: np.float64, weights: np.float64, negatives: np.float64, negative_weights: np.float64
+):
     """Return twice the weight of the pairs in which the positive is above; both sorted."""
     twice, below, up_to, lighter, not_heavier = 0.0, 0, 0, 0.0, 0.0
     for i in range(len(positives)):
@@ -37,7 +44,7 @@ def weighted_wins(positives, weights, negatives, negative_weights):
 
 
 @kernel
-def place_by_label(rows, positive, predictions, front, back, out):
+def place_by_label(rows: np.int64, positive: np.bool_, predictions: np.float64, front, back, out):
     """Put the predictions of each user's positives from `front` on, of negatives before `back`.
 
     `front` holds where a user's places start, `back` where they end; on return, both where the
@@ -54,7 +61,7 @@ def place_by_label(rows, positive, predictions, front, back, out):
 
 
 @kernel
-def wins_by_user(offsets, negatives, predictions, twice):
+def wins_by_user(offsets: np.int64, negatives: np.int64, predictions, twice):
     """Fill `twice` with the `wins` of each user of a block; sorts their predictions.
 
     `negatives` says where the negatives of each user start, all from ``offsets[0]`` on.
@@ -66,11 +73,11 @@ def wins_by_user(offsets, negatives, predictions, twice):
             above, below = predictions[start:middle], predictions[middle:end]
             above.sort()
             below.sort()
-            twice[u] = wins(above, below)
+            twice[u] = _wins(above, below)
 
 
 @kernel
-def loss(kind, labels, predictions, weights, clip):
+def loss(kind, labels: np.float64, predictions: np.float64, weights: np.float64, clip):
     """Return the sum of the losses of all rows, and of their weights (none: 1 each).
 
     Added up in two floats, the second of which holds what the first has rounded off, so that

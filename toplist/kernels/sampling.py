@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from toplist.kernels import kernel
+from toplist.kernels import GOLDEN, kernel
 
 # Draws per wanted item before the remaining items are ordered instead: where few are left, or
 # few have nearly all the weight, drawing again and again would not end.
@@ -10,7 +10,17 @@ PATIENCE = 16
 
 
 @kernel
-def draw(keys, seed, held, excluded, offsets, cumulative, banned, times, out):
+def draw(
+    keys: np.uint64,
+    seed,
+    held: np.int64,
+    excluded: np.int64,
+    offsets: np.int64,
+    cumulative: np.float64,
+    banned,
+    times,
+    out,
+):
     """Draw items for every user, each in proportion to its weight among those not drawn yet.
 
     Parameters
@@ -93,7 +103,7 @@ def _uniform(key, counter):
 @kernel
 def _mix(word):
     """Scramble a word: splitmix64 (Steele, Lea, Flood 2014)."""
-    word += np.uint64(0x9E3779B97F4A7C15)
+    word += GOLDEN
     word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return word ^ (word >> np.uint64(31))

@@ -9,7 +9,7 @@ STRIDE = 64
 
 
 @kernel
-def top_k(scores, excluded, offsets, banned, best, out, counts):
+def top_k(scores: np.generic, excluded: np.int64, offsets: np.int64, banned, best, out, counts):
     """Fill `out` with the columns of the k highest scores of each row, highest first.
 
     Of equal scores the higher column comes first; excluded columns and scores of minus infinity
@@ -114,7 +114,7 @@ def _sort_heap(best, items, n):
 
 
 @kernel
-def discounted_gains(scores, gains, discount, average, out):
+def discounted_gains(scores: np.float64, gains: np.float64, discount: np.float64, average, out):
     """Fill `out` (n_rows, K) with the DCG at every k of items ranked by score.
 
     Tied items share their mean gain with `average` (McSherry and Najork 2008, equation 5);
@@ -151,7 +151,16 @@ def discounted_gains(scores, gains, discount, average, out):
 
 
 @kernel
-def place(scores, held, excluded, offsets, banned, above, tied, tied_before):
+def place(
+    scores: np.generic,
+    held: np.int64,
+    excluded: np.int64,
+    offsets: np.int64,
+    banned,
+    above,
+    tied,
+    tied_before,
+):
     """Count the items that stand above the held-out item of each row, and those tied with it.
 
     Parameters

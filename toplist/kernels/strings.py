@@ -2,9 +2,7 @@
 
 import numpy as np
 
-from toplist.kernels import kernel
-
-GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+from toplist.kernels import GOLDEN, kernel
 
 
 @kernel
@@ -39,7 +37,7 @@ def equal(text, start, end, other, other_end):
 
 
 @kernel
-def hash_strings(text, ends, hashes):
+def hash_strings(text: np.uint8, ends: np.int64, hashes):
     """Fill `hashes` (int64) with a hash of each string in `text` (uint8).
 
     String i ends before ``ends[i]``, where one byte separates it from the next.
@@ -51,7 +49,9 @@ def hash_strings(text, ends, hashes):
 
 
 @kernel
-def number_strings(text, starts, ends, begin, table, first, hashes, n_known, codes):
+def number_strings(
+    text: np.uint8, starts: np.int64, ends: np.int64, begin, table, first, hashes, n_known, codes
+):
     """Fill `codes` with the number of each string, in order of appearance, from `begin` on.
 
     Parameters
@@ -91,7 +91,7 @@ def number_strings(text, starts, ends, begin, table, first, hashes, n_known, cod
 
 
 @kernel
-def place_hashes(hashes, table):
+def place_hashes(hashes: np.uint64, table):
     """Put the numbers of distinct strings into an empty table, by their hashes."""
     last = np.uint64(len(table) - 1)
     for known in range(len(hashes)):

@@ -1,4 +1,4 @@
-"""`Ordered`: the rows of a log user by user, oldest first, without repeats."""
+"""`Histories`: the rows of a log user by user, oldest first, without repeats."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
-class Ordered:
+class Histories:
     """The rows of a log that are kept, user by user, oldest first.
 
     `rows` are their places in the log; `users` and `times` are by row of this order, as are the
@@ -39,7 +39,7 @@ class Ordered:
     @classmethod
     def of(
         cls, log: Any, columns: Mapping[str, str] | None, seed: int, repeats: str, by: str
-    ) -> "Ordered":
+    ) -> "Histories":
         """Order the rows of a log by time, or by lot alone; without repeats."""
         choice("repeats", repeats, REPEATS)
         seed = hashing.seed_of(seed)
@@ -125,23 +125,23 @@ def _refuse_missing(log: Log, times: Times) -> None:
 
 def _by_user(users: Rows, n_users: int, times: Rows, drawn: Rows) -> Rows:
     """Return the rows user by user, by time, and by lot where the times are equal."""
-    from toplist.kernels import grouping, histories, readonly
+    from toplist.kernels import grouping, histories
 
     offsets = offsets_of(np.bincount(users, minlength=n_users))
     rows, nothing = np.empty(len(users), np.int64), np.empty(0)
     grouping.place_in_order(
-        *(readonly(users), readonly(np.arange(len(users))), readonly(nothing, np.float64)),
+        *(users, np.arange(len(users)), nothing),
         *(offsets[:-1].copy(), rows, nothing),
     )
-    histories.order_within(readonly(offsets), readonly(times), readonly(drawn), rows)
+    histories.order_within(offsets, times, drawn, rows)
     return rows
 
 
 def _occurrences(users: Rows, n_users: int, items: Rows, rows: Rows) -> tuple[Rows, Rows]:
     """Return, by row, how often its user's item stands before it and after it."""
-    from toplist.kernels import histories, readonly
+    from toplist.kernels import histories
 
     offsets = offsets_of(np.bincount(users, minlength=n_users))
     nth, later = np.empty((2, len(rows)), np.int64)
-    histories.occurrences(readonly(offsets), readonly(items), readonly(rows), nth, later)
+    histories.occurrences(offsets, items, rows, nth, later)
     return nth, later

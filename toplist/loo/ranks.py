@@ -108,7 +108,6 @@ def _of_scores(
     scores: NDArray[Any], held_out: ArrayLike, exclude: Any, ties: str, n_threads: int | None
 ) -> NDArray[Any]:
     """Return ranks from scores."""
-    from toplist.kernels import readonly
     from toplist.kernels import scores as kernels
 
     choice("ties", ties, TIES)
@@ -119,10 +118,10 @@ def _of_scores(
     counts = np.empty((3, n_users), np.int64)
 
     def block(lo: int, hi: int) -> None:
-        offsets = excluded.offsets[lo : hi + 1]
+        items, offsets, _ = excluded.block(lo, hi)
         row, column = kernels.place(
-            *(readonly(scores[lo:hi], dtype), readonly(held[lo:hi])),
-            *(readonly(excluded.items[offsets[0] : offsets[-1]]), readonly(offsets)),
+            *(scores[lo:hi].astype(dtype, copy=False), held[lo:hi]),
+            *(items, offsets),
             *(np.zeros(n_items, np.uint8), *counts[:, lo:hi]),
         )
         if row >= 0:

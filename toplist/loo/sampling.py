@@ -81,7 +81,7 @@ def negatives(
     >>> sorted(drawn[0].tolist()), sorted(drawn[1].tolist())
     ([2, 4], [3, 4])
     """
-    from toplist.kernels import readonly, sampling
+    from toplist.kernels import sampling
 
     n, n_items = whole(n, "n"), whole(n_items, "n_items")
     n_users = len(np.asarray(held_out))
@@ -94,11 +94,11 @@ def negatives(
     word, out = np.uint64(hashing.seed_of(seed)), np.empty((n_users, n), np.int64)
 
     def block(lo: int, hi: int) -> None:
-        offsets = excluded.offsets[lo : hi + 1]
+        items, offsets, _ = excluded.block(lo, hi)
         user = sampling.draw(
-            *(readonly(keys[lo:hi], np.uint64), word, readonly(held[lo:hi])),
-            *(readonly(excluded.items[offsets[0] : offsets[-1]]), readonly(offsets)),
-            *(readonly(cumulative, np.float64), np.zeros(n_items, np.uint8), np.empty(n_items)),
+            *(keys[lo:hi], word, held[lo:hi]),
+            *(items, offsets),
+            *(cumulative, np.zeros(n_items, np.uint8), np.empty(n_items)),
             out[lo:hi],
         )
         if user >= 0:

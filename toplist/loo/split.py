@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from toplist.checks import choice
 from toplist.inputs.lists import Lists
-from toplist.loo.histories import Flags, Ordered, Rows
+from toplist.loo.histories import Flags, Histories, Rows
 from toplist.loo.logs import Ids, Log
 from toplist.loo.split_report import Report, report_of
 
@@ -95,7 +95,7 @@ def leave_one_out(
     """
     choice("by", by, WAYS)
     least = _at_least_0(min_history, "min_history")
-    rows = Ordered.of(log, columns, seed, repeats, by)
+    rows = Histories.of(log, columns, seed, repeats, by)
     if by == "basket":
         test = rows.newest()
         rest = rows.newest(~test) if validation else None
@@ -159,7 +159,7 @@ def holdout(
         raise ValueError("holdout: give either ratio=0.2 or time=...")
     if time is not None:
         least = _at_least_0(0 if min_history is None else min_history, "min_history")
-        rows = Ordered.of(log, columns, seed, repeats, "time")
+        rows = Histories.of(log, columns, seed, repeats, "time")
         test = rows.since(time, "time")
         rest = None if validation is None else rows.since(validation, "validation")
         if rest is not None and (test & ~rest).any():
@@ -169,7 +169,7 @@ def holdout(
     choice("by", by, WAYS[:2])
     least = _at_least_0(1 if min_history is None else min_history, "min_history")
     shares = [_share(ratio, "ratio"), _share(validation or 0, "validation")]
-    rows = Ordered.of(log, columns, seed, repeats, by)
+    rows = Histories.of(log, columns, seed, repeats, by)
     n_test, n_rest = (rows.n_of_user * share.numerator // share.denominator for share in shares)
     test = rows.from_the_end < n_test
     rest = None if validation is None else ~test & (rows.from_the_end < n_test + n_rest)
@@ -179,7 +179,7 @@ def holdout(
 
 
 def _split(
-    rows: Ordered, how: str, test: Flags, rest: Flags | None, least: int, short: str
+    rows: Histories, how: str, test: Flags, rest: Flags | None, least: int, short: str
 ) -> Split:
     """Take the parts from the log; users with too little history have no test."""
     if short != "test":

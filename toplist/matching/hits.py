@@ -96,6 +96,15 @@ class Hits:
         """Whether hits are worth different gains."""
         return self.gains is not None
 
+    def block(self, lo: int, hi: int) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[Any]]:
+        """Return offsets, ranks and gains of the users ``lo..hi``, as kernels take them.
+
+        The offsets are those among all hits; the gains are empty where there are none.
+        """
+        offsets = self.offsets[lo : hi + 1]
+        part = slice(offsets[0], offsets[-1])
+        return offsets, self.ranks[part], np.empty(0) if self.gains is None else self.gains[part]
+
     def __add__(self, other: Hits) -> Hits:
         """Return the hits of both sets of users, one after the other.
 

@@ -17,7 +17,7 @@ from toplist.inputs.forms import admit
 from toplist.inputs.grades import STANDARD, Grading
 from toplist.inputs.lists import offsets_of
 from toplist.inputs.options import DUPLICATES
-from toplist.inputs.sides import Admitted
+from toplist.inputs.sides import Sides
 from toplist.matching.hits import Hits, trusted
 
 
@@ -102,59 +102,52 @@ def joined(
     n_threads: int | None = None,
 ) -> tuple[Hits, bool]:
     """Return the hits, and whether one user was given bare."""
-    admitted = admit(ranks, truths, k, padding, grading, columns)
+    sides = admit(ranks, truths, k, padding, grading, columns)
     try:
-        return join(admitted, duplicates, n_threads), admitted.single
+        return join(sides, duplicates, n_threads), sides.single
     except HashCollisionError:
-        admitted = admit(ranks, truths, k, padding, grading, hashing=False)
-        return join(admitted, duplicates, n_threads), admitted.single
+        sides = admit(ranks, truths, k, padding, grading, hashing=False)
+        return join(sides, duplicates, n_threads), sides.single
 
 
-def join(admitted: Admitted, duplicates: str, n_threads: int | None) -> Hits:
+def join(sides: Sides, duplicates: str, n_threads: int | None) -> Hits:
     """Join what the door let through, in blocks of users."""
-    bounds = parallel.bounds(admitted.ranked.offsets + admitted.truth.offsets)
-    parts = list(parallel.run(partial(_join_block, admitted, duplicates), bounds, n_threads))
+    bounds = parallel.bounds(sides.ranked.offsets + sides.truth.offsets)
+    parts = list(parallel.run(partial(_join_block, sides, duplicates), bounds, n_threads))
     ranks, n_hits, n_relevant, gains, ideal = map(np.concatenate, zip(*parts, strict=True))
     offsets = offsets_of(n_hits)
-    if admitted.hashed and not ids.agree(*admitted.sources, offsets, ranks, n_relevant):
+    if sides.hashed and not ids.agree(*sides.sources, offsets, ranks, n_relevant):
         raise HashCollisionError
-    graded = admitted.truth.gains is not None
+    graded = sides.truth.gains is not None
     return trusted(
         offsets=offsets,
         ranks=ranks,
         n_relevant=n_relevant,
-        n_listed=admitted.lengths,
+        n_listed=sides.lengths,
         gains=gains if graded else None,
         ideal_gains=ideal if graded else None,
-        k=admitted.depth,
-        grading=admitted.grading,
-        users=admitted.users,
-        n_extra=admitted.n_extra,
+        k=sides.depth,
+        grading=sides.grading,
+        users=sides.users,
+        n_extra=sides.n_extra,
     )
 
 
-def _join_block(admitted: Admitted, duplicates: str, lo: int, hi: int) -> tuple[NDArray[Any], ...]:
+def _join_block(sides: Sides, duplicates: str, lo: int, hi: int) -> tuple[NDArray[Any], ...]:
     """Return ranks of hits, numbers of hits and of relevant items, gains, and ideal gains."""
     from toplist.kernels import join as kernels
-    from toplist.kernels import readonly
 
-    ranked, truth = admitted.ranked, admitted.truth
-    listed, relevant = ranked.offsets[lo : hi + 1], truth.offsets[lo : hi + 1]
-    part = slice(relevant[0], relevant[-1])
-    graded = truth.gains is not None
-    worth = np.empty(0) if truth.gains is None else truth.gains[part]
-    lengths = readonly(admitted.lengths[lo:hi])
+    items, listed, _ = sides.ranked.block(lo, hi)
+    truths, relevant, worth = sides.truth.block(lo, hi)
+    lengths = sides.lengths[lo:hi]
     most, longest = int(np.diff(relevant).max(initial=0)), int(lengths.max(initial=0))
-    sides = (
-        *(readonly(ranked.items[listed[0] : listed[-1]]), readonly(listed), lengths),
-        *(readonly(truth.items[part]), readonly(relevant)),
-    )
+    arrays = items, listed, lengths, truths, relevant
     join = _seek if most <= 1 else _mark
     tables = kernels.tables_for(most, longest)
-    user, *found = join(sides, worth, duplicates == "raise", tables)
+    user, *found = join(arrays, worth, duplicates == "raise", tables)
     if user >= 0:
-        raise _repeated(admitted, lo + user)
-    return *found, _ideal_gains(admitted, lo, hi) if graded else worth
+        raise _repeated(sides, lo + user)
+    return *found, _ideal_gains(sides, lo, hi) if sides.truth.gains is not None else worth
 
 
 # (first user with a repeat or -1, ranks of hits, numbers of hits and of relevant items, gains)
@@ -162,19 +155,18 @@ _Found = tuple[int, NDArray[Any], NDArray[np.int64], NDArray[np.int64], NDArray[
 
 
 def _mark(
-    sides: tuple[NDArray[Any], ...], worth: NDArray[Any], distinct: bool, tables: tuple[Any, ...]
+    arrays: tuple[NDArray[Any], ...], worth: NDArray[Any], distinct: bool, tables: tuple[Any, ...]
 ) -> _Found:
     """Join any truths, by a table that marks the relevant ids of a user."""
     from toplist.kernels import join as kernels
-    from toplist.kernels import readonly
 
-    _, _, lengths, _, relevant = sides
+    _, _, lengths, _, relevant = arrays
     # as many hits as the shorter of list and truth, for each user
     room = int(np.minimum(lengths, np.diff(relevant)).sum())
     ranks, gains = np.empty(room, np.int32), np.empty(room if len(worth) else 0)
     n_hits, n_relevant = np.empty((2, len(lengths)), np.int64)
     user = kernels.join(
-        *(*sides, readonly(worth, np.float64), distinct, tables),
+        *(*arrays, worth, distinct, tables),
         *(ranks, gains, n_hits, n_relevant),
     )
     n = int(n_hits.sum()) if user < 0 else 0
@@ -182,29 +174,29 @@ def _mark(
 
 
 def _seek(
-    sides: tuple[NDArray[Any], ...], worth: NDArray[Any], distinct: bool, tables: tuple[Any, ...]
+    arrays: tuple[NDArray[Any], ...], worth: NDArray[Any], distinct: bool, tables: tuple[Any, ...]
 ) -> _Found:
     """Join truths of one id or none: that id is looked for, and nothing marked."""
     from toplist.kernels import join as kernels
 
-    lengths, relevant = sides[2], sides[4]
+    lengths, relevant = arrays[2], arrays[4]
     ranks = np.empty(len(lengths), np.int32)
     n_hits, n_relevant = np.empty((2, len(lengths)), np.int64)
-    user = kernels.seek(*sides, distinct, tables, ranks, n_hits, n_relevant)
+    user = kernels.seek(*arrays, distinct, tables, ranks, n_hits, n_relevant)
     n = int(n_hits.sum()) if user < 0 else 0
     gains = worth if len(worth) == 0 else worth[(relevant[:-1] - relevant[0])[n_hits > 0]]
     return user, ranks[:n].copy(), n_hits, n_relevant, gains
 
 
-def _repeated(admitted: Admitted, user: int) -> Exception:
+def _repeated(sides: Sides, user: int) -> Exception:
     """Return the error of a list that holds an id twice."""
     first: dict[Any, int] = {}
-    written = admitted.sources[0].row(user)
+    written = sides.sources[0].row(user)
     for rank, item in enumerate(written, start=1):
         if first.setdefault(item, rank) != rank:
             fills = all(other == item for other in written[first[item] - 1 :])
             return ValueError(
-                f"{name_user(admitted.users, user)} has item {item!r} at ranks {first[item]} and "
+                f"{name_user(sides.users, user)} has item {item!r} at ranks {first[item]} and "
                 f"{rank}: a ranked list holds an item once; duplicates='first' counts the first "
                 "place and ignores the others"
                 + (f" (if it fills up the list: padding={item!r})" if fills else "")
@@ -212,17 +204,11 @@ def _repeated(admitted: Admitted, user: int) -> Exception:
     return HashCollisionError()
 
 
-def _ideal_gains(admitted: Admitted, lo: int, hi: int) -> NDArray[np.float64]:
+def _ideal_gains(sides: Sides, lo: int, hi: int) -> NDArray[np.float64]:
     """Return the gains of the distinct relevant items of a block of users, each's best first."""
     from toplist.kernels import join as kernels
-    from toplist.kernels import readonly
 
-    truth = admitted.truth
-    assert truth.gains is not None
-    offsets = truth.offsets[lo : hi + 1]
-    part = slice(offsets[0], offsets[-1])
-    out = np.empty(offsets[-1] - offsets[0])
-    n = kernels.ideals(
-        readonly(truth.items[part]), readonly(offsets), readonly(truth.gains[part], np.float64), out
-    )
+    truths, offsets, gains = sides.truth.block(lo, hi)
+    out = np.empty(len(truths))
+    n = kernels.ideals(truths, offsets, gains, out)
     return out[:n]

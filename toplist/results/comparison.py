@@ -15,12 +15,12 @@ from toplist.averages.means import Means
 from toplist.metrics.conventions import policies
 from toplist.metrics.definitions import Metric
 from toplist.results import tables
-from toplist.results.markup import Cell, Report, Shown, Table
+from toplist.results.markup import Cell, Display, Page, Table
 from toplist.results.result import TopKResult
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Shown):
+class Comparison(Display):
     """Several results side by side. Made by `toplist.compare`.
 
     Printed, it is a table with a row per system; the best of every column is marked. What makes
@@ -123,7 +123,7 @@ class Comparison(Shown):
         top = max(means.values()) if higher else min(means.values())
         return [system for system, mean in means.items() if mean == top]
 
-    def _report(self) -> Report:
+    def _report(self) -> Page:
         groups = self._groups()
         if sum(len(ks) for ks in groups.values()) <= tables.WIDE:
             columns = {
@@ -137,7 +137,7 @@ class Comparison(Shown):
                 self._table(" = ".join(names), {f"@{k}": f"{names[0]}@{k}" for k in ks})
                 for names, ks in groups.items()
             ]
-        return Report(tuple(shown), self._notes(), tuple(self.differences))
+        return Page(tuple(shown), self._notes(), tuple(self.differences))
 
     def _groups(self) -> dict[tuple[str, ...], list[int]]:
         """Return the metrics, equal ones together, with the k's of any system."""

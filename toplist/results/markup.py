@@ -27,7 +27,7 @@ class Table(NamedTuple):
         return any(cell.best for _, cells in self.rows for cell in cells)
 
 
-class Report(NamedTuple):
+class Page(NamedTuple):
     """Tables, what is to be known about them, and what must not be overlooked.
 
     `formulas` are shown on demand, where the medium can.
@@ -64,7 +64,7 @@ def _grid(table: Table, write: Callable[[Cell], str]) -> list[list[str]]:
     ]
 
 
-def text(report: Report) -> str:
+def text(report: Page) -> str:
     """Write a report for a terminal; the best has a star before it."""
 
     def write(cell: Cell) -> str:
@@ -88,7 +88,7 @@ def _labels(table: Table) -> list[str]:
     return [table.corner, *(label for label, _ in table.rows)]
 
 
-def markdown(report: Report) -> str:
+def markdown(report: Page) -> str:
     """Write a report as Markdown tables; the best is bold."""
 
     def write(cell: Cell) -> str:
@@ -117,7 +117,7 @@ _LATEX = {
 }
 
 
-def latex(report: Report) -> str:
+def latex(report: Page) -> str:
     r"""Write a report as LaTeX tables (booktabs); the best is bold, notes are comments."""
 
     def plain(words: str) -> str:
@@ -159,7 +159,7 @@ _STYLES = {
 }
 
 
-def html(report: Report) -> str:
+def html(report: Page) -> str:
     """Write a report as HTML for light and dark pages: no script, no link, no class."""
     from html import escape  # its table of entities is a twentieth of the import of toplist
 
@@ -200,10 +200,10 @@ def _tag(name: str, inside: str, style: str) -> str:
     return f'<{name} style="{_STYLES[style]}">{inside}</{name}>'
 
 
-class Shown:
+class Display:
     """Something with a report: a table in a terminal, in a notebook, in a text."""
 
-    def _report(self) -> Report:
+    def _report(self) -> Page:
         raise NotImplementedError
 
     def __repr__(self) -> str:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from toplist.averages.means import Means
 from toplist.checks import choice
 from toplist.metrics.formulas import STYLES
-from toplist.results.markup import Report, Shown
+from toplist.results.markup import Display, Page
 
 if TYPE_CHECKING:
     from toplist.results.segments import Segments
@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TopKResult(Means, Shown):
+class TopKResult(Means, Display):
     """Means of metrics over users, at every k up to the largest asked for.
 
     Made by `toplist.top_k_eval`. Iterating yields one value per entry of its `metrics`: a float
@@ -116,7 +116,7 @@ class TopKResult(Means, Shown):
 
         return tables.to_pandas(self, per_user)
 
-    def _report(self) -> Report:
+    def _report(self) -> Page:
         """Return a table of metrics x k with 95 % intervals, and who was counted."""
         from toplist.results import tables
 

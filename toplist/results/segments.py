@@ -15,14 +15,14 @@ from toplist.inputs.lists import offsets_of
 from toplist.matching.hits import Hits, trusted
 from toplist.metrics.definitions import Metric
 from toplist.results import tables
-from toplist.results.markup import Cell, Report, Shown, Table
+from toplist.results.markup import Cell, Display, Page, Table
 
 Rows = NDArray[np.int64]
 R = TypeVar("R", bound=Means)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Segments(Shown, Mapping[Any, R], Generic[R]):
+class Segments(Display, Mapping[Any, R], Generic[R]):
     """Results by label, in the order of the labels; users without one under None, last.
 
     A table when printed. The parts add up: n_users, n_evaluated, n_skipped and n_missing of the
@@ -55,7 +55,7 @@ class Segments(Shown, Mapping[Any, R], Generic[R]):
         """Return the number of segments."""
         return len(self.parts)
 
-    def _report(self) -> Report:
+    def _report(self) -> Page:
         return report(self)
 
     def to_dict(self) -> dict[Any, dict[str, float]]:
@@ -151,7 +151,7 @@ def _part(result: R, rows: Rows) -> R:
     n_missing = int(np.sum((hits.n_relevant > 0) & (hits.n_listed == 0)))
     return replace(
         result,
-        population=found,
+        histograms=found,
         hits=hits,
         counted=counted,
         n_users=len(rows),
@@ -192,7 +192,7 @@ def rows(segments: Segments[Any]) -> list[tuple[Any, ...]]:
     return [(label, *row) for label, part in segments.items() for row in tables.summary(part)]
 
 
-def report(segments: Segments[Any]) -> Report:
+def report(segments: Segments[Any]) -> Page:
     """Return tables with a row per segment and one for all, a column per k; or one for all."""
     whole = segments.whole
     names = whole.names()
@@ -208,7 +208,7 @@ def report(segments: Segments[Any]) -> Report:
     notes = ["users: of the ground truth; n: in the means"]
     if segments.n_unused:
         notes.append(f"{segments.n_unused:,} label(s) of users who are not in the result (unused)")
-    return Report(tuple(shown), (*notes, *describe.rule_lines(whole)))
+    return Page(tuple(shown), (*notes, *describe.rule_lines(whole)))
 
 
 def _table(corner: str, columns: Mapping[str, str], labelled: list[tuple[str, Means]]) -> Table:

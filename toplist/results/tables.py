@@ -7,7 +7,7 @@ import numpy as np
 from toplist.averages.describe import asked, folded, numbers, rule_lines
 from toplist.averages.means import Means
 from toplist.metrics.formulas import SYMBOLS, formula
-from toplist.results.markup import Cell, Report, Table
+from toplist.results.markup import Cell, Page, Table
 
 # The columns that stand in one table of several results; more make a table per metric.
 WIDE = 8
@@ -22,7 +22,7 @@ def cell(result: Means, name: str, best: bool = False) -> Cell:
     return Cell(f"{mean:.4f}", "" if np.isnan(half) else f"{half:.4f}", best)
 
 
-def report(result: Means) -> Report:
+def report(result: Means) -> Page:
     """Return the result as a table of metrics x k, with its convention and its users."""
     shown = asked(result)
     rows = []
@@ -32,7 +32,7 @@ def report(result: Means) -> Report:
         rows.append((" = ".join(names), tuple(cells)))
     table = Table("", tuple(f"@{k}" for k in result.ks), tuple(rows))
     formulas = (*map(formula, result.terms.metrics.values()), SYMBOLS["text"])
-    return Report((table,), tuple(rule_lines(result)), formulas=formulas)
+    return Page((table,), tuple(rule_lines(result)), formulas=formulas)
 
 
 def summary(result: Means) -> list[tuple[Any, ...]]:
