@@ -1,9 +1,12 @@
 """Checks of single options, with their messages."""
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import numpy as np
+
+E = TypeVar("E", bound=Exception)
 
 
 def whole(value: Any, name: str) -> int:
@@ -19,3 +22,42 @@ def choice(option: str, value: Any, valid: Sequence[str]) -> None:
     """Raise ValueError unless `value` is one of the valid words."""
     if value not in valid:
         raise ValueError(f"{option}={value!r}: choose from {', '.join(map(repr, valid))}")
+
+
+@dataclass(frozen=True)
+class Keyword:
+    """A keyword that a message names, as Python writes it; the command line has its own spelling.
+
+    Examples
+    --------
+    >>> str(Keyword("duplicates", "first")), str(Keyword("catalogue"))
+    ("duplicates='first'", 'catalogue=')
+    """
+
+    name: str
+    value: Any = None
+
+    def __str__(self) -> str:
+        """Return ``name=value``, or ``name=`` without a value."""
+        return f"{self.name}=" + ("" if self.value is None else repr(self.value))
+
+
+def worded(kind: type[E], *parts: str | Keyword) -> E:
+    """Return an error whose message is these parts; it keeps them, for another spelling.
+
+    Examples
+    --------
+    >>> error = worded(ValueError, "an item stands twice: ", Keyword("duplicates", "first"))
+    >>> error
+    ValueError("an item stands twice: duplicates='first'")
+    >>> error.parts[1].name
+    'duplicates'
+    """
+    error = kind("".join(map(str, parts)))
+    error.parts = parts  # type: ignore[attr-defined]
+    return error
+
+
+def prefixed(prefix: str, error: E) -> E:
+    """Return the same error with words before its message, such as the name of a file."""
+    return worded(type(error), prefix, *getattr(error, "parts", (str(error),)))

@@ -2,11 +2,11 @@
 
 import argparse
 import os
-import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from toplist import __version__
+from toplist.checks import Keyword
 from toplist.cli import check, definitions, evaluate, split, values
 
 COMMANDS = (evaluate, split, check, values, definitions)
@@ -44,22 +44,28 @@ def _say(text: str) -> int:
     return 0
 
 
-# Options are told as Python spells them; on the command line they are written otherwise.
-_KEYWORD = re.compile(r"\b(duplicates|missing|empty|unknown|padding)=['\"]?([\w-]+)['\"]?")
-_FILES = re.compile(r"\b(catalogue|item_counts|features)=")
-
-
 def _one_line(error: Exception) -> str:
-    return _FILES.sub(
-        lambda found: "--" + found[1].replace("_", "-"),
-        _KEYWORD.sub(r"--\1 \2", _words(error)),
-    )
-
-
-def _words(error: Exception) -> str:
+    """Return the message of an error in one line, its keywords written as options."""
     if isinstance(error, OSError) and error.filename is not None:
         return " ".join(f"{error.filename}: {error.strerror}".split())
-    return " ".join(str(error).split())
+    parts = getattr(error, "parts", (str(error),))
+    return " ".join("".join(_option(p) if isinstance(p, Keyword) else p for p in parts).split())
+
+
+def _option(keyword: Keyword) -> str:
+    """Write a keyword of Python as an option of the command line.
+
+    Examples
+    --------
+    >>> _option(Keyword("in_memory", True)), _option(Keyword("columns", {"user_id": "uid"}))
+    ('--in-memory', '--columns user_id=uid')
+    """
+    name, value = "--" + keyword.name.replace("_", "-"), keyword.value
+    if value is None or value is True:
+        return name
+    if isinstance(value, Mapping):
+        return " ".join([name, *(f"{ours}={theirs}" for ours, theirs in value.items())])
+    return f"{name} {value}"
 
 
 def _parser() -> argparse.ArgumentParser:

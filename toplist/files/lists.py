@@ -82,7 +82,16 @@ def read_truths(
 
 
 def write_text(path: PathLike, text: str) -> None:
-    """Write a UTF-8 file, gzipped if its name ends in ``.gz``: complete, or not at all."""
+    r"""Write a UTF-8 file, gzipped if its name ends in ``.gz``: complete, or not at all.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_text(f"{folder}/truth.csv", "user_id,item_id\nann,tea\n")
+    ...     read_truths(f"{folder}/truth.csv")
+    {'ann': {'tea'}}
+    """
     target = os.path.realpath(path)  # a link goes on pointing to its file
     data = text.encode()
     if target.lower().endswith(".gz"):
