@@ -186,15 +186,18 @@ def test_a_picture_says_that_it_is_of_a_sample():
     assert "sampled" not in full.plot().get_title(loc="left")
 
 
-@pytest.mark.parametrize(("k", "n", "warned"), [(1, 100, True), (50, 100, True), (51, 100, False),
-                                                (10, 500, True), (10, 501, False)])  # fmt: skip
-def test_the_warning_is_for_a_small_k_among_few(k, n, warned):
+@pytest.mark.parametrize(
+    ("k", "n", "depth"),
+    [(1, 100, 10), (2, 100, 10), (50, 100, 490), (51, 100, None), (10, 500, 18), (10, 501, None)],
+)
+def test_the_warning_is_for_a_small_k_among_few(k, n, depth):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         sampled(n).evaluate(k, metrics="hit")
+    warned = depth is not None
     assert [one.category for one in caught] == [loo.SampledMetricsWarning] * warned
     if warned:
-        assert f"about the first {k * 1000 // n:,} of all items" in str(caught[0].message)
+        assert f"about the first {depth} of all items" in str(caught[0].message)
 
 
 def test_a_held_out_item_that_is_excluded_is_never_listed():
@@ -288,6 +291,9 @@ def test_full_depth_is_the_rank_whose_mean_sampled_rank_is_k():
         means = chances(8, 60) @ np.arange(1, 10)
         assert means[depth - 1] <= k + 1e-9 and (depth == 60 or means[depth] > k)
     assert [loo.full_depth(k, 100, 9_066) for k in (1, 2, 101)] == [1, 91, 9_066]
+    marked = loo.Sampled(100, 9_066, "uniform", 0, "order")
+    assert marked.depth(10) == loo.full_depth(10, 100, 9_066) == 816
+    assert "about the first 816 of all items" in marked.warning(10)
 
 
 @pytest.mark.parametrize(

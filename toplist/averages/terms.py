@@ -27,18 +27,18 @@ class Sampled:
     Attributes
     ----------
     n : int
-        Negatives of each user, beside the held-out item.
+        Negatives of each user, in addition to the held-out item.
     n_items : int
         Size of the catalogue.
     sampler : {"uniform", "popularity"}
     seed : int
     ties : str
-        Where the held-out item stands among candidates of equal score.
+        Where the held-out item is ranked among candidates of equal score.
 
     Examples
     --------
     >>> Sampled(100, 9066, "uniform", 0, "order").depth(10)
-    907
+    816
     """
 
     n: int
@@ -48,8 +48,8 @@ class Sampled:
     ties: str
 
     def depth(self, k: int) -> int:
-        """Return about which rank of the whole catalogue rank k of the sample stands for."""
-        return min(self.n_items, round(k * self.n_items / self.n))
+        """Return about which rank of the whole catalogue rank k of the sample corresponds to."""
+        return min(self.n_items, catalogue_rank(k, self.n, self.n_items))
 
     @property
     def words(self) -> str:
@@ -60,18 +60,35 @@ class Sampled:
         )
 
     def warning(self, k: int) -> str | None:
-        """Return the warning that a metric at k deserves, if any.
+        """Return the text of `SampledMetricsWarning` for a metric at k; None where none is due.
 
-        Where k is small against n, and n against the catalogue, the sample says nothing of the
-        first k of all items: rank k of n + 1 stands for rank k n_items / n of the catalogue.
+        Where k is small against n, and n against the catalogue, the sample says nothing about the
+        first k of all items.
         """
         if 2 * k > self.n or 2 * self.n > self.n_items:
             return None
+        # An item that leads its sample may be at rank N / n of the catalogue, which is about the
+        # rank of k = 2; the linear mapping says 1 for k = 1.
+        depth = self.depth(max(k, 2))
         return (
-            f"k={k} among {self.n:,} sampled items of {self.n_items:,} stands for about the first "
-            f"{self.depth(k):,} of all items, and may order systems otherwise than k={k} among all "
+            f"k={k} among {self.n:,} sampled items of {self.n_items:,} corresponds to about the "
+            f"first {depth:,} of all items, and may order systems otherwise than k={k} among all "
             "does (Krichene and Rendle 2020): rank all items, or see toplist.loo.corrected"
         )
+
+
+def catalogue_rank(k: int, n: int, n_items: int) -> int:
+    """Return f(k), the rank among all items whose mean rank among n sampled items is k.
+
+    f(k) = 1 + (k - 1) (N - 1) / n, rounded down (Li et al., KDD 2020); `toplist.loo.full_depth`
+    has the paper and the limits.
+
+    Examples
+    --------
+    >>> catalogue_rank(10, n=100, n_items=9066)
+    816
+    """
+    return 1 + (k - 1) * (n_items - 1) // n
 
 
 @dataclass(frozen=True)

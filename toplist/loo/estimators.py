@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist.averages.moments import Moments
+from toplist.averages.terms import catalogue_rank
 from toplist.checks import whole
 from toplist.evaluation.plan import entries_of, rules_of
 from toplist.loo.sampling import SampledRanks
@@ -181,4 +182,4 @@ def full_depth(k: int, n: int, n_items: int) -> int:
     k, n, n_items = whole(k, "k"), whole(n, "n"), whole(n_items, "n_items")
     if k > n + 1 or n >= n_items:
         raise ValueError(f"k={k}, n={n}, n_items={n_items}: k <= n + 1 <= n_items is needed")
-    return 1 + (k - 1) * (n_items - 1) // n
+    return catalogue_rank(k, n, n_items)
