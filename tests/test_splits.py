@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import toplist as tl
 from toplist import loo
+from toplist.loo import hashing
 
 TIMES = st.integers(0, 6)
 ROWS = st.lists(st.tuples(st.integers(0, 4), st.integers(5, 14), TIMES), min_size=1, max_size=40)
@@ -196,7 +197,27 @@ def test_all_columns_survive(kinds):
     assert split.train.index.tolist() == [11, 12]
 
 
-def test_the_lots_are_fair_and_the_seed_matters():
+def test_seeded_splits_and_samples_stay_what_they_are():
+    words = np.array([0, 1, 2**64 - 1], np.uint64)
+    assert hashing.random_numbers(0, words).tolist() == [
+        -6411193824288604561, 627405149472732430, 3303439293501059696
+    ]  # fmt: skip
+    words = (np.array([word], np.uint64) for word in (5, 6, 7))
+    assert hashing.random_numbers(2**64 - 1, *words).tolist() == [-2824380188021875533]
+    users, items = ["ann"] * 6 + ["bob"] * 6, list("abcdef") * 2
+    assert loo.leave_one_out((users, items), "random", seed=3).truths() == {
+        "ann": ["c"], "bob": ["d"]
+    }  # fmt: skip
+    assert loo.holdout((users, items, [1] * 12), 0.5, seed=3).truths() == {
+        "ann": ["a", "c", "e"], "bob": ["a", "d", "f"]
+    }  # fmt: skip
+    drawn = loo.negatives([3, 0], 4, n_items=50, seed=5)
+    assert drawn.tolist() == [[0, 44, 21, 6], [9, 16, 1, 48]]
+    drawn = loo.negatives([3, 0], 4, n_items=50, seed=5, users=["ann", 17], popularity=range(50))
+    assert drawn.tolist() == [[31, 35, 26, 6], [31, 40, 25, 47]]
+
+
+def test_random_choices_are_fair_and_the_seed_matters():
     """Of ten items at one time each is held out about as often, whatever its id."""
     users = np.repeat(np.arange(5_000), 10)
     items = np.tile(np.arange(10), 5_000)

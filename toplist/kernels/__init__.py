@@ -17,9 +17,6 @@ import numba
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-# 2^64 / golden ratio (Knuth, TAOCP 3, 6.4): the top bits of id * GOLDEN spread any ids evenly.
-GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-
 
 class Kernel:
     """A compiled function whose annotated parameters are converted before the call."""

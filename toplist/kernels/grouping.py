@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from toplist.kernels import GOLDEN, kernel
+from toplist.kernels import kernel
+from toplist.kernels.hashing import GOLDEN
 
 
 @kernel

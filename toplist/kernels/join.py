@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.kernels import GOLDEN, kernel
+from toplist.kernels import kernel
+from toplist.kernels.hashing import GOLDEN
 
 # 4,096 slots of two bytes stay in the first-level cache beside the ids that stream through.
 SLOT_BITS = 12

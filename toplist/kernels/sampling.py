@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from toplist.kernels import GOLDEN, kernel
+from toplist.kernels import kernel
+from toplist.kernels.hashing import mix
 
 # Draws per wanted item before the remaining items are ordered instead: where few are left, or
 # few have nearly all the weight, drawing again and again would not end.
@@ -48,7 +49,7 @@ def draw(
     n_items, n = len(cumulative), out.shape[1]
     total = cumulative[-1]
     for u in range(len(keys)):
-        key = _mix(seed ^ _mix(keys[u]))
+        key = mix(seed ^ mix(keys[u]))
         first, last = offsets[u] - offsets[0], offsets[u + 1] - offsets[0]
         for e in range(first, last):
             banned[excluded[e]] = 1
@@ -97,13 +98,4 @@ def _finish(key, counter, cumulative, banned, times, out, found):
 @kernel
 def _uniform(key, counter):
     """Return a number in [0, 1) with 53 random bits."""
-    return np.float64(_mix(key + counter) >> np.uint64(11)) * 2.0**-53
-
-
-@kernel
-def _mix(word):
-    """Scramble a word: splitmix64 (Steele, Lea, Flood 2014)."""
-    word += GOLDEN
-    word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return word ^ (word >> np.uint64(31))
+    return np.float64(mix(key + counter) >> np.uint64(11)) * 2.0**-53

@@ -47,12 +47,12 @@ class Histories:
         times = _times_of(found, by)
         users, items = found.users, found.items
         words = users.keys[users.codes], items.keys[items.codes]
-        rows = _by_user(users.codes, len(users.names), times, hashing.lots(seed, *words))
+        rows = _by_user(users.codes, len(users.names), times, hashing.random_numbers(seed, *words))
         nth, later = _occurrences(users.codes, len(users.names), items.codes, rows)
         if repeats != "keep":
             rows = rows[(nth if repeats == "first" else later)[rows] == 0]
         if by == "random":  # of several rows alike each has a lot of its own
-            drawn = hashing.lots(seed, *words, nth.astype(np.uint64))
+            drawn = hashing.random_numbers(seed, *words, nth.astype(np.uint64))
             rows = rows[
                 _by_user(users.codes[rows], len(users.names), np.zeros_like(rows), drawn[rows])
             ]

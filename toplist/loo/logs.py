@@ -30,10 +30,8 @@ class Ids:
 
     @cached_property
     def keys(self) -> hashing.Words:
-        """What each id draws lots by."""
-        alike = set(map(type, self.names)) == {int}
-        wide = alike and min(self.names) >= -(1 << 63) and max(self.names) < 1 << 63
-        return hashing.keys_of(np.array(self.names, np.int64) if wide else self.names)
+        """What each id is hashed by."""
+        return hashing.keys_of(self.names)
 
 
 @dataclass(frozen=True, eq=False)
