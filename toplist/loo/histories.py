@@ -46,7 +46,7 @@ class Histories:
         found = read_log(log, columns)
         times = _times_of(found, by)
         users, items = found.users, found.items
-        words = users.keys[users.codes], items.keys[items.codes]
+        words = [hashing.keys_of(ids.names)[ids.codes] for ids in (users, items)]
         rows = _by_user(users.codes, len(users.names), times, hashing.random_numbers(seed, *words))
         nth, later = _occurrences(users.codes, len(users.names), items.codes, rows)
         if repeats != "keep":

@@ -1,37 +1,43 @@
-"""`Log`: who chose what, and when; from a table, arrays or a file. Rows go back as they came."""
+"""`Log`: who chose what, and when; from a table, arrays or a file.
+
+Parts of a log are returned in the form in which it was given.
+"""
+
+from __future__ import annotations
 
 import os
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import count
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from toplist.checks import Keyword, worded
 from toplist.inputs import dataframes as cols
 from toplist.inputs.factorize import Column, Numbering
 from toplist.inputs.ids import kinds_of
 from toplist.inputs.options import renamed
-from toplist.loo import hashing
 from toplist.loo.timestamps import Times, times_of
 
 COLUMNS = ("user_id", "item_id", "timestamp")
 
 
 @dataclass(frozen=True, eq=False)
-class Ids:
-    """A column of ids: `codes` 0.. in order of appearance, and the id of each code."""
+class Ids(Column):
+    """A column of ids whose codes count 0, 1, ... in order of appearance; a name for every code."""
 
-    codes: NDArray[np.int64]
     names: list[Any]
 
-    @cached_property
-    def keys(self) -> hashing.Words:
-        """What each id is hashed by."""
-        return hashing.keys_of(self.names)
+    @classmethod
+    def of(cls, column: Column) -> Ids:
+        """Return the ids of any column, numbered."""
+        numbering = Numbering()
+        codes = numbering.number(column.codes)
+        known = numbering.codes.astype(column.codes.dtype)
+        return cls(column.name, codes, column.decoded(known))
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +55,7 @@ class Log:
 
 
 def read_log(log: Any, columns: Mapping[str, str] | None = None) -> Log:
-    """Recognise a log in any accepted form.
+    """Read a log in any accepted form.
 
     Parameters
     ----------
@@ -68,9 +74,8 @@ def read_log(log: Any, columns: Mapping[str, str] | None = None) -> Log:
     """
     names = renamed(columns, COLUMNS)
     if isinstance(log, (str, os.PathLike)):
-        from toplist.files.tables import (
-            read_table,  # gzip and csv: an eighth of the import of toplist
-        )
+        # gzip and csv: an eighth of the import of toplist
+        from toplist.files.tables import read_table
 
         return read_log(read_table(log), columns)
     if cols.is_frame(log):
@@ -92,7 +97,7 @@ def read_log(log: Any, columns: Mapping[str, str] | None = None) -> Log:
 def _of_frame(frame: Any, names: Mapping[str, str]) -> Log:
     found = cols.names_of(frame)
     _require(names, found)
-    users, items = (_of_column(cols.ids(frame, names[name], "log")) for name in COLUMNS[:2])
+    users, items = (Ids.of(cols.ids(frame, names[name], "log")) for name in COLUMNS[:2])
     times = None
     if names["timestamp"] in found:
         arrow = hasattr(frame, "column_names")
@@ -119,12 +124,12 @@ def _of_columns(log: Mapping[str, Any], names: Mapping[str, str]) -> Log:
     times = times_of(log[names["timestamp"]]) if names["timestamp"] in log else None
 
     def take(rows: NDArray[np.int64]) -> dict[str, Any]:
-        return {name: _picked(column, rows) for name, column in log.items()}
+        return {name: _selected(column, rows) for name, column in log.items()}
 
     return Log(users, items, times, take)
 
 
-def _picked(column: Any, rows: NDArray[np.int64]) -> Any:
+def _selected(column: Any, rows: NDArray[np.int64]) -> Any:
     if isinstance(column, np.ndarray):
         return column[rows]
     return type(column)(map(column.__getitem__, rows.tolist()))
@@ -133,22 +138,18 @@ def _picked(column: Any, rows: NDArray[np.int64]) -> Any:
 def _require(names: Mapping[str, str], found: Collection[Any]) -> None:
     for name in COLUMNS[:2]:
         if names[name] not in found:
-            raise ValueError(
-                f"log has no column {names[name]!r}, but {', '.join(map(repr, found)) or 'none'}; "
-                f"other names: columns={{{name!r}: '...'}}"
+            raise worded(
+                ValueError,
+                f"log has no column {names[name]!r}; it has {', '.join(map(repr, found)) or 'none'}"
+                "; other names: ",
+                Keyword("columns", {name: "..."}),
             )
-
-
-def _of_column(column: Column) -> Ids:
-    codes, known = _renumbered(column.codes)
-    return Ids(codes, [column.decode(code) for code in known])
 
 
 def _numbered(values: Any, name: str) -> Ids:
     """Return the ids of an array or a list, numbered."""
     if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
-        codes, known = _renumbered(values)
-        return Ids(codes, known.tolist())
+        return Ids.of(Column(name, values))
     if not isinstance(values, (list, tuple, range, np.ndarray)) or np.ndim(values) > 1:
         raise TypeError(f"log: column {name!r} is a {type(values).__name__}: give an array or list")
     as_list = values.tolist() if isinstance(values, np.ndarray) else values
@@ -158,12 +159,4 @@ def _numbered(values: Any, name: str) -> Ids:
     kinds_of(as_list, f"log, column {name!r}")
     numbers: dict[Any, int] = defaultdict(count().__next__)
     codes = np.fromiter(map(numbers.__getitem__, as_list), np.int64, len(as_list))
-    return Ids(codes, list(numbers))
-
-
-def _renumbered(values: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    """Return integers as numbers in order of appearance, and the integer of each number."""
-    wide = values.dtype == np.uint64
-    numbering = Numbering()
-    codes = numbering.number(values.view(np.int64) if wide else values)
-    return codes, numbering.codes.view(values.dtype) if wide else numbering.codes
+    return Ids(name, codes, list(numbers))
