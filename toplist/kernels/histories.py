@@ -6,19 +6,19 @@ from toplist.kernels import kernel
 
 
 @kernel
-def order_within(offsets: np.int64, times: np.int64, lots: np.int64, rows):
-    """Order the rows of every user by time, and rows of one time by lot.
+def order_within(offsets: np.int64, times: np.int64, numbers: np.int64, rows):
+    """Order the rows of every user by time, and rows of one time by their numbers.
 
     Parameters
     ----------
     offsets : int64 (n_users + 1,)
         User u's rows are ``rows[offsets[u]:offsets[u + 1]]``.
-    times, lots : int64, by row
+    times, numbers : int64, by row
     rows : int64, written
     """
     for u in range(len(offsets) - 1):
         part = rows[offsets[u] : offsets[u + 1]]
-        for key in (lots, times):  # each sort keeps the order of what it finds equal
+        for key in (numbers, times):  # each sort keeps the order of equal rows
             rising = True
             for i in range(1, len(part)):
                 rising &= key[part[i - 1]] <= key[part[i]]
@@ -28,7 +28,7 @@ def order_within(offsets: np.int64, times: np.int64, lots: np.int64, rows):
 
 @kernel
 def occurrences(offsets: np.int64, items: np.int64, rows: np.int64, nth, later):
-    """Count how often a user's item stands earlier and later among the user's ordered rows.
+    """Count how often the item of a row occurs in earlier and later rows of its user.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """Estimates of the metrics of the whole catalogue from ranks among sampled items, by two papers.
 
-Both see the same: with n items drawn from the N - 1 others, the rank of an item that stands at r
-in the catalogue is 1 + a hypergeometric number of mean n (r - 1) / (N - 1). What lies above the
-first drawn item cannot be seen, so no estimate is good at k far below N / n.
+Both start from the same fact: with n items drawn from the N - 1 others, the sampled rank of an item
+of rank r in the catalogue is 1 + a hypergeometric number of mean n (r - 1) / (N - 1). The ranks
+above the first drawn item cannot be seen, so no estimate is good at k far below N / n.
 """
 
 from __future__ import annotations
@@ -22,12 +22,14 @@ from toplist.metrics.definitions import Metric
 
 Floats = NDArray[np.float64]
 
-# Ranks of the catalogue whose distributions are held at a time.
+# Ranks of the catalogue whose distributions are in memory at a time.
 BLOCK = 1 << 12
+# Standard errors on each side of the mean in an interval of 95 %.
+Z = 1.959963984540054
 
 
 class Estimate(NamedTuple):
-    """An estimated mean, and the ends of its 95 % interval over users (of its noise, not bias).
+    """An estimated mean, and its 95 % interval over users, which covers its noise, not its bias.
 
     Examples
     --------
@@ -49,11 +51,11 @@ def corrected(
 ) -> dict[str, Estimate]:
     """Estimate metrics of the whole catalogue from sampled ranks: Krichene and Rendle 2020.
 
-    Every sampled rank s is worth f(s) instead of metric(s), where f minimises
+    Every sampled rank s has the value f(s) instead of metric(s), where f minimises
 
         Σ_r (E[f(s) | r] - metric(r))² + γ Var[f(s) | r]
 
-    over the ranks r = 1..N of the catalogue, each as likely: the bias-variance trade-off of
+    over the ranks r = 1..N of the catalogue, all equally likely: the bias-variance trade-off of
     "On Sampled Metrics for Item Recommendation" (KDD 2020, doi 10.1145/3394486.3403226,
     section 5), in closed form, with the distribution of samples without replacement.
 
@@ -74,15 +76,15 @@ def corrected(
     Raises
     ------
     ValueError
-        For candidates drawn by popularity, whose ranks tell nothing of uniform ones; for gamma
+        For candidates drawn by popularity, for which this correction does not hold; for gamma
         out of range.
 
     Notes
     -----
-    Limits. Where few users have their item on the first k ranks, the assumption that each rank is
-    as likely is far off, and so are the estimates; they are means over users, and no value of one
-    user; they may leave [0, 1]; N is the mean number of candidates, which users with long
-    histories have fewer of. Ranking all items needs none of this.
+    Limits. Where few users have their item at the first k ranks, the assumption that all ranks are
+    equally likely is far off, and so are the estimates. They are means over users, not values of
+    single users. They may lie outside [0, 1]. N is the mean number of candidates; users with long
+    histories have fewer. Ranking all items needs none of this.
 
     Examples
     --------
@@ -90,7 +92,7 @@ def corrected(
     >>> scores = -np.tile(np.arange(1000.0), (50, 1))
     >>> sampled = loo.sampled_ranks(scores, np.arange(50), n=100)
     >>> estimate = corrected(sampled, 10, metrics="hit")["hit@10"]
-    >>> 0.2 < estimate.value < 0.9    # 10 of 50 are on the first 10 ranks; all 50 in the sample's
+    >>> 0.2 < estimate.value < 0.9    # 10 of 50 have a rank up to 10; among the sampled, all 50
     True
     """
     if not isinstance(ranks, SampledRanks):
@@ -98,18 +100,18 @@ def corrected(
             f"ranks is a {type(ranks).__name__}: give the SampledRanks of loo.sampled_ranks"
         )
     if ranks.sampled.sampler != "uniform":
-        raise ValueError("corrected: candidates drawn by popularity have no such correction")
+        raise ValueError("corrected: there is none for candidates drawn by popularity")
     if isinstance(gamma, bool) or not isinstance(gamma, (int, float)) or not 0 < gamma <= 1:
         raise ValueError(f"gamma={gamma!r}: above 0 and at most 1")
     entries = entries_of(metrics, k, rules_of("standard", None, None))
     wanted = [(e.metric, k) for e in entries for k in e.ks if isinstance(e.metric, Metric)]
     if not wanted or any(not isinstance(entry.metric, Metric) for entry in entries):
-        raise ValueError(f"metrics={metrics!r}: metrics of hits alone are estimated from ranks")
+        raise ValueError(f"metrics={metrics!r}: only metrics of hits are estimated from ranks")
     n, n_items = ranks.sampled.n, max(round(ranks.n_candidates), ranks.sampled.n + 1)
     targets = np.column_stack([_curve(metric, k, n_items) for metric, k in wanted])
-    worth = np.vstack([np.zeros(len(wanted)), _least_squares(targets, n, n_items, gamma)])
-    moments = Moments.of(worth[ranks.ranks], None)  # rank 0, never listed, is worth 0
-    half = 1.959963984540054 * moments.error
+    values = np.vstack([np.zeros(len(wanted)), _least_squares(targets, n, n_items, gamma)])
+    moments = Moments.of(values[ranks.ranks], None)  # rank 0, never listed, has value 0
+    half = Z * moments.error
     rows = zip(wanted, moments.mean, half, strict=True)
     return {
         f"{metric.name}@{k}": Estimate(float(mean), float(mean - h), float(mean + h))
@@ -118,7 +120,7 @@ def corrected(
 
 
 def _curve(metric: Metric, k: int, n_items: int) -> Floats:
-    """Return the metric at k of a user whose one relevant item stands at rank 1..n_items."""
+    """Return the metric at k of a user whose one relevant item has rank 1, 2, ..., n_items."""
     depth = max(k, n_items)
     divisor = metric.divisors(np.array([1]), np.array([n_items]), k)[0, -1]
     curve: Floats = 1.0 / metric.discounts(depth)[:n_items] / divisor
@@ -127,21 +129,23 @@ def _curve(metric: Metric, k: int, n_items: int) -> Floats:
 
 
 def _least_squares(targets: Floats, n: int, n_items: int, gamma: float) -> Floats:
-    """Return what each sampled rank 1..n + 1 is worth, one column per target."""
+    """Return the value f(s) of each sampled rank 1..n + 1, one column per target."""
     squares, mass = np.zeros((n + 1, n + 1)), np.zeros(n + 1)
     product = np.zeros((n + 1, targets.shape[1]))
     for lo, chance in _distributions(n, n_items):
         squares += chance.T @ chance
         mass += chance.sum(axis=0)
         product += chance.T @ targets[lo : lo + len(chance)]
-    found: Floats = np.linalg.solve((1 - gamma) * squares + gamma * np.diag(mass), product).astype(
-        np.float64
-    )
-    return found
+    matrix = (1 - gamma) * squares + gamma * np.diag(mass)
+    values: Floats = np.linalg.solve(matrix, product).astype(np.float64)
+    return values
 
 
 def _distributions(n: int, n_items: int) -> Iterator[tuple[int, Floats]]:
-    """Yield, in blocks of ranks, the chances of sampled ranks 1..n + 1 (hypergeometric)."""
+    """Yield blocks of ranks: the first, and the probabilities of sampled ranks 1..n + 1.
+
+    The number of drawn items above an item is hypergeometric.
+    """
     logs = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1.0, n_items + 1)))])  # of factorials
 
     def choose(a: NDArray[Any], b: NDArray[Any]) -> Floats:
@@ -160,7 +164,7 @@ def _distributions(n: int, n_items: int) -> Iterator[tuple[int, Floats]]:
 def full_depth(k: int, n: int, n_items: int) -> int:
     """Return f(k): the hit rate at k among n sampled items is about that at f(k) among all.
 
-    f(k) = 1 + (k - 1) (N - 1) / n, rounded down: the rank of the catalogue whose mean sampled rank
+    f(k) = 1 + (k - 1) (N - 1) / n, rounded down: the rank in the catalogue whose mean sampled rank
     is k. The linear mapping of Li, Jin, Gao and Liu, "On Sampling Top-K Recommendation Evaluation"
     (KDD 2020, doi 10.1145/3394486.3403262), who write n for the sample with the held-out item.
 
@@ -171,8 +175,9 @@ def full_depth(k: int, n: int, n_items: int) -> int:
 
     Notes
     -----
-    Limits. Of the hit rate (= recall) alone, and about: at k = 1 it says 1, though an item that
-    leads its sample may stand at N / n. No metric at a k below f(2) can be read off a sample.
+    Limits. It holds for the hit rate (= recall) only, and only approximately: at k = 1 it says 1,
+    though an item that leads its sample may have rank N / n. No metric at a k below f(2) follows
+    from a sample.
 
     Examples
     --------

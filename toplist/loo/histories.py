@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.checks import choice
+from toplist.checks import Keyword, choice, worded
 from toplist.inputs.lists import offsets_of
 from toplist.loo import hashing
 from toplist.loo.logs import Log, read_log
@@ -23,8 +23,8 @@ Flags = NDArray[np.bool_]
 class Histories:
     """The rows of a log that are kept, user by user, oldest first.
 
-    `rows` are their places in the log; `users` and `times` are by row of this order, as are the
-    number of rows of the row's user, and how many of them come later.
+    `rows` are their positions in the log. The other arrays have one value per row in this order:
+    the user, the time, the number of rows of this user, and how many of them come later.
     """
 
     log: Log
@@ -40,7 +40,7 @@ class Histories:
     def of(
         cls, log: Any, columns: Mapping[str, str] | None, seed: int, repeats: str, by: str
     ) -> "Histories":
-        """Order the rows of a log by time, or by lot alone; without repeats."""
+        """Order the rows of a log by time, or all at random; without repeats."""
         choice("repeats", repeats, REPEATS)
         seed = hashing.seed_of(seed)
         found = read_log(log, columns)
@@ -51,10 +51,10 @@ class Histories:
         nth, later = _occurrences(users.codes, len(users.names), items.codes, rows)
         if repeats != "keep":
             rows = rows[(nth if repeats == "first" else later)[rows] == 0]
-        if by == "random":  # of several rows alike each has a lot of its own
-            drawn = hashing.random_numbers(seed, *words, nth.astype(np.uint64))
+        if by == "random":  # equal rows of a user need different numbers: count them
+            numbers = hashing.random_numbers(seed, *words, nth.astype(np.uint64))
             rows = rows[
-                _by_user(users.codes[rows], len(users.names), np.zeros_like(rows), drawn[rows])
+                _by_user(users.codes[rows], len(users.names), np.zeros_like(rows), numbers[rows])
             ]
         of_user = users.codes[rows]
         counts = np.bincount(of_user, minlength=len(users.names))
@@ -63,17 +63,14 @@ class Histories:
         return cls(found, rows, of_user, times[rows], counts[of_user], place, repeats, seed)
 
     def rules(self, by: str) -> str:
-        """Say what decides where the time does not."""
-        ties = {"time": "", "random": f"by lot, seed {self.seed}; ", "basket": ""}
-        kept = (
-            "repeats are kept"
-            if self.repeats == "keep"
-            else (f"of repeats the {self.repeats} is kept")
-        )
-        return ties.get(by, f"ties by lot, seed {self.seed}; ") + kept
+        """Say how rows of one time are ordered, and which repeats are kept."""
+        ties = {"time": "", "random": f"seed {self.seed}; ", "basket": ""}
+        one = f"of repeats the {self.repeats} is kept"
+        kept = "repeats are kept" if self.repeats == "keep" else one
+        return ties.get(by, f"ties in random order, seed {self.seed}; ") + kept
 
     def newest(self, among: Flags | None = None) -> Flags:
-        """Say which rows have the newest time of their user, among some."""
+        """Flag the rows with the newest time of their user; of some rows if given."""
         among = np.ones(len(self.rows), bool) if among is None else among
         last = np.full(len(self.log.users.names), np.iinfo(np.int64).min)
         np.maximum.at(last, self.users[among], self.times[among])
@@ -81,33 +78,42 @@ class Histories:
         return found
 
     def since(self, time: Any, option: str) -> Flags:
-        """Say which rows are not older than a time."""
+        """Flag the rows from a time on; `option` names the time in messages."""
         given, times = instant(time), self.log.times
         assert times is not None
         if given.missing[0] or given.dated != times.dated:
             kind = "dates" if times.dated else "numbers"
-            raise ValueError(f"{option}={time!r}: the timestamps of this log are {kind}")
+            raise worded(
+                ValueError, Keyword(option, time), f": the timestamps of this log are {kind}"
+            )
         if given.dated and given.zoned != times.zoned:
             have, lacks = ("a", "one") if times.zoned else ("no", "none")
-            raise ValueError(
-                f"{option}={time!r}: the timestamps of this log have {have} time zone: give a time "
-                f"with {lacks}, such as "
-                + ("'2011-11-01T00:00+00:00'" if times.zoned else "'2011-11-01T00:00'")
+            example = "2011-11-01T00:00" + ("+00:00" if times.zoned else "")
+            raise worded(
+                ValueError,
+                Keyword(option, time),
+                f": the timestamps of this log have {have} time zone: give a time with {lacks}, "
+                f"such as {example!r}",
             )
         found: Flags = times.values[self.rows] >= given.values[0]
         return found
 
 
 def _times_of(log: Log, by: str) -> Rows:
-    """Return the times by row; by lot alone needs none, all else needs every one."""
+    """Return the time of every row; all rules except "random" need every one."""
     times = log.times
     if by == "random":
-        whole_times = times is not None and not times.missing.any()
-        return times.ordinals if whole_times and times is not None else np.zeros(len(log), np.int64)
+        if times is None or times.missing.any():
+            return np.zeros(len(log), np.int64)
+        return times.ordinals
     if times is None:
-        raise ValueError(
-            "log has no column 'timestamp' (other names: columns={'timestamp': '...'}); "
-            "by='random' needs none"
+        raise worded(
+            ValueError,
+            "log has no column 'timestamp' (other names: ",
+            Keyword("columns", {"timestamp": "..."}),
+            "); ",
+            Keyword("by", "random"),
+            " needs none",
         )
     _refuse_missing(log, times)
     return times.ordinals
@@ -117,14 +123,16 @@ def _refuse_missing(log: Log, times: Times) -> None:
     if times.missing.any():
         row = int(np.flatnonzero(times.missing)[0])
         user = log.users.names[log.users.codes[row]]
-        raise ValueError(
+        raise worded(
+            ValueError,
             f"log: row {row}, of user {user!r}, has no timestamp ({times.missing.sum():,} such "
-            "rows): leave them out, or hold out by='random'"
+            "rows): leave them out, or hold out with ",
+            Keyword("by", "random"),
         )
 
 
-def _by_user(users: Rows, n_users: int, times: Rows, drawn: Rows) -> Rows:
-    """Return the rows user by user, by time, and by lot where the times are equal."""
+def _by_user(users: Rows, n_users: int, times: Rows, numbers: Rows) -> Rows:
+    """Return the rows user by user, by time, and by random number where the times are equal."""
     from toplist.kernels import grouping, histories
 
     offsets = offsets_of(np.bincount(users, minlength=n_users))
@@ -133,12 +141,12 @@ def _by_user(users: Rows, n_users: int, times: Rows, drawn: Rows) -> Rows:
         *(users, np.arange(len(users)), nothing),
         *(offsets[:-1].copy(), rows, nothing),
     )
-    histories.order_within(offsets, times, drawn, rows)
+    histories.order_within(offsets, times, numbers, rows)
     return rows
 
 
 def _occurrences(users: Rows, n_users: int, items: Rows, rows: Rows) -> tuple[Rows, Rows]:
-    """Return, by row, how often its user's item stands before it and after it."""
+    """Return how often the item of each row occurs in earlier and in later rows of its user."""
     from toplist.kernels import histories
 
     offsets = offsets_of(np.bincount(users, minlength=n_users))

@@ -1,4 +1,4 @@
-"""The rank of the held-out item: all that leave-one-out needs to know of a ranking."""
+"""`ranks_of`: the rank of each user's held-out item, from ranked lists or from scores."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ def ranks_of(
         Lists of ids in any form that `toplist.match` takes, or the scores of all items: floats
         are never ids. (Scores that are integers: ``.astype(float)``.)
     held_out : one id per user, or one column per user
-        With lists in the form that goes with them; with scores (n_users,) integers.
+        With lists, ids in the form that goes with them; with scores, (n_users,) integers.
     exclude : optional
         With scores, items to leave out of the ranking (seen in training, say), as in
         `toplist.scores.top_k`.
     ties : {"order", "best", "worst", "average"}, optional
-        With scores, where the item stands among items of equal score: as in
+        With scores, where the item is ranked among items of equal score: as in
         `toplist.scores.top_k`, the higher column first (the default); before all of them; after
-        all; or at the mean of these two ranks, which may be a half.
+        all; or at the mean of these two ranks, which may end in .5.
     duplicates, columns
         With lists, as in `toplist.match`.
     n_threads : int, optional
@@ -65,10 +65,10 @@ def ranks_of(
 
     Notes
     -----
-    ``Hits.from_ranks(ranks, n_items)`` makes every metric of them. It refuses half ranks: a
+    ``Hits.from_ranks(ranks, n_items)`` gives every metric. It refuses ranks that end in .5: a
     metric at a mean rank is not the mean of the metric over the orders of tied items. "best" and
-    "worst" bound it; a model that scores all items alike is perfect by the one, and useless by
-    the other. No temporary array is larger than a block of users.
+    "worst" bound that mean; a model that gives all items one score is perfect by "best", and
+    useless by "worst". No temporary array is larger than a block of users.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """Sampled candidates: the held-out item ranked among a few drawn items, marked as such.
 
-Ranking a sample is cheap, and says something else than ranking the catalogue: sampled metrics
-may order systems otherwise than the metrics do (Krichene and Rendle, KDD 2020). A result made
-here says how its candidates were drawn wherever it is shown, and does not merge with others.
+Ranking a sample is cheap, but it is another metric than ranking the catalogue: sampled metrics
+may order systems differently (Krichene and Rendle, KDD 2020). A result made here says how its
+candidates were drawn wherever it is shown, and merges only with results of the same draw.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from toplist.metrics.definitions import Metric
 from toplist.results.result import TopKResult
 from toplist.scores import columns_to_leave_out
 
-# Candidates in a block, and so the largest array that is asked of a scoring function.
+# Candidates in a block, and so the most scores that a scoring function returns at once.
 BLOCK = 1 << 20
 
 
@@ -52,16 +52,15 @@ def negatives(
     n_items : int
         Size of the catalogue.
     exclude : optional
-        The items every user has, in train and in every other part, in the forms of
-        `toplist.scores.top_k`. The held-out item is never drawn.
+        The items every user has, in train and in every other part, in any form that
+        `toplist.scores.top_k` takes. The held-out item is never drawn.
     popularity : (n_items,) numbers, optional
-        Weights of the items, 0 or more: items are drawn one by one in proportion to it, among
-        those not drawn yet. Default: each as likely.
+        Weights of the items, 0 or more: items are drawn one by one in proportion to them, among
+        those not drawn yet. Default: all equally likely.
     seed : int
     users : sequence, optional
-        The users' ids. A user's draw follows from seed and id alone, so it does not depend on
-        which other users there are, on their order, or on threads. Default: the position is the
-        id.
+        The users' ids. A user's draw depends only on seed and id, not on the other users, their
+        order, or the number of threads. Default: the position is the id.
     n_threads : int, optional
 
     Returns
@@ -105,7 +104,7 @@ def negatives(
             name = lo + user if users is None else repr(users[lo + user])
             raise ValueError(
                 f"user {name} has fewer than n={n} items left to draw of {n_items:,}, without "
-                "those excluded, the held-out one and those of no weight"
+                "excluded items, the held-out item and items of weight 0"
             )
 
     for _ in parallel.run(block, parallel.bounds(np.arange(n_users + 1) * n, BLOCK), n_threads):
@@ -138,7 +137,7 @@ class SampledRanks:
         How they were drawn.
     n_candidates : float
         How many items a user's item competes with in the whole catalogue, itself included, on
-        average: `n_items` without the excluded ones.
+        average: `n_items` without the excluded items.
 
     Examples
     --------
@@ -178,9 +177,9 @@ class SampledRanks:
         if users is not None:
             hits = replace(hits, users=list(users))
         result = top_k_eval(hits, k=k, metrics=metrics, **options)
-        told = self.sampled.warning(min(result.ks))
-        if told:
-            warnings.warn(told, SampledMetricsWarning, stacklevel=2)
+        text = self.sampled.warning(min(result.ks))
+        if text:
+            warnings.warn(text, SampledMetricsWarning, stacklevel=2)
         return replace(result, terms=replace(result.terms, sampled=self.sampled))
 
 
@@ -209,12 +208,12 @@ def sampled_ranks(
     n_items : int
         Size of the catalogue, where `scores` is a function.
     ties : {"order", "best", "worst"}
-        Where the item stands among candidates of equal score, as in `ranks_of`.
+        Where the item is ranked among candidates of equal score, as in `ranks_of`.
 
     Returns
     -------
     SampledRanks
-        Whose ``.evaluate(k)`` is a result marked as sampled; see also `corrected`.
+        Its ``evaluate(k)`` returns a result marked as sampled; see also `corrected`.
 
     Raises
     ------

@@ -1,7 +1,7 @@
 """Leave-one-out and hold-out: which rows of a log are for training, which for the test.
 
-Nothing depends on the order of the log's rows. Where the time leaves a choice (a basket has one
-timestamp), a lot decides that belongs to the row itself: a hash of seed, user and item.
+Nothing depends on the order of the log's rows. Rows of one time (a basket has one timestamp) are
+put in random order by a hash of seed, user and item, which belongs to the row itself.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.checks import choice
+from toplist.checks import Keyword, choice, worded
 from toplist.inputs.lists import Lists
 from toplist.loo.histories import Flags, Histories, Rows
 from toplist.loo.logs import Ids, Log
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 WAYS = ("last", "random", "basket")
 SHORT = ("train", "drop")
+PARTS = ("train", "test", "validation")
 
 
 def leave_one_out(
@@ -46,18 +47,18 @@ def leave_one_out(
         and timestamp (numbers, dates, or ISO 8601 text of them); a tuple of such columns; a CSV,
         TSV or Parquet file. In any order of rows.
     by : {"last", "random", "basket"}
-        The newest interaction; one drawn by lot, each as likely; or all of the newest timestamp.
+        The newest interaction; one at random, each as likely; or all of the newest timestamp.
     validation : bool
         Hold out one more (or the basket before), for validation: leave two out.
     min_history : int
-        Interactions that must stay for training; users with fewer have no test row.
+        Interactions that must remain for training; users with fewer have no test row.
     repeats : {"first", "last", "keep"}
         Of a user's repeated choices of one item, the first or the last is kept, or all are: then
         the held-out item may be in the training part, too.
     short : {"train", "drop"}
         Users with too few interactions: all for training, or left out altogether.
     seed : int
-        Of the lots. Rows of one time are drawn by lot: hashes of seed, user and item, so that
+        Of the random order of rows of one time. It is by hashes of seed, user and item, so that
         neither the order of rows nor the kind of the log matters.
     columns : mapping, optional
         The log's own names of user_id, item_id and timestamp.
@@ -73,11 +74,11 @@ def leave_one_out(
     ValueError
         Without timestamps, or with a missing one, unless ``by="random"``; for an unknown option.
     TypeError
-        For a log that is none of these, or ids that are no ids.
+        For another kind of log, or values that cannot be ids, such as floats.
 
     Notes
     -----
-    Of rows alike in user, item and time, the one that stands first in the log counts as the first.
+    Of rows with the same user, item and time, the first one in the log counts as the first.
 
     Examples
     --------
@@ -88,7 +89,7 @@ def leave_one_out(
     >>> split.train
     (['ann', 'bob', 'ann'], ['tea', 'jam', 'fig'], [1, 2, 2])
     >>> print(split.report)
-    leave one out: the last by time (ties by lot, seed 0; of repeats the first is kept)
+    leave one out: the last by time (ties in random order, seed 0; of repeats the first is kept)
     4 rows of 2 users and 3 items
     train: 3 rows of 2 users; test: 1 row of 1 user
     1 user without a test row: too few interactions (min_history=1; all in train)
@@ -132,11 +133,11 @@ def holdout(
     time : number, date, or text, instead of `ratio`
         Interactions from this time on are the test. In the units of the log's timestamps.
     by : {"last", "random"}
-        With `ratio`: the newest ones, or drawn by lot.
+        With `ratio`: the newest ones, or ones at random.
     validation : float, or a time
         Another share to hold out before the test, or the time where validation begins.
     min_history : int, optional
-        Interactions that must stay for training. Default 1 with `ratio`, 0 with `time`.
+        Interactions that must remain for training. Default 1 with `ratio`, 0 with `time`.
 
     Returns
     -------
@@ -163,7 +164,11 @@ def holdout(
         test = rows.since(time, "time")
         rest = None if validation is None else rows.since(validation, "validation")
         if rest is not None and (test & ~rest).any():
-            raise ValueError(f"validation={validation!r} begins after the test, time={time!r}")
+            raise worded(
+                ValueError,
+                *(Keyword("validation", validation), " begins after the test, "),
+                Keyword("time", time),
+            )
         how = f"hold out from time {time} on ({rows.rules('time')})"
         return _split(rows, how, test, None if rest is None else rest & ~test, least, "test")
     choice("by", by, WAYS[:2])
@@ -176,65 +181,6 @@ def holdout(
     what = "the last by time" if by == "last" else "at random"
     how = f"hold out {ratio} of each user's rows: {what} ({rows.rules(by)})"
     return _split(rows, how, test, rest, least, short)
-
-
-def _split(
-    rows: Histories, how: str, test: Flags, rest: Flags | None, least: int, short: str
-) -> Split:
-    """Take the parts from the log; users with too little history have no test."""
-    if short != "test":
-        choice("short", short, SHORT)
-    n_users = len(rows.log.users.names)
-    validation, rest = rest is not None, np.zeros_like(test) if rest is None else rest
-    out = test | rest
-    history = np.bincount(rows.users[~out], minlength=n_users)
-    n_test = np.bincount(rows.users[test], minlength=n_users)
-    present = np.bincount(rows.users, minlength=n_users) > 0
-    too_short = present & ((history < least) | ((n_test == 0) & (short != "test")))
-    lacking = too_short[rows.users]
-    kept = {"train": lacking, "drop": np.zeros_like(lacking), "test": lacking & ~out}[short]
-    train = np.where(lacking, kept, ~out)
-    masks = {"train": train, "test": test & ~lacking, "validation": rest & ~lacking}
-    parts = {name: np.sort(rows.rows[mask]) for name, mask in masks.items()}
-    report = report_of(rows.log, how, parts, rows.rows, too_short, least, short)
-    return Split.of(rows.log, parts, report, validation=validation)
-
-
-def _share(value: Any, option: str) -> Fraction:
-    from fractions import Fraction
-
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1:
-        raise ValueError(f"{option}={value!r}: a share between 0 and 1 is needed")
-    return Fraction(repr(float(value)))  # 0.29 of 100 is 29, in floats 28.999999999999996
-
-
-def _at_least_0(value: Any, option: str) -> int:
-    whole_number = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    if not whole_number or value < 0:
-        raise ValueError(f"{option} must be a whole number from 0 on, not {value!r}")
-    return int(value)
-
-
-PARTS = ("train", "test", "validation")
-
-
-class Columns(NamedTuple):
-    """A split as positions, for those who hold scores: users are rows, items are columns.
-
-    `users` are the test users, `items` all items of the log, sorted; `held_out` is the column of
-    each user's test item, `seen` the columns of each user's items in train and validation.
-
-    Examples
-    --------
-    >>> from toplist import loo
-    >>> loo.leave_one_out(([7, 7], ["b", "a"], [1, 2])).columns().held_out.tolist()
-    [0]
-    """
-
-    users: list[Any]
-    items: list[Any]
-    held_out: NDArray[np.int64]
-    seen: Lists
 
 
 @dataclass(frozen=True, eq=False)
@@ -296,7 +242,7 @@ class Split:
         return found
 
     def columns(self) -> Columns:
-        """Return the split as rows and columns of scores: for `loo.ranks_of` and its like.
+        """Return the split as rows and columns of scores: for `ranks_of` and `sampled_ranks`.
 
         Raises
         ------
@@ -321,7 +267,8 @@ class Split:
         known = np.concatenate([self.rows["train"], self.rows["validation"]])
         owner = row[self.log.users.codes[known]]
         known, owner = known[owner >= 0], owner[owner >= 0]
-        held = self.log.items.codes[test][owner]  # kept repeats: what is held out is not seen
+        # With repeats="keep" the held-out item may be in train: it is not among the seen ones.
+        held = self.log.items.codes[test][owner]
         other = self.log.items.codes[known] != held
         known, owner = known[other], owner[other]
         order = np.argsort(owner, kind="stable")
@@ -331,8 +278,64 @@ class Split:
         return Columns(users, items, column[self.log.items.codes[test]], seen)
 
 
+class Columns(NamedTuple):
+    """A split as positions in an array of scores: users are rows, items are columns.
+
+    `users` are the test users, `items` all items of the log, sorted; `held_out` is the column of
+    each user's test item, `seen` the columns of each user's items in train and validation.
+
+    Examples
+    --------
+    >>> from toplist import loo
+    >>> loo.leave_one_out(([7, 7], ["b", "a"], [1, 2])).columns().held_out.tolist()
+    [0]
+    """
+
+    users: list[Any]
+    items: list[Any]
+    held_out: NDArray[np.int64]
+    seen: Lists
+
+
+def _split(
+    rows: Histories, how: str, test: Flags, rest: Flags | None, least: int, short: str
+) -> Split:
+    """Take the parts from the log; users with too little history have no test."""
+    if short != "test":
+        choice("short", short, SHORT)
+    n_users = len(rows.log.users.names)
+    validation, rest = rest is not None, np.zeros_like(test) if rest is None else rest
+    out = test | rest
+    history = np.bincount(rows.users[~out], minlength=n_users)
+    n_test = np.bincount(rows.users[test], minlength=n_users)
+    present = np.bincount(rows.users, minlength=n_users) > 0
+    too_short = present & ((history < least) | ((n_test == 0) & (short != "test")))
+    lacking = too_short[rows.users]
+    kept = {"train": lacking, "drop": np.zeros_like(lacking), "test": lacking & ~out}[short]
+    train = np.where(lacking, kept, ~out)
+    masks = {"train": train, "test": test & ~lacking, "validation": rest & ~lacking}
+    parts = {name: np.sort(rows.rows[mask]) for name, mask in masks.items()}
+    report = report_of(rows.log, how, parts, rows.rows, too_short, least, short)
+    return Split.of(rows.log, parts, report, validation=validation)
+
+
+def _share(value: Any, option: str) -> Fraction:
+    from fractions import Fraction
+
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1:
+        raise worded(ValueError, Keyword(option, value), ": a share between 0 and 1 is needed")
+    return Fraction(repr(float(value)))  # 0.29 of 100 is 29, in floats 28.999999999999996
+
+
+def _at_least_0(value: Any, option: str) -> int:
+    whole_number = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not whole_number or value < 0:
+        raise ValueError(f"{option} must be a whole number from 0 on, not {value!r}")
+    return int(value)
+
+
 def _sorted(ids: Ids) -> tuple[list[Any], Rows]:
-    """Return the ids in order, and the place of each code; as they appear if they have none."""
+    """Return the ids sorted, and the place of each code; unsorted if they cannot be compared."""
     try:
         order = sorted(range(len(ids.names)), key=ids.names.__getitem__)
     except TypeError:

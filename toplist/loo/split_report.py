@@ -1,4 +1,4 @@
-"""What a split returns: the parts of a log, and an account of its rows and users."""
+"""`Report`: where the rows and users of a log went in a split."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Rows = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Report:
-    """Where the rows and users of a log went; a few lines when printed.
+    """Where the rows and users of a log went; some lines of text when printed.
 
     Attributes
     ----------
@@ -35,10 +35,10 @@ class Report:
     min_history : int
         Interactions that had to stay for training.
     short : str
-        What became of the rows of such users.
+        Where the rows of such users went: "train", "drop" or "test" (only the test is dropped).
     n_tied : int or None
-        Users whose newest timestamp is shared by several items of theirs: a lot decides which
-        is the last. None where there are no times.
+        Users with several items at their newest timestamp: which is the last is random. None
+        where there are no times.
     n_cold : int
         Test items (distinct) that are not in train.
     n_older : int or None
@@ -68,7 +68,7 @@ class Report:
     n_older: int | None
 
     def __str__(self) -> str:
-        """Return the account in words."""
+        """Return the report in words."""
         return "\n".join(_lines(self))
 
     __repr__ = __str__
@@ -80,7 +80,7 @@ def _lines(report: Report) -> list[str]:
         for part, n in report.rows.items()
     )
     n_test = report.rows["test"]
-    fate = {"train": "all in train", "drop": "left out", "test": "their test rows are left out"}
+    rest = {"train": "all in train", "drop": "left out", "test": "their test rows are left out"}
     lines = [
         report.how,
         f"{_n(report.n_rows, 'row')} of {_n(report.n_users, 'user')} and "
@@ -92,7 +92,7 @@ def _lines(report: Report) -> list[str]:
     if report.n_short:
         lines.append(
             f"{_n(report.n_short, 'user')} without a test row: too few interactions "
-            f"(min_history={report.min_history}; {fate[report.short]}{_dropped(report)})"
+            f"(min_history={report.min_history}; {rest[report.short]}{_dropped(report)})"
         )
     if report.n_tied:
         share = f"{100 * report.n_tied / report.n_users:.1f} %"
@@ -101,7 +101,7 @@ def _lines(report: Report) -> list[str]:
         )
     if report.n_cold:
         verb = "is" if report.n_cold == 1 else "are"
-        lines.append(f"{_n(report.n_cold, 'test item')} {verb} not in train: no model can know it")
+        lines.append(f"{_n(report.n_cold, 'test item')} {verb} not in train: unknown to any model")
     if report.n_older:
         lines.append(
             f"{_n(report.n_older, 'test row')} ({100 * report.n_older / n_test:.1f} %) older than "
@@ -127,7 +127,10 @@ def report_of(
     min_history: int,
     short: str,
 ) -> Report:
-    """Count what became of a log: `kept` are its rows without repeats, `lacking` flags users."""
+    """Count the rows and users of a split.
+
+    `kept` are the rows of the log without repeats; `lacking` flags users with too little history.
+    """
     users, items = log.users.codes, log.items.codes
     shown = {name: rows for name, rows in parts.items() if name != "validation" or len(rows)}
     n_parts = sum(len(rows) for rows in parts.values())
@@ -162,7 +165,7 @@ def _distinct(codes: Rows) -> int:
 
 
 def _n_tied(log: Log) -> int | None:
-    """Count users with several items at their newest time, repeats and all."""
+    """Count users with several items at their newest time, before repeats are left out."""
     if log.times is None or log.times.missing.any():
         return None
     users, items, times = log.users.codes, log.items.codes, log.times.ordinals

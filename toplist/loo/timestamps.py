@@ -1,8 +1,8 @@
 """Timestamps of any kind as numbers that can be compared: to the microsecond, in UTC.
 
-Numbers stay what they are. Dates and times, and ISO 8601 text of them, become microseconds since
-1970; text of numbers becomes numbers. So a log is ordered alike whether its times come from a
-table, an array or a text file.
+Numbers are kept. Dates and times, and ISO 8601 text of them, become microseconds since 1970; text
+of numbers becomes numbers. So the order of a log is the same whether its times come from a table,
+an array or a text file.
 """
 
 import math
@@ -15,16 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 _EPOCH = datetime(1970, 1, 1)
-# what libraries print for a value that is not there
+# How libraries print a missing value.
 _NOTHING = {"", "nat", "<na>", "nan", "none", "null"}
 
 
 @dataclass(frozen=True, eq=False)
 class Times:
-    """Times of rows: int64, or float64 where some are; `missing` says which rows have none.
+    """Times of rows: int64, or float64 if some are floats; `missing` flags rows without a time.
 
-    `dated` says that they are microseconds since 1970, not numbers of the caller's own unit;
-    `zoned` that they had a time zone.
+    `dated`: they are microseconds since 1970, not numbers in a unit of the caller; `zoned`: they
+    had a time zone.
     """
 
     values: NDArray[Any]
@@ -52,8 +52,8 @@ def times_of(values: Any) -> Times:
     Raises
     ------
     TypeError, ValueError
-        For what is no time, for numbers beside dates, and for times with a time zone beside
-        times without one.
+        For values that are no times, for numbers and dates in one column, and for times with and
+        without a time zone.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def instant(value: Any) -> Times:
 
 
 def _parsed(values: Iterable[Any]) -> Times:
-    """Read times value by value, each distinct one once."""
+    """Read times one by one, each distinct value once."""
     numbers: dict[Any, int] = {}
     codes = np.array([numbers.setdefault(value, len(numbers)) for value in values], np.int64)
     parsed = [_parse(value) for value in numbers]
@@ -92,7 +92,7 @@ def _parsed(values: Iterable[Any]) -> Times:
         number = next(one for one in present if not isinstance(one, datetime))
         raise TypeError(f"timestamps of two kinds: {number!r} and {dates[0].isoformat()!r}")
     if len({one.tzinfo is None for one in dates}) > 1:
-        raise TypeError("timestamps with a time zone stand beside timestamps without one")
+        raise TypeError("timestamps with a time zone and timestamps without one in one column")
     filled = [_number(0 if one is None else one) for one in parsed]
     dtype = np.float64 if any(isinstance(one, float) for one in filled) else np.int64
     missing = np.array([one is None for one in parsed], bool)
@@ -105,7 +105,7 @@ def _parsed(values: Iterable[Any]) -> Times:
 
 
 def _parse(value: Any) -> int | float | datetime | None:
-    """Return a number, a datetime, or None where there is nothing."""
+    """Return a number, a datetime, or None for a missing value."""
     text = value.isoformat() if hasattr(value, "isoformat") else str(value).strip()
     if text.lower() in _NOTHING:
         return None
