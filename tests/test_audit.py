@@ -45,9 +45,9 @@ def test_nothing_is_found_in_good_data():
         (([[1, 2]], [["1"]]), {"two_kinds": 1}, "1 (int) in ranks, '1' (str) in ground_truths"),
         (({1: [1]}, {"1": [1]}), {"two_kinds": 1, "without_list": 1, "without_truth": 1},
          "user ids of 2 types"),
-        (([[4, 0, 0], [5, 6, 0]], [[4], [5]]), {"padding": 1, "listed_twice": 1}, "padding=0?"),
-        ((np.array([[4, -1], [5, 6]]), [4, 5]), {"padding": 1}, "padding=-1?"),
-        (({"a": ["x", "nan"]}, {"a": ["x"]}), {"padding": 1}, "padding='nan'?"),
+        (([[4, 0, 0], [5, 6, 0]], [[4], [5]]), {"padding": 1, "listed_twice": 1}, "0 fills up"),
+        ((np.array([[4, -1], [5, 6]]), [4, 5]), {"padding": 1}, "-1 fills up 1 lists"),
+        (({"a": ["x", "nan"]}, {"a": ["x"]}), {"padding": 1}, "'nan' fills up 1 lists"),
     ],
 )  # fmt: skip
 def test_every_flaw_is_found_and_said(arguments, expected, said):

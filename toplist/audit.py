@@ -1,8 +1,8 @@
-"""Look at the data before trusting the numbers: what is wrong, what is lost, what has leaked.
+"""Flaws of the data that make an evaluation fail or mislead: `check` finds and counts them.
 
 The flaws that evaluations are known to have (Hidasi and Czapp 2023, "Widespread flaws in offline
 evaluation of recommender systems"): test items seen in training, users lost on the way, repeats,
-ids written in two ways, padding taken for items.
+ids written in two ways, padding taken for items. Every flaw is a function of `CHECKS`.
 """
 
 from __future__ import annotations
@@ -22,8 +22,15 @@ from toplist.matching.match import match
 
 __all__ = ["CHECKS", "Audit", "Finding", "check"]
 
-# what stands for "nothing" in files and frames
+LEVELS = ("error", "warning", "note")
+# What evaluating finds, in addition to `CHECKS`.
+LOOKED = ("refused", "nothing_common")
+
+# How files and frames write a missing value.
 _NOTHING = {"-1", "", "nan", "none", "null", "<na>", "<pad>", "[pad]"}
+
+# One side of the data: user -> items.
+Rows = dict[Any, list[Any]]
 
 
 @dataclass(frozen=True)
@@ -34,7 +41,7 @@ class Finding:
     ----------
     name : str
     level : {"error", "warning", "note"}
-        An evaluation will fail or find nothing; it may mislead; it is good to know.
+        An evaluation will fail or find nothing; it may mislead; no harm, but good to know.
     count : int
     text : str
         One line, with an example.
@@ -52,8 +59,140 @@ class Finding:
 
 
 @dataclass(frozen=True)
+class Audit:
+    """What `check` found; a short report when printed.
+
+    Attributes
+    ----------
+    sizes : dict
+        Users and items of each side.
+    findings : tuple of Finding
+        Errors first; only what was found.
+
+    Examples
+    --------
+    >>> audit = check([[1, 2], [3]], [[2], []])
+    >>> [(one.level, one.name) for one in audit.findings]
+    [('note', 'empty')]
+    """
+
+    sizes: dict[str, tuple[int, int]]
+    findings: tuple[Finding, ...]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The count of every finding, added up; 0 for what was looked for and not found."""
+        found = Counter(dict.fromkeys([*CHECKS, *LOOKED], 0))
+        for one in self.findings:
+            found[one.name] += one.count
+        return dict(found)
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is neither error nor warning."""
+        return all(one.level == "note" for one in self.findings)
+
+    def __str__(self) -> str:
+        """Return the sizes and a line per finding."""
+        sizes = [f"{name}: {u:,} users, {n:,} items" for name, (u, n) in self.sizes.items()]
+        lines = [f"{one.level:8} {one.text}" for one in self.findings]
+        return "\n".join(["; ".join(sizes), *(lines or ["nothing found"])])
+
+    __repr__ = __str__
+
+
+def check(
+    ranks: Any = None,
+    ground_truths: Any = None,
+    train: Any = None,
+    *,
+    k: int | None = None,
+    columns: Mapping[str, str] | None = None,
+) -> Audit:
+    """Look for what makes an evaluation fail or mislead; all sides are optional.
+
+    Parameters
+    ----------
+    ranks, ground_truths : optional
+        Lists and truths by user or by position; tables and other logs too (then in the order of
+        their rows).
+    train : optional
+        What each user is known to have chosen: a log in any form of `toplist.loo.leave_one_out`,
+        or user -> items.
+    k : int, optional
+        Also look for lists shorter than k.
+    columns : mapping, optional
+        Of tables: their own names of user_id and item_id.
+
+    Returns
+    -------
+    Audit
+        `counts` by name of finding, `findings`, `ok`.
+
+    Examples
+    --------
+    >>> audit = check({"ann": ["tea", "jam"]}, {"ann": ["tea"], "bob": ["jam"]},
+    ...               train=(["ann", "bob"], ["tea", "fig"]))
+    >>> audit
+    ranks: 1 users, 2 items; ground_truths: 2 users, 2 items; train: 2 users, 2 items
+    warning  1 relevant items (of 1 users) are in the user's own training log: 'tea' of 'ann'
+    warning  1 listed items (of 1 users) are in the user's own training log: 'tea' of 'ann'
+    warning  1 of 2 users of ground_truths have no list: 'bob'
+    note     1 items of ground_truths are not in train, 0.5 of its rows: 'jam'
+    note     1 items of ranks are not in train, 0.5 of its rows: 'jam'
+    >>> audit.counts["leaked"], audit.ok
+    (1, False)
+    """
+    sides = {"ranks": ranks, "ground_truths": ground_truths, "train": train}
+    names = tuple(name for name, value in sides.items() if value is not None)
+    if not names:
+        raise TypeError("check: give ranks, ground_truths, a training log, or several of them")
+    read = [{} if value is None else by_user(value, name, columns) for name, value in sides.items()]
+    given = Given(read[0], read[1], read[2], names, k)
+    found = [finding for look in CHECKS.values() for finding in look(given)]
+    if ranks is not None and ground_truths is not None:
+        found += _refusals(ranks, ground_truths, columns, given, found)
+    found.sort(key=lambda one: LEVELS.index(one.level))
+    sizes = {
+        name: (len(side), len({item for row in side.values() for item in row}))
+        for name, side in zip(sides, read, strict=True)
+        if name in names
+    }
+    return Audit(sizes, tuple(found))
+
+
+def _refusals(
+    ranks: Any, truths: Any, columns: Any, given: Given, found: list[Finding]
+) -> list[Finding]:
+    """Match both sides: find why this fails, or that nothing matches.
+
+    Not where an error was found before, nor for logs, whose rows need not be in order.
+    """
+    logs = is_log(ranks, columns) or is_log(truths, columns)
+    if logs or any(one.level == "error" for one in found):
+        return []
+    try:
+        hits = match(ranks, truths, duplicates="first", columns=columns)
+    except (TypeError, ValueError) as error:
+        text = f"an evaluation refuses these: {' '.join(str(error).split())}"
+        return [Finding("refused", "error", 1, text)]
+    if len(hits) > 1 and hits.n_listed.any() and not _common(given):
+        text = "no item is both listed and relevant: are the ids of both sides written alike?"
+        return [Finding("nothing_common", "error", len(hits), text)]
+    return []
+
+
+def _common(given: Given) -> bool:
+    """Whether any item is on both sides, of any users."""
+    listed, relevant = (
+        {item for row in side.values() for item in row} for side in (given.ranks, given.truths)
+    )
+    return not listed.isdisjoint(relevant)
+
+
+@dataclass(frozen=True)
 class Given:
-    """What is to be looked at; sides that were not given are empty, and not in `names`."""
+    """The data to check; sides that were not given are empty, and not in `names`."""
 
     ranks: Rows
     truths: Rows
@@ -109,7 +248,7 @@ def _listed_twice(given: Given) -> Found:
     n, users, example = _repeats(given.ranks)
     if n:
         text = f"{n:,} repeated items in the lists of {users:,} users: {example}"
-        yield Finding("listed_twice", "error", n, f"{text}; see duplicates='first'")
+        yield Finding("listed_twice", "error", n, f"{text}; see the option duplicates")
 
 
 def _relevant_twice(given: Given) -> Found:
@@ -127,7 +266,7 @@ def _trained_twice(given: Given) -> Found:
 
 
 def _padding(given: Given) -> Found:
-    """Find what fills the ends of lists, and ids that read like nothing."""
+    """Find ids that fill the ends of lists, and ids that look like a missing value."""
     fills: Counter[Any] = Counter()
     for row in given.ranks.values():
         repeated = len(row) > 1 and row[-2] == row[-1]
@@ -137,7 +276,7 @@ def _padding(given: Given) -> Found:
         fills.update({item for item in row if str(item).lower() in _NOTHING})
     if fills:
         item, n = fills.most_common(1)[0]
-        text = f"{item!r} fills up {n:,} lists or truths like an item: padding={item!r}?"
+        text = f"{item!r} fills up {n:,} lists or truths like an item: see the option padding"
         yield Finding("padding", "error", sum(fills.values()), text)
 
 
@@ -166,14 +305,16 @@ def _listed_seen(given: Given) -> Found:
 def _lost(side: Rows, others: Rows, name: str, level: str, text: str) -> Found:
     lost = [user for user in side if user not in others]
     if lost:
-        told = f"{len(lost):,} of {len(side):,} {text}: {lost[0]!r}"
-        yield Finding(name, level, len(lost), told)
+        yield Finding(name, level, len(lost), f"{len(lost):,} of {len(side):,} {text}: {lost[0]!r}")
 
 
 def _without_list(given: Given) -> Found:
     if given.has("ranks", "ground_truths"):
         yield from _lost(
-            *(given.truths, given.ranks, "without_list", "warning"),
+            given.truths,
+            given.ranks,
+            "without_list",
+            "warning",
             "users of ground_truths have no list",
         )
 
@@ -181,7 +322,10 @@ def _without_list(given: Given) -> Found:
 def _without_truth(given: Given) -> Found:
     if given.has("ranks", "ground_truths"):
         yield from _lost(
-            *(given.ranks, given.truths, "without_truth", "note"),
+            given.ranks,
+            given.truths,
+            "without_truth",
+            "note",
             "users with a list have no ground truth, and are ignored",
         )
 
@@ -246,151 +390,14 @@ CHECKS: dict[str, Callable[[Given], Found]] = {
 }
 
 
-# What evaluating tells beside `CHECKS`.
-LOOKED = ("refused", "nothing_common")
-LEVELS = ("error", "warning", "note")
-
-
-@dataclass(frozen=True)
-class Audit:
-    """What `check` found; a short report when printed.
-
-    Attributes
-    ----------
-    sizes : dict
-        Users and items of each side.
-    findings : tuple of Finding
-        Gravest first; only what was found.
-
-    Examples
-    --------
-    >>> audit = check([[1, 2], [3]], [[2], []])
-    >>> [(one.level, one.name) for one in audit.findings]
-    [('note', 'empty')]
-    """
-
-    sizes: dict[str, tuple[int, int]]
-    findings: tuple[Finding, ...]
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """The count of every finding, added up; 0 for what was looked for and not found."""
-        found = Counter(dict.fromkeys([*CHECKS, *LOOKED], 0))
-        for one in self.findings:
-            found[one.name] += one.count
-        return dict(found)
-
-    @property
-    def ok(self) -> bool:
-        """Whether there is neither error nor warning."""
-        return all(one.level == "note" for one in self.findings)
-
-    def __str__(self) -> str:
-        """Return the sizes and a line per finding."""
-        sizes = [f"{name}: {u:,} users, {n:,} items" for name, (u, n) in self.sizes.items()]
-        lines = [f"{one.level:8} {one.text}" for one in self.findings]
-        return "\n".join(["; ".join(sizes), *(lines or ["nothing found"])])
-
-    __repr__ = __str__
-
-
-def _refusals(
-    ranks: Any, truths: Any, columns: Any, given: Given, found: list[Finding]
-) -> list[Finding]:
-    """Evaluate, and say what stands in the way; what was found before is not said again."""
-    logs = is_log(ranks, columns) or is_log(truths, columns)  # in the order of their rows
-    if logs or any(one.level == "error" for one in found):
-        return []
-    try:
-        hits = match(ranks, truths, duplicates="first", columns=columns)
-    except (TypeError, ValueError) as error:
-        text = f"an evaluation refuses these: {' '.join(str(error).split())}"
-        return [Finding("refused", "error", 1, text)]
-    if len(hits) > 1 and hits.n_listed.any() and not _common(given):
-        text = "no item is both listed and relevant: are the ids of both sides written alike?"
-        return [Finding("nothing_common", "error", len(hits), text)]
-    return []
-
-
-def _common(given: Given) -> bool:
-    """Whether any item stands on both sides, of whatever users."""
-    listed, relevant = (
-        {item for row in side.values() for item in row} for side in (given.ranks, given.truths)
-    )
-    return not listed.isdisjoint(relevant)
-
-
-def check(
-    ranks: Any = None,
-    ground_truths: Any = None,
-    train: Any = None,
-    *,
-    k: int | None = None,
-    columns: Mapping[str, str] | None = None,
-) -> Audit:
-    """Look for what makes an evaluation fail or mislead; give what there is.
-
-    Parameters
-    ----------
-    ranks, ground_truths : optional
-        Lists and truths by user or by position; tables and other logs too (then in the order of
-        their rows).
-    train : optional
-        What each user is known to have chosen: a log in any form of `toplist.loo.leave_one_out`,
-        or user -> items.
-    k : int, optional
-        Also look for lists shorter than k.
-    columns : mapping, optional
-        Of tables: their own names of user_id and item_id.
-
-    Returns
-    -------
-    Audit
-        `counts` by name of finding, `findings`, `ok`.
-
-    Examples
-    --------
-    >>> audit = check({"ann": ["tea", "jam"]}, {"ann": ["tea"], "bob": ["jam"]},
-    ...               train=(["ann", "bob"], ["tea", "fig"]))
-    >>> audit
-    ranks: 1 users, 2 items; ground_truths: 2 users, 2 items; train: 2 users, 2 items
-    warning  1 relevant items (of 1 users) are in the user's own training log: 'tea' of 'ann'
-    warning  1 listed items (of 1 users) are in the user's own training log: 'tea' of 'ann'
-    warning  1 of 2 users of ground_truths have no list: 'bob'
-    note     1 items of ground_truths are not in train, 0.5 of its rows: 'jam'
-    note     1 items of ranks are not in train, 0.5 of its rows: 'jam'
-    >>> audit.counts["leaked"], audit.ok
-    (1, False)
-    """
-    sides = {"ranks": ranks, "ground_truths": ground_truths, "train": train}
-    names = tuple(name for name, value in sides.items() if value is not None)
-    if not names:
-        raise TypeError("check: give ranks, ground_truths, a training log, or several of them")
-    read = [{} if value is None else by_user(value, name, columns) for name, value in sides.items()]
-    given = Given(read[0], read[1], read[2], names, k)
-    found = [finding for look in CHECKS.values() for finding in look(given)]
-    if ranks is not None and ground_truths is not None:
-        found += _refusals(ranks, ground_truths, columns, given, found)
-    found.sort(key=lambda one: LEVELS.index(one.level))
-    sizes = {
-        name: (len(side), len({item for row in side.values() for item in row}))
-        for name, side in zip(sides, read, strict=True)
-        if name in names
-    }
-    return Audit(sizes, tuple(found))
-
-
-Rows = dict[Any, list[Any]]
-
-
 def by_user(value: Any, name: str, columns: Mapping[str, str] | None = None) -> Rows:
     """Return user -> items, repeats and all, in order.
 
     Parameters
     ----------
     value : dict user -> ids, list of lists of ids, 2-D array, Lists, or a log
-        A log is a table, a dict of columns, a tuple of columns, or a path; lists by position have
-        their positions as users.
+        A log is a table, a dict of columns, a tuple of columns, or a path. The users of lists by
+        position are the positions.
     """
     if is_log(value, columns):
         return _of_log(value, columns)
@@ -430,7 +437,7 @@ def _of_log(value: Any, columns: Mapping[str, str] | None) -> Rows:
 
 
 def _items(row: Any) -> list[Any]:
-    """Return the ids of a container, those of positive grade of a dict; a bare id alone."""
+    """Return the ids of a container, of a dict those of positive grade; a bare id as a list."""
     if isinstance(row, Mapping):
         return [item for item, grade in row.items() if grade > 0]
     if isinstance(row, np.ndarray):
