@@ -59,8 +59,8 @@ def test_per_user_never_overwrites_an_input(tmp_path, monkeypatch, capsys):
         ([["1"]], "user 0 has '1': columns are whole numbers"),
         ([[True]], "user 0 has True: columns are whole numbers"),
         ({0: [1]}, "exclude is a dict: give one container of columns per user"),
-        ([0], "user 0 has 0 where a container of columns belongs"),
-        ([None], "user 0 has None where a container of columns belongs"),
+        ([0], "user 0 has 0 instead of a container of columns"),
+        ([None], "user 0 has None instead of a container of columns"),
     ],
 )
 def test_excluded_columns_are_checked(exclude, message):

@@ -79,7 +79,7 @@ def test_blocks_and_threads_change_nothing(monkeypatch):
     scores = rng.integers(0, 30, (200, 50)).astype(np.float32)
     held, seen = rng.integers(0, 50, 200), rng.random((200, 50)) < 0.2
     whole = loo.ranks_of(scores, held, exclude=seen, n_threads=1)
-    monkeypatch.setattr(ranks, "BLOCK", 300)
+    monkeypatch.setattr("toplist.scores.BLOCK", 300)
     assert np.array_equal(loo.ranks_of(scores, held, exclude=seen, n_threads=4), whole)
 
 

@@ -1,7 +1,8 @@
-"""Metrics of predicted values: AUC, of all rows or user by user, log loss, MAE, RMSE.
+"""Metrics of predicted values: AUC of all rows or per user, log loss, MAE, RMSE.
 
-Every function takes arrays, one place per row, or a table of pandas, polars or pyarrow alone, with
-the columns label and prediction (and user_id); ``columns={"label": "clicked"}`` names others.
+Every function takes arrays with one value per row, or instead of them one table of pandas, polars
+or pyarrow with the columns label and prediction (and user_id); ``columns={"label": "clicked"}``
+gives other names.
 """
 
 from __future__ import annotations
@@ -22,8 +23,237 @@ from toplist.inputs.predictions import Predictions, read
 
 __all__ = ["UserAUC", "auc", "gauc", "log_loss", "mae", "rmse", "user_auc"]
 
-# What the log loss keeps between a prediction and 0 or 1: as scikit-learn for float64.
+Floats = NDArray[np.float64]
+
+WEIGHTS = ("positives", "rows", "equal")
+
+# The log loss clips predictions to [CLIP, 1 - CLIP], as scikit-learn does for float64.
 CLIP = float(np.finfo(np.float64).eps)
+
+
+def auc(
+    labels: Any,
+    predictions: Any = None,
+    *,
+    weights: Any = None,
+    columns: Mapping[str, str] | None = None,
+) -> float:
+    """Return the area under the ROC curve over all rows, of any user.
+
+        AUC = pairs of a positive and a negative row in which the positive is predicted higher,
+              ties counting half / all such pairs
+
+    It is RecBole's (M (N + 1) - M (M + 1) / 2 - sum of ranks) / (M (N - M)) with the mean rank
+    for ties, and scikit-learn's roc_auc_score.
+
+    Parameters
+    ----------
+    labels : (n,) of 0 and 1, or a table
+    predictions : (n,) numbers
+        The higher, the more likely positive; infinite ones compare, NaN is refused.
+    weights : (n,) numbers from 0 on, optional
+        A pair counts the product. Of a table: numbers, or the name of a column.
+    columns : mapping, optional
+        A table's own names of label and prediction.
+
+    Returns
+    -------
+    float
+        An exact ratio of whole numbers without weights; NaN without a positive or a negative row.
+
+    Raises
+    ------
+    TypeError
+        For values that are not numbers.
+    ValueError
+        For labels other than 0 and 1, lengths that differ, NaN.
+
+    Examples
+    --------
+    >>> auc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    0.75
+    """
+    from toplist.kernels import pointwise as kernels
+
+    rows = read((labels, predictions), columns, weights, finite=False).binary()
+    positive = rows.labels > 0
+    if rows.weights is None:
+        sides = [np.sort(rows.predictions[side]) for side in (positive, ~positive)]
+        pairs = 2 * len(sides[0]) * len(sides[1])
+        twice = kernels.wins(*sides)
+        return float(twice / pairs) if pairs else math.nan
+    arrays, sums = [], []
+    for side in (positive, ~positive):
+        values, weight = rows.predictions[side], rows.weights[side]
+        order = np.lexsort([weight, values])
+        arrays += [values[order], weight[order]]
+        sums.append(math.fsum(weight))
+    weight_of_pairs = 2 * sums[0] * sums[1]
+    return float(kernels.weighted_wins(*arrays) / weight_of_pairs) if weight_of_pairs else math.nan
+
+
+def gauc(
+    users: Any,
+    labels: Any = None,
+    predictions: Any = None,
+    *,
+    weights: str = "positives",
+    columns: Mapping[str, str] | None = None,
+    n_threads: int | None = None,
+) -> float:
+    """Return the mean over users of their AUC, weighted by their positives.
+
+        GAUC = sum over users of positives(u) AUC(u) / sum over users of positives(u)
+
+    over the users with positives and negatives; `user_auc` counts the others. Ties count half.
+    (RecBole's GAUC; Zhou et al. 2018, "Deep Interest Network", weight by impressions.)
+
+    Parameters
+    ----------
+    users, labels, predictions, columns, n_threads
+        As in `user_auc`.
+    weights : {"positives", "rows", "equal"}
+        The weight of a user: positive rows (RecBole), all rows (impressions), or 1.
+
+    Returns
+    -------
+    float
+        NaN where no user has both.
+
+    Examples
+    --------
+    >>> gauc(["a", "a", "b", "b", "c"], [1, 0, 1, 0, 1], [0.9, 0.1, 0.5, 0.5, 0.3])
+    0.75
+    """
+    choice("weights", weights, WEIGHTS)
+    found = user_auc(users, labels, predictions, columns=columns, n_threads=n_threads)
+    return found.mean(weights)
+
+
+def user_auc(
+    users: Any,
+    labels: Any = None,
+    predictions: Any = None,
+    *,
+    columns: Mapping[str, str] | None = None,
+    n_threads: int | None = None,
+) -> UserAUC:
+    """Return the AUC of each user, and the user's numbers of positive and negative rows.
+
+    Parameters
+    ----------
+    users : (n,) ids, or a table
+    labels, predictions, columns
+        As in `auc`.
+    n_threads : int, optional
+        Default: the CPUs this process may use. The result does not depend on it.
+
+    Examples
+    --------
+    >>> found = user_auc(["a", "a", "b", "b", "c"], [1, 0, 1, 0, 1], [0.9, 0.1, 0.5, 0.5, 0.3])
+    >>> found
+    UserAUC(2 of 3 users evaluated, 1 with only positives, 0 with only negatives left out)
+    >>> found.auc.tolist()
+    [1.0, 0.5, nan]
+    """
+    from toplist.kernels import pointwise as kernels
+
+    rows = read((users, labels, predictions), columns, of_users=True, finite=False).binary()
+    assert rows.users is not None
+    numbering = Numbering()
+    row_of = numbering.number(rows.users)
+    positive = rows.labels > 0
+    n_rows = np.bincount(row_of, minlength=len(numbering))
+    n_positives = np.bincount(row_of[positive], minlength=len(numbering))
+    offsets = offsets_of(n_rows)
+    front, back, placed = offsets[:-1].copy(), offsets[1:].copy(), np.empty(len(row_of))
+    kernels.place_by_label(row_of, positive, rows.predictions, front, back, placed)
+    twice = np.zeros(len(numbering), np.int64)
+
+    def count(lo: int, hi: int) -> None:
+        part = placed[offsets[lo] : offsets[hi]]
+        kernels.wins_by_user(offsets[lo : hi + 1], front[lo:hi], part, twice[lo:hi])
+
+    for _ in parallel.run(count, parallel.bounds(offsets), n_threads):
+        pass
+    pairs = 2 * n_positives * (n_rows - n_positives)
+    values = np.full(len(numbering), np.nan)
+    np.divide(twice, pairs, out=values, where=pairs > 0)
+    return UserAUC(_users(rows, row_of, len(numbering)), values, n_positives, n_rows - n_positives)
+
+
+@dataclass(frozen=True, eq=False)
+class UserAUC:
+    """The AUC of each user, with the numbers of positives and negatives.
+
+    Attributes
+    ----------
+    users : list
+        In the order in which they first appear.
+    auc : (n_users,) float64
+        NaN for users with only positives or only negatives.
+    n_positives, n_negatives : (n_users,) int64
+
+    Examples
+    --------
+    >>> found = user_auc([7, 7, 8, 8, 8], [1, 0, 1, 1, 0], [0.9, 0.1, 0.2, 0.8, 0.5])
+    >>> found.users, found.auc.tolist(), found.n_positives.tolist()
+    ([7, 8], [1.0, 0.5], [1, 2])
+    >>> found.mean(), found.mean("equal")
+    (0.6666666666666666, 0.75)
+    """
+
+    users: list[Any]
+    auc: Floats
+    n_positives: NDArray[np.int64]
+    n_negatives: NDArray[np.int64]
+
+    @property
+    def n_users(self) -> int:
+        """Number of users."""
+        return len(self.auc)
+
+    @property
+    def n_evaluated(self) -> int:
+        """Number of users with positives and negatives."""
+        return int(np.sum((self.n_positives > 0) & (self.n_negatives > 0)))
+
+    @property
+    def n_only_positives(self) -> int:
+        """Number of users left out for having no negatives."""
+        return int(np.sum(self.n_negatives == 0))
+
+    @property
+    def n_only_negatives(self) -> int:
+        """Number of users left out for having no positives."""
+        return int(np.sum(self.n_positives == 0))
+
+    def mean(self, weights: str = "positives") -> float:
+        """Return the mean over the users with positives and negatives, as `gauc` does."""
+        choice("weights", weights, WEIGHTS)
+        there = (self.n_positives > 0) & (self.n_negatives > 0)
+        weight = {
+            "positives": self.n_positives,
+            "rows": self.n_positives + self.n_negatives,
+            "equal": np.ones(self.n_users, np.int64),
+        }[weights][there]
+        # rounded once, so that the order of the users does not matter
+        return math.fsum(weight * self.auc[there]) / int(weight.sum()) if there.any() else math.nan
+
+    def __repr__(self) -> str:
+        """Return how many users were evaluated, and how many left out."""
+        return (
+            f"UserAUC({self.n_evaluated:,} of {self.n_users:,} users evaluated, "
+            f"{self.n_only_positives:,} with only positives, {self.n_only_negatives:,} with only "
+            "negatives left out)"
+        )
+
+
+def _users(rows: Predictions, row_of: NDArray[np.int64], n: int) -> list[Any]:
+    """Return the users as they were given, in order of appearance."""
+    first = np.empty(n, np.int64)
+    first[row_of[::-1]] = np.arange(len(row_of))[::-1]
+    return [rows.name_of(row) for row in first.tolist()]
 
 
 def log_loss(
@@ -37,7 +267,7 @@ def log_loss(
     """Return the mean negative log likelihood of the labels, in nats.
 
         log loss = - mean of label log(p) + (1 - label) log(1 - p),
-        p the prediction, brought between clip and 1 - clip
+        p the prediction, clipped to [clip, 1 - clip]
 
     Parameters
     ----------
@@ -121,243 +351,9 @@ def rmse(
 
 
 def _mean_loss(kind: int, rows: Predictions, clip: float = 0.0) -> float:
+    """Return the weighted mean of one loss; NaN without rows."""
     from toplist.kernels import pointwise as kernels
 
     weights = np.empty(0) if rows.weights is None else rows.weights
-    arrays = (one for one in (rows.labels, rows.predictions, weights))
-    total, weight = kernels.loss(kind, *arrays, clip)
+    total, weight = kernels.loss(kind, rows.labels, rows.predictions, weights, clip)
     return float(total / weight) if weight > 0 else math.nan
-
-
-Floats = NDArray[np.float64]
-
-WEIGHTS = ("positives", "rows", "equal")
-
-
-def auc(
-    labels: Any,
-    predictions: Any = None,
-    *,
-    weights: Any = None,
-    columns: Mapping[str, str] | None = None,
-) -> float:
-    """Return the area under the ROC curve over all rows, whoever's they are.
-
-        AUC = pairs of a positive and a negative row in which the positive is predicted higher,
-              ties counting half / all such pairs
-
-    which is RecBole's (M (N + 1) - M (M + 1) / 2 - sum of ranks) / (M (N - M)) with the mean rank
-    for ties, and scikit-learn's roc_auc_score.
-
-    Parameters
-    ----------
-    labels : (n,) of 0 and 1, or a table
-    predictions : (n,) numbers
-        The higher, the more likely positive; infinite ones compare, NaN is refused.
-    weights : (n,) numbers from 0 on, optional
-        A pair counts the product. Of a table: numbers, or the name of a column.
-    columns : mapping, optional
-        A table's own names of label and prediction.
-
-    Returns
-    -------
-    float
-        An exact ratio of whole numbers without weights; NaN without a positive or a negative row.
-
-    Raises
-    ------
-    TypeError
-        For what are no numbers.
-    ValueError
-        For labels other than 0 and 1, lengths that differ, NaN.
-
-    Examples
-    --------
-    >>> auc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
-    0.75
-    """
-    from toplist.kernels import pointwise as kernels
-
-    rows = read((labels, predictions), columns, weights, finite=False).binary()
-    positive = rows.labels > 0
-    if rows.weights is None:
-        sides = [np.sort(rows.predictions[side]) for side in (positive, ~positive)]
-        pairs = 2 * len(sides[0]) * len(sides[1])
-        twice = kernels.wins(*(side for side in sides))
-        return float(twice / pairs) if pairs else math.nan
-    arrays, sums = [], []
-    for side in (positive, ~positive):
-        values, weight = rows.predictions[side], rows.weights[side]
-        order = np.lexsort([weight, values])
-        arrays += [values[order], weight[order]]
-        sums.append(math.fsum(weight))
-    weight_of_pairs = 2 * sums[0] * sums[1]
-    return float(kernels.weighted_wins(*arrays) / weight_of_pairs) if weight_of_pairs else math.nan
-
-
-@dataclass(frozen=True, eq=False)
-class UserAUC:
-    """The AUC of each user, and what it is made of.
-
-    Attributes
-    ----------
-    users : list
-        In the order in which they first appear.
-    auc : (n_users,) float64
-        NaN for users with only positives or only negatives.
-    n_positives, n_negatives : (n_users,) int64
-
-    Examples
-    --------
-    >>> found = user_auc([7, 7, 8, 8, 8], [1, 0, 1, 1, 0], [0.9, 0.1, 0.2, 0.8, 0.5])
-    >>> found.users, found.auc.tolist(), found.n_positives.tolist()
-    ([7, 8], [1.0, 0.5], [1, 2])
-    >>> found.mean(), found.mean("equal")
-    (0.6666666666666666, 0.75)
-    """
-
-    users: list[Any]
-    auc: Floats
-    n_positives: NDArray[np.int64]
-    n_negatives: NDArray[np.int64]
-
-    @property
-    def n_users(self) -> int:
-        """Number of users."""
-        return len(self.auc)
-
-    @property
-    def n_evaluated(self) -> int:
-        """Number of users with positives and negatives."""
-        return int(np.sum((self.n_positives > 0) & (self.n_negatives > 0)))
-
-    @property
-    def n_only_positives(self) -> int:
-        """Number of users left out for having no negatives."""
-        return int(np.sum(self.n_negatives == 0))
-
-    @property
-    def n_only_negatives(self) -> int:
-        """Number of users left out for having no positives."""
-        return int(np.sum(self.n_positives == 0))
-
-    def mean(self, weights: str = "positives") -> float:
-        """Return the mean over the users with positives and negatives, as `gauc` does."""
-        choice("weights", weights, WEIGHTS)
-        there = (self.n_positives > 0) & (self.n_negatives > 0)
-        weight = {
-            "positives": self.n_positives,
-            "rows": self.n_positives + self.n_negatives,
-            "equal": np.ones(self.n_users, np.int64),
-        }[weights][there]
-        # rounded once, so that the order of the users leaves no trace
-        return math.fsum(weight * self.auc[there]) / int(weight.sum()) if there.any() else math.nan
-
-    def __repr__(self) -> str:
-        """Return who was counted."""
-        return (
-            f"UserAUC({self.n_evaluated:,} of {self.n_users:,} users evaluated, "
-            f"{self.n_only_positives:,} with only positives, {self.n_only_negatives:,} with only "
-            "negatives left out)"
-        )
-
-
-def user_auc(
-    users: Any,
-    labels: Any = None,
-    predictions: Any = None,
-    *,
-    columns: Mapping[str, str] | None = None,
-    n_threads: int | None = None,
-) -> UserAUC:
-    """Return the AUC of each user, and how many rows of each label it is of.
-
-    Parameters
-    ----------
-    users : (n,) ids, or a table
-    labels, predictions, columns
-        As in `auc`.
-    n_threads : int, optional
-        Default: the CPUs this process may use. The result does not depend on it.
-
-    Examples
-    --------
-    >>> found = user_auc(["a", "a", "b", "b", "c"], [1, 0, 1, 0, 1], [0.9, 0.1, 0.5, 0.5, 0.3])
-    >>> found
-    UserAUC(2 of 3 users evaluated, 1 with only positives, 0 with only negatives left out)
-    >>> found.auc.tolist()
-    [1.0, 0.5, nan]
-    """
-    from toplist.kernels import pointwise as kernels
-
-    rows = read((users, labels, predictions), columns, of_users=True, finite=False).binary()
-    assert rows.users is not None
-    numbering = Numbering()
-    row_of = numbering.number(rows.users)
-    positive = rows.labels > 0
-    n_rows = np.bincount(row_of, minlength=len(numbering))
-    n_positives = np.bincount(row_of[positive], minlength=len(numbering))
-    offsets = offsets_of(n_rows)
-    front, back, placed = offsets[:-1].copy(), offsets[1:].copy(), np.empty(len(row_of))
-    kernels.place_by_label(
-        *(row_of, positive, rows.predictions),
-        *(front, back, placed),
-    )
-    twice = np.zeros(len(numbering), np.int64)
-
-    def count(lo: int, hi: int) -> None:
-        part = placed[offsets[lo] : offsets[hi]]
-        here = offsets[lo : hi + 1], front[lo:hi]
-        kernels.wins_by_user(*here, part, twice[lo:hi])
-
-    for _ in parallel.run(count, parallel.bounds(offsets), n_threads):
-        pass
-    pairs = 2 * n_positives * (n_rows - n_positives)
-    values = np.full(len(numbering), np.nan)
-    np.divide(twice, pairs, out=values, where=pairs > 0)
-    return UserAUC(_users(rows, row_of, len(numbering)), values, n_positives, n_rows - n_positives)
-
-
-def gauc(
-    users: Any,
-    labels: Any = None,
-    predictions: Any = None,
-    *,
-    weights: str = "positives",
-    columns: Mapping[str, str] | None = None,
-    n_threads: int | None = None,
-) -> float:
-    """Return the mean over users of their AUC, weighted by their positives.
-
-        GAUC = sum over users of positives(u) AUC(u) / sum over users of positives(u)
-
-    over the users with positives and negatives; `user_auc` counts the others. Ties count half.
-    (RecBole's GAUC; Zhou et al. 2018, "Deep Interest Network", weight by impressions.)
-
-    Parameters
-    ----------
-    users, labels, predictions, columns, n_threads
-        As in `user_auc`.
-    weights : {"positives", "rows", "equal"}
-        What a user counts: positive rows (RecBole), all rows (impressions), or all the same.
-
-    Returns
-    -------
-    float
-        NaN where no user has both.
-
-    Examples
-    --------
-    >>> gauc(["a", "a", "b", "b", "c"], [1, 0, 1, 0, 1], [0.9, 0.1, 0.5, 0.5, 0.3])
-    0.75
-    """
-    choice("weights", weights, WEIGHTS)
-    found = user_auc(users, labels, predictions, columns=columns, n_threads=n_threads)
-    return found.mean(weights)
-
-
-def _users(rows: Predictions, row_of: NDArray[np.int64], n: int) -> list[Any]:
-    """Return the users as they were given, in order of appearance."""
-    first = np.empty(n, np.int64)
-    first[row_of[::-1]] = np.arange(len(row_of))[::-1]
-    return [rows.name_of(row) for row in first.tolist()]

@@ -1,14 +1,14 @@
-"""For those who hold scores: ranked lists from a users x items array, and DCG with ties.
+"""From a users x items array of scores: ranked lists, and DCG and nDCG with ties.
 
-Ties are the trouble with scores: which of two equal items comes first is nobody's choice. Here the
-item with the higher column comes first, always (as sklearn's ``ignore_ties``, NeuRec's heap and
-trec_eval's descending document id). DCG and nDCG, sums over ranks, can do better: their mean
-over all orders of the tied items has a closed form (McSherry and Najork, ECIR 2008).
+Of items with equal scores the one with the higher column comes first, always (as sklearn's
+``ignore_ties``, NeuRec's heap and trec_eval's descending document id). DCG and nDCG can average
+over ties instead: their mean over all orders of the tied items has a closed form (McSherry and
+Najork, ECIR 2008). Also for `loo`: the columns to leave out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -77,7 +77,7 @@ def top_k(
         raise ValueError(
             "ties='average': a ranked list has one order. hit, mrr and map depend on which tied "
             "item is first, and their mean over all orders has no closed form; use scores.ndcg or "
-            "scores.dcg, whose mean has one, or ties='order'"
+            "scores.dcg, which average over ties, or ties='order'"
         )
     choice("ties", ties, ("order",))
     array = _matrix(scores, "scores")
@@ -89,14 +89,12 @@ def top_k(
 
     def block(lo: int, hi: int) -> None:
         items, offsets, _ = excluded.block(lo, hi)
-        row, column = kernels.top_k(
-            *(array[lo:hi].astype(dtype, copy=False), items),
-            *(offsets, np.zeros(n_items, np.uint8), np.empty(k, dtype)),
-            *(out[lo:hi], counts[lo:hi]),
-        )
-        _refuse_nan(row + lo if row >= 0 else row, column)
+        part, banned = array[lo:hi].astype(dtype, copy=False), np.zeros(n_items, np.uint8)
+        best = np.empty(k, dtype)
+        nan = kernels.top_k(part, items, offsets, banned, best, out[lo:hi], counts[lo:hi])
+        refuse_nan(nan, lo)
 
-    _run(block, n_users, n_items, n_threads)
+    run_blocks(block, n_users, n_items, n_threads)
     items = out.reshape(-1) if np.all(counts == k) else out[np.arange(k) < counts[:, np.newaxis]]
     return Lists(offsets_of(counts), items)
 
@@ -124,7 +122,7 @@ def dcg(
     ties : {"average", "order"}
         The mean over all orders of tied items; or the item with the higher column first.
     gains : {"linear", "exponential"}
-        An item is worth its grade, or 2^grade - 1.
+        The gain of an item: its grade, or 2^grade - 1.
     n_threads : int, optional
         Default: the CPUs this process may use.
 
@@ -201,12 +199,12 @@ def _curves(
     grades = _matrix(np.atleast_2d(np.asarray(relevance)), "relevance")
     if array.shape != grades.shape:
         raise ValueError(f"scores has shape {array.shape}, relevance {grades.shape}")
-    worth = _gains(grades, Grading(gains=gains))
+    item_gains = _gains(grades, Grading(gains=gains))
     n_items = array.shape[1]
     depth = n_items if k is None else whole(k, "k")
-    earned = _discounted(array, worth, min(depth, n_items), ties == "average", n_threads)
-    ideal = _discounted(worth, worth, min(depth, n_items), False, n_threads)
-    if depth > n_items:  # past the last item nothing is earned any more
+    earned = _discounted(array, item_gains, min(depth, n_items), ties == "average", n_threads)
+    ideal = _discounted(item_gains, item_gains, min(depth, n_items), False, n_threads)
+    if depth > n_items:  # after the last item the curves stay as they are
         earned, ideal = (
             np.pad(curve, ((0, 0), (0, depth - n_items)), "edge") for curve in (earned, ideal)
         )
@@ -215,26 +213,30 @@ def _curves(
 
 def _discounted(
     array: NDArray[Any],
-    worth: NDArray[np.float64],
+    gains: NDArray[np.float64],
     depth: int,
     average: bool,
     n_threads: int | None,
 ) -> NDArray[np.float64]:
+    """Return the DCG at 1..depth of items ranked by the scores in `array`."""
     from toplist.kernels import scores as kernels
 
     out = np.empty((len(array), depth))
     discount = METRICS["dcg"].discounts(depth)
 
     def block(lo: int, hi: int) -> None:
-        part, gains = array[lo:hi], worth[lo:hi]
-        row, column = kernels.discounted_gains(part, gains, discount, average, out[lo:hi])
-        _refuse_nan(row + lo if row >= 0 else row, column)
+        part = array[lo:hi]
+        nan = kernels.discounted_gains(part, gains[lo:hi], discount, average, out[lo:hi])
+        refuse_nan(nan, lo)
 
-    _run(block, array.shape[0], array.shape[1], n_threads)
+    run_blocks(block, len(array), array.shape[1], n_threads)
     return out
 
 
-def _run(block: Any, n_users: int, n_items: int, n_threads: int | None) -> None:
+def run_blocks(
+    block: Callable[[int, int], None], n_users: int, n_items: int, n_threads: int | None
+) -> None:
+    """Call ``block(first, last)`` for blocks of users, each with about `BLOCK` scores."""
     bounds = parallel.bounds(np.arange(n_users + 1) * max(n_items, 1), BLOCK)
     for _ in parallel.run(block, bounds, n_threads):
         pass
@@ -250,12 +252,15 @@ def _matrix(values: ArrayLike, name: str) -> NDArray[Any]:
     return array
 
 
-def _refuse_nan(row: int, column: int) -> None:
+def refuse_nan(place: tuple[int, int], first: int) -> None:
+    """Raise ValueError for a NaN at (row, column) of a block from user `first`; -1 is no row."""
+    row, column = place
     if row >= 0:
-        raise ValueError(f"scores: user {row}, item {column} is NaN, which has no rank")
+        raise ValueError(f"scores: user {first + row}, item {column} is NaN, which has no rank")
 
 
 def _gains(grades: NDArray[Any], grading: Grading) -> NDArray[np.float64]:
+    """Return the gains of grades; ValueError for a grade that is negative or not finite."""
     bad = np.argwhere(~((grades >= 0) & (grades < np.inf)))
     if len(bad):
         user, item = bad[0]
@@ -263,12 +268,12 @@ def _gains(grades: NDArray[Any], grading: Grading) -> NDArray[np.float64]:
             f"relevance: user {user}, item {item} has grade {grades[user, item]}; a grade is 0 or "
             "more, and finite"
         )
-    worth = grades.astype(np.float64)
-    return worth if grading.gains == "linear" else np.exp2(worth) - 1
+    values = grades.astype(np.float64)
+    return values if grading.gains == "linear" else np.exp2(values) - 1
 
 
 def columns_to_leave_out(exclude: Any, n_users: int, n_items: int) -> Lists:
-    """Return the columns to leave out, per user."""
+    """Return the columns to leave out, per user, in any form of `exclude`."""
     if exclude is None:
         return Lists(np.zeros(n_users + 1, np.int64), np.empty(0, np.int64))
     if isinstance(exclude, np.ndarray) and exclude.ndim == 2:
@@ -302,7 +307,7 @@ def _rows_of(exclude: Any) -> list[Any]:
 
 def _columns_of(user: int, row: Any) -> NDArray[np.int64]:
     if not isinstance(row, (list, tuple, range, set, frozenset, np.ndarray)):
-        raise TypeError(f"exclude: user {user} has {row!r} where a container of columns belongs")
+        raise TypeError(f"exclude: user {user} has {row!r} instead of a container of columns")
     columns = np.array(list(row))
     if columns.size and (columns.dtype.kind not in "iu" or any(type(c) is bool for c in row)):
         raise TypeError(f"exclude: user {user} has {next(iter(row))!r}: columns are whole numbers")

@@ -8,16 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from toplist import parallel
 from toplist.checks import choice
 from toplist.inputs.flatten import name_user
 from toplist.matching.match import match
-from toplist.scores import columns_to_leave_out
+from toplist.scores import columns_to_leave_out, refuse_nan, run_blocks
 
 TIES = ("order", "best", "worst", "average")
-
-# Scores in a block: 2^22 of them are some milliseconds of work.
-BLOCK = 1 << 22
 
 
 def ranks_of(
@@ -119,17 +115,11 @@ def _of_scores(
 
     def block(lo: int, hi: int) -> None:
         items, offsets, _ = excluded.block(lo, hi)
-        row, column = kernels.place(
-            *(scores[lo:hi].astype(dtype, copy=False), held[lo:hi]),
-            *(items, offsets),
-            *(np.zeros(n_items, np.uint8), *counts[:, lo:hi]),
-        )
-        if row >= 0:
-            raise ValueError(f"scores: user {lo + row}, item {column} is NaN, which has no rank")
+        part, banned = scores[lo:hi].astype(dtype, copy=False), np.zeros(n_items, np.uint8)
+        nan = kernels.place(part, held[lo:hi], items, offsets, banned, *counts[:, lo:hi])
+        refuse_nan(nan, lo)
 
-    bounds = parallel.bounds(np.arange(n_users + 1) * max(n_items, 1), BLOCK)
-    for _ in parallel.run(block, bounds, n_threads):
-        pass
+    run_blocks(block, n_users, n_items, n_threads)
     return rank_among(counts, ties)
 
 

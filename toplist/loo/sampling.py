@@ -24,7 +24,7 @@ from toplist.loo.ranks import TIES, columns_of, rank_among
 from toplist.matching.hits import Hits
 from toplist.metrics.definitions import Metric
 from toplist.results.result import TopKResult
-from toplist.scores import columns_to_leave_out
+from toplist.scores import columns_to_leave_out, refuse_nan
 
 # Candidates in a block, and so the most scores that a scoring function returns at once.
 BLOCK = 1 << 20
@@ -94,11 +94,9 @@ def negatives(
 
     def block(lo: int, hi: int) -> None:
         items, offsets, _ = excluded.block(lo, hi)
+        room = np.zeros(n_items, np.uint8), np.empty(n_items)
         user = sampling.draw(
-            *(keys[lo:hi], word, held[lo:hi]),
-            *(items, offsets),
-            *(cumulative, np.zeros(n_items, np.uint8), np.empty(n_items)),
-            out[lo:hi],
+            keys[lo:hi], word, held[lo:hi], items, offsets, cumulative, *room, out[lo:hi]
         )
         if user >= 0:
             name = lo + user if users is None else repr(users[lo + user])
@@ -266,7 +264,7 @@ def _ranked(scores: NDArray[Any], items: NDArray[np.int64], lo: int, ties: str) 
     """Return the rank of the first of each row's candidates."""
     if scores.dtype.kind == "f" and np.isnan(scores).any():
         row, column = np.argwhere(np.isnan(scores))[0]
-        raise ValueError(f"scores: user {lo + row}, item {items[row, column]} is NaN, without rank")
+        refuse_nan((row, items[row, column]), lo)
     own, others = scores[:, :1], scores[:, 1:]
     equal = others == own
     above = np.sum(others > own, axis=1)
