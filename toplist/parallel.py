@@ -1,8 +1,8 @@
-"""Fixed blocks of users over a pool of threads.
+"""Blocks of users, run by a pool of threads.
 
-Where a block ends follows from the data alone, never from the number of threads, so sums over
-blocks come out the same for any number. The pool lives for one call (0.1 ms): one kept between
-calls would hang a forked child.
+The blocks depend on the data only, never on the number of threads, so sums over blocks are the same
+for any number. The pool is made for one call (0.1 ms): one kept between calls would hang a forked
+child.
 """
 
 import os
@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 T = TypeVar("T")
 
-# 2^20 ids are 8 MB, a millisecond or two of work: 2^18 took 1.2 x as long in all (handing out a
-# block costs some 50 microseconds), 2^22 1.1 x (too few blocks to share out evenly).
+# 2^20 ids are 8 MB, a millisecond or two of work: 2^18 took 1.2 x as long in all (starting a block
+# costs some 50 microseconds), 2^22 1.1 x (too few blocks to share evenly).
 BLOCK = 1 << 20
 
 
@@ -26,9 +26,9 @@ def bounds(work: NDArray[np.int64], size: int = BLOCK) -> list[tuple[int, int]]:
     Parameters
     ----------
     work : (n_users + 1,) int64
-        Work up to each user, never falling (offsets are such an array).
+        Work before each user, and in all, in ascending order (such as offsets).
     size : int
-        Units of work in a block; a user is never divided.
+        Units of work in a block; a user is never split.
 
     Returns
     -------
@@ -68,20 +68,20 @@ def run(
 
 
 def ahead(function: Callable[[int], T], steps: Iterable[int], n_threads: int | None) -> Iterator[T]:
-    """Yield ``function(step)`` in order, each being made while the one before is looked at."""
+    """Yield ``function(step)`` in order; the next one is computed while one is used."""
     if (available_cpus() if n_threads is None else n_threads) == 1:
         yield from map(function, steps)
         return
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(1) as pool:
-        coming = None
+        following = None
         for step in steps:
-            made, coming = coming, pool.submit(function, step)
-            if made is not None:
-                yield made.result()
-        if coming is not None:
-            yield coming.result()
+            ready, following = following, pool.submit(function, step)
+            if ready is not None:
+                yield ready.result()
+        if following is not None:
+            yield following.result()
 
 
 def available_cpus() -> int:

@@ -1,11 +1,12 @@
-"""Every compiled loop: plain arrays in, plain arrays out.
+"""The compiled loops: plain arrays in, plain arrays out.
 
-The only place that imports numba, and loaded on first use, so that ``import toplist`` and the
-command line's help stay light. `join` turns ids into hits, `curves` hits into numbers.
+This package alone imports numba, and is loaded on first use, so that ``import toplist`` and the
+command line's help stay fast. `join` turns ids into hits, `curves` hits into numbers.
 
-Each kernel has one signature: another width, stride or read-only flag would compile it again. So a
-parameter annotated with a dtype is an input, which is converted before the call: contiguous,
-read-only, of that dtype. No ``parallel=True``: it kills a forked child and aborts when two threads
+Another width, stride or read-only flag of an argument would compile a kernel again, so each kernel
+has one signature. A parameter annotated with a dtype is an input: it is converted before the call,
+to a contiguous, read-only array of that dtype. Parameters without annotation are scalars, or arrays
+that the kernel writes. No ``parallel=True``: it kills a forked child and aborts when two threads
 call it; blocks of users over threads do the same work (`toplist.parallel`). Ranks count from 1, as
 in the formulas; positions in arrays from 0.
 """
@@ -42,8 +43,8 @@ class Kernel:
 def kernel(function: Any) -> Any:
     """Compile a function on its first call, without the interpreter lock, cached where possible.
 
-    Annotate inputs with their dtype (``np.generic``: any). A function without annotations is
-    called by other kernels only.
+    Annotate input arrays with their dtype (``np.generic``: any). A function without annotations
+    is called by other kernels only.
     """
     return Kernel(function) if function.__annotations__ else _compiled(function)
 
@@ -52,12 +53,12 @@ def _compiled(function: Any) -> Any:
     options = {"nogil": True, "error_model": "numpy"}
     try:
         return numba.njit(cache=True, **options)(function)
-    except RuntimeError:  # read-only install and no home: nowhere to keep the compiled code
+    except RuntimeError:  # read-only install and no home: no folder for the compiled code
         return numba.njit(**options)(function)
 
 
 def _readonly(array: ArrayLike, dtype: DTypeLike) -> NDArray[Any]:
-    """Return `array` contiguous, not writable, and of one width: no copy where it is so already."""
+    """Return `array` contiguous, read-only and of one dtype; a copy only where needed."""
     view = np.ascontiguousarray(array, dtype).view()
     view.flags.writeable = False
     return view

@@ -1,4 +1,4 @@
-"""From hits to numbers: histograms over users, and the curves of each user."""
+"""From hits to numbers: histograms over users; values of each user, at one k or at every k."""
 
 import numpy as np
 
@@ -29,8 +29,8 @@ def tally(
     codes, discounts : int64 (m,), float64 (m, K)
         The sums over hits whose squares are wanted: how hits count, and the discount at each rank.
     counts : int64 (n_rows, K, 3), added to
-        Per row and rank: number of hits, sum of their j, number of first hits. (Side by side: a
-        hit then touches one line of the cache, not three.)
+        Per row and rank: number of hits, sum of their j, number of first hits. (The three are
+        neighbours, so that a hit touches one line of the cache, not three.)
     squares : float64 (n_rows, K, m), added to
         Per row and rank: by how much hits at that rank raise the sum of the squared sums.
     """
@@ -144,8 +144,8 @@ def graded_curves(
 ):
     """As `curves`, for hits with gains.
 
-    With `ideal`, `divisors` (n_rows, K) holds numbers of places: a value is divided by what the
-    user's best gains would earn on that many. `discount` reaches down to the last such place.
+    With `ideal`, `divisors` (n_rows, K) holds numbers of ranks: a value is divided by the DCG of
+    the user's best gains at that many ranks. `discount` reaches to the largest such number.
     """
     earned = np.zeros(len(discount) + 1)
     for u in range(len(rows)):
@@ -157,7 +157,7 @@ def graded_curves(
             first = ideal_offsets[u] - ideal_offsets[0]
             n_best = ideal_offsets[u + 1] - ideal_offsets[u]
             for i in range(len(discount)):
-                # places past the last relevant item hold items of gain 1, as without grades
+                # ranks after the last relevant item count with gain 1, as without grades
                 gain = ideal_gains[first + i] if i < n_best else 1.0
                 earned[i + 1] = earned[i] + gain / discount[i]
         start = offsets[u] - offsets[0]

@@ -1,4 +1,4 @@
-"""How often items are listed: the items at every rank, and what follows from them at every k."""
+"""How often items are listed: the items at each rank, their concentration and entropy."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ RANKS = 16
 
 @kernel
 def at_ranks(codes: np.int64, offsets: np.int64, lengths: np.int64, first, out):
-    """Write the items that stand at `RANKS` ranks, one row per rank; below 0 for none.
+    """Write the items at `RANKS` consecutive ranks, one row per rank; below 0 for none.
 
     Parameters
     ----------
@@ -41,12 +41,12 @@ def at_ranks(codes: np.int64, offsets: np.int64, lengths: np.int64, first, out):
 
 @kernel
 def concentrate(items: np.int32, counts: np.int32, at, reach, sums):
-    """Count more listings of items, and follow what coverage and Gini's index need.
+    """Count more listings of items, and update the sums that coverage and Gini's index need.
 
     Parameters
     ----------
     items, counts : int32
-        The items at a rank, and how often each of them stands there; no counts: once each time.
+        The items at a rank, and how often each of them is listed there; no counts: once each.
         Items below 0 are left out.
     at : int32 (n_items,), written
         How often an item is listed so far.
@@ -66,7 +66,7 @@ def concentrate(items: np.int32, counts: np.int32, at, reach, sums):
     if len(counts) == 0:
         for item in items:
             if item >= 0:
-                m = np.uint32(at[np.uint32(item)] + 1)  # unsigned: no place is counted from the end
+                m = np.uint32(at[np.uint32(item)] + 1)  # unsigned: no check for negative indices
                 at[np.uint32(item)] = m
                 here = reach[m]
                 reach[m] = here + 1
@@ -93,8 +93,8 @@ def concentrate(items: np.int32, counts: np.int32, at, reach, sums):
 def entropy(reach: np.int64, total):
     """Return the entropy, in nats, of the counts whose numbers of items `reach` holds.
 
-    `reach` never rises, and it falls at the counts that occur: a search that doubles its steps
-    finds them, so that the cost is of the few counts that occur, not of the largest.
+    `reach` never rises, and it falls at the counts that occur. A search that doubles its steps
+    finds them, so the cost grows with the number of distinct counts, not with the largest.
     """
     found, m = 0.0, 1
     while reach[m] > 0:

@@ -1,4 +1,4 @@
-"""Long tables become lists: numbering of users, and rows put in their places."""
+"""Integers to numbers by a hash table, and rows of long tables put in lists."""
 
 import numpy as np
 
@@ -13,15 +13,12 @@ def number(codes: np.int64, table, known, n_known, rows):
     Parameters
     ----------
     codes : int64
-    table : int64 (a power of two, over twice what will be known), -1 where free; written
+    table : int64 (a power of two, more than twice the distinct codes), -1 where free; written
         Open addressing: numbers of the known codes.
     known : int64, written
-        The codes by number.
+        The codes by number; `n_known` of them are there on entry.
     """
-    bits = 0
-    while 1 << bits < len(table):
-        bits += 1
-    shift, last = np.uint64(64 - bits), np.uint64(len(table) - 1)
+    shift, last = _shift(table), np.uint64(len(table) - 1)
     previous = -1
     for i in range(len(codes)):
         code = codes[i]
@@ -38,6 +35,29 @@ def number(codes: np.int64, table, known, n_known, rows):
         previous = table[slot]
         rows[i] = previous
     return n_known
+
+
+@kernel
+def find(codes: np.int64, table: np.int64, known: np.int64, out):
+    """Fill `out` with the number of each code, -1 for codes that have none.
+
+    `table` and `known` are as `number` leaves them.
+    """
+    shift, last = _shift(table), np.uint64(len(table) - 1)
+    for i in range(len(codes)):
+        slot = (np.uint64(codes[i]) * GOLDEN) >> shift
+        while table[slot] >= 0 and known[table[slot]] != codes[i]:
+            slot = (slot + np.uint64(1)) & last
+        out[i] = table[slot]
+
+
+@kernel
+def _shift(table):
+    """Return by how much a hash is shifted to give a slot of the table."""
+    bits = 0
+    while 1 << bits < len(table):
+        bits += 1
+    return np.uint64(64 - bits)
 
 
 @kernel
@@ -58,7 +78,7 @@ def gather(starts: np.int64, lengths: np.int64, targets: np.int64, entries: np.i
 
 @kernel
 def ranks_in_order(ranks: np.int64, offsets: np.int64):
-    """Return whether the ranks of every list are 1..n as they stand."""
+    """Return whether the ranks of every list are 1, 2, ..., n in this order."""
     wrong = 0
     for row in range(len(offsets) - 1):
         before = offsets[row] - 1
@@ -102,7 +122,7 @@ def place_in_order(rows: np.int64, items: np.int64, values: np.float64, ends, ou
 
 @kernel
 def scores_in_order(scores: np.float64, offsets: np.int64):
-    """Return whether the scores of every list fall as they stand; a NaN is out of order."""
+    """Return whether the scores of every list never rise; a NaN is out of order."""
     wrong = 0
     for row in range(len(offsets) - 1):
         start, end = offsets[row], offsets[row + 1]
@@ -115,7 +135,7 @@ def scores_in_order(scores: np.float64, offsets: np.int64):
 
 @kernel
 def sort_by_score(offsets: np.int64, scores: np.float64, items):
-    """Order every list by score, falling; equal scores keep their order.
+    """Order every list by score, highest first; equal scores keep their order.
 
     Returns
     -------
@@ -133,20 +153,3 @@ def sort_by_score(offsets: np.int64, scores: np.float64, items):
             order = np.argsort(-scores[start:end], kind="mergesort")
             items[start:end] = items[start:end][order]
     return -1
-
-
-@kernel
-def find(codes: np.int64, table: np.int64, known: np.int64, out):
-    """Fill `out` with the place of each code in `known`, -1 where it is none of them.
-
-    `table` is the open-addressing table that `grouping.number` made of `known`.
-    """
-    bits = 0
-    while 1 << bits < len(table):
-        bits += 1
-    shift, last = np.uint64(64 - bits), np.uint64(len(table) - 1)
-    for i in range(len(codes)):
-        slot = (np.uint64(codes[i]) * GOLDEN) >> shift
-        while table[slot] >= 0 and known[table[slot]] != codes[i]:
-            slot = (slot + np.uint64(1)) & last
-        out[i] = table[slot]

@@ -1,4 +1,4 @@
-"""The rows of a log, put in the order of time within every user."""
+"""Rows of a log: ordered by time within every user, repeats counted."""
 
 import numpy as np
 

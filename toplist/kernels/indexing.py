@@ -1,4 +1,4 @@
-"""Ranked lists as indices of a catalogue: looking ids up, and looking for what does not belong."""
+"""Ranked lists as indices of a catalogue: unknown items and repeats, counted or replaced."""
 
 import numpy as np
 
@@ -7,19 +7,19 @@ from toplist.kernels import kernel
 
 @kernel
 def inspect(codes: np.int64, offsets: np.int64, lengths: np.int64, n_items, last):
-    """Count the codes that are no index of the catalogue, and those that stand in a list twice.
+    """Count the codes that are no index of the catalogue, and repeats within a list.
 
     Parameters
     ----------
     codes : int64
-        The codes of a block of users; user u's are the `lengths[u]` from `offsets[u] - offsets[0]`.
+        The codes of a block of users; user u has `lengths[u]` from `offsets[u] - offsets[0]` on.
     last : int32 (n_items,), -1; written
-        The user whose list held the item last.
+        The last user whose list held the item.
 
     Returns
     -------
     tuple of int
-        Number of unknown places; the first one's user and place; the same three of repeats.
+        Number of unknown codes, user and position of the first; the same three of repeats.
     """
     n_unknown, unknown_user, unknown_place = 0, -1, -1
     n_repeats, repeat_user, repeat_place = 0, -1, -1

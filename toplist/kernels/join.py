@@ -1,4 +1,8 @@
-"""The join: ranked ids and relevant ids become hits."""
+"""The join of ranked ids and relevant ids to hits, and what it needs of both sides.
+
+`join` takes any truths, `seek` truths of one id (leave-one-out), which is faster. `trim` removes
+padding, `two_grades` and `ideals` are about truths with grades.
+"""
 
 from typing import Any
 
@@ -8,9 +12,10 @@ from numpy.typing import NDArray
 from toplist.kernels import kernel
 from toplist.kernels.hashing import GOLDEN
 
-# 4,096 slots of two bytes stay in the first-level cache beside the ids that stream through.
+# 4,096 slots of two bytes fit in the first-level cache together with the ids that are read.
 SLOT_BITS = 12
-# Lists up to here are searched for repeats by the places their ids leave, longer ones by hashing.
+# Lists up to this length are searched for repeats by `_repeats`, longer ones by hashing, as are
+# lists with more than so many suspects.
 SHORT = 2048
 MOST_SUSPECTS = 64
 
@@ -58,13 +63,13 @@ def join(
     truths, truth_offsets : int64 arrays
         The relevant ids of the same users, in the same form. Repeats count once.
     gains : float64 array
-        What each relevant id is worth, or nothing where all are worth 1.
+        The gain of each relevant id; empty where every gain is 1.
     distinct : bool
-        Whether to make sure that no list holds an id twice.
+        Whether to check that no list holds an id twice.
     tables : tuple from `tables_for`
-        Room to work in. (Made there, since numba takes long to compile an allocation.)
+        Work arrays. (Made there, since numba takes long to compile an allocation.)
     ranks : int32 array, written
-        Ranks of the hits, one user after another, rising.
+        Ranks of the hits, one user after another, in ascending order.
     hit_gains : float64 array, written
         Gains of the hits, where there are gains.
     n_hits, n_relevant : int64 arrays, written
@@ -151,13 +156,13 @@ def _place_shift(n):
 
 @kernel
 def _repeats(listed, hashes, places, suspects, table):
-    """Return whether an id stands in the list twice.
+    """Return whether an id is in the list twice.
 
-    Every id leaves its position in a place of its own, or so it seems: an id that does not find
-    its position there again shares the place with another id, perhaps an equal one. With n^2 / 4
-    places (8 kB for a list of 100, so that they stay in the first-level cache) there are two such
-    suspects in a list, and only they are compared. Per id: 1.0 ns; marks of who was there, and
-    hashing of each list with a shared place, took 1.6; to hash on the fly, twice, took 1.3.
+    Every id writes its position to the slot of its hash. An id that does not find its position
+    there afterwards shares the slot with another id, perhaps an equal one. With n^2 / 4 slots (8 kB
+    for a list of 100, which fits in the first-level cache) a list has about two such suspects, and
+    only they are compared. Per id: 1.0 ns. Marking slots by user, and hashing each list that shares
+    a slot, took 1.6; computing the hashes twice instead of keeping them took 1.3.
     """
     n = np.uint64(len(listed))
     if n > np.uint64(SHORT):
@@ -184,7 +189,7 @@ def _repeats(listed, hashes, places, suspects, table):
 
 @kernel
 def _repeats_hashed(listed, table):
-    """Return whether an id stands in the list twice, by open addressing."""
+    """Return whether an id is in the list twice, by open addressing."""
     bits = 1
     while 1 << bits <= len(listed):
         bits += 1
@@ -204,7 +209,10 @@ def _repeats_hashed(listed, table):
 
 @kernel
 def trim(ids: np.int64, offsets: np.int64, lengths: np.int64, padding):
-    """Return lengths without `padding` at the end; the first (user, position) before an id."""
+    """Return the lengths without `padding` at the end.
+
+    Also the first (user, position) where padding comes before an id, or (-1, -1).
+    """
     trimmed = np.empty(len(lengths), np.int64)
     for u in range(len(lengths)):
         end = offsets[u] + lengths[u]
@@ -219,7 +227,7 @@ def trim(ids: np.int64, offsets: np.int64, lengths: np.int64, padding):
 
 @kernel
 def two_grades(truths: np.int64, offsets: np.int64, grades: np.float64):
-    """Return the position of an id that stands in a ground truth with another grade; else -1."""
+    """Return the position of an id that is in its ground truth with another grade, too; else -1."""
     for u in range(len(offsets) - 1):
         start, end = offsets[u], offsets[u + 1]
         order = np.argsort(truths[start:end], kind="mergesort") + start
@@ -232,7 +240,7 @@ def two_grades(truths: np.int64, offsets: np.int64, grades: np.float64):
 
 @kernel
 def ideals(truths: np.int64, offsets: np.int64, gains: np.float64, out):
-    """Fill `out` with the gains of each user's ideal list, distinct ids, best first; count them."""
+    """Fill `out` with each user's gains of distinct ids, highest first; return their number."""
     n = 0
     for u in range(len(offsets) - 1):
         start, end = offsets[u] - offsets[0], offsets[u + 1] - offsets[0]
@@ -263,17 +271,17 @@ def seek(
     n_hits,
     n_relevant,
 ):
-    """Fill `ranks`, `n_hits` and `n_relevant` as `joining.join` does.
+    """Fill `ranks`, `n_hits` and `n_relevant` as `join` does, for truths of at most one id.
 
     Parameters
     ----------
     items, offsets, lengths, truths, truth_offsets : int64 arrays
-        As in `joining.join`; a truth holds one id, or none.
+        As in `join`; a truth holds one id, or none.
     distinct : bool
-        Whether to make sure that no list holds an id twice.
-    tables : tuple from `joining.tables_for`
+        Whether to check that no list holds an id twice.
+    tables : tuple from `tables_for`
     ranks : int32 array, written
-        Room for one rank per user; the hits stand first, one user after another.
+        Room for one rank per user; the hits come first, one user after another.
     n_hits, n_relevant : int64 arrays, written
 
     Returns
@@ -283,8 +291,8 @@ def seek(
 
     Notes
     -----
-    The comparison has no branch, so that it runs at the speed of reading: 0.3 ns per id on one
-    thread, a fifth of the general join. The check for repeats takes 1.0 more.
+    The comparison has no branch, so it runs at the speed of reading: 0.3 ns per id on one thread,
+    a fifth of the general join. The check for repeats takes 1.0 more.
     """
     suspects, hashes, places, table = tables[4:]
     total = 0

@@ -1,4 +1,4 @@
-"""Distances between the items of one list, averaged over pairs, at every k."""
+"""Values of lists at every k: means of item values, mean distances of pairs; moments over users."""
 
 import numpy as np
 
@@ -11,9 +11,9 @@ def mean_cosine(
 ):
     """Fill `out` (users, K) with the mean of 1 - cosine over pairs of the first k items.
 
-    `units` (n_items, d) are vectors of length 1 or 0. The pairs that an item makes with those
-    before it are one product, with the sum of their vectors. Codes below 0 are left out; `single`
-    is the value of one item, NaN that of none.
+    `units` (n_items, d) are vectors of length 1 or 0. The cosines of an item with all items before
+    it are one product, with the sum of their vectors. Codes below 0 are left out; `single` is the
+    value of a list of one item; without items it is NaN.
     """
     before = np.zeros(units.shape[1])
     for u in range(len(lengths)):
@@ -79,9 +79,9 @@ def _mean(total, n, single):
 
 @kernel
 def means(codes: np.int64, offsets: np.int64, lengths: np.int64, values: np.float64, out):
-    """Fill `out` (users, K) with the mean value of the items at the first k places of each list.
+    """Fill `out` (users, K) with the mean value of the first k items of each list.
 
-    Codes below 0 are left out; NaN where there is nothing yet.
+    Codes below 0 are left out; NaN where no item is left.
     """
     for u in range(len(lengths)):
         begin = offsets[u] - offsets[0]
@@ -95,7 +95,7 @@ def means(codes: np.int64, offsets: np.int64, lengths: np.int64, values: np.floa
 
 @kernel
 def moments(values: np.float64, users, mean, deviation):
-    """Fill what the mean and the spread over users follow from, at every k; NaN is left out.
+    """Compute number, mean and sum of squared deviations over users at every k, without NaN.
 
     Parameters
     ----------

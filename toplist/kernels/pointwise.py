@@ -1,4 +1,4 @@
-"""Predicted values: pairs won by positives, of all rows or user by user, and sums of losses."""
+"""Predicted values: pairs won by positives, of all rows or per user, and sums of losses."""
 
 import numpy as np
 
@@ -64,7 +64,8 @@ def place_by_label(rows: np.int64, positive: np.bool_, predictions: np.float64, 
 def wins_by_user(offsets: np.int64, negatives: np.int64, predictions, twice):
     """Fill `twice` with the `wins` of each user of a block; sorts their predictions.
 
-    `negatives` says where the negatives of each user start, all from ``offsets[0]`` on.
+    `negatives` holds where the negatives of each user start; all positions count from
+    ``offsets[0]``.
     """
     for u in range(len(twice)):
         start, end = offsets[u] - offsets[0], offsets[u + 1] - offsets[0]
@@ -80,8 +81,8 @@ def wins_by_user(offsets: np.int64, negatives: np.int64, predictions, twice):
 def loss(kind, labels: np.float64, predictions: np.float64, weights: np.float64, clip):
     """Return the sum of the losses of all rows, and of their weights (none: 1 each).
 
-    Added up in two floats, the second of which holds what the first has rounded off, so that
-    the order of the rows leaves no trace.
+    Added up in two floats: the second holds what the first has rounded off, so that the order of
+    the rows does not matter.
     """
     total, rest, weight, weight_rest = 0.0, 0.0, 0.0, 0.0
     for i in range(len(labels)):
@@ -98,7 +99,7 @@ def loss(kind, labels: np.float64, predictions: np.float64, weights: np.float64,
             x *= w
         total, rest = _add(total, rest, x)
         weight, weight_rest = _add(weight, weight_rest, w)
-    # beside an infinite loss there is no rest
+    # with an infinite loss the rest is NaN
     return (total if np.isinf(total) else total + rest), weight + weight_rest
 
 

@@ -1,12 +1,12 @@
-"""Candidates drawn at random for every user, without an item twice."""
+"""Candidates drawn at random for every user, without replacement."""
 
 import numpy as np
 
 from toplist.kernels import kernel
 from toplist.kernels.hashing import mix
 
-# Draws per wanted item before the remaining items are ordered instead: where few are left, or
-# few have nearly all the weight, drawing again and again would not end.
+# Draws per wanted item; after them the rest is drawn in one pass (`_finish`). Where few items are
+# left, or few have nearly all the weight, drawing again and again would not end.
 PATIENCE = 16
 
 
@@ -27,7 +27,7 @@ def draw(
     Parameters
     ----------
     keys : uint64 (n_users,)
-        What a user draws by. Random numbers are hashes of seed, key and a counter.
+        A key per user. Random numbers are hashes of seed, key and a counter.
     seed : uint64
     held : int64 (n_users,)
         The held-out items, never drawn.
@@ -76,10 +76,10 @@ def draw(
 
 @kernel
 def _finish(key, counter, cumulative, banned, times, out, found):
-    """Draw the rest in one pass; return how many there are in all.
+    """Draw the rest in one pass; return the number of all items drawn.
 
-    Of waiting times that are exponential, an item's with its weight as rate, the shortest come
-    from items drawn one by one in proportion to weight (Efraimidis and Spirakis 2006).
+    Every item gets an exponential waiting time with its weight as rate. In order of these times
+    the items are as if drawn one by one in proportion to weight (Efraimidis and Spirakis 2006).
     """
     for item in range(len(cumulative)):
         weight = cumulative[item] - (cumulative[item - 1] if item else 0.0)

@@ -1,10 +1,10 @@
-"""From scores to ranks: the best k items of each row, and gains averaged over ties."""
+"""From scores to ranks: the best k items of a row, DCG averaged over ties, the rank of one item."""
 
 import numpy as np
 
 from toplist.kernels import kernel
 
-# So many scores are compared with the threshold at a time, without a branch.
+# Number of scores that are compared with the threshold at a time, without a branch.
 STRIDE = 64
 
 
@@ -29,7 +29,7 @@ def top_k(scores: np.generic, excluded: np.int64, offsets: np.int64, banned, bes
     Returns
     -------
     row, column
-        Of the first NaN met among the scores compared, or (-1, -1).
+        Of the first NaN found among the scores compared, or (-1, -1).
     """
     for r in range(len(scores)):
         row, items = scores[r], out[r]
@@ -37,7 +37,7 @@ def top_k(scores: np.generic, excluded: np.int64, offsets: np.int64, banned, bes
         for e in range(first, last):
             banned[excluded[e]] = 1
         n = 0
-        # From the last column on, so that an equal score met later never displaces one.
+        # From the last column on: an equal score that comes later never replaces one.
         end = len(row)
         while end > 0:
             begin = max(0, end - STRIDE)
@@ -161,7 +161,7 @@ def place(
     tied,
     tied_before,
 ):
-    """Count the items that stand above the held-out item of each row, and those tied with it.
+    """Count the items above the held-out item of each row, and those tied with it.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Hashing and numbering of strings, given as bytes."""
+"""Hashing and numbering of strings, given as bytes; no Python object per string."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from toplist.kernels.hashing import GOLDEN
 
 @kernel
 def hash_of(text, start, end):
-    """Return a hash (uint64) of some bytes: eight at a time, a multiplication and a shift."""
+    """Return a hash (uint64) of ``text[start:end]``: a multiplication and a shift per 8 bytes."""
     hashed = np.uint64(end - start) * GOLDEN
     at = start
     while at + 8 <= end:
@@ -28,7 +28,7 @@ def hash_of(text, start, end):
 
 @kernel
 def equal(text, start, end, other, other_end):
-    """Return whether two stretches of bytes are the same."""
+    """Return whether two ranges of bytes are equal."""
     if end - start != other_end - other:
         return False
     for i in range(end - start - 1, -1, -1):  # ids differ at their ends
@@ -60,12 +60,13 @@ def number_strings(
     table : int64 (a power of two), -1 where free; written
         Open addressing: numbers of the known strings.
     first, hashes : (at least half of the table,), written
-        Where each known string stands first, and its hash.
+        The first position of each known string, and its hash.
 
     Returns
     -------
     int, int
-        Where it stopped since the table is half full, else the end; and how many are known.
+        The string at which it stopped because the table is half full, else the number of
+        strings; and the number of known strings.
     """
     last = np.uint64(len(table) - 1)
     for i in range(begin, len(starts)):
