@@ -417,7 +417,7 @@ def test_order(good, bad):
     assert line.startswith("recs.csv:1: neither rank nor score")
     assert "--order file" in line
     line = bad("eval", "recs.csv", "truth.csv", "--order", "file")
-    assert line.startswith("recs.csv: user 'u1' stands in line 2 and again in line 4")
+    assert line.startswith("recs.csv: user 'u1' is in line 2 and again in line 4")
     mean = evaluated(good, "recs.csv", "truth.csv", "--order", "file", "--in-memory")
     assert mean == pytest.approx(1 / 6)
 
@@ -493,7 +493,7 @@ def test_two_typed_files_keep_their_types(bad, good):
     put("ints.jsonl", objects(ints(RANKED)))
     put("texts.jsonl", objects({str(user): items for user, items in ints(RELEVANT).items()}))
     line = bad("eval", "ints.jsonl", "texts.jsonl")
-    assert "'user_id' holds ids of two kinds, '1' in texts.jsonl beside 1 in ints.jsonl" in line
+    assert "'user_id' holds ids of two kinds, '1' in texts.jsonl and 1 in ints.jsonl" in line
     put("mixed.jsonl", '{"user_id": 1, "item_id": ["98"]}\n')
     assert "two kinds" in bad("eval", "ints.jsonl", "mixed.jsonl")
 

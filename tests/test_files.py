@@ -64,9 +64,11 @@ def test_extension_names_the_format(extension, format, packed):
 @pytest.mark.parametrize("name", ["a.txt", "a.gz", "a", "csv", ".csv.zip", "a.csv.gz.gz"])
 def test_unknown_extension(name):
     assert fault(format_of, name) == (
-        ": the extension names no format: use .csv, .tsv, .jsonl, .parquet, .run, .qrels, "
-        ".trec, text also with .gz, or --recs-format/--truth-format (format= in Python): csv, tsv, "
-        "jsonl, trec, parquet"
+        ": the extension names no format: use .csv, .tsv, .jsonl, .run, .qrels, .trec (all of "
+        "them also .gz), .parquet"
+    )
+    assert fault(read_truths, name).endswith(
+        ".parquet, or name it by format= (one of csv, tsv, jsonl, trec, parquet)"
     )
 
 
@@ -78,9 +80,9 @@ def test_format_overrides_the_extension(put):
 
 def test_wrong_options(put):
     path = put("lists.csv", "user_id,item_id\nann,tea\n")
-    with pytest.raises(ValueError, match=r"^format 'xml' is not valid: csv, tsv, jsonl, trec$"):
+    with pytest.raises(ValueError, match=r"^format='xml': choose from 'csv', 'tsv', 'jsonl'"):
         read_ranks(path, format="xml")
-    with pytest.raises(ValueError, match=r"^order 'rank' is not valid: 'file', or None for rank"):
+    with pytest.raises(ValueError, match=r"^order='rank': choose from 'file'$"):
         read_ranks(path, order="rank")
     with pytest.raises(ValueError, match=r"^columns: 'user' is none of user_id, item_id, rank"):
         read_truths(path, columns={"user": "user_id"})
@@ -145,7 +147,7 @@ def test_order_file(put):
 
 def test_neither_rank_nor_score(put):
     reason = (
-        ":1: neither rank nor score, --order file takes the items as they come; "
+        ":1: neither rank nor score, order='file' takes the items as they come; "
         "columns found: ['user_id', 'item_id']"
     )
     assert fault(read_ranks, put("a.csv", "user_id,item_id\nu,a\n")) == reason
@@ -362,30 +364,30 @@ def test_absent_columns(put):
     path = put("a.csv", "userId,item_id,rank\nu,a,1\n")
     found = "; columns found: ['userId', 'item_id', 'rank']"
     assert fault(read_ranks, path) == (
-        ":1: no column 'user_id', --columns user_id=NAME names another" + found
+        ":1: no column 'user_id', columns={'user_id': 'NAME'} names another" + found
     )
     columns = {"user_id": "userId", "item_id": "movie"}
     assert fault(read_ranks, path, columns=columns) == (
-        ":1: no column 'movie', --columns item_id=NAME names another" + found
+        ":1: no column 'movie', columns={'item_id': 'NAME'} names another" + found
     )
     columns = {"user_id": "userId", "score": "points"}
     assert fault(read_ranks, path, columns=columns) == (
-        ":1: no column 'points', --columns score=NAME names another" + found
+        ":1: no column 'points', columns={'score': 'NAME'} names another" + found
     )
     columns = {"user_id": "userId", "relevance": "grade"}
     assert fault(read_truths, path, columns=columns) == (
-        ":1: no column 'grade', --columns relevance=NAME names another" + found
+        ":1: no column 'grade', columns={'relevance': 'NAME'} names another" + found
     )
     path = put("a.jsonl", lines({"user_id": 1, "item_id": 2}, {"user": 1, "item_id": 3}))
     assert fault(read_truths, path) == (
-        ":2: no column 'user_id', --columns user_id=NAME names another; "
+        ":2: no column 'user_id', columns={'user_id': 'NAME'} names another; "
         "columns found: ['user', 'item_id']"
     )
 
 
 def test_column_twice(put):
     assert fault(read_truths, put("a.csv", "user_id,item_id,item_id\nu,a,b\n")) == (
-        ":1: a column stands twice in the header: ['user_id', 'item_id', 'item_id']"
+        ":1: two columns 'item_id'; columns found: ['user_id', 'item_id', 'item_id']"
     )
     assert read_truths(put("a.csv", "user_id,x,item_id,x\nu,1,a,2\n")) == {"u": {"a"}}
 

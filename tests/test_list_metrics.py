@@ -264,10 +264,10 @@ def test_text_columns(tmp_path):
     path = tmp_path / "items.csv"
     path.write_text("\ufeffitem_id,count\n\na,1\na,2\n", encoding="utf-8")
     assert tables.catalogue(path) == ["a", "a"]
-    with pytest.raises(ValueError, match="item 'a' stands there twice"):
+    with pytest.raises(ValueError, match="item 'a' has two rows"):
         tables.item_counts(path)
     path.write_text("item_id\na\n")
-    with pytest.raises(ValueError, match="no column of features beside 'item_id'"):
+    with pytest.raises(ValueError, match="no column of features besides 'item_id'"):
         tables.features(path)
 
 

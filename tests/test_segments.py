@@ -165,7 +165,7 @@ def test_segments_on_the_command_line(cli):
     ("option", "status", "message"),
     [
         ("users.csv", 2, "write FILE:COLUMN"),
-        ("users.txt:a", 2, "names no table"),
+        ("users.txt:a", 2, "names no format"),
         ("users.csv:age", 1, "users.csv: no column 'age'; columns found: ['user_id', 'country']"),
         ("none.csv:age", 1, "none.csv: No such file"),
         ("recs.csv:rank", 0, ""),

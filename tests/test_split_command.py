@@ -91,7 +91,7 @@ def test_parquet(cli, folder):
     ("arguments", "status", "message"),
     [
         (["none.csv"], 1, "none.csv: No such file"),
-        (["log.txt"], 2, "log.txt: the extension names no table: use .csv"),
+        (["log.txt"], 2, "log.txt: the extension names no format: use .csv"),
         (["log.csv", "--columns", "who=x"], 2, "'who' is not a column to rename: user_id"),
         (["log.csv", "--columns", "timestamp=when"], 1, "log.csv: log has no column 'timestamp'"),
         (["log.csv", "--ratio", "2"], 1, "log.csv: ratio=2.0: a share between 0 and 1"),

@@ -278,7 +278,7 @@ def test_the_report_counts_the_traps():
         (([1], [2], [3]), {"seed": -1}, "seed must be a whole number from 0 on"),
         (([1], [2], [3]), {"min_history": -1}, "min_history must be a whole number from 0 on"),
         (([1], [2], [3]), {"columns": {"rank": "r"}}, "columns: 'rank' is none of user_id"),
-        ("log.xyz", {}, "log.xyz: the extension names no table"),
+        ("log.xyz", {}, "log.xyz: the extension names no format"),
     ],
 )
 def test_bad_logs_are_refused_in_one_line(log, options, message):

@@ -73,7 +73,7 @@ WRITERS = {
 def parts(request, monkeypatch):
     """Read files in large parts, and in parts of a few rows."""
     if request.param == "cut":
-        monkeypatch.setattr(batches, "TEXT", 8)
+        monkeypatch.setattr(batches, "ROWS", 8)
         monkeypatch.setattr(parquet, "IDS", 12)
         monkeypatch.setattr(streaming, "PATIENCE", 20)
         monkeypatch.setattr(streaming, "PART", 2)
@@ -123,16 +123,16 @@ def test_users_in_any_order(tmp_path, parts, order, write):
 
 def test_same_order_keeps_little(tmp_path, monkeypatch):
     """Two files in one order never hold more than a few parts, though users lack on both sides."""
-    monkeypatch.setattr(batches, "TEXT", 30)
+    monkeypatch.setattr(batches, "ROWS", 30)
     monkeypatch.setattr(streaming, "PATIENCE", 60)
     held = []
-    come = streaming._Join._come
+    join = streaming._Join._join
 
-    def watched(self, side, batch):
-        come(self, side, batch)
-        held.append(max(waiting.n_ids for waiting in self.waiting))
+    def watched(self, *part):
+        join(self, *part)
+        held.append(max(side.waiting.n_ids for side in (self.ranked, self.truth)))
 
-    monkeypatch.setattr(streaming._Join, "_come", watched)
+    monkeypatch.setattr(streaming._Join, "_join", watched)
     ranks = {user: [user % 7, 8 + user % 3, 20] for user in range(3000) if user % 300}
     truths = {user: [user % 7] for user in range(3000) if user % 301}
     files = (
@@ -160,7 +160,7 @@ def test_streams_are_memory(tmp_path_factory, population, data):
     truth.write_text("".join(json.dumps(row) + "\n" for row in rows))
     given_truths = {user: truths[user] for user in users}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(batches, "TEXT", data.draw(st.integers(1, 10)))
+        patch.setattr(batches, "ROWS", data.draw(st.integers(1, 10)))
         patch.setattr(streaming, "PATIENCE", data.draw(st.integers(0, 10)))
         result = tl.top_k_eval_files(
             recs, truth, 4, metrics=["map", "ndcg", "cg"], duplicates="first"
@@ -291,7 +291,7 @@ def test_a_user_split_over_distant_rows(bad, tmp_path, parts):
     rows = (tmp_path / "recs.csv").read_text()
     (tmp_path / "recs.csv").write_text(rows + "u3,i999,7\n")
     line = bad("recs.csv", "truth.csv")
-    assert line.startswith("recs.csv: user 'u3' stands in line 20 and again in line 242")
+    assert line.startswith("recs.csv: user 'u3' is in line 20 and again in line 242")
     assert "--in-memory" in line
     assert cli.main(["eval", "recs.csv", "truth.csv", "--in-memory", "-k", "3"]) == 0
 
@@ -305,7 +305,7 @@ def test_a_user_split_over_distant_rows_of_parquet(bad, tmp_path, parts, lists):
     pq.write_table(pyarrow.table(columns), "recs.parquet")
     (tmp_path / "truth.jsonl").write_text('{"user_id": 4, "item_id": [4]}\n')
     line = bad("recs.parquet", "truth.jsonl")
-    assert line.startswith("recs.parquet: user 4 stands in row 4 and again in row 30")
+    assert line.startswith("recs.parquet: user 4 is in row 4 and again in row 30")
     status = cli.main(["eval", "recs.parquet", "truth.jsonl", "--in-memory", "-k", "1"])
     assert status == (1 if lists else 0)  # two lists of one user are an error in memory too
 
@@ -406,7 +406,7 @@ def test_two_kinds_of_ids(bad, tmp_path, parts):
     write_jsonl(tmp_path / "recs.jsonl", {"a": [1]})
     write_jsonl(tmp_path / "truth.jsonl", {"a": ["1"]})
     line = bad("recs.jsonl", "truth.jsonl")
-    assert "'item_id' holds ids of two kinds, '1' in truth.jsonl beside 1 in recs.jsonl" in line
+    assert "'item_id' holds ids of two kinds, '1' in truth.jsonl and 1 in recs.jsonl" in line
 
 
 def test_an_item_twice_is_named_as_written(bad, tmp_path, parts):
@@ -470,7 +470,7 @@ class Terminal:
 
 def test_progress_is_shown_on_terminals_only(tmp_path, monkeypatch):
     pytest.importorskip("tqdm")
-    from toplist.files import progress, text
+    from toplist.files import lines, progress
 
     write_csv(tmp_path / "recs.csv", {f"u{u}": [f"i{i}" for i in range(10)] for u in range(1000)})
     write_csv(tmp_path / "truth.csv", {"u1": {"i1"}}, ranked=False)
@@ -480,7 +480,7 @@ def test_progress_is_shown_on_terminals_only(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "stderr", terminal)
     tl.top_k_eval_files(*files, 3)
     assert terminal.text == ""  # a fast call
-    monkeypatch.setattr(text, "MUCH", 1000)
+    monkeypatch.setattr(lines, "MUCH", 1000)
     tl.top_k_eval_files(*files, 3)
     assert "recs.csv" in terminal.text
     terminal.text = ""
@@ -538,7 +538,7 @@ def test_a_split_user_is_told_before_wrong_ranks(bad, tmp_path):
     columns = {"user_id": [1, 2, 3, 2], "item_id": [5, 6, 7, 8], "rank": [1, 2, 1, 1]}
     pq.write_table(pyarrow.table(columns), "r.parquet", row_group_size=2)
     (tmp_path / "t.jsonl").write_text('{"user_id": 2, "item_id": [8]}\n')
-    assert "user 2 stands in row 1 and again in row 3" in bad("r.parquet", "t.jsonl")
+    assert "user 2 is in row 1 and again in row 3" in bad("r.parquet", "t.jsonl")
     assert cli.main(["eval", "r.parquet", "t.jsonl", "--in-memory", "-k", "1"]) == 0
 
 

@@ -1,6 +1,9 @@
-"""Ranked lists and ground truths from files; texts written whole or not at all."""
+"""Ranked lists and ground truths from files; texts written as a whole or not at all."""
 
-from toplist.files.lists import COLUMNS, FORMATS, format_of, read_ranks, read_truths, write_text
+from toplist.files.formats import FORMATS, format_of
+from toplist.files.lists import read_ranks, read_truths
+from toplist.files.tables import write_text
+from toplist.inputs.options import COLUMNS
 
 __all__ = [
     "COLUMNS",

@@ -1,132 +1,184 @@
 """Files in parts: lists of complete users, one part after another, however long the file.
 
 A part ends where a user ends, so that it can be read like a table of its own. A user whose rows
-do not stand together has several lists; whoever knows all users finds out.
+are not together has several lists; only the caller, who knows the users of all parts, notices.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
 from operator import itemgetter
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from toplist.checks import prefixed
 from toplist.files import parquet
-from toplist.files.text import GRADE, NUMBER, Columns, Format, PathLike, Source, format_of, rows
+from toplist.files.formats import Columns, FileFormat, Id, PathLike, find_format
+from toplist.files.text import GRADE, NUMBER, Source, rows
 from toplist.inputs import tables
 from toplist.inputs.dataframes import PlainTable
 from toplist.inputs.factorize import Column
 from toplist.inputs.keyed import Keyed
+from toplist.inputs.lists import offsets_of
 from toplist.inputs.options import renamed
-from toplist.inputs.tables import Meet, Table
+from toplist.inputs.tables import Table
 
-TEXT = 1 << 17  # rows in a part of a text file: some 30 MB of Python objects
+ROWS = 1 << 17  # rows in a part of a text file: some 30 MB of Python objects
+
+U = TypeVar("U")
+# What makes something of the users of a part, given the row where each user's list begins.
+Meet = Callable[[Column, NDArray[np.int64]], U]
 
 
 class SplitUserError(ValueError):
-    """A user's rows do not stand together; raised by whoever knows all users."""
+    """The rows of a user are not together; raised by the caller who knows all users."""
 
 
-def _met(meet: Meet, first: int, users: Column, rows: NDArray[np.int64]) -> None:
-    meet(users, first + rows)
+@dataclass(frozen=True, eq=False)
+class Part(Generic[U]):
+    """The lists of some complete users, and what the caller made of these users."""
+
+    users: U
+    lists: Keyed
+
+    @property
+    def items(self) -> Column:
+        """The ids of the lists."""
+        return self.lists.items
+
+
+@dataclass(frozen=True)
+class _Run:
+    """Rows of one user that are together in a text file."""
+
+    user: Id
+    line: int
+    rows: list[Any]
 
 
 @dataclass(frozen=True)
 class Stream:
     """A file that is read part by part: of "ranks", or of "ground_truths".
 
-    An `order` of "file" takes ranked items as they stand.
+    With an `order` of "file", ranked items are in the order of the file.
     """
 
     path: PathLike
     side: str
-    format: Format = None
+    format: str | None = None
     columns: Columns = None
     order: str | None = None
 
     @property
-    def is_parquet(self) -> bool:
-        """Whether this is a Parquet file, or a folder of such."""
-        return (self.format or format_of(self.path)) == "parquet"
+    def kind(self) -> FileFormat:
+        """The format of the file."""
+        keyword = "recs_format" if self.side == "ranks" else "truth_format"
+        return find_format(self.path, self.format, keyword)
 
     @property
     def unit(self) -> str:
         """What the places of users count."""
-        return "row" if self.is_parquet else "line"
+        return "line" if self.kind.is_text else "row"
 
-    def parts(self, meet: Meet) -> Iterator[Keyed]:
-        """Yield the lists of the parts.
+    def whole(self) -> Keyed:
+        """Return all lists of a file that is not text, the rows of a user in any place."""
+        return self._read(self._table(parquet.read(self.path, renamed(self.columns))))
 
-        `meet` is told the users of each part first, with the line or the row of Parquet where
-        each user's list begins, and may refuse them.
+    def parts(self, meet: Meet[U]) -> Iterator[Part[U]]:
+        """Yield the parts of the file.
+
+        Parameters
+        ----------
+        meet : callable
+            Called for each part, before its items are read, with its users and the line (in
+            Parquet the row) where the list of each user begins. It returns what the part shall
+            have as `users`, such as their numbers, and may raise SplitUserError.
         """
-        yield from self._of_parquet(meet) if self.is_parquet else self._of_text(meet)
+        yield from self._parts_of_text(meet) if self.kind.is_text else self._parts_of_tables(meet)
 
-    def _of_parquet(self, meet: Meet) -> Iterator[Keyed]:
-        names, order = renamed(self.columns), self.order if self.side == "ranks" else None
-        in_file = partial(parquet.column_names, self.path)
-        tables = (
-            Table(frame, self.side, names, order, first, in_file)
-            for first, frame in parquet.parts(self.path, names)
-        )
+    def _parts_of_tables(self, meet: Meet[U]) -> Iterator[Part[U]]:
+        parts = parquet.parts(self.path, renamed(self.columns))
+        tables = (self._table(frame, first) for first, frame in parts)
         for table in tables:
             try:
-                yield self._read(table, partial(_met, meet, table.first))
+                yield self._part(table, partial(_shifted, meet, table.first))
             except SplitUserError:
                 raise
             except ValueError:
-                self._look_further(tables, meet)
+                self._find_split_user(tables, meet)
                 raise
 
-    def _look_further(self, tables: Iterator[Table], meet: Meet) -> None:
-        """Raise SplitUserError if a later part has one: it tells more of a list that is cut."""
+    def _find_split_user(self, tables: Iterator[Table], meet: Meet[U]) -> None:
+        """Raise SplitUserError if a later part has one: it explains a list that was cut in two."""
         for table in tables:
             try:
-                self._read(replace(table, order="file"), partial(_met, meet, table.first))
+                self._part(replace(table, order="file"), partial(_shifted, meet, table.first))
             except SplitUserError:
                 raise
             except (ValueError, TypeError):
                 continue
 
-    def _of_text(self, meet: Meet) -> Iterator[Keyed]:
-        wanted = ("relevance",) if self.side == "ground_truths" else ("rank", "score")
-        source = Source(self.path, self.format, self.columns, *(() if self.order else wanted))
-        limits = GRADE if self.side == "ground_truths" else NUMBER
-        part: list[tuple[Any, int, list[Any]]] = []  # user, line, rows
+    def _parts_of_text(self, meet: Meet[U]) -> Iterator[Part[U]]:
+        for runs, value in self._runs():
+            lines = np.array([run.line for run in runs], np.int64)
+            table = Table(_table_of_lists(runs, value), self.side, renamed(None))
+            yield self._part(table, partial(_at, meet, lines))
+
+    def _runs(self) -> Iterator[tuple[list[_Run], str | None]]:
+        """Yield the rows of some users, and the name of their values."""
+        ranked = self.side == "ranks"
+        wanted = ("rank", "score") if ranked else ("relevance",)
+        source = Source(self.path, self.kind, self.columns, *(() if self.order else wanted))
+        runs: list[_Run] = []
         size = 0
-        for user, group in groupby(rows(source, *limits), key=itemgetter(0)):
-            part.append((user, source.line, list(group)))
-            size += len(part[-1][2])
-            if size >= TEXT:
-                yield self._of_rows(part, source.value, meet)
-                part, size = [], 0
-        if part:
-            yield self._of_rows(part, source.value, meet)
+        for user, group in groupby(rows(source, NUMBER if ranked else GRADE), key=itemgetter(0)):
+            runs.append(_Run(user, source.line, list(group)))
+            size += len(runs[-1].rows)
+            if size >= ROWS:
+                yield runs, source.value
+                runs, size = [], 0
+        if runs:
+            yield runs, source.value
 
-    def _of_rows(
-        self, part: list[tuple[Any, int, list[Any]]], value: str | None, meet: Meet
-    ) -> Keyed:
-        lists = [[row for row in entries if row[1] is not None] for _, _, entries in part]
-        offsets = np.concatenate([[0], np.cumsum([len(entries) for entries in lists])])
-        data: dict[str, Any] = {
-            "user_id": [user for user, _, _ in part],
-            "item_id": (offsets, [row[1] for entries in lists for row in entries]),
-        }
-        if value is not None:
-            values = [row[2] for entries in lists for row in entries]
-            data[value] = (offsets, np.array(values, np.float64))
-        lines = np.array([line for _, line, _ in part], np.int64)
-        table = Table(PlainTable(data), self.side, renamed(None))
-        return self._read(table, lambda users, _: meet(users, lines))
+    def _table(self, frame: Any, first: int = 0) -> Table:
+        order = self.order if self.side == "ranks" else None
+        in_file = partial(parquet.column_names, self.path)
+        return Table(frame, self.side, renamed(self.columns), order, first, in_file)
 
-    def _read(self, table: Table, meet: Meet) -> Keyed:
+    def _part(self, table: Table, meet: Meet[U]) -> Part[U]:
+        met: list[U] = []
+        lists = self._read(table, lambda users, rows: met.append(meet(users, rows)))
+        return Part(met[0], lists)
+
+    def _read(self, table: Table, meet: Meet[None] | None = None) -> Keyed:
         try:
             return tables.read(table, meet)
         except (ValueError, TypeError) as error:
-            raise type(error)(f"{os.fspath(self.path)}: {error}") from None
+            raise prefixed(f"{self.path}: ", error) from None
+
+
+def _shifted(meet: Meet[U], first: int, users: Column, rows: NDArray[np.int64]) -> U:
+    return meet(users, first + rows)
+
+
+def _at(meet: Meet[U], lines: NDArray[np.int64], users: Column, rows: NDArray[np.int64]) -> U:
+    return meet(users, lines[rows])
+
+
+def _table_of_lists(runs: list[_Run], value: str | None) -> PlainTable:
+    """Return a table with a row per user and columns of lists."""
+    lists = [[row for row in run.rows if row[1] is not None] for run in runs]
+    offsets = offsets_of(np.array([len(rows) for rows in lists], np.int64))
+    data: dict[str, Any] = {
+        "user_id": [run.user for run in runs],
+        "item_id": (offsets, [row[1] for rows in lists for row in rows]),
+    }
+    if value is not None:
+        values = [row[2] for rows in lists for row in rows]
+        data[value] = (offsets, np.array(values, np.float64))
+    return PlainTable(data)

@@ -1,19 +1,24 @@
-"""Lists whose users have not come on the other side yet, kept by the number of the user."""
+"""What a join of two files remembers: codes of ids, numbers of users, lists that wait.
+
+A list waits as long as its user has not been seen in the other file.
+"""
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from toplist.checks import Keyword, worded
 from toplist.inputs.factorize import Column, Numbering, textual
+from toplist.inputs.flatten import Flat
 from toplist.inputs.keyed import Keyed
 from toplist.inputs.lists import offsets_of
 
 
 class Codes:
-    """One code for every id, in whatever part it stands: integers are their own.
+    """One code for every id, the same in all parts of both files; an integer is its own code.
 
-    With `as_text`, integers are taken as their decimal text: what stands in a text file beside.
+    With `as_text`, integers are read as decimal text, as the ids of a text file are.
     """
 
     def __init__(self, as_text: bool) -> None:
@@ -30,7 +35,12 @@ class Codes:
         self._refuse_second_kind(column, source)
         if column.names is None:
             if column.codes.dtype == np.uint64 and column.codes.max() > np.iinfo(np.int64).max:
-                raise ValueError(f"{source}: integers from 2^63 on do not stream")
+                raise worded(
+                    ValueError,
+                    f"{source}: integers from 2^63 on cannot be read in parts; ",
+                    Keyword("in_memory", True),
+                    " reads them",
+                )
             own: NDArray[np.int64] = column.codes.astype(np.int64, copy=False)
             return own
         if self.names is None:
@@ -58,12 +68,12 @@ class Codes:
         elif known[0] != kind:
             raise TypeError(
                 f"column {column.name!r} holds ids of two kinds, {example!r} in {source} "
-                f"beside {known[1]}: they are never equal; convert one side"
+                f"and {known[1]}: they are never equal; convert one side"
             )
 
 
 class Users:
-    """The users met so far, numbered as they came."""
+    """The users of both files, numbered in the order in which they are read."""
 
     def __init__(self, as_text: bool) -> None:
         self._codes = Codes(as_text)
@@ -83,9 +93,10 @@ class Users:
 
 
 class Waiting:
-    """Lists of one side of a join of two streams: added in parts, taken by user, then forgotten."""
+    """Lists whose user has not been seen in the other file: added in parts, taken by user."""
 
-    def __init__(self) -> None:
+    def __init__(self, side: str) -> None:
+        self._side = side
         self._parts: list[Keyed | None] = []  # None: all its lists were taken
         self._starts = np.empty(0, np.int64)  # the row of each part's first list
         self._left = np.empty(0, np.int64)  # lists not yet taken, of each part
@@ -105,7 +116,7 @@ class Waiting:
         return np.flatnonzero(self._rows >= 0)
 
     def has(self, numbers: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Say which users' lists are here."""
+        """Return which of these users have a list here."""
         known = np.minimum(numbers, len(self._rows))
         return np.append(self._rows, -1)[known] >= 0
 
@@ -124,10 +135,8 @@ class Waiting:
         self._n_rows += len(numbers)
         self.n_ids += int(lists.offsets[-1])
 
-    def take(
-        self, numbers: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64] | None]:
-        """Return the lists of users (offsets, ids, grades), and forget them."""
+    def take(self, numbers: NDArray[np.int64]) -> Flat:
+        """Return the lists of users, and forget them."""
         rows = self._rows[numbers]
         self._rows[numbers] = -1
         of_part = np.searchsorted(self._starts, rows, side="right") - 1
@@ -146,7 +155,7 @@ class Waiting:
             if self._left[part] == 0:
                 self._parts[part] = None
         self.n_ids -= int(offsets[-1])
-        return offsets, items, grades
+        return Flat(self._side, items, offsets, lengths, grades)
 
     def _part(self, part: int) -> Keyed:
         found = self._parts[part]

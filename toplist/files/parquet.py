@@ -1,52 +1,72 @@
-"""Parquet files in parts of complete users, through pyarrow (the extra ``io``)."""
+"""Parquet files, whole and in parts of complete users, through pyarrow (the extra ``io``)."""
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from toplist.files.formats import PARQUET, PathLike
 from toplist.files.progress import bar
-from toplist.files.tables import pyarrow
 
-# Ids in a part: 8 MB of them.
-IDS = 1 << 20
+IDS = 1 << 20  # ids in a part: 8 MB of them
 
 
-def read(path: str | os.PathLike[str], names: Mapping[str, str]) -> Any:
-    """Return a whole file as a table."""
-    arrow = pyarrow()
-    return arrow.concat_tables(
-        [table for _, table in parts(path, names)], promote_options="permissive"
-    )
+def pyarrow() -> Any:
+    """Return pyarrow, its Parquet reader and writer loaded.
+
+    Raises
+    ------
+    ImportError
+        If it is not installed, with the extra to install.
+    """
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise ImportError(
+            "Parquet files are read through pyarrow, which is not installed: pip install "
+            "'toplist[io]'"
+        ) from None
+    return pyarrow
 
 
-def parts(path: str | os.PathLike[str], names: Mapping[str, str]) -> Iterator[tuple[int, Any]]:
+def read_table(path: PathLike) -> Any:
+    """Return a file with all its columns as a pyarrow table."""
+    return pyarrow().parquet.read_table(os.fspath(path))
+
+
+def write_table(path: PathLike, table: Any) -> None:
+    """Write a pyarrow table."""
+    pyarrow().parquet.write_table(table, os.fspath(path))
+
+
+def read(path: PathLike, names: Mapping[str, str]) -> Any:
+    """Return all `parts` of a file as one table."""
+    return _joined([table for _, table in parts(path, names)])
+
+
+def parts(path: PathLike, names: Mapping[str, str]) -> Iterator[tuple[int, Any]]:
     """Yield the number of the first row, and a table of the rows of complete users.
 
     Parameters
     ----------
     path : path of a file, or of a folder of files, which are read in the order of their names
     names : mapping
-        What user_id, item_id, rank, score and relevance are called; no other column is read but
-        those of wide tables.
+        What user_id, item_id, rank, score and relevance are called; of the other columns only
+        those of wide tables are read.
 
     Raises
     ------
     ValueError
         For a file that cannot be read, and one without rows.
     """
-    arrow = pyarrow()
     first, rest = 0, None
     user = names["user_id"]
     for table, long in _tables(os.fspath(path), set(names.values())):
         if long and user in table.column_names:
-            table = (
-                table
-                if rest is None
-                else arrow.concat_tables([rest, table], promote_options="permissive")
-            )
+            table = table if rest is None else _joined([rest, table])
             end = _start_of_last(table[user])
             rest, table = table.slice(end), table.slice(0, end)
         if len(table):
@@ -59,6 +79,11 @@ def parts(path: str | os.PathLike[str], names: Mapping[str, str]) -> Iterator[tu
         raise ValueError(f"{os.fspath(path)}: no rows")
 
 
+def _joined(tables: Sequence[Any]) -> Any:
+    """Return the rows of tables as one table; columns may differ in the width of their numbers."""
+    return pyarrow().concat_tables(tables, promote_options="permissive")
+
+
 def _start_of_last(users: Any) -> int:
     """Return where the rows of the last user begin."""
     import pyarrow.compute
@@ -68,7 +93,7 @@ def _start_of_last(users: Any) -> int:
     return int(found[-1]) + 1 if len(found) else 0
 
 
-def column_names(path: str | os.PathLike[str]) -> list[str]:
+def column_names(path: PathLike) -> list[str]:
     """Return the names of the columns of a file, or of the first file of a folder."""
     names: list[str] = pyarrow().parquet.read_schema(_files(os.fspath(path))[0]).names
     return names
@@ -91,9 +116,9 @@ def _files(path: str) -> list[str]:
         return [path]
     found = []
     for folder, folders, names in os.walk(path):
-        # what writers leave beside the data: _SUCCESS, _temporary, .crc
+        # without what writers leave there too: _SUCCESS, _temporary, .crc
         folders[:] = [name for name in folders if name[0] not in "_."]
-        kept = (n for n in names if n[0] not in "_." and n.lower().endswith(".parquet"))
+        kept = (n for n in names if n[0] not in "_." and n.lower().endswith(PARQUET.extensions))
         found += [os.path.join(folder, name) for name in kept]
     if not found:
         raise ValueError(f"{path}: a folder without .parquet files")

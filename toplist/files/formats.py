@@ -1,0 +1,100 @@
+"""File formats: their names, their extensions, and what kind of file each of them is."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from toplist.checks import Keyword, choice, worded
+
+PathLike = str | os.PathLike[str]
+Columns = Mapping[str, str] | None  # the file's own names of user_id, item_id, ...
+Id = str | int
+
+
+@dataclass(frozen=True)
+class FileFormat:
+    """A file format; `toplist.files.text` reads text, `toplist.files.parquet` everything else."""
+
+    name: str
+    extensions: tuple[str, ...]
+    is_text: bool = True  # lines of UTF-8 text, which may be gzipped
+    delimiter: str = ""  # of a text table with a header: what separates its columns
+    typed_ids: bool = False  # ids are integers or texts; without it every id is text
+    in_parts: bool = True  # can be read in parts; without it always as a whole
+
+    @property
+    def is_table(self) -> bool:
+        """Whether the file has columns of any name."""
+        return bool(self.delimiter) or not self.is_text
+
+
+PARQUET = FileFormat("parquet", (".parquet",), is_text=False, typed_ids=True)
+ALL = (
+    FileFormat("csv", (".csv",), delimiter=","),
+    FileFormat("tsv", (".tsv",), delimiter="\t"),
+    FileFormat("jsonl", (".jsonl",), typed_ids=True),
+    FileFormat("trec", (".run", ".qrels", ".trec"), in_parts=False),
+    PARQUET,
+)
+FORMATS = tuple(format.name for format in ALL)
+TEXT_IDS = tuple(format.name for format in ALL if not format.typed_ids)
+TABLES = tuple(format for format in ALL if format.is_table)
+TEXT_TABLES = tuple(format for format in TABLES if format.is_text)
+
+
+def format_of(path: PathLike) -> str:
+    """Return the format that the extension of a file name stands for.
+
+    Examples
+    --------
+    >>> format_of("recs.csv.gz"), format_of("qrels.trec")
+    ('csv', 'trec')
+    """
+    return find_format(path).name
+
+
+def find_format(
+    path: PathLike,
+    given: str | None = None,
+    keyword: str = "",
+    valid: Sequence[FileFormat] = ALL,
+) -> FileFormat:
+    """Return the format that is given by name, else the one of the extension, one of the valid.
+
+    `keyword` is the keyword that gives the name, for messages.
+    """
+    if given is not None:
+        choice(keyword, given, [format.name for format in valid])
+        return next(format for format in valid if format.name == given)
+    name = os.fspath(path).lower()
+    plain = name.removesuffix(".gz")
+    extension = os.path.splitext(plain)[1]
+    for format in valid:
+        if extension in format.extensions and (format.is_text or plain == name):
+            return format
+    if PARQUET in valid and os.path.isdir(path):
+        return PARQUET
+    text = [ending for format in valid if format.is_text for ending in format.extensions]
+    other = [ending for format in valid if not format.is_text for ending in format.extensions]
+    endings = ", ".join([*text[:-1], f"{text[-1]} (all of them also .gz)", *other])
+    named = ", ".join(format.name for format in valid)
+    way_out = (", or name it by ", Keyword(keyword), f" (one of {named})") if keyword else ()
+    raise worded(
+        ValueError, f"{os.fspath(path)}: the extension names no format: use {endings}", *way_out
+    )
+
+
+def table_format(path: PathLike) -> str:
+    """Return the extension of a table's file, with ``.gz`` if it has that.
+
+    Examples
+    --------
+    >>> table_format("log.TSV.gz")
+    '.tsv.gz'
+    """
+    find_format(path, valid=TABLES)
+    name = os.fspath(path).lower()
+    plain = name.removesuffix(".gz")
+    return os.path.splitext(plain)[1] + name[len(plain) :]
