@@ -9,7 +9,9 @@ import sys
 
 import pytest
 
-from toplist.files import FORMATS, format_of, read_ranks, read_truths, write_text
+import toplist as tl
+from toplist import cli
+from toplist.files import FORMATS, format_of, read_ranks, read_truths, tables, write_text
 
 
 @pytest.fixture
@@ -648,3 +650,37 @@ def test_unwritable_text_and_folder(tmp_path):
         write_text(tmp_path / "none" / "a.csv", "text")
     with pytest.raises(IsADirectoryError):
         write_text(tmp_path, "text")
+
+
+# what a message calls a keyword, in Python and on the command line
+
+
+@pytest.mark.parametrize(
+    ("lists", "truth", "python", "option"),
+    [
+        ("a.txt", "b.csv", "recs_format= (one of csv", "--recs-format (one of csv"),
+        ("a.csv", "b.txt", "truth_format= (one of csv", "--truth-format (one of csv"),
+        ("a.csv", "b.csv", "columns={'item_id': 'NAME'} names", "--columns item_id=NAME names"),
+        ("c.csv", "b.csv", "order='file' takes the items", "--order file takes the items"),
+        ("d.csv", "b.csv", "in_memory=True takes them", "--in-memory takes them"),
+    ],
+)
+def test_keywords_are_options_on_the_command_line(put, capsys, lists, truth, python, option):
+    put("a.csv", "user_id,item,rank\nu,a,1\n")
+    put("c.csv", "user_id,item_id\nu,a\n")
+    put("d.csv", "user_id,item_id,score\nu,a,1\nv,a,1\nu,b,1\n")
+    folder = put("b.csv", "user_id,item_id\nu,a\n").parent
+    files = str(folder / lists), str(folder / truth)
+    with pytest.raises(ValueError, match=re.escape(python)):
+        tl.top_k_eval_files(*files, 1)
+    assert cli.main(["eval", *files]) == 1
+    assert option in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("packed", ["", ".gz"])
+def test_lines_that_end_in_a_bare_return(put, packed):
+    text = "user_id,item_id,rank\ru,b,2\rv,c,1\ru,a,1\r"
+    path = put(f"mac.csv{packed}", text)
+    assert read_ranks(path) == {"u": ["a", "b"], "v": ["c"]}
+    assert tables.read(path, ["item_id"]) == {"item_id": ["b", "c", "a"]}
+    assert fault(read_ranks, put(f"bad.csv{packed}", text + "u\r")).startswith(":5: 1 columns")

@@ -31,7 +31,7 @@ from toplist.inputs.tables import Table
 ROWS = 1 << 17  # rows in a part of a text file: some 30 MB of Python objects
 
 U = TypeVar("U")
-# What makes something of the users of a part, given the row where each user's list begins.
+# Called with the users of a part, and the line or row where the list of each user begins.
 Meet = Callable[[Column, NDArray[np.int64]], U]
 
 
@@ -106,7 +106,7 @@ class Stream:
         tables = (self._table(frame, first) for first, frame in parts)
         for table in tables:
             try:
-                yield self._part(table, partial(_shifted, meet, table.first))
+                yield self._part(table, meet)
             except SplitUserError:
                 raise
             except ValueError:
@@ -117,7 +117,7 @@ class Stream:
         """Raise SplitUserError if a later part has one: it explains a list that was cut in two."""
         for table in tables:
             try:
-                self._part(replace(table, order="file"), partial(_shifted, meet, table.first))
+                self._part(replace(table, order="file"), meet)
             except SplitUserError:
                 raise
             except (ValueError, TypeError):
@@ -127,7 +127,7 @@ class Stream:
         for runs, value in self._runs():
             lines = np.array([run.line for run in runs], np.int64)
             table = Table(_table_of_lists(runs, value), self.side, renamed(None))
-            yield self._part(table, partial(_at, meet, lines))
+            yield self._part(table, meet, lines)
 
     def _runs(self) -> Iterator[tuple[list[_Run], str | None]]:
         """Yield the rows of some users, and the name of their values."""
@@ -150,9 +150,14 @@ class Stream:
         in_file = partial(parquet.column_names, self.path)
         return Table(frame, self.side, renamed(self.columns), order, first, in_file)
 
-    def _part(self, table: Table, meet: Meet[U]) -> Part[U]:
+    def _part(self, table: Table, meet: Meet[U], lines: NDArray[np.int64] | None = None) -> Part[U]:
+        """Read a table of the file; of text, `lines` are those where the lists begin."""
         met: list[U] = []
-        lists = self._read(table, lambda users, rows: met.append(meet(users, rows)))
+
+        def meet_users(users: Column, rows: NDArray[np.int64]) -> None:
+            met.append(meet(users, table.first + rows if lines is None else lines[rows]))
+
+        lists = self._read(table, meet_users)
         return Part(met[0], lists)
 
     def _read(self, table: Table, meet: Meet[None] | None = None) -> Keyed:
@@ -160,14 +165,6 @@ class Stream:
             return tables.read(table, meet)
         except (ValueError, TypeError) as error:
             raise prefixed(f"{self.path}: ", error) from None
-
-
-def _shifted(meet: Meet[U], first: int, users: Column, rows: NDArray[np.int64]) -> U:
-    return meet(users, first + rows)
-
-
-def _at(meet: Meet[U], lines: NDArray[np.int64], users: Column, rows: NDArray[np.int64]) -> U:
-    return meet(users, lines[rows])
 
 
 def _table_of_lists(runs: list[_Run], value: str | None) -> PlainTable:

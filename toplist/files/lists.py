@@ -18,7 +18,7 @@ from toplist.files.text import FINITE, GRADE, NUMBER, Source, Valid, rows
 from toplist.inputs.factorize import textual
 
 TEXT_FORMATS = TEXT_IDS
-ORDERS = ("file",)  # as the items come; without it by rank or score
+ORDERS = ("file",)  # in the order of the file; without it by rank or score
 
 Group = tuple[Id, list[Id], list[float]]
 
@@ -29,8 +29,8 @@ def read_ranks(
     r"""Read the ranked list of every user, best item first; users as they first appear.
 
     A rank, 1..n for each user, decides the order; without one the score, descending, ties in
-    file order (in a TREC run by document id, descending); ``order="file"`` takes the items as
-    they come. ``format`` is csv, tsv, jsonl or trec, by default what the extension says;
+    file order (in a TREC run by document id, descending); ``order="file"`` keeps the order
+    of the file. ``format`` is csv, tsv, jsonl or trec, by default what the extension says;
     ``columns`` gives the file's own names of ``user_id``, ``item_id``, ``rank`` and ``score``
     (TREC columns have none). A file that ends in ``.gz`` is unpacked.
 

@@ -75,16 +75,17 @@ class Source(TextFile):
 def rows(source: Source, valid: Valid) -> Iterator[Row]:
     """Read the file row by row; the error of what cannot be read names the line."""
     read = _READERS.get(source.format.name, _csv_rows)
+    lowest, highest, text = valid
     n_rows = 0
     with source.opened() as lines:
         for user, item, value in read(source, lines):
             n_rows += 1
             try:
-                number = float(value) if item is not None else valid.lowest
+                number = float(value) if item is not None else lowest
             except (ValueError, OverflowError):
                 number = math.nan
-            if not valid.lowest <= number <= valid.highest:
-                raise source.error(f"{source.value} {value!r:.60} is not {valid.text}")
+            if not lowest <= number <= highest:
+                raise source.error(f"{source.value} {value!r:.60} is not {text}")
             yield user, item, number
     source.line = 0
     if not n_rows:
