@@ -37,7 +37,7 @@ class Codes:
             if column.codes.dtype == np.uint64 and column.codes.max() > np.iinfo(np.int64).max:
                 raise worded(
                     ValueError,
-                    f"{source}: integers from 2^63 on cannot be read in parts; ",
+                    f"integers from 2^63 on, as in {source}, cannot be read in parts; ",
                     Keyword("in_memory", True),
                     " reads them",
                 )
