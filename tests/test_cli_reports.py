@@ -135,9 +135,9 @@ def test_plot(run, folder, arguments, name):
 
 def test_a_plot_of_several_systems_has_a_picture_per_metric(results):
     pytest.importorskip("matplotlib")
-    from toplist.cli.output import _panels
+    from toplist.plots.charts import panels
 
-    figure = _panels(results)
+    figure = panels(results)
     assert [ax.get_ylabel() for ax in figure.axes] == [
         *("hit = recall@k", "precision@k", "map = mrr@k", "ndcg@k")
     ]

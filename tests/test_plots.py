@@ -116,7 +116,9 @@ def test_k_belongs_to_values_and_not_to_curves(result):
         lambda: result.plot("ndcg@5"),
         lambda: plots.sampled(result, result, "ndcg@5"),
     ):
-        with pytest.raises(ValueError, match=r"'ndcg@5': a curve runs over every k; give 'ndcg'"):
+        with pytest.raises(
+            ValueError, match=r"'ndcg@5': a curve is drawn over every k; give 'ndcg'"
+        ):
             draw()
     for draw in (plots.per_user, plots.segments):
         with pytest.raises(ValueError, match=r"'ndcg': it is drawn at one k; .*'ndcg@10'"):

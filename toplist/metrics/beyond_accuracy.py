@@ -1,11 +1,26 @@
-"""Metrics of the lists themselves that an evaluation knows by name: the definitions."""
+"""Metrics of the lists themselves: those that an evaluation knows by name, and the Gini index."""
 
 from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
 class ListMetric:
-    """A metric of the lists: its name, the keyword it needs, whether it is of users, what it is."""
+    """A metric of the lists, without a ground truth.
+
+    Attributes
+    ----------
+    name : str
+        As it is asked for and printed, without ``@``.
+    needs : str or None
+        The keyword of `toplist.top_k_eval` that it needs.
+    of_users : bool
+        Whether it is a mean over users, or one number for all lists together.
+    text, formula, latex : str
+        What it is, in a line; its formula, as text and in LaTeX.
+    """
 
     name: str
     needs: str | None
@@ -77,3 +92,26 @@ LIST_METRICS = {
         ),
     )
 }
+
+
+def gini_index(counts: NDArray[np.float64]) -> float:
+    """Return the Gini index of some counts, 0 if they are equal: sort, then weigh by position.
+
+        sum over i of (2 i - n - 1) x_(i) / (n sum of x_i),  x_(i) rising, i = 1..n
+
+    This is twice the area between the Lorenz curve and the diagonal (Gini 1914; the sum over
+    sorted values as in Dixon et al. 1987).
+
+    Parameters
+    ----------
+    counts : (n,) float64
+        0 or more, and not all 0. Whole numbers give a sum without rounding.
+
+    Examples
+    --------
+    >>> gini_index(np.array([1.0, 1.0, 1.0])), gini_index(np.array([0.0, 4.0, 0.0, 0.0]))
+    (0.0, 0.75)
+    """
+    n = len(counts)
+    weights = 2.0 * np.arange(1, n + 1) - n - 1
+    return float(weights @ np.sort(counts) / (n * counts.sum()))

@@ -1,7 +1,8 @@
 """Pictures of results, drawn with matplotlib: curves over k, users, segments, exposure, samples.
 
-Every function takes arrays or results with their labels, and returns the matplotlib axes. Each
-picture says who was counted and by which rules.
+Every function takes arrays or results with their labels, draws on ``ax`` or on a new figure, and
+returns the matplotlib axes: ``plots.curves(result).figure.savefig("curves.pdf")``. Pictures of
+results say who was counted and by which rules. pyplot and rcParams are neither used nor changed.
 """
 
 from toplist.plots.charts import curves, exposure, per_user, sampled, segments

@@ -1,9 +1,4 @@
-"""Pictures of results: arrays and labels in, matplotlib axes out.
-
-Every function draws on ``ax``, or on a new figure, and returns the axes:
-``plots.curves(result).figure.savefig("curves.pdf")``. No number is made here that the arguments do
-not hold. matplotlib's global state (pyplot, rcParams) is neither used nor changed.
-"""
+"""The charts: curves over k, a chart per metric, users, segments, exposure, samples."""
 
 from __future__ import annotations
 
@@ -14,18 +9,22 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from toplist.averages.means import Means
+from toplist.metrics.beyond_accuracy import gini_index
 from toplist.plots import axes
 from toplist.plots.axes import COLOURS, GREY, MARKERS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 
-__all__ = ["curves", "exposure", "per_user", "sampled", "segments"]
+__all__ = ["curves", "exposure", "panels", "per_user", "sampled", "segments"]
+
+Results = Mapping[str, Means]
 
 
 def curves(
-    results: Means | Mapping[str, Means],
+    results: Means | Results,
     metrics: str | Sequence[str] | None = None,
     *,
     level: float = 0.95,
@@ -36,10 +35,11 @@ def curves(
     Parameters
     ----------
     results : TopKResult or dict of label -> TopKResult
-        A colour per system and a dash per metric; of a single system or metric, both change.
+        Each system has a colour and each metric a dash; with one system or one metric, each line
+        has its own colour and dash.
     metrics : str or several, optional
         Names without ``@``; default: all of the first result. Metrics that are equal at every k,
-        as hit and recall in leave-one-out, are one line.
+        such as hit and recall in leave-one-out, share a line.
     level : float
         Of the bands, between 0 and 1.
     ax : matplotlib Axes, optional
@@ -64,28 +64,61 @@ def curves(
     ax = axes.axes(ax)
     for i, (label, result) in enumerate(systems.items()):
         for j, group in enumerate(groups):
-            told = [label] if label else []
-            told += [" = ".join(group)] if len(groups) > 1 or not label else []
+            text = [label] if label else []
+            text += [" = ".join(group)] if len(groups) > 1 or not label else []
             colour = i if len(systems) > 1 else j
             style = axes.style(colour, j if len(groups) > 1 else colour)
             interval = result.interval(group[0], level)
-            axes.line(ax, result[group[0]], interval, style, label=", ".join(told))
+            axes.line(ax, result[group[0]], interval, style, label=", ".join(text))
     axes.over_k(ax, " = ".join(groups[0]) if len(groups) == 1 else "metric")
-    shown = systems.values()
-    axes.caption(ax, axes.users_of(shown), axes.rules_of(shown), axes.band(ax, level))
+    axes.caption(ax, *axes.words(systems.values(), ax, level))
     axes.legend(ax)
     return ax
 
 
-def per_user(results: Means | Mapping[str, Means], name: str, *, ax: Axes | None = None) -> Axes:
-    """Draw how a metric is distributed over users: the share of users above each value.
+def panels(results: Results, *, level: float = 0.95) -> Figure:
+    """Return a figure with a small chart per metric, a line per system with its band.
 
-    The curve starts at the share of users with any hit at all, and the area under it is the mean.
+    Parameters
+    ----------
+    results : dict of label -> TopKResult
+        Systems have the same colours in all charts; equal metrics share a chart.
+    level : float
+        Of the bands, between 0 and 1.
+
+    Returns
+    -------
+    matplotlib Figure
+    """
+    names = list(dict.fromkeys(name for one in results.values() for name in one.terms.metrics))
+    groups = axes.equal(results, names, level)
+    across = min(3, len(groups))
+    down = -(-len(groups) // across)
+    figure = axes.figure(3.2 * across, 0.5 + 2.5 * down)
+    places = list(figure.subplots(down, across, squeeze=False).flat)
+    for ax, group in zip(places, groups, strict=False):
+        curves(results, group[0], level=level, ax=ax)
+        ax.set_ylabel(" = ".join(group) + "@k")
+        axes.caption(ax)
+        ax.get_legend().remove()
+    for ax in places[len(groups) :]:
+        ax.remove()
+    handles, labels = places[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper left", ncols=4, frameon=False)
+    words = axes.words(results.values(), places[0], level)
+    figure.supxlabel("; ".join(words), fontsize="small", color=GREY)
+    return figure
+
+
+def per_user(results: Means | Results, name: str, *, ax: Axes | None = None) -> Axes:
+    """Draw the distribution of a metric over users: the share of users above each value.
+
+    The curve starts at the share of users above 0; the area under it is the mean.
 
     Parameters
     ----------
     results : TopKResult or dict of label -> TopKResult
-        They must hold their hits.
+        They must hold their hits (of files: those read with ``in_memory=True``).
     name : str
         ``"name@k"``.
     ax : matplotlib Axes, optional
@@ -110,8 +143,8 @@ def per_user(results: Means | Mapping[str, Means], name: str, *, ax: Axes | None
         steps = np.unique(np.concatenate([[0.0], values]))
         above = np.searchsorted(-values[::-1], -steps, side="left") / max(len(values), 1)
         mean = f"mean {result[name]:.4f}"
-        told = f"{label}: {mean}" if label else mean
-        ax.step(steps, above, where="post", label=told, linewidth=1.8, **axes.style(i, i))
+        text = f"{label}: {mean}" if label else mean
+        ax.step(steps, above, where="post", label=text, linewidth=1.8, **axes.style(i, i))
         if len(systems) == 1:
             ax.fill_between(steps, above, step="post", alpha=0.15, color=COLOURS[0], linewidth=0)
     ax.set_xlabel(f"{name} of a user")
@@ -119,27 +152,27 @@ def per_user(results: Means | Mapping[str, Means], name: str, *, ax: Axes | None
     ax.set_ylim(bottom=0)
     ax.set_xlim(left=0)
     axes.clean(ax)
-    shown = systems.values()
-    axes.caption(ax, axes.users_of(shown), axes.rules_of(shown), "area below: mean")
-    filled = max(result[name] for result in shown) > ax.get_xlim()[1] / 2
+    drawn = systems.values()
+    axes.caption(ax, axes.users_of(drawn), axes.rules_of(drawn), "area below: mean")
+    filled = max(result[name] for result in drawn) > ax.get_xlim()[1] / 2
     axes.legend(ax, inside="lower left" if filled else "upper right")
     return ax
 
 
 def segments(
-    results: Mapping[str, Means] | Mapping[str, Mapping[str, Means]],
+    results: Results | Mapping[str, Results],
     name: str,
     *,
     level: float = 0.95,
     ax: Axes | None = None,
 ) -> Axes:
-    r"""Draw one metric by segment of users: a dot per segment, with its confidence interval.
+    r"""Draw one metric by segment of users: a point per segment, with its confidence interval.
 
     Parameters
     ----------
     results : dict of segment -> TopKResult, or of system -> such a dict
-        What ``result.by(labels)`` returns is one. Segments are drawn from top to bottom, as they
-        come, with their numbers of users.
+        ``result.by(labels)`` returns such a dict. Segments are drawn from top to bottom in their
+        order, with their numbers of users.
     name : str
         ``"name@k"``.
     level : float
@@ -161,7 +194,7 @@ def segments(
     """
     axes.check_value(name)
     if not isinstance(results, Mapping) or not results:
-        raise ValueError("no segment to draw: give a dict of segment -> result")
+        raise ValueError("there is no segment to draw: give a dict of segment -> result")
     nested = all(isinstance(one, Mapping) for one in results.values())
     systems: Mapping[str, Any] = results if nested else {"": results}
     labels: dict[str, set[int]] = {}
@@ -177,11 +210,11 @@ def segments(
         reach = np.nan_to_num(np.abs(ends - means))
         colour, marker = COLOURS[i % len(COLOURS)], MARKERS[i % len(MARKERS)]
         ax.errorbar(means, places, xerr=reach, fmt=marker, color=colour, capsize=3, label=system)
-    told = [
+    names = [
         f"{'no label' if label is None else label}\n{axes.counted(n_users)}"
         for label, n_users in labels.items()
     ]
-    ax.set_yticks(range(len(labels)), told)
+    ax.set_yticks(range(len(labels)), names)
     ax.set_ylim(len(labels) - 0.5, -0.5)
     ax.set_xlim(left=0)
     ax.locator_params(axis="x", nbins=6)
@@ -195,17 +228,17 @@ def segments(
 
 
 def exposure(counts: ArrayLike | Mapping[str, ArrayLike], *, ax: Axes | None = None) -> Axes:
-    """Draw the Lorenz curve of exposure: what share of all recommendations the items got.
+    """Draw the Lorenz curve of exposure: the share of all recommendations that items received.
 
-    Items stand from the least to the most recommended; on the diagonal all would be recommended
-    equally often. The Gini index is twice the area between the diagonal and the curve: that of
-    `toplist.beyond.gini` by its defaults.
+    Items are sorted from the least to the most recommended; on the diagonal, all are recommended
+    equally often. The Gini index is twice the area between the diagonal and the curve, as
+    `toplist.beyond.gini` returns it by default.
 
     Parameters
     ----------
     counts : (n_items,) numbers, an Exposure, or dict of label -> such
-        How often each item of the catalogue was recommended, 0 for never:
-        ``beyond.exposure(lists, catalogue=items).counts(10)``, say.
+        How often each item of the catalogue was recommended, 0 for never, for example
+        ``beyond.exposure(lists, catalogue=items).counts(10)``.
     ax : matplotlib Axes, optional
 
     Returns
@@ -220,22 +253,22 @@ def exposure(counts: ArrayLike | Mapping[str, ArrayLike], *, ax: Axes | None = N
     Examples
     --------
     >>> import toplist as tl
-    >>> ax = tl.plots.exposure({"to all alike": [1, 1, 1, 1], "to one": [4, 0, 0, 0]})
+    >>> ax = tl.plots.exposure({"equal": [1, 1, 1, 1], "one item": [4, 0, 0, 0]})
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
-    ['to all alike (Gini 0.000)', 'to one (Gini 0.750)']
+    ['equal (Gini 0.000)', 'one item (Gini 0.750)']
     """
     ax = axes.axes(ax, 4.2, 4.0)
     systems = counts if isinstance(counts, Mapping) else {"": counts}
     ax.plot([0, 1], [0, 1], color=GREY, linewidth=1, linestyle=(0, (2, 2)))
     for i, (label, of_items) in enumerate(systems.items()):
-        if hasattr(of_items, "counts"):  # an Exposure, down to its k
+        if hasattr(of_items, "counts"):  # an Exposure: at its largest k
             of_items = of_items.counts()
         numbers = np.asarray(of_items, np.float64)
         items, share = axes.lorenz(numbers, label)
-        gini = f"Gini {axes.gini(numbers):.3f}"
-        told = f"{label} ({gini})" if label else gini
+        gini = f"Gini {gini_index(numbers):.3f}"
+        text = f"{label} ({gini})" if label else gini
         # much of a curve may lie on the frame, which would hide half of the line
-        (line,) = ax.plot(items, share, label=told, linewidth=1.8, **axes.style(i, i))
+        (line,) = ax.plot(items, share, label=text, linewidth=1.8, **axes.style(i, i))
         line.set(clip_on=False, zorder=3)
     ax.set_xlabel("share of items, least recommended first")
     ax.set_ylabel("share of recommendations")
@@ -247,20 +280,20 @@ def exposure(counts: ArrayLike | Mapping[str, ArrayLike], *, ax: Axes | None = N
 
 
 def sampled(
-    full: Means | Mapping[str, Means],
-    sampled: Means | Mapping[str, Means],
+    full: Means | Results,
+    sampled: Means | Results,
     metric: str,
     *,
     level: float = 0.95,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw one metric over k as ranked among all items, and among a sample of candidates.
+    """Draw one metric over k, ranked among all items and ranked among sampled candidates.
 
     Parameters
     ----------
     full, sampled : TopKResult or dict of label -> TopKResult
-        The same systems, ranked among all items and among sampled ones. A colour per system;
-        the full ranking is solid, the sampled one dashed.
+        The same systems, ranked among all items and among sampled ones. Each system has a
+        colour; lines are solid for all items and dashed for the sample.
     metric : str
         Without ``@``.
     level : float
@@ -283,11 +316,11 @@ def sampled(
     ax = axes.axes(ax)
     for dash, (words, results) in enumerate((("all items", full), ("sampled", sampled))):
         for i, (label, result) in enumerate(axes.named(results).items()):
-            told = f"{label}, {words}" if label else words
+            text = f"{label}, {words}" if label else words
             interval = result.interval(metric, level)
-            axes.line(ax, result[metric], interval, axes.style(i, dash), label=told)
+            axes.line(ax, result[metric], interval, axes.style(i, dash), label=text)
     axes.over_k(ax, metric)
-    shown = (*axes.named(full).values(), *axes.named(sampled).values())
-    axes.caption(ax, axes.users_of(shown), axes.rules_of(shown), axes.band(ax, level))
+    drawn = (*axes.named(full).values(), *axes.named(sampled).values())
+    axes.caption(ax, *axes.words(drawn, ax, level))
     axes.legend(ax)
     return ax
