@@ -11,11 +11,13 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
 import toplist as tl
 from toplist import CONVENTIONS, METRICS
+from toplist.checks import Keyword, choice, prefixed, worded
 from toplist.cli import main
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -673,6 +675,73 @@ def test_a_write_that_breaks_off(good, bad, folder, monkeypatch):
 def test_files_that_are_read_stay_as_they_are(good):
     good("eval", "recs.csv", "truth.csv", "--per-user", "users.csv")
     assert (Path("recs.csv").read_text(), Path("truth.csv").read_text()) == (RECS, TRUTH)
+
+
+# Keywords of Python in messages: the command line writes its own options
+
+
+@pytest.mark.parametrize(
+    ("keyword", "python", "command_line"),
+    [
+        (Keyword("catalogue"), "catalogue=", "--catalogue"),
+        (Keyword("in_memory", True), "in_memory=True", "--in-memory"),
+        (Keyword("in_memory", False), "in_memory=False", "no --in-memory"),
+        (Keyword("duplicates", "first"), "duplicates='first'", "--duplicates first"),
+        (Keyword("padding", -1), "padding=-1", "--padding -1"),
+        (Keyword("padding", "no item"), "padding='no item'", "--padding 'no item'"),
+        (Keyword("relevant_from", 3.5), "relevant_from=3.5", "--relevant-from 3.5"),
+        (Keyword("k", 5), "k=5", "-k 5"),
+        (Keyword("metrics", ["hit", "mrr"]), "metrics=['hit', 'mrr']", "--metrics hit mrr"),
+        (
+            Keyword("columns", {"user_id": "uid", "item_id": "my item"}),
+            "columns={'user_id': 'uid', 'item_id': 'my item'}",
+            "--columns user_id=uid 'item_id=my item'",
+        ),
+        (
+            Keyword("columns", {"user_id": "..."}),
+            "columns={'user_id': '...'}",
+            "--columns user_id=NAME",
+        ),
+    ],
+)
+def test_keywords(bad, monkeypatch, keyword, python, command_line):
+    error = prefixed("a.csv: ", worded(ValueError, "as is, or ", keyword, "."))
+    assert str(error) == f"a.csv: as is, or {python}."
+    monkeypatch.setattr("toplist.cli.evaluate.top_k_eval_files", Mock(side_effect=error))
+    assert bad("eval", "recs.csv", "truth.csv") == f"a.csv: as is, or {command_line}."
+    # with several systems the file is named before
+    put("more.csv", RECS)
+    several = "eval", "recs.csv", "more.csv", "truth.csv"
+    assert bad(*several) == f"recs.csv: a.csv: as is, or {command_line}."
+
+
+def test_a_wrong_choice_keeps_its_keyword():
+    for value, text in (("never", "ties='never'"), (None, "ties=None"), (0, "ties=0")):
+        with pytest.raises(ValueError, match=f"{text}: choose from 'order', 'average'"):
+            choice("ties", value, ["order", "average"])
+
+
+def test_a_prefix_keeps_the_type_of_an_error():
+    assert type(prefixed("a: ", TypeError("b"))) is TypeError
+    broken = UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte")
+    assert str(prefixed("a: ", broken)).startswith("a: 'utf-8' codec")
+
+
+@pytest.mark.parametrize(
+    ("name", "needs"),
+    [("gini", "--catalogue"), ("novelty", "--item-counts"), ("intra_list_diversity", "--features")],
+)
+def test_what_a_metric_of_lists_needs(good, name, needs):
+    assert good("metrics", name).endswith(f"needs {needs}\n")
+
+
+@pytest.mark.parametrize("convention", CONVENTIONS)
+def test_no_keyword_of_python_in_what_is_printed(good, convention):
+    printed = [good(command, "--help") for command in ("eval", "check", "split", "values")]
+    printed += [good("conventions")]
+    names = CONVENTIONS[convention].metrics
+    printed += [good("metrics", name, "--convention", convention) for name in names]
+    assert not re.search(r"\b(missing|empty|duplicates|padding|in_memory)=", "".join(printed))
 
 
 # toplist metrics, help

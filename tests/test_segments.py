@@ -169,7 +169,7 @@ def test_segments_on_the_command_line(cli):
         ("users.csv:age", 1, "users.csv: no column 'age'; columns found: ['user_id', 'country']"),
         ("none.csv:age", 1, "none.csv: No such file"),
         ("recs.csv:rank", 0, ""),
-        ("other.csv:country", 1, "other.csv: has none of the users, but 'x', say"),
+        ("other.csv:country", 1, "other.csv: has none of the users of the result; it has 'x'"),
         ("twice.csv:country", 1, "user 'u1' has two labels, 'UK' and 'FR'"),
     ],
 )

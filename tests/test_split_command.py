@@ -96,7 +96,7 @@ def test_parquet(cli, folder):
         (["log.csv", "--columns", "timestamp=when"], 1, "log.csv: log has no column 'timestamp'"),
         (["log.csv", "--ratio", "2"], 1, "log.csv: ratio=2.0: a share between 0 and 1"),
         (["log.csv", "--ratio", "0.2", "--validation"], 2, "--validation needs a value"),
-        (["log.csv", "--validation", "0.2"], 2, "with --ratio and --time only"),
+        (["log.csv", "--validation", "0.2"], 2, "only with --ratio or --time"),
         (["log.csv", "--time", "1", "--by", "random"], 2, "does not go with --time"),
         (["log.csv", "--ratio", "0.1", "--time", "2011-01-01"], 2, "--ratio or --time"),
         (["short.csv"], 1, "short.csv:3: 2 columns instead of 3"),

@@ -1,8 +1,8 @@
-"""Checks of single options, with their messages."""
+"""Checks of single arguments, and errors that keep the keywords they name."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -21,12 +21,13 @@ def whole(value: Any, name: str) -> int:
 def choice(option: str, value: Any, valid: Sequence[str]) -> None:
     """Raise ValueError unless `value` is one of the valid words."""
     if value not in valid:
-        raise ValueError(f"{option}={value!r}: choose from {', '.join(map(repr, valid))}")
+        given = f"{option}=None" if value is None else Keyword(option, value)
+        raise worded(ValueError, given, f": choose from {', '.join(map(repr, valid))}")
 
 
 @dataclass(frozen=True)
 class Keyword:
-    """A keyword that a message names, as Python writes it; the command line has its own spelling.
+    """A keyword in the message of an error; Python and the command line write it differently.
 
     Examples
     --------
@@ -43,13 +44,15 @@ class Keyword:
 
 
 def worded(kind: type[E], *parts: str | Keyword) -> E:
-    """Return an error whose message is these parts; it keeps them, for another spelling.
+    """Return an error whose message is these parts joined; it keeps them as its ``parts``.
+
+    The command line writes the same parts with its own options (`toplist.cli.options.option`).
 
     Examples
     --------
-    >>> error = worded(ValueError, "an item stands twice: ", Keyword("duplicates", "first"))
+    >>> error = worded(ValueError, "an item is listed twice: ", Keyword("duplicates", "first"))
     >>> error
-    ValueError("an item stands twice: duplicates='first'")
+    ValueError("an item is listed twice: duplicates='first'")
     >>> error.parts[1].name
     'duplicates'
     """
@@ -59,5 +62,8 @@ def worded(kind: type[E], *parts: str | Keyword) -> E:
 
 
 def prefixed(prefix: str, error: E) -> E:
-    """Return the same error with words before its message, such as the name of a file."""
-    return worded(type(error), prefix, *getattr(error, "parts", (str(error),)))
+    """Return the same error with a text before its message, such as the name of a file."""
+    parts = prefix, *getattr(error, "parts", (str(error),))
+    if isinstance(error, UnicodeError):  # its constructor takes more than a message
+        return cast(E, worded(ValueError, *parts))
+    return worded(type(error), *parts)

@@ -3,7 +3,8 @@
 import argparse
 from typing import Any
 
-from toplist.checks import whole
+from toplist.checks import Keyword, whole
+from toplist.cli.options import command, option
 from toplist.evaluation.evaluate import conformance
 from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetric
 from toplist.metrics.conventions import CONVENTIONS, Convention, policies, same_formula
@@ -14,22 +15,24 @@ from toplist.results.markup import aligned
 
 def add(commands: Any) -> None:
     """Add the commands to the parser."""
-    show = commands.add_parser("metrics", help="print the metrics and their formulas")
-    show.add_argument("name", nargs="?", help="one metric, for example ndcg or rbp(p=0.5)")
-    show.add_argument("--convention", default="standard", choices=CONVENTIONS)
-    show.set_defaults(run=_metrics, check=_check_metrics)
-    compare = commands.add_parser(
-        "conventions", help="print what every convention makes of one list"
-    )
-    compare.add_argument("--list", nargs="+", default=["1", "2", "3", "4", "5"], metavar="ITEM")
-    compare.add_argument("--truth", nargs="+", default=["1", "3", "9"], metavar="ITEM")
-    compare.add_argument("-k", type=int, default=5)
-    compare.set_defaults(run=_conventions, check=lambda options: whole(options.k, "k"))
+    summary = "print the metrics and their formulas"
+    add = command(commands, "metrics", summary, run=_metrics, check=_check_metrics)
+    add("name", nargs="?", help="one metric, for example ndcg or rbp(p=0.5)")
+    add("--convention", default="standard", choices=CONVENTIONS, help="whose formulas")
+    summary = "print the values of one list under every convention"
+    add = command(commands, "conventions", summary, run=_conventions, check=_check_conventions)
+    add("--list", nargs="+", default=["1", "2", "3", "4", "5"], metavar="ITEM", help="best first")
+    add("--truth", nargs="+", default=["1", "3", "9"], metavar="ITEM", help="relevant items")
+    add("-k", type=int, default=5, help="the cut-off (default: 5)")
 
 
 def _check_metrics(options: argparse.Namespace) -> None:
     if options.name and options.name not in LIST_METRICS:
         parse(options.name, CONVENTIONS[options.convention])
+
+
+def _check_conventions(options: argparse.Namespace) -> None:
+    whole(options.k, "k")
 
 
 def _metrics(options: argparse.Namespace) -> str:
@@ -48,14 +51,14 @@ def _metrics(options: argparse.Namespace) -> str:
 
 
 def _of_lists(metric: ListMetric) -> str:
-    """Say all about one metric of the lists themselves."""
+    """Return what one metric of the lists themselves is, in words and formulas."""
     over = "mean over users with a list" if metric.of_users else "of all lists together"
-    needs = f"needs {metric.needs}=" if metric.needs else "needs nothing but the lists"
+    needs = f"needs {option(Keyword(metric.needs))}" if metric.needs else "needs only the lists"
     return "\n".join([metric.text, metric.formula, metric.latex, f"{over}; {needs}"])
 
 
 def _one_metric(name: str, convention: Convention) -> str:
-    """Say all about one metric under one convention."""
+    """Return what one metric is under one convention, in words and formulas."""
     metric, _ = parse(name, convention)
     ratio = "ratio of sums over users" if metric.name in convention.pooled else "mean over users"
     lines = [

@@ -1,13 +1,14 @@
-"""`toplist eval`: files of lists and of the truth in, a table out."""
+"""`toplist eval`: files of ranked lists and of relevant items in, a table out."""
 
 import argparse
 import os
 from typing import Any
 
 from toplist import files
+from toplist.checks import prefixed
 from toplist.cli import output, segments
 from toplist.cli.items import known_items, padding_of
-from toplist.cli.options import renaming
+from toplist.cli.options import add_columns, command
 from toplist.evaluation.evaluate import DEFAULT
 from toplist.evaluation.plan import entries_of
 from toplist.files.streaming import top_k_eval_files
@@ -22,8 +23,9 @@ DEFAULT_KS = [1, 5, 10, 20]
 _EPILOG = """
 Files are CSV, TSV, JSONL, TREC (run and qrels), each also .gz, or Parquet (a file or a folder), by
 extension. They have columns user_id, item_id and rank or score (relevance in the truth); in JSONL
-and Parquet, item_id may be a whole ranked list. Files of any size are read part by part, the rows
-of a user standing together; --in-memory takes any order, and so are TREC files read.
+and Parquet, item_id may be a whole ranked list. Files of any size are read part by part; the rows
+of a user must follow each other. --in-memory reads files whole, with rows in any order; TREC files
+are always read so.
 
   toplist eval recs.csv truth.csv -k 10 20 -m ndcg recall
   toplist eval bpr.csv itemknn.csv truth.csv -k 10 --plot curves.png
@@ -33,13 +35,8 @@ of a user standing together; --in-memory takes any order, and so are TREC files 
 
 def add(commands: Any) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser(
-        "eval",
-        help="evaluate recommendations against a ground truth; several systems side by side",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    add = parser.add_argument
+    summary = "evaluate recommendations against a ground truth; several systems side by side"
+    add = command(commands, "eval", summary, run=_eval, check=_check, epilog=_EPILOG)
     add("recs", metavar="RECS", nargs="+", help="file of ranked lists, one per system")
     add("truth", metavar="TRUTH", help="file of relevant items, the last one")
     add("-k", type=int, nargs="+", help="cut-offs (default 1 5 10 20)")
@@ -48,32 +45,40 @@ def add(commands: Any) -> None:
     add("--empty", choices=EMPTY, help="users with an empty truth (default: the convention's)")
     add("--missing", choices=MISSING, help="users without a list (default: the convention's)")
     add("--duplicates", default="raise", choices=DUPLICATES, help="an item twice in a list")
-    add("--padding", metavar="ID", help="an id that fills up lists: dropped from their ends")
+    add("--padding", metavar="ID", help="the id that fills up short lists: dropped from their ends")
     add("--relevant-from", type=float, metavar="GRADE", help="relevant from this grade on")
-    add("--gains", default="linear", choices=GAINS, help="what a grade is worth in nDCG")
-    add("--recs-format", choices=files.FORMATS)
-    add("--truth-format", choices=files.FORMATS)
-    add("--columns", nargs="+", type=renaming(files.COLUMNS), default=[], metavar="user_id=NAME")
-    add("--order", choices=["file"], help="lists without rank or score: best first as they stand")
-    add("--in-memory", action="store_true", help="read files whole: rows of a user in any place")
+    add("--gains", default="linear", choices=GAINS, help="the gain of a grade in nDCG")
+    add("--recs-format", choices=files.FORMATS, help="default: by the extension")
+    add("--truth-format", choices=files.FORMATS, help="default: by the extension")
+    add_columns(add, files.COLUMNS)
+    add("--order", choices=["file"], help="lists without rank or score: the first row is the best")
+    add("--in-memory", action="store_true", help="read files whole: rows in any order")
     add("--catalogue", metavar="FILE", help="items (CSV, TSV: item_id), for item_coverage and gini")
     add("--item-counts", metavar="FILE", help="item_id and count, or the training data itself, for "
         "average_popularity, tail_percentage and novelty")  # fmt: skip
     add("--features", metavar="FILE", help="item_id and numbers, for intra_list_diversity")
-    add("--unknown", default="raise", choices=UNKNOWN, help="listed items these files lack")
+    add(
+        "--unknown",
+        default="raise",
+        choices=UNKNOWN,
+        help="listed items that these files do not have",
+    )
     add("--format", default="table", choices=output.FORMATS, help="of the output")
     add(
         "--per-user",
         metavar="FILE",
         help="also write every user's values (CSV); reads in memory",
     )
-    add("--segments", metavar="FILE:COLUMN", help="also by a column of a file; reads in memory")
+    add(
+        "--segments",
+        metavar="FILE:COLUMN",
+        help="also the results by a label of users; reads in memory",
+    )
     add("--plot", metavar="FILE", help="also draw the curves over k (.png, .svg, .pdf)")
-    parser.set_defaults(run=_eval, check=_check_eval)
 
 
-def _check_eval(options: argparse.Namespace) -> None:
-    """Check the words; k by default goes to the metrics that carry none of their own."""
+def _check(options: argparse.Namespace) -> None:
+    """Check the options; the default k is for the metrics without a k of their own."""
     if options.k is None:
         asked = ([m] if "@" in m else [f"{m}@{k}" for k in DEFAULT_KS] for m in options.metrics)
         if any("@" in metric for metric in options.metrics):
@@ -115,13 +120,12 @@ def _eval(options: argparse.Namespace) -> str:
 
 
 def _evaluate(options: argparse.Namespace, recs: str) -> TopKResult:
-    """Evaluate one system; with several, an error names its file."""
+    """Evaluate one system; with several systems, an error names the file."""
     several = len(options.recs) > 1
     missing = options.missing or CONVENTIONS[options.convention].missing
-    # of one truth all systems count the same users, unless those without a list are left out:
-    # then who they are must be known, and not their number alone
-    users = options.per_user or options.segments
-    whole = bool(users) or (several and missing == "skip")
+    # all systems count the same users of the truth, except where users without a list are left
+    # out: then the comparison must know the users themselves, not only their number
+    whole = bool(options.per_user or options.segments) or (several and missing == "skip")
     try:
         return top_k_eval_files(
             recs,
@@ -146,4 +150,4 @@ def _evaluate(options: argparse.Namespace, recs: str) -> TopKResult:
     except (ValueError, TypeError) as error:
         if not several or recs in str(error):
             raise
-        raise ValueError(f"{recs}: {error}") from None
+        raise prefixed(f"{recs}: ", error) from None

@@ -1,4 +1,4 @@
-"""`--catalogue`, `--item-counts` and `--features` of `toplist eval`: what is known of the items."""
+"""`--catalogue`, `--item-counts`, `--features` and `--padding` of `toplist eval`: ids of items."""
 
 import argparse
 from typing import Any
@@ -10,28 +10,28 @@ from toplist.files.lists import TEXT_FORMATS
 
 
 def known_items(options: argparse.Namespace, recs: str) -> dict[str, Any]:
-    """Read what is known of the items, their ids written as in the lists."""
+    """Read catalogue, counts and features; ids have the type that they have in the lists."""
     paths = {name: getattr(options, name) for name in ("catalogue", "item_counts", "features")}
     known = {}
     numbers = any(paths.values()) and _hold_numbers(options, recs)
     for name, path in paths.items():
         if path is not None:
             found = getattr(tables, name)(path)
-            ids = _whole(path, found) if numbers else list(found)
+            ids = _integers(path, found) if numbers else list(found)
             values = found.values() if isinstance(found, dict) else ids
             known[name] = dict(zip(ids, values, strict=True))
     return known
 
 
 def padding_of(options: argparse.Namespace, recs: str) -> Any:
-    """Return the padding, written as the ids of the lists are read."""
+    """Return the padding id with the type of the ids in the lists."""
     if options.padding is None or not _hold_numbers(options, recs):
         return options.padding
-    return _whole("--padding", [options.padding])[0]
+    return _integers("--padding", [options.padding])[0]
 
 
 def _hold_numbers(options: argparse.Namespace, recs: str) -> bool:
-    """Say whether the ids of the lists are read as numbers: of typed files alone."""
+    """Return whether the ids of the lists are numbers: only formats with types have such."""
     sides = (recs, options.recs_format), (options.truth, options.truth_format)
     if any((given or files.format_of(path)) in TEXT_FORMATS for path, given in sides):
         return False
@@ -39,10 +39,11 @@ def _hold_numbers(options: argparse.Namespace, recs: str) -> bool:
     return next(iter(stream.parts(lambda users, places: None))).items.names is None
 
 
-def _whole(path: str, ids: Any) -> list[int]:
+def _integers(source: str, ids: Any) -> list[int]:
+    """Return ids read as text as integers; `source` is named in the error."""
     try:
         return [int(item) for item in ids]
     except ValueError:
         raise ValueError(
-            f"{path}: the ids of the lists are numbers, not all of these are"
+            f"{source}: the ids of the lists are numbers, but not all ids here are"
         ) from None

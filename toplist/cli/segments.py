@@ -1,12 +1,11 @@
-"""`--segments FILE:COLUMN` of `toplist eval`: labels of users from a file, results by label."""
+"""`--segments FILE:COLUMN` of `toplist eval`: results by a label of users, read from a file."""
 
-import csv
-import io
 import json
 from collections.abc import Callable
 from typing import Any
 
 from toplist.cli import output
+from toplist.cli.options import csv_text
 from toplist.files.tables import read_table, table_format
 from toplist.results import segments, tables
 from toplist.results.result import TopKResult
@@ -35,15 +34,18 @@ def split(result: TopKResult, option: str, user_id: str) -> Segments[TopKResult]
         label = None if value == "" else value
         if labels.setdefault(key, label) != label:
             raise ValueError(f"{path}: user {key!r} has two labels, {labels[key]!r} and {label!r}")
-    # keys as text: those of a result may be numbers, those of a text file never are
+    # compared as text: keys of a result may be numbers, those of a text file never are
     known = {user: labels[str(user)] for user in result.users if str(user) in labels}
     if labels and result.n_users and not known:
-        raise ValueError(f"{path}: has none of the users, but {next(iter(labels))!r}, say")
+        raise ValueError(
+            f"{path}: has none of the users of the result; it has {next(iter(labels))!r}"
+        )
     found = result.by(known)
     return Segments(found.whole, found.parts, len(labels) - len(known))
 
 
 def _values(table: Any, name: str) -> Any:
+    """Return a column of a dict of columns or of an Arrow table."""
     return table[name] if isinstance(table, dict) else table.column(name).to_pylist()
 
 
@@ -56,12 +58,7 @@ def _as_json(found: Segments[TopKResult]) -> str:
 
 
 def _as_csv(found: Segments[TopKResult]) -> str:
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["segment", *tables.SUMMARY])
-    for row in segments.rows(found):
-        writer.writerow(["" if cell is None or cell != cell else cell for cell in row])
-    return out.getvalue()
+    return csv_text(["segment", *tables.SUMMARY], segments.rows(found))
 
 
 FORMATS: dict[str, Callable[[Segments[TopKResult]], str]] = {

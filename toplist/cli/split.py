@@ -6,7 +6,8 @@ import shutil
 import tempfile
 from typing import Any
 
-from toplist.cli.options import renaming
+from toplist.checks import prefixed
+from toplist.cli.options import add_columns, command
 from toplist.files.tables import read_table, table_format, write_table
 from toplist.loo import split
 from toplist.loo.histories import REPEATS
@@ -15,8 +16,9 @@ from toplist.loo.split import Split
 
 _EPILOG = """
 Files are CSV, TSV (also .gz) or Parquet; the parts have the format and all columns of the log. CSV
-and TSV have a header with user_id, item_id and timestamp (numbers, or ISO 8601 dates). Rows of one
-time are told apart by lot, seeded, so that the order of the rows does not matter.
+and TSV have a header with user_id, item_id and timestamp (numbers, or ISO 8601 dates). Rows of a
+user with the same timestamp are put in a random order by --seed; the order of the rows in the file
+does not matter.
 
   toplist split log.csv --out parts                       # leave one out: the last by time
   toplist split log.csv --out parts --by random --seed 7
@@ -27,37 +29,46 @@ time are told apart by lot, seeded, so that the order of the rows does not matte
 
 def add(commands: Any) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser(
-        "split",
-        help="split an interaction log into train and test",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    add = parser.add_argument
+    summary = "split an interaction log into train and test"
+    add = command(commands, "split", summary, run=_split, check=_check, epilog=_EPILOG)
     add("log", metavar="LOG", help="file of interactions: user_id, item_id, timestamp")
-    add("--out", metavar="DIR", required=True, help="folder of the parts; made if need be")
+    add(
+        "--out",
+        metavar="DIR",
+        required=True,
+        help="folder of the parts; created if it does not exist",
+    )
     add("--by", default="last", choices=split.WAYS, help="what is held out (default: last)")
-    add("--ratio", type=float, help="hold out this share of every user's rows, not one")
-    add("--time", help="hold out all from this time on")
+    add("--ratio", type=float, help="hold out this share of the rows of each user, not one row")
+    add("--time", help="hold out all rows from this time on")
     add(
         "--validation",
         nargs="?",
         const=True,
-        help="hold out a validation part, too; with --ratio its share, with --time its beginning",
+        help="also hold out a validation part; with --ratio its share, with --time its beginning",
     )
     add("--min-history", type=int, metavar="N", help="rows that must stay in train (default 1)")
-    add("--repeats", default="first", choices=REPEATS, help="which of a user's repeats are kept")
-    add("--short", default="train", choices=split.SHORT, help="users with too little history")
-    add("--seed", type=int, default=0)
-    add("--columns", nargs="+", type=renaming(COLUMNS), default=[], metavar="user_id=NAME")
-    parser.set_defaults(run=_split, check=_check)
+    add(
+        "--repeats",
+        default="first",
+        choices=REPEATS,
+        help="which row is kept of an item that a user has twice",
+    )
+    add(
+        "--short",
+        default="train",
+        choices=split.SHORT,
+        help="what happens to users with too few rows",
+    )
+    add("--seed", type=int, default=0, help="of the random choices (default: 0)")
+    add_columns(add, COLUMNS)
 
 
 def _check(options: argparse.Namespace) -> None:
     table_format(options.log)
     one = options.ratio is None and options.time is None
     if one and options.validation not in (None, True):
-        raise ValueError("--validation takes a value with --ratio and --time only")
+        raise ValueError("--validation takes a value only with --ratio or --time")
     if not one and options.validation is True:
         raise ValueError("--validation needs a value: a share with --ratio, a time with --time")
     if options.ratio is not None and options.time is not None:
@@ -79,20 +90,21 @@ def _split(options: argparse.Namespace) -> str:
     if options.min_history is not None:
         rules["min_history"] = options.min_history
     try:
-        split = _parts(options, table, rules)
+        made = _made(options, table, rules)
     except (ValueError, TypeError) as error:
-        raise type(error)(f"{options.log}: {error}") from None
+        raise prefixed(f"{options.log}: ", error) from None
     stale = _path(options, "validation")
-    if split.validation is None and os.path.exists(stale):
+    if made.validation is None and os.path.exists(stale):
         raise ValueError(f"{stale} is left from another split: remove it")
-    parts = {"train": split.train, "test": split.test}
-    parts |= {} if split.validation is None else {"validation": split.validation}
+    parts = {"train": made.train, "test": made.test}
+    parts |= {} if made.validation is None else {"validation": made.validation}
     _write(options, parts)
     paths = ", ".join(_path(options, part) for part in parts)
-    return f"{split.report}\nwritten: {paths}"
+    return f"{made.report}\nwritten: {paths}"
 
 
-def _parts(options: argparse.Namespace, table: Any, rules: dict[str, Any]) -> Split:
+def _made(options: argparse.Namespace, table: Any, rules: dict[str, Any]) -> Split:
+    """Split the log as the options say."""
     if options.time is not None:
         return split.holdout(table, time=options.time, validation=options.validation, **rules)
     rules["short"] = options.short
@@ -103,15 +115,15 @@ def _parts(options: argparse.Namespace, table: Any, rules: dict[str, Any]) -> Sp
 
 
 def _write(options: argparse.Namespace, parts: dict[str, Any]) -> None:
-    """Write all parts, or none: aside first, then each put in its place."""
+    """Write all parts, or none: first into a temporary folder, then each to its place."""
     os.makedirs(options.out, exist_ok=True)
-    aside = tempfile.mkdtemp(prefix=".split-", dir=options.out)
+    temporary = tempfile.mkdtemp(prefix=".split-", dir=options.out)
     try:
         written = {}
         for part, rows in parts.items():
-            written[part] = os.path.join(aside, os.path.basename(_path(options, part)))
+            written[part] = os.path.join(temporary, os.path.basename(_path(options, part)))
             write_table(written[part], rows)
         for part, path in written.items():
             os.replace(path, _path(options, part))
     finally:
-        shutil.rmtree(aside)
+        shutil.rmtree(temporary)

@@ -1,13 +1,11 @@
 """`toplist values`: metrics of predicted values, from a file of user, label and prediction."""
 
 import argparse
-import csv
-import io
 import json
 from typing import Any
 
 from toplist import pointwise
-from toplist.cli.options import renaming
+from toplist.cli.options import add_columns, command, csv_text, json_number
 from toplist.files import tables
 from toplist.inputs.predictions import COLUMNS
 from toplist.results.markup import aligned
@@ -15,7 +13,8 @@ from toplist.results.markup import aligned
 METRICS = ("auc", "gauc", "log_loss", "mae", "rmse")
 
 _EPILOG = """
-The file is CSV or TSV, also .gz, with a header: label and prediction, and user_id for gauc.
+The file is CSV or TSV, also .gz. Its header names the columns label and prediction, and user_id for
+gauc.
 
   toplist values predictions.csv
   toplist values ratings.tsv -m mae rmse --columns label=rating prediction=estimate
@@ -24,19 +23,13 @@ The file is CSV or TSV, also .gz, with a header: label and prediction, and user_
 
 def add(commands: Any) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser(
-        "values",
-        help="evaluate predicted values: AUC, GAUC, log loss, MAE, RMSE",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    add = parser.add_argument
+    summary = "evaluate predicted values: AUC, GAUC, log loss, MAE, RMSE"
+    add = command(commands, "values", summary, run=_values, check=_check, epilog=_EPILOG)
     add("file", metavar="FILE", help="file of users, labels and predictions")
     add("-m", "--metrics", nargs="+", default=METRICS, choices=METRICS, help="default: all")
     add("--clip", type=float, default=pointwise.CLIP, help="of log_loss (default 2^-52)")
-    add("--columns", nargs="+", type=renaming(COLUMNS), default=[], metavar="label=NAME")
+    add_columns(add, COLUMNS)
     add("--format", default="table", choices=("table", "json", "csv"), help="of the output")
-    parser.set_defaults(run=_values, check=_check)
 
 
 def _check(options: argparse.Namespace) -> None:
@@ -66,18 +59,15 @@ def _values(options: argparse.Namespace) -> str:
             notes.append(f"log_loss: predictions between {options.clip:g} and 1 - {options.clip:g}")
         else:
             values[name] = getattr(pointwise, name)(*rows)
-    return _shown(values, notes, len(rows[0]), options.format)
+    return _formatted(values, notes, len(rows[0]), options.format)
 
 
-def _shown(values: dict[str, float], notes: list[str], n_rows: int, format: str) -> str:
+def _formatted(values: dict[str, float], notes: list[str], n_rows: int, format: str) -> str:
+    """Return the values as a table with its notes, as JSON or as CSV."""
     if format == "table":
         lines = [[name, f"{value:.4f}"] for name, value in values.items()]
         return "\n".join([aligned(lines), *notes])
-    plain = {name: None if value != value else value for name, value in values.items()}
     if format == "json":
+        plain = {name: json_number(value) for name, value in values.items()}
         return json.dumps({"n_rows": n_rows, "values": plain}, indent=1)
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["metric", "value"])
-    writer.writerows((name, "" if value is None else value) for name, value in plain.items())
-    return out.getvalue()
+    return csv_text(["metric", "value"], values.items())

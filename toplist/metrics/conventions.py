@@ -125,7 +125,7 @@ _ROWS = (
         source="usnistgov/trec_eval@f425365 m_success.c m_P.c m_recall.c m_map_cut.c "
         "m_ndcg_cut.c m_recip_rank.c",
         text="success, P, recall, map_cut (map when k covers the list), ndcg_cut, recip_rank. "
-        "Users without a list are left out; missing='zero' is its option -c.",
+        "Users without a list are left out; its option -c counts them as 0.",
     ),
     Convention(
         "ranx",
@@ -178,7 +178,7 @@ _ROWS = (
         "python_evaluation.py:496-834",
         text="nDCG as with score_type='raw', where there are grades. Has two functions, map "
         "(divided by R) and map_at_k (by min(k, R)). Its nDCG alone counts users without a "
-        "list as 0; here missing='zero' does. Repeats earning twice are not copied.",
+        "list as 0: the policy 'zero' for missing lists. Repeats earning twice are not copied.",
     ),
     Convention(
         "implicit",
