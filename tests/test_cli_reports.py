@@ -173,7 +173,7 @@ def test_a_plot_that_cannot_be_written(run):
 def test_users_that_differ_are_told_though_their_number_is_the_same(run, folder):
     (folder / "a.csv").write_text(table({u: GOOD[u] for u in ("u1", "u2")}))
     (folder / "b.csv").write_text(table({u: GOOD[u] for u in ("u1", "u3")}))
-    line = "DIFFERENT USERS: b is over 2, without 1 of the 2 of a and with 1 that a has not"
+    line = "DIFFERENT USERS: b is over 2, without 1 of the 2 of a and with 1 that are not in a"
     arguments = ("a.csv", "b.csv", "truth.csv", "-k", 1)
     assert line in run(*arguments, "--missing", "skip")[1]
     assert line in run(*arguments, "--convention", "lenskit")[1]

@@ -153,10 +153,10 @@ def test_users():
         "DIFFERENT USERS: b is over 2, without 1 of the 3 of a"
     ]
     assert said(evaluated(truths=fewer), evaluated()) == [
-        "DIFFERENT USERS: b is over 3, with 1 that a has not"
+        "DIFFERENT USERS: b is over 3, with 1 that are not in a"
     ]
     assert said(evaluated(), evaluated(truths=other)) == [
-        "DIFFERENT USERS: b is over 3, without 1 of the 3 of a and with 1 that a has not"
+        "DIFFERENT USERS: b is over 3, without 1 of the 3 of a and with 1 that are not in a"
     ]
 
 

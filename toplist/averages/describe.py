@@ -14,48 +14,52 @@ from toplist.metrics.formulas import GAIN_WORDS, SYMBOLS, formula
 
 
 def account(result: Means) -> str:
-    """Say in words which users the means are over."""
+    """Return who was counted: the users in the means, those left out, and why."""
     terms = result.terms
     parts = [f"{result.n_evaluated:,} of {result.n_users:,} users evaluated"]
     if result.n_skipped:
         why = "no relevant items" if terms.missing != "skip" else "no relevant items or no list"
         parts.append(f"{result.n_skipped:,} skipped ({why})")
     if result.n_missing:
-        fate = "left out" if terms.missing == "skip" else "counted as 0"
-        parts.append(f"{result.n_missing:,} without a list ({fate})")
+        policy = "left out" if terms.missing == "skip" else "counted as 0"
+        parts.append(f"{result.n_missing:,} without a list ({policy})")
     if result.n_extra:
         parts.append(f"{result.n_extra:,} with a list but no ground truth (ignored)")
-    told = ", ".join(parts)
+    text = ", ".join(parts)
     if result.n_evaluated and not result.histograms.each.any():
-        told += "; NO HIT AT ALL: are the item ids of both sides written alike?"
-    return told
+        text += "; NO HIT AT ALL: are the item ids of both sides written in the same way?"
+    return text
 
 
 def rules(result: Means, metric: Metric | None = None) -> str:
-    """Name the convention, and what is not of it; for one metric, or for all."""
+    """Return the convention, and which definitions are not its own; of one metric, or of all."""
     terms = result.terms
-    have = CONVENTIONS[terms.convention].metrics
+    standard = CONVENTIONS[terms.convention].metrics
     asked = terms.metrics.values() if metric is None else [metric]
-    own = [one.name for one in asked if have.get(one.name.split("(")[0]) != one and not _tuned(one)]
-    told = f"convention {terms.convention}"
+    own = [
+        one.name
+        for one in asked
+        if standard.get(one.name.split("(")[0]) != one and not _parametric(one)
+    ]
+    text = f"convention {terms.convention}"
     if len(own) == len(list(asked)):
-        told = f"own definition, policies of {told}"
+        text = f"own definition, policies of {text}"
     elif own:
-        told += f" (but {', '.join(own)}: own definition)"
+        text += f" (except {', '.join(own)}: own definition)"
     if terms.grading.relevant_from is not None:
-        told += f", relevant from grade {terms.grading.relevant_from:g}"
+        text += f", relevant from grade {terms.grading.relevant_from:g}"
     if terms.grading.gains != "linear" and any(one.graded for one in asked):
-        told += ", gain 2^grade - 1"
-    return told
+        text += ", gain 2^grade - 1"
+    return text
 
 
-def _tuned(metric: Metric) -> bool:
-    """Whether this is a metric of the tables with a parameter of its own."""
+def _parametric(metric: Metric) -> bool:
+    """Return whether this is a metric of the tables with a parameter, such as ``rbp(p=0.5)``."""
     return metric.name.split("(")[0] in PARAMETRIC and "(" in metric.name
 
 
 def averaging(result: Means, metric: Metric | None = None) -> str:
-    """Say in words what is done over users; for one metric, or for all."""
+    """Return how users are averaged; for one metric, or for all."""
     terms = result.terms
     mean = "weighted mean over users" if terms.weighted else "mean over users"
     ratio = f"ratio of {'weighted ' if terms.weighted else ''}sums over users"
@@ -69,7 +73,7 @@ def averaging(result: Means, metric: Metric | None = None) -> str:
 
 
 def of_lists(result: Means, metric: ListMetric) -> str:
-    """Say in words which lists a metric of the lists themselves is over."""
+    """Return which lists a metric of the lists themselves is over."""
     n = result.n_of(metric.name)
     if metric.of_users:
         return f"{metric.text}; mean over {n:,} users with a list"
@@ -77,14 +81,14 @@ def of_lists(result: Means, metric: ListMetric) -> str:
 
 
 def explanation(result: Means, metric: Metric | ListMetric, style: str) -> str:
-    """Return the formula behind a metric of a result, with policies and counts."""
+    """Return the formula of a metric, its rules and policies, and who was counted."""
     if isinstance(metric, ListMetric):
         words = metric.formula if style == "text" else metric.latex
         return f"{words}\n{of_lists(result, metric)}"
     terms = result.terms
     peers = [name for name in same_formula(metric) if name != terms.convention]
     if metric.graded and terms.grading.gains != "linear":
-        peers = []  # theirs are linear
+        peers = []  # the conventions have linear gains
     lines = [
         formula(metric, style),
         SYMBOLS[style],
@@ -97,14 +101,14 @@ def explanation(result: Means, metric: Metric | ListMetric, style: str) -> str:
     return "\n".join(lines)
 
 
-def folded(numbers: Mapping[str, Sequence[ArrayLike]]) -> list[tuple[str, ...]]:
+def equal_names(numbers: Mapping[str, Sequence[ArrayLike]]) -> list[tuple[str, ...]]:
     """Group the names whose numbers are equal, bit for bit; NaN is equal to nothing.
 
-    In leave-one-out hit and recall are one number, and so are map and mrr.
+    In leave-one-out, hit equals recall, and map equals mrr.
 
     Examples
     --------
-    >>> folded({"hit": [[0.5, 1.0]], "map": [[0.5, 0.75]], "recall": [[0.5, 1.0]]})
+    >>> equal_names({"hit": [[0.5, 1.0]], "map": [[0.5, 0.75]], "recall": [[0.5, 1.0]]})
     [('hit', 'recall'), ('map',)]
     """
     groups: dict[Any, list[str]] = {}
@@ -116,8 +120,8 @@ def folded(numbers: Mapping[str, Sequence[ArrayLike]]) -> list[tuple[str, ...]]:
     return [tuple(names) for names in groups.values()]
 
 
-def asked(result: Means) -> dict[str, list[int]]:
-    """Return the metrics with the k's asked for, rising."""
+def ks_by_metric(result: Means) -> dict[str, list[int]]:
+    """Return the k's asked for, rising, of every metric."""
     ks: dict[str, set[int]] = {}
     for entry in result.terms.entries:
         ks.setdefault(entry.metric.name, set()).update(entry.ks)
@@ -125,13 +129,13 @@ def asked(result: Means) -> dict[str, list[int]]:
 
 
 def numbers(result: Means, name: str, ks: Sequence[int]) -> list[ArrayLike]:
-    """Return what a row shows: the k's, the means there and the ends of their intervals."""
+    """Return the numbers of a row: the k's, the means and the ends of their intervals."""
     at = np.asarray(ks, np.int64) - 1
     return [ks, *(curve[at] for curve in (result[name], *result.interval(name)))]
 
 
 def rule_lines(result: Means) -> list[str]:
-    """Say by which rules the means were made, and who is in them."""
+    """Return the notes below a table: by which rules the means were made, and who was counted."""
     interval = ", ± half of the 95 % interval" if result.n_evaluated > 1 else ""
     lines = [f"{rules(result)}: {averaging(result)}{interval}"] if result.terms.metrics else []
     lines += [f"{name}: {of_lists(result, one)}" for name, one in result.terms.list_metrics.items()]
@@ -139,6 +143,6 @@ def rule_lines(result: Means) -> list[str]:
 
 
 def sampling(result: Means) -> list[str]:
-    """Say how the candidates were drawn, if they were."""
+    """Return how the candidates were sampled, in a line; none if they were not."""
     sampled = result.terms.sampled
     return [] if sampled is None else [sampled.words]

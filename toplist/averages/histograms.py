@@ -1,12 +1,12 @@
-"""What the means and spreads of a set of users follow from: a few histograms of their hits.
+"""`Histograms`: counts of hits at each rank, from which means and variances over users follow.
 
-Per distinct number R of relevant items (and length n of the list, where a divisor uses it):
-how many hits stand at each rank, the sum of their j, how many are first hits. These are integers,
-so they come out the same for any order of users, any number of threads and any sharding, and two
-parts merge by addition. The mean of any metric at any k, under any divisor, follows from them.
-Its variance does too for hit, precision, recall, f1 and mrr; other sums over hits need one more
-table, of squared deviations, in floats. Where users differ in more than R and n (grades,
-weights), and for ratios of sums, the averages are gathered from the users' curves instead.
+For each distinct number R of relevant items (and length n of the list, where a divisor uses it):
+the number of hits at each rank, the sum of their j, and the number of first hits. These are
+integers, so they are the same for any order of users, any number of threads and any sharding, and
+two parts merge by addition. The mean of any metric at any k, under any divisor, follows from them.
+So does the variance of hit, precision, recall, f1 and mrr; other sums over hits need one more
+table, of squared deviations, in floats. Where users differ in more than R and n (grades, weights),
+and for ratios of sums, the averages are computed from the users' curves instead.
 """
 
 import operator
@@ -28,7 +28,7 @@ from toplist.metrics.definitions import COUNTS, Metric
 Floats = NDArray[np.float64]
 Average = Moments | Pooled
 
-# Spreads below this share of the squares have lost more than four digits to their difference.
+# Below this ratio of spread to sum of squares, the subtraction cancels more than four digits.
 CLOSE = 1e-4
 
 
@@ -37,9 +37,10 @@ class Histograms:
     """Histograms of the hits of many users, one row per distinct (R, n), or R.
 
     `n_relevant`, `n_listed` (0 where the length does not matter) and `n_users` are (rows,);
-    `each`, `nth` and `first` are (rows, K) integers; `spreads` is (m, rows, K): of each metric in
-    `sums_of(metrics)` the squared deviations of the sums over hits from their mean in the row,
-    added up. `gathered` holds the averages that do not follow from these.
+    `each`, `nth` and `first` are (rows, K) integers: the number of hits at each rank, the sum of
+    their j, the number of first hits. `spreads` is (m, rows, K): for each metric in
+    `sums_of(metrics)`, the squared deviations of the sums over hits from their mean in the row,
+    summed. `gathered` holds the averages that do not follow from these tables.
     """
 
     metrics: tuple[Metric, ...]
@@ -54,7 +55,7 @@ class Histograms:
 
     @property
     def n_evaluated(self) -> int:
-        """Number of users in the means."""
+        """The number of users in the means."""
         return int(self.n_users.sum())
 
     def __add__(self, other: "Histograms") -> "Histograms":
@@ -114,7 +115,7 @@ class Histograms:
         n_users = self.n_users[:, np.newaxis]
         divisors = metric.divisors(self.n_relevant, self.n_listed, depth)
         means = self.sums(metric) / divisors
-        # of one row, as in leave-one-out, not rounded again: precision = hit / k, bit for bit
+        # one row, as in leave-one-out, is not rounded again: precision = hit / k, bit for bit
         mean = means[0] if len(means) == 1 else (n_users * means).sum(axis=0) / n
         between = n_users * (means - mean) ** 2
         return Moments(n, n, n, mean, (self._spread(metric) / divisors**2 + between).sum(axis=0))
@@ -130,8 +131,8 @@ class Histograms:
         else:
             keys = [(one.counts, one.discounting) for one in sums_of(self.metrics)]
             spread = self.spreads[keys.index((metric.counts, metric.discounting))].copy()
-        # where nobody has a second hit, as in leave-one-out, every count is that of the first:
-        # by the same arithmetic recall's spread is hit's, and map's is mrr's, to the last bit
+        # where no user has a second hit, as in leave-one-out, every hit is a first hit: the same
+        # arithmetic makes the spread of recall that of hit, and map's that of mrr, to the last bit
         single = (self.each == self.first).all(axis=1)
         spread[single] = spread_of_first(self.first[single], n_users[single], discounts)
         return spread
@@ -147,6 +148,7 @@ def sums_of(metrics: tuple[Metric, ...]) -> list[Metric]:
 
 
 def _undiscounted(metric: Metric) -> bool:
+    """Return whether every hit counts 1 at every rank: then the spread follows from integers."""
     return metric.counts == "each" and metric.discounting.name == "1"
 
 
@@ -160,11 +162,13 @@ def count(
     weights: Floats | None = None,
     n_threads: int | None = None,
 ) -> Histograms:
-    """Make the histograms of the users in `counted`, and gather what does not follow from them."""
+    """Return the histograms of the users in `counted`, with the averages that need the curves."""
     by_length = any(metric.dividing.by_length for metric in metrics)
     rows = rows_of(hits, counted, by_length, depth)
     for metric in metrics:
-        if callable(metric.discount) or callable(metric.divisor):  # may give what cannot be
+        if callable(metric.discount) or callable(
+            metric.divisor
+        ):  # the user's function may be wrong
             metric.discounts(depth)
             metric.divisors(rows.n_relevant, rows.n_listed, depth)
     integers, spreads = _tables(hits, rows, sums_of(metrics), depth, n_threads)
@@ -201,7 +205,7 @@ def _tables(
         curves.tally(offsets, ranks, rows.of_user[lo:hi], codes, weights, integers, squares)
         return integers, squares
 
-    # a block's tables must stay small against the hits it counts
+    # the tables of a block must be small compared with the hits that it counts
     size = max(1 << 17, 4 * shape[0] * shape[1])
     work = hits.offsets + np.arange(len(hits.offsets))
     integers, squares = empty()
@@ -227,8 +231,9 @@ def _spreads(
 ) -> Floats:
     """Return the squared deviations from the mean of each row, (rows, K).
 
-    The difference of squares loses digits where the spread is small beside the mean; the users
-    of such rows (few, but where all lists are alike) are gone through once more.
+    The difference of squares loses digits where the spread is small compared with the mean; then
+    it is computed again, in a second pass over the users of such rows. They are few, except where
+    all lists are alike.
     """
     spreads = squares - n_users * mean**2
     spreads[n_users[:, 0] == 1] = 0.0
@@ -249,7 +254,7 @@ def _spreads(
 
 
 def _sums_at_every_k(hits: Hits, users: NDArray[np.int64], metric: Metric, depth: int) -> Floats:
-    """Return some users' sums over hits, (len(users), depth), added up as the kernels do."""
+    """Return some users' sums over hits, (len(users), depth), added in the kernels' order."""
     begin, n_hits = hits.offsets[users], np.diff(hits.offsets)[users]
     row = np.repeat(np.arange(len(users)), n_hits)
     j = np.arange(len(row)) - offsets_of(n_hits)[row]
@@ -270,7 +275,7 @@ def _gather(
     weights: Floats | None,
     n_threads: int | None,
 ) -> Average:
-    """Gather an average from the curves of blocks of users."""
+    """Return an average computed from the curves of blocks of users."""
     values = filler(hits, counted, replace(metric, divisor="1") if pooled else metric, depth)
     divisors = divisor_filler(hits, counted, metric, depth) if pooled else None
 
@@ -278,10 +283,10 @@ def _gather(
         out = np.empty((hi - lo, depth))
         values(lo, hi, out)
         kept = counted[lo:hi] if weights is None else counted[lo:hi] & (weights[lo:hi] > 0)
-        worth = None if weights is None else weights[lo:hi][kept]
+        of_kept = None if weights is None else weights[lo:hi][kept]
         if divisors is None:
-            return Moments.of(out[kept], worth)
-        return Pooled.of(out[kept], divisors(lo, hi)[kept], worth)
+            return Moments.of(out[kept], of_kept)
+        return Pooled.of(out[kept], divisors(lo, hi)[kept], of_kept)
 
     bounds = parallel.bounds(np.arange(len(hits) + 1) * depth)
     return reduce(operator.add, parallel.run(block, bounds, n_threads))
@@ -303,16 +308,16 @@ def spread_of_first(
     first: NDArray[np.int64], n_users: NDArray[np.int64], discounts: Floats
 ) -> Floats:
     """Return the sum of squared deviations of 1 / discount(first hit), 0 for none."""
-    worth = 1.0 / discounts
-    # deviations from the commonest value, if it is reached at k: exact where all share it
+    gains = 1.0 / discounts
+    # deviations from the most common value, if it is reached at k: exact where all users share it
     ranks = np.arange(first.shape[1])
     common = np.argmax(first, axis=1)[:, np.newaxis]
     missed = n_users - np.cumsum(first, axis=1)
 
     def deviations(value: Floats) -> Floats:
-        found = np.cumsum(first * (worth - value) ** 2, axis=1) + missed * value**2
-        mean = (np.cumsum(first * (worth - value), axis=1) - missed * value) / n_users
+        found = np.cumsum(first * (gains - value) ** 2, axis=1) + missed * value**2
+        mean = (np.cumsum(first * (gains - value), axis=1) - missed * value) / n_users
         spread: Floats = found - n_users * mean**2
         return np.maximum(spread, 0.0)
 
-    return np.where(ranks < common, deviations(np.zeros((1, 1))), deviations(worth[common]))
+    return np.where(ranks < common, deviations(np.zeros((1, 1))), deviations(gains[common]))

@@ -1,8 +1,8 @@
-"""`Means`: means at every k, their spread and intervals, and who was counted; parts merge."""
+"""`Means`: the numbers of an evaluation, at every k; results over different users merge."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
@@ -14,6 +14,7 @@ from toplist.averages import per_user
 from toplist.averages.histograms import Histograms
 from toplist.averages.moments import ListAverages
 from toplist.averages.terms import Terms, difference
+from toplist.checks import Keyword, worded
 from toplist.matching.hits import Hits
 from toplist.metrics.beyond_accuracy import ListMetric
 
@@ -22,22 +23,9 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Means:
-    """The numbers of an evaluation: what `toplist.TopKResult` shows.
+    """Means, standard deviations, intervals and values per user, without any display.
 
-    Attributes
-    ----------
-    terms : Terms
-        What was asked, and by which rules.
-    histograms : Histograms
-        The histograms that the means follow from.
-    hits, counted : Hits and (n_users,) bool, or None
-        What per-user values are computed from: the hits, and whose are in the means.
-    n_users, n_missing, n_extra : int
-        Users of the ground truth; those without a list; lists without a ground truth.
-    weights : (n_users,) float64, or None
-        How much each user counts.
-    lists : ListAverages or None
-        What follows from the lists alone.
+    `toplist.TopKResult` is this with a display, and documents the attributes.
     """
 
     terms: Terms
@@ -52,12 +40,12 @@ class Means:
 
     @property
     def n_evaluated(self) -> int:
-        """Number of users in the means."""
+        """The number of users in the means."""
         return self.histograms.n_evaluated
 
     @property
     def n_skipped(self) -> int:
-        """Number of users of the ground truth left out of the means."""
+        """The number of users of the ground truth that are left out of the means."""
         return self.n_users - self.n_evaluated
 
     @property
@@ -83,7 +71,7 @@ class Means:
         return self._pick(name, lambda metric: self._moments[metric].mean)
 
     def __contains__(self, name: object) -> bool:
-        """Return whether ``result[name]`` is there."""
+        """Return whether ``result[name]`` exists."""
         try:
             self.terms.find(name)  # type: ignore[arg-type]
         except KeyError:
@@ -91,14 +79,14 @@ class Means:
         return True
 
     def std(self, name: str) -> Any:
-        """Return the standard deviation over users (ddof = 1), as ``[]`` returns the mean."""
+        """Return the standard deviation over users (ddof = 1), at ``"name@k"`` or of ``"name"``."""
         return self._pick(name, lambda metric: self._moments[metric].std)
 
     def interval(self, name: str, level: float = 0.95) -> tuple[Any, Any]:
         """Return the ends of the normal confidence interval, mean ± z · std / √n.
 
-        With weights, n is Kish's effective number of users, (Σw)² / Σw²; of a pooled metric,
-        the standard error is that of the delta method.
+        With weights, n is Kish's effective number of users, (Σw)² / Σw². For a pooled metric, the
+        standard error is that of the delta method.
 
         Parameters
         ----------
@@ -107,7 +95,9 @@ class Means:
         level : float
             Between 0 and 1.
         """
-        from statistics import NormalDist  # a fifth of the import of toplist
+        from statistics import (
+            NormalDist,
+        )  # imported late: it takes a fifth of the import of toplist
 
         if not 0 < level < 1:
             raise ValueError(f"level must be between 0 and 1, not {level!r}")
@@ -130,17 +120,13 @@ class Means:
             assert self.lists is not None
             of_lists = self.lists.per_user(metric.name, self.users)
             return of_lists if k is None else of_lists[:, k - 1]
-        if self.hits is None or self.counted is None:
-            raise ValueError(
-                "this result holds no hits, so it has no values per user; of files, "
-                "in_memory=True (--in-memory) keeps them"
-            )
+        hits, counted = hits_of(self, "it has no values per user")
         if k is None:
-            return per_user.curves(self.hits, self.counted, metric, self.terms.depth)
-        return per_user.values(self.hits, self.counted, metric, k)
+            return per_user.curves(hits, counted, metric, self.terms.depth)
+        return per_user.values(hits, counted, metric, k)
 
     def n_of(self, name: str) -> int:
-        """Return how many users a mean is over (for a metric of all lists together, how many)."""
+        """Return the number of users in a mean; for a metric of all lists, the number of lists."""
         metric, _ = self.terms.find(name)
         return self._moments[metric.name].n if isinstance(metric, ListMetric) else self.n_evaluated
 
@@ -149,7 +135,7 @@ class Means:
         return {name: self[name] for name in self.names()}
 
     def names(self) -> list[str]:
-        """Return the ``name@k`` of every mean asked for, in that order."""
+        """Return the ``name@k`` of every mean, in the order asked for."""
         return self.terms.names
 
     def __add__(self, other: Self) -> Self:
@@ -164,12 +150,12 @@ class Means:
             return NotImplemented
         if self.terms != other.terms:
             raise ValueError(f"cannot merge: {difference(self.terms, other.terms)}")
-        held = None
+        both_hits = None
         if self.hits is not None and other.hits is not None:
-            held = self.hits + other.hits, np.concatenate([self.counted, other.counted])
-        hits, counted = held or (None, None)
+            both_hits = self.hits + other.hits, np.concatenate([self.counted, other.counted])
+        hits, counted = both_hits or (None, None)
         weights = None
-        if held and self.weights is not None and other.weights is not None:
+        if both_hits and self.weights is not None and other.weights is not None:
             weights = np.concatenate([self.weights, other.weights])
         lists = self.lists + other.lists if self.lists and other.lists else None
         both = self.histograms + other.histograms
@@ -181,13 +167,23 @@ class Means:
         """Let ``sum(results)`` start from 0."""
         return self if isinstance(other, int) and other == 0 else NotImplemented
 
-    def _pick(self, name: str, curve_of: Any) -> Any:
+    def _pick(self, name: str, curve_of: Callable[[str], Floats]) -> Any:
+        """Return the curve of ``"name"``, or its value at ``"name@k"``."""
         metric, k = self.terms.find(name)
         curve = curve_of(metric.name)
         return curve.copy() if k is None else float(curve[k - 1])
 
     @cached_property
     def _moments(self) -> dict[str, Any]:
+        """The mean, std and error of every metric at every k, by name."""
         of_lists = {} if self.lists is None else dict(self.lists.averages())
         metrics = self.histograms.metrics
         return {metric.name: self.histograms.moments(metric) for metric in metrics} | of_lists
+
+
+def hits_of(result: Means, so: str) -> tuple[Hits, NDArray[np.bool_]]:
+    """Return the hits and whose are in the means; ValueError if the result does not hold them."""
+    if result.hits is None or result.counted is None:
+        text = f"this result holds no hits, so {so}; of files, "
+        raise worded(ValueError, text, Keyword("in_memory", True), " keeps them")
+    return result.hits, result.counted

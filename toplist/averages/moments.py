@@ -1,4 +1,4 @@
-"""Averages over users that can be merged: what a mean, its spread and its interval follow from."""
+"""Averages over users that can be merged: means, standard deviations and standard errors."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -14,8 +14,9 @@ Floats = NDArray[np.float64]
 class Moments:
     """The mean over users, sum of w x / sum of w, at every k.
 
-    `n` users of total `weight` (and sum of squared weights `weight2`); `mean` and `deviation`,
-    the weighted sum of squared deviations, are (K,). Without weights, both sums are n.
+    `n` is the number of users, `weight` the sum of their weights, and `weight2` the sum of the
+    squared weights; without weights, both are n. `mean` and `deviation`, the weighted sum of
+    squared deviations from the mean, are (K,).
     """
 
     n: int
@@ -75,7 +76,8 @@ class Moments:
 class Pooled:
     """The ratio of sums over users, sum of w x / sum of w y, at every k.
 
-    `x` and `y` are the sums of numerators and divisors, `xx`, `xy` and `yy` of their products.
+    `n` is the number of users; `x` and `y` are the sums of numerators and divisors, and `xx`,
+    `xy` and `yy` the sums of their products.
     """
 
     n: int
@@ -87,14 +89,14 @@ class Pooled:
 
     @property
     def mean(self) -> Floats:
-        """The ratio; 0 where nothing could be found, NaN for nobody."""
+        """The ratio; 0 where the divisors are 0, NaN without users."""
         if self.n == 0:
             return np.full_like(self.x, np.nan)
         return np.divide(self.x, self.y, out=np.zeros_like(self.x), where=self.y > 0)
 
     @property
     def std(self) -> Floats:
-        """NaN: a ratio of sums has no values of users to spread."""
+        """NaN: a ratio of sums is not a mean of users' values."""
         return np.full_like(self.x, np.nan)
 
     @property
@@ -127,10 +129,10 @@ class ListAverages(Protocol):
     """The metrics of the lists themselves, as `toplist.beyond.results` makes them."""
 
     def averages(self) -> Mapping[str, Any]:
-        """Return every metric at every k."""
+        """Return the mean, std and error of every metric at every k."""
 
     def per_user(self, name: str, users: Sequence[Any]) -> Floats:
-        """Return the curves of these users."""
+        """Return the values of these users at every k."""
 
     def __add__(self, other: Any) -> Self:
         """Return the metrics over both sets of lists."""

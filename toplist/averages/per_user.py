@@ -1,4 +1,4 @@
-"""The values of each user: a metric at every k, or at one."""
+"""The values of each user: a metric at every k, or at one k."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -58,7 +58,7 @@ def values(hits: Hits, counted: NDArray[np.bool_], metric: Metric, k: int) -> Fl
 def filler(
     hits: Hits, counted: NDArray[np.bool_], metric: Metric, depth: int
 ) -> Callable[[int, int, Floats], None]:
-    """Return what writes the curves of the users ``lo..hi`` into an array (hi - lo, depth)."""
+    """Return a function that writes the curves of users ``lo..hi`` to an array (hi - lo, depth)."""
     from toplist.kernels import curves as kernels
 
     rows = rows_of(hits, counted, metric.dividing.by_length, depth)
@@ -75,7 +75,7 @@ def filler(
         return fill
 
     ideal_gains = hits.ideal_gains
-    best = np.concatenate([[0], np.cumsum(hits.n_relevant)])
+    best = offsets_of(hits.n_relevant)
     ideal = metric.dividing.ideal
     table = metric.table(rows.n_relevant, rows.n_listed, depth)
     deepest = max(depth, int(table.max(initial=0))) if ideal else depth
@@ -95,7 +95,7 @@ def filler(
 def divisor_filler(
     hits: Hits, counted: NDArray[np.bool_], metric: Metric, depth: int
 ) -> Callable[[int, int], Floats]:
-    """Return what gives the divisors of the users ``lo..hi`` at every k, (hi - lo, depth)."""
+    """Return a function of ``lo, hi``: the divisors of these users at every k, (hi - lo, depth)."""
     rows = rows_of(hits, counted, metric.dividing.by_length, depth)
     if not (metric.graded and hits.graded and metric.dividing.ideal):
         table = metric.divisors(rows.n_relevant, rows.n_listed, depth)
@@ -105,7 +105,7 @@ def divisor_filler(
     places = metric.table(rows.n_relevant, rows.n_listed, depth).astype(np.int64)
     places = np.vstack([places, np.zeros(depth, np.int64)])
     deepest = max(1, int(places.max(initial=0)))
-    # an ideal list is one whose hits stand on the first ranks, best gains first
+    # an ideal list has its hits at the first ranks, best gains first
     best = offsets_of(hits.n_relevant)
     ranks = np.arange(best[-1]) - np.repeat(best[:-1], hits.n_relevant) + 1
     ideal = Hits(best, ranks, hits.n_relevant, hits.n_relevant, hits.ideal_gains, hits.ideal_gains)
@@ -125,9 +125,10 @@ def divisor_filler(
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """The distinct (R, n) of users, and which of them each user has (-1: not counted).
+    """Groups of users with equal (R, n); the users of a group share their divisors.
 
-    `n_listed` is 0 where the length of the list does not matter.
+    `n_relevant` and `n_listed` are the R and n of each group; `n_listed` is 0 where the length of
+    the list does not matter. `of_user` is the group of each user, -1 if not counted.
     """
 
     n_relevant: NDArray[np.int64]
@@ -152,7 +153,7 @@ def rows_of(hits: Hits, counted: NDArray[np.bool_], by_length: bool, depth: int)
 def _distinct(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the distinct keys from 0 on, and the place of each key among them (-1 for -1).
 
-    By marks where the keys are small, which takes a tenth of the time of sorting.
+    Small keys are marked in a table, which takes a tenth of the time of sorting.
     """
     largest = int(keys.max(initial=-1))
     if largest > 8 * len(keys) + 1024:

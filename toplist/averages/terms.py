@@ -93,7 +93,7 @@ def catalogue_rank(k: int, n: int, n_items: int) -> int:
 
 @dataclass(frozen=True)
 class Entry:
-    """One entry of `metrics` as asked for: at one k (a float) or at several (an array)."""
+    """One entry of `metrics` as asked for; `scalar` if it has one k and gives a float."""
 
     metric: Metric | ListMetric
     ks: tuple[int, ...]
@@ -125,7 +125,7 @@ class Terms:
 
     @property
     def names(self) -> list[str]:
-        """The ``name@k`` of every mean asked for, in that order."""
+        """The ``name@k`` of every mean, in the order asked for."""
         return [f"{entry.metric.name}@{k}" for entry in self.entries for k in entry.ks]
 
     @property
@@ -135,16 +135,16 @@ class Terms:
 
     @property
     def metrics(self) -> dict[str, Metric]:
-        """Those of hits, by name."""
+        """The metrics of hits, by name."""
         return {name: one for name, one in self.asked.items() if isinstance(one, Metric)}
 
     @property
     def list_metrics(self) -> dict[str, ListMetric]:
-        """Those of the lists themselves, by name."""
+        """The metrics of the lists themselves, by name."""
         return {name: one for name, one in self.asked.items() if isinstance(one, ListMetric)}
 
     def find(self, name: str) -> tuple[Metric | ListMetric, int | None]:
-        """Read ``"name"`` or ``"name@k"``; KeyError with the valid ones."""
+        """Return the metric and the k of ``"name"`` or ``"name@k"``; a KeyError has the names."""
         metrics = self.asked
         base, at, k = name.rpartition("@") if isinstance(name, str) else ("", "", "")
         base = base if at else name
@@ -159,7 +159,7 @@ class Terms:
 
 
 def difference(a: Terms, b: Terms) -> str:
-    """Name the first term that differs, and both values."""
+    """Return the first term that differs, with both values, in words."""
     for field in fields(Terms):
         mine, theirs = getattr(a, field.name), getattr(b, field.name)
         if mine != theirs and field.name != "entries":

@@ -94,7 +94,7 @@ def equal(
     systems: "Mapping[str, Means]", metrics: Sequence[str], level: float = 0.95
 ) -> list[tuple[str, ...]]:
     """Group the metrics whose curves and bands are equal in all systems: they share a line."""
-    return describe.folded(
+    return describe.equal_names(
         {
             name: [one for r in systems.values() for one in (r[name], *r.interval(name, level))]
             for name in metrics

@@ -1,4 +1,4 @@
-"""Side by side: several systems under one convention, or one list under every convention."""
+"""`compare`: several systems side by side, the best of every column, and what differs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import numpy as np
 
 from toplist import plots
 from toplist.averages import describe
-from toplist.averages.describe import asked, averaging, rules, sampling
 from toplist.averages.means import Means
 from toplist.metrics.conventions import policies
 from toplist.metrics.definitions import Metric
@@ -18,161 +17,7 @@ from toplist.results import tables
 from toplist.results.markup import Cell, Display, Page, Table
 from toplist.results.result import TopKResult
 
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Display):
-    """Several results side by side. Made by `toplist.compare`.
-
-    Printed, it is a table with a row per system; the best of every column is marked. What makes
-    systems not comparable, other users, conventions or k, stands below the table.
-
-    Attributes
-    ----------
-    results : dict of system -> TopKResult
-        As they were given: ``comparison.results["mine"].interval("ndcg@10")``.
-
-    Examples
-    --------
-    >>> import toplist as tl
-    >>> truths = [{2}, {3}]
-    >>> good = tl.top_k_eval([[2, 1], [1, 3]], truths, k=[1, 2], metrics=["mrr"])
-    >>> poor = tl.top_k_eval([[1, 2], [1, 5]], truths, k=[1, 2], metrics=["mrr"])
-    >>> both = tl.compare({"good": good, "poor": poor})
-    >>> both.best()
-    {'mrr@1': ['good'], 'mrr@2': ['good']}
-    """
-
-    results: Mapping[str, TopKResult]
-
-    @property
-    def differences(self) -> list[str]:
-        """What makes the systems not comparable, in a line each; empty if nothing does."""
-        return differences(self.results)
-
-    def names(self) -> list[str]:
-        """Return every ``name@k`` that one of the systems was asked for."""
-        return list(dict.fromkeys(name for one in self.results.values() for name in one.names()))
-
-    @property
-    def comparable(self) -> bool:
-        """Whether nothing but the metrics or k asked for differs between the systems."""
-        return all(line.startswith("DIFFERENT METRICS OR K") for line in self.differences)
-
-    def best(self) -> dict[str, list[str]]:
-        """Return the systems with the best mean of every ``name@k``: all that share it.
-
-        By ``Metric.higher_is_better``; means of NaN are never the best, and of systems that were
-        counted differently (`differences`) none is.
-        """
-        return {name: self._best(name) for name in self.names()}
-
-    def to_dict(self) -> dict[str, dict[str, float]]:
-        """Return the means of every system, ``{"mine": {"ndcg@10": 0.1, ...}, ...}``."""
-        return {system: result.to_dict() for system, result in self.results.items()}
-
-    def to_pandas(self, per_user: bool = False) -> Any:
-        """Return a DataFrame: what `TopKResult.to_pandas` returns, of every system.
-
-        ``.pivot(index="system", columns=["metric", "k"], values="mean")`` makes the means wide,
-        ``.pivot(index="user_id", columns="system", values="ndcg@10")`` pairs the users' values.
-
-        Parameters
-        ----------
-        per_user : bool
-            False: a row per system, metric and k. True: a row per system and user.
-        """
-        import pandas
-
-        frames = {name: result.to_pandas(per_user) for name, result in self.results.items()}
-        for name, frame in frames.items():
-            frame.insert(0, "system", name)
-        return pandas.concat(list(frames.values()), ignore_index=True)
-
-    def plot(self, metric: str | None = None, *, level: float = 0.95, ax: Any = None) -> Any:
-        """Draw one metric over k, a line with its band per system.
-
-        Parameters
-        ----------
-        metric : str, optional
-            Without ``@``; default: the first.
-        level : float
-            Of the bands.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure otherwise.
-
-        Returns
-        -------
-        matplotlib Axes
-        """
-        first = self.names()[0].rpartition("@")[0]
-        return plots.curves(self.results, metric or first, level=level, ax=ax)
-
-    def _best(self, name: str) -> list[str]:
-        """Return the systems with the best mean; nobody is the best alone in the race."""
-        if not self.comparable:
-            return []
-        metric = name.rpartition("@")[0]
-        held = {system: r for system, r in self.results.items() if name in r.names()}
-        means = {system: r[name] for system, r in held.items() if r[name] == r[name]}
-        if len(means) < 2:
-            return []
-        asked = next(iter(held.values())).terms.asked[metric]
-        if not isinstance(asked, Metric):
-            return []  # of coverage or novelty more is not better
-        higher = asked.higher_is_better
-        top = max(means.values()) if higher else min(means.values())
-        return [system for system, mean in means.items() if mean == top]
-
-    def _report(self) -> Page:
-        groups = self._groups()
-        if sum(len(ks) for ks in groups.values()) <= tables.WIDE:
-            columns = {
-                " = ".join(f"{name}@{k}" for name in names): f"{names[0]}@{k}"
-                for names, ks in groups.items()
-                for k in ks
-            }
-            shown = [self._table("", columns)]
-        else:
-            shown = [
-                self._table(" = ".join(names), {f"@{k}": f"{names[0]}@{k}" for k in ks})
-                for names, ks in groups.items()
-            ]
-        return Page(tuple(shown), self._notes(), tuple(self.differences))
-
-    def _groups(self) -> dict[tuple[str, ...], list[int]]:
-        """Return the metrics, equal ones together, with the k's of any system."""
-        ks: dict[str, set[int]] = {}
-        numbers: dict[str, list[Any]] = {}
-        for i, result in enumerate(self.results.values()):
-            for name, some in describe.asked(result).items():
-                ks.setdefault(name, set()).update(some)
-                numbers.setdefault(name, []).extend([[i], *describe.numbers(result, name, some)])
-        return {names: sorted(ks[names[0]]) for names in describe.folded(numbers)}
-
-    def _table(self, corner: str, columns: Mapping[str, str]) -> Table:
-        """Return a row per system; `columns` are headers and the ``name@k`` under them."""
-        best = {name: self._best(name) for name in columns.values()}
-        rows = []
-        for system, result in self.results.items():
-            held = set(result.names())
-            cells = (
-                Cell(f"{result[name]:.4f}" if name in held else "-", best=system in best[name])
-                for name in columns.values()
-            )
-            rows.append((system, tuple(cells)))
-        return Table(corner, tuple(columns), tuple(rows))
-
-    def _notes(self) -> tuple[str, ...]:
-        """Return the convention and the accounts of the users, once where they are the same."""
-        told: list[str] = []
-        for words in (lambda r: f"{describe.rules(r)}: {describe.averaging(r)}", describe.account):
-            who = {system: words(result) for system, result in self.results.items()}
-            same = len(set(who.values())) == 1
-            told += set(who.values()) if same else [f"{name}: {say}" for name, say in who.items()]
-        samples = {tuple(describe.sampling(result)) for result in self.results.values()}
-        if len(samples) == 1:  # or else they are among the differences
-            told[1:1] = samples.pop()
-        return tuple(told)
+Results = Mapping[str, Means]
 
 
 def compare(results: Mapping[str, TopKResult]) -> Comparison:
@@ -181,18 +26,19 @@ def compare(results: Mapping[str, TopKResult]) -> Comparison:
     Parameters
     ----------
     results : dict of system -> TopKResult
-        What `top_k_eval` made of every system, with the same ground truths, convention and k.
+        What `top_k_eval` returned for every system, with the same ground truths, convention
+        and k.
 
     Returns
     -------
     Comparison
-        A table with a row per system when printed, the best of every column marked; lines below
-        it say where systems were counted over different users, or by different rules.
+        Printed, a table with a row per system; the best of every column is marked. Lines below
+        it say which systems were evaluated on different users, or by different rules.
 
     Raises
     ------
     TypeError, ValueError
-        For anything but a dict of results, and for an empty one.
+        If `results` is not a dict of results, or is empty.
 
     Examples
     --------
@@ -224,44 +70,202 @@ def compare(results: Mapping[str, TopKResult]) -> Comparison:
     return Comparison(dict(results))
 
 
-Results = Mapping[str, Means]
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Display):
+    """Several results side by side. Returned by `toplist.compare`.
+
+    Printed, it is a table with a row per system; the best of every column is marked. The lines
+    below it say what makes the systems not comparable: other users, conventions or policies.
+
+    Attributes
+    ----------
+    results : dict of system -> TopKResult
+        As given: ``comparison.results["mine"].interval("ndcg@10")``.
+
+    Examples
+    --------
+    >>> import toplist as tl
+    >>> truths = [{2}, {3}]
+    >>> good = tl.top_k_eval([[2, 1], [1, 3]], truths, k=[1, 2], metrics=["mrr"])
+    >>> poor = tl.top_k_eval([[1, 2], [1, 5]], truths, k=[1, 2], metrics=["mrr"])
+    >>> both = tl.compare({"good": good, "poor": poor})
+    >>> both.best()
+    {'mrr@1': ['good'], 'mrr@2': ['good']}
+    """
+
+    results: Mapping[str, TopKResult]
+
+    @property
+    def differences(self) -> list[str]:
+        """What makes the systems not comparable, in a line each; empty if nothing does."""
+        return differences(self.results)
+
+    def names(self) -> list[str]:
+        """Return every ``name@k`` that at least one of the systems has."""
+        return list(dict.fromkeys(name for one in self.results.values() for name in one.names()))
+
+    @property
+    def comparable(self) -> bool:
+        """Whether the systems differ in nothing except the metrics or k asked for."""
+        return all(line.startswith("DIFFERENT METRICS OR K") for line in self.differences)
+
+    def best(self) -> dict[str, list[str]]:
+        """Return the systems with the best mean of every ``name@k``: several if they are equal.
+
+        ``Metric.higher_is_better`` decides. A mean of NaN is never the best; none is if the
+        systems are not `comparable`, or if only one of them has this mean.
+        """
+        return {name: self._best(name) for name in self.names()}
+
+    def to_dict(self) -> dict[str, dict[str, float]]:
+        """Return the means of every system, ``{"mine": {"ndcg@10": 0.1, ...}, ...}``."""
+        return {system: result.to_dict() for system, result in self.results.items()}
+
+    def to_pandas(self, per_user: bool = False) -> Any:
+        """Return a DataFrame: the rows of `TopKResult.to_pandas`, for every system.
+
+        ``.pivot(index="system", columns=["metric", "k"], values="mean")`` has one row per system;
+        ``.pivot(index="user_id", columns="system", values="ndcg@10")`` has one row per user.
+
+        Parameters
+        ----------
+        per_user : bool
+            False: a row per system, metric and k. True: a row per system and user.
+        """
+        import pandas
+
+        frames = {name: result.to_pandas(per_user) for name, result in self.results.items()}
+        for name, frame in frames.items():
+            frame.insert(0, "system", name)
+        return pandas.concat(list(frames.values()), ignore_index=True)
+
+    def plot(self, metric: str | None = None, *, level: float = 0.95, ax: Any = None) -> Any:
+        """Draw one metric over k: a line with its band per system.
+
+        Parameters
+        ----------
+        metric : str, optional
+            Without ``@``; default: the first.
+        level : float
+            Of the bands, between 0 and 1.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure otherwise.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        first = self.names()[0].rpartition("@")[0]
+        return plots.curves(self.results, metric or first, level=level, ax=ax)
+
+    def _best(self, name: str) -> list[str]:
+        """Return the systems with the best mean; none if there are no two to compare."""
+        if not self.comparable:
+            return []
+        metric = name.rpartition("@")[0]
+        held = {system: r for system, r in self.results.items() if name in r.names()}
+        means = {system: r[name] for system, r in held.items() if r[name] == r[name]}
+        if len(means) < 2:
+            return []
+        asked = next(iter(held.values())).terms.asked[metric]
+        if not isinstance(asked, Metric):
+            return []  # more coverage or novelty is not better in itself
+        higher = asked.higher_is_better
+        top = max(means.values()) if higher else min(means.values())
+        return [system for system, mean in means.items() if mean == top]
+
+    def _page(self) -> Page:
+        groups = self._groups()
+        if sum(len(ks) for ks in groups.values()) <= tables.WIDE:
+            columns = {
+                " = ".join(f"{name}@{k}" for name in names): f"{names[0]}@{k}"
+                for names, ks in groups.items()
+                for k in ks
+            }
+            shown = [self._table("", columns)]
+        else:
+            shown = [
+                self._table(" = ".join(names), {f"@{k}": f"{names[0]}@{k}" for k in ks})
+                for names, ks in groups.items()
+            ]
+        return Page(tuple(shown), self._notes(), tuple(self.differences))
+
+    def _groups(self) -> dict[tuple[str, ...], list[int]]:
+        """Return the metrics, equal ones together, with the k's of all systems."""
+        ks: dict[str, set[int]] = {}
+        numbers: dict[str, list[Any]] = {}
+        for i, result in enumerate(self.results.values()):
+            for name, some in describe.ks_by_metric(result).items():
+                ks.setdefault(name, set()).update(some)
+                numbers.setdefault(name, []).extend([[i], *describe.numbers(result, name, some)])
+        return {names: sorted(ks[names[0]]) for names in describe.equal_names(numbers)}
+
+    def _table(self, corner: str, columns: Mapping[str, str]) -> Table:
+        """Return a table with a row per system; `columns` maps headers to ``name@k``."""
+        best = {name: self._best(name) for name in columns.values()}
+        rows = []
+        for system, result in self.results.items():
+            held = set(result.names())
+            cells = (
+                Cell(f"{result[name]:.4f}" if name in held else "-", best=system in best[name])
+                for name in columns.values()
+            )
+            rows.append((system, tuple(cells)))
+        return Table(corner, tuple(columns), tuple(rows))
+
+    def _notes(self) -> tuple[str, ...]:
+        """Return the rules and who was counted: once if they are the same, else per system."""
+        results = self.results.values()
+        samples = {tuple(describe.sampling(result)) for result in results}
+        return (
+            *self._once([f"{describe.rules(r)}: {describe.averaging(r)}" for r in results]),
+            *(samples.pop() if len(samples) == 1 else ()),  # several are among the differences
+            *self._once([describe.account(r) for r in results]),
+        )
+
+    def _once(self, lines: list[str]) -> list[str]:
+        """Return a line of every system, or one line if they are equal."""
+        if len(set(lines)) == 1:
+            return lines[:1]
+        return [f"{name}: {line}" for name, line in zip(self.results, lines, strict=True)]
 
 
 def differences(results: Results) -> list[str]:
-    """Say in a line each what makes the numbers of some results not comparable."""
+    """Return what makes the numbers of some results not comparable, in a line each."""
     (first, one), *others = results.items()
     lines = [
-        _split("CONVENTIONS", results, rules),
-        _split("AVERAGES", results, averaging),
-        _split("POLICIES", results, lambda r: policies(r.terms.empty, r.terms.missing)),
-        _split("CANDIDATES", results, lambda r: " ".join(sampling(r)) or "all items"),
-        _split("METRICS OR K", results, _shown),
+        _different("CONVENTIONS", results, describe.rules),
+        _different("AVERAGES", results, describe.averaging),
+        _different("POLICIES", results, lambda r: policies(r.terms.empty, r.terms.missing)),
+        _different("CANDIDATES", results, lambda r: " ".join(describe.sampling(r)) or "all items"),
+        _different("METRICS OR K", results, _metrics),
         *_formulas(results),
         *(_users(first, one, name, other) for name, other in others if not _same_users(one, other)),
     ]
     return [line for line in lines if line]
 
 
-def _split(what: str, results: Results, word: Callable[[Means], str]) -> str:
-    """Say who goes by which word, if they do not all go by one."""
-    who: dict[str, list[str]] = {}
+def _different(what: str, results: Results, describing: Callable[[Means], str]) -> str:
+    """Return which systems have which description; nothing if all have the same."""
+    systems: dict[str, list[str]] = {}
     for name, result in results.items():
-        who.setdefault(word(result), []).append(name)
-    if len(who) == 1:
+        systems.setdefault(describing(result), []).append(name)
+    if len(systems) == 1:
         return ""
-    return f"DIFFERENT {what}: " + "; ".join(f"{', '.join(by)}: {told}" for told, by in who.items())
+    parts = (f"{', '.join(names)}: {text}" for text, names in systems.items())
+    return f"DIFFERENT {what}: {'; '.join(parts)}"
 
 
-def _shown(result: Means) -> str:
-    """Return the metrics and their k's in few words: metrics of the same k's together."""
+def _metrics(result: Means) -> str:
+    """Return the metrics and their k's; metrics with the same k's are together."""
     names: dict[str, list[str]] = {}
-    for name, ks in asked(result).items():
+    for name, ks in describe.ks_by_metric(result).items():
         names.setdefault("@".join(["", *map(str, ks)]), []).append(name)
     return ", ".join(f"{' '.join(some)} {ks}" for ks, some in names.items())
 
 
 def _formulas(results: Results) -> list[str]:
-    """Name the metrics that are one name for several formulas."""
+    """Return the names that have several formulas, in a line."""
     found: dict[str, Any] = {}
     differ = {
         name: None
@@ -273,7 +277,7 @@ def _formulas(results: Results) -> list[str]:
 
 
 def _same_users(one: Means, other: Means) -> bool:
-    """Whether two results count the same users in the same order: the usual case, and quick."""
+    """Return whether two results count the same users in the same order: the usual case, fast."""
     if one.hits is None or other.hits is None:
         return False
     arrays = ((one.counted, other.counted), (one.hits.n_relevant, other.hits.n_relevant))
@@ -282,9 +286,9 @@ def _same_users(one: Means, other: Means) -> bool:
 
 
 def _users(first: str, one: Means, name: str, other: Means) -> str:
-    """Say how the users of two results differ, as far as they are known."""
+    """Return how the users of two results differ, as far as they are known."""
     mine, theirs = _counted(one), _counted(other)
-    if mine is None or theirs is None:  # results without hits know their number alone
+    if mine is None or theirs is None:  # without hits, only their number is known
         if one.n_evaluated == other.n_evaluated:
             return ""
         return (
@@ -294,9 +298,9 @@ def _users(first: str, one: Means, name: str, other: Means) -> str:
         return ""
     less, more = len(mine.keys() - theirs.keys()), len(theirs.keys() - mine.keys())
     if less or more:
-        apart = [f"without {less:,} of the {len(mine):,} of {first}"] if less else []
-        apart += [f"with {more:,} that {first} has not"] if more else []
-        return f"DIFFERENT USERS: {name} is over {len(theirs):,}, {' and '.join(apart)}"
+        parts = [f"without {less:,} of the {len(mine):,} of {first}"] if less else []
+        parts += [f"with {more:,} that are not in {first}"] if more else []
+        return f"DIFFERENT USERS: {name} is over {len(theirs):,}, {' and '.join(parts)}"
     changed = sum(theirs[user] != n_relevant for user, n_relevant in mine.items())
     return (
         f"DIFFERENT GROUND TRUTHS: {changed:,} of {len(mine):,} users have another number of "

@@ -1,13 +1,11 @@
-"""One table, four ways to write it: for a terminal, a notebook, a report and a paper."""
+"""Tables with notes, written as text, HTML, Markdown and LaTeX; `Display` is what has them."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from toplist.results import markup
-
 
 class Cell(NamedTuple):
-    """A number as it is printed: the mean, half of its interval, whether it is the best."""
+    """A printed number: the mean, half of its interval, and whether it is the best."""
 
     mean: str = ""
     half: str = ""
@@ -15,7 +13,7 @@ class Cell(NamedTuple):
 
 
 class Table(NamedTuple):
-    """Labelled rows of cells under a header; `corner` stands above the labels."""
+    """Rows of cells with labels, under a header; `corner` is the header of the labels."""
 
     corner: str
     columns: tuple[str, ...]
@@ -28,9 +26,9 @@ class Table(NamedTuple):
 
 
 class Page(NamedTuple):
-    """Tables, what is to be known about them, and what must not be overlooked.
+    """Tables, notes below them, and warnings that come first.
 
-    `formulas` are shown on demand, where the medium can.
+    `formulas` are in HTML only, where they can be unfolded.
     """
 
     tables: tuple[Table, ...]
@@ -39,8 +37,64 @@ class Page(NamedTuple):
     formulas: tuple[str, ...] = ()
 
 
+class Display:
+    """Base of what is displayed as a page: in a terminal, a notebook, Markdown and LaTeX."""
+
+    def _page(self) -> Page:
+        """Return what is displayed."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        """Return the table for a terminal."""
+        return text(self._page())
+
+    def _repr_html_(self) -> str:
+        """Return the table for a notebook, light or dark."""
+        return html(self._page())
+
+    def to_markdown(self) -> str:
+        """Return the table in Markdown, for a README or an issue.
+
+        Examples
+        --------
+        >>> from toplist import top_k_eval
+        >>> print(top_k_eval([[1, 2], [3]], [{2}, {3}], k=[1, 2], metrics=["mrr"]).to_markdown())
+        |  | @1 | @2 |
+        | --- | ---: | ---: |
+        | mrr | 0.5000 ±0.9800 | 0.7500 ±0.4900 |
+        <BLANKLINE>
+        convention standard: mean over users, ± half of the 95 % interval
+        <BLANKLINE>
+        2 of 2 users evaluated
+        """
+        return markdown(self._page())
+
+    def to_latex(self) -> str:
+        r"""Return the table in LaTeX (booktabs), for a paper.
+
+        The convention and the users, which belong into the caption, are comments above the table.
+
+        Examples
+        --------
+        >>> from toplist import top_k_eval
+        >>> print(top_k_eval([[1, 2], [3]], [{2}, {3}], k=1, metrics=["mrr"]).to_latex())
+        % convention standard: mean over users, ± half of the 95 % interval
+        % 2 of 2 users evaluated
+        % needs \usepackage{booktabs}
+        <BLANKLINE>
+        \begin{tabular}{lr}
+        \toprule
+         & @1 \\
+        \midrule
+        mrr & 0.5000 {\scriptsize$\pm$\,0.9800} \\
+        \bottomrule
+        \end{tabular}
+        """
+        return latex(self._page())
+
+
 def aligned(rows: Sequence[Sequence[str]]) -> str:
-    """Line up cells: the first column to the left, the others to the right.
+    """Return rows as text: the first column aligned to the left, the others to the right.
 
     Examples
     --------
@@ -64,21 +118,21 @@ def _grid(table: Table, write: Callable[[Cell], str]) -> list[list[str]]:
     ]
 
 
-def text(report: Page) -> str:
-    """Write a report for a terminal; the best has a star before it."""
+def text(page: Page) -> str:
+    """Write a page for a terminal; a star marks the best."""
 
     def write(cell: Cell) -> str:
         star = "*" if cell.best else ""
         return star + (f"{cell.mean} ±{cell.half}" if cell.half else cell.mean)
 
-    # the labels of all tables are as wide as the widest, so that the tables stand in line
-    width = max(len(label) for table in report.tables for label in _labels(table))
+    # labels are as wide as the widest of all tables, so that the tables are aligned
+    width = max(len(label) for table in page.tables for label in _labels(table))
     blocks = []
-    for table in report.tables:
+    for table in page.tables:
         (corner, *columns), *rows = _grid(table, write)
         blocks.append(aligned([[corner.ljust(width), *columns], *rows]))
-    best = ["* best of its column"] if any(table.marked for table in report.tables) else []
-    notes = "\n".join([*report.warnings, *best, *report.notes])
+    best = ["* best of its column"] if any(table.marked for table in page.tables) else []
+    notes = "\n".join([*page.warnings, *best, *page.notes])
     if len(blocks) == 1:
         return f"{blocks[0]}\n{notes}"
     return "\n\n".join([*blocks, notes])
@@ -88,8 +142,8 @@ def _labels(table: Table) -> list[str]:
     return [table.corner, *(label for label, _ in table.rows)]
 
 
-def markdown(report: Page) -> str:
-    """Write a report as Markdown tables; the best is bold."""
+def markdown(page: Page) -> str:
+    """Write a page as Markdown tables; the best is bold."""
 
     def write(cell: Cell) -> str:
         mean = f"**{cell.mean}**" if cell.best else cell.mean
@@ -100,12 +154,12 @@ def markdown(report: Page) -> str:
         return "| " + " | ".join(cell.replace("<", "&lt;") for cell in plain) + " |"
 
     parts = []
-    for table in report.tables:
+    for table in page.tables:
         header, *rows = _grid(table, write)
         rule = ["---", *(["---:"] * len(table.columns))]
         parts.append("\n".join(map(line, [header, rule, *rows])))
-    best = ["**bold**: best of its column"] if any(t.marked for t in report.tables) else []
-    return "\n\n".join([*parts, *report.warnings, *best, *report.notes])
+    best = ["**bold**: best of its column"] if any(t.marked for t in page.tables) else []
+    return "\n\n".join([*parts, *page.warnings, *best, *page.notes])
 
 
 _LATEX = {
@@ -117,8 +171,8 @@ _LATEX = {
 }
 
 
-def latex(report: Page) -> str:
-    r"""Write a report as LaTeX tables (booktabs); the best is bold, notes are comments."""
+def latex(page: Page) -> str:
+    r"""Write a page as LaTeX tables (booktabs); the best is bold, notes are comments."""
 
     def plain(words: str) -> str:
         return "".join(_LATEX.get(character, character) for character in words)
@@ -130,9 +184,9 @@ def latex(report: Page) -> str:
     def line(label: str, cells: Sequence[str]) -> str:
         return " & ".join([plain(label), *cells]) + r" \\"
 
-    remarks = (*report.warnings, *report.notes, r"needs \usepackage{booktabs}")
-    parts = ["\n".join(f"% {remark}" for remark in remarks)]
-    for table in report.tables:
+    comments = (*page.warnings, *page.notes, r"needs \usepackage{booktabs}")
+    parts = ["\n".join(f"% {comment}" for comment in comments)]
+    for table in page.tables:
         lines = [
             rf"\begin{{tabular}}{{l{'r' * len(table.columns)}}}",
             r"\toprule",
@@ -146,7 +200,7 @@ def latex(report: Page) -> str:
     return "\n\n".join(parts)
 
 
-# Colours are the reader's own, light or dark: only opacity and currentColor are set.
+# Only opacity and currentColor are set, so that light and dark themes keep their colours.
 _STYLES = {
     "table": "display:inline-table;table-layout:auto;border-collapse:collapse;"
     "margin:0 2.5em .8em 0;font-variant-numeric:tabular-nums",
@@ -159,18 +213,18 @@ _STYLES = {
 }
 
 
-def html(report: Page) -> str:
-    """Write a report as HTML for light and dark pages: no script, no link, no class."""
-    from html import escape  # its table of entities is a twentieth of the import of toplist
+def html(page: Page) -> str:
+    """Write a page as HTML for light and dark backgrounds: no script, no link, no class."""
+    from html import escape  # its table of entities takes 5 % of the import of toplist
 
-    parted = (warning.partition(":") for warning in report.warnings)
+    parted = (warning.partition(":") for warning in page.warnings)
     warnings = [_tag("p", f"<b>{escape(a)}</b>{escape(b + c)}", "warning") for a, b, c in parted]
-    notes = [_tag("p", escape(note), "note") for note in report.notes]
-    if any(table.marked for table in report.tables):
+    notes = [_tag("p", escape(note), "note") for note in page.notes]
+    if any(table.marked for table in page.tables):
         notes.insert(0, _tag("p", "<b>bold</b>: best of its column", "note"))
-    formulas = "<br>".join(map(escape, report.formulas))
+    formulas = "<br>".join(map(escape, page.formulas))
     more = f"<details><summary>formulas</summary>{formulas}</details>" if formulas else ""
-    parts = [*map(_html_table, report.tables), *warnings, *notes]
+    parts = [*map(_html_table, page.tables), *warnings, *notes]
     parts += [_tag("div", more, "note")] if more else []
     return '<div style="overflow-x:auto">\n' + "\n".join(parts) + "\n</div>"
 
@@ -198,58 +252,3 @@ def _html_table(table: Table) -> str:
 
 def _tag(name: str, inside: str, style: str) -> str:
     return f'<{name} style="{_STYLES[style]}">{inside}</{name}>'
-
-
-class Display:
-    """Something with a report: a table in a terminal, in a notebook, in a text."""
-
-    def _report(self) -> Page:
-        raise NotImplementedError
-
-    def __repr__(self) -> str:
-        """Return the table for a terminal."""
-        return markup.text(self._report())
-
-    def _repr_html_(self) -> str:
-        """Return the table for a notebook, light or dark."""
-        return markup.html(self._report())
-
-    def to_markdown(self) -> str:
-        """Return the table in Markdown, for a README or an issue.
-
-        Examples
-        --------
-        >>> from toplist import top_k_eval
-        >>> print(top_k_eval([[1, 2], [3]], [{2}, {3}], k=[1, 2], metrics=["mrr"]).to_markdown())
-        |  | @1 | @2 |
-        | --- | ---: | ---: |
-        | mrr | 0.5000 ±0.9800 | 0.7500 ±0.4900 |
-        <BLANKLINE>
-        convention standard: mean over users, ± half of the 95 % interval
-        <BLANKLINE>
-        2 of 2 users evaluated
-        """
-        return markup.markdown(self._report())
-
-    def to_latex(self) -> str:
-        r"""Return the table in LaTeX with the rules of booktabs, for a paper.
-
-        What the caption should say, the convention and the users, stands above as comments.
-
-        Examples
-        --------
-        >>> from toplist import top_k_eval
-        >>> print(top_k_eval([[1, 2], [3]], [{2}, {3}], k=1, metrics=["mrr"]).to_latex())
-        % convention standard: mean over users, ± half of the 95 % interval
-        % 2 of 2 users evaluated
-        % needs \usepackage{booktabs}
-        <BLANKLINE>
-        \begin{tabular}{lr}
-        \toprule
-         & @1 \\
-        \midrule
-        mrr & 0.5000 {\scriptsize$\pm$\,0.9800} \\
-        \bottomrule
-        \end{tabular}
-        """
-        return markup.latex(self._report())

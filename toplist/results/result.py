@@ -1,4 +1,4 @@
-"""What an evaluation returns: means at every k, their spread, and who was counted."""
+"""`TopKResult`: what an evaluation returns, displayed as a table."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from toplist.averages import describe
 from toplist.averages.means import Means
 from toplist.checks import choice
 from toplist.metrics.formulas import STYLES
@@ -17,36 +15,41 @@ from toplist.results.markup import Display, Page
 if TYPE_CHECKING:
     from toplist.results.segments import Segments
 
-Floats = NDArray[np.float64]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TopKResult(Means, Display):
     """Means of metrics over users, at every k up to the largest asked for.
 
-    Made by `toplist.top_k_eval`. Iterating yields one value per entry of its `metrics`: a float
-    where one k was asked for, else an array over the k's. ``result["ndcg@7"]`` is the mean at
-    any k up to the largest, ``result["ndcg"]`` the whole curve. Nothing is rounded but in print.
+    Returned by `toplist.top_k_eval`. Iterating yields one value per entry of its `metrics`: a
+    float where one k was asked for, else an array over the k's. ``result["ndcg@7"]`` is the mean
+    at any k up to the largest, ``result["ndcg"]`` the whole curve. Values are rounded only in
+    print. ``a + b`` merges two results over different users.
 
     Attributes
     ----------
+    ks : tuple of int
+        The k's asked for, rising.
     n_users : int
         Users of the ground truth: `n_evaluated` + `n_skipped`.
     n_evaluated, n_skipped : int
-        Users in the means, and users left out (an empty ground truth; or no list, where such
-        users are skipped).
+        Users in the means, and users left out: those with an empty ground truth, and those
+        without a list under the policy ``missing="skip"``.
     n_missing : int
-        Users with a ground truth but no list, or an empty one.
+        Users with a ground truth but without a list, or with an empty one.
     n_extra : int
-        Users with a list but no ground truth; they have no row.
+        Users with a list but without a ground truth; they have no row.
     users : sequence
-        The users' keys in the order of the rows; positions where none were given.
-    hits, counted : Hits and (n_users,) bool, or None
-        What per-user values are computed from: the hits, and whose are in the means.
+        The users' keys in the order of the rows; their positions where there are no keys.
     weights : (n_users,) float64, or None
-        How much each user counts.
+        The weight of each user in the means.
+    hits, counted : Hits and (n_users,) bool, or None
+        The hits, and whose are in the means; values per user and segments follow from them.
+    terms : Terms
+        What was asked, and by which rules.
+    histograms : Histograms
+        The counts of hits that the means follow from.
     lists : ListResult or None
-        What follows from the lists alone: coverage, Gini, popularity and their like, where asked.
+        The metrics of the lists themselves (coverage, Gini, popularity), where asked for.
 
     Examples
     --------
@@ -58,7 +61,7 @@ class TopKResult(Means, Display):
     """
 
     def formula(self, name: str, style: str = "text") -> str:
-        """Return the exact formula behind a printed number, with its policies and counts.
+        """Return the exact formula of a metric, with its policies and the number of users.
 
         Parameters
         ----------
@@ -67,8 +70,6 @@ class TopKResult(Means, Display):
         style : {"text", "latex"}
         """
         choice("style", style, STYLES)
-        from toplist.averages import describe
-
         return describe.explanation(self, self.terms.find(name)[0], style)
 
     def by(self, labels: Any) -> Segments[TopKResult]:
@@ -78,19 +79,20 @@ class TopKResult(Means, Display):
         ----------
         labels : one label per user, or dict user -> label
             An array or list in the order of `users`; or a dict or pandas Series keyed by user,
-            where users may be absent. Labels that are absent, None or NaN are a segment of
+            where users may be absent. Users whose label is absent, None or NaN are a segment of
             their own, None.
 
         Returns
         -------
         Segments
-            A mapping label -> TopKResult, a table when printed. Its users add up to these.
-            Metrics of the lists themselves (coverage and its like) are not in it.
+            A mapping label -> TopKResult, a table when printed. Every user of this result is
+            in one segment. Metrics of the lists themselves, such as coverage, are left out.
 
         Raises
         ------
         ValueError
-            For labels of another number, or keyed by other users; or without hits.
+            If there is not one label per user, if the labels are keyed by other users, or if
+            the result does not hold its hits.
 
         Examples
         --------
@@ -116,30 +118,30 @@ class TopKResult(Means, Display):
 
         return tables.to_pandas(self, per_user)
 
-    def _report(self) -> Page:
+    def _page(self) -> Page:
         """Return a table of metrics x k with 95 % intervals, and who was counted."""
         from toplist.results import tables
 
-        return tables.report(self)
+        return tables.page(self)
 
     def plot(
         self, metrics: str | Sequence[str] | None = None, *, level: float = 0.95, ax: Any = None
     ) -> Any:
-        """Draw metrics over k with their intervals; the picture says who was counted.
+        """Draw metrics over k with their confidence bands; the caption says who was counted.
 
         Parameters
         ----------
         metrics : str or several, optional
             Names without ``@``; default: all of this result.
         level : float
-            Of the bands.
+            Of the bands, between 0 and 1.
         ax : matplotlib Axes, optional
             Where to draw; a new figure otherwise, which a notebook shows.
 
         Returns
         -------
         matplotlib Axes
-            ``.figure.savefig("curves.pdf")`` writes it. More pictures: `toplist.plots`.
+            ``.figure.savefig("curves.pdf")`` writes a file. More charts: `toplist.plots`.
         """
         from toplist import plots
 

@@ -1,4 +1,4 @@
-"""`Segments`: a result split by an attribute of its users, none of them dropped."""
+"""`Segments`: a result split by an attribute of its users; every user is in one segment."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist.averages import describe, histograms
-from toplist.averages.means import Means
+from toplist.averages.means import Means, hits_of
 from toplist.inputs.lists import offsets_of
 from toplist.matching.hits import Hits, trusted
 from toplist.metrics.definitions import Metric
@@ -23,16 +23,17 @@ R = TypeVar("R", bound=Means)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Segments(Display, Mapping[Any, R], Generic[R]):
-    """Results by label, in the order of the labels; users without one under None, last.
+    """Results by label, sorted; the users without a label are the last segment, None.
 
-    A table when printed. The parts add up: n_users, n_evaluated, n_skipped and n_missing of the
-    segments sum to those of the `whole`; lists without a ground truth (`n_extra`) belong to no
-    segment.
+    A table when printed. n_users, n_evaluated, n_skipped and n_missing of the segments add up to
+    those of the whole result; lists without a ground truth (`n_extra`) belong to no segment.
 
     Attributes
     ----------
     whole : TopKResult
         The result that was split.
+    parts : dict of label -> TopKResult
+        The segments.
     n_unused : int
         Labels keyed by users who are not in the result.
     """
@@ -42,7 +43,7 @@ class Segments(Display, Mapping[Any, R], Generic[R]):
     n_unused: int = 0
 
     def __getitem__(self, label: Any) -> R:
-        """Return the result of one segment; KeyError with the labels there are."""
+        """Return the result of one segment; a KeyError names the labels."""
         if label not in self.parts:
             raise KeyError(f"{label!r}: the segments are {', '.join(map(repr, self.parts))}")
         return self.parts[label]
@@ -55,15 +56,15 @@ class Segments(Display, Mapping[Any, R], Generic[R]):
         """Return the number of segments."""
         return len(self.parts)
 
-    def _report(self) -> Page:
-        return report(self)
+    def _page(self) -> Page:
+        return page(self)
 
     def to_dict(self) -> dict[Any, dict[str, float]]:
         """Return the means asked for, ``{label: {"ndcg@10": 0.1, ...}}``."""
         return {label: part.to_dict() for label, part in self.items()}
 
     def to_pandas(self) -> Any:
-        """Return a DataFrame with a row per segment, metric and k: mean, std, 95 % interval, n."""
+        """Return a DataFrame: a row per segment, metric and k, with mean, std, interval and n."""
         import pandas
 
         return pandas.DataFrame(rows(self), columns=["segment", *tables.SUMMARY])
@@ -71,11 +72,8 @@ class Segments(Display, Mapping[Any, R], Generic[R]):
 
 def by(result: R, labels: Any) -> Segments[R]:
     """Split a result; see `TopKResult.by`."""
-    if result.hits is None or result.counted is None:
-        raise ValueError(
-            "this result holds no hits, so it cannot be split; of files, in_memory=True keeps them"
-        )
-    result = _of_hits(result)
+    hits_of(result, "it cannot be split")
+    result = _without_lists(result)
     of_user, n_unused = _labels_of(result, labels)
     members: dict[Any, list[int]] = {}
     for row, label in enumerate(of_user):
@@ -88,16 +86,16 @@ def by(result: R, labels: Any) -> Segments[R]:
     return Segments(result, parts, n_unused)
 
 
-def _of_hits(result: R) -> R:
-    """Leave out the metrics of the lists themselves, which are not of users in a truth."""
+def _without_lists(result: R) -> R:
+    """Return the result without the metrics of the lists themselves, which do not split."""
     entries = tuple(e for e in result.terms.entries if isinstance(e.metric, Metric))
     if not entries:
-        raise ValueError("this result has metrics of the lists themselves alone: they do not split")
+        raise ValueError("this result has only metrics of the lists themselves: they do not split")
     return replace(result, terms=replace(result.terms, entries=entries), lists=None)
 
 
 def _labels_of(result: Means, labels: Any) -> tuple[list[Any], int]:
-    """Return one label per row, and how many labels belong to nobody."""
+    """Return one label per row, and the number of labels of unknown users."""
     users = result.users
     if hasattr(labels, "to_dict") and hasattr(labels, "index"):  # a pandas Series
         if not labels.index.is_unique:
@@ -121,27 +119,26 @@ def _labels_of(result: Means, labels: Any) -> tuple[list[Any], int]:
 
 
 def _absent(label: Any) -> bool:
-    """Whether a label is None, NaN, NaT or pandas.NA."""
+    """Return whether a label is None, NaN, NaT or pandas.NA."""
     if label is None or type(label).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(label, float) and label != label
 
 
 def _in_order(members: Mapping[Any, Any]) -> list[Any]:
-    """Return the labels sorted, where they can be; None last."""
+    """Return the labels sorted, if they can be; None last."""
     labels = [label for label in members if label is not None]
     try:
         labels.sort()
-    except TypeError:  # of several kinds: as they first appear
+    except TypeError:  # of several types: in order of appearance
         labels = [label for label in members if label is not None]
     return labels + [None] * (None in members)
 
 
 def _part(result: R, rows: Rows) -> R:
     """Return the result of some of the users."""
-    assert result.hits is not None
-    assert result.counted is not None
-    hits, counted = subset(result.hits, rows), result.counted[rows]
+    hits, counted = hits_of(result, "it cannot be split")
+    hits, counted = subset(hits, rows), counted[rows]
     weights = None if result.weights is None else result.weights[rows]
     terms = result.terms
     metrics = tuple(terms.metrics.values())
@@ -192,8 +189,8 @@ def rows(segments: Segments[Any]) -> list[tuple[Any, ...]]:
     return [(label, *row) for label, part in segments.items() for row in tables.summary(part)]
 
 
-def report(segments: Segments[Any]) -> Page:
-    """Return tables with a row per segment and one for all, a column per k; or one for all."""
+def page(segments: Segments[Any]) -> Page:
+    """Return a table with a row per segment and one for all; a table per metric if wide."""
     whole = segments.whole
     names = whole.names()
     labelled = [("(no label)" if label is None else str(label), r) for label, r in segments.items()]
@@ -201,9 +198,9 @@ def report(segments: Segments[Any]) -> Page:
     if len(names) <= tables.WIDE:
         shown = [_table("", {name: name for name in names}, labelled)]
     else:
-        asked = describe.asked(whole).items()
         shown = [
-            _table(metric, {f"@{k}": f"{metric}@{k}" for k in ks}, labelled) for metric, ks in asked
+            _table(metric, {f"@{k}": f"{metric}@{k}" for k in ks}, labelled)
+            for metric, ks in describe.ks_by_metric(whole).items()
         ]
     notes = ["users: of the ground truth; n: in the means"]
     if segments.n_unused:
@@ -212,7 +209,7 @@ def report(segments: Segments[Any]) -> Page:
 
 
 def _table(corner: str, columns: Mapping[str, str], labelled: list[tuple[str, Means]]) -> Table:
-    """Return a table of a mean per column, with the users of every row."""
+    """Return a table with a mean per column, and the numbers of users of every row."""
     rows = []
     for label, part in labelled:
         counts = Cell(f"{part.n_users:,}"), Cell(f"{part.n_evaluated:,}")
