@@ -928,7 +928,7 @@ def test_unknown_option(option, valid, bad):
 
 
 def test_unknown_divisor():
-    with pytest.raises(ValueError, match="divisor 'n': choose from '1', 'k', 'R'") as caught:
+    with pytest.raises(ValueError, match="divisor='n': choose from '1', 'k', 'R'") as caught:
         tl.map([1], {1}, divisor="n")
     assert all(repr(name) in str(caught.value) for name in DIVISORS)
 

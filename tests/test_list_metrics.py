@@ -206,7 +206,7 @@ def test_eval_errors(folder, capsys):
 def test_metrics_command(capsys):
     assert f"of the lists themselves: {', '.join(ALL)}" in run(capsys, "metrics")
     out = run(capsys, "metrics", "gini")
-    assert "gini@k = sum over i of" in out and "of all lists together; needs catalogue=" in out
+    assert "gini@k = sum over i of" in out and "of all lists together; needs --catalogue" in out
     assert "mean over users with a list; needs features=" in run(capsys, "metrics", ALL[-1])
 
 

@@ -511,11 +511,11 @@ def test_two_metrics_of_one_name(twins):
     [
         (("", "each", "1", "1"), "a name is needed, without '@'"),
         (("a@1", "each", "1", "1"), "'a@1': a name is needed, without '@'"),
-        (("a", "all", "1", "1"), "counts 'all': choose from 'each', 'nth', 'first'"),
-        (("a", "each", "r^2", "1"), r"discount 'r\^2': choose from '1', 'r', 'log2\(r\+1\)'"),
-        (("a", "each", "1", "n"), "divisor 'n': choose from '1', 'k', 'R'"),
-        (("a", "each", None, "1"), "discount None"),
-        (("a", "each", "1", 2), "divisor 2"),
+        (("a", "all", "1", "1"), "counts='all': choose from 'each', 'nth', 'first'"),
+        (("a", "each", "r^2", "1"), r"discount='r\^2': choose from '1', 'r', 'log2\(r\+1\)'"),
+        (("a", "each", "1", "n"), "divisor='n': choose from '1', 'k', 'R'"),
+        (("a", "each", None, "1"), "discount=None"),
+        (("a", "each", "1", 2), "divisor=2"),
     ],
 )
 def test_a_metric_is_checked_when_it_is_made(arguments, message):

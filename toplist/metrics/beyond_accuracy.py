@@ -71,7 +71,7 @@ LIST_METRICS = {
             "item_counts",
             True,
             "share of items of the tail, the least popular tenth",
-            "tail_percentage@k = items of the tail among the first k / how many these are",
+            "tail_percentage@k = items of the tail among the first k / number of these items",
             r"\frac{1}{\min(k, n)} \left| \{r \le k : i_r \in T\} \right|",
         ),
         ListMetric(
@@ -95,7 +95,7 @@ LIST_METRICS = {
 
 
 def gini_index(counts: NDArray[np.float64]) -> float:
-    """Return the Gini index of some counts, 0 if they are equal: sort, then weigh by position.
+    """Return the Gini index of some counts: 0 if they are equal, towards 1 if one item has all.
 
         sum over i of (2 i - n - 1) x_(i) / (n sum of x_i),  x_(i) rising, i = 1..n
 

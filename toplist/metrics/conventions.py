@@ -1,11 +1,11 @@
-"""Who computes what: per convention the metrics it has, its divisors, and its policies.
+"""The conventions: which metrics other libraries have, with their divisors and policies.
 
-A convention is entries that differ from the standard table, plus the policies for empty ground
-truths, missing lists and averaging, each with the place in the peer's source that says so. None
-rounds, and none copies a defect (repeated items earning twice, ideals made from the hits found).
-Only the peers that know grades use them: the others count every relevant item as 1.
+A convention has the entries that differ from the standard table, and the policies for empty ground
+truths, missing lists and averaging, with the place in the library's source that shows them. None
+rounds, and none copies a defect (repeated items that count twice, ideals made from the hits found).
+Only libraries that have grades use them: the others count every relevant item as 1.
 
-Not of this form, and so not offered: a divisor of the hits found so far (recmetrics,
+Not of this form, and therefore not included: a divisor of the hits found so far (recmetrics,
 torchmetrics), means of precisions (Elliot's MAP), bpref.
 """
 
@@ -29,17 +29,17 @@ class Convention:
     ----------
     name : str
     metrics : mapping of name to Metric
-        The metrics the peer has, with its divisors.
+        The metrics that the library has, with its divisors.
     empty : {"skip", "zero", "raise"}
-        A user with an empty ground truth.
+        What is done with a user whose ground truth is empty.
     missing : {"zero", "skip", "raise"}
-        A user with a ground truth but without a list.
+        What is done with a user who has a ground truth but no list.
     pooled : tuple of str
         Metrics that are a ratio of sums over users, instead of a mean of ratios.
     source : str
         Repository, version and lines.
     text : str
-        What sets it apart, and which defects it does not copy.
+        What is special about it, and which defects are not copied.
 
     Examples
     --------
@@ -60,7 +60,7 @@ class Convention:
 def _metrics(
     names: str, *others: Metric, graded: bool = False, **divisors: str
 ) -> dict[str, Metric]:
-    """Return the named standard metrics, some with another divisor, and others."""
+    """Return the standard metrics of these names, some with another divisor, and the others."""
     rows = [METRICS[name] for name in names.split()]
     chosen = [
         replace(row, divisor=divisors.get(row.name, row.divisor), graded=graded and row.graded)
@@ -138,8 +138,8 @@ _ROWS = (
         empty="zero",
         source="AmenRa/ranx@2cae52f ranx/metrics/*.py",
         text="cg is its hits. It wants the same users on both sides, or make_comparable=True, "
-        "which counts missing lists as 0. Repeats earning twice, and grades in rbp, which then "
-        "passes 1, are not copied.",
+        "which counts missing lists as 0. Not copied: repeated items that count twice, and grades "
+        "in rbp, which then exceeds 1.",
     ),
     Convention(
         "rectools",
@@ -147,7 +147,7 @@ _ROWS = (
         source="MobileTeleSystems/RecTools@41a5a63 rectools/metrics/ranking.py:281-572, "
         "classification.py:290-316",
         text="Its defaults: nDCG's ideal fills all k places whatever R is "
-        "(divide_by_achievable=False). Repeats earning twice are not copied.",
+        "(divide_by_achievable=False). Repeated items that count twice are not copied.",
     ),
     Convention(
         "lenskit",
@@ -178,7 +178,8 @@ _ROWS = (
         "python_evaluation.py:496-834",
         text="nDCG as with score_type='raw', where there are grades. Has two functions, map "
         "(divided by R) and map_at_k (by min(k, R)). Its nDCG alone counts users without a "
-        "list as 0: the policy 'zero' for missing lists. Repeats earning twice are not copied.",
+        "list as 0, which is the policy 'zero' for missing lists. Repeated items that count twice "
+        "are not copied.",
     ),
     Convention(
         "implicit",
@@ -197,19 +198,19 @@ _ROWS = (
         ),
         missing="skip",
         source="tohtsky/irspack@1877e70 cpp_source/evaluator.cpp:137-165",
-        text="Short lists are not punished in precision and nDCG.",
+        text="Short lists are not penalized in precision and nDCG.",
     ),
     Convention(
         "spark",
         _metrics("precision recall map ndcg"),
         empty="zero",
         source="apache/spark@075aa42 mllib/evaluation/RankingMetrics.scala",
-        text="precisionAt, recallAt, meanAveragePrecisionAt, ndcgAt. Repeats earning twice, "
-        "and ideals in the order given, are not copied.",
+        text="precisionAt, recallAt, meanAveragePrecisionAt, ndcgAt. Not copied: repeated items "
+        "that count twice, and ideals in the order given.",
     ),
 )
 
-# read-only: others read it too
+# read-only, since it is shared
 CONVENTIONS: Mapping[str, Convention] = MappingProxyType({row.name: row for row in _ROWS})
 
 
@@ -229,12 +230,12 @@ def same_formula(metric: Metric) -> list[str]:
 
 
 def policies(empty: str, missing: str) -> str:
-    """Say in words who is in the mean.
+    """Return the two policies in words.
 
     Examples
     --------
     >>> policies("skip", "zero")
     'users without relevant items are left out; users without a list score 0'
     """
-    fate = {"skip": "are left out", "zero": "score 0", "raise": "are an error"}
-    return f"users without relevant items {fate[empty]}; users without a list {fate[missing]}"
+    words = {"skip": "are left out", "zero": "score 0", "raise": "are an error"}
+    return f"users without relevant items {words[empty]}; users without a list {words[missing]}"

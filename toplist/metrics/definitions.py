@@ -1,11 +1,12 @@
-"""A metric is three choices: how hits count, how ranks discount, what it is divided by.
+"""The definitions: a metric is three choices, `counts`, a `Discount` and a `Divisor`.
 
 With the hits j = 1..h of a user at ranks r_1 < r_2 < ..., R relevant items, list length n::
 
     metric@k = ( sum over r_j <= k of count(j) * gain_j / discount(r_j) ) / divisor(k, R, n)
 
-The tables here are the definitions: the metric functions, the command line, the error messages,
-the README and the tests read them. Gains are 1, but in graded metrics.
+Gains are 1, except in graded metrics. `COUNTS`, `DISCOUNTS` and `DIVISORS` are the choices, and
+`METRICS` the metrics made of them. These tables are the only definitions: the metric functions, the
+command line, the error messages, the README and the tests read them.
 """
 
 from __future__ import annotations
@@ -18,12 +19,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from toplist.checks import choice
+
 Array = NDArray[Any]
+
+COUNTS = ("each", "nth", "first")
 
 
 @dataclass(frozen=True)
 class Discount:
-    """What a hit at rank r is divided by: a function of ranks (float64, from 1), and its words."""
+    """What a hit at rank r is divided by: a function of ranks (float64), and its formula."""
 
     name: str
     function: Callable[[Array], Any]
@@ -32,11 +37,11 @@ class Discount:
 
 @dataclass(frozen=True)
 class Divisor:
-    """What the sum over the hits is divided by: ``function(k, R, n)``, and its words.
+    """What the sum over hits is divided by: ``function(k, R, n)``, and its formula.
 
-    With `ideal`, the function gives a number of places, and the divisor is what hits on all
-    places down to there would earn: the ideal DCG, under the metric's own discount.
-    `by_length` says that the length n of the list matters.
+    With `ideal`, the function returns a number of ranks, and the divisor is the sum over hits at
+    all these ranks: the ideal DCG, with the discount of the metric. `by_length` is whether the
+    divisor depends on the length n of the list.
     """
 
     name: str
@@ -47,7 +52,7 @@ class Divisor:
 
 
 def table_of(*rows: Any) -> Mapping[str, Any]:
-    """Return rows by name, read-only: others read them too."""
+    """Return rows by name, read-only since they are shared."""
     return MappingProxyType({row.name: row for row in rows})
 
 
@@ -60,14 +65,14 @@ DISCOUNTS: Mapping[str, Discount] = table_of(
 
 
 def _steps(k: Array, R: Array, n: Array) -> Array:
-    """Sum of min(i, R) over i = 1..min(k, n)."""
+    """Return the sum of min(i, R) over i = 1..min(k, n)."""
     m = np.minimum(k, n)
     low = np.minimum(m, R)
     total: Array = low * (low + 1) // 2 + (m - low) * R
     return total
 
 
-# No "min(n,R)": a list is cut at k, so it is min(k,n,R).
+# Function, LaTeX, by_length. There is no "min(n,R)": a list is cut at k, so it is min(k,n,R).
 _SMALLEST: dict[str, tuple[Callable[[Array, Array, Array], Any], str, bool]] = {
     "k": (lambda k, R, n: k, "k", False),
     "R": (lambda k, R, n: R, "R", False),
@@ -94,55 +99,39 @@ DIVISORS: Mapping[str, Divisor] = table_of(
 
 
 @dataclass(frozen=True)
-class Geometric:
-    """The discount of rank-biased precision, 1 / ((1 - p) p^(r - 1)), kept finite far down."""
-
-    p: float
-
-    def __call__(self, ranks: Array) -> Any:
-        """Return the discount at each rank."""
-        with np.errstate(divide="ignore", under="ignore", over="ignore"):
-            discount = 1 / ((1 - self.p) * self.p ** (ranks - 1))
-        return np.minimum(discount, np.finfo(np.float64).max)
-
-
-COUNTS = ("each", "nth", "first")
-
-
-@dataclass(frozen=True)
 class Metric:
-    """One metric: a row of three choices. A new one compiles nothing.
+    """One metric, made of three choices. A new metric needs no compilation.
 
     Parameters
     ----------
     name : str
-        As it is asked for and printed, without ``@``.
+        The name in `metrics` and in tables, without ``@``.
     counts : {"each", "nth", "first"}
-        Each hit counts 1; the n-th hit counts n; only the first counts, 1.
+        Each hit counts 1; the n-th hit counts n; only the first hit counts, 1.
     discount : str or callable
-        A name in `DISCOUNTS`, or a function of the ranks 1..K (float64) that gives positive
+        A name in `DISCOUNTS`, or a function of the ranks 1..K (float64) that returns positive
         numbers.
     divisor : str or callable
         A name in `DIVISORS`, or a function ``f(k, R, n)`` of integer arrays that broadcast
-        against each other (R relevant items, n ids in the list cut at k), positive wherever a
-        hit is possible.
+        against each other: R relevant items, n ids in the list cut at k. It must be positive
+        wherever a hit is possible.
     graded : bool
-        Whether a hit counts by its grade where the ground truth has grades.
+        Whether a hit is multiplied by its gain where the ground truth has grades.
     higher_is_better : bool
-        For the marking of the best in a comparison.
+        Whether the highest mean is the best of a comparison.
     text, latex : str
-        What it says, in a line; a formula in LaTeX to print instead of the composed one.
+        A description in one line; a formula in LaTeX that replaces the composed one.
 
     Raises
     ------
     ValueError
-        For an unknown name, with the valid ones.
+        For an unknown name; the message has the valid ones.
 
     Examples
     --------
     >>> import dataclasses
     >>> map_R = dataclasses.replace(METRICS["map"], name="map_R", divisor="R")
-    >>> reach = Metric("reach", "first", "1", "1", text="any hit at all")
+    >>> reach = Metric("reach", "first", "1", "1", text="1 for any hit")
     >>> cubic = Metric("cubic", "each", lambda r: r**3, lambda k, R, n: k)
     """
 
@@ -156,20 +145,20 @@ class Metric:
     latex: str = ""
 
     def __post_init__(self) -> None:
-        """Check the words."""
+        """Check the name and the three choices."""
         if not isinstance(self.name, str) or not self.name or "@" in self.name:
             raise ValueError(f"metric name {self.name!r}: a name is needed, without '@'")
-        _known("counts", self.counts, COUNTS)
+        choice("counts", self.counts, COUNTS)
         for what, given, valid in (
             ("discount", self.discount, DISCOUNTS),
             ("divisor", self.divisor, DIVISORS),
         ):
             if not (callable(given) or isinstance(given, (Discount, Divisor))):
-                _known(what, given, valid)
+                choice(what, given, tuple(valid))
 
     @property
     def discounting(self) -> Discount:
-        """The discount with its words."""
+        """The discount with its formula."""
         if isinstance(self.discount, Discount):
             return self.discount
         if isinstance(self.discount, str):
@@ -178,7 +167,7 @@ class Metric:
 
     @property
     def dividing(self) -> Divisor:
-        """The divisor with its words; a function of the user's own may use the length."""
+        """The divisor with its formula; a user's own function may use the length."""
         if isinstance(self.divisor, Divisor):
             return self.divisor
         if isinstance(self.divisor, str):
@@ -198,36 +187,6 @@ class Metric:
             )
         return found
 
-    def table(self, R: Array, n: Array, depth: int) -> NDArray[np.float64]:
-        """Return ``divisor(k, R, n)`` at k = 1..depth, (len(R), depth); for ideals, the places.
-
-        The list is cut at k: the divisor is given min(n, k) for n.
-        """
-        k = np.arange(1, depth + 1)
-        sizes = k, R[:, np.newaxis], np.minimum(n[:, np.newaxis], k)
-        return self._shaped("divisor", self._call("divisor", sizes), (len(R), depth))
-
-    def _call(self, what: str, arguments: tuple[Array, ...]) -> Any:
-        """Call the discount or the divisor; its own errors are told with the metric's name."""
-        part: Any = self.discounting if what == "discount" else self.dividing
-        try:
-            return part.function(*arguments)
-        except Exception as error:
-            raise ValueError(
-                f"metric {self.name!r}: its {what} failed: {error} (it is given arrays: use "
-                "np.minimum and its kin)"
-            ) from error
-
-    def _shaped(self, what: str, found: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
-        """Return what a function of the user's own gave, as floats of a shape."""
-        try:
-            return np.array(np.broadcast_to(found, shape), np.float64)
-        except (ValueError, TypeError):
-            raise ValueError(
-                f"metric {self.name!r}: its {what} gave {type(found).__name__} of shape "
-                f"{np.shape(found)}, where numbers that broadcast to {shape} belong"
-            ) from None
-
     def divisors(self, R: Array, n: Array, depth: int) -> NDArray[np.float64]:
         """Return what each (R, n) is divided by at k = 1..depth, (len(R), depth).
 
@@ -236,10 +195,10 @@ class Metric:
         """
         table = self.table(R, n, depth)
         if self.dividing.ideal:
-            # the running sum that the kernels make: a perfect list earns exactly this
-            places = table.astype(np.int64)
-            earned = np.cumsum(1.0 / self.discounts(int(places.max(initial=0))))
-            table = np.concatenate([[0.0], earned])[places]
+            # the same running sum as in the kernels, so that a perfect list scores exactly 1
+            ranks = table.astype(np.int64)
+            sums = np.cumsum(1.0 / self.discounts(int(ranks.max(initial=0))))
+            table = np.concatenate([[0.0], sums])[ranks]
         possible = (R > 0)[:, np.newaxis] & (n > 0)[:, np.newaxis]
         bad = ~((table >= 0) & (table < np.inf)) | ((table == 0) & possible)
         if np.any(bad):
@@ -251,17 +210,55 @@ class Metric:
         table[table == 0] = np.inf
         return table
 
+    def table(self, R: Array, n: Array, depth: int) -> NDArray[np.float64]:
+        """Return ``divisor(k, R, n)`` at k = 1..depth, (len(R), depth); for ideals, the ranks.
 
-def _known(what: str, name: str, valid: Any) -> None:
-    if name not in valid:
-        raise ValueError(f"{what} {name!r}: choose from {', '.join(map(repr, valid))}")
+        The list is cut at k: n is min(n, k).
+        """
+        k = np.arange(1, depth + 1)
+        sizes = k, R[:, np.newaxis], np.minimum(n[:, np.newaxis], k)
+        return self._shaped("divisor", self._call("divisor", sizes), (len(R), depth))
+
+    def _call(self, what: str, arguments: tuple[Array, ...]) -> Any:
+        """Call the discount or the divisor; an error names the metric."""
+        part: Any = self.discounting if what == "discount" else self.dividing
+        try:
+            return part.function(*arguments)
+        except Exception as error:
+            raise ValueError(
+                f"metric {self.name!r}: its {what} failed: {error} (it is called with arrays: "
+                "use np.minimum and similar functions)"
+            ) from error
+
+    def _shaped(self, what: str, found: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
+        """Return the result of a user's own function as floats of a shape."""
+        try:
+            return np.array(np.broadcast_to(found, shape), np.float64)
+        except (ValueError, TypeError):
+            raise ValueError(
+                f"metric {self.name!r}: its {what} returned {type(found).__name__} of shape "
+                f"{np.shape(found)}; it must return numbers that broadcast to {shape}"
+            ) from None
 
 
 def _words(function: Callable[..., Any]) -> str:
-    """Return how to call a function of the user's own in a formula."""
+    """Return the name of a user's own function in a formula: its docstring's first line, if any."""
     if function.__doc__:
         return function.__doc__.splitlines()[0]
     return str(getattr(function, "__name__", function))
+
+
+@dataclass(frozen=True)
+class Geometric:
+    """The discount of rank-biased precision, 1 / ((1 - p) p^(r - 1)), finite at all ranks."""
+
+    p: float
+
+    def __call__(self, ranks: Array) -> Any:
+        """Return the discount at each rank."""
+        with np.errstate(divide="ignore", under="ignore", over="ignore"):
+            discount = 1 / ((1 - self.p) * self.p ** (ranks - 1))
+        return np.minimum(discount, np.finfo(np.float64).max)
 
 
 def rbp_metric(p: float = 0.8) -> Metric:
@@ -277,14 +274,14 @@ def rbp_metric(p: float = 0.8) -> Metric:
             rf"\left({1 - p:g} \cdot {p:g}^{{r_j - 1}}\right)^{{-1}}",
         ),
         "1",
-        text=f"rank-biased precision: the reader goes on with probability {p:g} "
+        text=f"rank-biased precision: the user goes on to the next rank with probability {p:g} "
         "(Moffat, Zobel 2008)",
     )
 
 
 METRICS: Mapping[str, Metric] = table_of(
     Metric("hit", "first", "1", "1", text="1 if any relevant item is in the first k"),
-    Metric("precision", "each", "1", "k", text="share of the first k places that are hits"),
+    Metric("precision", "each", "1", "k", text="share of the first k ranks that are hits"),
     Metric("recall", "each", "1", "R", text="share of the relevant items found in the first k"),
     Metric("map", "nth", "r", "min(k,R)", text="average precision: mean precision at the hits"),
     Metric(
@@ -309,5 +306,5 @@ METRICS: Mapping[str, Metric] = table_of(
     replace(rbp_metric(), name="rbp"),
 )
 
-# Names that take a parameter, spelled as a call: "rbp(p=0.5)".
+# Metrics with a parameter, written as a call: "rbp(p=0.5)".
 PARAMETRIC: dict[str, Callable[..., Metric]] = {"rbp": rbp_metric}

@@ -1,4 +1,4 @@
-"""The formula behind a number, in words and in LaTeX, composed from a metric's three choices."""
+"""The formula of a metric, as text and in LaTeX, composed from its three choices."""
 
 import re
 
@@ -38,6 +38,7 @@ def formula(metric: Metric, style: str = "text") -> str:
 
 
 def _text(metric: Metric) -> str:
+    """Return the formula as text."""
     count, discount = _COUNT_WORDS[metric.counts], metric.discounting.name
     if metric.graded:
         count = "gain_j" if count == "1" else f"{count} gain_j"
@@ -48,13 +49,14 @@ def _text(metric: Metric) -> str:
     term = count if discount == "1" else f"{count} / {discount}"
     divisor = metric.dividing.name
     if metric.dividing.ideal:
-        places = divisor.removeprefix("ideal(").removesuffix(")")
-        divisor = f"the same sum over hits on all ranks to {places}, best gains first"
+        last = divisor.removeprefix("ideal(").removesuffix(")")
+        divisor = f"the same sum over hits at all ranks up to {last}, best gains first"
     divided = "" if divisor == "1" else f", divided by {divisor}"
     return f"{metric.name}@k = sum over r_j <= k of {term}{divided}"
 
 
 def _latex(metric: Metric) -> str:
+    """Return the formula in LaTeX: the metric's own one, or the composed one."""
     if metric.latex:
         return metric.latex
     count, discount = _COUNT_WORDS[metric.counts], metric.discounting.latex
@@ -71,4 +73,5 @@ def _latex(metric: Metric) -> str:
 
 
 def _fraction(above: str, below: str) -> str:
+    """Return a fraction in LaTeX; the numerator alone if the denominator is 1."""
     return above if below == "1" else rf"\frac{{{above}}}{{{below}}}"

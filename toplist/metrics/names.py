@@ -1,4 +1,4 @@
-"""How metrics are written: ``"ndcg"``, ``"ndcg@10"``, ``"rbp(p=0.5)@10"``."""
+"""Reads names of metrics: ``"ndcg"``, ``"ndcg@10"``, ``"rbp(p=0.5)@10"``, ``"gini@10"``."""
 
 import re
 from typing import Any
@@ -13,13 +13,20 @@ _SPELLING = re.compile(
 
 
 def parse(entry: str | Metric, convention: Convention) -> tuple[Metric, int | None]:
-    """Read one entry of `metrics` into (metric, k); a `Metric` stands for itself.
+    """Return the metric of hits that an entry of `metrics` names, and its k, None without one.
+
+    Parameters
+    ----------
+    entry : str or Metric
+        A `Metric` is returned as it is.
+    convention : Convention
+        Whose metrics the names mean.
 
     Raises
     ------
     ValueError
-        For a name that the convention lacks (with the names it has), a parameter the metric
-        does not take, or a k that is no whole number from 1 on.
+        If the convention does not have the metric, the metric does not take the parameter, or
+        k is not a whole number from 1 on.
 
     Examples
     --------
@@ -33,19 +40,41 @@ def parse(entry: str | Metric, convention: Convention) -> tuple[Metric, int | No
     found = _SPELLING.fullmatch(entry) if isinstance(entry, str) else None
     if not found:
         raise ValueError(f"metric {entry!r}: write a name, 'name@k', or give a Metric")
-    name, k = found["name"], found["k"]
+    name = found["name"]
     if name not in convention.metrics:
         lacks = f" is not in convention {convention.name!r}" if name in METRICS else ""
         raise ValueError(f"metric {name!r}{lacks}: choose from {', '.join(convention.metrics)}")
-    if k is not None and not (k.isascii() and k.isdigit() and int(k) > 0):
-        raise ValueError(f"metric {entry!r}: k must be a whole number from 1 on, not {k!r}")
+    k = None if found["k"] is None else _k_of(entry, found["k"])
     metric = convention.metrics[name]
     if found["parameter"]:
         metric = _with_parameter(name, found["parameter"], found["value"])
-    return metric, None if k is None else int(k)
+    return metric, k
+
+
+def named(entry: Any) -> tuple[ListMetric, int | None] | None:
+    """Return the metric of the lists that an entry of `metrics` names, and its k; None for others.
+
+    Examples
+    --------
+    >>> metric, k = named("item_coverage@10")
+    >>> metric.name, k, named("ndcg@10")
+    ('item_coverage', 10, None)
+    """
+    name, at, k = entry.partition("@") if isinstance(entry, str) else ("", "", "")
+    if name not in LIST_METRICS:
+        return None
+    return LIST_METRICS[name], _k_of(entry, k) if at else None
+
+
+def _k_of(entry: Any, k: str) -> int:
+    """Return the k that is written in an entry of `metrics`."""
+    if not (k.isascii() and k.isdigit() and int(k) > 0):
+        raise ValueError(f"metric {entry!r}: k must be a whole number from 1 on, not {k!r}")
+    return int(k)
 
 
 def _with_parameter(name: str, parameter: str, value: str) -> Metric:
+    """Return a metric with its parameter, such as rbp with p."""
     if name not in PARAMETRIC:
         takes = ", ".join(PARAMETRIC)
         raise ValueError(f"metric {name!r} takes no parameter; only {takes} does")
@@ -57,13 +86,3 @@ def _with_parameter(name: str, parameter: str, value: str) -> Metric:
         return PARAMETRIC[name](**{parameter: number})
     except TypeError:
         raise ValueError(f"metric {name!r} takes no parameter {parameter!r}") from None
-
-
-def named(entry: Any) -> tuple[ListMetric, int | None] | None:
-    """Return the list metric that an entry of `metrics` names, if any, and its k."""
-    name, at, k = entry.partition("@") if isinstance(entry, str) else ("", "", "")
-    if name not in LIST_METRICS:
-        return None
-    if at and not (k.isascii() and k.isdigit() and int(k) > 0):
-        raise ValueError(f"metric {entry!r}: k must be a whole number from 1 on, not {k!r}")
-    return LIST_METRICS[name], int(k) if at else None
