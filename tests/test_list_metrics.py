@@ -207,7 +207,7 @@ def test_metrics_command(capsys):
     assert f"of the lists themselves: {', '.join(ALL)}" in run(capsys, "metrics")
     out = run(capsys, "metrics", "gini")
     assert "gini@k = sum over i of" in out and "of all lists together; needs --catalogue" in out
-    assert "mean over users with a list; needs features=" in run(capsys, "metrics", ALL[-1])
+    assert "mean over users with a list; needs --features" in run(capsys, "metrics", ALL[-1])
 
 
 VALUES = "user_id,clicked,prediction\na,1,0.9\na,0,0.1\nb,1,0.5\nb,0,0.5\nc,1,0.25\n"

@@ -1,23 +1,28 @@
 """Ranked item-id lists and ground-truth sets in, metrics at every k out, by a named formula.
 
-The packages, in the order in which data flows; each imports only what stands above it::
+The packages and modules from the ground up; each imports only from lines above its own::
 
     kernels     every compiled loop: arrays in, arrays out
+    checks      checks of single arguments, errors that name a keyword
+    parallel    blocks of users over threads
     metrics     what numbers mean: definitions, conventions, names ("ndcg@10"), formulas
-    inputs      every form of lists, tables and ids, checked, to integers
-    matching    the join: `match` finds the ranks of relevant items, `Hits`
-    averages    hits to numbers: per user, histograms, means, intervals, merging
-    results     what people look at: `TopKResult`, tables, segments, `compare`
+    inputs      ids, lists and tables of every form: recognized, checked, encoded as integers
+    matching    the join of lists and ground truths: `match` returns the ranks of hits, `Hits`
+    pointwise   AUC, log loss, MAE, RMSE of predicted values
+    scores      score matrices: top k, DCG with ties
+    averages    hits to numbers: values per user, means, intervals, merging, who was counted
+    beyond      metrics of the lists themselves: coverage, popularity, novelty, diversity
+    plots       charts of results
+    results     what people look at: `TopKResult`, its tables, segments, `compare`
     evaluation  what is asked: `top_k_eval` and the metric functions (`ndcg`, `recall`, ...)
     files       formats, readers, and files of any size: `top_k_eval_files`
+    loo         interaction logs: splits, ranks of held-out items, sampled candidates
+    audit       flaws of lists, ground truths and logs
     cli         the command line
 
-Beside them: `beyond` (coverage, popularity, diversity of the lists themselves), `plots`
-(pictures), `pointwise` (AUC, log loss and others of predicted values), `scores` (score matrices),
-`loo` (splits of a log, leave-one-out, sampled candidates), `audit` (flaws of the data).
-
-`top_k_eval` goes the whole way. ``ndcg(ranks, truths)`` and the other metric functions return the
-values of every user at every k. `match` makes the join once, for many evaluations.
+`top_k_eval` goes from inputs over matching and averages to a result. ``ndcg(ranks, truths)`` and
+the other metric functions return the values of every user at every k. `match` makes the join once,
+for many evaluations.
 """
 
 import typing as _typing
@@ -96,7 +101,8 @@ __all__ = [
 ]
 
 
-# Loaded on first use, since they take twice as long as all the rest: modules, and names in them.
+# Loaded on first use, since they take twice as long to import as all others: modules, and names
+# with the module that has them.
 _LATER = dict.fromkeys(("audit", "beyond", "files", "loo", "plots", "pointwise", "scores"), "") | {
     "Comparison": "results.comparison",
     "compare": "results.comparison",
@@ -105,7 +111,7 @@ _LATER = dict.fromkeys(("audit", "beyond", "files", "loo", "plots", "pointwise",
 
 
 def __getattr__(name: str) -> _typing.Any:
-    """Load what is loaded on first use."""
+    """Return a name that is loaded on first use."""
     if name not in _LATER:
         raise AttributeError(f"module 'toplist' has no attribute {name!r}")
     from importlib import import_module

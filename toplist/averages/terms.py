@@ -154,7 +154,7 @@ class Terms:
         if known and k.isascii() and k.isdigit() and 1 <= int(k) <= self.depth:
             return metrics[base], int(k)
         raise KeyError(
-            f"{name!r}: this result has {', '.join(metrics)}, alone or with @1 to @{self.depth}"
+            f"{name!r}: this result has {', '.join(metrics)}, without k or with @1 to @{self.depth}"
         )
 
 

@@ -30,6 +30,7 @@ def add(commands: Any) -> None:
 
 
 def _check(options: argparse.Namespace) -> str:
+    """Read the files and return the flaws; with --strict, they are an error."""
     of_log = dict(options.columns)
     columns = {ours: name for ours, name in of_log.items() if ours != "timestamp"}
     ranks = files.read_ranks(options.recs, columns=columns)

@@ -27,15 +27,18 @@ def add(commands: Any) -> None:
 
 
 def _check_metrics(options: argparse.Namespace) -> None:
+    """Raise ValueError for an unknown metric."""
     if options.name and options.name not in LIST_METRICS:
         parse(options.name, CONVENTIONS[options.convention])
 
 
 def _check_conventions(options: argparse.Namespace) -> None:
+    """Raise ValueError for a wrong k."""
     whole(options.k, "k")
 
 
 def _metrics(options: argparse.Namespace) -> str:
+    """Return the metrics of a convention with their formulas, or all about one metric."""
     convention = CONVENTIONS[options.convention]
     if options.name in LIST_METRICS:
         return _of_lists(LIST_METRICS[options.name])

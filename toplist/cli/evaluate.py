@@ -7,13 +7,13 @@ from typing import Any
 from toplist import files
 from toplist.checks import prefixed
 from toplist.cli import output, segments
-from toplist.cli.items import known_items, padding_of
+from toplist.cli.items import add_items, known_items, padding_of
 from toplist.cli.options import add_columns, command
 from toplist.evaluation.evaluate import DEFAULT
 from toplist.evaluation.plan import entries_of
 from toplist.files.streaming import top_k_eval_files
 from toplist.inputs.grades import GAINS, Grading
-from toplist.inputs.options import DUPLICATES, UNKNOWN
+from toplist.inputs.options import DUPLICATES
 from toplist.metrics.conventions import CONVENTIONS, EMPTY, MISSING
 from toplist.plots import axes
 from toplist.results.result import TopKResult
@@ -45,7 +45,6 @@ def add(commands: Any) -> None:
     add("--empty", choices=EMPTY, help="users with an empty truth (default: the convention's)")
     add("--missing", choices=MISSING, help="users without a list (default: the convention's)")
     add("--duplicates", default="raise", choices=DUPLICATES, help="an item twice in a list")
-    add("--padding", metavar="ID", help="the id that fills up short lists: dropped from their ends")
     add("--relevant-from", type=float, metavar="GRADE", help="relevant from this grade on")
     add("--gains", default="linear", choices=GAINS, help="the gain of a grade in nDCG")
     add("--recs-format", choices=files.FORMATS, help="default: by the extension")
@@ -53,22 +52,9 @@ def add(commands: Any) -> None:
     add_columns(add, files.COLUMNS)
     add("--order", choices=["file"], help="lists without rank or score: the first row is the best")
     add("--in-memory", action="store_true", help="read files whole: rows in any order")
-    add("--catalogue", metavar="FILE", help="items (CSV, TSV: item_id), for item_coverage and gini")
-    add("--item-counts", metavar="FILE", help="item_id and count, or the training data itself, for "
-        "average_popularity, tail_percentage and novelty")  # fmt: skip
-    add("--features", metavar="FILE", help="item_id and numbers, for intra_list_diversity")
-    add(
-        "--unknown",
-        default="raise",
-        choices=UNKNOWN,
-        help="listed items that these files do not have",
-    )
+    add_items(add)
     add("--format", default="table", choices=output.FORMATS, help="of the output")
-    add(
-        "--per-user",
-        metavar="FILE",
-        help="also write every user's values (CSV); reads in memory",
-    )
+    add("--per-user", metavar="FILE", help="also write every user's values (CSV); reads in memory")
     add(
         "--segments",
         metavar="FILE:COLUMN",
@@ -102,6 +88,7 @@ def _check(options: argparse.Namespace) -> None:
 
 
 def _eval(options: argparse.Namespace) -> str:
+    """Evaluate all systems, write what was asked for, and return the text to print."""
     if options.plot:
         axes.need_matplotlib()
     names = output.names_of(options.recs)

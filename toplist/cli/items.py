@@ -1,12 +1,33 @@
-"""`--catalogue`, `--item-counts`, `--features` and `--padding` of `toplist eval`: ids of items."""
+"""Options of `toplist eval` about items: padding, catalogue, counts, features, unknown items."""
 
 import argparse
+from collections.abc import Callable
 from typing import Any
 
 from toplist import files
 from toplist.files import tables
 from toplist.files.batches import Stream
 from toplist.files.lists import TEXT_FORMATS
+from toplist.inputs.options import UNKNOWN
+
+
+def add_items(add: Callable[..., Any]) -> None:
+    """Add the options to a parser."""
+    add("--padding", metavar="ID", help="the id that fills up short lists: dropped from their ends")
+    add("--catalogue", metavar="FILE", help="items (CSV, TSV: item_id), for item_coverage and gini")
+    add(
+        "--item-counts",
+        metavar="FILE",
+        help="item_id and count, or the training data itself, for average_popularity, "
+        "tail_percentage and novelty",
+    )
+    add("--features", metavar="FILE", help="item_id and numbers, for intra_list_diversity")
+    add(
+        "--unknown",
+        default="raise",
+        choices=UNKNOWN,
+        help="listed items that these files do not have",
+    )
 
 
 def known_items(options: argparse.Namespace, recs: str) -> dict[str, Any]:

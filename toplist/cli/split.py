@@ -65,6 +65,7 @@ def add(commands: Any) -> None:
 
 
 def _check(options: argparse.Namespace) -> None:
+    """Raise ValueError for options that do not go together."""
     table_format(options.log)
     one = options.ratio is None and options.time is None
     if one and options.validation not in (None, True):
@@ -81,10 +82,12 @@ def _check(options: argparse.Namespace) -> None:
 
 
 def _path(options: argparse.Namespace, part: str) -> str:
+    """Return the path of a part."""
     return os.path.join(options.out, part + table_format(options.log))
 
 
 def _split(options: argparse.Namespace) -> str:
+    """Split the log, write the parts, and return the report."""
     table = read_table(options.log)
     rules = {"repeats": options.repeats, "seed": options.seed, "columns": dict(options.columns)}
     if options.min_history is not None:

@@ -33,11 +33,13 @@ def add(commands: Any) -> None:
 
 
 def _check(options: argparse.Namespace) -> None:
+    """Raise ValueError for a wrong --clip."""
     if not 0 <= options.clip < 0.5:
         raise ValueError(f"--clip must be from 0 to below 0.5, not {options.clip}")
 
 
 def _values(options: argparse.Namespace) -> str:
+    """Compute the metrics and return the text to print."""
     asked = list(dict.fromkeys(options.metrics))
     names = {name: name for name in COLUMNS} | dict(options.columns)
     wanted = [names[name] for name in (COLUMNS if "gauc" in asked else COLUMNS[1:])]

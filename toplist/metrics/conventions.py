@@ -177,7 +177,7 @@ _ROWS = (
         source="recommenders-team/recommenders@b02c95e recommenders/evaluation/"
         "python_evaluation.py:496-834",
         text="nDCG as with score_type='raw', where there are grades. Has two functions, map "
-        "(divided by R) and map_at_k (by min(k, R)). Its nDCG alone counts users without a "
+        "(divided by R) and map_at_k (by min(k, R)). Only its nDCG counts users without a "
         "list as 0, which is the policy 'zero' for missing lists. Repeated items that count twice "
         "are not copied.",
     ),

@@ -197,10 +197,7 @@ def segments(
         raise ValueError("there is no segment to draw: give a dict of segment -> result")
     nested = all(isinstance(one, Mapping) for one in results.values())
     systems: Mapping[str, Any] = results if nested else {"": results}
-    labels: dict[str, set[int]] = {}
-    for parts in systems.values():
-        for label, result in parts.items():
-            labels.setdefault(label, set()).add(result.n_evaluated)
+    labels = _n_users_by_label(systems)
     ax = axes.axes(ax, 5.6, max(3.4, 0.8 + 0.42 * len(labels)))
     for i, (system, parts) in enumerate(systems.items()):
         shift = 0.16 * (i - (len(systems) - 1) / 2)
@@ -225,6 +222,15 @@ def segments(
     if nested:
         axes.legend(ax, inside="best")
     return ax
+
+
+def _n_users_by_label(systems: Mapping[str, Results]) -> dict[str, set[int]]:
+    """Return the numbers of users of every segment, in the order in which segments appear."""
+    labels: dict[str, set[int]] = {}
+    for parts in systems.values():
+        for label, result in parts.items():
+            labels.setdefault(label, set()).add(result.n_evaluated)
+    return labels
 
 
 def exposure(counts: ArrayLike | Mapping[str, ArrayLike], *, ax: Axes | None = None) -> Axes:

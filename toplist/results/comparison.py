@@ -175,6 +175,7 @@ class Comparison(Display):
         return [system for system, mean in means.items() if mean == top]
 
     def _page(self) -> Page:
+        """Return one table of all means; of many, a table per metric."""
         groups = self._groups()
         if sum(len(ks) for ks in groups.values()) <= tables.WIDE:
             columns = {

@@ -139,6 +139,7 @@ def text(page: Page) -> str:
 
 
 def _labels(table: Table) -> list[str]:
+    """Return the first column of a table, its header included."""
     return [table.corner, *(label for label, _ in table.rows)]
 
 
@@ -230,6 +231,7 @@ def html(page: Page) -> str:
 
 
 def _html_table(table: Table) -> str:
+    """Return a table as HTML."""
     from html import escape
 
     def write(cell: Cell) -> str:
@@ -251,4 +253,5 @@ def _html_table(table: Table) -> str:
 
 
 def _tag(name: str, inside: str, style: str) -> str:
+    """Return an element with its style."""
     return f'<{name} style="{_STYLES[style]}">{inside}</{name}>'

@@ -57,6 +57,7 @@ class Segments(Display, Mapping[Any, R], Generic[R]):
         return len(self.parts)
 
     def _page(self) -> Page:
+        """Return the tables with their notes."""
         return page(self)
 
     def to_dict(self) -> dict[Any, dict[str, float]]:
