@@ -346,14 +346,14 @@ def test_nulls_of_pandas_lists_are_named():
 def test_a_user_twice_is_named(name):
     make = MAKERS[name]
     twice = {"user_id": ["a", "b", "a"], "item_id": [[1], [2], [3]]}
-    with pytest.raises(ValueError, match=r"user 'a' stands in rows 0 and 2"):
+    with pytest.raises(ValueError, match=r"user 'a' is in rows 0 and 2"):
         tl.match(make(twice), {"a": [1]})
-    with pytest.raises(ValueError, match=r"user 'a' stands in rows 0 and 2"):
+    with pytest.raises(ValueError, match=r"user 'a' is in rows 0 and 2"):
         tl.match({"a": [1]}, make(twice))
 
 
 def test_a_user_twice_in_an_index():
-    with pytest.raises(ValueError, match="user 'a' stands in the index twice"):
+    with pytest.raises(ValueError, match="user 'a' is in the index twice"):
         tl.match(library("pandas").Series([[1], [2]], index=["a", "a"]), {"a": [1]})
 
 
@@ -497,7 +497,7 @@ def test_empty_tables_of_no_type():
     pandas = library("pandas")
     empty = pandas.DataFrame(columns=["user_id", "item_id", "rank"])
     assert tl.match(empty, TRUTHS).n_listed.tolist() == [0, 0, 0, 0]
-    with pytest.raises(ValueError, match="has no column 'user_id', but none"):
+    with pytest.raises(ValueError, match="has no column 'user_id', only none"):
         tl.match(pandas.DataFrame(), TRUTHS)
     with pytest.raises(TypeError, match="columns is a list: give a dict"):
         tl.match(empty, TRUTHS, columns=["user_id"])

@@ -235,7 +235,7 @@ def test_missing_columns_are_named(table):
     ranks = long_ranks()
     del ranks["rank"], ranks["score"]
     with pytest.raises(
-        ValueError, match="ranks has no column 'rank' or 'score', but 'user_id', 'item_id'"
+        ValueError, match="ranks has no column 'rank' or 'score', only 'user_id', 'item_id'"
     ):
         tl.match(table(ranks), table(long_truths()))
     with pytest.raises(ValueError, match="ground_truths has no column 'item'"):

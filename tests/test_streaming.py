@@ -335,7 +335,7 @@ def test_parquet_of_wrong_columns(bad):
 
     long = {"user_id": ["a", "a"], "item_id": ["x", "y"]}
     assert complaint(user=["a"], item_id=["x"]).startswith(
-        "recs.parquet: ranks has no column 'user_id', but 'user', 'item_id'"
+        "recs.parquet: ranks has no column 'user_id', only 'user', 'item_id'"
     )
     assert "no column 'rank' or 'score'" in complaint(**long)
     assert "column 'rank' must hold numbers" in complaint(**long, rank=["1", "2"])
@@ -546,7 +546,7 @@ def test_parquet_tells_all_columns_and_the_way_out(bad):
     pyarrow, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     pq.write_table(pyarrow.table({"u": ["a"], "item_id": ["x"], "rank": [1]}), "r.parquet")
     line = bad("r.parquet", "truth.csv")
-    assert "no column 'user_id', but 'u', 'item_id', 'rank'" in line
+    assert "no column 'user_id', only 'u', 'item_id', 'rank'" in line
     assert "--columns user_id=NAME" in line
     pq.write_table(
         pyarrow.table({"user_id": ["a"], "item_id": ["x"], "position": [1]}), "r.parquet"

@@ -19,7 +19,7 @@ from toplist import parallel
 from toplist.checks import choice, whole
 from toplist.inputs.factorize import Numbering
 from toplist.inputs.flatten import Flat, name_user
-from toplist.inputs.forms import admit_ranks
+from toplist.inputs.forms import read_ranks
 from toplist.inputs.ids import encode
 from toplist.inputs.options import DUPLICATES
 from toplist.matching.hits import Hits
@@ -87,7 +87,7 @@ def admit_listed(ranks: Any, k: int | None, rules: Admission) -> IndexedLists:
     k = None if k is None else whole(k, "k")
     if isinstance(ranks, Hits):
         raise TypeError("ranks is a Hits, which holds no ids: give the ranked lists themselves")
-    users, flat, single = admit_ranks(ranks, k, rules.columns)
+    users, flat, single = read_ranks(ranks, k, rules.columns)
     codes, offsets, lengths, n_items = _indices(flat, rules, users)
     depth = int(lengths.max(initial=0)) if k is None else k
     listed = IndexedLists(codes, offsets, lengths, n_items, depth, users, single)

@@ -1,4 +1,4 @@
-"""What is known of the items: a catalogue of ids, a number per item, or features of each."""
+"""Read data of the items: the ids of a catalogue, a number per item, or features of each."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist.checks import whole
-from toplist.inputs.dataframes import is_frame
+from toplist.inputs.dataframes import is_frame, is_series
 
 Floats = NDArray[np.float64]
 
@@ -17,8 +17,8 @@ Floats = NDArray[np.float64]
 def ids_of(catalogue: Any, name: str = "catalogue") -> Any:
     """Return the ids of a catalogue, in an order that does not change between processes.
 
-    A number n stands for the ids 0..n-1; else an array, list, tuple, range, set, mapping (its
-    keys), or a column of a table. An id that stands there twice counts once.
+    A number n means the ids 0..n-1; else an array, list, tuple, range, set, mapping (its keys),
+    or a column of a table. An id that is there twice counts once.
     """
     if isinstance(catalogue, (int, np.integer, np.bool_)):
         return np.arange(whole(catalogue, name))
@@ -45,7 +45,7 @@ def ids_of(catalogue: Any, name: str = "catalogue") -> Any:
 
 def values_of(values: Any, name: str) -> tuple[Any, Floats]:
     """Return the ids of the items that have a value, and the values: numbers from 0 on."""
-    if hasattr(values, "index") and hasattr(values, "to_dict"):  # a pandas Series: its index
+    if is_series(values):
         values = values.to_dict()
     if isinstance(values, Mapping):
         ids: Any = list(values)

@@ -1,8 +1,11 @@
-"""Columns of data frames as arrays, whatever library the frame is of.
+"""Columns of data frames as arrays: the only module with branches by library.
 
-A frame is recognised without importing anything: who holds a pandas frame has pandas. Integer
-columns stay arrays; text, categories and dictionaries become codes beside their distinct names;
-lists become offsets beside a column of their values.
+The functions are the same for every library; a class per library (`_Pandas`, `_Polars`, `_Arrow`)
+reads its columns. To add a library, write such a class and add it to `_LIBRARIES`. No library is
+imported to recognise a frame: if there is a pandas frame, pandas is loaded.
+
+Integer columns become arrays; text, categories and dictionaries become codes and their distinct
+values; a column of lists becomes offsets and a table of the values.
 """
 
 from __future__ import annotations
@@ -19,17 +22,79 @@ from toplist.inputs import factorize
 from toplist.inputs.factorize import Column
 from toplist.inputs.flatten import is_frame as is_frame
 from toplist.inputs.ids import kinds_of
+from toplist.inputs.lists import Lists
+
+Offsets = NDArray[np.int64]
 
 
-def known(frame: Any) -> Any:
-    """Return a table that is read as it is, or its copy in Arrow.
+def native(value: Any, side: str) -> Any:
+    """Return a series, an Arrow array or a reader as a dict, `Lists`, ids or a table; else None.
+
+    A pandas Series is keyed by its index. A Series of polars, or an Arrow array, holds users by
+    position if it holds lists, else ids. A table is returned unchanged.
+    """
+    if hasattr(value, "read_all"):  # an Arrow reader
+        return value.read_all()
+    if is_series(value):
+        return _rows_of_series(value, side)
+    if is_frame(value):
+        return value
+    if hasattr(value, "__arrow_c_stream__") or hasattr(value, "__arrow_c_array__"):
+        return _rows_of_column(value, side)
+    return None
+
+
+def is_series(value: Any) -> bool:
+    """Whether a value is a pandas Series, keyed by its index."""
+    return hasattr(value, "index") and hasattr(value, "to_dict") and not is_frame(value)
+
+
+def _rows_of_series(series: Any, side: str) -> dict[Any, Any]:
+    """Return a pandas Series as a dict; one whose index holds a user twice is refused."""
+    if not series.index.is_unique:
+        twice = series.index[series.index.duplicated()].tolist()[0]
+        raise ValueError(f"{side}: user {twice!r} is in the index twice: a user has one row")
+    rows: dict[Any, Any] = series.to_dict()
+    if side == "ranks" and rows and not hasattr(next(iter(rows.values())), "__len__"):
+        raise TypeError(
+            "ranks is a Series with one id per user: a Series of lists is keyed by its index; one "
+            "user's list enters as .to_list()"
+        )
+    return rows
+
+
+def _rows_of_column(value: Any, side: str) -> Any:
+    """Return an Arrow array or a polars Series as `Lists`, or as a 1-D array of ids."""
+    if hasattr(value, "to_frame"):
+        table = value.rename("values").to_frame()
+    else:
+        table = sys.modules["pyarrow"].table({"values": value})
+    found = lists(table, "values", side)
+    if found is None:
+        return _plain_ids(table, side)
+    return Lists(found[0], _plain_ids(found[1], side))
+
+
+def _plain_ids(table: Any, side: str) -> NDArray[Any]:
+    """Return the ids of the column "values": integers, or objects."""
+    column = ids(table, "values", side)
+    if column.names is None:
+        return column.codes
+    if not len(column.codes):
+        return np.empty(0, object)
+    found: NDArray[Any] = np.array(column.names, object)[column.codes]
+    return found
+
+
+def readable(frame: Any) -> Any:
+    """Return the table, or its copy in Arrow if it is of another library.
 
     Raises
     ------
     ImportError
         If pyarrow is needed for the copy and not installed.
     """
-    if adapter_of(frame) is not None:
+    if library_of(frame) is not None:
         return frame
     try:
         import pyarrow
@@ -48,7 +113,7 @@ def names_of(frame: Any) -> list[Any]:
 
 def numbers(frame: Any, name: str, side: str) -> NDArray[Any]:
     """Return a column of numbers without nulls; TypeError for anything else."""
-    column: NDArray[Any] | None = adapter_of(frame).array(frame, name)
+    column: NDArray[Any] | None = library_of(frame).array(frame, name)
     if not len(frame):  # an empty column is of any type
         return np.empty(0)
     if column is None or column.dtype.kind not in "iuf":
@@ -60,12 +125,12 @@ def numbers(frame: Any, name: str, side: str) -> NDArray[Any]:
 
 def integers(frame: Any, name: Any) -> NDArray[Any] | None:
     """Return a column of integers without nulls; None for anything else."""
-    column: NDArray[Any] | None = adapter_of(frame).array(frame, name)
+    column: NDArray[Any] | None = library_of(frame).array(frame, name)
     return column if column is not None and column.dtype.kind in "iu" else None
 
 
 def ids(frame: Any, name: str, side: str, offsets: Offsets | None = None, first: int = 0) -> Column:
-    """Return a column of ids; the errors name the row of a null, or the kind that is no id.
+    """Return a column of ids; the errors name the row of a null, or the type that holds no ids.
 
     With `offsets`, the ids are the values of a column of lists; `first` numbers the first row.
     """
@@ -73,15 +138,13 @@ def ids(frame: Any, name: str, side: str, offsets: Offsets | None = None, first:
     if array is not None:
         return Column(name, array)
     try:
-        codes, names = adapter_of(frame).codes(frame, name)
+        codes, names = library_of(frame).codes(frame, name)
         kinds = kinds_of(names, f"{side}, column {name!r}")
     except TypeError as error:
         if "unhashable" not in str(error):
             raise
         raise _no_ids(frame, name, side) from None
-    except (
-        Exception
-    ) as error:  # of the library's own: it cannot do with such a column what ids need
+    except Exception as error:  # the library's own: it cannot find the distinct values
         raise _no_ids(frame, name, side) from error
     missing = np.flatnonzero(codes < 0)
     if len(missing):
@@ -95,20 +158,6 @@ def ids(frame: Any, name: str, side: str, offsets: Offsets | None = None, first:
     return Column(name, codes, names)
 
 
-def _no_ids(frame: Any, name: str, side: str) -> TypeError:
-    return TypeError(
-        f"{side}: column {name!r} is of {type_of(frame, name)}, which holds no ids: give integers "
-        "or text"
-    )
-
-
-def type_of(frame: Any, name: Any) -> Any:
-    """Return what the library calls the type of a column."""
-    if isinstance(frame, PlainTable):
-        return type(frame.data[name]).__name__
-    return frame.schema.field(name).type if hasattr(frame, "column") else frame[name].dtype
-
-
 def index(frame: Any, side: str) -> Column:
     """Return the labels of the rows: the index of a pandas frame, elsewhere their positions."""
     if not hasattr(frame, "index"):
@@ -117,23 +166,23 @@ def index(frame: Any, side: str) -> Column:
 
 
 def lists(frame: Any, name: str, side: str, first: int = 0) -> tuple[Offsets, Any] | None:
-    """Return where the lists of a column start, and a table of their values; None if not lists.
+    """Return the offsets of a column of lists, and a table of their values; None if not lists.
 
     `first` numbers the first row, for the message about a null.
     """
-    found: tuple[Offsets, Any] | None = adapter_of(frame).lists(frame, name, side, first)
+    found: tuple[Offsets, Any] | None = library_of(frame).lists(frame, name, side, first)
     return found
 
 
 def objects(frame: Any, name: Any) -> list[Any]:
     """Return a column as Python objects, None for null."""
-    found: list[Any] = adapter_of(frame).objects(frame, name)
+    found: list[Any] = library_of(frame).objects(frame, name)
     return found
 
 
 def python_lists(frame: Any, name: str, side: str) -> list[Any] | None:
-    """Return a column of Python lists or arrays (pandas alone has such); None for any other."""
-    if adapter_of(frame) is not Pandas or frame[name].dtype != object or not len(frame):
+    """Return a column of Python lists or arrays (only pandas has such); None for any other."""
+    if not library_of(frame).has_objects(frame, name) or not len(frame):
         return None
     rows = objects(frame, name)
     containers = (list, tuple, set, frozenset, dict, np.ndarray)
@@ -145,18 +194,21 @@ def python_lists(frame: Any, name: str, side: str) -> list[Any] | None:
     return rows
 
 
-Offsets = NDArray[np.int64]
+def type_of(frame: Any, name: Any) -> Any:
+    """Return what the library calls the type of a column."""
+    return library_of(frame).type_of(frame, name)
 
 
-def adapter_of(frame: Any) -> Any:
-    """Return how to read a table; None for one of an unknown library."""
-    if isinstance(frame, PlainTable):
-        return PlainTable
-    for name, adapter in _ADAPTERS.items():
-        module = sys.modules.get(name)
-        if module is not None and isinstance(frame, adapter.kinds(module)):
-            return adapter
-    return None
+def in_index(frame: Any, name: Any) -> bool:
+    """Whether a pandas frame has `name` in its index, not as a column."""
+    return name in getattr(getattr(frame, "index", None), "names", ())
+
+
+def _no_ids(frame: Any, name: str, side: str) -> TypeError:
+    return TypeError(
+        f"{side}: column {name!r} is of {type_of(frame, name)}, which holds no ids: give integers "
+        "or text"
+    )
 
 
 def _refuse_null_list(side: str, name: str, null: Any, first: int) -> None:
@@ -165,9 +217,31 @@ def _refuse_null_list(side: str, name: str, null: Any, first: int) -> None:
         raise ValueError(f"{side}: column {name!r} is null in row {first + missing[0]}: write []")
 
 
+class _Library:
+    """How the tables of one library are read; a class for each, all methods static.
+
+    `kinds` returns the classes of tables, `array` a column of numbers without nulls (or None),
+    `codes` codes (-1 for null) and the distinct values, `lists` offsets and values of a column of
+    lists (or None), and `objects` a column as Python objects, None for null.
+    """
+
+    @staticmethod
+    def type_of(frame: Any, name: Any) -> Any:
+        """Return what the library calls the type of a column."""
+        return frame[name].dtype
+
+    @staticmethod
+    def has_objects(frame: Any, name: Any) -> bool:
+        """Whether a column holds Python objects."""
+        return False
+
+
 @dataclass(frozen=True, eq=False)
-class PlainTable:
-    """A table of arrays of numbers, lists of ids, and, as pairs with offsets, columns of lists."""
+class PlainTable(_Library):
+    """A table without a library: columns are arrays of numbers, lists of ids, or ragged lists.
+
+    A column of lists is a pair of offsets and values.
+    """
 
     data: Mapping[str, Any]
 
@@ -180,6 +254,11 @@ class PlainTable:
         """Return the number of rows."""
         first = next(iter(self.data.values()))
         return len(first[0]) - 1 if isinstance(first, tuple) else len(first)
+
+    @staticmethod
+    def type_of(frame: PlainTable, name: Any) -> str:
+        """Return the Python type of a column."""
+        return type(frame.data[name]).__name__
 
     @staticmethod
     def array(frame: PlainTable, name: str) -> NDArray[Any] | None:
@@ -204,13 +283,18 @@ class PlainTable:
         return column[0], PlainTable({name: column[1]})
 
 
-class Pandas:
+class _Pandas(_Library):
     """pandas frames."""
 
     @staticmethod
     def kinds(module: Any) -> Any:
         """Return the classes of tables."""
         return module.DataFrame
+
+    @staticmethod
+    def has_objects(frame: Any, name: Any) -> bool:
+        """Whether a column holds Python objects."""
+        return bool(frame[name].dtype == object)
 
     @staticmethod
     def array(frame: Any, name: str) -> NDArray[Any] | None:
@@ -253,7 +337,7 @@ class Pandas:
         return [None if null else value for value, null in zip(values, nulls, strict=True)]
 
 
-class _Polars:
+class _Polars(_Library):
     """polars frames."""
 
     @staticmethod
@@ -307,13 +391,18 @@ class _Polars:
         return found
 
 
-class _Arrow:
+class _Arrow(_Library):
     """pyarrow tables and record batches."""
 
     @staticmethod
     def kinds(module: Any) -> Any:
         """Return the classes of tables."""
         return module.Table, module.RecordBatch
+
+    @staticmethod
+    def type_of(frame: Any, name: Any) -> Any:
+        """Return the Arrow type of a column."""
+        return frame.schema.field(name).type
 
     @staticmethod
     def _column(frame: Any, name: str) -> Any:
@@ -350,7 +439,7 @@ class _Arrow:
 
     @staticmethod
     def _texts(column: Any) -> tuple[NDArray[np.int64], list[Any]]:
-        """Give strings numbers where they lie in memory."""
+        """Factorize strings where they are in memory."""
         _, offsets, data = column.buffers()
         wide = sys.modules["pyarrow"].types.is_large_string(column.type)
         width = np.dtype(np.int64 if wide else np.int32)
@@ -385,4 +474,15 @@ class _Arrow:
         return found
 
 
-_ADAPTERS: dict[str, Any] = {"pandas": Pandas, "polars": _Polars, "pyarrow": _Arrow}
+_LIBRARIES: dict[str, Any] = {"pandas": _Pandas, "polars": _Polars, "pyarrow": _Arrow}
+
+
+def library_of(frame: Any) -> Any:
+    """Return the class that reads a table; None for one of an unknown library."""
+    if isinstance(frame, PlainTable):
+        return PlainTable
+    for name, library in _LIBRARIES.items():
+        module = sys.modules.get(name)
+        if module is not None and isinstance(frame, library.kinds(module)):
+            return library
+    return None

@@ -1,7 +1,7 @@
-"""Ids as small integers, numbered in order of appearance: integers by hashing, text by its bytes.
+"""Factorize ids: numbers 0, 1, ... in order of appearance, without a Python object per row.
 
-Integers and text are numbered without a Python object per row. `Column` is what comes of a column
-of ids: integers, or codes beside the names they stand for.
+Integers are numbered by a hash table (`Numbering`), text by its bytes (`numbered`). `Column` is a
+column of ids as integers, or as codes and the distinct values they refer to.
 """
 
 from dataclasses import dataclass
@@ -18,8 +18,8 @@ CHUNK = 1 << 16
 class Numbering:
     """Integers as numbers 0, 1, ... in order of appearance.
 
-    The table grows with the distinct integers, not with all that are looked at: one for all ids
-    of the workload would take 268 MB, and a miss of the cache per id.
+    The table grows with the distinct integers, not with all that are looked up: one for all ids
+    of the benchmark would take 268 MB, and a cache miss per id.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def _empty_table(n: int) -> Ints:
 
 
 def joined(text: str, n: int) -> tuple[NDArray[np.int64], list[Any]] | None:
-    """Give numbers to `n` strings joined by NUL; None if one of them holds a NUL itself."""
+    """Factorize `n` strings joined by NUL; None if one of them contains a NUL itself."""
     data = np.frombuffer(text.encode("utf-8", "surrogatepass"), np.uint8)
     ends = np.append(np.flatnonzero(data == 0), len(data))
     if len(ends) != n:
@@ -122,17 +122,17 @@ class Column:
     names: list[Any] | None = None
 
     def decode(self, code: Any) -> Any:
-        """Return an id as it stood in the column."""
+        """Return an id as it was written in the column."""
         return int(code) if self.names is None else self.names[code]
 
     def decoded(self, codes: NDArray[Any]) -> list[Any]:
-        """Return many ids as they stood in the column."""
+        """Return many ids as they were written in the column."""
         found: list[Any] = codes.tolist()
         return found if self.names is None else list(map(self.names.__getitem__, found))
 
 
 def textual(column: Column) -> Column:
-    """Return integers as their decimal text, as they stand in a text file; text as it is."""
+    """Return integers as their decimal text, as in a text file; text unchanged."""
     if column.names is not None:
         return column
     values, places = np.unique(column.codes, return_inverse=True)

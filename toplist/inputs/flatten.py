@@ -1,4 +1,4 @@
-"""`Flat`: the ids of one side of an evaluation, before they are encoded."""
+"""Containers of ids, recognised by type, and `Flat`: all ids of one side in one flat array."""
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist.inputs.lists import Lists
+
+CONTAINERS = (list, tuple, range)
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,68 +48,8 @@ class Flat:
         return ids if self.names is None else [self.names[code] for code in ids]
 
 
-def name_user(users: Sequence[Any] | None, position: int) -> str:
-    """Name a user in a message: by key, or by position."""
-    return f"user {position}" if users is None else f"user {users[position]!r}"
-
-
-def trim(flat: Flat, padding: int | None, users: Sequence[Any] | None) -> Flat:
-    """Shorten the lists by the padding at their ends."""
-    if padding is None:
-        return flat
-    from toplist.kernels import join as kernels
-
-    ids = flat.ids
-    lengths, user, place = kernels.trim(ids, flat.offsets, flat.lengths, padding)
-    if user >= 0:
-        raise ValueError(
-            f"{flat.side}: {name_user(users, user)} has padding at rank {place + 1}, "
-            "before a real id: padding is only dropped from the end"
-        )
-    return replace(flat, lengths=lengths)
-
-
-def compact(flat: Flat) -> Lists:
-    """Close the gaps that padding left."""
-    if flat.lengths.sum() == len(flat.ids):
-        return Lists(flat.offsets, flat.ids, flat.grades)
-    offsets = np.concatenate([[0], np.cumsum(flat.lengths)])
-    kept = np.arange(offsets[-1]) + np.repeat(flat.offsets[:-1] - offsets[:-1], flat.lengths)
-    return Lists(offsets, flat.ids[kept], None if flat.grades is None else flat.grades[kept])
-
-
-CONTAINERS = (list, tuple, range)
-
-
-def is_frame(value: Any) -> bool:
-    """Whether `value` is a table with named columns (pandas, polars, Arrow, or their like)."""
-    return hasattr(value, "__arrow_c_stream__") and (
-        hasattr(value, "columns") or hasattr(value, "column_names")
-    )
-
-
-def is_container(value: Any) -> bool:
-    """Return whether a value holds ranked ids."""
-    return isinstance(value, CONTAINERS) or (isinstance(value, np.ndarray) and value.ndim == 1)
-
-
-def is_truth_container(value: Any) -> bool:
-    """Return whether a value holds relevant ids."""
-    return is_container(value) or isinstance(value, (Set, Mapping))
-
-
-def truth_type(kind: type) -> bool:
-    """Return whether a type holds relevant ids; the shape of arrays is looked at later."""
-    return issubclass(kind, (*CONTAINERS, np.ndarray, Set, Mapping))
-
-
-def swapped(row: Any) -> str:
-    """Return a question to add to a message about a row that has no order."""
-    return " (are the arguments swapped?)" if isinstance(row, (Set, Mapping)) else ""
-
-
 def flatten(rows: Any, depth: int | None, side: str) -> Flat:
-    """Bring the rows of one side into one flat run of ids, each list cut at `depth`."""
+    """Put the rows of one side into one flat array, each list cut at `depth`."""
     if isinstance(rows, Lists):
         flat = Flat(side, rows.items, rows.offsets, np.diff(rows.offsets), rows.gains)
     elif isinstance(rows, np.ndarray) and rows.dtype == object:
@@ -142,20 +84,10 @@ def _flatten_rows(rows: Sequence[Any], depth: int | None, side: str) -> Flat:
         if len({row.dtype.kind for row in filled}) == 1:  # else 1 and True, or "1", would mix
             return Flat(side, np.concatenate(filled), offsets, lengths)
     as_lists = [row.tolist() if isinstance(row, np.ndarray) else row for row in rows]
-    return Flat(side, as_lists, offsets, lengths, of_rows(rows))
+    return Flat(side, as_lists, offsets, lengths, _grades_of(rows))
 
 
-def refuse_unranked(ranks: Mapping[Any, Any]) -> None:
-    """Raise for a user whose ranked list is none."""
-    for user, row in ranks.items():
-        if not is_container(row):
-            raise TypeError(
-                f"user {user!r}: the ranked list is a {type(row).__name__}, not a list of ids"
-                + swapped(row)
-            )
-
-
-def of_rows(rows: Sequence[Any]) -> NDArray[np.float64] | None:
+def _grades_of(rows: Sequence[Any]) -> NDArray[np.float64] | None:
     """Return the grades in ground truths that are dicts item -> grade, flat; sets grade 1."""
     if not any(isinstance(row, Mapping) for row in rows):
         return None
@@ -168,3 +100,70 @@ def of_rows(rows: Sequence[Any]) -> NDArray[np.float64] | None:
             example = next(value for value in flat if type(value) is kind)
             raise TypeError(f"ground_truths: grade {example!r} is a {kind.__name__}, not a number")
     return np.array(flat, np.float64)
+
+
+def trim(flat: Flat, padding: int | None, users: Sequence[Any] | None) -> Flat:
+    """Shorten the lists by the padding at their ends."""
+    if padding is None:
+        return flat
+    from toplist.kernels import join as kernels
+
+    ids = flat.ids
+    lengths, user, place = kernels.trim(ids, flat.offsets, flat.lengths, padding)
+    if user >= 0:
+        raise ValueError(
+            f"{flat.side}: {name_user(users, user)} has padding at rank {place + 1}, "
+            "before a real id: padding is only dropped from the end"
+        )
+    return replace(flat, lengths=lengths)
+
+
+def compact(flat: Flat) -> Lists:
+    """Close the gaps that padding left."""
+    if flat.lengths.sum() == len(flat.ids):
+        return Lists(flat.offsets, flat.ids, flat.grades)
+    offsets = np.concatenate([[0], np.cumsum(flat.lengths)])
+    kept = np.arange(offsets[-1]) + np.repeat(flat.offsets[:-1] - offsets[:-1], flat.lengths)
+    return Lists(offsets, flat.ids[kept], None if flat.grades is None else flat.grades[kept])
+
+
+def is_frame(value: Any) -> bool:
+    """Whether `value` is a table with named columns (pandas, polars, Arrow, or their like)."""
+    return hasattr(value, "__arrow_c_stream__") and (
+        hasattr(value, "columns") or hasattr(value, "column_names")
+    )
+
+
+def is_container(value: Any) -> bool:
+    """Return whether a value holds ranked ids."""
+    return isinstance(value, CONTAINERS) or (isinstance(value, np.ndarray) and value.ndim == 1)
+
+
+def is_truth_container(value: Any) -> bool:
+    """Return whether a value holds relevant ids."""
+    return is_container(value) or isinstance(value, (Set, Mapping))
+
+
+def truth_type(kind: type) -> bool:
+    """Return whether a type holds relevant ids; the shape of arrays is looked at later."""
+    return issubclass(kind, (*CONTAINERS, np.ndarray, Set, Mapping))
+
+
+def swapped(row: Any) -> str:
+    """Return a question to add to a message about a row that has no order."""
+    return " (are the arguments swapped?)" if isinstance(row, (Set, Mapping)) else ""
+
+
+def refuse_unranked(ranks: Mapping[Any, Any]) -> None:
+    """Raise for a user whose ranked list has no order, or is no list."""
+    for user, row in ranks.items():
+        if not is_container(row):
+            raise TypeError(
+                f"user {user!r}: the ranked list is a {type(row).__name__}, not a list of ids"
+                + swapped(row)
+            )
+
+
+def name_user(users: Sequence[Any] | None, position: int) -> str:
+    """Name a user in a message: by key, or by position."""
+    return f"user {position}" if users is None else f"user {users[position]!r}"

@@ -1,4 +1,4 @@
-"""The door: every accepted form of ranked lists and ground truths, user by user.
+"""Read ranked lists and ground truths in every accepted form, into `Sides`.
 
 What an argument means is decided by its type, never by its length or its values:
 
@@ -7,8 +7,8 @@ What an argument means is decided by its type, never by its length or its values
 - an id is never a container; strings and bytes are ids;
 - a container of containers, a 2-D array or `Lists` holds many users, a mapping keys them.
 
-The ids themselves go through `toplist.inputs.ids`. Behind the door nothing is validated again,
-except for repeats in a list, which the join finds on its way.
+The ids themselves are read by `toplist.inputs.ids`. What is returned is validated, except for
+repeats in a list: the join finds these.
 """
 
 import sys
@@ -19,6 +19,7 @@ import numpy as np
 
 from toplist.checks import whole
 from toplist.inputs import grades
+from toplist.inputs.errors import no_common_user
 from toplist.inputs.flatten import (
     CONTAINERS,
     Flat,
@@ -35,7 +36,7 @@ from toplist.inputs.lists import Lists
 from toplist.inputs.sides import Sides
 
 
-def admit(
+def read_sides(
     ranks: Any,
     ground_truths: Any,
     k: int | None = None,
@@ -44,7 +45,7 @@ def admit(
     columns: Mapping[str, str] | None = None,
     hashing: bool = True,
 ) -> Sides:
-    """Recognise, align and encode the two sides of an evaluation.
+    """Validate, align and encode the two sides of an evaluation: the input of the join.
 
     Raises
     ------
@@ -57,12 +58,12 @@ def admit(
         k = whole(k, "k")
     ranks, ground_truths = native(ranks, "ranks"), native(ground_truths, "ground_truths")
     if _by_user(ranks) or _by_user(ground_truths):
-        from toplist.inputs.tables import admit_tables  # a quarter of the import of toplist
+        from toplist.inputs.tables import read_tables  # a quarter of the import of toplist
 
-        return admit_tables(ranks, ground_truths, k, padding, grading, columns)
+        return read_tables(ranks, ground_truths, k, padding, grading, columns)
     users, rank_rows, truth_rows, single, n_extra = _arrange(ranks, ground_truths)
     if padding is not None and isinstance(truth_rows, list):
-        # a set has no end for padding to stand at
+        # a set has no end to drop padding from
         truth_rows = [
             row - {padding} if isinstance(row, (set, frozenset)) else row for row in truth_rows
         ]
@@ -91,15 +92,15 @@ def admit(
 
 
 def _by_user(value: Any) -> bool:
-    """Whether a side is a table, or lists that were read from one."""
+    """Whether a side is a table, or `Keyed`: lists that were read from one."""
     keyed = sys.modules.get("toplist.inputs.keyed")
     return is_frame(value) or (keyed is not None and isinstance(value, keyed.Keyed))
 
 
-def admit_ranks(
+def read_ranks(
     ranks: Any, k: int | None = None, columns: Mapping[str, str] | None = None
 ) -> tuple[list[Any] | None, Flat, bool]:
-    """Recognise ranked lists that come without a ground truth.
+    """Read ranked lists without a ground truth.
 
     Returns
     -------
@@ -177,10 +178,7 @@ def _by_key(
     users = list(truths)
     n_common = sum(user in ranks for user in users)
     if ranks and truths and not n_common:
-        raise ValueError(
-            f"no user is in both: ranks has {next(iter(ranks))!r}, ground_truths has {users[0]!r} "
-            "(a number and its text are two keys)"
-        )
+        raise no_common_user(next(iter(ranks)), users[0])
     refuse_unranked(ranks)
     bare = [row if is_truth_container(row) else [row] for row in truths.values()]
     return users, [ranks.get(user, ()) for user in users], bare, False, len(ranks) - n_common
@@ -195,7 +193,7 @@ def _holds_many(ranks: Any, truths: Any) -> bool:
         if ranks.ndim not in (1, 2):
             raise TypeError(f"ranks is {_shape(ranks)}: give 1-D or 2-D")
         return ranks.ndim == 2
-    if len(ranks) == 0:  # one user without a list, or no user at all: the truth tells
+    if len(ranks) == 0:  # one user without a list, or no user at all: the truth decides
         return isinstance(truths, Lists) or (
             truths.ndim == 2
             if isinstance(truths, np.ndarray)
@@ -239,10 +237,10 @@ def _shape(value: Any) -> str:
 
 
 def native(value: Any, side: str) -> Any:
-    """Return one side of an evaluation as arrays, `Lists`, dicts or tables; others as they are.
+    """Return one side of an evaluation as arrays, `Lists`, dicts or tables; others unchanged.
 
-    A pandas Series is keyed by its index. A Series of polars, or an Arrow array, holds users by
-    position if it holds lists, else ids. A sparse matrix (ground truths only) is users x items.
+    Series and Arrow arrays are read by `toplist.inputs.dataframes.native`. A sparse matrix (ground
+    truths only) is users x items.
 
     Raises
     ------
@@ -261,13 +259,12 @@ def native(value: Any, side: str) -> Any:
         if not value or not _is_row(next(iter(value.values()))):
             return value
         return {user: array(row) for user, row in value.items()}
-    if hasattr(value, "read_all"):  # an Arrow reader
-        return value.read_all()
-    if hasattr(value, "index") and hasattr(value, "to_dict") and not is_frame(value):
-        return _of_series(value, side)
-    if hasattr(value, "__arrow_c_stream__") or hasattr(value, "__arrow_c_array__"):
-        return value if is_frame(value) else _of_column(value, side)
-    return array(value)
+    if value is None or isinstance(value, (Set, str, bytes, int)):
+        return value
+    from toplist.inputs import dataframes  # a quarter of the import of toplist
+
+    found = dataframes.native(value, side)
+    return array(value) if found is None else found
 
 
 def is_tensor(value: Any) -> bool:
@@ -284,7 +281,7 @@ def _is_row(value: Any) -> bool:
 
 
 def array(tensor: Any) -> Any:
-    """Return a tensor as a numpy array, a view where it lies in the host's memory; others as is."""
+    """Return a tensor as a numpy array, a view if it is in the host's memory; others unchanged."""
     if not is_tensor(tensor):
         return tensor
     if hasattr(tensor, "to_numpy"):  # a pandas Series or Index
@@ -294,42 +291,3 @@ def array(tensor: Any) -> Any:
             tensor = getattr(tensor, copying)()
             break
     return np.asarray(tensor) if hasattr(tensor, "__array__") else np.from_dlpack(tensor)
-
-
-def _of_series(series: Any, side: str) -> dict[Any, Any]:
-    """Return a pandas Series as a dict; one whose index holds a user twice is refused."""
-    if not series.index.is_unique:
-        twice = series.index[series.index.duplicated()].tolist()[0]
-        raise ValueError(f"{side}: user {twice!r} stands in the index twice: a user has one row")
-    rows: dict[Any, Any] = series.to_dict()
-    if side == "ranks" and rows and not hasattr(next(iter(rows.values())), "__len__"):
-        raise TypeError(
-            "ranks is a Series with one id per user: a Series of lists is keyed by its index; one "
-            "user's list enters as .to_list()"
-        )
-    return rows
-
-
-def _of_column(value: Any, side: str) -> Any:
-    """Return an Arrow array or a polars Series as `Lists`, or as a 1-D array of ids."""
-    from toplist.inputs import dataframes
-
-    if hasattr(value, "to_frame"):
-        table = value.rename("values").to_frame()
-    else:
-        table = sys.modules["pyarrow"].table({"values": value})
-    found = dataframes.lists(table, "values", side)
-    if found is None:
-        return _ids(table, side)
-    return Lists(found[0], _ids(found[1], side))
-
-
-def _ids(table: Any, side: str) -> Any:
-    from toplist.inputs import dataframes
-
-    column = dataframes.ids(table, "values", side)
-    if column.names is None:
-        return column.codes
-    return (
-        np.array(column.names, object)[column.codes] if len(column.codes) else np.empty(0, object)
-    )

@@ -1,4 +1,4 @@
-"""Grades of relevant items: which are relevant at all, and what a hit on one is worth."""
+"""Grades of relevant items: from which grade on an item is relevant, and the gain of a hit."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from toplist.checks import Keyword, choice, worded
 from toplist.inputs.flatten import Flat, name_user
 from toplist.inputs.lists import Lists
 
@@ -20,12 +21,12 @@ class Grading:
     gains: str = "linear"
 
     def __post_init__(self) -> None:
-        """Check the words."""
-        if self.gains not in GAINS:
-            raise ValueError(f"gains={self.gains!r}: choose from {', '.join(map(repr, GAINS))}")
+        """Check the options."""
+        choice("gains", self.gains, GAINS)
         number = isinstance(self.relevant_from, (int, float, np.number))
         if self.relevant_from is not None and not (number and self.relevant_from >= 0):
-            raise ValueError(f"relevant_from={self.relevant_from!r}: give a grade, 0 or more")
+            keyword = Keyword("relevant_from", self.relevant_from)
+            raise worded(ValueError, keyword, ": give a grade, 0 or more")
 
 
 STANDARD = Grading()
@@ -45,9 +46,10 @@ def apply(truth: Lists, source: Flat, grading: Grading, users: Sequence[Any] | N
     grades = truth.gains
     if grades is None:
         if grading.relevant_from is not None:
-            raise ValueError(
-                f"relevant_from={grading.relevant_from!r} needs ground truths with grades: "
-                "dicts item -> grade, or Lists with gains"
+            raise worded(
+                ValueError,
+                Keyword("relevant_from", grading.relevant_from),
+                " needs ground truths with grades: dicts item -> grade, or Lists with gains",
             )
         return truth
     bad = np.flatnonzero(~((grades >= 0) & (grades < np.inf)))
@@ -67,12 +69,15 @@ def apply(truth: Lists, source: Flat, grading: Grading, users: Sequence[Any] | N
     large = np.flatnonzero(gains == np.inf)
     if len(large):
         user, item = _place(truth, source, large[0])
-        raise ValueError(
+        raise worded(
+            ValueError,
             f"{name_user(users, user)}, item {item!r}: 2^grade of grade {grades[large[0]]:g} is "
-            "too large a gain; gains='linear' takes the grade"
+            "too large a gain; ",
+            Keyword("gains", "linear"),
+            " takes the grade",
         )
-    worth = gains[relevant]
-    return Lists(kept, truth.items[relevant], None if np.all(worth == 1) else worth)
+    gains = gains[relevant]
+    return Lists(kept, truth.items[relevant], None if np.all(gains == 1) else gains)
 
 
 def _place(truth: Lists, source: Flat, position: int) -> tuple[int, Any]:

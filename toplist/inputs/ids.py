@@ -1,8 +1,8 @@
-"""Ids of any kind become 64-bit integers that are equal exactly where the ids are.
+"""Encode ids of any kind as 64-bit integers that are equal exactly where the ids are.
 
-Integers stay what they are. Strings are hashed, and the join verified afterwards, where it finds
-anything (`toplist.inputs.ids`). Everything else (bytes, integers beyond 64 bits, other
-hashables, and strings that cannot be hashed so) is numbered by one dictionary over both sides.
+Integers stay as they are. Strings are hashed, and the hits verified after the join (`hashed`,
+`agree`). Everything else (bytes, integers beyond 64 bits, other hashables, and strings that cannot
+be hashed so) is numbered by one dictionary over both sides.
 """
 
 import struct
@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from toplist.inputs.errors import two_kinds
 from toplist.inputs.flatten import Flat, compact, trim
 from toplist.inputs.lists import Lists
 
@@ -31,17 +32,20 @@ _NEVER_ID = (
     *(list, tuple, range, np.ndarray, Set, Mapping, Iterator),
 )
 _WAY_OUT = "give integers or strings"
+# Users whose strings are joined at a time: about a megabyte of text for lists of 100.
+CHUNK = 512
+# Made once: to make them takes as long as to write the ids of ten users.
+_WRITERS = [struct.Struct(f"{n}q").pack_into for n in range(257)]
 
-
-# (ranked, truth, how padding is written among their ids, if it can be)
+# (ranked, truth, function that returns the code of padding on a side)
 _Coded = tuple[Flat, Flat, Callable[[Any, Flat], int | None]]
 
 
 @dataclass(frozen=True, eq=False)
 class Encoded:
-    """Both sides as integers, of which `lengths` says how much of each ranked list counts.
+    """Both sides as integers; `lengths` says how much of each ranked list counts.
 
-    `hashed` says that the integers are hashes of strings, so that a join has to be verified.
+    `hashed` says that the integers are hashes of strings, so that the hits have to be verified.
     """
 
     ranked: Lists
@@ -53,9 +57,9 @@ class Encoded:
 def encode(
     ranked: Flat, truth: Flat, padding: Any, users: list[Any] | None, hashing: bool
 ) -> Encoded:
-    """Encode both sides alike, and take `padding` off the ends of their lists.
+    """Encode both sides alike, and drop `padding` from the ends of their lists.
 
-    Strings may be `hashing`, where neither padding nor grades ask for more than a join.
+    With `hashing`, strings are hashed where there is neither padding nor a grade.
 
     Raises
     ------
@@ -78,7 +82,7 @@ def encode(
 
 
 def encode_alone(flat: Flat) -> tuple[NDArray[Any], list[Any] | None]:
-    """Return the ids of one side as integers, or as codes and the ids these stand for."""
+    """Return the ids of one side as integers, or as codes and the distinct ids."""
     ids = _integers(flat)
     if ids is not None:
         return ids, None
@@ -95,25 +99,15 @@ def _as_integers(ranked: Flat, truth: Flat) -> _Coded | None:
     if any(ids.dtype == np.uint64 and ids.max(initial=0) > top for ids in (a, b)) and any(
         ids.dtype.kind == "i" and ids.min(initial=0) < 0 for ids in (a, b)
     ):
-        # read as int64, ids from 2^63 on are negative: exact, but beside other negatives
+        # read as int64, ids from 2^63 on are negative: not exact if there are other negatives
         return None
     widths = {ranked.side: a.dtype, truth.side: b.dtype}
     a, b = (ids.view(np.int64) if ids.dtype == np.uint64 else ids for ids in (a, b))
 
     def code_of(padding: Any, flat: Flat) -> int | None:
-        return integer_padding(padding, widths[flat.side])
+        return _integer_padding(padding, widths[flat.side])
 
     return replace(ranked, ids=a), replace(truth, ids=b), code_of
-
-
-def integer_padding(padding: Any, dtype: Any) -> int | None:
-    """Return how padding is written in an array of `dtype` read as int64; None if it cannot be."""
-    if isinstance(padding, (bool, np.bool_)) or not isinstance(padding, (int, np.integer)):
-        raise TypeError(f"padding is {padding!r}, but the ids are integers")
-    limits = np.iinfo(dtype)
-    if not limits.min <= padding <= limits.max:
-        return None
-    return int(padding) if padding < 2**63 else int(padding) - 2**64
 
 
 def _integers(flat: Flat) -> NDArray[Any] | None:
@@ -138,7 +132,7 @@ def _packed(flat: Flat) -> NDArray[np.int64] | None:
     """Return the integers in rows as an array, or None if they are not all 64-bit integers.
 
     struct refuses floats and strings, which ``np.fromiter(ids, int64)`` turns into integers,
-    and takes 1.4 x its time. What it lets through are bools, which can hide only among 0 and 1.
+    and takes 1.4 x its time. It does not refuse bools; these are among the 0s and 1s.
     """
     ids = np.empty(int(flat.lengths.sum()), np.int64)
     try:
@@ -148,12 +142,8 @@ def _packed(flat: Flat) -> NDArray[np.int64] | None:
     doubtful = np.flatnonzero(ids.view(np.uint64) <= 1)
     kinds = _Kinds()
     for user in np.unique(np.searchsorted(flat.offsets, doubtful, side="right") - 1):
-        kinds.admit(flat.ids[user], flat.side)
+        kinds.check(flat.ids[user], flat.side)
     return ids
-
-
-# Made once: to make them takes as long as to write the ids of ten users.
-_WRITERS = [struct.Struct(f"{n}q").pack_into for n in range(257)]
 
 
 def _write(ids: NDArray[np.int64], rows: Iterable[Collection[Any]]) -> None:
@@ -172,7 +162,7 @@ def _numbered(ranked: Flat, truth: Flat, padding: Any) -> _Coded:
     kinds = _Kinds()
     ranked, truth = (_number_side(flat, codes, kinds) for flat in (ranked, truth))
     if padding is not None:
-        kinds.admit([padding], "padding")
+        kinds.check([padding], "padding")
     return ranked, truth, lambda padding, flat: codes.get(padding)
 
 
@@ -181,15 +171,43 @@ def _number_side(flat: Flat, codes: dict[Any, int], kinds: "_Kinds") -> Flat:
 
     def numbers() -> Iterator[list[int]]:
         for row in flat.rows:
-            kinds.admit(row, flat.side)
+            kinds.check(row, flat.side)
             yield list(map(codes.__getitem__, row))
 
     _write(ids, numbers())
     return replace(flat, ids=ids, offsets=np.concatenate([[0], np.cumsum(flat.lengths)]))
 
 
+def padding_code(padding: Any, flat: Flat) -> int | None:
+    """Return the code of padding among the encoded ids of one side; None if it is not there."""
+    if flat.names is None:
+        return _integer_padding(padding, flat.ids.dtype)
+    if flat.names and type(padding) is not type(flat.names[0]):
+        raise TypeError(
+            f"padding is {padding!r}, but the ids of {flat.side} are like {flat.names[0]!r}"
+        )
+    return flat.names.index(padding) if padding in flat.names else None
+
+
+def _integer_padding(padding: Any, dtype: Any) -> int | None:
+    """Return padding as an array of `dtype` holds it, read as int64; None if it cannot."""
+    if isinstance(padding, (bool, np.bool_)) or not isinstance(padding, (int, np.integer)):
+        raise TypeError(f"padding is {padding!r}, but the ids are integers")
+    limits = np.iinfo(dtype)
+    if not limits.min <= padding <= limits.max:
+        return None
+    return int(padding) if padding < 2**63 else int(padding) - 2**64
+
+
+def kinds_of(values: Collection[Any], side: str) -> set[Any]:
+    """Return the kinds of ids in `values`; TypeError for what is no id, and for a second kind."""
+    kinds = _Kinds()
+    kinds.check(values, side)
+    return kinds.found
+
+
 class _Kinds:
-    """The kinds of ids met so far; refuses what is no id, and a second kind."""
+    """The kinds of ids seen so far; refuses what is no id, and a second kind."""
 
     def __init__(self) -> None:
         self._types: set[type] = set()
@@ -200,8 +218,8 @@ class _Kinds:
         """The kinds, at most one."""
         return set(self._examples)
 
-    def admit(self, row: Collection[Any], side: str) -> None:
-        """Look at the types in a row; raise TypeError for one that does not fit."""
+    def check(self, row: Collection[Any], side: str) -> None:
+        """Raise TypeError for a type in a row that is no id, or of another kind."""
         for new in set(map(type, row)) - self._types:
             example = next(item for item in row if type(item) is new)
             kind = _kind(new)
@@ -211,18 +229,10 @@ class _Kinds:
                 )
             self._examples.setdefault(kind, f"{example!r} in {side}")
             if len(self._examples) > 1:
-                raise TypeError(
-                    f"ids of two kinds, {' and '.join(self._examples.values())}: they are never "
-                    "equal; write all as one kind, for example [str(i) for i in ids]"
-                )
+                way_out = "write all as one kind, for example [str(i) for i in ids]"
+                first, second = self._examples.values()
+                raise two_kinds("ids", first, second, way_out)
             self._types.add(new)
-
-
-def kinds_of(values: Collection[Any], side: str) -> set[Any]:
-    """Return the kinds of ids in `values`; TypeError for what is no id, and for a second kind."""
-    kinds = _Kinds()
-    kinds.admit(values, side)
-    return kinds.found
 
 
 def _short(value: Any) -> str:
@@ -248,10 +258,6 @@ def _kind(type_: type) -> Any:
         if issubclass(type_, types):
             return kind
     return type_ if issubclass(type_, Hashable) else None
-
-
-# Users whose strings are joined at a time: about a megabyte of text for lists of 100.
-CHUNK = 512
 
 
 def hashed(flat: Flat) -> Lists | None:

@@ -1,7 +1,7 @@
-"""`Keyed`: one side of an evaluation whose lists are keyed by a column of users, and its alignment.
+"""`Keyed`: lists keyed by a column of users, and `align`: two such sides, user by user.
 
-Tables of every kind and, beside a table, dicts come to this form; two of them are brought into
-lists in the order in which users appear in the truth.
+Every table takes this form, and so does a dict if the other side is a table. The rows of two
+aligned sides follow the order in which users first appear in the truth.
 """
 
 from collections.abc import Mapping
@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from toplist.inputs.errors import no_common_user, two_kinds, user_in_two_rows
 from toplist.inputs.factorize import Column, Numbering
 from toplist.inputs.flatten import Flat, flatten, is_truth_container
-from toplist.inputs.grades import Grading
 from toplist.inputs.ids import encode_alone, kinds_of
 from toplist.inputs.lists import offsets_of
-from toplist.inputs.sides import Sides, admit_aligned
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +29,7 @@ class Keyed:
     grades: NDArray[np.float64] | None = None
 
     def take(self, places: NDArray[np.int64]) -> "Keyed":
-        """Return the lists at `places`; -1 stands for an empty one. The users stay behind."""
+        """Return the lists at `places` (-1: an empty one); the column of users is unchanged."""
         starts, ends = (
             np.append(part, 0)[places] for part in (self.offsets[:-1], self.offsets[1:])
         )
@@ -78,22 +77,15 @@ def keyed(rows: Mapping[Any, Any], side: str) -> Keyed:
     return Keyed(side, column, items, flat.offsets, flat.grades)
 
 
-def admit_keyed(
-    ranked: Keyed, truth: Keyed, k: int | None, padding: Any, grading: Grading
-) -> Sides:
-    """Admit two sides that are keyed by user."""
-    return admit_aligned(*align(ranked, truth), k, padding, grading)
-
-
 def align(ranked: Keyed, truth: Keyed) -> tuple[list[Any], Flat, Flat, int]:
-    """Bring two sides into lists: users, ranked and relevant ids of each, users left over.
+    """Align two sides by user: users, their ranked and relevant ids, and how many are left over.
 
     Raises
     ------
     TypeError
         For ids of two kinds.
     ValueError
-        For a user who stands twice on a side, or no user on both sides.
+        For a user who is twice on a side, or no user on both sides.
     """
     ranked, truth = _alike(ranked, truth)
     numbering = Numbering()
@@ -106,7 +98,7 @@ def align(ranked: Keyed, truth: Keyed) -> tuple[list[Any], Flat, Flat, int]:
     users = truth.users.decoded(known[:n_users])
     if len(numbers[1]) and n_users and int(numbers[1].min()) >= n_users:
         other = ranked.users.decode(known[n_users])
-        raise ValueError(f"no user is in both: ranks has {other!r}, ground_truths has {users[0]!r}")
+        raise no_common_user(other, users[0])
     places = np.full(len(known), -1)
     places[numbers[1]] = np.arange(len(numbers[1]))
     places = places[:n_users]
@@ -120,9 +112,7 @@ def _refuse_twice(side: Keyed, numbers: NDArray[np.int64]) -> None:
     if len(numbers) and counts.max() > 1:
         first, second = np.flatnonzero(numbers == np.argmax(counts > 1))[:2].tolist()
         user = side.users.decode(side.users.codes[first])
-        raise ValueError(
-            f"{side.side}: user {user!r} stands in rows {first} and {second}: a user has one list"
-        )
+        raise user_in_two_rows(side.side, user, first, second)
 
 
 def _alike(ranked: Keyed, truth: Keyed) -> tuple[Keyed, Keyed]:
@@ -143,9 +133,11 @@ def alike(a: Column, b: Column) -> tuple[Column, Column]:
     if (a.names is None) != (b.names is None) and (_wide(a) or _wide(b)):
         a, b = (column if column.names is not None else _named(column) for column in (a, b))
     if (a.names is None) != (b.names is None):
-        raise TypeError(
-            f"column {b.name!r} holds ids of two kinds, {_example(a)} in ranks and {_example(b)} "
-            "in ground_truths: they are never equal; convert one side"
+        raise two_kinds(
+            f"column {b.name!r} holds ids",
+            f"{_example(a)} in ranks",
+            f"{_example(b)} in ground_truths",
+            "convert one side",
         )
     if a.names is None or b.names is None:
         return _same_width(a, b)

@@ -13,8 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 class Lists:
     """Lists of ids of many users: user u's ids are ``items[offsets[u]:offsets[u + 1]]``.
 
-    Ranked lists (best first) and ground truths are both kept this way; it is what the array
-    path reads, without a Python object per id.
+    For ranked lists (best first) and ground truths alike; no Python object per id is needed.
 
     Parameters
     ----------

@@ -1,36 +1,22 @@
-"""Keywords that several functions share: how lists are read and joined, what is known of items."""
+"""Keywords that several functions share: how lists are read and joined, and data of the items."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypedDict
 
+from toplist.checks import Keyword, worded
+
 COLUMNS = ("user_id", "item_id", "rank", "score", "relevance")
 DUPLICATES = ("raise", "first")
-
-
 UNKNOWN = ("raise", "skip")
 
 
-class Known(NamedTuple):
-    """What is known of the items, and how lists are read: keywords of `top_k_eval`."""
+class Reading(TypedDict, total=False):
+    """How lists are read: keywords of `toplist.beyond.exposure`."""
 
-    catalogue: Any = None
-    item_counts: Any = None
-    features: Any = None
-    unknown: str = "raise"
-    duplicates: str = "raise"
-    padding: Any = None
-    columns: Mapping[str, str] | None = None
-    n_threads: int | None = None
-
-    @property
-    def reading(self) -> dict[str, Any]:
-        """How lists are read."""
-        return {
-            "duplicates": self.duplicates,
-            "padding": self.padding,
-            "columns": self.columns,
-            "n_threads": self.n_threads,
-        }
+    duplicates: str
+    padding: Any
+    columns: Mapping[str, str] | None
+    n_threads: int | None
 
 
 class Joining(NamedTuple):
@@ -44,13 +30,40 @@ class Joining(NamedTuple):
     n_threads: int | None = None
 
 
-class Reading(TypedDict, total=False):
-    """How lists are read: keywords of `toplist.beyond.exposure`."""
+class Known(NamedTuple):
+    """Data of the items, and how lists are read: keywords of `top_k_eval`."""
 
-    duplicates: str
-    padding: Any
-    columns: Mapping[str, str] | None
-    n_threads: int | None
+    catalogue: Any = None
+    item_counts: Any = None
+    features: Any = None
+    unknown: str = "raise"
+    duplicates: str = "raise"
+    padding: Any = None
+    columns: Mapping[str, str] | None = None
+    n_threads: int | None = None
+
+    @property
+    def reading(self) -> Reading:
+        """How lists are read."""
+        return {
+            "duplicates": self.duplicates,
+            "padding": self.padding,
+            "columns": self.columns,
+            "n_threads": self.n_threads,
+        }
+
+
+# What to give for each keyword of `Known` that a metric may need.
+NEEDED = {
+    "catalogue": "the number of items, or their ids",
+    "item_counts": "a dict item -> interactions in the training data, or an array",
+    "features": "a dict item -> vector, or an array of items x features",
+}
+
+
+def needs(what: str, keyword: str) -> ValueError:
+    """Return the error of a metric that needs a keyword of `Known`."""
+    return worded(ValueError, f"{what} needs ", Keyword(keyword), f": {NEEDED[keyword]}")
 
 
 def renamed(columns: Mapping[str, str] | None, valid: Sequence[str] = COLUMNS) -> dict[str, str]:

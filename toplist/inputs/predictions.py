@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from toplist.checks import Keyword, worded
 from toplist.inputs import dataframes as cols
 from toplist.inputs.factorize import Column
 from toplist.inputs.flatten import Flat
@@ -22,10 +23,10 @@ COLUMNS = ("user_id", "label", "prediction")
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
-    """What was predicted, row by row: floats, of one length.
+    """Labels and predictions, row by row: arrays of floats of one length.
 
-    `users` are equal where the users are, and `name_of` returns the user of a row as given;
-    without weights all rows weigh alike.
+    `users` are integers, equal where the users are equal; `name_of` returns the user of a row as
+    the caller wrote it. Without weights every row counts the same.
     """
 
     labels: Floats
@@ -83,8 +84,8 @@ def read(
 
 
 def _of_table(given: tuple[Any, ...], names: list[str], weights: Any, finite: bool) -> Predictions:
-    """Read the columns of a table, which stands alone."""
-    table = given[0]
+    """Read the columns of a table, the only argument."""
+    table = cols.readable(given[0])
     if any(one is not None for one in given[1:]):
         raise TypeError("a table holds labels and predictions in its columns: give it alone")
     found = cols.names_of(table)
@@ -92,9 +93,11 @@ def _of_table(given: tuple[Any, ...], names: list[str], weights: Any, finite: bo
         names = [*names, weights]
     absent = next((name for name in names if name not in found), None)
     if absent is not None:
-        raise ValueError(
-            f"the table has no column {absent!r}, but {', '.join(map(repr, found))}; other names: "
-            "columns={'label': '...'}"
+        raise worded(
+            ValueError,
+            f"the table has no column {absent!r}, only {', '.join(map(repr, found))}; other "
+            "names: ",
+            Keyword("columns", {"label": "NAME"}),
         )
     if isinstance(weights, str):
         weights = _column(table, names.pop())

@@ -1,4 +1,4 @@
-"""`Sides`: what the door lets through to the join."""
+"""`Sides`: both sides of an evaluation validated, aligned and encoded: the input of the join."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,20 +7,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from toplist.inputs import grades
 from toplist.inputs.flatten import Flat, compact, trim
-from toplist.inputs.grades import Grading, apply
-from toplist.inputs.ids import integer_padding
+from toplist.inputs.grades import Grading
+from toplist.inputs.ids import padding_code
 from toplist.inputs.lists import Lists
 
 
 @dataclass(frozen=True, eq=False)
 class Sides:
-    """What the door lets through: integer ids, one row per user of the ground truth.
+    """Both sides validated, aligned and encoded: integer ids, one row per user of the truth.
 
     `lengths` says how much of each ranked list counts: at most `depth` ids, without padding.
     `users` are the keys of keyed inputs, else None. `single` says that one user was given bare.
     `sources` are both sides as the caller wrote them; `hashed` says that the integers are hashes,
-    so that what the join finds has to be verified.
+    so that the hits have to be verified.
     """
 
     ranked: Lists
@@ -35,7 +36,7 @@ class Sides:
     hashed: bool
 
 
-def admit_aligned(
+def sides_of(
     users: Sequence[Any],
     listed: Flat,
     relevant: Flat,
@@ -44,17 +45,16 @@ def admit_aligned(
     padding: Any,
     grading: Grading,
 ) -> Sides:
-    """Admit the integer ids, or codes, of two sides that are brought into line."""
+    """Return keyed sides that are aligned and encoded: cut, without padding, with their gains."""
     if k is not None:
         listed = listed.cut(k)
     if padding is not None:
-        listed, relevant = (trim(f, _code_of(padding, f), users) for f in (listed, relevant))
+        listed, relevant = (trim(f, padding_code(padding, f), users) for f in (listed, relevant))
     lengths = listed.lengths
-    given = compact(relevant)
     return Sides(
         ranked=Lists(listed.offsets, listed.ids),
         lengths=lengths,
-        truth=apply(given, relevant, grading, users),
+        truth=grades.apply(compact(relevant), relevant, grading, users),
         grading=grading,
         depth=int(lengths.max(initial=0)) if k is None else k,
         users=users,
@@ -65,12 +65,4 @@ def admit_aligned(
     )
 
 
-def _code_of(padding: Any, flat: Flat) -> int | None:
-    """Return how padding is written among the ids of one side; None if it is not there."""
-    if flat.names is None:
-        return integer_padding(padding, flat.ids.dtype)
-    if flat.names and type(padding) is not type(flat.names[0]):
-        raise TypeError(
-            f"padding is {padding!r}, but the ids of {flat.side} are like {flat.names[0]!r}"
-        )
-    return flat.names.index(padding) if padding in flat.names else None
+admit_aligned = sides_of  # its name in toplist.files.streaming

@@ -1,37 +1,72 @@
-"""Tables become lists keyed by user: long ones, ones with a column of lists, and wide ones.
+"""Read tables into lists keyed by user: long tables, tables with a column of lists, wide tables.
 
-A long table (a row per user and item) needs no work where the rows of a user stand together and in
-order. Elsewhere, grouping and ordering are a numbering and one or two passes that put each row in
-its place, not a sort.
+A long table (a row per user and item) needs no work if the rows of a user are together and in
+order. Otherwise users are numbered, and one or two passes put each row in its place; nothing is
+sorted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from toplist.checks import Keyword, worded
 from toplist.inputs import dataframes as cols
-from toplist.inputs import tables
-from toplist.inputs.dataframes import known
+from toplist.inputs.errors import user_in_two_rows
 from toplist.inputs.factorize import Column, Numbering
 from toplist.inputs.flatten import is_frame, refuse_unranked
 from toplist.inputs.grades import Grading
-from toplist.inputs.keyed import Keyed, admit_keyed, keyed
+from toplist.inputs.keyed import Keyed, align, keyed
 from toplist.inputs.lists import offsets_of
 from toplist.inputs.options import renamed
-from toplist.inputs.sides import Sides
+from toplist.inputs.sides import Sides, sides_of
+
+# Called with the users of the lists, and the row where each list begins.
+Meet = Callable[[Column, NDArray[np.int64]], None]
+
+
+def read_tables(
+    ranks: Any,
+    truths: Any,
+    k: int | None,
+    padding: Any,
+    grading: Grading,
+    columns: Mapping[str, str] | None,
+) -> Sides:
+    """Read two sides of which at least one is a table."""
+    ranked, truth = lists_of(ranks, "ranks", columns), lists_of(truths, "ground_truths", columns)
+    return sides_of(*align(ranked, truth), k, padding, grading)
+
+
+def lists_of(value: Any, side: str, columns: Mapping[str, str] | None) -> Keyed:
+    """Return one side as `Keyed`; it or the other side is a table."""
+    if is_frame(value):
+        return read(Table(cols.readable(value), side, renamed(columns)))
+    if isinstance(value, Keyed):
+        return value
+    if not isinstance(value, Mapping):
+        other = "ground_truths" if side == "ranks" else "ranks"
+        raise TypeError(
+            f"{other} is a table keyed by user, {side} is a {type(value).__name__}: give both "
+            "as tables or dicts"
+        )
+    if side == "ranks":
+        refuse_unranked(value)
+    return keyed(value, side)
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """One side: a frame, what to call it in messages, and what its columns are called.
+    """One side of an evaluation as a frame, with its name in messages and its column names.
 
-    `order` of "file" takes ranked items as they stand. Of a part of a file, `first` is the number
-    of its first row, and `in_file` returns the names of all columns.
+    With `order` of "file", ranked items are taken in the order of the table. If the frame is a
+    part of a file, `first` is the number of its first row, and `in_file` returns the names of all
+    columns of the file.
     """
 
     frame: Any
@@ -41,38 +76,53 @@ class Table:
     first: int = 0
     in_file: Callable[[], list[str]] | None = None
 
-    @property
+    @cached_property
     def columns(self) -> list[Any]:
         """The names of the columns."""
         return cols.names_of(self.frame)
 
-    @property
-    def beside(self) -> str | None:
-        """The column whose values go with the items: a rank or score, of a truth the relevance."""
+    @cached_property
+    def value(self) -> str | None:
+        """The column of values of the items: a rank or score; of a truth, the relevance."""
         wanted = ("rank", "score") if self.side == "ranks" else ("relevance",)
         found = [name for name in wanted if self.names[name] in self.columns]
         return found[0] if found and self.order is None else None
 
+    @cached_property
+    def wide(self) -> list[Any]:
+        """The columns 1 to K in order, if the others (except user_id) are these."""
+        rest = [name for name in self.columns if name != self.names["user_id"]]
+        if not rest or not all(str(name).isdecimal() for name in rest):
+            return []
+        rest.sort(key=int)
+        first = int(rest[0])
+        return rest if [int(name) for name in rest] == [*range(first, first + len(rest))] else []
+
     def one_of(self, *wanted: str) -> str:
-        """Return the first of the wanted columns that is there."""
+        """Return the first of the wanted columns that the table has."""
         for name in wanted:
             if self.names[name] in self.columns:
                 if self.columns.count(self.names[name]) > 1:
                     raise ValueError(f"{self.side}: two columns are named {self.names[name]!r}")
                 return name
-        told = " or ".join(repr(self.names[name]) for name in wanted)
-        if self.names[wanted[0]] in getattr(getattr(self.frame, "index", None), "names", ()):
-            raise ValueError(
-                f"{self.side}: {told} is the index, not a column: .reset_index() makes it one"
+        raise self._lacks(wanted)
+
+    def _lacks(self, wanted: tuple[str, ...]) -> ValueError:
+        """Return the error of a table with none of the wanted columns."""
+        names = " or ".join(repr(self.names[name]) for name in wanted)
+        if cols.in_index(self.frame, self.names[wanted[0]]):
+            return ValueError(
+                f"{self.side}: {names} is the index, not a column: .reset_index() makes it one"
             )
         found = ", ".join(map(repr, self.columns if self.in_file is None else self.in_file()))
-        way_out = f"columns={{{wanted[0]!r}: '...'}} names another"
-        if self.in_file is not None:
-            way_out += f" (--columns {wanted[0]}=NAME)"
-            way_out += ", order='file' takes the items as they stand (--order file)" * (
-                "rank" in wanted
-            )
-        raise ValueError(f"{self.side} has no column {told}, but {found or 'none'}; {way_out}")
+        parts: list[str | Keyword] = [
+            f"{self.side} has no column {names}, only {found or 'none'}; ",
+            Keyword("columns", {wanted[0]: "NAME"}),
+            " names another",
+        ]
+        if self.in_file is not None and "rank" in wanted:
+            parts += [", ", Keyword("order", "file"), " takes the items in the order of the file"]
+        return worded(ValueError, *parts)
 
     def ids(self, wanted: str) -> Column:
         """Return a column of ids."""
@@ -82,19 +132,6 @@ class Table:
         """Return a column of numbers."""
         return cols.numbers(self.frame, self.names[wanted], self.side)
 
-    def wide(self) -> list[Any]:
-        """Return the columns 1 to K in order, if the others (but user_id) are these."""
-        rest = [name for name in self.columns if name != self.names["user_id"]]
-        if not rest or not all(str(name).isdecimal() for name in rest):
-            return []
-        rest.sort(key=int)
-        first = int(rest[0])
-        return rest if [int(name) for name in rest] == [*range(first, first + len(rest))] else []
-
-
-# Called with the users of the lists, and the row where each list begins.
-Meet = Callable[[Column, NDArray[np.int64]], None]
-
 
 def read(table: Table, meet: Meet | None = None) -> Keyed:
     """Return the lists of a table.
@@ -102,13 +139,13 @@ def read(table: Table, meet: Meet | None = None) -> Keyed:
     Parameters
     ----------
     table : Table
-        user_id and item_id, and on the side of ranks rank (1..n) or score, on that of
-        ground_truths, with grades, relevance. Or a row per user, item_id holding its list of ids
-        (the others, if they are there, the lists that go with it). Or a row per user and a column
-        per rank, 1 to K.
+        user_id and item_id; of ranks also rank (1..n) or score, of ground_truths with grades
+        relevance. Or a row per user, whose item_id is its list of ids (and rank, score or
+        relevance, if any, a list of the same length). Or a row per user and a column per rank,
+        1 to K.
     meet : callable, optional
-        Of a part of a table: is told the users before their items are read, and may refuse a user
-        met before. Every run of rows of one user is then a list.
+        If the table is a part of a file: called with the users before their items are read, it
+        may refuse a user of an earlier part. Every run of rows of one user is then a list.
 
     Raises
     ------
@@ -117,9 +154,8 @@ def read(table: Table, meet: Meet | None = None) -> Keyed:
     ValueError
         For a missing column, a null, ranks that are not 1..n, a NaN score.
     """
-    wide = table.wide()
-    if wide:
-        return _wide(table, wide, meet)
+    if table.wide:
+        return _wide(table, meet)
     users = table.ids("user_id")
     name = table.names[table.one_of("item_id")]
     rows = cols.python_lists(table.frame, name, table.side)
@@ -132,7 +168,7 @@ def read(table: Table, meet: Meet | None = None) -> Keyed:
         return _of_lists(table, users, *lists)
     if table.side == "ranks" and table.order is None:
         table.one_of("rank", "score")
-    values = None if table.beside is None else table.numbers(table.beside)
+    values = None if table.value is None else table.numbers(table.value)
     groups = grouped(users, adjacent=meet is not None)
     if meet is not None:
         meet(groups.users, groups.offsets[:-1])
@@ -142,10 +178,10 @@ def read(table: Table, meet: Meet | None = None) -> Keyed:
 def _put_in_order(
     table: Table, groups: Groups, items: Column, values: NDArray[Any] | None
 ) -> Keyed:
-    """Put items in the order of their ranks or scores, or, with their grades, as they stand."""
-    if values is not None and table.beside == "rank":
+    """Put items in the order of ranks or scores; without these, keep their order, with grades."""
+    if values is not None and table.value == "rank":
         items = by_rank(table.side, values, groups, items)
-    elif values is not None and table.beside == "score":
+    elif values is not None and table.value == "score":
         items = by_score(table.side, values, groups, items)
     else:
         grades = None if values is None else values.astype(np.float64)
@@ -157,11 +193,11 @@ def _put_in_order(
 
 
 def _of_lists(table: Table, users: Column, offsets: NDArray[np.int64], frame: Any) -> Keyed:
-    """Read a column of lists, and the lists of ranks, scores or grades beside it."""
+    """Read a column of lists, and its column of lists of ranks, scores or grades, if any."""
     items = cols.ids(frame, table.names["item_id"], table.side, offsets, table.first)
     values = None
-    if table.beside is not None:
-        name = table.names[table.beside]
+    if table.value is not None:
+        name = table.names[table.value]
         found = cols.lists(table.frame, name, table.side)
         if found is None or not np.array_equal(found[0], offsets):
             raise _unlike(table, name)
@@ -169,9 +205,9 @@ def _of_lists(table: Table, users: Column, offsets: NDArray[np.int64], frame: An
     return _put_in_order(table, Groups(users, offsets, None), items, values)
 
 
-def _wide(table: Table, ranks: list[Any], meet: Meet | None) -> Keyed:
+def _wide(table: Table, meet: Meet | None) -> Keyed:
     """Read a row per user and a column per rank; nulls end a list."""
-    frame, side = table.frame, table.side
+    frame, side, ranks = table.frame, table.side, table.wide
     if table.names["user_id"] in table.columns:
         users = table.ids("user_id")
     else:
@@ -200,23 +236,20 @@ def _by_user(users: Column, rows: list[Any], side: str) -> dict[Any, Any]:
     if len(keyed) < len(keys):
         first: dict[Any, int] = {}
         second = next(row for row, key in enumerate(keys) if first.setdefault(key, row) != row)
-        raise ValueError(
-            f"{side}: user {keys[second]!r} stands in rows {first[keys[second]]} and {second}: a "
-            "user has one list"
-        )
+        raise user_in_two_rows(side, keys[second], first[keys[second]], second)
     return keyed
 
 
 def _of_python(table: Table, users: Column, rows: list[Any]) -> Keyed:
-    """Read lists that are Python objects, and the lists of ranks, scores or grades beside them."""
+    """Read Python lists, and their lists of ranks, scores or grades, if any."""
     lists = keyed(_by_user(users, rows, table.side), table.side)
-    if table.beside is None:
+    if table.value is None:
         return lists
-    name = table.names[table.beside]
-    beside = cols.python_lists(table.frame, name, table.side) or []
-    if list(map(len, beside)) != list(map(len, rows)):
+    name = table.names[table.value]
+    given = cols.python_lists(table.frame, name, table.side) or []
+    if list(map(len, given)) != list(map(len, rows)):
         raise _unlike(table, name)
-    values = np.array([value for row in beside for value in row])
+    values = np.array([value for row in given for value in row])
     if values.dtype.kind not in "iuf":
         raise TypeError(f"{table.side}: column {name!r} must hold lists of numbers")
     return _put_in_order(table, Groups(lists.users, lists.offsets, None), lists.items, values)
@@ -231,10 +264,10 @@ def _unlike(table: Table, name: str) -> ValueError:
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """The rows of a long table by user: whose they are, and where each user's list goes.
+    """The rows of a long table by user: the users, and where the list of each begins.
 
-    `rows` holds the number of the user of each row; None where the rows of every user stand
-    together, so that nothing has to be moved.
+    `rows` holds the number of the user of each row; None if the rows of every user are together,
+    so that nothing has to be moved.
     """
 
     users: Column
@@ -250,7 +283,7 @@ class Groups:
 
 
 def grouped(users: Column, adjacent: bool = False) -> Groups:
-    """Group the rows of a table by the column of users; only those that stand together, if so."""
+    """Group the rows of a table by user; if `adjacent`, every run of equal users is a group."""
     from toplist.kernels import grouping
 
     codes = users.codes
@@ -321,38 +354,8 @@ def in_order(
     from toplist.kernels import grouping
 
     out = np.empty(len(items.codes), np.int64)
-    beside = np.empty(0 if values is None else len(items.codes))
+    moved = np.empty(0 if values is None else len(items.codes))
     given = np.empty(0) if values is None else values
     ends = groups.offsets[:-1].copy()
-    grouping.place_in_order(groups.every_row, items.codes, given, ends, out, beside)
-    return replace(items, codes=out.astype(items.codes.dtype, copy=False)), beside
-
-
-def admit_tables(
-    ranks: Any,
-    truths: Any,
-    k: int | None,
-    padding: Any,
-    grading: Grading,
-    columns: Mapping[str, str] | None,
-) -> Sides:
-    """Admit two sides of which at least one is a table."""
-    ranked, truth = lists_of(ranks, "ranks", columns), lists_of(truths, "ground_truths", columns)
-    return admit_keyed(ranked, truth, k, padding, grading)
-
-
-def lists_of(value: Any, side: str, columns: Mapping[str, str] | None) -> Keyed:
-    """Return one side of which the other is a table."""
-    if is_frame(value):
-        return tables.read(Table(known(value), side, renamed(columns)))
-    if isinstance(value, Keyed):
-        return value
-    if not isinstance(value, Mapping):
-        other = "ground_truths" if side == "ranks" else "ranks"
-        raise TypeError(
-            f"{other} is a table keyed by user, {side} is a {type(value).__name__}: give both "
-            "as tables or dicts"
-        )
-    if side == "ranks":
-        refuse_unranked(value)
-    return keyed(value, side)
+    grouping.place_in_order(groups.every_row, items.codes, given, ends, out, moved)
+    return replace(items, codes=out.astype(items.codes.dtype, copy=False)), moved

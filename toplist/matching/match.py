@@ -13,7 +13,7 @@ from toplist import parallel
 from toplist.checks import choice
 from toplist.inputs import ids
 from toplist.inputs.flatten import name_user
-from toplist.inputs.forms import admit
+from toplist.inputs.forms import read_sides
 from toplist.inputs.grades import STANDARD, Grading
 from toplist.inputs.lists import offsets_of
 from toplist.inputs.options import DUPLICATES
@@ -102,11 +102,11 @@ def joined(
     n_threads: int | None = None,
 ) -> tuple[Hits, bool]:
     """Return the hits, and whether one user was given bare."""
-    sides = admit(ranks, truths, k, padding, grading, columns)
+    sides = read_sides(ranks, truths, k, padding, grading, columns)
     try:
         return join(sides, duplicates, n_threads), sides.single
     except HashCollisionError:
-        sides = admit(ranks, truths, k, padding, grading, hashing=False)
+        sides = read_sides(ranks, truths, k, padding, grading, hashing=False)
         return join(sides, duplicates, n_threads), sides.single
 
 
