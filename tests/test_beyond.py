@@ -462,12 +462,12 @@ def test_one_long_list_among_many_short_ones():
         (
             lambda: beyond.average_popularity([["a", "z"]], item_counts={"a": 1}),
             ValueError,
-            "user 0 lists item 'z' at rank 2, which is not in item_counts .* unknown=0 counts",
+            "user 0 lists item 'z' at rank 2, which is not in item_counts .*; unknown='skip'",
         ),
         (
             lambda: beyond.novelty([["a"]], item_counts={"a": 0, "b": 1}),
             ValueError,
-            "item 'a' at rank 1, .* with a count above 0; unknown=1",
+            "item 'a' at rank 1, .* with a count above 0; unknown='skip'",
         ),
         (
             lambda: beyond.intra_list_diversity([[5]], features={1: [1]}),

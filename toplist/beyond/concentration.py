@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from toplist.beyond.exposure import Curves, Exposure, exposure
 from toplist.checks import choice
-from toplist.inputs.options import Reading
+from toplist.inputs.options import Reading, needs
 
 Floats = NDArray[np.float64]
 
@@ -27,7 +27,7 @@ class Counting(Reading, total=False):
 
 
 def item_coverage(ranks: Any, k: int | None = None, **reading: Unpack[Counting]) -> Floats:
-    """Return the share of the catalogue that stands in any list, at every k.
+    """Return the share of the catalogue that is in any list, at every k.
 
         item_coverage@k = distinct items in all lists down to k / size of the catalogue
 
@@ -83,8 +83,8 @@ def gini(
     over : {"catalogue", "recommended"}
         The n items: all of a stated catalogue, or those that are listed within k.
     divisor : {"n", "n-1"}
-        With n - 1, one item of several that gets everything gives exactly 1; where there is but
-        one item, the index is 0.
+        With n - 1, one item of several that gets everything gives exactly 1; if there is
+        only one item, the index is 0.
 
     Returns
     -------
@@ -216,7 +216,7 @@ def _curves(
 
 def _need(catalogue: Any, needing: str | None) -> None:
     if catalogue is None and needing:
-        raise ValueError(f"{needing} needs catalogue=: the number of items, or their ids")
+        raise needs(needing, "catalogue")
 
 
 def _ratio(above: NDArray[Any], below: NDArray[Any], curves: Curves) -> Floats:

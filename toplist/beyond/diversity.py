@@ -8,9 +8,9 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.beyond.indexing import Admission, IndexedLists, admit_listed
+from toplist.beyond.indexing import IndexedLists, Indexing, indexed, read_lists
 from toplist.beyond.popularity import curves_of
-from toplist.checks import choice
+from toplist.checks import Keyword, choice
 from toplist.inputs.catalogues import features_of
 from toplist.inputs.options import Reading
 
@@ -88,12 +88,12 @@ class Diversity:
         self.rows = np.vstack([rows, np.full((1, rows.shape[1]), np.nan)])
         self.distance, self.single, self.unknown = distance, float(single), unknown
 
-    def admit(self, ranks: Any, k: int | None, reading: Reading) -> IndexedLists:
+    def index(self, ranks: Any, k: int | None, reading: Reading) -> IndexedLists:
         """Return the lists as indices of the items that have features."""
         code = {"raise": None, "skip": -1, "nan": len(self.ids)}[self.unknown]
-        way_out = "unknown='skip' leaves such items out, 'nan' gives NaN"
-        rules = Admission(self.ids, "features", code, way_out, **reading)
-        return admit_listed(ranks, k, rules)
+        way_out = Keyword("unknown", "skip"), " leaves such items out, 'nan' gives NaN"
+        rules = Indexing(self.ids, "features", code, way_out).reading(reading)
+        return indexed(read_lists(ranks, k, reading.get("columns")), rules)
 
     def filler(self, listed: IndexedLists) -> Callable[[int, int, Floats], None]:
         """Return what writes the curves of the users ``lo..hi`` into an array (hi - lo, K)."""

@@ -12,15 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import parallel
-from toplist.beyond.indexing import Admission, IndexedLists, admit_listed
-from toplist.checks import choice, whole
+from toplist.beyond.indexing import IndexedLists, Indexing, indexed, read_lists
+from toplist.checks import Keyword, choice, whole, worded
 from toplist.inputs.catalogues import ids_of
 from toplist.inputs.lists import offsets_of
 from toplist.inputs.options import UNKNOWN
 
 
 class Curves(NamedTuple):
-    """What the metrics of a whole population follow from, each (K,): at k, over all lists.
+    """The sums from which the metrics of a whole population are computed, (K,) over all lists.
 
     `total` listings of `covered` distinct items; with x an item's listings, `spread` is the sum of
     x^2; with G_m the number of items of at least m listings, `squares` is the sum of G_m^2;
@@ -52,11 +52,11 @@ class Pairs(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Exposure:
-    """How often each item of a catalogue stands at each rank, over many lists.
+    """How often each item of a catalogue is at each rank, over many lists.
 
     Made by `toplist.beyond.exposure`; every metric of `toplist.beyond` that is of the whole
-    population takes it in place of the lists. Two parts over different users, but of one
-    catalogue and one k, add up: ``a + b`` is exactly the exposure of all users.
+    population takes it in place of the lists. Two parts over different users, of one catalogue
+    and one k, can be added: ``a + b`` is exactly the exposure of all users.
 
     Attributes
     ----------
@@ -103,7 +103,11 @@ class Exposure:
         if self.k != other.k:
             raise ValueError(f"exposures read to k={self.k} and to k={other.k} do not merge")
         if self.catalogue is None or other.catalogue is None:
-            raise ValueError("exposures merge over a stated catalogue only: give catalogue=")
+            raise worded(
+                ValueError,
+                "exposures merge over a stated catalogue only: give ",
+                Keyword("catalogue"),
+            )
         if not _same(self.catalogue, other.catalogue):
             raise ValueError("exposures over two catalogues do not merge")
         return replace(
@@ -117,7 +121,7 @@ class Exposure:
         return self if isinstance(other, int) and other == 0 else NotImplemented
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Travel as counts, not as lists."""
+        """Pickle counts, not lists."""
         return Exposure, (self.k, self.n_users, self.n_items, self.catalogue, self.pairs)
 
     def counts(self, k: int | None = None) -> NDArray[np.int64]:
@@ -159,7 +163,7 @@ class Exposure:
 
     @cached_property
     def curves(self) -> Curves:
-        """What the metrics follow from, at every k."""
+        """The sums from which the metrics are computed, at every k."""
         from toplist.kernels import exposure as kernels
 
         at, reach = np.zeros(self.n_items, np.int32), np.zeros(self.n_users + 2, np.int64)
@@ -175,7 +179,7 @@ class Exposure:
         return Curves(total, covered, squares, spread, shannon)
 
     def _ranks(self) -> Iterator[tuple[NDArray[np.int32], NDArray[np.int32]]]:
-        """Yield what stands at each rank, items and counts; without counts, each time once."""
+        """Yield the items at each rank and their counts; empty counts mean once per entry."""
         if isinstance(self.source, IndexedLists):
             for items in self._items_at_ranks(self.source):
                 yield items, np.empty(0, np.int32)
@@ -216,7 +220,7 @@ def exposure(
     columns: Mapping[str, str] | None = None,
     n_threads: int | None = None,
 ) -> Exposure:
-    """Count how often each item stands at each rank, once; `item_coverage` and others take it.
+    """Count how often each item is at each rank, once; `item_coverage` and others take it.
 
     Parameters
     ----------
@@ -243,8 +247,8 @@ def exposure(
     TypeError
         For forms and ids that are not accepted.
     ValueError
-        For an id that is not in the catalogue or stands in a list twice, misplaced padding, a bad
-        `k` or option.
+        For an id that is not in the catalogue or twice in a list, misplaced padding, a bad `k` or
+        option.
 
     Examples
     --------
@@ -253,20 +257,19 @@ def exposure(
     """
     choice("unknown", unknown, UNKNOWN)
     ids = None if catalogue is None else ids_of(catalogue)
-    rules = Admission(
+    rules = Indexing(
         ids,
         unknown=-1 if unknown == "skip" else None,
         duplicates=duplicates,
         padding=padding,
-        columns=columns,
         n_threads=n_threads,
     )
-    listed = admit_listed(ranks, k, rules)
+    listed = indexed(read_lists(ranks, k, columns), rules)
     return Exposure(listed.depth, len(listed), listed.n_items, ids, listed, n_threads)
 
 
 def _counts(items: NDArray[Any], n_items: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Return the distinct items, and how often each stands there."""
+    """Return the distinct items, and how often each occurs."""
     items = items[items >= 0]
     if n_items > 8 * len(items):
         distinct, counts = np.unique(items, return_counts=True)

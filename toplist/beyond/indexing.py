@@ -1,14 +1,13 @@
-"""Ranked lists without a ground truth, as indices of a catalogue: what `toplist.beyond` works on.
+"""Ranked lists without a ground truth, as indices of a catalogue: the input of `toplist.beyond`.
 
-The lists enter in every form that `toplist.match` takes for ranks; ids of any kind become the
-places 0..n_items-1 of the catalogue, exactly. Behind this door every code is such a place, or
-below 0 where the place does not count.
+The lists enter in every form that `toplist.match` takes for ranks. Ids of any kind become the
+indices 0..n_items-1 of the catalogue, exactly; a place that does not count has a code below 0.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -16,12 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import parallel
-from toplist.checks import choice, whole
+from toplist.checks import Keyword, choice, whole, worded
+from toplist.inputs.errors import item_twice
 from toplist.inputs.factorize import Numbering
-from toplist.inputs.flatten import Flat, name_user
+from toplist.inputs.flatten import Flat, name_user, trim
 from toplist.inputs.forms import read_ranks
-from toplist.inputs.ids import encode
-from toplist.inputs.options import DUPLICATES
+from toplist.inputs.ids import encode, encode_alone, padding_code
+from toplist.inputs.lists import offsets_of
+from toplist.inputs.options import DUPLICATES, Reading
 from toplist.matching.hits import Hits
 
 Ints = NDArray[np.int64]
@@ -29,7 +30,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class IndexedLists:
-    """Lists of many users as indices of `n_items` items; below 0 what does not count.
+    """Lists of many users as indices of `n_items` items; a code below 0 does not count.
 
     User u's are the `lengths[u]` codes from ``offsets[u]`` on, at most `depth`. `users` are the
     keys of keyed inputs; `single` says that one user was given bare.
@@ -54,62 +55,99 @@ class IndexedLists:
         return codes, offsets, self.lengths[lo:hi]
 
 
-@dataclass(frozen=True)
-class Admission:
-    """How lists are admitted: which items there are, and what becomes of others and of repeats.
+@dataclass(frozen=True, eq=False)
+class ReadLists:
+    """Ranked lists that are read and cut at `k`: integers, or codes and their distinct ids.
 
-    `name` is the keyword that gave the `ids` of the items (None: those that are listed).
-    `unknown` is the code of items that are none of them: -1 where they are left out, `n_items`
-    where they have a value of their own; None refuses them, and `way_out` says what else to do.
+    The input of `indexed`, so that metrics over several catalogues read the lists once.
     """
 
-    ids: Any
-    name: str = "catalogue"
-    unknown: int | None = None
-    way_out: str = "unknown='skip' leaves such places out"
-    duplicates: str = "raise"
-    padding: Any = None
-    columns: Mapping[str, str] | None = None
-    n_threads: int | None = None
+    flat: Flat
+    k: int | None
+    users: Sequence[Any] | None
+    single: bool
 
 
-def admit_listed(ranks: Any, k: int | None, rules: Admission) -> IndexedLists:
-    """Recognise ranked lists and write them as indices of a catalogue.
+def read_lists(ranks: Any, k: int | None, columns: Mapping[str, str] | None = None) -> ReadLists:
+    """Read ranked lists in any form; `ReadLists` are returned unchanged.
 
     Raises
     ------
     TypeError
         For forms and ids that are not accepted.
     ValueError
-        For an id that is not in the catalogue, an id twice in a list, misplaced padding, a bad k.
+        For a bad `k`.
     """
-    choice("duplicates", rules.duplicates, DUPLICATES)
+    if isinstance(ranks, ReadLists):
+        return ranks
     k = None if k is None else whole(k, "k")
     if isinstance(ranks, Hits):
         raise TypeError("ranks is a Hits, which holds no ids: give the ranked lists themselves")
-    users, flat, single = read_ranks(ranks, k, rules.columns)
-    codes, offsets, lengths, n_items = _indices(flat, rules, users)
-    depth = int(lengths.max(initial=0)) if k is None else k
-    listed = IndexedLists(codes, offsets, lengths, n_items, depth, users, single)
-    return _cleaned(listed, flat, rules)
+    users, flat, single = read_ranks(ranks, k, columns)
+    if not isinstance(flat.ids, np.ndarray) or flat.ids.dtype.kind not in "iu":
+        ids, names = encode_alone(flat)
+        flat = replace(flat, ids=ids, offsets=offsets_of(flat.lengths), names=names)
+    return ReadLists(flat, k, users, single)
+
+
+@dataclass(frozen=True)
+class Indexing:
+    """How ids become indices: which items there are, and what is done with others and repeats.
+
+    `name` is the keyword that gave the `ids` of the items (None: those that are listed).
+    `unknown` is the code of any other item: -1 leaves it out, `n_items` is an item of its own with
+    its own value; None refuses it, and `way_out` says what else to do.
+    """
+
+    ids: Any
+    name: str = "catalogue"
+    unknown: int | None = None
+    way_out: tuple[str | Keyword, ...] = (Keyword("unknown", "skip"), " leaves such places out")
+    duplicates: str = "raise"
+    padding: Any = None
+    n_threads: int | None = None
+
+    def reading(self, how: Reading) -> Indexing:
+        """Return the same with the caller's keywords; the columns are used by `read_lists`."""
+        given: Any = {name: value for name, value in how.items() if name != "columns"}
+        return replace(self, **given)
+
+
+def indexed(lists: ReadLists, rules: Indexing) -> IndexedLists:
+    """Write ranked lists as indices of a catalogue.
+
+    Raises
+    ------
+    TypeError
+        For ids of another kind than the catalogue's.
+    ValueError
+        For an id that is not in the catalogue, an id twice in a list, misplaced padding.
+    """
+    choice("duplicates", rules.duplicates, DUPLICATES)
+    codes, offsets, lengths, n_items = _indices(lists.flat, rules, lists.users)
+    depth = int(lengths.max(initial=0)) if lists.k is None else lists.k
+    found = IndexedLists(codes, offsets, lengths, n_items, depth, lists.users, lists.single)
+    return _cleaned(found, lists.flat, rules)
 
 
 def _indices(
-    flat: Flat, rules: Admission, users: Sequence[Any] | None
+    flat: Flat, rules: Indexing, users: Sequence[Any] | None
 ) -> tuple[Ints, Ints, Ints, int]:
     """Return codes, offsets, lengths and the number of items; codes of no item are out of range."""
-    keys = None if users is None else list(users)
-    if flat.names is not None:  # the codes of a column: its few names are looked up
-        n = len(flat.names)
-        names = Flat("ranks", [flat.names], np.array([0, n]), np.array([n]))
-        places, _, _, n_items = _indices(names, rules, None)
-        return places[flat.ids], flat.offsets, flat.lengths, n_items
     size = 0 if rules.ids is None else len(rules.ids)
     ids = np.empty(0, np.int64) if rules.ids is None else rules.ids
-    rows = ids if isinstance(ids, np.ndarray) else [ids]
-    known = Flat(rules.name, rows, np.array([0, size]), np.array([size]))
     if rules.padding is not None and size and rules.padding in ids:
         raise ValueError(f"{rules.name} holds the padding id {rules.padding!r}")
+    if flat.names is not None:  # only the distinct ids are looked up
+        n = len(flat.names)
+        names = Flat("ranks", [flat.names], np.array([0, n]), np.array([n]))
+        places, _, _, n_items = _indices(names, replace(rules, padding=None), None)
+        if rules.padding is not None:
+            flat = trim(flat, padding_code(rules.padding, flat), users)
+        return places[flat.ids], flat.offsets, flat.lengths, n_items
+    rows = ids if isinstance(ids, np.ndarray) else [ids]
+    known = Flat(rules.name, rows, np.array([0, size]), np.array([size]))
+    keys = None if users is None else list(users)
     encoded = encode(flat, known, rules.padding, keys, hashing=False)
     ranked, catalogue = encoded.ranked, np.asarray(encoded.truth.items, np.int64)
     if rules.ids is None:
@@ -122,7 +160,7 @@ def _indices(
     return codes, ranked.offsets, encoded.lengths, size
 
 
-def _found(ids: NDArray[Any], catalogue: Ints, rules: Admission) -> Ints:
+def _found(ids: NDArray[Any], catalogue: Ints, rules: Indexing) -> Ints:
     """Return the place of each id in the catalogue, -1 where it has none."""
     numbering = Numbering()
     numbering.number(catalogue)
@@ -131,7 +169,7 @@ def _found(ids: NDArray[Any], catalogue: Ints, rules: Admission) -> Ints:
     return np.concatenate([np.empty(0, np.int64), *parts])
 
 
-def _cleaned(listed: IndexedLists, flat: Flat, rules: Admission) -> IndexedLists:
+def _cleaned(listed: IndexedLists, flat: Flat, rules: Indexing) -> IndexedLists:
     """Return the lists with -1 where a place does not count; raise for what is refused."""
     bounds = parallel.bounds(listed.offsets)
     found = list(parallel.run(partial(_inspect, listed), bounds, rules.n_threads))
@@ -140,26 +178,20 @@ def _cleaned(listed: IndexedLists, flat: Flat, rules: Admission) -> IndexedLists
     )
     if unknown[0] and rules.unknown is None:
         n, user, place = unknown
-        raise ValueError(
-            f"{name_user(listed.users, user)} lists item {_written(flat, user, place)!r} at rank "
-            f"{place + 1}, which is not in {rules.name} ({n:,} such places); {rules.way_out}"
+        raise worded(
+            ValueError,
+            f"{name_user(listed.users, user)} lists item {flat.row(user)[place]!r} at rank "
+            f"{place + 1}, which is not in {rules.name} ({n:,} such places); ",
+            *rules.way_out,
         )
     if repeats[0] and rules.duplicates == "raise":
-        raise _repeated(listed, flat, repeats[1], repeats[2])
+        raise _repeat_error(listed, flat, repeats[1], repeats[2])
     if not (unknown[0] or repeats[0]):
         return listed
     out = np.empty(len(listed.codes), np.int64)
     for _ in parallel.run(partial(_clean, listed, rules, out), bounds, rules.n_threads):
         pass
-    return IndexedLists(
-        out,
-        listed.offsets,
-        listed.lengths,
-        listed.n_items,
-        listed.depth,
-        listed.users,
-        listed.single,
-    )
+    return replace(listed, codes=out)
 
 
 def _inspect(listed: IndexedLists, lo: int, hi: int) -> tuple[int, ...]:
@@ -170,7 +202,7 @@ def _inspect(listed: IndexedLists, lo: int, hi: int) -> tuple[int, ...]:
     return found
 
 
-def _clean(listed: IndexedLists, rules: Admission, out: Ints, lo: int, hi: int) -> None:
+def _clean(listed: IndexedLists, rules: Indexing, out: Ints, lo: int, hi: int) -> None:
     from toplist.kernels import indexing
 
     last, part = np.full(listed.n_items, -1, np.int32), slice(*listed.offsets[[lo, hi]])
@@ -179,25 +211,18 @@ def _clean(listed: IndexedLists, rules: Admission, out: Ints, lo: int, hi: int) 
 
 
 def _first(found: list[tuple[int, ...]], bounds: list[tuple[int, int]], at: int) -> tuple[int, int]:
-    """Return user and place of the first of what the blocks found."""
+    """Return user and place of the first finding of any block."""
     for part, (lo, _) in zip(found, bounds, strict=True):
         if part[at]:
             return lo + int(part[at + 1]), int(part[at + 2])
     return -1, -1
 
 
-def _repeated(listed: IndexedLists, flat: Flat, user: int, place: int) -> ValueError:
-    start = listed.offsets[user]
-    row = listed.codes[start : start + place]
-    first = int(np.flatnonzero(row == listed.codes[start + place])[0])
-    item = _written(flat, user, place)
-    return ValueError(
-        f"{name_user(listed.users, user)} has item {item!r} at ranks {first + 1} and {place + 1}: "
-        "a ranked list holds an item once; duplicates='first' counts the first place and ignores "
-        f"the others (if it fills up the list: padding={item!r})"
-    )
-
-
-def _written(flat: Flat, user: int, place: int) -> Any:
-    """Return an id as the caller wrote it."""
-    return flat.row(user)[place]
+def _repeat_error(listed: IndexedLists, flat: Flat, user: int, place: int) -> ValueError:
+    """Return the error of a list that holds an id twice."""
+    start, end = listed.offsets[user] + np.array([0, listed.lengths[user]])
+    row = listed.codes[start:end]
+    first = int(np.flatnonzero(row == row[place])[0])
+    fills = bool((row[first:] == row[first]).all())
+    item = flat.row(user)[place]
+    return item_twice(name_user(listed.users, user), item, first + 1, place + 1, fills)

@@ -9,11 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import parallel
-from toplist.beyond.indexing import Admission, IndexedLists, admit_listed
+from toplist.beyond.indexing import IndexedLists, Indexing, indexed, read_lists
+from toplist.checks import Keyword, choice, whole, worded
 from toplist.inputs.catalogues import values_of
 from toplist.inputs.options import Reading
 
 Floats = NDArray[np.float64]
+
+_SKIP = Keyword("unknown", "skip")
 
 
 def average_popularity(
@@ -89,7 +92,7 @@ def tail_percentage(
     ranks, k, item_counts, **reading
         As in `average_popularity`.
     share : float, optional
-        The tail is this share of the items, the least popular, rounded down but at least one;
+        The tail is this share of the items, the least popular, rounded down, at least one;
         among equal counts the smaller id comes first. Default 0.1.
     n_items : int, optional
         The tail is this number of items, the least popular.
@@ -156,18 +159,24 @@ def novelty(
 class ItemValues:
     """A value for each item, the mean of which over a list is a metric of the user."""
 
-    def __init__(self, ids: Any, values: Floats, unknown: float | None, way_out: str) -> None:
+    def __init__(
+        self,
+        ids: Any,
+        values: Floats,
+        unknown: float | None,
+        way_out: tuple[str | Keyword, ...],
+    ) -> None:
         self.ids, self.way_out = ids, way_out
         self.unknown = unknown  # None: refused; NaN: left out
         self.values = np.append(values, 0.0 if unknown is None else unknown)
 
-    def admit(self, ranks: Any, k: int | None, reading: Reading) -> IndexedLists:
+    def index(self, ranks: Any, k: int | None, reading: Reading) -> IndexedLists:
         """Return the lists as indices of the items that have values."""
         code = None
         if self.unknown is not None:
             code = -1 if np.isnan(self.unknown) else len(self.ids)
-        rules = Admission(self.ids, "item_counts", code, self.way_out, **reading)
-        return admit_listed(ranks, k, rules)
+        rules = Indexing(self.ids, "item_counts", code, self.way_out).reading(reading)
+        return indexed(read_lists(ranks, k, reading.get("columns")), rules)
 
     def filler(self, listed: IndexedLists) -> Callable[[int, int, Floats], None]:
         """Return what writes the curves of the users ``lo..hi`` into an array (hi - lo, K)."""
@@ -183,7 +192,7 @@ class ItemValues:
 
 def curves_of(metric: Any, ranks: Any, k: int | None, reading: Reading) -> Floats:
     """Return a metric of every user at every k: (K,) for one bare user, (n_users, K) for many."""
-    listed = metric.admit(ranks, k, reading)
+    listed = metric.index(ranks, k, reading)
     out, fill = np.empty((len(listed), listed.depth)), metric.filler(listed)
     bounds = parallel.bounds(np.arange(len(listed) + 1) * max(listed.depth, 1))
     write = lambda lo, hi: fill(lo, hi, out[lo:hi])  # noqa: E731
@@ -197,7 +206,7 @@ def popularity_of(item_counts: Any, unknown: str | float) -> ItemValues:
     ids, counts = values_of(item_counts, "item_counts")
     given = _unknown(unknown)
     return ItemValues(
-        ids, counts, given, "unknown=0 counts such items as 0, 'skip' leaves them out"
+        ids, counts, given, (_SKIP, " leaves such items out, a number is their count")
     )
 
 
@@ -210,8 +219,7 @@ def tail_of(
 ) -> ItemValues:
     """Return 1 for the items of the tail, else 0."""
     words = {"raise": None, "skip": np.nan, "tail": 1.0, "head": 0.0}
-    if unknown not in words:
-        raise ValueError(f"unknown={unknown!r}: choose from {', '.join(map(repr, words))}")
+    choice("unknown", unknown, tuple(words))
     if sum(given is not None for given in (share, n_items, max_count)) > 1:
         raise ValueError("the tail is given twice: by one of share, n_items, max_count")
     ids, counts = values_of(item_counts, "item_counts")
@@ -221,24 +229,28 @@ def tail_of(
         size = _tail_size(len(counts), share, n_items)
         tail = np.zeros(len(counts), bool)
         tail[_by_count(ids, counts)[:size]] = True
-    way_out = "unknown='head', 'tail' or 'skip' goes on without raising"
+    way_out = _SKIP, " leaves such items out, 'tail' and 'head' count them"
     return ItemValues(ids, tail.astype(np.float64), words[unknown], way_out)
 
 
 def novelty_of(item_counts: Any, total: float | None, unknown: str | float) -> ItemValues:
     """Return the self-information of the items, in bits."""
     ids, counts = values_of(item_counts, "item_counts")
-    whole = counts.sum() if total is None else float(total)
-    if not 0 < whole < np.inf and len(counts):
-        raise ValueError(f"total must be a finite number above 0, not {whole:g}")
+    all_counts = counts.sum() if total is None else float(total)
+    if not 0 < all_counts < np.inf and len(counts):
+        raise ValueError(f"total must be a finite number above 0, not {all_counts:g}")
     seen = counts > 0
     ids = ids[seen] if isinstance(ids, np.ndarray) else [ids[i] for i in np.flatnonzero(seen)]
     given = _unknown(unknown)
     if given == 0:
-        raise ValueError("unknown=0: a count of 0 has no self-information; give a count above 0")
-    information = np.log2(whole / counts[seen])
-    way_out = "with a count above 0; unknown=1 counts such items as 1, 'skip' leaves them out"
-    other = None if given is None else float(np.log2(whole / given))
+        raise worded(
+            ValueError,
+            Keyword("unknown", 0),
+            ": a count of 0 has no self-information; give a count above 0",
+        )
+    information = np.log2(all_counts / counts[seen])
+    way_out = "with a count above 0; ", _SKIP, " leaves such items out, a number is their count"
+    other = None if given is None else float(np.log2(all_counts / given))
     return ItemValues(ids, information, other, way_out)
 
 
@@ -256,9 +268,7 @@ def _unknown(unknown: str | float) -> float | None:
 
 def _tail_size(n: int, share: float | None, n_items: int | None) -> int:
     if n_items is not None:
-        if isinstance(n_items, bool) or not isinstance(n_items, (int, np.integer)) or n_items < 1:
-            raise ValueError(f"n_items must be a whole number from 1 on, not {n_items!r}")
-        return int(n_items)
+        return whole(n_items, "n_items")
     share = 0.1 if share is None else share
     if not 0 < share <= 1:
         raise ValueError(f"share must be above 0 and at most 1, not {share!r}")
@@ -269,13 +279,13 @@ def _by_count(ids: Any, counts: Floats) -> NDArray[np.int64]:
     """Return the places of the items by count, then by id."""
     if isinstance(ids, np.ndarray):
         return np.argsort(counts, kind="stable")
-    order = sorted(range(len(ids)), key=lambda i: (counts[i], _place_of(ids[i])))
+    order = sorted(range(len(ids)), key=lambda i: (counts[i], _sort_key(ids[i])))
     return np.array(order, np.int64)
 
 
-def _place_of(one: Any) -> Any:
-    """Return what an id is ordered by: text of a whole number, as of a CSV file, by the number."""
+def _sort_key(one: Any) -> Any:
+    """Return the key that orders an id: text of a whole number, as in a CSV file, by the number."""
     if isinstance(one, str):
-        whole = one.isascii() and one.isdigit() and str(int(one)) == one
-        return (0, int(one), "") if whole else (1, 0, one)
+        number = one.isascii() and one.isdigit() and str(int(one)) == one
+        return (0, int(one), "") if number else (1, 0, one)
     return one

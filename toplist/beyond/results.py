@@ -1,7 +1,8 @@
 """Metrics of the lists themselves inside an evaluation: by name, at every k, mergeable.
 
-Those of the whole population follow from an `Exposure`; those of each user are averaged over the
-users whose lists hold something within k. Both are of all lists given, whoever has a ground truth.
+Those of the whole population are computed from an `Exposure` (`WHOLE`); those of each user
+(`OF_USERS`) are averaged over the users with an item within k. Both are of all lists given, also
+of users without a ground truth.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,12 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import parallel
+from toplist.averages.moments import Moments
 from toplist.beyond.concentration import gini, item_coverage, shannon_entropy
 from toplist.beyond.diversity import Diversity
 from toplist.beyond.exposure import Exposure, exposure
-from toplist.beyond.indexing import IndexedLists
+from toplist.beyond.indexing import IndexedLists, ReadLists, read_lists
 from toplist.beyond.popularity import novelty_of, popularity_of, tail_of
-from toplist.inputs.options import Known
+from toplist.inputs.options import Known, needs
 from toplist.metrics.beyond_accuracy import ListMetric
 
 Floats = NDArray[np.float64]
@@ -31,6 +33,13 @@ WHOLE: Mapping[str, Callable[[Exposure], Floats]] = {
     "item_coverage": item_coverage,
     "gini": gini,
     "shannon_entropy": shannon_entropy,
+}
+# What computes the curves of users, from the data of the items; each by the function's defaults.
+OF_USERS: Mapping[str, Callable[[Known], Any]] = {
+    "average_popularity": lambda known: popularity_of(known.item_counts, known.unknown),
+    "tail_percentage": lambda known: tail_of(known.item_counts, None, None, None, known.unknown),
+    "novelty": lambda known: novelty_of(known.item_counts, None, known.unknown),
+    "intra_list_diversity": lambda known: Diversity(known.features, "cosine", 0.0, known.unknown),
 }
 
 
@@ -76,29 +85,31 @@ class Spread:
         return error
 
     def __add__(self, other: "Spread") -> "Spread":
-        """Return the mean over both sets of users (Chan, Golub, LeVeque 1979)."""
+        """Return the mean over both sets of users: that of `Moments`, at every k on its own."""
+        with np.errstate(invalid="ignore"):  # 0 / 0 at a k where no user has a value
+            both = self._moments() + other._moments()
         users = self.users + other.users
-        n, a, b = np.maximum(users, 1), np.nan_to_num(self.mean), np.nan_to_num(other.mean)
-        mean = np.where(users > 0, (self.users * a + other.users * b) / n, np.nan)
-        apart = (b - a) ** 2 * (self.users * other.users / n)
-        return Spread(users, mean, self.deviation + other.deviation + apart)
+        return Spread(users, both.mean, np.where(users > 0, both.deviation, 0.0))
+
+    def _moments(self) -> Moments:
+        """Return the moments with the users at every k as weights, 0 for a mean that is NaN."""
+        weights: Any = self.users  # an array where `Moments` has one number for all k
+        return Moments(1, weights, weights, np.nan_to_num(self.mean), self.deviation)
 
     @classmethod
     def of(cls, values: Floats) -> "Spread":
         """Return the mean of values (n, K), NaN where a user has none."""
         from toplist.kernels import list_values
 
-        users, (mean, deviation) = (
-            np.zeros(values.shape[1], np.int64),
-            np.zeros((2, values.shape[1])),
-        )
+        users = np.zeros(values.shape[1], np.int64)
+        mean, deviation = np.zeros((2, values.shape[1]))
         list_values.moments(values, users, mean, deviation)
         return cls(users, mean, deviation)
 
 
 @dataclass(frozen=True, eq=False)
 class ListResult:
-    """Metrics of the lists at every k; two parts over different users add up.
+    """Metrics of the lists at every k; two parts over different users can be added.
 
     `exposure` gives those of the whole population, `spreads` the means over users. `values`
     returns the curves of each user, and in which order the users are; a merged result has none.
@@ -141,7 +152,7 @@ class ListResult:
         return out
 
     def __getstate__(self) -> dict[str, Any]:
-        """Travel without the lists."""
+        """Pickle without the lists."""
         return {**self.__dict__, "values": None}
 
 
@@ -157,40 +168,23 @@ def evaluate_lists(
     """
     for metric in metrics:
         if metric.needs and getattr(known, metric.needs) is None:
-            raise ValueError(f"{metric.name} needs {metric.needs}=: {_NEEDED[metric.needs]}")
+            raise needs(metric.name, metric.needs)
+    lists = read_lists(ranks, depth, known.columns)
     counts = None
     if any(metric.name in WHOLE for metric in metrics):
-        options = {"catalogue": known.catalogue, "unknown": known.unknown, **known.reading}
-        counts = exposure(ranks, depth, **options)
+        reading: dict[str, Any] = {**known.reading, "unknown": known.unknown}
+        counts = exposure(lists, depth, catalogue=known.catalogue, **reading)
     spreads, values = {}, {}
-    admitted: dict[Any, IndexedLists] = {}  # lists as indices of the same items are made once
+    indexed: dict[Any, IndexedLists] = {}  # lists as indices of the same items are made once
     for metric in metrics:
         if metric.of_users:
-            source = _source(metric.name, known)
+            source = OF_USERS[metric.name](known)
             items = metric.needs, len(source.ids)  # those of novelty are some of the others
-            if items not in admitted:
-                admitted[items] = source.admit(ranks, depth, known.reading)
-            spreads[metric.name] = _spread(source, admitted[items], known.n_threads)
-            values[metric.name] = partial(_curves, source, ranks, depth, known)
+            if items not in indexed:
+                indexed[items] = source.index(lists, depth, known.reading)
+            spreads[metric.name] = _spread(source, indexed[items], known.n_threads)
+            values[metric.name] = partial(_curves, source, lists, known)
     return ListResult(tuple(metric.name for metric in metrics), counts, spreads, values)
-
-
-_NEEDED = {
-    "catalogue": "the number of items, or their ids",
-    "item_counts": "a dict item -> interactions in the training data, or an array",
-    "features": "a dict item -> vector, or an array of items x features",
-}
-
-
-def _source(name: str, known: Known) -> Any:
-    """Return what makes the curves of users."""
-    if name == "average_popularity":
-        return popularity_of(known.item_counts, known.unknown)
-    if name == "tail_percentage":
-        return tail_of(known.item_counts, None, None, None, known.unknown)
-    if name == "novelty":
-        return novelty_of(known.item_counts, None, known.unknown)
-    return Diversity(known.features, "cosine", 0.0, known.unknown)
 
 
 def _spread(source: Any, listed: IndexedLists, n_threads: int | None) -> Spread:
@@ -206,8 +200,9 @@ def _spread(source: Any, listed: IndexedLists, n_threads: int | None) -> Spread:
     return reduce(add, parallel.run(block, bounds, n_threads))
 
 
-def _curves(source: Any, ranks: Any, depth: int, known: Known) -> tuple[Floats, Sequence[Any]]:
-    listed = source.admit(ranks, depth, known.reading)
-    out = np.empty((len(listed), depth))
+def _curves(source: Any, lists: ReadLists, known: Known) -> tuple[Floats, Sequence[Any]]:
+    """Return the curves of all users, and the users in the same order."""
+    listed = source.index(lists, lists.k, known.reading)
+    out = np.empty((len(listed), listed.depth))
     source.filler(listed)(0, len(listed), out)
     return out, range(len(listed)) if listed.users is None else listed.users

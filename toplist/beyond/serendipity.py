@@ -1,4 +1,4 @@
-"""What was not to be expected: items that a baseline does not have, and relevant ones of these."""
+"""Unexpected items: those that a baseline does not recommend, and the relevant ones of these."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from toplist.checks import choice, whole
 from toplist.inputs.dataframes import is_frame
-from toplist.inputs.grades import STANDARD
-from toplist.inputs.options import DUPLICATES, Reading
+from toplist.inputs.options import Joining, Reading
 from toplist.matching.hits import Hits
 from toplist.matching.match import joined
 
@@ -114,23 +113,19 @@ def serendipity(
 
 
 def _hits(ranks: Any, side: Any, k: int | None, reading: Reading) -> tuple[Hits, bool]:
-    """Return where ids of the other side stand in the lists, and whether a bare user was given."""
-    duplicates = reading.get("duplicates", "raise")
-    choice("duplicates", duplicates, DUPLICATES)
-    k = None if k is None else whole(k, "k")
-    options = reading.get("padding"), STANDARD, reading.get("columns"), duplicates
-    return joined(ranks, side, k, *options, reading.get("n_threads"))
+    """Return the ranks of the other side's ids in the lists, and whether a bare user was given."""
+    return joined(ranks, side, None if k is None else whole(k, "k"), Joining(**reading))
 
 
-def _of_everyone(baseline: Any, beside: Any) -> Any:
-    """Return the baseline of each user, where one set is meant for all."""
-    if not isinstance(baseline, (set, frozenset)) or is_frame(beside):
+def _of_everyone(baseline: Any, side: Any) -> Any:
+    """Return the baseline of each user of the other side, if one set is meant for all."""
+    if not isinstance(baseline, (set, frozenset)) or is_frame(side):
         return baseline
-    if isinstance(beside, Mapping):
-        return dict.fromkeys(beside, baseline)
-    many = isinstance(beside, (list, tuple)) and len(beside) and _holds(beside[0])
-    many = many or getattr(beside, "ndim", 1) == 2 or hasattr(beside, "offsets")
-    return [baseline] * len(beside) if many else baseline
+    if isinstance(side, Mapping):
+        return dict.fromkeys(side, baseline)
+    many = isinstance(side, (list, tuple)) and len(side) and _holds(side[0])
+    many = many or getattr(side, "ndim", 1) == 2 or hasattr(side, "offsets")
+    return [baseline] * len(side) if many else baseline
 
 
 def _holds(value: Any) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from toplist.checks import choice, whole
 from toplist.evaluation.plan import Plan, plan_of
-from toplist.inputs.grades import Grading
+from toplist.inputs.forms import read_once
 from toplist.inputs.options import DUPLICATES, UNKNOWN, Joining, Known
 from toplist.matching.hits import Hits
 from toplist.matching.match import joined
@@ -68,7 +68,7 @@ def top_k_eval(
         Users with an empty ground truth: left out of the mean (NaN per user), or 0. Default: the
         convention's.
     missing : {"zero", "skip", "raise"}, optional
-        Users with a ground truth but no list: 0, or left out. Default: the convention's.
+        Users with a ground truth and no list: 0, or left out. Default: the convention's.
     duplicates : {"raise", "first"}
         An item twice in one list: refused, or later copies earn nothing and keep their place.
     padding : id, optional
@@ -76,8 +76,8 @@ def top_k_eval(
     relevant_from : float, optional
         Where the ground truth has grades: an item is relevant from this grade on; default above 0.
     gains : {"linear", "exponential"}
-        Where the ground truth has grades: a hit is worth its grade, or 2^grade - 1, in cg, dcg
-        and ndcg.
+        Where the ground truth has grades: the gain of a hit is its grade, or 2^grade - 1, in cg,
+        dcg and ndcg.
     columns : mapping, optional
         Of tables: their own names of user_id, item_id, rank, score and relevance.
     catalogue : int or ids, optional
@@ -120,12 +120,19 @@ def top_k_eval(
     2 of 2 users evaluated
     """
     plan = plan_of(metrics, k, convention, weights, aggregate, empty, missing)
-    options = Joining(duplicates, padding, relevant_from, gains, columns, n_threads)
-    hits, _ = hits_of(ranks, ground_truths, plan.depth, options)
-    reading = duplicates, padding, columns, n_threads
-    known = Known(catalogue, item_counts, features, unknown, *reading)
+    joining = Joining(duplicates, padding, relevant_from, gains, columns, n_threads)
+    known = Known(catalogue, item_counts, features, unknown, *joining.reading)
+    return evaluate(plan, ranks, ground_truths, joining, known)
+
+
+def evaluate(plan: Plan, ranks: Any, truths: Any, joining: Joining, known: Known) -> TopKResult:
+    """Join lists with ground truths and compute what the plan asks for."""
+    if plan.list_metrics and not isinstance(ranks, Hits):
+        choice("duplicates", joining.duplicates, DUPLICATES)
+        ranks = read_once(ranks, plan.depth, joining.columns)
+    hits, _ = hits_of(ranks, truths, plan.depth, joining)
     lists = lists_of(plan, ranks, known)
-    return plan.result(hits, n_threads, lists)
+    return plan.result(hits, joining.n_threads, lists)
 
 
 def lists_of(plan: Plan, ranks: Any, known: Known) -> ListResult | None:
@@ -138,18 +145,15 @@ def lists_of(plan: Plan, ranks: Any, known: Known) -> ListResult | None:
     return evaluate_lists(plan.list_metrics, ranks, plan.depth, known)
 
 
-def hits_of(ranks: Any, truths: Any, depth: int | None, options: Joining) -> tuple[Hits, bool]:
+def hits_of(ranks: Any, truths: Any, depth: int | None, joining: Joining) -> tuple[Hits, bool]:
     """Return the hits down to `depth`, and whether one user was given bare."""
     if not isinstance(ranks, Hits):
-        grading = Grading(options.relevant_from, options.gains)
-        choice("duplicates", options.duplicates, DUPLICATES)
-        duplicates, padding, _, _, columns, n_threads = options
-        return joined(ranks, truths, depth, padding, grading, columns, duplicates, n_threads)
+        return joined(ranks, truths, depth, joining)
     if truths is not None:
         raise TypeError("ranks is a Hits, joined already: it takes no ground_truths")
     given = [
         name
-        for name, value in options._asdict().items()
+        for name, value in joining._asdict().items()
         if name != "n_threads" and value != Joining._field_defaults[name]
     ]
     if given:

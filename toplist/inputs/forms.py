@@ -31,8 +31,8 @@ from toplist.inputs.flatten import (
     truth_type,
 )
 from toplist.inputs.grades import STANDARD, Grading
-from toplist.inputs.ids import encode
-from toplist.inputs.lists import Lists
+from toplist.inputs.ids import encode, integers_of
+from toplist.inputs.lists import Lists, offsets_of
 from toplist.inputs.sides import Sides
 
 
@@ -124,6 +124,24 @@ def read_ranks(
         return users, flatten(rows, k, "ranks"), False
     single = not _holds_many(ranks, ())
     return None, flatten([ranks] if single else ranks, k, "ranks"), single
+
+
+def read_once(ranks: Any, k: int, columns: Mapping[str, str] | None = None) -> Any:
+    """Return ranked lists in a form that is fast to read again: for the join, and for list metrics.
+
+    A table becomes `Keyed`, Python lists of integers `Lists`, cut at `k`. Everything else is
+    returned unchanged: arrays are read as they are, dicts and text are read by each reader.
+    """
+    ranks = native(ranks, "ranks")
+    if _by_user(ranks):
+        from toplist.inputs.tables import lists_of
+
+        return lists_of(ranks, "ranks", columns)
+    if not (isinstance(ranks, (list, tuple)) and ranks and _holds_many(ranks, ())):
+        return ranks
+    flat = flatten(ranks, k, "ranks")
+    items = integers_of(flat)
+    return ranks if items is None else Lists(offsets_of(flat.lengths), items)
 
 
 def _arrange(ranks: Any, truths: Any) -> tuple[list[Any] | None, Any, Any, bool, int]:

@@ -83,7 +83,7 @@ def encode(
 
 def encode_alone(flat: Flat) -> tuple[NDArray[Any], list[Any] | None]:
     """Return the ids of one side as integers, or as codes and the distinct ids."""
-    ids = _integers(flat)
+    ids = integers_of(flat)
     if ids is not None:
         return ids, None
     codes: dict[Any, int] = defaultdict(count().__next__)
@@ -92,7 +92,7 @@ def encode_alone(flat: Flat) -> tuple[NDArray[Any], list[Any] | None]:
 
 def _as_integers(ranked: Flat, truth: Flat) -> _Coded | None:
     """Return both sides as arrays of at most 64-bit signed integers, or None where that fails."""
-    a, b = _integers(ranked), _integers(truth)
+    a, b = integers_of(ranked), integers_of(truth)
     if a is None or b is None:
         return None
     top = np.iinfo(np.int64).max
@@ -110,7 +110,7 @@ def _as_integers(ranked: Flat, truth: Flat) -> _Coded | None:
     return replace(ranked, ids=a), replace(truth, ids=b), code_of
 
 
-def _integers(flat: Flat) -> NDArray[Any] | None:
+def integers_of(flat: Flat) -> NDArray[Any] | None:
     """Return the ids as one integer array, or None if they are not all 64-bit integers."""
     if not isinstance(flat.ids, np.ndarray):
         return _packed(flat)
@@ -182,7 +182,7 @@ def padding_code(padding: Any, flat: Flat) -> int | None:
     """Return the code of padding among the encoded ids of one side; None if it is not there."""
     if flat.names is None:
         return _integer_padding(padding, flat.ids.dtype)
-    if flat.names and type(padding) is not type(flat.names[0]):
+    if flat.names and _kind(type(padding)) is not _kind(type(flat.names[0])):
         raise TypeError(
             f"padding is {padding!r}, but the ids of {flat.side} are like {flat.names[0]!r}"
         )

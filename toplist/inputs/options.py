@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypedDict
 
 from toplist.checks import Keyword, worded
+from toplist.inputs.grades import Grading
 
 COLUMNS = ("user_id", "item_id", "rank", "score", "relevance")
 DUPLICATES = ("raise", "first")
@@ -28,6 +29,16 @@ class Joining(NamedTuple):
     gains: str = "linear"
     columns: Mapping[str, str] | None = None
     n_threads: int | None = None
+
+    @property
+    def grading(self) -> Grading:
+        """How grades become gains."""
+        return Grading(self.relevant_from, self.gains)
+
+    @property
+    def reading(self) -> tuple[Any, ...]:
+        """How lists are read: the last fields of `Known`."""
+        return self.duplicates, self.padding, self.columns, self.n_threads
 
 
 class Known(NamedTuple):

@@ -1,1 +1,1 @@
-"""The join: ranked ids and relevant ids become `Hits`, the ranks at which relevant items stand."""
+"""The join (`match`): from ranked and relevant ids to `Hits`, the ranks of relevant items."""

@@ -1,4 +1,4 @@
-"""`Hits`: the ranks at which relevant items stand. After the join no id is looked at again."""
+"""`Hits`: the ranks of the relevant items of each user. After the join no id is needed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from toplist.inputs.lists import offsets_of
 
 @dataclass(frozen=True, eq=False)
 class Hits:
-    """The ranks at which relevant items stand, per user: all that the metrics need.
+    """The ranks of the relevant items in each user's list: all that the metrics need.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class Hits:
     n_listed : (n_users,) integers
         Length of the list, down to depth `k`.
     gains : (n_hits,) floats, optional
-        What each hit is worth in graded metrics; default 1.
+        The gain of each hit in graded metrics; default 1.
     ideal_gains : (sum of n_relevant,) floats, optional
         The gains of all relevant items, user after user, best first; goes with `gains`.
     k : int, optional
@@ -39,7 +39,7 @@ class Hits:
     users : sequence, optional
         The users' keys, one per row.
     n_extra : int
-        Users with a list but without a ground truth, who have no row.
+        Users with a list and no ground truth; they have no row.
 
     Raises
     ------
@@ -93,7 +93,7 @@ class Hits:
 
     @property
     def graded(self) -> bool:
-        """Whether hits are worth different gains."""
+        """Whether the hits have gains of their own."""
         return self.gains is not None
 
     def block(self, lo: int, hi: int) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[Any]]:
@@ -121,7 +121,7 @@ class Hits:
                 raise ValueError(f"Hits of {name} {mine} and of {name} {theirs} do not merge")
         gains, ideal_gains = None, None
         if self.gains is not None or other.gains is not None:
-            parts = [hits._worth() for hits in (self, other)]
+            parts = [hits._all_gains() for hits in (self, other)]
             gains, ideal_gains = (np.concatenate(part) for part in zip(*parts, strict=True))
         return trusted(
             offsets=np.concatenate([self.offsets, other.offsets[1:] + self.offsets[-1]]),
@@ -136,7 +136,7 @@ class Hits:
             n_extra=self.n_extra + other.n_extra,
         )
 
-    def _worth(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _all_gains(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the gains of the hits, and of all relevant items; 1 where there are none."""
         if self.gains is None or self.ideal_gains is None:
             return np.ones(len(self.ranks)), np.ones(int(self.n_relevant.sum()))
@@ -241,8 +241,8 @@ def _check(hits: Hits) -> None:
     if (hits.gains is None) != (hits.ideal_gains is None):
         raise ValueError("Hits: gains and ideal_gains go together; one of them is missing")
     if hits.gains is not None and hits.ideal_gains is not None:
-        for name, worth in (("gains", hits.gains), ("ideal_gains", hits.ideal_gains)):
-            if not np.all((worth >= 0) & (worth < np.inf)):
+        for name, values in (("gains", hits.gains), ("ideal_gains", hits.ideal_gains)):
+            if not np.all((values >= 0) & (values < np.inf)):
                 raise ValueError(f"Hits: {name} must be 0 or more, and finite")
         sizes = len(hits.gains), len(hits.ideal_gains)
         if sizes != (len(hits.ranks), hits.n_relevant.sum()):
@@ -254,7 +254,7 @@ def _check(hits: Hits) -> None:
         raise ValueError(f"Hits: {len(hits.users)} users for {n_users} rows")
     if hits.users is not None and len(set(hits.users)) < n_users:
         twice = next(user for user in hits.users if list(hits.users).count(user) > 1)
-        raise ValueError(f"Hits: user {twice!r} stands twice: a user has one row")
+        raise ValueError(f"Hits: user {twice!r} is there twice: a user has one row")
     bad = (hits.n_listed < 0) | (hits.n_listed > hits.k)
     bad |= (n_hits > hits.n_relevant) | (n_hits > hits.n_listed)
     held = np.flatnonzero(n_hits)
