@@ -651,3 +651,13 @@ def test_ties_of_the_tail_fall_alike_for_numbers_and_their_text():
         n_items=1,
     )
     assert numbers.tolist() == text.tolist() == [[1.0, 0.5], [0.0, 0.0]]
+
+
+def test_padding_of_text_in_a_table():
+    """Padding ends each list; among the names of the column it may come anywhere."""
+    polars = pytest.importorskip("polars")
+    lists = [["a", "b", ""], ["b", "c", ""]]
+    table = polars.DataFrame({"user_id": [1, 2], "item_id": lists})
+    for found in (lists, table):
+        entropy = beyond.shannon_entropy(found, padding="")
+        np.testing.assert_array_equal(entropy, beyond.shannon_entropy([["a", "b"], ["b", "c"]]))

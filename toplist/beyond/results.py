@@ -89,7 +89,8 @@ class Spread:
         with np.errstate(invalid="ignore"):  # 0 / 0 at a k where no user has a value
             both = self._moments() + other._moments()
         users = self.users + other.users
-        return Spread(users, both.mean, np.where(users > 0, both.deviation, 0.0))
+        mean = np.where(users > 0, both.mean, np.nan)
+        return Spread(users, mean, np.where(users > 0, both.deviation, 0.0))
 
     def _moments(self) -> Moments:
         """Return the moments with the users at every k as weights, 0 for a mean that is NaN."""

@@ -1,1 +1,1 @@
-"""What is asked (`plan`), `top_k_eval` (`evaluate`), and the metric functions (`functions`)."""
+"""`plan` checks the arguments, `evaluate` has `top_k_eval`, `functions` the metric functions."""

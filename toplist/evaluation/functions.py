@@ -1,10 +1,12 @@
-"""The metric functions: the values of each user at every k."""
+"""The metric functions `hit`, `ndcg` and others: the values of each user at every k."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import inspect
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, Protocol
+from types import FunctionType
+from typing import Any, Concatenate, ParamSpec
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,32 +19,6 @@ from toplist.inputs.options import Joining
 from toplist.metrics.definitions import METRICS
 from toplist.metrics.formulas import formula
 from toplist.metrics.names import parse
-
-
-class MetricFunction(Protocol):
-    """The call of every metric function; `toplist.ndcg` and the others document it."""
-
-    __name__: str
-
-    def __call__(
-        self,
-        ranks: Any,
-        ground_truths: Any = None,
-        k: int | None = None,
-        *,
-        convention: str = "standard",
-        divisor: Any = None,
-        empty: str | None = None,
-        missing: str | None = None,
-        duplicates: str = "raise",
-        padding: Any = None,
-        relevant_from: float | None = None,
-        gains: str = "linear",
-        columns: Mapping[str, str] | None = None,
-        n_threads: int | None = None,
-    ) -> NDArray[np.float64]:
-        """Return the metric at every k: (K,) for one user, (n_users, K) for many."""
-
 
 _DOCUMENTATION = """{text}
 
@@ -80,53 +56,72 @@ Examples
 {example}
 """
 
+# The arguments of every metric function.
+Call = ParamSpec("Call")
 
-def _metric_function(name: str, example: list[float]) -> MetricFunction:
-    """Return the function of a standard metric: the same call for all, documented by its row."""
 
-    def function(
-        ranks: Any,
-        ground_truths: Any = None,
-        k: int | None = None,
-        *,
-        convention: str = "standard",
-        divisor: Any = None,
-        empty: str | None = None,
-        missing: str | None = None,
-        duplicates: str = "raise",
-        padding: Any = None,
-        relevant_from: float | None = None,
-        gains: str = "linear",
-        columns: Mapping[str, str] | None = None,
-        n_threads: int | None = None,
-    ) -> NDArray[np.float64]:
-        rules = rules_of(convention, empty, missing)
-        metric, _ = parse(name, rules)
-        if divisor is not None:
-            metric = replace(metric, divisor=divisor)
-        depth = None if k is None else whole(k, "k")
-        options = Joining(duplicates, padding, relevant_from, gains, columns, n_threads)
-        hits, single = hits_of(ranks, ground_truths, depth, options)
-        counted = counted_users(hits, rules)
-        out = per_user.curves(hits, counted, metric, depth or hits.k, n_threads)
-        return out[0] if single else out
+def _curves(
+    name: str,
+    ranks: Any,
+    ground_truths: Any = None,
+    k: int | None = None,
+    *,
+    convention: str = "standard",
+    divisor: Any = None,
+    empty: str | None = None,
+    missing: str | None = None,
+    duplicates: str = "raise",
+    padding: Any = None,
+    relevant_from: float | None = None,
+    gains: str = "linear",
+    columns: Mapping[str, str] | None = None,
+    n_threads: int | None = None,
+) -> NDArray[np.float64]:
+    """Return a metric of the convention at every k: (K,) for one user, (n_users, K) for many."""
+    rules = rules_of(convention, empty, missing)
+    metric, _ = parse(name, rules)
+    if divisor is not None:
+        metric = replace(metric, divisor=divisor)
+    depth = None if k is None else whole(k, "k")
+    joining = Joining(duplicates, padding, relevant_from, gains, columns, n_threads)
+    hits, single = hits_of(ranks, ground_truths, depth, joining)
+    counted = counted_users(hits, rules)
+    out = per_user.curves(hits, counted, metric, depth or hits.k, n_threads)
+    return out[0] if single else out
 
-    function.__name__ = function.__qualname__ = name
+
+def _metric_function(
+    curves: Callable[Concatenate[str, Call], NDArray[np.float64]], name: str, example: list[float]
+) -> Callable[Call, NDArray[np.float64]]:
+    """Return the function of a metric, with the signature of `curves`, documented by its row."""
+    own: Any = FunctionType(curves.__code__, globals(), name, curves.__defaults__)
+    own.__kwdefaults__, own.__qualname__ = curves.__kwdefaults__, name  # errors name the metric
+
+    def function(*arguments: Call.args, **keywords: Call.kwargs) -> NDArray[np.float64]:
+        found: NDArray[np.float64] = own(name, *arguments, **keywords)
+        return found
+
+    signature = inspect.signature(curves)
+    parameters = list(signature.parameters.values())[1:]
     metric = METRICS[name]
-    text = f"{metric.text[0].upper()}{metric.text[1:]}."
+    function.__name__ = function.__qualname__ = name
+    function.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     function.__doc__ = _DOCUMENTATION.format(
-        name=name, text=text, formula=formula(metric), example=example
+        name=name,
+        text=f"{metric.text[0].upper()}{metric.text[1:]}.",
+        formula=formula(metric),
+        example=example,
     )
     return function
 
 
-hit = _metric_function("hit", [1.0, 1.0, 1.0, 1.0, 1.0])
-precision = _metric_function("precision", [1.0, 1.0, 0.6667, 0.5, 0.6])
-recall = _metric_function("recall", [0.3333, 0.6667, 0.6667, 0.6667, 1.0])
-map_ = _metric_function("map", [1.0, 1.0, 0.6667, 0.6667, 0.8667])
-ndcg = _metric_function("ndcg", [1.0, 1.0, 0.7654, 0.7654, 0.9469])
-mrr = _metric_function("mrr", [1.0, 1.0, 1.0, 1.0, 1.0])
-dcg = _metric_function("dcg", [1.0, 1.6309, 1.6309, 1.6309, 2.0178])
-cg = _metric_function("cg", [1.0, 2.0, 2.0, 2.0, 3.0])
-f1 = _metric_function("f1", [0.5, 0.8, 0.6667, 0.5714, 0.75])
-rbp = _metric_function("rbp", [0.2, 0.36, 0.36, 0.36, 0.4419])
+hit = _metric_function(_curves, "hit", [1.0, 1.0, 1.0, 1.0, 1.0])
+precision = _metric_function(_curves, "precision", [1.0, 1.0, 0.6667, 0.5, 0.6])
+recall = _metric_function(_curves, "recall", [0.3333, 0.6667, 0.6667, 0.6667, 1.0])
+map_ = _metric_function(_curves, "map", [1.0, 1.0, 0.6667, 0.6667, 0.8667])
+ndcg = _metric_function(_curves, "ndcg", [1.0, 1.0, 0.7654, 0.7654, 0.9469])
+mrr = _metric_function(_curves, "mrr", [1.0, 1.0, 1.0, 1.0, 1.0])
+dcg = _metric_function(_curves, "dcg", [1.0, 1.6309, 1.6309, 1.6309, 2.0178])
+cg = _metric_function(_curves, "cg", [1.0, 2.0, 2.0, 2.0, 3.0])
+f1 = _metric_function(_curves, "f1", [0.5, 0.8, 0.6667, 0.5714, 0.75])
+rbp = _metric_function(_curves, "rbp", [0.2, 0.36, 0.36, 0.36, 0.4419])

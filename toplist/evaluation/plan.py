@@ -1,4 +1,4 @@
-"""`Plan`: what is asked of an evaluation, checked before any id is seen; and who is averaged."""
+"""`Plan`: the arguments of an evaluation, checked before any id is read; and who is averaged."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from toplist.averages import histograms
 from toplist.averages.terms import Entry, Terms
-from toplist.checks import choice, whole
+from toplist.checks import Keyword, choice, whole, worded
 from toplist.inputs.flatten import name_user
 from toplist.matching.hits import Hits
 from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetric
@@ -54,19 +54,19 @@ class Plan:
         counted = counted_users(hits, rules)
         policies = rules.name, rules.empty, rules.missing
         terms = Terms(self.entries, *policies, hits.grading, self.pooled, weighted)
-        worth = _weights(self.weights, hits) if weighted else None
+        weights = _weights(self.weights, hits) if weighted else None
         found = histograms.count(
             hits,
             counted,
             tuple(terms.metrics.values()),
             self.depth,
             pooled=self.pooled,
-            weights=worth,
+            weights=weights,
             n_threads=n_threads,
         )
         n_missing = int(np.sum((hits.n_relevant > 0) & (hits.n_listed == 0)))
         return TopKResult(
-            terms, found, hits, counted, len(hits), n_missing, hits.n_extra, worth, lists
+            terms, found, hits, counted, len(hits), n_missing, hits.n_extra, weights, lists
         )
 
 
@@ -197,9 +197,13 @@ def _refuse_twins(entries: list[Entry]) -> None:
 def counted_users(hits: Hits, rules: Convention) -> NDArray[np.bool_]:
     """Say which users are in the means; raise where a policy is to raise."""
     empty = hits.n_relevant == 0
-    _refuse_users(hits, rules.empty == "raise", empty, "an empty ground truth", "empty='skip'")
+    _refuse_users(
+        hits, rules.empty == "raise", empty, "an empty ground truth", Keyword("empty", "skip")
+    )
     missing = (hits.n_listed == 0) & ~empty
-    _refuse_users(hits, rules.missing == "raise", missing, "no ranked list", "missing='zero'")
+    _refuse_users(
+        hits, rules.missing == "raise", missing, "no ranked list", Keyword("missing", "zero")
+    )
     counted = np.ones(len(hits), bool)
     if rules.empty == "skip":
         counted &= ~empty
@@ -209,11 +213,13 @@ def counted_users(hits: Hits, rules: Convention) -> NDArray[np.bool_]:
 
 
 def _refuse_users(
-    hits: Hits, refuse: bool, these: NDArray[np.bool_], what: str, way_out: str
+    hits: Hits, refuse: bool, these: NDArray[np.bool_], what: str, way_out: Keyword
 ) -> None:
     if refuse and these.any():
         found = np.flatnonzero(these)
-        raise ValueError(
-            f"{name_user(hits.users, int(found[0]))} has {what} ({len(found):,} such users); "
-            f"{way_out} goes on without raising"
+        raise worded(
+            ValueError,
+            f"{name_user(hits.users, int(found[0]))} has {what} ({len(found):,} such users); ",
+            way_out,
+            " continues without an error",
         )
