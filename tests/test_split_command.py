@@ -94,7 +94,7 @@ def test_parquet(cli, folder):
         (["log.txt"], 2, "log.txt: the extension names no format: use .csv"),
         (["log.csv", "--columns", "who=x"], 2, "'who' is not a column to rename: user_id"),
         (["log.csv", "--columns", "timestamp=when"], 1, "log.csv: log has no column 'timestamp'"),
-        (["log.csv", "--ratio", "2"], 1, "log.csv: ratio=2.0: a share between 0 and 1"),
+        (["log.csv", "--ratio", "2"], 1, "log.csv: --ratio 2.0: a share between 0 and 1"),
         (["log.csv", "--ratio", "0.2", "--validation"], 2, "--validation needs a value"),
         (["log.csv", "--validation", "0.2"], 2, "only with --ratio or --time"),
         (["log.csv", "--time", "1", "--by", "random"], 2, "does not go with --time"),

@@ -7,7 +7,7 @@ from typing import Any
 from toplist import files
 from toplist.files import tables
 from toplist.files.batches import Stream
-from toplist.files.lists import TEXT_FORMATS
+from toplist.files.formats import TEXT_IDS
 from toplist.inputs.options import UNKNOWN
 
 
@@ -54,10 +54,10 @@ def padding_of(options: argparse.Namespace, recs: str) -> Any:
 def _hold_numbers(options: argparse.Namespace, recs: str) -> bool:
     """Return whether the ids of the lists are numbers: only formats with types have such."""
     sides = (recs, options.recs_format), (options.truth, options.truth_format)
-    if any((given or files.format_of(path)) in TEXT_FORMATS for path, given in sides):
+    if any((given or files.format_of(path)) in TEXT_IDS for path, given in sides):
         return False
     stream = Stream(recs, "ranks", options.recs_format, dict(options.columns), "file")
-    return next(iter(stream.parts(lambda users, places: None))).items.names is None
+    return next(iter(stream.parts(lambda users, places: None))).lists.items.names is None
 
 
 def _integers(source: str, ids: Any) -> list[int]:

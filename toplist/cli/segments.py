@@ -6,7 +6,8 @@ from typing import Any
 
 from toplist.cli import output
 from toplist.cli.options import csv_text
-from toplist.files.tables import read_table, table_format
+from toplist.files.formats import table_format
+from toplist.files.tables import read_table
 from toplist.results import segments, tables
 from toplist.results.result import TopKResult
 from toplist.results.segments import Segments

@@ -8,7 +8,8 @@ from typing import Any
 
 from toplist.checks import prefixed
 from toplist.cli.options import add_columns, command
-from toplist.files.tables import read_table, table_format, write_table
+from toplist.files.formats import table_format
+from toplist.files.tables import read_table, write_table
 from toplist.loo import split
 from toplist.loo.histories import REPEATS
 from toplist.loo.logs import COLUMNS

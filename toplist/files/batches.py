@@ -46,11 +46,6 @@ class Part(Generic[U]):
     users: U
     lists: Keyed
 
-    @property
-    def items(self) -> Column:
-        """The ids of the lists."""
-        return self.lists.items
-
 
 @dataclass(frozen=True)
 class _Run:

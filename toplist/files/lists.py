@@ -13,11 +13,10 @@ import numpy as np
 
 from toplist.checks import choice
 from toplist.files.batches import Stream
-from toplist.files.formats import TEXT_IDS, Columns, FileFormat, Id, PathLike, find_format
+from toplist.files.formats import Columns, FileFormat, Id, PathLike, find_format
 from toplist.files.text import FINITE, GRADE, NUMBER, Source, Valid, rows
 from toplist.inputs.factorize import textual
 
-TEXT_FORMATS = TEXT_IDS
 ORDERS = ("file",)  # in the order of the file; without it by rank or score
 
 Group = tuple[Id, list[Id], list[float]]

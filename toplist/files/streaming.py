@@ -27,7 +27,7 @@ from toplist.inputs.flatten import Flat
 from toplist.inputs.grades import Grading
 from toplist.inputs.keyed import Keyed
 from toplist.inputs.options import DUPLICATES, Joining, Known
-from toplist.inputs.sides import admit_aligned
+from toplist.inputs.sides import sides_of
 from toplist.matching.match import join
 from toplist.metrics.definitions import Metric
 from toplist.results.result import TopKResult
@@ -248,9 +248,7 @@ class _Join:
         """Add users to the result, with their lists and truths."""
         listed, relevant = (replace(flat, names=self.items.names) for flat in (ranked, truth))
         users, options = _UserIds(self.users, numbers), self.options
-        sides = admit_aligned(
-            users, listed, relevant, 0, self.plan.depth, options.padding, self.grading
-        )
+        sides = sides_of(users, listed, relevant, 0, self.plan.depth, options.padding, self.grading)
         hits = join(sides, options.duplicates, options.n_threads)
         part = replace(self.plan.result(hits, options.n_threads), hits=None, counted=None)
         self.result = part if self.result is None else self.result + part

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from toplist.files import parquet
 from toplist.files.formats import TABLES, TEXT_TABLES, PathLike, find_format
-from toplist.files.formats import table_format as table_format
 from toplist.files.lines import TextFile, csv_rows
 
 # Names of columns, or what returns them from the header.

@@ -63,6 +63,3 @@ def sides_of(
         sources=(listed, relevant),
         hashed=False,
     )
-
-
-admit_aligned = sides_of  # its name in toplist.files.streaming

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from toplist.averages import describe
 from toplist.averages.means import Means
 from toplist.checks import choice
 from toplist.metrics.formulas import STYLES
@@ -70,6 +69,8 @@ class TopKResult(Means, Display):
         style : {"text", "latex"}
         """
         choice("style", style, STYLES)
+        from toplist.averages import describe
+
         return describe.explanation(self, self.terms.find(name)[0], style)
 
     def by(self, labels: Any) -> Segments[TopKResult]:
