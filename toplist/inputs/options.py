@@ -8,6 +8,7 @@ from toplist.inputs.grades import Grading
 
 COLUMNS = ("user_id", "item_id", "rank", "score", "relevance")
 DUPLICATES = ("raise", "first")
+TIES = ("order", "item", "item_desc")
 UNKNOWN = ("raise", "skip")
 
 
@@ -29,6 +30,8 @@ class Joining(NamedTuple):
     gains: str = "linear"
     columns: Mapping[str, str] | None = None
     n_threads: int | None = None
+    ties: str = "order"
+    users: Sequence[Any] | None = None
 
     @property
     def grading(self) -> Grading:

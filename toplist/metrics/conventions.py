@@ -40,6 +40,9 @@ class Convention:
         Repository, version and lines.
     text : str
         What is special about it, and which defects are not copied.
+    threshold_in_gains : bool
+        Whether items below `relevant_from` gain nothing in graded metrics. In trec_eval the
+        threshold decides what is relevant, and nDCG does not read it.
 
     Examples
     --------
@@ -55,6 +58,7 @@ class Convention:
     pooled: tuple[str, ...] = ()
     source: str = ""
     text: str = ""
+    threshold_in_gains: bool = True
 
 
 def _metrics(

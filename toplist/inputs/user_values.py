@@ -1,0 +1,101 @@
+"""One value per user: weights, labels, clusters; by key where there are keys, never by accident."""
+
+from collections.abc import Mapping, Sequence, Set
+from typing import Any
+
+from toplist.inputs.flatten import is_frame
+
+
+def values_by_user(
+    values: Any, users: Sequence[Any] | None, n_rows: int, what: str
+) -> tuple[list[Any], int]:
+    """Return the value of every row (None where it has none), and how many belong to no row.
+
+    Parameters
+    ----------
+    values : dict user -> value, pandas Series, or one value per row
+        A dict and a Series are matched by key. A Series with a default RangeIndex has no keys of
+        its own: it is taken by position where the result has positions, and refused beside keys.
+    users : sequence or None
+        The keys of the rows; None where they are known by position.
+    n_rows : int
+    what : str
+        What the values are, for messages: "weights", "labels".
+
+    Raises
+    ------
+    TypeError
+        For text, sets, tables, and keys where the result has positions only.
+    ValueError
+        For another number of values than rows, a key twice, or no key in common.
+
+    Examples
+    --------
+    >>> values_by_user({"ann": 2.0, "eve": 1.0}, ["eve", "bob"], 2, "weights")
+    ([1.0, None], 1)
+    """
+    if _is_series(values):
+        if users is None and _counts_rows(values.index):
+            return values_by_user(values.to_numpy(), None, n_rows, what)
+        values = _keyed(values, users, what)
+    if isinstance(values, Mapping):
+        return _by_key(values, users, n_rows, what)
+    if is_frame(values):
+        raise TypeError(
+            f"{what} is a table: give a dict user -> value, "
+            "dict(zip(table['user_id'], table['COLUMN']))"
+        )
+    if isinstance(values, (str, bytes, Set)) or not hasattr(values, "__len__"):
+        raise TypeError(
+            f"{what} is a {type(values).__name__}: give one value per user, or a dict user -> value"
+        )
+    if len(values) != n_rows:
+        raise ValueError(f"{len(values)} {what} for {n_rows} users: one per user is needed")
+    return values.tolist() if hasattr(values, "tolist") else list(values), 0
+
+
+def _by_key(
+    values: Mapping[Any, Any], users: Sequence[Any] | None, n_rows: int, what: str
+) -> tuple[list[Any], int]:
+    rows: Sequence[Any] = range(n_rows) if users is None else users
+    known = sum(user in values for user in rows)
+    if values and n_rows and not known:
+        by = "positions only (users= names its rows)" if users is None else repr(rows[0])
+        raise ValueError(
+            f"{what} have none of the users: they are keyed by {next(iter(values))!r}, the result "
+            f"has {by}"
+        )
+    return [values.get(user) for user in rows], len(values) - known
+
+
+def _keyed(series: Any, users: Sequence[Any] | None, what: str) -> dict[Any, Any]:
+    """Return a Series as a dict, if its index holds the users."""
+    if users is not None and _counts_rows(series.index):
+        raise TypeError(
+            f"{what} is a Series that counts its rows, but the users have keys, like {users[0]!r}: "
+            f"give {what}.to_numpy() for values in the order of the users, or "
+            f"{what}.set_index(...) by user"
+            if users
+            else f"{what} is a Series that counts its rows, but the users have keys"
+        )
+    if users is None:
+        raise TypeError(
+            f"{what} is a Series with an index of its own, but the users are known by position: "
+            f"name the rows by users=, or give {what}.to_numpy() in the order of the rows"
+        )
+    if not series.index.is_unique:
+        twice = series.index[series.index.duplicated()].tolist()[0]
+        raise ValueError(f"{what}: the index of the Series has user {twice!r} twice")
+    found: dict[Any, Any] = series.to_dict()
+    return found
+
+
+def _is_series(value: Any) -> bool:
+    """Return whether a value is a pandas Series, or works like one."""
+    return hasattr(value, "index") and hasattr(value, "to_dict") and not is_frame(value)
+
+
+def _counts_rows(index: Any) -> bool:
+    """Return whether an index is pandas' default one: 0, 1, 2, ... of unnamed rows."""
+    default = type(index).__name__ == "RangeIndex" and index.name is None
+    return default and index.start == 0 and index.step == 1
