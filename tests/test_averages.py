@@ -71,8 +71,8 @@ def test_weights_by_key():
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        ([1.0], r"weights has shape \(1,\): one per user is needed, 2"),
-        ([1.0, -1.0], "user 'b' has weight -1.0"),
+        ([1.0], "1 weights for 2 users: one per user is needed"),
+        ([1.0, -1.0], "user 'b' has weight -1: a number from 0 to 1e\\+100 is needed"),
         ([math.nan, 1.0], "user 'a' has weight nan"),
         ({"a": 1.0}, "no entry for user 'b'"),
     ],

@@ -854,15 +854,17 @@ def test_one_k(k):
     assert list(top_k_eval([[1, 2]], [{2}], k, metrics="mrr")) == [0.5]
 
 
-def test_k_missing_or_given_twice():
-    with pytest.raises(ValueError, match=r"k is missing: .*'hit@10'"):
-        top_k_eval([[1]], [{1}])
-    with pytest.raises(ValueError, match=r"k is missing: .*'map@10'"):
-        top_k_eval([[1]], [{1}], metrics=["ndcg@3", "map"])
+def test_no_k_is_the_whole_list_and_a_metrics_own_k_wins():
+    whole = top_k_eval([[1, 2, 3], [4]], [{3}, {4}], metrics=["hit", "mrr"])
+    assert whole.to_dict() == {"hit@3": 1.0, "mrr@3": (1 / 3 + 1) / 2}
+    assert top_k_eval([[1, 2]], [{2}], metrics=["ndcg@1", "mrr"]).names() == [
+        "ndcg@1",
+        "mrr@2",
+    ]
+    own = top_k_eval([[1, 2, 3]], [{3}], k=3, metrics=["map", "ndcg@2"])
+    assert own.names() == ["map@3", "ndcg@2"]
     with pytest.raises(ValueError, match=r"k is empty"):
         top_k_eval([[1]], [{1}], k=[])
-    with pytest.raises(ValueError, match=r"k is given twice: by k=3 and by the metric 'ndcg@5'"):
-        top_k_eval([[1]], [{1}], k=3, metrics=["map", "ndcg@5"])
 
 
 @pytest.mark.parametrize("name", ["nope", "NDCG", "ndcg ", "hits"])

@@ -117,7 +117,6 @@ def test_own_functions_are_told_by_name_when_they_fail():
     [
         ({"metrics": None}, "metrics=None: give names, or Metric objects"),
         ({"metrics": 5}, "metrics=5: give names, or Metric objects"),
-        ({"weights": "ab"}, "weights must be numbers, one per user"),
         ({"weights": [1, "a"]}, "weights must be numbers, one per user"),
         ({"k": [5, 5]}, r"k=\[5, 5\] holds a cut-off twice"),
         ({"n_threads": 0}, "n_threads must be a whole number from 1 on, not 0"),

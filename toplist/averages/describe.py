@@ -130,8 +130,8 @@ def ks_by_metric(result: Means) -> dict[str, list[int]]:
 
 def numbers(result: Means, name: str, ks: Sequence[int]) -> list[ArrayLike]:
     """Return the numbers of a row: the k's, the means and the ends of their intervals."""
-    at = np.asarray(ks, np.int64) - 1
-    return [ks, *(curve[at] for curve in (result[name], *result.interval(name)))]
+    means = [result[f"{name}@{k}"] for k in ks]
+    return [ks, means, *zip(*(result.interval(f"{name}@{k}") for k in ks), strict=True)]
 
 
 def rule_lines(result: Means) -> list[str]:

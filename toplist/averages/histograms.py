@@ -10,7 +10,7 @@ and for ratios of sums, the averages are computed from the users' curves instead
 """
 
 import operator
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
@@ -20,7 +20,15 @@ from numpy.typing import NDArray
 
 from toplist import parallel
 from toplist.averages.moments import Moments, Pooled
-from toplist.averages.per_user import Rows, divisor_filler, filler, rows_of
+from toplist.averages.per_user import (
+    Rows,
+    cut_offs,
+    divisor_filler,
+    filler,
+    gains_of,
+    reach,
+    rows_of,
+)
 from toplist.inputs.lists import offsets_of
 from toplist.matching.hits import Hits
 from toplist.metrics.definitions import COUNTS, Metric
@@ -40,7 +48,8 @@ class Histograms:
     `each`, `nth` and `first` are (rows, K) integers: the number of hits at each rank, the sum of
     their j, the number of first hits. `spreads` is (m, rows, K): for each metric in
     `sums_of(metrics)`, the squared deviations of the sums over hits from their mean in the row,
-    summed. `gathered` holds the averages that do not follow from these tables.
+    summed. Below rank K there are no hits. `gathered` holds the averages that do not follow from
+    these tables, at the k's in `cuts`.
     """
 
     metrics: tuple[Metric, ...]
@@ -52,6 +61,12 @@ class Histograms:
     first: NDArray[np.int64]
     spreads: Floats
     gathered: Mapping[str, Average]
+    cuts: NDArray[np.int64]
+
+    @property
+    def depth(self) -> int:
+        """The rank down to which hits are counted."""
+        return int(self.each.shape[1])
 
     @property
     def n_evaluated(self) -> int:
@@ -63,13 +78,14 @@ class Histograms:
         keys = [np.stack([p.n_relevant, p.n_listed]) for p in (self, other)]
         both, place = np.unique(np.concatenate(keys, axis=1), axis=1, return_inverse=True)
         places = np.split(place.ravel(), [len(self.n_users)])
+        depth = max(self.depth, other.depth)
 
         def placed(table: NDArray[Any], at: NDArray[np.int64]) -> NDArray[Any]:
             out = np.zeros((both.shape[1], *table.shape[1:]), table.dtype)
             out[at] = table
             return out
 
-        parts = list(zip((self, other), places, strict=True))
+        parts = list(zip((self._deep(depth), other._deep(depth)), places, strict=True))
         tables = {
             name: operator.add(*(placed(getattr(part, name), at) for part, at in parts))
             for name in ("n_users", "each", "nth", "first")
@@ -81,8 +97,9 @@ class Histograms:
             * (n * m / np.maximum(n + m, 1))
             for i, metric in enumerate(sums_of(self.metrics))
         ]
+        cuts = np.intersect1d(self.cuts, other.cuts)
         gathered = {
-            metric.name: self.moments(metric) + other.moments(metric)
+            metric.name: self.moments(metric, cuts) + other.moments(metric, cuts)
             for metric in self.metrics
             if metric.name in {*self.gathered, *other.gathered}
         }
@@ -93,7 +110,19 @@ class Histograms:
             **tables,
             spreads=np.reshape(spreads, (len(spreads), *tables["each"].shape)),
             gathered=gathered,
+            cuts=cuts,
         )
+
+    def _deep(self, depth: int) -> "Histograms":
+        """Return the same histograms down to a larger rank."""
+        more = depth - self.depth
+        if not more:
+            return self
+        each, nth, first = (
+            np.pad(table, ((0, 0), (0, more))) for table in (self.each, self.nth, self.first)
+        )
+        spreads = np.pad(self.spreads, ((0, 0), (0, 0), (0, more)), "edge")
+        return replace(self, each=each, nth=nth, first=first, spreads=spreads)
 
     def sums(self, metric: Metric) -> Floats:
         """Return the mean sum over hits of the users of each row at every k, (rows, K).
@@ -105,20 +134,39 @@ class Histograms:
         discounts = metric.discounts(counts.shape[1])
         return np.cumsum(counts / self.n_users[:, np.newaxis] / discounts, axis=1)
 
-    def moments(self, metric: Metric) -> Any:
-        """Return the `Average` of one of the metrics at every k."""
+    def moments(self, metric: Metric, cuts: NDArray[np.int64]) -> Any:
+        """Return the `Average` of one of the metrics at some k's, which rise."""
         if metric.name in self.gathered:
-            return self.gathered[metric.name]
-        n, depth = self.n_evaluated, self.each.shape[1]
+            return self._gathered(metric.name, cuts)
+        n = self.n_evaluated
         if n == 0:
-            return Moments.of(np.empty((0, depth)), None)
+            return Moments.of(np.empty((0, len(cuts))), None)
         n_users = self.n_users[:, np.newaxis]
-        divisors = metric.divisors(self.n_relevant, self.n_listed, depth)
-        means = self.sums(metric) / divisors
+        divisors = metric.divisors(self.n_relevant, self.n_listed, cuts)
+        # all k's down to a rank, as usual: no copy of the columns
+        near = len(cuts) <= self.depth and cuts.max(initial=0) == len(cuts)
+        columns = slice(len(cuts)) if near else np.minimum(cuts, self.depth) - 1
+        means = self.sums(metric)[:, columns] / divisors
         # one row, as in leave-one-out, is not rounded again: precision = hit / k, bit for bit
         mean = means[0] if len(means) == 1 else (n_users * means).sum(axis=0) / n
         between = n_users * (means - mean) ** 2
-        return Moments(n, n, n, mean, (self._spread(metric) / divisors**2 + between).sum(axis=0))
+        within = self._spread(metric)[:, columns] / divisors**2
+        return Moments(n, n, n, mean, (within + between).sum(axis=0))
+
+    def _gathered(self, name: str, cuts: NDArray[np.int64]) -> Average:
+        """Return an average that was computed from the users' curves."""
+        average = self.gathered[name]
+        if np.array_equal(cuts, self.cuts):
+            return average
+        columns = np.searchsorted(self.cuts, cuts)
+        lost = columns >= len(self.cuts)
+        lost |= self.cuts[np.minimum(columns, len(self.cuts) - 1)] != cuts
+        if lost.any():
+            raise ValueError(
+                f"{name}@{cuts[lost][0]} is not known: it was not asked for, and lies below the "
+                f"lists of some of the users; ask for this k in the evaluation"
+            )
+        return average.at(columns)
 
     def _spread(self, metric: Metric) -> Floats:
         """Return the squared deviations of the sums over hits from their mean in the row."""
@@ -156,33 +204,38 @@ def count(
     hits: Hits,
     counted: NDArray[np.bool_],
     metrics: tuple[Metric, ...],
-    depth: int,
+    ks: Sequence[int],
     *,
     pooled: Collection[str] = (),
     weights: Floats | None = None,
+    threshold_in_gains: bool = True,
     n_threads: int | None = None,
 ) -> Histograms:
-    """Return the histograms of the users in `counted`, with the averages that need the curves."""
+    """Return the histograms of the users in `counted`, with the averages that need the curves.
+
+    `ks` are the k's asked for; averages that need the curves are not known at other k's that lie
+    below every list.
+    """
     by_length = any(metric.dividing.by_length for metric in metrics)
-    rows = rows_of(hits, counted, by_length, depth)
+    depth, cuts = reach(hits, max(ks)), cut_offs(hits, ks)
+    rows = rows_of(hits, counted, by_length, max(ks))
     for metric in metrics:
         if callable(metric.discount) or callable(
             metric.divisor
         ):  # the user's function may be wrong
             metric.discounts(depth)
-            metric.divisors(rows.n_relevant, rows.n_listed, depth)
+            metric.divisors(rows.n_relevant, rows.n_listed, cuts)
     integers, spreads = _tables(hits, rows, sums_of(metrics), depth, n_threads)
     each, nth, first = integers
     n_users = np.bincount(rows.of_user[rows.of_user >= 0], minlength=len(rows.n_relevant))
-    gathered = {
-        metric.name: _gather(
-            hits, counted, metric, depth, metric.name in pooled, weights, n_threads
-        )
-        for metric in metrics
-        if metric.name in pooled or weights is not None or (metric.graded and hits.graded)
-    }
+    gathered = {}
+    for metric in metrics:
+        read = gains_of(hits, metric, threshold_in_gains)
+        ratio = metric.name in pooled
+        if ratio or weights is not None or (metric.graded and (read.graded or read is not hits)):
+            gathered[metric.name] = _gather(read, counted, metric, cuts, ratio, weights, n_threads)
     return Histograms(
-        metrics, rows.n_relevant, rows.n_listed, n_users, each, nth, first, spreads, gathered
+        metrics, rows.n_relevant, rows.n_listed, n_users, each, nth, first, spreads, gathered, cuts
     )
 
 
@@ -270,17 +323,17 @@ def _gather(
     hits: Hits,
     counted: NDArray[np.bool_],
     metric: Metric,
-    depth: int,
+    cuts: NDArray[np.int64],
     pooled: bool,
     weights: Floats | None,
     n_threads: int | None,
 ) -> Average:
     """Return an average computed from the curves of blocks of users."""
-    values = filler(hits, counted, replace(metric, divisor="1") if pooled else metric, depth)
-    divisors = divisor_filler(hits, counted, metric, depth) if pooled else None
+    values = filler(hits, counted, replace(metric, divisor="1") if pooled else metric, cuts)
+    divisors = divisor_filler(hits, counted, metric, cuts) if pooled else None
 
     def block(lo: int, hi: int) -> Average:
-        out = np.empty((hi - lo, depth))
+        out = np.empty((hi - lo, len(cuts)))
         values(lo, hi, out)
         kept = counted[lo:hi] if weights is None else counted[lo:hi] & (weights[lo:hi] > 0)
         of_kept = None if weights is None else weights[lo:hi][kept]
@@ -288,7 +341,7 @@ def _gather(
             return Moments.of(out[kept], of_kept)
         return Pooled.of(out[kept], divisors(lo, hi)[kept], of_kept)
 
-    bounds = parallel.bounds(np.arange(len(hits) + 1) * depth)
+    bounds = parallel.bounds(np.arange(len(hits) + 1) * len(cuts))
     return reduce(operator.add, parallel.run(block, bounds, n_threads))
 
 

@@ -10,13 +10,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.averages import per_user
+from toplist.averages import histograms, per_user
 from toplist.averages.histograms import Histograms
 from toplist.averages.moments import ListAverages
 from toplist.averages.terms import Terms, difference
 from toplist.checks import Keyword, worded
 from toplist.matching.hits import Hits
 from toplist.metrics.beyond_accuracy import ListMetric
+from toplist.metrics.definitions import Metric
 
 Floats = NDArray[np.float64]
 
@@ -63,12 +64,12 @@ class Means:
     def __iter__(self) -> Iterator[Any]:
         """Yield one value per entry of `metrics`: a float, or an array over the k's."""
         for entry in self.terms.entries:
-            at = self._moments[entry.metric.name].mean[np.array(entry.ks) - 1]
-            yield float(at[0]) if entry.scalar else at
+            means = [self[f"{entry.metric.name}@{k}"] for k in entry.ks]
+            yield means[0] if entry.scalar else np.array(means)
 
     def __getitem__(self, name: str) -> Any:
         """Return the mean at ``"name@k"``, or the curve (K,) of ``"name"``."""
-        return self._pick(name, lambda metric: self._moments[metric].mean)
+        return self._pick(name, lambda average: average.mean)
 
     def __contains__(self, name: object) -> bool:
         """Return whether ``result[name]`` exists."""
@@ -80,7 +81,7 @@ class Means:
 
     def std(self, name: str) -> Any:
         """Return the standard deviation over users (ddof = 1), at ``"name@k"`` or of ``"name"``."""
-        return self._pick(name, lambda metric: self._moments[metric].std)
+        return self._pick(name, lambda average: average.std)
 
     def interval(self, name: str, level: float = 0.95) -> tuple[Any, Any]:
         """Return the ends of the normal confidence interval, mean ± z · std / √n.
@@ -102,7 +103,7 @@ class Means:
         if not 0 < level < 1:
             raise ValueError(f"level must be between 0 and 1, not {level!r}")
         z = NormalDist().inv_cdf((1 + level) / 2)
-        half = z * self._pick(name, lambda metric: self._moments[metric].error)
+        half = z * self._pick(name, lambda average: average.error)
         return self[name] - half, self[name] + half
 
     def per_user(self, name: str) -> Floats:
@@ -121,6 +122,7 @@ class Means:
             of_lists = self.lists.per_user(metric.name, self.users)
             return of_lists if k is None else of_lists[:, k - 1]
         hits, counted = hits_of(self, "it has no values per user")
+        hits = per_user.gains_of(hits, metric, self.terms.threshold_in_gains)
         if k is None:
             return per_user.curves(hits, counted, metric, self.terms.depth)
         return per_user.values(hits, counted, metric, k)
@@ -167,18 +169,54 @@ class Means:
         """Let ``sum(results)`` start from 0."""
         return self if isinstance(other, int) and other == 0 else NotImplemented
 
-    def _pick(self, name: str, curve_of: Callable[[str], Floats]) -> Any:
+    def _pick(self, name: str, curve_of: Callable[[Any], Floats]) -> Any:
         """Return the curve of ``"name"``, or its value at ``"name@k"``."""
         metric, k = self.terms.find(name)
-        curve = curve_of(metric.name)
-        return curve.copy() if k is None else float(curve[k - 1])
+        near = curve_of(self._moments[metric.name])
+        if isinstance(metric, ListMetric):  # below the lists it stays as it is
+            last = len(near) if k is None else min(k, len(near))
+            more = self.terms.depth - len(near)
+            return np.pad(near, (0, more), "edge") if k is None else float(near[last - 1])
+        if k is not None and k <= len(near):
+            return float(near[k - 1])
+        if len(near) == self.terms.depth:
+            return near.copy()
+        if k is not None:
+            return float(curve_of(self._average(metric, np.array([k])))[0])
+        curve = per_user.empty((self.terms.depth,))
+        curve[: len(near)] = near
+        for first in range(len(near), len(curve), per_user.PART):
+            part = slice(first, min(first + per_user.PART, len(curve)))
+            cuts = np.arange(part.start, part.stop) + 1
+            curve[part] = curve_of(self._average(metric, cuts))
+        return curve
+
+    def _average(self, metric: Metric, cuts: NDArray[np.int64]) -> Any:
+        """Return the average of a metric at some k's below the lists; from the hits if need be."""
+        kept = self.histograms
+        if metric.name in kept.gathered and self.hits is not None and self.counted is not None:
+            terms = self.terms
+            kept = histograms.count(
+                *(self.hits, self.counted, (metric,), cuts.tolist()),
+                pooled=terms.pooled,
+                weights=self.weights,
+                threshold_in_gains=terms.threshold_in_gains,
+            )
+        return kept.moments(metric, cuts)
+
+    @property
+    def _cuts(self) -> NDArray[np.int64]:
+        """Every k down to which the hits are counted: below it, an average costs its own time."""
+        return np.arange(1, min(self.terms.depth, self.histograms.depth) + 1)
 
     @cached_property
     def _moments(self) -> dict[str, Any]:
-        """The mean, std and error of every metric at every k, by name."""
+        """The mean, std and error of every metric at the k's of `_cuts`, by name."""
         of_lists = {} if self.lists is None else dict(self.lists.averages())
-        metrics = self.histograms.metrics
-        return {metric.name: self.histograms.moments(metric) for metric in metrics} | of_lists
+        own = {
+            one.name: self.histograms.moments(one, self._cuts) for one in self.histograms.metrics
+        }
+        return own | of_lists
 
 
 def hits_of(result: Means, so: str) -> tuple[Hits, NDArray[np.bool_]]:

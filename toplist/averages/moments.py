@@ -1,7 +1,7 @@
 """Averages over users that can be merged: means, standard deviations and standard errors."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -24,6 +24,10 @@ class Moments:
     weight2: float
     mean: Floats
     deviation: Floats
+
+    def at(self, columns: Any) -> "Moments":
+        """Return the same at some of the k's."""
+        return replace(self, mean=self.mean[columns], deviation=self.deviation[columns])
 
     @property
     def std(self) -> Floats:
@@ -86,6 +90,11 @@ class Pooled:
     xx: Floats
     xy: Floats
     yy: Floats
+
+    def at(self, columns: Any) -> "Pooled":
+        """Return the same at some of the k's."""
+        sums = (part[columns] for part in (self.x, self.y, self.xx, self.xy, self.yy))
+        return Pooled(self.n, *sums)
 
     @property
     def mean(self) -> Floats:

@@ -1,6 +1,8 @@
 """The values of each user: a metric at every k, or at one k."""
 
-from collections.abc import Callable
+import math
+import os
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,6 +15,12 @@ from toplist.metrics.definitions import COUNTS, Metric
 
 Floats = NDArray[np.float64]
 
+# Tables reach down to this rank even where every list is shorter: they cost little, and parts of
+# results whose longest lists differ have the same columns.
+FEW = 1024
+# Columns below every list that are written at a time.
+PART = 1 << 16
+
 
 def curves(
     hits: Hits,
@@ -22,13 +30,26 @@ def curves(
     n_threads: int | None = None,
 ) -> Floats:
     """Return one metric of every user at every k, (n_users, depth); NaN for users not counted."""
-    out = np.empty((len(hits), depth))
-    fill = filler(hits, counted, metric, depth)
-    work = hits.offsets + np.arange(len(hits.offsets)) * depth
-    for _ in parallel.run(
-        lambda lo, hi: fill(lo, hi, out[lo:hi]), parallel.bounds(work), n_threads
-    ):
+    out = empty((len(hits), depth))
+    near = reach(hits, depth)
+    fill = filler(hits, counted, metric, np.arange(1, near + 1))
+    work = hits.offsets + np.arange(len(hits.offsets)) * near
+
+    def write(lo: int, hi: int) -> None:
+        fill(lo, hi, out[lo:hi, :near])
+
+    def write_whole(lo: int, hi: int) -> None:
+        fill(lo, hi, out[lo:hi])
+
+    blocks = parallel.bounds(work)
+    for _ in parallel.run(write_whole if near == depth else write, blocks, n_threads):
         pass
+    for first in range(near, depth, PART):  # below every list, where only the divisor changes
+        last = min(first + PART, depth)
+        cuts = np.concatenate([np.arange(1, near + 1), np.arange(first + 1, last + 1)])
+        part = np.empty((len(hits), len(cuts)))
+        filler(hits, counted, metric, cuts)(0, len(hits), part)
+        out[:, first:last] = part[:, near:]
     return out
 
 
@@ -36,37 +57,77 @@ def values(hits: Hits, counted: NDArray[np.bool_], metric: Metric, k: int) -> Fl
     """Return one metric of every user at one k, (n_users,); NaN for users not counted."""
     from toplist.kernels import curves as kernels
 
+    out = np.empty(len(hits))
     if metric.graded and hits.graded:
-        fill = filler(hits, counted, metric, k)
-        out = np.empty(len(hits))
-        for lo, hi in parallel.bounds(np.arange(len(hits) + 1) * k):
-            block = np.empty((hi - lo, k))
+        cuts = cut_offs(hits, [k])
+        fill = filler(hits, counted, metric, cuts)
+        for lo, hi in parallel.bounds(np.arange(len(hits) + 1) * len(cuts)):
+            block = np.empty((hi - lo, len(cuts)))
             fill(lo, hi, block)
             out[lo:hi] = block[:, -1]
         return out
     rows = rows_of(hits, counted, metric.dividing.by_length, k)
-    divisors = metric.divisors(rows.n_relevant, rows.n_listed, k)[:, -1]
-    out = np.empty(len(hits))
+    divisors = metric.divisors(rows.n_relevant, rows.n_listed, np.array([k]))[:, 0]
     kernels.values(
         *(hits.offsets, hits.ranks, rows.of_user),
-        *(COUNTS.index(metric.counts), metric.discounts(k)),
+        *(COUNTS.index(metric.counts), metric.discounts(reach(hits, k))),
         *(divisors, out),
     )
     return out
 
 
+def gains_of(hits: Hits, metric: Metric, threshold_in_gains: bool) -> Hits:
+    """Return the hits that a metric reads: of all judged items, where gains ignore the threshold.
+
+    In trec_eval `relevant_from` decides what is relevant, and nDCG does not read it.
+    """
+    judged: Hits | None = getattr(hits, "judged", None)
+    return hits if judged is None or threshold_in_gains or not metric.graded else judged
+
+
+def reach(hits: Hits, k: int) -> int:
+    """Return down to which rank tables are kept: k, or where k is large, the longest list.
+
+    Below every list no rank holds a hit, and only the divisor of a metric changes with k. So cost
+    and memory follow the lists, not k.
+    """
+    return min(k, max(int(hits.n_listed.max(initial=0)), FEW))
+
+
+def cut_offs(hits: Hits, ks: Sequence[int]) -> NDArray[np.int64]:
+    """Return every k down to `reach`, and those of `ks` that are beyond."""
+    near = reach(hits, max(ks))
+    return np.array([*range(1, near + 1), *sorted(k for k in set(ks) if k > near)], np.int64)
+
+
+def empty(shape: tuple[int, ...]) -> Floats:
+    """Return room for an array; MemoryError that names its shape if it cannot fit."""
+    needed = 8.0 * math.prod(shape)
+    if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
+        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        if needed > memory:
+            raise MemoryError(
+                f"an array of shape {shape} needs {needed / 1e9:,.0f} GB, this machine has "
+                f"{memory / 1e9:,.0f}: ask for single values, such as per_user('ndcg@10')"
+            )
+    return np.empty(shape)
+
+
 def filler(
-    hits: Hits, counted: NDArray[np.bool_], metric: Metric, depth: int
+    hits: Hits, counted: NDArray[np.bool_], metric: Metric, cuts: NDArray[np.int64]
 ) -> Callable[[int, int, Floats], None]:
-    """Return a function that writes the curves of users ``lo..hi`` to an array (hi - lo, depth)."""
+    """Return a function that writes the curves of users ``lo..hi`` to an array (hi - lo, K).
+
+    `cuts` are the k's of the columns, as `cut_offs` returns them.
+    """
     from toplist.kernels import curves as kernels
 
-    rows = rows_of(hits, counted, metric.dividing.by_length, depth)
+    rows = rows_of(hits, counted, metric.dividing.by_length, int(cuts.max(initial=0)))
     code = COUNTS.index(metric.counts)
 
     if hits.gains is None or hits.ideal_gains is None or not metric.graded:
-        table = metric.divisors(rows.n_relevant, rows.n_listed, depth)
-        discounts = metric.discounts(depth)
+        table = metric.divisors(rows.n_relevant, rows.n_listed, cuts)
+        discounts = metric.discounts(len(cuts))
 
         def fill(lo: int, hi: int, out: Floats) -> None:
             offsets, ranks, _ = hits.block(lo, hi)
@@ -77,8 +138,8 @@ def filler(
     ideal_gains = hits.ideal_gains
     best = offsets_of(hits.n_relevant)
     ideal = metric.dividing.ideal
-    table = metric.table(rows.n_relevant, rows.n_listed, depth)
-    deepest = max(depth, int(table.max(initial=0))) if ideal else depth
+    table = metric.table(rows.n_relevant, rows.n_listed, cuts)
+    deepest = max(len(cuts), int(table.max(initial=0))) if ideal else len(cuts)
     discounts = metric.discounts(deepest)
 
     def fill_graded(lo: int, hi: int, out: Floats) -> None:
@@ -93,24 +154,24 @@ def filler(
 
 
 def divisor_filler(
-    hits: Hits, counted: NDArray[np.bool_], metric: Metric, depth: int
+    hits: Hits, counted: NDArray[np.bool_], metric: Metric, cuts: NDArray[np.int64]
 ) -> Callable[[int, int], Floats]:
-    """Return a function of ``lo, hi``: the divisors of these users at every k, (hi - lo, depth)."""
-    rows = rows_of(hits, counted, metric.dividing.by_length, depth)
+    """Return a function of ``lo, hi``: the divisors of these users at each k, (hi - lo, K)."""
+    rows = rows_of(hits, counted, metric.dividing.by_length, int(cuts.max(initial=0)))
     if not (metric.graded and hits.graded and metric.dividing.ideal):
-        table = metric.divisors(rows.n_relevant, rows.n_listed, depth)
+        table = metric.divisors(rows.n_relevant, rows.n_listed, cuts)
         table[np.isinf(table)] = 0.0
-        table = np.vstack([table, np.zeros(depth)])  # the last row is for users not counted, -1
+        table = np.vstack([table, np.zeros(len(cuts))])  # the last row is for users not counted, -1
         return lambda lo, hi: table[rows.of_user[lo:hi]]
-    places = metric.table(rows.n_relevant, rows.n_listed, depth).astype(np.int64)
-    places = np.vstack([places, np.zeros(depth, np.int64)])
+    places = metric.table(rows.n_relevant, rows.n_listed, cuts).astype(np.int64)
+    places = np.vstack([places, np.zeros(len(cuts), np.int64)])
     deepest = max(1, int(places.max(initial=0)))
     # an ideal list has its hits at the first ranks, best gains first
     best = offsets_of(hits.n_relevant)
     ranks = np.arange(best[-1]) - np.repeat(best[:-1], hits.n_relevant) + 1
     ideal = Hits(best, ranks, hits.n_relevant, hits.n_relevant, hits.ideal_gains, hits.ideal_gains)
     of_ones = np.concatenate([[0.0], np.cumsum(1.0 / metric.discounts(deepest))])
-    fill = filler(ideal, counted, replace(metric, divisor="1"), deepest)
+    fill = filler(ideal, counted, replace(metric, divisor="1"), np.arange(1, deepest + 1))
 
     def divisors(lo: int, hi: int) -> Floats:
         earned = np.zeros((hi - lo, deepest + 1))

@@ -1,9 +1,12 @@
 """What was asked for, and by which rules: entries of `metrics`, each with its k's."""
 
-from dataclasses import dataclass, fields
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
 
 from toplist.inputs.grades import Grading
 from toplist.metrics.beyond_accuracy import ListMetric
+from toplist.metrics.conventions import CONVENTIONS
 from toplist.metrics.definitions import Metric
 
 SAMPLERS = ("uniform", "popularity")
@@ -114,9 +117,19 @@ class Terms:
     sampled: Sampled | None = None
 
     @property
+    def threshold_in_gains(self) -> bool:
+        """Whether items below `relevant_from` gain nothing in graded metrics."""
+        return CONVENTIONS[self.convention].threshold_in_gains
+
+    @property
     def depth(self) -> int:
         """The largest k."""
         return max((k for entry in self.entries for k in entry.ks), default=0)
+
+    def whole(self, depth: int) -> Terms:
+        """Return the same with the whole list as the k of entries without one."""
+        entries = (one if one.ks else replace(one, ks=(max(depth, 1),)) for one in self.entries)
+        return replace(self, entries=tuple(entries))
 
     @property
     def ks(self) -> tuple[int, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from toplist.checks import choice, whole
@@ -36,7 +37,9 @@ def top_k_eval(
     padding: Any = None,
     relevant_from: float | None = None,
     gains: str = "linear",
-    columns: Mapping[str, str] | None = None,
+    ties: str = "order",
+    columns: Mapping[str, Any] | None = None,
+    users: Any = None,
     catalogue: Any = None,
     item_counts: Any = None,
     features: Any = None,
@@ -53,14 +56,15 @@ def top_k_eval(
         `toplist.match` for every form.
     ground_truths : relevant ids of the same users
         Sets, lists, or one bare id per user, in the same form.
-    k : int or several ints
-        Cut-offs. Omitted when every metric carries its own (``"ndcg@10"``).
+    k : int or several ints, optional
+        Cut-offs. None is the whole list: the length of the longest one. A metric may carry its own
+        (``"ndcg@10"``).
     metrics : names or Metric objects
         Names of `METRICS`: ``"ndcg"``, ``"ndcg@10"``, ``"rbp(p=0.5)"``, or a `Metric` of your own.
     convention : str
         A name in `CONVENTIONS`: whose divisors and policies.
-    weights : (n_users,) numbers or dict user -> number, optional
-        How much each user counts, 0 or more: means are Σwx / Σw.
+    weights : (n_users,) numbers, dict user -> number or pandas Series by user, optional
+        How much each user counts, 0 or more: means are Σwx / Σw. What has keys is matched by key.
     aggregate : {"mean", "pooled"}, optional
         The mean of the users' values; or the ratio of sums, Σ numerators / Σ divisors over
         users, which has no std. Default: the convention's.
@@ -78,8 +82,15 @@ def top_k_eval(
     gains : {"linear", "exponential"}
         Where the ground truth has grades: the gain of a hit is its grade, or 2^grade - 1, in cg,
         dcg and ndcg.
+    ties : {"order", "item", "item_desc"}
+        Where scores rank the items: equal scores keep their order, or go by item id, ascending or
+        descending (trec_eval's).
     columns : mapping, optional
-        Of tables: their own names of user_id, item_id, rank, score and relevance.
+        Of tables: their own names of user_id, item_id, rank, score and relevance; for each side,
+        ``{"ranks": {...}, "ground_truths": {...}}``.
+    users : sequence, optional
+        The users' keys, one per row, where the lists have none (lists by position, arrays,
+        `Lists`, `Hits`): weights, labels and merging then go by key.
     catalogue : int or ids, optional
         All items, as in `toplist.beyond.exposure`, for the metrics item_coverage and gini.
     item_counts : dict item -> number, or array, optional
@@ -120,7 +131,8 @@ def top_k_eval(
     2 of 2 users evaluated
     """
     plan = plan_of(metrics, k, convention, weights, aggregate, empty, missing)
-    joining = Joining(duplicates, padding, relevant_from, gains, columns, n_threads)
+    options = duplicates, padding, relevant_from, gains, columns, n_threads
+    joining = Joining(*options, ties, users)
     known = Known(catalogue, item_counts, features, unknown, *joining.reading)
     return evaluate(plan, ranks, ground_truths, joining, known)
 
@@ -131,18 +143,25 @@ def evaluate(plan: Plan, ranks: Any, truths: Any, joining: Joining, known: Known
         choice("duplicates", joining.duplicates, DUPLICATES)
         ranks = read_once(ranks, plan.depth, joining.columns)
     hits, _ = hits_of(ranks, truths, plan.depth, joining)
-    lists = lists_of(plan, ranks, known)
+    lists = lists_of(plan, ranks, known, hits.k)
     return plan.result(hits, joining.n_threads, lists)
 
 
-def lists_of(plan: Plan, ranks: Any, known: Known) -> ListResult | None:
-    """Evaluate the metrics of the lists themselves, where some are asked for."""
+def lists_of(plan: Plan, ranks: Any, known: Known, longest: int | None = None) -> ListResult | None:
+    """Evaluate the metrics of the lists themselves, where some are asked for.
+
+    `longest` is the length of the longest list, which is their k where the plan has none.
+    """
     choice("unknown", known.unknown, UNKNOWN)
     if not plan.list_metrics:
         return None
     from toplist.beyond.results import evaluate_lists  # a third of the import of toplist
 
-    return evaluate_lists(plan.list_metrics, ranks, plan.depth, known)
+    depth = longest if plan.depth is None else plan.depth
+    if depth is None:
+        names = ", ".join(metric.name for metric in plan.list_metrics)
+        raise ValueError(f"{names}: lists that come in parts need a k, the whole list is not known")
+    return evaluate_lists(plan.list_metrics, ranks, depth, known)
 
 
 def hits_of(ranks: Any, truths: Any, depth: int | None, joining: Joining) -> tuple[Hits, bool]:
@@ -154,7 +173,7 @@ def hits_of(ranks: Any, truths: Any, depth: int | None, joining: Joining) -> tup
     given = [
         name
         for name, value in joining._asdict().items()
-        if name != "n_threads" and value != Joining._field_defaults[name]
+        if name not in ("n_threads", "users") and value != Joining._field_defaults[name]
     ]
     if given:
         raise TypeError(f"ranks is a Hits, joined already: give {', '.join(given)} to match()")
@@ -163,7 +182,16 @@ def hits_of(ranks: Any, truths: Any, depth: int | None, joining: Joining) -> tup
             f"k={depth} is deeper than the lists of this Hits were read, k={ranks.k}: "
             f"match(..., k={depth}) reads deeper"
         )
-    return ranks, False
+    return _with_users(ranks, joining.users), False
+
+
+def _with_users(hits: Hits, users: Any) -> Hits:
+    """Return hits whose rows have keys."""
+    if users is None:
+        return hits
+    if hits.users is not None:
+        raise TypeError("ranks is a Hits that has its users by key: it takes no users")
+    return replace(hits, users=list(users))
 
 
 def conformance(ranks: Any, ground_truths: Any, k: int) -> dict[str, dict[str, float]]:

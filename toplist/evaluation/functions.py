@@ -35,7 +35,7 @@ convention : str
     A name in `CONVENTIONS`: whose divisor and policies.
 divisor : str or callable, optional
     A name in `DIVISORS`, or a function ``f(k, R, n)``, in place of the convention's.
-empty, missing, duplicates, padding, relevant_from, gains, columns, n_threads
+empty, missing, duplicates, padding, relevant_from, gains, ties, columns, n_threads
     As in `toplist.top_k_eval`. Users left out have NaN.
 
 Returns
@@ -74,7 +74,8 @@ def _curves(
     padding: Any = None,
     relevant_from: float | None = None,
     gains: str = "linear",
-    columns: Mapping[str, str] | None = None,
+    ties: str = "order",
+    columns: Mapping[str, Any] | None = None,
     n_threads: int | None = None,
 ) -> NDArray[np.float64]:
     """Return a metric of the convention at every k: (K,) for one user, (n_users, K) for many."""
@@ -83,9 +84,10 @@ def _curves(
     if divisor is not None:
         metric = replace(metric, divisor=divisor)
     depth = None if k is None else whole(k, "k")
-    joining = Joining(duplicates, padding, relevant_from, gains, columns, n_threads)
+    joining = Joining(duplicates, padding, relevant_from, gains, columns, n_threads, ties)
     hits, single = hits_of(ranks, ground_truths, depth, joining)
     counted = counted_users(hits, rules)
+    hits = per_user.gains_of(hits, metric, rules.threshold_in_gains)
     out = per_user.curves(hits, counted, metric, depth or hits.k, n_threads)
     return out[0] if single else out
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from toplist.beyond.results import ListResult
 
 AGGREGATES = ("mean", "pooled")
+# Squares of weights, summed over users, stay finite up to here.
+LARGEST = 1e100
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,9 +38,10 @@ class Plan:
     weights: Any = None
 
     @property
-    def depth(self) -> int:
-        """The largest k."""
-        return max(k for entry in self.entries for k in entry.ks)
+    def depth(self) -> int | None:
+        """The largest k; None where lists are read whole."""
+        ks = [entry.ks for entry in self.entries]
+        return max(k for some in ks for k in some) if all(ks) else None
 
     @property
     def list_metrics(self) -> tuple[ListMetric, ...]:
@@ -54,14 +57,17 @@ class Plan:
         counted = counted_users(hits, rules)
         policies = rules.name, rules.empty, rules.missing
         terms = Terms(self.entries, *policies, hits.grading, self.pooled, weighted)
+        if self.depth is None:
+            terms = terms.whole(hits.k)
         weights = _weights(self.weights, hits) if weighted else None
         found = histograms.count(
             hits,
             counted,
             tuple(terms.metrics.values()),
-            self.depth,
+            terms.ks,
             pooled=self.pooled,
             weights=weights,
+            threshold_in_gains=rules.threshold_in_gains,
             n_threads=n_threads,
         )
         n_missing = int(np.sum((hits.n_relevant > 0) & (hits.n_listed == 0)))
@@ -98,22 +104,31 @@ def _pooled(
 
 def _weights(weights: Any, hits: Hits) -> NDArray[np.float64]:
     """Return one weight per row."""
-    if isinstance(weights, Mapping):
-        users = range(len(hits)) if hits.users is None else hits.users
-        absent = [user for user in users if user not in weights]
+    from toplist.inputs.user_values import values_by_user  # imported late: few give weights
+
+    values: Any = weights
+    if not (isinstance(weights, np.ndarray) and len(weights) == len(hits)):  # no Python objects
+        values, _ = values_by_user(weights, hits.users, len(hits), "weights")
+        absent = [row for row, value in enumerate(values) if value is None]
         if absent:
-            raise ValueError(f"weights has no entry for user {absent[0]!r} ({len(absent):,} such)")
-        weights = [weights[user] for user in users]
+            user = name_user(hits.users, absent[0])
+            raise ValueError(f"weights has no entry for {user} ({len(absent):,} such)")
     try:
-        found = np.asarray(weights, np.float64)
+        found = np.asarray(values, np.float64)
     except (TypeError, ValueError):
         raise ValueError("weights must be numbers, one per user") from None
     if found.shape != (len(hits),):
         raise ValueError(f"weights has shape {found.shape}: one per user is needed, {len(hits)}")
-    bad = np.flatnonzero(~((found >= 0) & (found < np.inf)))
+    bad = np.flatnonzero(~((found >= 0) & (found <= LARGEST)))
     if len(bad):
         raise ValueError(
-            f"{name_user(hits.users, int(bad[0]))} has weight {found[bad[0]]}: 0 or more is needed"
+            f"{name_user(hits.users, int(bad[0]))} has weight {found[bad[0]]:g}: a number from 0 "
+            f"to {LARGEST:g} is needed"
+        )
+    small = found[found > 0]
+    if len(small) and small.max() < 1 / LARGEST:
+        raise ValueError(
+            f"the largest weight is {small.max():g}: give larger ones, they are relative"
         )
     return found
 
@@ -149,10 +164,6 @@ def entries_of(
     entries = []
     for spec in asked:
         metric, own = _parse(spec, rules)
-        if own is None and not ks:
-            raise ValueError(f"k is missing: give k=10, or metrics such as '{metric.name}@10'")
-        if own is not None and ks:
-            raise ValueError(f"k is given twice: by k={k!r} and by the metric {spec!r}")
         entries.append(Entry(metric, (own,) if own else ks, scalar))
     _refuse_twins(entries)
     return tuple(entries)

