@@ -1,14 +1,16 @@
 """Integers to numbers by a hash table, and rows of long tables put in lists."""
 
 import numpy as np
+from numba import types
+from numba.extending import overload
 
 from toplist.kernels import kernel
-from toplist.kernels.hashing import GOLDEN
+from toplist.kernels.hashing import GOLDEN, most_probes
 
 
 @kernel
 def number(codes: np.int64, table, known, n_known, rows):
-    """Fill `rows` with the number of each code, in order of appearance; return how many are known.
+    """Fill `rows` with the number of each code, in order of appearance.
 
     Parameters
     ----------
@@ -17,9 +19,15 @@ def number(codes: np.int64, table, known, n_known, rows):
         Open addressing: numbers of the known codes.
     known : int64, written
         The codes by number; `n_known` of them are there on entry.
+
+    Returns
+    -------
+    int
+        How many are known; or -1, given up, where so many codes share places of the table that it
+        would take too long. The first `n_known` codes stay what they were, the table does not.
     """
     shift, last = _shift(table), np.uint64(len(table) - 1)
-    previous = -1
+    previous, probes, most = -1, 0, most_probes(len(codes))
     for i in range(len(codes)):
         code = codes[i]
         if previous >= 0 and known[previous] == code:  # a table sorted by user
@@ -28,6 +36,9 @@ def number(codes: np.int64, table, known, n_known, rows):
         slot = (np.uint64(code) * GOLDEN) >> shift
         while table[slot] >= 0 and known[table[slot]] != code:
             slot = (slot + np.uint64(1)) & last
+            probes += 1
+            if probes > most:
+                return -1
         if table[slot] < 0:
             table[slot] = n_known
             known[n_known] = code
@@ -41,14 +52,20 @@ def number(codes: np.int64, table, known, n_known, rows):
 def find(codes: np.int64, table: np.int64, known: np.int64, out):
     """Fill `out` with the number of each code, -1 for codes that have none.
 
-    `table` and `known` are as `number` leaves them.
+    `table` and `known` are as `number` leaves them. Return whether it was done: not where so many
+    codes share places of the table that it would take too long.
     """
     shift, last = _shift(table), np.uint64(len(table) - 1)
+    probes, most = 0, most_probes(len(codes))
     for i in range(len(codes)):
         slot = (np.uint64(codes[i]) * GOLDEN) >> shift
         while table[slot] >= 0 and known[table[slot]] != codes[i]:
             slot = (slot + np.uint64(1)) & last
+            probes += 1
+            if probes > most:
+                return False
         out[i] = table[slot]
+    return True
 
 
 @kernel
@@ -107,10 +124,10 @@ def place_by_rank(rows: np.int64, ranks: np.int64, items: np.int64, offsets: np.
 
 
 @kernel
-def place_in_order(rows: np.int64, items: np.int64, values: np.float64, ends, out, values_out):
+def place_in_order(rows: np.int64, items: np.int64, values: np.generic, ends, out, values_out):
     """Append each item, and its value if there are values, to the list of its row.
 
-    `ends` holds where the lists start, and on return where they end.
+    The values are float64 or int64. `ends` holds where the lists start, and on return where they end.
     """
     for i in range(len(rows)):
         row = rows[i]
@@ -121,8 +138,11 @@ def place_in_order(rows: np.int64, items: np.int64, values: np.float64, ends, ou
 
 
 @kernel
-def scores_in_order(scores: np.float64, offsets: np.int64):
-    """Return whether the scores of every list never rise; a NaN is out of order."""
+def scores_in_order(scores: np.generic, offsets: np.int64):
+    """Return whether the scores of every list never rise; a NaN is out of order.
+
+    Scores are float64 or int64 (`toplist.kernels.scores.comparable`).
+    """
     wrong = 0
     for row in range(len(offsets) - 1):
         start, end = offsets[row], offsets[row + 1]
@@ -133,9 +153,23 @@ def scores_in_order(scores: np.float64, offsets: np.int64):
     return wrong == 0
 
 
+def _negated(scores):  # compiled for each type as `_negate` says
+    raise NotImplementedError
+
+
+@overload(_negated)
+def _negate(scores):
+    """Return the scores in reverse order: ~score of integers, of which the least has no negative."""
+    if isinstance(scores.dtype, types.Integer):
+        return lambda scores: ~scores
+    return lambda scores: -scores
+
+
 @kernel
-def sort_by_score(offsets: np.int64, scores: np.float64, items):
+def sort_by_score(offsets: np.int64, scores: np.generic, items):
     """Order every list by score, highest first; equal scores keep their order.
+
+    Scores are float64 or int64 (`toplist.kernels.scores.comparable`).
 
     Returns
     -------
@@ -150,6 +184,6 @@ def sort_by_score(offsets: np.int64, scores: np.float64, items):
                 return i
             falling &= i == start or scores[i] <= scores[i - 1]
         if not falling:
-            order = np.argsort(-scores[start:end], kind="mergesort")
+            order = np.argsort(_negated(scores[start:end]), kind="mergesort")
             items[start:end] = items[start:end][order]
     return -1

@@ -1,4 +1,4 @@
-"""Hashes of 64-bit words: the golden constant, and splitmix64."""
+"""Hashes of 64-bit words: the golden constant, splitmix64, and how long a table is probed."""
 
 import numpy as np
 
@@ -6,6 +6,16 @@ from toplist.kernels import kernel
 
 # 2^64 / golden ratio (Knuth, TAOCP 3, 6.4): the top bits of id * GOLDEN spread any ids evenly.
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+# Ids chosen to share places in a table would make its use quadratic. So probes are counted, and
+# after this many per entry the work is done again by sorting. Other ids need fewer than one.
+PROBES = 4
+FREE_PROBES = 64
+
+
+@kernel
+def most_probes(n):
+    """Return how many places beyond the first may be looked at for n entries."""
+    return PROBES * n + FREE_PROBES
 
 
 @kernel

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist.kernels import kernel
-from toplist.kernels.hashing import GOLDEN
+from toplist.kernels.hashing import GOLDEN, most_probes
 
 # 4,096 slots of two bytes fit in the first-level cache together with the ids that are read.
 SLOT_BITS = 12
@@ -100,19 +100,26 @@ def join(
         n_relevant[u] = _enter(truth, shift, slots, chain)
         if distinct and _repeats(listed, hashes, places, suspects, table):
             return u
-        n_candidates = _sweep(listed, shift, slots, candidates)
-        n = 0
+        n, probes = 0, 0 if n_relevant[u] >= 0 else most_probes(len(listed)) + 1
+        n_candidates = _sweep(listed, shift, slots, candidates) if probes == 0 else 0
         for c in range(n_candidates):
             i = candidates[c]
             t = np.int64(slots[(np.uint64(listed[i]) * GOLDEN) >> shift]) - 1
             while t >= 0 and truth[t] != listed[i]:
                 t = chain[t]
+                probes += 1
             if t >= 0 and finder[t] != u:  # relevant, and no copy of an earlier hit
                 finder[t] = u
                 ranks[total + n] = i + 1
                 if len(gains):
                     hit_gains[total + n] = gains[truth_offsets[u] - truth_offsets[0] + t]
                 n += 1
+            if probes > most_probes(len(listed)):
+                break
+        if probes > most_probes(len(listed)):
+            n, n_relevant[u] = _join_sorted(listed, truth, finder, u, candidates, ranks[total:])
+            for j in range(n if len(gains) else 0):
+                hit_gains[total + j] = gains[truth_offsets[u] - truth_offsets[0] + candidates[j]]
         n_hits[u] = n
         total += n
         for t in range(len(truth)):
@@ -122,18 +129,48 @@ def join(
 
 @kernel
 def _enter(truth, shift, slots, chain):
-    """Enter the distinct ids of `truth` into the slots, chained; return their number."""
-    n_distinct = 0
+    """Enter the distinct ids of `truth` into the slots, chained; return their number.
+
+    Or -1, given up, where so many ids share slots that it would take too long.
+    """
+    n_distinct, probes = 0, 0
     for t in range(np.uint64(len(truth))):
         slot = (np.uint64(truth[t]) * GOLDEN) >> shift
         other = np.int64(slots[slot]) - 1
         chain[t] = other
         while other >= 0 and truth[other] != truth[t]:
             other = chain[other]
+            probes += 1
         if other < 0:
             slots[slot] = t + 1
             n_distinct += 1
+        if probes > most_probes(len(truth)):
+            return -1
     return n_distinct
+
+
+@kernel
+def _join_sorted(listed, truth, finder, u, found, ranks):
+    """Join the ids of one user without a table, by sorting the truth.
+
+    Returns
+    -------
+    int, int
+        Number of hits, whose `ranks` are written, and the positions of their relevant ids in
+        `truth` to `found`; number of distinct relevant ids.
+    """
+    order = np.argsort(truth, kind="mergesort")  # of equal ids the first comes first
+    ids, n_distinct, n = truth[order], 0, 0
+    for s in range(len(ids)):
+        finder[order[s]] = -1
+        n_distinct += s == 0 or ids[s] != ids[s - 1]
+    for i in range(len(listed)):
+        s = np.searchsorted(ids, listed[i])
+        if s < len(ids) and ids[s] == listed[i] and finder[order[s]] != u:
+            finder[order[s]] = u
+            found[n], ranks[n] = order[s], i + 1
+            n += 1
+    return n, n_distinct
 
 
 @kernel
@@ -189,8 +226,11 @@ def _repeats(listed, hashes, places, suspects, table):
 
 @kernel
 def _repeats_hashed(listed, table):
-    """Return whether an id is in the list twice, by open addressing."""
-    bits = 1
+    """Return whether an id is in the list twice, by open addressing, or by sorting.
+
+    It sorts where so many ids share places that probing would take too long.
+    """
+    bits, probes = 1, 0
     while 1 << bits <= len(listed):
         bits += 1
     bits += 1
@@ -203,8 +243,20 @@ def _repeats_hashed(listed, table):
             if listed[table[slot]] == listed[i]:
                 return True
             slot = (slot + np.uint64(1)) & last
+            probes += 1
+        if probes > most_probes(len(listed)):
+            return _repeats_sorted(listed)
         table[slot] = i
     return False
+
+
+@kernel
+def _repeats_sorted(listed):
+    """Return whether an id is in the list twice, by sorting."""
+    ids, same = np.sort(listed), False
+    for i in range(1, len(ids)):
+        same |= ids[i] == ids[i - 1]
+    return same
 
 
 @kernel

@@ -3,7 +3,7 @@
 import numpy as np
 
 from toplist.kernels import kernel
-from toplist.kernels.hashing import GOLDEN
+from toplist.kernels.hashing import GOLDEN, most_probes
 
 
 @kernel
@@ -66,9 +66,11 @@ def number_strings(
     -------
     int, int
         The string at which it stopped because the table is half full, else the number of
-        strings; and the number of known strings.
+        strings; or -1, given up, where so many strings share places of the table, or even hashes,
+        that it would take too long. And the number of known strings.
     """
     last = np.uint64(len(table) - 1)
+    probes, most = 0, most_probes(len(starts) - begin)
     for i in range(begin, len(starts)):
         if i > 0 and equal(text, starts[i], ends[i], starts[i - 1], ends[i - 1]):
             codes[i] = codes[i - 1]  # a table sorted by user
@@ -78,9 +80,14 @@ def number_strings(
         while table[slot] >= 0:
             known = table[slot]
             one = first[known]
-            if hashes[known] == hashed and equal(text, starts[i], ends[i], starts[one], ends[one]):
-                break
+            if hashes[known] == hashed:
+                if equal(text, starts[i], ends[i], starts[one], ends[one]):
+                    break
+                probes += (ends[i] - starts[i]) >> 3  # all words may have been compared
             slot = (slot + np.uint64(1)) & last
+            probes += 1
+            if probes > most:
+                return -1, n_known
         if table[slot] < 0:
             if 2 * n_known >= len(table):
                 return i, n_known
@@ -94,10 +101,18 @@ def number_strings(
 
 @kernel
 def place_hashes(hashes: np.uint64, table):
-    """Put the numbers of distinct strings into an empty table, by their hashes."""
+    """Put the numbers of distinct strings into an empty table, by their hashes.
+
+    Return whether it was done: not where so many share places that it would take too long.
+    """
     last = np.uint64(len(table) - 1)
+    probes, most = 0, most_probes(len(hashes))
     for known in range(len(hashes)):
         slot = hashes[known] & last
         while table[slot] >= 0:
             slot = (slot + np.uint64(1)) & last
+            probes += 1
+            if probes > most:
+                return False
         table[slot] = known
+    return True
