@@ -1,12 +1,44 @@
 """Checks of single arguments, and errors that keep the keywords they name."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
 
 E = TypeVar("E", bound=Exception)
+T = TypeVar("T")
+
+
+class cached(Generic[T]):  # noqa: N801 (a decorator, as property is)
+    """A property that is computed once per object, and kept in its ``__dict__``.
+
+    `functools.cached_property` of Python 3.11 computes under one lock for all objects: a child
+    that is forked meanwhile waits for it forever. Without a lock, two threads may both compute the
+    value, and use the one that is kept first.
+
+    Examples
+    --------
+    >>> class Squares:
+    ...     @cached
+    ...     def total(self):
+    ...         print("adding up")
+    ...         return sum(i * i for i in range(10))
+    >>> squares = Squares()
+    >>> squares.total, squares.total
+    adding up
+    (285, 285)
+    """
+
+    def __init__(self, function: Callable[[Any], T]) -> None:
+        self.function, self.__doc__ = function, function.__doc__
+
+    def __get__(self, instance: Any, owner: Any) -> T:
+        """Compute the value and keep it; from then on Python finds it in the object itself."""
+        if instance is None:
+            return self  # type: ignore[return-value]
+        value: T = vars(instance).setdefault(self.function.__name__, self.function(instance))
+        return value
 
 
 def whole(value: Any, name: str) -> int:

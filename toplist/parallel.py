@@ -5,19 +5,28 @@ for any number. The pool is made for one call (0.1 ms): one kept between calls w
 child.
 """
 
+from __future__ import annotations
+
 import os
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import pairwise
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor, Future
 
 T = TypeVar("T")
 
 # 2^20 ids are 8 MB, a millisecond or two of work: 2^18 took 1.2 x as long in all (starting a block
 # costs some 50 microseconds), 2^22 1.1 x (too few blocks to share evenly).
 BLOCK = 1 << 20
+# Blocks per thread that wait or run ahead of the one that is used.
+AHEAD = 8
 
 
 def bounds(work: NDArray[np.int64], size: int = BLOCK) -> list[tuple[int, int]]:
@@ -61,10 +70,8 @@ def run(
         for block in blocks:
             yield function(*block)
         return
-    from concurrent.futures import ThreadPoolExecutor  # a tenth of the import of toplist
-
-    with ThreadPoolExecutor(workers) as pool:
-        yield from pool.map(function, *zip(*blocks, strict=True))
+    calls = (partial(function, *block) for block in blocks)
+    yield from _in_order(calls, workers, AHEAD * workers)
 
 
 def ahead(function: Callable[[int], T], steps: Iterable[int], n_threads: int | None) -> Iterator[T]:
@@ -72,16 +79,53 @@ def ahead(function: Callable[[int], T], steps: Iterable[int], n_threads: int | N
     if (available_cpus() if n_threads is None else n_threads) == 1:
         yield from map(function, steps)
         return
-    from concurrent.futures import ThreadPoolExecutor
+    yield from _in_order((partial(function, step) for step in steps), 1, 1)
 
-    with ThreadPoolExecutor(1) as pool:
-        following = None
-        for step in steps:
-            ready, following = following, pool.submit(function, step)
-            if ready is not None:
-                yield ready.result()
-        if following is not None:
-            yield following.result()
+
+def _in_order(calls: Iterable[Callable[[], T]], workers: int, most: int) -> Iterator[T]:
+    """Yield what the calls return, in their order; up to `most` calls wait or run ahead.
+
+    So where an error or Ctrl-C ends the work, hardly any of it is left, even if the caller keeps
+    this generator alive (a traceback does).
+    """
+    from concurrent.futures import ThreadPoolExecutor  # a tenth of the import of toplist
+
+    pool = ThreadPoolExecutor(workers)
+    waiting: deque[Callable[[], T]] = deque()
+    wait = True
+    try:
+        for call in calls:
+            waiting.append(_submit(pool, call))
+            if len(waiting) > most:
+                yield waiting.popleft()()
+        while waiting:
+            yield waiting.popleft()()
+    except KeyboardInterrupt:
+        wait = False
+        raise
+    finally:
+        pool.shutdown(wait, cancel_futures=True)
+
+
+def _submit(pool: Executor, call: Callable[[], T]) -> Callable[[], T]:
+    """Start a call in the pool; return how to get its result: here, if no thread can be started."""
+    from concurrent.futures import Future
+
+    task: Future[T] = Future()
+    try:
+        pool.submit(_perform, task, call)
+    except RuntimeError:  # can't start new thread; one that was started before may still do it
+        if task.cancel():
+            return call
+    return task.result
+
+
+def _perform(task: Future[T], call: Callable[[], T]) -> None:
+    if task.set_running_or_notify_cancel():
+        try:
+            task.set_result(call())
+        except BaseException as error:
+            task.set_exception(error)
 
 
 def available_cpus() -> int:

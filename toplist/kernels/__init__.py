@@ -12,11 +12,17 @@ in the formulas; positions in arrays from 0.
 """
 
 import functools
+from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import numba
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+# Rows in one call of a kernel that would take all users: at most a second of work, since Ctrl-C is
+# heard between calls only.
+STEP = 1 << 22
 
 
 class Kernel:
@@ -62,3 +68,17 @@ def _readonly(array: ArrayLike, dtype: DTypeLike) -> NDArray[Any]:
     view = np.ascontiguousarray(array, dtype).view()
     view.flags.writeable = False
     return view
+
+
+def steps(offsets: ArrayLike) -> Iterator[tuple[int, int]]:
+    """Yield (first user, user after the last) of parts with about `STEP` rows.
+
+    Examples
+    --------
+    >>> list(steps([0, 3, 3 + STEP, 5 + STEP, 6 + STEP]))
+    [(0, 2), (2, 4)]
+    """
+    ends = np.asarray(offsets)
+    marks = np.arange(ends[0] + STEP, ends[-1], STEP)
+    edges = {0, *np.searchsorted(ends, marks).tolist(), len(ends) - 1}
+    yield from pairwise(sorted(edges))

@@ -1,10 +1,12 @@
 """Integers to numbers by a hash table, and rows of long tables put in lists."""
 
+from typing import Any
+
 import numpy as np
 from numba import types
 from numba.extending import overload
 
-from toplist.kernels import kernel
+from toplist.kernels import kernel, steps
 from toplist.kernels.hashing import GOLDEN, most_probes
 
 
@@ -127,7 +129,7 @@ def place_by_rank(rows: np.int64, ranks: np.int64, items: np.int64, offsets: np.
 def place_in_order(rows: np.int64, items: np.int64, values: np.generic, ends, out, values_out):
     """Append each item, and its value if there are values, to the list of its row.
 
-    The values are float64 or int64. `ends` holds where the lists start, and on return where they end.
+    The values are float64 or int64. `ends` holds where the lists start, on return where they end.
     """
     for i in range(len(rows)):
         row = rows[i]
@@ -159,14 +161,13 @@ def _negated(scores):  # compiled for each type as `_negate` says
 
 @overload(_negated)
 def _negate(scores):
-    """Return the scores in reverse order: ~score of integers, of which the least has no negative."""
+    """Negate scores, to sort them falling; ~score of integers, whose least has no negative."""
     if isinstance(scores.dtype, types.Integer):
         return lambda scores: ~scores
     return lambda scores: -scores
 
 
-@kernel
-def sort_by_score(offsets: np.int64, scores: np.generic, items):
+def sort_by_score(offsets: Any, scores: Any, items: Any) -> int:
     """Order every list by score, highest first; equal scores keep their order.
 
     Scores are float64 or int64 (`toplist.kernels.scores.comparable`).
@@ -176,6 +177,15 @@ def sort_by_score(offsets: np.int64, scores: np.generic, items):
     int
         The position of the first NaN, or -1.
     """
+    for lo, hi in steps(offsets):
+        at = int(_sort_by_score(offsets[lo : hi + 1], scores, items))
+        if at >= 0:
+            return at
+    return -1
+
+
+@kernel
+def _sort_by_score(offsets: np.int64, scores: np.generic, items):
     for row in range(len(offsets) - 1):
         start, end = offsets[row], offsets[row + 1]
         falling = True

@@ -8,6 +8,9 @@ from toplist.kernels.hashing import mix
 # Draws per wanted item; after them the rest is drawn in one pass (`_finish`). Where few items are
 # left, or few have nearly all the weight, drawing again and again would not end.
 PATIENCE = 16
+# Items looked at by `_finish` in one call: a second of work, since Ctrl-C is heard between calls.
+MOST_ITEMS = 1 << 23
+TINY = np.finfo(np.float64).tiny
 
 
 @kernel
@@ -17,6 +20,7 @@ def draw(
     held: np.int64,
     excluded: np.int64,
     offsets: np.int64,
+    weights: np.float64,
     cumulative: np.float64,
     banned,
     times,
@@ -33,8 +37,8 @@ def draw(
         The held-out items, never drawn.
     excluded, offsets : int64
         User u never draws ``excluded[offsets[u] - offsets[0] : ...]``.
-    cumulative : float64 (n_items,)
-        Weights, added up.
+    weights, cumulative : float64 (n_items,)
+        Weights; and added up, all times a power of two where the sum would overflow.
     banned : uint8 (n_items,), zeros
         Room to mark items; zeros again on return.
     times : float64 (n_items,)
@@ -43,11 +47,12 @@ def draw(
 
     Returns
     -------
-    int
-        The first user with fewer than n items of positive weight to draw, or -1.
+    int, bool
+        The number of users who are done, fewer than all where it takes long; and whether the next
+        one has fewer than n items of positive weight to draw.
     """
     n_items, n = len(cumulative), out.shape[1]
-    total = cumulative[-1]
+    total, looked_at = cumulative[-1], 0
     for u in range(len(keys)):
         key = mix(seed ^ mix(keys[u]))
         first, last = offsets[u] - offsets[0], offsets[u + 1] - offsets[0]
@@ -63,36 +68,50 @@ def draw(
                 out[u, found] = item
                 found += 1
         if found < n:
-            found = _finish(key, counter, cumulative, banned, times, out[u], found)
+            found = _finish(key, counter, weights, banned, times, out[u], found)
+            looked_at += n_items
         for e in range(first, last):
             banned[excluded[e]] = 0
         banned[held[u]] = 0
         for i in range(found):
             banned[out[u, i]] = 0
         if found < n:
-            return u
-    return -1
+            return u, True
+        if looked_at > MOST_ITEMS:
+            return u + 1, False
+    return len(keys), False
 
 
 @kernel
-def _finish(key, counter, cumulative, banned, times, out, found):
+def _finish(key, counter, weights, banned, times, out, found):
     """Draw the rest in one pass; return the number of all items drawn.
 
     Every item gets an exponential waiting time with its weight as rate. In order of these times
     the items are as if drawn one by one in proportion to weight (Efraimidis and Spirakis 2006).
+    Times too long or too short for a float64 are compared by their logarithms.
     """
-    for item in range(len(cumulative)):
-        weight = cumulative[item] - (cumulative[item - 1] if item else 0.0)
+    extreme = False
+    for item in range(len(weights)):
         times[item] = np.inf
-        if weight > 0 and not banned[item]:
-            draw = _uniform(key, counter + np.uint64(item))
-            times[item] = -np.log1p(-draw) / weight
+        if weights[item] > 0 and not banned[item]:
+            times[item] = _exponential(key, counter + np.uint64(item)) / weights[item]
+            extreme |= not TINY <= times[item] < np.inf
+    for item in range(len(weights) if extreme else 0):
+        if weights[item] > 0 and not banned[item]:
+            time = _exponential(key, counter + np.uint64(item))
+            times[item] = np.log(time) - np.log(weights[item])
     for item in np.argsort(times, kind="mergesort"):
         if found == len(out) or times[item] == np.inf:
             break
         out[found] = item
         found += 1
     return found
+
+
+@kernel
+def _exponential(key, counter):
+    """Return a waiting time of rate 1."""
+    return -np.log1p(-_uniform(key, counter))
 
 
 @kernel

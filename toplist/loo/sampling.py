@@ -86,7 +86,11 @@ def negatives(
     n_users = len(np.asarray(held_out))
     held = columns_of(held_out, n_users, n_items)
     excluded = columns_to_leave_out(exclude, n_users, n_items)
-    cumulative = np.cumsum(_weights(popularity, n_items))
+    weights = _weights(popularity, n_items)
+    with np.errstate(over="ignore"):
+        cumulative = np.cumsum(weights)
+    if cumulative[-1] == np.inf:  # a power of two changes no share
+        cumulative = np.cumsum(np.ldexp(weights, -np.frexp(weights.max())[1]))
     if users is not None and len(users) != n_users:
         raise ValueError(f"{len(users)} users for {n_users} held-out items")
     keys = hashing.keys_of(np.arange(n_users) if users is None else users)
@@ -95,11 +99,16 @@ def negatives(
     def block(lo: int, hi: int) -> None:
         items, offsets, _ = excluded.block(lo, hi)
         room = np.zeros(n_items, np.uint8), np.empty(n_items)
-        user = sampling.draw(
-            keys[lo:hi], word, held[lo:hi], items, offsets, cumulative, *room, out[lo:hi]
-        )
-        if user >= 0:
-            name = lo + user if users is None else repr(users[lo + user])
+        user, lacking = lo, False
+        while user < hi and not lacking:
+            part, own = slice(user, hi), offsets[user - lo :]
+            n_done, lacking = sampling.draw(
+                *(keys[part], word, held[part], items[own[0] - offsets[0] :], own),
+                *(weights, cumulative, *room, out[part]),
+            )
+            user += n_done
+        if lacking:
+            name = user if users is None else repr(users[user])
             raise ValueError(
                 f"user {name} has fewer than n={n} items left to draw of {n_items:,}, without "
                 "excluded items, the held-out item and items of weight 0"
