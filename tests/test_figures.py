@@ -203,7 +203,7 @@ def test_figures_of_scores_with_ties(number, ties):
     columns = range(len(case["scores"][0]))
     scores = [[row[str(c)] for c in columns] for row in case["scores"]]
     relevance = [[row.get(str(c), 0) for c in columns] for row in case["truths"]]
-    values = tl.scores.ndcg(scores, relevance, case["k"], ties=ties)[:, -1]
+    values = tl.scores.ndcg(scores, relevance=relevance, k=case["k"], ties=ties)[:, -1]
     assert values.mean() == pytest.approx(case["expected"], abs=case["tol"])
 
 

@@ -141,7 +141,7 @@ def test_padding_in_a_set_has_no_place_to_stand_at():
 
 
 def test_scores_past_the_last_item():
-    curve = tl.scores.ndcg([[3, 2, 1]], [[0, 1, 0]], k=5)
+    curve = tl.scores.ndcg([[3, 2, 1]], relevance=[[0, 1, 0]], k=5)
     assert curve.shape == (1, 5)
     assert curve[0, 2:].tolist() == [curve[0, 2]] * 3
 

@@ -78,7 +78,10 @@ def test_the_number_of_threads_changes_nothing(monkeypatch):
     scores = np.random.default_rng(0).integers(0, 9, (50, 100)).astype(np.float32)
     one, two = (tls.top_k(scores, 7, n_threads=n) for n in (1, 2))
     assert one.items.tolist() == two.items.tolist()
-    assert np.array_equal(tls.ndcg(scores, scores > 4, n_threads=1), tls.ndcg(scores, scores > 4))
+    assert np.array_equal(
+        tls.ndcg(scores, relevance=scores > 4, n_threads=1),
+        tls.ndcg(scores, relevance=scores > 4),
+    )
 
 
 def test_scores_are_not_modified_and_need_not_be_contiguous():
@@ -134,8 +137,8 @@ def test_ties_are_averaged_over_all_orders(scores, data):
     grades = st.lists(st.integers(0, 4), min_size=scores.shape[1], max_size=scores.shape[1])
     relevance = np.array([data.draw(grades) for _ in scores])
     for gains, worth in (("linear", relevance), ("exponential", 2.0**relevance - 1)):
-        dcg = tls.dcg(scores, relevance, gains=gains)
-        ndcg = tls.ndcg(scores, relevance, gains=gains)
+        dcg = tls.dcg(scores, relevance=relevance, gains=gains)
+        ndcg = tls.ndcg(scores, relevance=relevance, gains=gains)
         for user, k in itertools.product(range(len(scores)), range(1, scores.shape[1] + 1)):
             expected = mean_over_orders(scores[user].tolist(), worth[user].tolist(), k)
             best = sorted(worth[user].tolist(), reverse=True)
@@ -152,7 +155,7 @@ def test_ties_in_order_are_the_ranked_list(scores, data):
     relevance = np.array([data.draw(grades) for _ in scores])
     lists, truth = tls.top_k(scores, scores.shape[1]), tl.Lists.from_matrix(relevance)
     expected = tl.ndcg(lists, truth, empty="zero")
-    assert tls.ndcg(scores, relevance, ties="order") == pytest.approx(expected, abs=1e-12)
+    assert tls.ndcg(scores, relevance=relevance, ties="order") == pytest.approx(expected, abs=1e-12)
 
 
 def test_sklearn_agrees():
@@ -163,8 +166,8 @@ def test_sklearn_agrees():
         relevance = rng.integers(0, 4, (20, n_items)).astype(float)
         for k in {1, n_items // 2, n_items}:
             ours = (
-                tls.ndcg(scores, relevance, k)[:, -1].mean(),
-                tls.dcg(scores, relevance, k)[:, -1].mean(),
+                tls.ndcg(scores, relevance=relevance, k=k)[:, -1].mean(),
+                tls.dcg(scores, relevance=relevance, k=k)[:, -1].mean(),
             )
             theirs = (
                 metrics.ndcg_score(relevance, scores, k=k),
@@ -174,9 +177,9 @@ def test_sklearn_agrees():
 
 
 def test_one_user_and_a_perfect_order():
-    curve = tls.ndcg([3.0, 2.0, 1.0, 0.0], [9, 5, 0, 0])
+    curve = tls.ndcg([3.0, 2.0, 1.0, 0.0], relevance=[9, 5, 0, 0])
     assert curve.tolist() == [1.0, 1.0, 1.0, 1.0]
-    assert tls.ndcg([3.0, 2.0], [0, 0]).tolist() == [0.0, 0.0]
+    assert tls.ndcg([3.0, 2.0], relevance=[0, 0]).tolist() == [0.0, 0.0]
 
 
 @pytest.mark.parametrize(
@@ -192,4 +195,4 @@ def test_one_user_and_a_perfect_order():
 )
 def test_dcg_refuses(scores, relevance, options, message):
     with pytest.raises(ValueError, match=message):
-        tls.dcg(scores, relevance, **options)
+        tls.dcg(scores, relevance=relevance, **options)

@@ -82,7 +82,7 @@ RELEVANCE = [[10, 0, 0, 1, 5]]
     ],
 )
 def test_sklearn_examples(scores, options, expected):
-    value = tl.scores.ndcg(scores, RELEVANCE, **options)[0, -1]
+    value = tl.scores.ndcg(scores, relevance=RELEVANCE, **options)[0, -1]
     assert np.floor(value * 100) / 100 == expected
 
 
@@ -96,7 +96,7 @@ def test_sklearn_from_lists_without_ties():
 def test_sklearn_sample_weights():
     scores, relevance = [[3, 2, 1], [1, 2, 3]], [[0, 1, 0], [3, 0, 1]]
     weights = [1.0, 3.0]
-    per_user = tl.scores.ndcg(scores, relevance)[:, -1]
+    per_user = tl.scores.ndcg(scores, relevance=relevance)[:, -1]
     result = tl.top_k_eval(
         tl.scores.top_k(scores, 3),
         tl.Lists.from_matrix(relevance),

@@ -383,8 +383,7 @@ def test_times_with_and_without_a_zone_do_not_mix():
 @pytest.mark.parametrize(
     ("times", "message"),
     [
-        (np.array([1, 2**63 + 1], np.uint64), "9223372036854775809 is beyond 64 bits"),
-        ([2**63 + 1, 2**63 + 2], "is beyond 64 bits"),
+        ([1, True], "row 1: timestamp True is neither"),
         (np.array([1.0, np.inf]), "timestamp inf is neither"),
     ],
 )

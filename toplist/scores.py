@@ -8,7 +8,9 @@ Najork, ECIR 2008). Also for `loo`: the columns to leave out.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -41,8 +43,8 @@ def top_k(
     Parameters
     ----------
     scores : (n_users, n_items) array
-        float32 and float64 are read as they are, others converted block by block. An item
-        scored -inf is never listed.
+        float32, float64 and int64 are read as they are, others converted block by block;
+        integers are compared as integers. An item scored -inf is never listed.
     k : int
         Length of the lists; shorter where fewer items remain.
     exclude : optional
@@ -84,13 +86,12 @@ def top_k(
     n_users, n_items = array.shape
     k = min(whole(k, "k"), n_items)
     excluded = columns_to_leave_out(exclude, n_users, n_items)
-    dtype = array.dtype if array.dtype in (np.float32, np.float64) else np.float64
     out, counts = np.empty((n_users, k), np.int64), np.empty(n_users, np.int64)
 
     def block(lo: int, hi: int) -> None:
         items, offsets, _ = excluded.block(lo, hi)
-        part, banned = array[lo:hi].astype(dtype, copy=False), np.zeros(n_items, np.uint8)
-        best = np.empty(k, dtype)
+        part, banned = kernels.comparable(array[lo:hi]), np.zeros(n_items, np.uint8)
+        best = np.empty(k, part.dtype)
         nan = kernels.top_k(part, items, offsets, banned, best, out[lo:hi], counts[lo:hi])
         refuse_nan(nan, lo)
 
@@ -101,9 +102,9 @@ def top_k(
 
 def dcg(
     scores: ArrayLike,
-    relevance: ArrayLike,
+    *misplaced: Any,
+    relevance: ArrayLike | None = None,
     k: int | None = None,
-    *,
     ties: str = "average",
     gains: str = "linear",
     n_threads: int | None = None,
@@ -115,9 +116,11 @@ def dcg(
 
     Parameters
     ----------
-    scores, relevance : (n_users, n_items) or (n_items,) arrays
-        Predicted scores, and grades of 0 or more.
-    k : int, optional
+    scores : (n_users, n_items) or (n_items,) array
+        Predicted scores.
+    relevance : array of the same shape, by keyword only
+        Grades of 0 or more. (``sklearn.metrics.ndcg_score`` takes it first, before the scores.)
+    k : int, optional, by keyword only
         The largest k wanted; default the number of items.
     ties : {"average", "order"}
         The mean over all orders of tied items; or the item with the higher column first.
@@ -132,23 +135,25 @@ def dcg(
 
     Raises
     ------
+    TypeError
+        For a second argument that is not named.
     ValueError
         For arrays of different shape, NaN scores, or grades that are negative or not finite.
 
     Examples
     --------
     >>> import toplist as tl
-    >>> tl.scores.dcg([1, 0, 0, 0, 1], [10, 0, 0, 1, 5], k=2).round(4).tolist()
+    >>> tl.scores.dcg([1, 0, 0, 0, 1], relevance=[10, 0, 0, 1, 5], k=2).round(4).tolist()
     [7.5, 12.232]
     """
-    return _curves(scores, relevance, k, ties, gains, n_threads)[0]
+    return _curves("dcg", scores, misplaced, relevance, k, ties, gains, n_threads)[0]
 
 
 def ndcg(
     scores: ArrayLike,
-    relevance: ArrayLike,
+    *misplaced: Any,
+    relevance: ArrayLike | None = None,
     k: int | None = None,
-    *,
     ties: str = "average",
     gains: str = "linear",
     n_threads: int | None = None,
@@ -175,18 +180,31 @@ def ndcg(
     Examples
     --------
     >>> import toplist as tl
-    >>> tl.scores.ndcg([.1, .2, .3, 4, 70], [10, 0, 0, 1, 5]).round(2).tolist()
+    >>> tl.scores.ndcg([.1, .2, .3, 4, 70], relevance=[10, 0, 0, 1, 5]).round(2).tolist()
     [0.5, 0.43, 0.41, 0.41, 0.7]
-    >>> tl.scores.ndcg([1, 0, 0, 0, 1], [10, 0, 0, 1, 5], k=1).tolist()
+    >>> tl.scores.ndcg([1, 0, 0, 0, 1], relevance=[10, 0, 0, 1, 5], k=1).tolist()
     [0.75]
     """
-    earned, ideal = _curves(scores, relevance, k, ties, gains, n_threads)
+    earned, ideal = _curves("ndcg", scores, misplaced, relevance, k, ties, gains, n_threads)
     return np.divide(earned, ideal, out=np.zeros_like(earned), where=ideal > 0)
 
 
+def _keywords_only(name: str, misplaced: tuple[Any, ...]) -> TypeError:
+    """Return the error of a call that does not say which array is which."""
+    shown = f"scores.{name}(scores, relevance=relevance{', k=10' if len(misplaced) > 1 else ''})"
+    if not misplaced:
+        return TypeError(f"scores.{name} needs the grades of the items: {shown}")
+    return TypeError(
+        f"scores.{name} takes relevance and k by keyword only, since sklearn.metrics.{name}_score "
+        f"has the two arrays in reverse order (y_true, y_score): {shown}"
+    )
+
+
 def _curves(
+    name: str,
     scores: ArrayLike,
-    relevance: ArrayLike,
+    misplaced: tuple[Any, ...],
+    relevance: ArrayLike | None,
     k: int | None,
     ties: str,
     gains: str,
@@ -194,8 +212,10 @@ def _curves(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the DCG of the ranking by score, and of the best order."""
     choice("ties", ties, TIES)
+    if misplaced or relevance is None:
+        raise _keywords_only(name, misplaced)
     single = np.ndim(scores) == 1
-    array = _matrix(np.atleast_2d(np.asarray(scores)), "scores")
+    array = _matrix(scores, "scores", single)
     grades = _matrix(np.atleast_2d(np.asarray(relevance)), "relevance")
     if array.shape != grades.shape:
         raise ValueError(f"scores has shape {array.shape}, relevance {grades.shape}")
@@ -225,7 +245,9 @@ def _discounted(
     discount = METRICS["dcg"].discounts(depth)
 
     def block(lo: int, hi: int) -> None:
-        part = array[lo:hi]
+        part = kernels.comparable(array[lo:hi])
+        if part.dtype == np.float32:
+            part = part.astype(np.float64)
         nan = kernels.discounted_gains(part, gains[lo:hi], discount, average, out[lo:hi])
         refuse_nan(nan, lo)
 
@@ -242,14 +264,38 @@ def run_blocks(
         pass
 
 
-def _matrix(values: ArrayLike, name: str) -> NDArray[Any]:
+def _matrix(values: ArrayLike, name: str, single: bool = False) -> NDArray[Any]:
+    """Return users x items as an array, of one user's items as one row if so."""
     array = np.asarray(values)
+    if array is not values and array.dtype.kind in "fO":
+        array = _unrounded(values, array)
+    if single:
+        array = np.atleast_2d(array)
     if array.ndim != 2 or array.dtype.kind not in "biuf":
         raise ValueError(
             f"{name} must be a 2-D array of numbers (users x items), not {array.ndim}-D of "
             f"{array.dtype}"
         )
     return array
+
+
+def _unrounded(values: ArrayLike, array: NDArray[Any]) -> NDArray[Any]:
+    """Return lists with integers that floats round, or that no array holds, by their order."""
+    if array.dtype.kind == "f" and not np.any(np.abs(array) >= 2**53):
+        return array
+    given = np.array(values, object)
+    numbers = given.ravel().tolist()
+    whole = [isinstance(one, (int, np.integer)) for one in numbers]
+    if not any(whole) or not all(
+        one or (isinstance(value, (float, np.floating)) and math.isfinite(value))
+        for one, value in zip(whole, numbers, strict=True)
+    ):
+        return array
+    order = sorted(range(len(numbers)), key=numbers.__getitem__)
+    rises = [numbers[a] != numbers[b] for a, b in pairwise(order)]
+    places = np.empty(len(numbers), np.int64)
+    places[order] = np.cumsum([0, *rises])
+    return places.reshape(given.shape)
 
 
 def refuse_nan(place: tuple[int, int], first: int) -> None:

@@ -1,11 +1,33 @@
 """From scores to ranks: the best k items of a row, DCG averaged over ties, the rank of one item."""
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from toplist.kernels import kernel
 
 # Number of scores that are compared with the threshold at a time, without a branch.
 STRIDE = 64
+
+
+def comparable(scores: NDArray[Any]) -> NDArray[Any]:
+    """Return numbers as int64, float64 or float32 of the same order, the same ones tied.
+
+    int64 and float64 are returned as they are; uint64, all of it, and narrower integers as int64.
+
+    Examples
+    --------
+    >>> comparable(np.array([2**64 - 1, 2**63, 0], np.uint64)).tolist()
+    [9223372036854775807, 0, -9223372036854775808]
+    """
+    if scores.dtype.kind == "u" and scores.dtype.itemsize == 8:
+        return (scores.astype(np.uint64, copy=False) ^ np.uint64(1 << 63)).view(np.int64)
+    if scores.dtype.kind in "biu":
+        return scores.astype(np.int64, copy=False)
+    if scores.dtype.type is np.float32:
+        return scores.astype(np.float32, copy=False)
+    return scores.astype(np.float64, copy=False)
 
 
 @kernel
@@ -17,7 +39,7 @@ def top_k(scores: np.generic, excluded: np.int64, offsets: np.int64, banned, bes
 
     Parameters
     ----------
-    scores : float32 or float64 (n_rows, n_columns)
+    scores : float32, float64 or int64 (n_rows, n_columns)
     excluded, offsets : int64
         Row r leaves out the columns ``excluded[offsets[r] - offsets[0] : ...]``.
     banned : uint8 (n_columns,), zeros
@@ -114,11 +136,11 @@ def _sort_heap(best, items, n):
 
 
 @kernel
-def discounted_gains(scores: np.float64, gains: np.float64, discount: np.float64, average, out):
+def discounted_gains(scores: np.generic, gains: np.float64, discount: np.float64, average, out):
     """Fill `out` (n_rows, K) with the DCG at every k of items ranked by score.
 
-    Tied items share their mean gain with `average` (McSherry and Najork 2008, equation 5);
-    otherwise the higher column comes first.
+    Scores are float64 or int64. Tied items share their mean gain with `average` (McSherry and
+    Najork 2008, equation 5); otherwise the higher column comes first.
 
     Returns
     -------
@@ -165,7 +187,7 @@ def place(
 
     Parameters
     ----------
-    scores : float32 or float64 (n_rows, n_columns)
+    scores : float32, float64 or int64 (n_rows, n_columns)
     held : int64 (n_rows,)
         The column of each row's item.
     excluded, offsets : int64

@@ -81,7 +81,7 @@ class Histories:
         """Flag the rows from a time on; `option` names the time in messages."""
         given, times = instant(time), self.log.times
         assert times is not None
-        if given.missing[0] or given.dated != times.dated:
+        if given is None or given.dated != times.dated:
             kind = "dates" if times.dated else "numbers"
             raise worded(
                 ValueError, Keyword(option, time), f": the timestamps of this log are {kind}"
@@ -95,8 +95,7 @@ class Histories:
                 f": the timestamps of this log have {have} time zone: give a time with {lacks}, "
                 f"such as {example!r}",
             )
-        found: Flags = times.values[self.rows] >= given.values[0]
-        return found
+        return times.since(given)[self.rows]
 
 
 def _times_of(log: Log, by: str) -> Rows:

@@ -30,9 +30,10 @@ def ranks_of(
 
     Parameters
     ----------
-    ranks : ranked lists, or (n_users, n_items) array of floats
+    ranks : ranked lists, or (n_users, n_items) array of scores
         Lists of ids in any form that `toplist.match` takes, or the scores of all items: floats
-        are never ids. (Scores that are integers: ``.astype(float)``.)
+        are never ids. Integers are scores where `ties` or `exclude` is given, which go with
+        scores only (``ties="order"``), and are compared as integers.
     held_out : one id per user, or one column per user
         With lists, ids in the form that goes with them; with scores, (n_users,) integers.
     exclude : optional
@@ -78,14 +79,16 @@ def ranks_of(
     >>> ranks_of(scores, [3, 3], exclude=[{1, 2}, {0}]).tolist()
     [1, 3]
     """
-    if isinstance(ranks, np.ndarray) and ranks.ndim == 2 and ranks.dtype.kind == "f":
+    whole = ties is not None or exclude is not None
+    kinds = "fiu" if whole else "f"
+    if isinstance(ranks, np.ndarray) and ranks.ndim == 2 and ranks.dtype.kind in kinds:
         if duplicates != "raise" or columns is not None:
             raise TypeError("ranks are scores: duplicates and columns go with lists")
         return _of_scores(ranks, held_out, exclude, ties or "order", n_threads)
     given = [name for name, value in (("exclude", exclude), ("ties", ties)) if value is not None]
     if given:
         raise TypeError(
-            f"{' and '.join(given)} go with scores, a 2-D array of floats; ranks is a "
+            f"{' and '.join(given)} go with scores, a 2-D array of numbers; ranks is a "
             f"{type(ranks).__name__}"
         )
     hits = match(ranks, held_out, duplicates=duplicates, columns=columns, n_threads=n_threads)
@@ -110,12 +113,11 @@ def _of_scores(
     n_users, n_items = scores.shape
     held = columns_of(held_out, n_users, n_items)
     excluded = columns_to_leave_out(exclude, n_users, n_items)
-    dtype = scores.dtype if scores.dtype in (np.float32, np.float64) else np.float64
     counts = np.empty((3, n_users), np.int64)
 
     def block(lo: int, hi: int) -> None:
         items, offsets, _ = excluded.block(lo, hi)
-        part, banned = scores[lo:hi].astype(dtype, copy=False), np.zeros(n_items, np.uint8)
+        part, banned = kernels.comparable(scores[lo:hi]), np.zeros(n_items, np.uint8)
         nan = kernels.place(part, held[lo:hi], items, offsets, banned, *counts[:, lo:hi])
         refuse_nan(nan, lo)
 
