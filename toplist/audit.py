@@ -29,6 +29,10 @@ LOOKED = ("refused", "nothing_common")
 # How files and frames write a missing value.
 _NOTHING = {"-1", "", "nan", "none", "null", "<na>", "<pad>", "[pad]"}
 
+# Lists of so many users, nearly all of nothing but relevant items, are no coincidence.
+FEWEST = 5
+NEARLY_ALL = 0.95
+
 # One side of the data: user -> items.
 Rows = dict[Any, list[Any]]
 
@@ -265,6 +269,21 @@ def _trained_twice(given: Given) -> Found:
         yield Finding("trained_twice", "note", n, text)
 
 
+def _made_of_truths(given: Given) -> Found:
+    """Find lists of nothing but relevant items: they were made from the test items."""
+    both = [user for user, row in given.ranks.items() if row and given.truths.get(user)]
+    perfect = [user for user in both if set(given.ranks[user]) <= set(given.truths[user])]
+    if len(both) >= FEWEST and len(perfect) >= NEARLY_ALL * len(both):
+        text = f"{len(perfect):,} of {len(both):,} lists hold nothing but relevant items"
+        yield Finding(
+            "all_relevant",
+            "warning",
+            len(perfect),
+            f"{text}, so that every metric is near 1: were they made from the test items? "
+            f"{perfect[0]!r}",
+        )
+
+
 def _padding(given: Given) -> Found:
     """Find ids that fill the ends of lists, and ids that look like a missing value."""
     fills: Counter[Any] = Counter()
@@ -376,6 +395,7 @@ CHECKS: dict[str, Callable[[Given], Found]] = {
     "two_kinds": _two_kinds,
     "padding": _padding,
     "listed_twice": _listed_twice,
+    "all_relevant": _made_of_truths,
     "leaked": _leaked,
     "listed_seen": _listed_seen,
     "without_list": _without_list,

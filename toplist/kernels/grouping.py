@@ -7,7 +7,7 @@ from numba import types
 from numba.extending import overload
 
 from toplist.kernels import kernel, steps
-from toplist.kernels.hashing import GOLDEN, most_probes
+from toplist.kernels.hashing import GOLDEN, most_probes_of_rows
 
 
 @kernel
@@ -29,7 +29,7 @@ def number(codes: np.int64, table, known, n_known, rows):
         would take too long. The first `n_known` codes stay what they were, the table does not.
     """
     shift, last = _shift(table), np.uint64(len(table) - 1)
-    previous, probes, most = -1, 0, most_probes(len(codes))
+    previous, probes, most = -1, 0, most_probes_of_rows(len(codes))
     for i in range(len(codes)):
         code = codes[i]
         if previous >= 0 and known[previous] == code:  # a table sorted by user
@@ -58,7 +58,7 @@ def find(codes: np.int64, table: np.int64, known: np.int64, out):
     codes share places of the table that it would take too long.
     """
     shift, last = _shift(table), np.uint64(len(table) - 1)
-    probes, most = 0, most_probes(len(codes))
+    probes, most = 0, most_probes_of_rows(len(codes))
     for i in range(len(codes)):
         slot = (np.uint64(codes[i]) * GOLDEN) >> shift
         while table[slot] >= 0 and known[table[slot]] != codes[i]:

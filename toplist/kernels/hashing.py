@@ -6,16 +6,25 @@ from toplist.kernels import kernel
 
 # 2^64 / golden ratio (Knuth, TAOCP 3, 6.4): the top bits of id * GOLDEN spread any ids evenly.
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-# Ids chosen to share places in a table would make its use quadratic. So probes are counted, and
-# after this many per entry the work is done again by sorting. Other ids need fewer than one.
-PROBES = 4
-FREE_PROBES = 64
+# Ids chosen to share places in a table would make its use quadratic. So probes (looks at a place
+# beyond the first) are counted, and after this many per entry the work is done again by sorting.
+# Other ids need less than one each; of rows that are looked up, many may ask for one id that lies
+# some places away.
+PROBES = 2
+PROBES_OF_ROWS = 16
+FREE_PROBES = 2048
 
 
 @kernel
 def most_probes(n):
-    """Return how many places beyond the first may be looked at for n entries."""
+    """Return how many probes may be made for n entries of a table."""
     return PROBES * n + FREE_PROBES
+
+
+@kernel
+def most_probes_of_rows(n):
+    """Return how many probes may be made for n rows looked up in a table."""
+    return PROBES_OF_ROWS * n + FREE_PROBES
 
 
 @kernel

@@ -3,7 +3,7 @@
 import numpy as np
 
 from toplist.kernels import kernel
-from toplist.kernels.hashing import GOLDEN, most_probes
+from toplist.kernels.hashing import GOLDEN, most_probes_of_rows
 
 
 @kernel
@@ -70,7 +70,7 @@ def number_strings(
         that it would take too long. And the number of known strings.
     """
     last = np.uint64(len(table) - 1)
-    probes, most = 0, most_probes(len(starts) - begin)
+    probes, most = 0, most_probes_of_rows(len(starts) - begin)
     for i in range(begin, len(starts)):
         if i > 0 and equal(text, starts[i], ends[i], starts[i - 1], ends[i - 1]):
             codes[i] = codes[i - 1]  # a table sorted by user
@@ -106,7 +106,7 @@ def place_hashes(hashes: np.uint64, table):
     Return whether it was done: not where so many share places that it would take too long.
     """
     last = np.uint64(len(table) - 1)
-    probes, most = 0, most_probes(len(hashes))
+    probes, most = 0, most_probes_of_rows(len(hashes))
     for known in range(len(hashes)):
         slot = hashes[known] & last
         while table[slot] >= 0:

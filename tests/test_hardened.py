@@ -1,0 +1,554 @@
+"""Inputs chosen to be slow, interruptions, extreme numbers: nothing hangs, nothing is rounded."""
+
+import os
+import pickle
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+import toplist as tl
+from toplist import audit, beyond, files, loo, parallel, pointwise
+from toplist import scores as tls
+from toplist.checks import cached
+from toplist.inputs import factorize
+from toplist.inputs.factorize import Numbering
+from toplist.kernels import grouping, hashing, strings
+from toplist.loo.timestamps import instant, times_of
+
+N = 100_000
+
+
+def inverse(odd):
+    """Return the inverse of an odd number modulo 2^64."""
+    return pow(int(odd), -1, 1 << 64)
+
+
+def colliding_ids(n):
+    """Return ids that all have the same top bits after multiplication, by the constant in use."""
+    return np.arange(1, n + 1, dtype=np.uint64) * np.uint64(inverse(hashing.GOLDEN))
+
+
+def unhash(hashed, words):
+    """Return the eight bytes that make `hashed` out of the first words of a text of 16 bytes."""
+    golden, back = np.uint64(hashing.GOLDEN), np.uint64(inverse(hashing.GOLDEN))
+    state = (np.full(len(words), 16, np.uint64) * golden ^ words) * golden
+    state ^= state >> np.uint64(32)
+    wanted = hashed.copy()
+    wanted ^= (wanted >> np.uint64(29)) ^ (wanted >> np.uint64(58))
+    wanted = wanted * back  # the tail is empty
+    wanted ^= wanted >> np.uint64(32)
+    return wanted * back ^ state
+
+
+def colliding_texts(n, low_bits=64):
+    """Return n ASCII texts of one hash, or whose hashes share the low bits, by the code in use."""
+    random, found = np.random.default_rng(0), set()
+    while len(found) < n:
+        words = random.integers(33, 127, (1 << 20, 8)).astype(np.uint8).view(np.uint64).ravel()
+        high = random.integers(0, 1 << 20, len(words)).astype(np.uint64) << np.uint64(low_bits % 64)
+        last = unhash(high * np.uint64(low_bits < 64) + np.uint64(12345), words)
+        both = np.stack([words, last], axis=1).view(np.uint8).reshape(-1, 16)
+        plain = ((both > 32) & (both < 127)).all(axis=1)
+        found |= {row.tobytes().decode("ascii") for row in both[plain]}
+    return sorted(found)[:n]
+
+
+def spent(function, *arguments):
+    """Return the least time of three calls after a first one, and what the call returns."""
+    found, times = function(*arguments), []
+    for _ in range(3):
+        start = time.perf_counter()
+        function(*arguments)
+        times.append(time.perf_counter() - start)
+    return min(times), found
+
+
+def not_slow(function, plain, chosen, factor=10):
+    """Check that chosen ids give what plain ones do, without taking quadratic time (1,000 x)."""
+    least, expected = spent(function, plain)
+    took, found = spent(function, chosen)
+    assert np.array_equal(found, expected)
+    assert took < factor * least + 0.05
+
+
+PLAIN = np.random.default_rng(0).permutation(1 << 20)[:N] * 9_973
+CHOSEN = colliding_ids(N).view(np.int64)
+SHUFFLED = np.random.default_rng(1).permutation(N)
+KERNEL_CASES = {
+    "a truth in one slot": lambda ids: tl.match(ids[:100].copy(), ids).ranks,
+    "a list in the slot of the truth": lambda ids: tl.match(ids, ids[SHUFFLED][:9_000]).ranks,
+    "nobody's items": lambda ids: tl.match(ids[: N // 2].copy(), ids[N // 2 :].copy()).ranks,
+    "many short lists": lambda ids: tl.match(
+        ids.reshape(-1, 100), ids.reshape(-1, 100)[:, :30]
+    ).ranks,
+    "a chain below the budget": lambda ids: tl.match(
+        ids[:50_000].copy(), np.concatenate([ids[:400], -np.arange(1, 50_000)])
+    ).ranks,
+    "repeats in a truth": lambda ids: tl.match(ids, np.repeat(ids[SHUFFLED], 2)).ranks,
+    "users of a log": lambda ids: loo.leave_one_out((ids, ids, np.arange(N))).report.n_users,
+    "users of gauc": lambda ids: pointwise.gauc(ids, np.arange(N) % 2, np.arange(N)) is None,
+    "a catalogue": lambda ids: beyond.item_coverage(ids.reshape(-1, 100), k=100, catalogue=ids),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", KERNEL_CASES)
+def test_b1_ids_chosen_to_collide_are_joined_in_time(case):
+    not_slow(KERNEL_CASES[case], PLAIN, CHOSEN)
+
+
+def test_b1_a_repeat_among_colliding_ids_is_found_and_named():
+    ids = np.append(CHOSEN, CHOSEN[7])
+    with pytest.raises(ValueError, match=f"item {CHOSEN[7]} at ranks 8 and {N + 1}"):
+        tl.match(ids, CHOSEN[:3].copy())
+    first = tl.match(ids, CHOSEN[[7, 5]], duplicates="first")
+    assert first.ranks.tolist() == [6, 8]
+
+
+def test_b1_grades_of_colliding_items_stay_with_them():
+    rng = np.random.default_rng(2)
+    grades = rng.integers(1, 5, N).astype(float)
+    found = []
+    for ids in (PLAIN, CHOSEN):
+        truth = dict(zip(ids.tolist(), grades.tolist(), strict=True))
+        found.append(tl.match(ids[SHUFFLED][:5_000], truth))
+    assert np.array_equal(found[0].gains, found[1].gains)
+    assert np.array_equal(found[1].gains, grades[SHUFFLED][:5_000])
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_b1_users_of_a_frame(library):
+    frames = pytest.importorskip(library)
+
+    def evaluate(ids):
+        lists = frames.DataFrame({"user_id": ids, "item_id": ids, "rank": np.ones(N, int)})
+        truth = frames.DataFrame({"user_id": ids[::-1], "item_id": ids})
+        return tl.top_k_eval(lists, truth, k=1)["hit@1"]
+
+    not_slow(evaluate, PLAIN, CHOSEN)
+
+
+def test_b1_numbering_does_not_depend_on_the_table():
+    plain, chosen = Numbering(), Numbering()
+    rows = np.random.default_rng(3).integers(0, 90_000, 400_000)
+    for part in np.split(rows, 4):
+        assert np.array_equal(plain.number(PLAIN[part]), chosen.number(CHOSEN[part]))
+    assert len(plain) == len(chosen)
+    renamed = dict(zip(PLAIN.tolist(), CHOSEN.tolist(), strict=True))
+    assert [renamed[code] for code in plain.codes.tolist()] == chosen.codes.tolist()
+    assert np.array_equal(plain.find(PLAIN), chosen.find(CHOSEN))
+    assert np.array_equal(Numbering().find(CHOSEN[:3]), [-1] * 3)
+
+
+def test_b1_look_ups_are_bounded_too():
+    numbering = Numbering()
+    numbering.number(CHOSEN[:300])  # within the budget: they stay in the table
+    assert numbering.find(np.repeat(CHOSEN[299], 1_000_000)).tolist() == [299] * 1_000_000
+    probes = 300 * np.ones(1_000_000).sum()
+    assert probes > hashing.PROBES_OF_ROWS * 1_000_000  # so this was found by sorting
+
+
+def test_b1_kernels_give_up_within_their_budget():
+    for n in (1_000, 10_000, 100_000):
+        ids, table = CHOSEN[:n], np.full(4 << n.bit_length(), -1)
+        assert grouping.number(ids, table, np.empty(n, np.int64), 0, np.empty(n, np.int64)) == -1
+        entered = np.count_nonzero(table >= 0)
+        assert entered * (entered - 1) / 2 <= hashing.most_probes_of_rows(n) + entered
+
+
+@pytest.fixture(scope="module")
+def texts():
+    """Return plain texts, texts of one hash, and texts whose hashes share 40 bits."""
+    plain = [f"item-{number:011d}" for number in np.random.default_rng(0).permutation(20_000)]
+    return plain, colliding_texts(20_000), colliding_texts(20_000, 40)
+
+
+TEXT_CASES = {
+    "numbered": lambda ids: factorize.joined("\0".join(ids * 2), 2 * len(ids))[0],
+    "lists": lambda ids: (
+        tl.match(
+            [ids[i : i + 100] for i in range(0, len(ids), 100)],
+            [ids[i : i + 20] for i in range(0, len(ids), 100)],
+        ).ranks
+    ),
+    "one list": lambda ids: tl.match(ids, set(ids[::7])).ranks,
+}
+
+
+@pytest.mark.parametrize("case", TEXT_CASES)
+def test_b1_texts_chosen_to_collide(case, texts):
+    for chosen in texts[1:]:
+        not_slow(TEXT_CASES[case], texts[0], chosen)
+    codes, names = factorize.joined("\0".join(texts[1]), len(texts[1]))
+    assert names == texts[1] and np.array_equal(codes, np.arange(len(names)))
+
+
+def test_b1_the_chosen_texts_do_collide(texts):
+    hashes = np.empty((3, 20_000), np.int64)
+    for row, given in zip(hashes, texts, strict=True):
+        data = np.frombuffer(("\0".join(given) + "\0").encode(), np.uint8)
+        strings.hash_strings(data, np.flatnonzero(data == 0), row)
+    distinct = [len(np.unique(row)) for row in hashes]
+    assert distinct[:2] == [20_000, 1] and distinct[2] > 19_000
+    assert len(np.unique(hashes[2].view(np.uint64) << np.uint64(24))) == 1
+
+
+def test_b1_integers_beyond_64_bits_of_a_log():
+    plain = [(1 << 70) + 977 * i for i in range(20_000)]
+    chosen = [(1 << 70) * 0 + ((1 << 61) - 1) * (i + 1000) for i in range(20_000)]
+    assert len(set(map(hash, chosen))) == 1
+    not_slow(lambda ids: loo.leave_one_out((ids, ids, ids)).report.n_users, plain, chosen)
+
+
+SLOW = """
+import sys, time, numpy as np
+from toplist import parallel
+def block(lo, hi):
+    time.sleep(0.05)
+    return lo
+print("ready", flush=True)
+blocks = [(i, i + 1) for i in range(10_000)]
+if sys.argv[1] == "inside":
+    for _ in parallel.run(block, blocks, 2):
+        pass
+else:
+    running = parallel.run(block, blocks, 2)
+    next(running)
+    time.sleep(60)
+"""
+EVALUATION = """
+import sys, numpy as np, toplist as tl
+rng = np.random.default_rng(0)
+lists = rng.integers(0, 2**60, (20_000, 100))
+truth = lists[:, ::5].copy()
+tl.top_k_eval(lists[:10], truth[:10], k=50, n_threads=int(sys.argv[1]))
+print("ready", flush=True)
+while True:
+    tl.top_k_eval(lists, truth, k=50, n_threads=int(sys.argv[1]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "argument"),
+    [(SLOW, "inside"), (SLOW, "outside"), (EVALUATION, "1"), (EVALUATION, "2")],
+    ids=["waiting", "in the caller", "one thread", "two threads"],
+)
+def test_ctrl_c_ends_an_evaluation_at_once(code, argument):
+    with subprocess.Popen(
+        [sys.executable, "-c", code, argument],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(0.3)
+        start = time.perf_counter()
+        process.send_signal(signal.SIGINT)
+        error = process.communicate(timeout=30)[1]
+    assert time.perf_counter() - start < 2
+    assert "KeyboardInterrupt" in error and process.returncode != 0
+
+
+def test_blocks_that_wait_are_cancelled_by_an_error():
+    done = []
+
+    def block(lo, hi):
+        done.append(lo)
+        time.sleep(0.002)
+        if lo == 3:
+            raise ValueError("three")
+
+    with pytest.raises(ValueError, match="three"):
+        list(parallel.run(block, [(i, i + 1) for i in range(1_000)], 2))
+    assert len(done) < 40
+
+
+@pytest.mark.parametrize("started", [0, 1])
+def test_b4_without_a_thread_the_work_goes_on_in_this_one(monkeypatch, started):
+    start, left = threading.Thread.start, [started]
+
+    def scarce(self):
+        if left[0] == 0:
+            raise RuntimeError("can't start new thread")
+        left[0] -= 1
+        start(self)
+
+    monkeypatch.setattr(threading.Thread, "start", scarce)
+    blocks = [(i, i + 1) for i in range(50)]
+    assert list(parallel.run(lambda lo, hi: lo, blocks, 4)) == list(range(50))
+    left[0] = started
+    assert list(parallel.ahead(lambda step: -step, range(9), 2)) == [-step for step in range(9)]
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_b4_a_memory_error_passes_through(n_threads):
+    def block(lo, hi):
+        raise MemoryError
+
+    with pytest.raises(MemoryError):
+        list(parallel.run(block, [(0, 1), (1, 2)], n_threads))
+
+
+FORKS = """
+import os, sys, threading, time, warnings
+warnings.simplefilter("ignore")
+import numpy as np, toplist as tl
+from toplist.checks import cached
+
+class Result:
+    @cached
+    def total(self):
+        time.sleep(0.001)
+        return 7
+
+rng = np.random.default_rng(0)
+lists = rng.permuted(np.tile(np.arange(200), (500, 1)), axis=1)[:, :20]
+truth = lists[:, ::3].copy()
+
+def evaluate():
+    result = tl.top_k_eval(lists, truth, k=20, n_threads=1) if sys.argv[2] == "whole" else None
+    return Result().total if result is None else (result["ndcg@10"], result.std("map@5"))
+
+evaluate()
+stop = []
+def work():
+    while not stop:
+        evaluate()
+
+threads = [threading.Thread(target=work) for _ in range(4)]
+[thread.start() for thread in threads]
+hung = 0
+for _ in range(int(sys.argv[1])):
+    time.sleep(0.01)
+    child = os.fork()
+    if child == 0:
+        evaluate()
+        os._exit(0)
+    end = time.time() + 10
+    while time.time() < end and os.waitpid(child, os.WNOHANG) == (0, 0):
+        time.sleep(0.005)
+    if time.time() >= end:
+        hung += 1
+        os.kill(child, 9)
+        os.waitpid(child, 0)
+        break
+stop.append(True)
+print(hung)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_b2_a_child_forked_while_others_compute_does_not_hang():
+    command = [sys.executable, "-c", FORKS, "8", "cached"]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "0\n"
+
+
+def test_b2_cached_is_computed_once_and_works_on_frozen_dataclasses():
+    @dataclass(frozen=True)
+    class One:
+        x: int
+
+        @cached
+        def twice(self):
+            """Twice x."""
+            return [2 * self.x]
+
+    one = One(3)
+    assert one.twice is one.twice and one.twice == [6]
+    assert One.twice.__doc__ == "Twice x." and pickle.loads(pickle.dumps([6])) == one.twice
+
+
+T = 1_700_000_000_000_000_000
+
+
+def test_a4_integer_scores_are_compared_as_integers():
+    for dtype, low in ((np.int64, T), (np.uint64, 2**63 + 5), (np.int64, -(2**63))):
+        scores = np.array([[low, low + 100, low + 1]], dtype)
+        assert tls.top_k(scores, 3)[0].tolist() == [1, 2, 0]
+        assert tls.dcg(scores, relevance=[[0, 1, 0]]).tolist() == [[1, 1, 1]]
+        assert tls.ndcg(scores, relevance=[[0, 0, 1]], k=1).tolist() == [[0]]
+        assert loo.ranks_of(scores, [2], ties="order").tolist() == [2]
+        assert loo.sampled_ranks(scores, [0], n=2).ranks.tolist() == [3]
+    assert tls.top_k([[2**53 + 1, 2**53]], 2)[0].tolist() == [0, 1]
+    assert tls.top_k([[2**63, -1, 2**63 + 1]], 3)[0].tolist() == [2, 0, 1]
+    assert tls.top_k([[2**80, 2**80 + 1, 0.5]], 3)[0].tolist() == [1, 0, 2]
+    assert tls.top_k([[2**53, 2**53 + 1, -np.inf]], 3)[0].tolist() == [1, 0]
+
+
+def test_a4_integers_order_lists_of_a_table():
+    scores = np.array([T, T + 100, T + 1, -(2**63), 2**63 - 1, 0])
+    offsets, items = np.array([0, 3, 6]), np.arange(6)
+    assert not grouping.scores_in_order(scores, offsets)
+    assert grouping.sort_by_score(offsets, scores, items) == -1
+    assert items.tolist() == [1, 2, 0, 4, 5, 3]
+    assert grouping.scores_in_order(scores[items], offsets)
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.float64])
+def test_e_ties_keep_the_order_of_the_table_in_long_lists(dtype):
+    rng = np.random.default_rng(0)
+    scores = rng.integers(0, 4, 600).astype(dtype)
+    offsets, items = np.array([0, 100, 600]), np.arange(600)
+    grouping.sort_by_score(offsets, scores, items)
+    expected = [
+        *sorted(range(100), key=lambda i: -scores[i]),
+        *sorted(range(100, 600), key=lambda i: -scores[i]),
+    ]
+    assert items.tolist() == expected
+
+
+@pytest.mark.parametrize("grouped", [True, False])
+def test_e_ties_of_long_lists_in_frames_and_streams(tmp_path, grouped):
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(1)
+    users, items = np.repeat(np.arange(3), 200), np.tile(np.arange(200), 3)
+    order = np.arange(600) if grouped else rng.permutation(600)
+    frame = pandas.DataFrame(
+        {"user_id": users, "item_id": items, "score": rng.integers(0, 3, 600)}
+    ).iloc[order]
+    wanted = frame.sort_values("score", ascending=False, kind="stable")
+    lists = {user: part["item_id"].tolist() for user, part in wanted.groupby("user_id")}
+    truth = {user: [5, 50, 150, 199] for user in range(3)}
+    expected = tl.top_k_eval(lists, truth, k=200).per_user("map")
+    pairs = [(user, item) for user, row in truth.items() for item in row]
+    truths = pandas.DataFrame(pairs, columns=["user_id", "item_id"])
+    assert np.array_equal(tl.top_k_eval(frame, truths, k=200).per_user("map"), expected)
+    if grouped:
+        frame.to_csv(tmp_path / "lists.csv", index=False)
+        truths.to_csv(tmp_path / "truth.csv", index=False)
+        found = files.evaluate(tmp_path / "lists.csv", tmp_path / "truth.csv", k=200)
+        assert found["map"].tolist() == tl.top_k_eval(lists, truth, k=200)["map"].tolist()
+
+
+Y2020 = "2020-01-01T00:00:00"
+ROWS = [1, 1, 1], ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        np.array([T, T + 100, T + 50]),
+        np.array([2**63 + 1, 2**63 + 3, 2**63 + 2], np.uint64),
+        np.array([T, T + 100, T + 50]).view("datetime64[ns]"),
+        np.array([1970, 300_000, 2_000], "int64").view("datetime64[Y]"),
+        np.array([0, 9 * 10**15, 5], "int64").view("datetime64[s]"),
+        [2**80, 2**80 + 2, 2**80 + 1],
+        [f"2020-01-01T00:00:00.000000{digit}" for digit in (1, 3, 2)],
+        ["1700000000.00000000001", "1700000000.00000000003", "1700000000.00000000002"],
+        ["1e3", "1.002e3", "1001"],
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a10_times_are_compared_exactly(times):
+    for seed in range(8):  # ties would fall at random
+        split = loo.leave_one_out((*ROWS, times), validation=True, seed=seed)
+        assert (split.truths(), split.truths("validation")) == ({1: ["b"]}, {1: ["c"]})
+        assert split.report.n_tied == 0
+
+
+def test_a10_ties_stay_ties():
+    same = ["2020-01-01T00:00:00.100", "2020-01-01 00:00:00.1", "2020-01-01T00:00:00.1000000"]
+    assert loo.leave_one_out((*ROWS, same)).report.n_tied == 1
+    assert loo.leave_one_out((*ROWS, ["1.0", "1", "10e-1"])).report.n_tied == 1
+
+
+@pytest.mark.parametrize(
+    ("times", "threshold", "expected"),
+    [
+        (np.array([2**53, 2**53 + 1, 5]), 2.0**53, "ab"),
+        (np.array([2**53, 2**53 + 1, 5]), "9007199254740992.5", "b"),
+        (np.array([0.1, 0.2, 0.3]), "0.3", ""),
+        (np.array([0.1, 0.2, 0.3]), 0.3, "c"),
+        (np.array([2**63 + 1, 2**63 + 3, 0], np.uint64), 2**63 + 2, "b"),
+        (np.array([T, T + 1, 0]).view("datetime64[ns]"), np.datetime64(T + 1, "ns"), "b"),
+        (np.array([T, T + 1, 0]).view("datetime64[ns]"), "2023-11-14T22:13:20.0000000005", "b"),
+        (np.array([50, 300_000, 40]).view("datetime64[Y]"), "2020-01-01", "ab"),
+        (np.array([50, 300_000, 40]).view("datetime64[Y]"), "2020-01-02", "b"),
+        (np.array([600, 601, 0]).view("datetime64[M]"), "2020-02-01", "b"),
+        (np.array([5, 9 * 10**15, 0]).view("datetime64[s]"), np.datetime64(9 * 10**15, "s"), "b"),
+        (["2020-01-01", f"{Y2020}.0000001", "2019-01-01"], f"{Y2020}.00000005", "b"),
+        ([2**80, 2**80 + 1, 0], 2**80 + 1, "b"),
+        ([1, 2, 3], 2**90, ""),
+        ([1, 2, 3], -(2**90), "abc"),
+    ],
+)  # fmt: skip
+def test_a10_thresholds_compare_exactly(times, threshold, expected):
+    truths = loo.holdout((*ROWS, times), time=threshold).truths()
+    assert truths == ({1: list(expected)} if expected else {})
+
+
+def test_a10_months_of_any_year_begin_where_numpy_says():
+    months = np.arange(-40_000, 40_000, 7).view("datetime64[M]")
+    days = months.astype("datetime64[D]")
+    times = times_of(months)
+    for threshold in ("1970-01-01", "1969-12-31T23:59:59.9", "1904-02-29", "2400-03-01"):
+        expected = days.astype("datetime64[ms]") >= np.datetime64(threshold, "ms")
+        assert np.array_equal(times.since(instant(threshold)), expected)
+
+
+@pytest.mark.parametrize(
+    "text", ["1_000", "１", "٣", "0x10", "inf", "1e", ".", "2020-1-1", "2020-01-01T12:30.5", True]
+)
+def test_a10_what_is_no_plain_number_or_date_is_refused_with_its_row(text):
+    with pytest.raises(ValueError, match=re.escape(f"row 1: timestamp {text!r} is neither")):
+        loo.leave_one_out(([1, 1], [5, 6], ["3", text]))
+
+
+def test_a16_items_beside_a_heavy_one_can_be_drawn():
+    held = np.full(3_000, 3)
+    drawn = loo.negatives(held, 2, n_items=4, popularity=[1e300, 1, 2, 0])
+    assert np.all(drawn[:, 0] == 0)
+    assert 0.62 < np.mean(drawn[:, 1] == 2) < 0.71
+    drawn = loo.negatives(held, 3, n_items=4, popularity=[1.7e308, 1.7e308, 5e-324, 0])
+    assert 0.45 < np.mean(drawn[:, 0] == 0) < 0.55 and np.all(drawn[:, 2] == 2)
+
+
+@pytest.mark.parametrize("name", ["dcg", "ndcg"])
+def test_a18_relevance_is_named(name):
+    function = getattr(tls, name)
+    line = re.escape(f"scores.{name}(scores, relevance=relevance)")
+    with pytest.raises(TypeError, match=f"keyword only, since sklearn.*reverse order.*{line}"):
+        function([[3, 1]], [[1, 0]])
+    with pytest.raises(TypeError, match="relevance=relevance, k=10"):
+        function([[3, 1]], [[1, 0]], 2)
+    with pytest.raises(TypeError, match="needs the grades"):
+        function([[3, 1]])
+
+
+def test_a19_lists_of_nothing_but_relevant_items_are_found():
+    truths = {user: [user, user + 1, user + 2] for user in range(40)}
+    lists = {user: row[:2] for user, row in truths.items()}
+    lists[7] = [7, 99]
+    found = audit.check(lists, truths)
+    assert found.counts["all_relevant"] == 39 and not found.ok
+    assert "39 of 40 lists hold nothing but relevant items" in str(found)
+    lists |= {1: [99], 2: [98]}
+    assert audit.check(lists, truths).counts["all_relevant"] == 0
+
+
+def test_e_an_item_twice_and_then_another_of_the_same_place():
+    back = inverse(hashing.GOLDEN)
+    same, other, *rest = (np.uint64(t * back % 2**64).astype(np.int64).item() for t in (1, 2, 3, 4))
+    for row in ([same, same, other], [same, *rest, same, other]):
+        with pytest.raises(ValueError, match=f"item {same} at ranks 1 and"):
+            tl.match([row], [[5]])
+
+
+def test_e_gains_of_leave_one_out_belong_to_their_users_in_every_block():
+    n, length = 40_000, 60
+    lists = np.tile(np.arange(length), (n, 1))
+    grades = np.arange(n) % 7 + 1.0
+    hits = tl.match(
+        list(lists), [{user % length: grade} for user, grade in enumerate(grades.tolist())]
+    )
+    assert len(parallel.bounds(hits.offsets + np.arange(n + 1) * length)) > 2
+    assert np.array_equal(hits.gains, grades)
+
+
+def test_e_a_share_is_taken_in_exact_arithmetic():
+    log = [1] * 100, list(range(100)), list(range(100))
+    assert loo.holdout(log, 0.29).report.rows["test"] == 29
