@@ -12,28 +12,36 @@ import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import chain, repeat
+from functools import partial
 from typing import Any
 
-from toplist.checks import Keyword, worded
+from toplist.checks import Keyword
+from toplist.files.errors import located, short
 from toplist.files.formats import PathLike
 from toplist.files.progress import bar
 
 MUCH = 1 << 24  # bytes: some ten seconds of reading
+# The longest line in bytes. What becomes of a line in memory is up to twenty times as large, so
+# that no file, however small it is packed, takes more than some hundred MB.
+LINE = 1 << 24
+JSON_LINE = 1 << 26  # one line may be a list: a million ids of 60 bytes
+STEP = 1 << 20  # bytes after which progress is shown, and a row that goes on noticed
 UNREADABLE = (UnicodeDecodeError, csv.Error, EOFError, zlib.error, gzip.BadGzipFile)
+_MARK = codecs.BOM_UTF8.decode()
 
 
 class TextFile:
-    """A text file being read: its path, and the number of the line that was read last."""
+    """A text file being read: its path, the line that was read last, and the last row's line."""
 
-    def __init__(self, path: PathLike) -> None:
+    def __init__(self, path: PathLike, longest: int = LINE) -> None:
         self.path = os.fspath(path)
-        self.line = 0
+        self.line = self.row = 0
+        self._longest = longest
 
     def error(self, *reason: str | Keyword) -> ValueError:
         """Return an error about the line that was read last or, at line 0, the whole file."""
         line = f":{self.line}" if self.line else ""
-        return worded(ValueError, f"{self.path}{line}: ", *reason)
+        return located(ValueError, f"{self.path}{line}: ", *reason)
 
     @contextmanager
     def opened(self) -> Iterator[Iterator[bytes]]:
@@ -52,23 +60,48 @@ class TextFile:
         """Yield the lines, without a byte order mark, and count them."""
         packed = self.path.lower().endswith(".gz")
         stream = io.BufferedReader(gzip.GzipFile(fileobj=raw)) if packed else raw
-        read = 0
-        for self.line, line in enumerate(_split(stream), 1):
+        longest, size, read, row, in_row = self._longest, 0, 0, 0, 0
+        for self.line, line in enumerate(_split(stream, longest), 1):
+            if len(line) > longest:
+                raise self._too_long("the line")
             yield line.removeprefix(codecs.BOM_UTF8) if self.line == 1 else line
-            if advance and self.line % 4096 == 0:
-                advance(raw.tell() - read)
-                read = raw.tell()
+            size += len(line)
+            if size >= STEP:
+                in_row = in_row + size if row == self.row else 0
+                if in_row > longest:  # line after line, within quotes
+                    self.line = self.row + 1
+                    raise self._too_long("the row")
+                row, size = self.row, 0
+                if advance:
+                    advance(raw.tell() - read)
+                    read = raw.tell()
+
+    def _too_long(self, what: str) -> ValueError:
+        return self.error(f"{what} has no end after {self._longest:,} bytes")
 
     def place(self, name: str, header: Sequence[str]) -> int:
         """Return the place of a column; ValueError unless the header has it exactly once."""
         if header.count(name) != 1:
             count = "two columns" if name in header else "no column"
-            raise self.error(f"{count} {name!r}; columns found: {[*header]}")
+            raise self.error(f"{count} {short(name)}; columns found: {short([*header])}")
         return header.index(name)
 
     def wrong_width(self, row: Sequence[str], header: Sequence[str]) -> ValueError:
         """Return the error of a row that is shorter or longer than the header."""
-        return self.error(f"{len(row)} columns instead of {len(header)}: {[*header]}")
+        joined = len(header) > 1 and row[len(header) :] == header[1:]
+        cause = " (a second file joined to this one, its header to the last row?)" if joined else ""
+        return self.error(f"{len(row)} columns instead of {len(header)}: {short([*header])}{cause}")
+
+    def refuse_header(
+        self, row: Sequence[str], header: Sequence[str], places: Sequence[int]
+    ) -> None:
+        """Raise if a row is a header: if most of the cells at `places` are their columns' names."""
+        same = [row[place].removeprefix(_MARK) == header[place] for place in places]
+        if 2 * sum(same) > len(places):
+            raise self.error(
+                f"a second header, {short([*row])}: was the file joined from several, as by "
+                "cat a.csv b.csv? Remove the line"
+            )
 
 
 def csv_rows(lines: Iterable[bytes], delimiter: str) -> Iterator[list[str]]:
@@ -77,9 +110,25 @@ def csv_rows(lines: Iterable[bytes], delimiter: str) -> Iterator[list[str]]:
     return csv.reader(map(bytes.decode, lines), delimiter=delimiter, strict=True)
 
 
-def _split(stream: Any) -> Iterator[bytes]:
-    r"""Return the lines of a stream, which end in \n, or all in \r, as in old files of the Mac."""
+def _split(stream: Any, longest: int) -> Iterator[bytes]:
+    r"""Return the lines of a stream, which end in \n, or all in \r, as in old files of the Mac.
+
+    A line of more than `longest` bytes is cut.
+    """
     start = stream.peek()
     if b"\r" in start and b"\n" not in start:
-        stream = chain.from_iterable(map(bytes.splitlines, stream, repeat(True)))
-    return iter(stream)
+        return _split_at_any(stream, longest)
+    return iter(partial(stream.readline, longest + 1), b"")
+
+
+def _split_at_any(stream: Any, longest: int) -> Iterator[bytes]:
+    """Return the lines of a stream that end in any of the three ways."""
+    rest = b""
+    while chunk := stream.read(max(STEP, len(rest))):
+        # the last may go on in the next chunk, or end there
+        *lines, rest = (rest + chunk).splitlines(keepends=True)
+        yield from lines
+        if len(rest) > longest:
+            break
+    if rest:
+        yield rest

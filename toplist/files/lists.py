@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from array import array
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import replace
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -14,12 +15,18 @@ import numpy as np
 from toplist.checks import choice
 from toplist.files.batches import Stream
 from toplist.files.formats import Columns, FileFormat, Id, PathLike, find_format
+from toplist.files.errors import named, short
+from toplist.files.formats import TEXT_IDS, Columns, FileFormat, Id, PathLike, find_format
+from toplist.files.numbers import Number, ordered, packed
 from toplist.files.text import FINITE, GRADE, NUMBER, Source, Valid, rows
 from toplist.inputs.factorize import textual
+from toplist.inputs.ids import kinds_of
 
 ORDERS = ("file",)  # in the order of the file; without it by rank or score
 
-Group = tuple[Id, list[Id], list[float]]
+# The items of a user, and the number of each; beside each the place of its row in the file.
+Group = tuple[Id, list[Id], list[Number], list[int]]
+CHUNK = 1 << 16  # rows whose numbers are Python objects at a time
 
 
 def read_ranks(
@@ -46,7 +53,7 @@ def read_ranks(
         choice("order", order, ORDERS)
     wanted = () if order else ("rank", "score")
     source = Source(path, _text_format(path, format), columns, *wanted)
-    return {user: items for user, items, _ in _groups(source, NUMBER)}
+    return {user: items for user, items, *_ in _groups(source, NUMBER)}
 
 
 def read_truths(
@@ -72,8 +79,8 @@ def read_truths(
     trec = source.format.name == "trec"
     groups = _groups(source, FINITE if trec else GRADE)
     if source.value is None:
-        return {user: set(items) for user, items, _ in groups}
-    truths = {user: _grades(source, user, items, values) for user, items, values in groups}
+        return {user: set(items) for user, items, *_ in groups}
+    truths = {group[0]: _grades(source, *group) for group in groups}
     if trec and all(grade == 1 for grades in truths.values() for grade in grades.values()):
         return {user: set(grades) for user, grades in truths.items()}
     return truths
@@ -87,23 +94,30 @@ def _text_format(path: PathLike, given: str | None) -> FileFormat:
 
 
 def _groups(source: Source, valid: Valid) -> Iterator[Group]:
-    """Read the file and return items and values of each user, in the order asked for."""
+    """Read the file and return items and numbers of each user, in the order asked for."""
     users: dict[Id, int] = {}  # each numbered as it first appears
     items: dict[Id, int] = {}
-    owners, places, values = array("q"), array("q"), array("d")
-    for user, item, number in rows(source, valid):
-        owner = users.setdefault(user, len(users))
-        if item is None:
-            continue
-        owners.append(owner)
-        places.append(items.setdefault(item, len(items)))
-        values.append(number)
-    return _sorted(source, list(users), list(items), *map(np.asarray, (owners, places, values)))
+    owners, places = array("q"), array("q")
+    numbers = []
+    found = rows(source, valid)
+    while chunk := list(islice(found, CHUNK)):
+        values = []
+        for user, item, number in chunk:
+            owner = users.setdefault(user, len(users))
+            if item is None:
+                continue
+            owners.append(owner)
+            places.append(items.setdefault(item, len(items)))
+            values.append(number)
+        numbers.append(packed(values))
+    columns = np.asarray(owners), np.asarray(places), ordered(numbers)
+    return _sorted(source, list(users), list(items), *columns)
 
 
 def _sorted(source: Source, users: list[Id], ids: list[Id], *columns: Any) -> Iterator[Group]:
     owners, items, values = columns
-    keys = {"rank": [values], "score": [-values]}.get(source.value or "", [])
+    falling = ~values if values.dtype.kind == "i" else -values  # - of the lowest integer is itself
+    keys = {"rank": [values], "score": [falling]}.get(source.value or "", [])
     if source.value == "score" and source.format.name == "trec":
         # trec_eval's order: ties by id, descending in bytes, which is how str compares
         place = np.argsort(np.argsort(np.array(ids, dtype=object)))
@@ -114,19 +128,36 @@ def _sorted(source: Source, users: list[Id], ids: list[Id], *columns: Any) -> It
     if source.value == "rank":
         ranks = np.arange(len(owners)) - bounds[owners] + 1
         for i in np.flatnonzero(values != ranks)[:1]:
-            found = f"user {users[owners[i]]!r} has rank {values[i]:.15g} in place of {ranks[i]}"
+            user = f"user {short(users[owners[i]])}"
+            found = f"{user} has rank {values[i]} in place of {ranks[i]}"
             hint = " (these are zero-based)" if values[i] == 0 else ""
+            source.line = _line_of(source, NUMBER, int(order[i]))
             raise source.error(f"{found}: ranks must be 1..n for each user, each once{hint}")
     for user, (start, stop) in zip(users, pairwise(bounds.tolist()), strict=True):
-        yield user, [ids[i] for i in items[start:stop].tolist()], values[start:stop].tolist()
+        these = slice(start, stop)
+        listed = [ids[i] for i in items[these].tolist()]
+        yield user, listed, values[these].tolist(), order[these]
 
 
-def _grades(source: Source, user: Id, items: list[Id], values: list[float]) -> dict[Id, float]:
-    grades = dict(zip(items, values, strict=True))
-    for item, value in zip(items, values, strict=True) if len(grades) < len(items) else ():
-        if value != grades[item]:
-            both = f"{value:g} and {grades[item]:g}"
-            raise source.error(f"user {user!r}: item {item!r} has relevance {both}")
+def _line_of(source: Source, valid: Valid, place: int) -> int:
+    """Return the line of the row with an item at a place, read again; 0 if that cannot be."""
+    if not os.path.isfile(source.path):  # a pipe
+        return 0
+    again = copy(source)
+    found = (again.line for _, item, _ in rows(again, valid) if item is not None)
+    return next(islice(found, place, None), 0)
+
+
+def _grades(
+    source: Source, user: Id, items: list[Id], values: list[Number], places: Any
+) -> dict[Id, float]:
+    grades: dict[Id, float] = {}
+    for item, value, place in zip(items, values, places, strict=True):
+        first = grades.setdefault(item, float(value))
+        if first != value:
+            source.line = _line_of(source, FINITE, int(place))
+            both = f"{first:g} and {value:g}"
+            raise source.error(f"user {short(user)}: item {short(item)} has relevance {both}")
     # TREC: the query stays, what is not relevant goes
     return {i: g for i, g in grades.items() if g >= 1} if source.format.name == "trec" else grades
 

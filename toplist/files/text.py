@@ -7,15 +7,15 @@ same for all. What cannot be read is a `ValueError` of one line.
 from __future__ import annotations
 
 import json
-import math
-import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import repeat
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from toplist.checks import Keyword
+from toplist.files.errors import short
 from toplist.files.formats import Columns, FileFormat, Id, PathLike
-from toplist.files.lines import TextFile, csv_rows
+from toplist.files.lines import JSON_LINE, LINE, TextFile, csv_rows
+from toplist.files.numbers import EXACT, LARGEST, Number, parse, way_out
 from toplist.inputs.options import renamed
 
 # A TREC file is a table without a header; like trec_eval, nothing reads the rank of a run.
@@ -23,21 +23,21 @@ _TREC_COLUMNS = {"user_id": "qid", "item_id": "docno", "relevance": "rel"}
 _TREC_RUN = ("qid", "Q0", "docno", "(rank)", "score", "tag")
 _TREC_QRELS = ("qid", "0", "docno", "rel")
 
-Row = tuple[Id, Id | None, float]  # an item of None: a user without items
+Row = tuple[Id, Id | None, Number]  # an item of None: a user without items
 _Cells = tuple[Id, Id | None, Any]
 
 
 class Valid(NamedTuple):
-    """The values that a column may hold, and how a message describes them; NaN is never valid."""
+    """The numbers that a column may hold, and how a message describes them; all are finite."""
 
     lowest: float
     highest: float
     text: str
 
 
-NUMBER = Valid(-math.inf, math.inf, "a number")
-FINITE = Valid(-sys.float_info.max, sys.float_info.max, "a finite number")
-GRADE = Valid(0.0, sys.float_info.max, "a finite number of at least 0")
+NUMBER = Valid(-LARGEST, LARGEST, "a number")
+FINITE = Valid(-LARGEST, LARGEST, "a finite number")
+GRADE = Valid(0.0, LARGEST, "a finite number of at least 0")
 
 
 class Source(TextFile):
@@ -46,7 +46,7 @@ class Source(TextFile):
     def __init__(
         self, path: PathLike, format: FileFormat, columns: Columns, *candidates: str
     ) -> None:
-        super().__init__(path)
+        super().__init__(path, JSON_LINE if format.name == "jsonl" else LINE)
         self.format = format
         own = columns or {}
         self.names = renamed(columns)
@@ -63,30 +63,34 @@ class Source(TextFile):
         reason: tuple[str | Keyword, ...]
         if missing:
             other = Keyword("columns", {missing: "NAME"})
-            reason = f"no column {self.names[missing]!r}, ", other, " names another"
+            reason = f"no column {short(self.names[missing])}, ", other, " names another"
         elif value is None and "rank" in self.candidates and not optional:
             as_is = Keyword("order", "file")
             reason = "neither rank nor score, ", as_is, " takes the items as they come"
         else:
             return value
-        raise self.error(*reason, f"; columns found: {[*found]}")
+        raise self.error(*reason, f"; columns found: {short([*found])}")
+
+    def number(self, value: Any, valid: Valid) -> Number:
+        """Return a cell, or a number of JSON, as a number; a rank must be whole."""
+        number = parse(value) if isinstance(value, str) else value
+        if number is None or not valid.lowest <= number <= valid.highest:
+            raise self.error(f"{self.value} {value!r:.60} is not {valid.text}{way_out(value)}")
+        if self.value == "rank" and type(number) is float:
+            if abs(number) > EXACT or not number.is_integer():
+                raise self.error(f"{self.value} {value!r:.60} is not a whole number")
+            return int(number)
+        return number
 
 
 def rows(source: Source, valid: Valid) -> Iterator[Row]:
     """Read the file row by row; the error of what cannot be read names the line."""
     read = _READERS.get(source.format.name, _csv_rows)
-    lowest, highest, text = valid
     n_rows = 0
     with source.opened() as lines:
         for user, item, value in read(source, lines):
             n_rows += 1
-            try:
-                number = float(value) if item is not None else lowest
-            except (ValueError, OverflowError):
-                number = math.nan
-            if not lowest <= number <= highest:
-                raise source.error(f"{source.value} {value!r:.60} is not {text}")
-            yield user, item, number
+            yield user, item, 0.0 if item is None else source.number(value, valid)
     source.line = 0
     if not n_rows:
         raise source.error("no rows")
@@ -101,8 +105,16 @@ def _csv_rows(source: Source, lines: Iterator[bytes]) -> Iterator[_Cells]:
 def _trec_rows(source: Source, lines: Iterator[bytes]) -> Iterator[_Cells]:
     header = _TREC_QRELS if "relevance" in source.candidates else _TREC_RUN
     # bytes are split at ASCII white space only, text would be at any
-    table = ([field.decode() for field in line.split()] for line in lines)
-    return _table_rows(source, header, (row for row in table if row and row[0][0] != "#"))
+    table = ([field.decode() for field in _fields_of(source, line)] for line in lines)
+    return _table_rows(source, header, table)
+
+
+def _fields_of(source: Source, line: bytes) -> list[bytes]:
+    fields = line.split()
+    if len(fields) > len(_TREC_RUN) and b"\r" in line.strip():
+        # what follows a tag is ignored; this would be a row of its own
+        raise source.error("a carriage return within the line: write line ends of one kind")
+    return fields
 
 
 def _table_rows(
@@ -110,15 +122,21 @@ def _table_rows(
 ) -> Iterator[_Cells]:
     source.value = source.choose(header)
     used = [source.names[name] for name in ("user_id", "item_id", source.value) if name]
-    user, item, *rest = (source.place(name, header) for name in used)
+    places = user, item, *rest = [source.place(name, header) for name in used]
     longer = header is _TREC_RUN  # what follows the tag is ignored, as trec_eval does
+    titled = bool(source.format.delimiter)
     value = rest[0] if rest else None
     for row in rows:
+        source.row = source.line
         fits = len(row) == len(header) or (longer and len(row) > len(header))
         if fits and row[user] and row[item]:
+            if titled and (row[user] == used[0] or row[item] == used[1]):
+                source.refuse_header(row, header, places)
             yield row[user], row[item], 1.0 if value is None else row[value]
         elif fits:
-            raise source.error(f"empty {used[1] if row[user] else used[0]}")
+            raise source.error(f"empty {short(used[1] if row[user] else used[0])[1:-1]}")
+        elif row and row[0][0] == "#" and not titled:
+            raise source.error(f"{short(row[0], 60)}: TREC files have no comments, remove the line")
         elif row:  # not a blank line
             raise source.wrong_width(row, header)
 
@@ -126,7 +144,11 @@ def _table_rows(
 def _jsonl_rows(source: Source, lines: Iterator[bytes]) -> Iterator[_Cells]:
     forms: set[Any] = set()
     listed: dict[Id, int] = {}  # users with a list, and the line of it
-    for text in filter(None, (line.decode().strip() for line in lines)):
+    for line in lines:
+        source.row = source.line
+        text = line.decode().strip(_JSON_BLANKS)
+        if not text:
+            continue
         record = _record(source, text)
         is_list = type(record.get(source.names["item_id"])) is list
         source.value = source.choose(record, optional=is_list)
@@ -135,7 +157,7 @@ def _jsonl_rows(source: Source, lines: Iterator[bytes]) -> Iterator[_Cells]:
             raise source.error("unlike the lines before: an item or a list, with the same keys")
         user, items, values = _fields(source, record, is_list)
         if user in listed:
-            raise source.error(f"user {user!r} has a list already, in line {listed[user]}")
+            raise source.error(f"user {short(user)} has a list already, in line {listed[user]}")
         if is_list:
             listed[user] = source.line
         yield from zip(repeat(user), items or (None,), values or (None,), strict=False)
@@ -144,13 +166,31 @@ def _jsonl_rows(source: Source, lines: Iterator[bytes]) -> Iterator[_Cells]:
 def _record(source: Source, text: str) -> dict[str, Any]:
     """Return the JSON object of a line."""
     try:
-        record = json.loads(text)
+        record = _JSON.decode(text)
     except (ValueError, RecursionError) as error:
         reason = str(error).replace("line 1 column", "column")
         raise source.error(f"not valid JSON: {reason}") from None
     if type(record) is not dict:
         raise source.error(f"not a JSON object: {text!r:.60}")
     return record
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return a JSON object; ValueError for a key that is there twice."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        seen: set[str] = set()
+        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        raise ValueError(f"the key {short(twice)} twice in an object")
+    return found
+
+
+def _constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+_JSON_BLANKS = " \t\n\r"
+_JSON = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant)
 
 
 def _fields(

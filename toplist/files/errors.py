@@ -1,0 +1,42 @@
+"""Errors of files: they name the file and the line or row, and stay short whatever is in it."""
+
+from typing import Any, TypeVar
+
+from toplist.checks import Keyword, worded
+
+E = TypeVar("E", bound=Exception)
+
+LONGEST = 1600  # characters of a message, after the name of its file
+VALUE = 300  # characters of a list of columns, or of a name
+
+
+def short(value: Any, most: int = VALUE) -> str:
+    """Return the repr of a value, cut where it is long.
+
+    Examples
+    --------
+    >>> short("a" * 1000, 12)
+    "'aaaa...aaa'"
+    """
+    return cut(repr(value), most)
+
+
+def cut(text: str, most: int) -> str:
+    """Return a text, without its middle where it is long."""
+    if len(text) <= most:
+        return text
+    head = (most - 3 + 1) // 2
+    return f"{text[:head]}...{text[len(text) - (most - 3 - head) :]}"
+
+
+def located(kind: type[E], place: str, *parts: str | Keyword) -> E:
+    """Return an error that begins with a place; its words are cut to what a person reads."""
+    if sum(len(str(part)) for part in parts) > LONGEST:
+        most = LONGEST // len(parts)
+        parts = tuple(part if len(str(part)) <= most else cut(str(part), most) for part in parts)
+    return worded(kind, place, *parts)
+
+
+def named(place: str, error: E) -> E:
+    """Return an error with a place before its message, and the message cut."""
+    return located(type(error), place, *getattr(error, "parts", (str(error),)))

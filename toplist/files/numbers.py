@@ -1,0 +1,111 @@
+"""Numbers in files: the one rule for how they are written, and arrays that keep their order.
+
+A number is an ASCII sign, ASCII digits, a point and an exponent, spaces or tabs around it.
+Whatever else Python reads as a number (``1_0``, full-width and Arabic digits, ``inf``, ``nan``) is
+none. Without point and exponent it is an integer, of any size; else a double.
+"""
+
+import math
+import re
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Number = int | float
+
+LARGEST = sys.float_info.max
+EXACT = 2**53  # doubles hold every integer up to here
+
+# a group matches where there is a point or an exponent
+_PLAIN = re.compile(r"[ \t]*[+-]?(?:[0-9]+(\.[0-9]*)?|(\.[0-9]+))([eE][+-]?[0-9]+)?[ \t]*")
+_match = _PLAIN.fullmatch
+
+
+def parse(text: str) -> Number | None:
+    """Return the number that a text is by the rule; None for another text, and beyond doubles.
+
+    Examples
+    --------
+    >>> parse("17"), parse(" -1.5e3 "), parse("1_7"), parse("inf")
+    (17, -1500.0, None, None)
+    """
+    found = _match(text)
+    if found is None:
+        return None
+    number: Number
+    try:
+        number = float(text) if found.lastindex else int(text)
+    except ValueError:  # thousands of digits
+        return None
+    return number if -LARGEST <= number <= LARGEST else None
+
+
+def way_out(value: Any) -> str:
+    """Return what a message adds for what Python takes for a number and the rule does not.
+
+    Examples
+    --------
+    >>> way_out("1_0"), way_out("ten")
+    (': write ASCII digits, as in 12, -0.5 or 1e-3', '')
+    """
+    try:
+        looks = isinstance(value, str) and math.isfinite(float(value)) and parse(value) is None
+    except ValueError:
+        return ""
+    return ": write ASCII digits, as in 12, -0.5 or 1e-3" if looks else ""
+
+
+def packed(values: Sequence[Number]) -> NDArray[Any]:
+    """Return numbers as int64 or float64 where none loses a digit by it, else as objects.
+
+    Examples
+    --------
+    >>> [packed(some).dtype.name for some in ([1, 2**60], [1, 0.5], [2**60, 0.5], [2**70])]
+    ['int64', 'float64', 'object', 'object']
+    """
+    types = set(map(type, values))
+    if types == {int}:
+        try:
+            return np.array(values, np.int64)
+        except OverflowError:
+            return _objects(values)
+    if types == {float, int} and any(type(v) is int and not -EXACT <= v <= EXACT for v in values):
+        return _objects(values)
+    return np.array(values, np.float64)
+
+
+def _objects(values: Sequence[Number]) -> NDArray[Any]:
+    found = np.empty(len(values), object)
+    found[:] = values
+    return found
+
+
+def ordered(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Return `packed` parts as one array in the same order: of int64, or of float64.
+
+    Where neither holds all numbers exactly, the array holds the place of each among them.
+
+    Examples
+    --------
+    >>> ordered([packed([2**53 + 1, 2.0**53]), packed([2**70])]).tolist()
+    [1, 0, 2]
+    """
+    kinds = {part.dtype.kind for part in parts if len(part)}
+    if kinds == {"i"}:
+        return np.concatenate([part for part in parts if len(part)])
+    if "O" not in kinds and all(_fits(part) for part in parts):
+        return np.concatenate([np.empty(0), *(part.astype(np.float64) for part in parts)])
+    # of objects numpy leaves the comparison to Python, which is exact
+    every = np.concatenate([part.astype(object) for part in parts])
+    places: NDArray[np.int64] = np.unique(every, return_inverse=True)[1].astype(np.int64)
+    return places
+
+
+def _fits(part: NDArray[Any]) -> bool:
+    """Whether every number of a part is exact as a double."""
+    if part.dtype.kind != "i" or not len(part):
+        return True
+    return bool(part.min() >= -EXACT and part.max() <= EXACT)
