@@ -19,28 +19,26 @@ Number = int | float
 LARGEST = sys.float_info.max
 EXACT = 2**53  # doubles hold every integer up to here
 
-# a group matches where there is a point or an exponent
-_PLAIN = re.compile(r"[ \t]*[+-]?(?:[0-9]+(\.[0-9]*)?|(\.[0-9]+))([eE][+-]?[0-9]+)?[ \t]*")
-_match = _PLAIN.fullmatch
+# What Python reads as a number, and is written with these characters alone, is one.
+_FOREIGN = re.compile(r"[^0-9+\-.eE \t]")
+_foreign = _FOREIGN.search
 
 
 def parse(text: str) -> Number | None:
-    """Return the number that a text is by the rule; None for another text, and beyond doubles.
+    """Return the number that a text is by the rule, None for another text; 1e999 is infinite.
 
     Examples
     --------
     >>> parse("17"), parse(" -1.5e3 "), parse("1_7"), parse("inf")
     (17, -1500.0, None, None)
     """
-    found = _match(text)
-    if found is None:
+    if _foreign(text):
         return None
-    number: Number
+    whole = not ("." in text or "e" in text or "E" in text)
     try:
-        number = float(text) if found.lastindex else int(text)
-    except ValueError:  # thousands of digits
+        return int(text) if whole else float(text)
+    except ValueError:
         return None
-    return number if -LARGEST <= number <= LARGEST else None
 
 
 def way_out(value: Any) -> str:

@@ -18,6 +18,8 @@ from toplist.files.lines import JSON_LINE, LINE, TextFile, csv_rows
 from toplist.files.numbers import EXACT, LARGEST, Number, parse, way_out
 from toplist.inputs.options import renamed
 
+_KNOWN = 1 << 12  # texts whose numbers are remembered
+
 # A TREC file is a table without a header; like trec_eval, nothing reads the rank of a run.
 _TREC_COLUMNS = {"user_id": "qid", "item_id": "docno", "relevance": "rel"}
 _TREC_RUN = ("qid", "Q0", "docno", "(rank)", "score", "tag")
@@ -71,9 +73,8 @@ class Source(TextFile):
             return value
         raise self.error(*reason, f"; columns found: {short([*found])}")
 
-    def number(self, value: Any, valid: Valid) -> Number:
-        """Return a cell, or a number of JSON, as a number; a rank must be whole."""
-        number = parse(value) if isinstance(value, str) else value
+    def admitted(self, number: Number | None, value: Any, valid: Valid) -> Number:
+        """Return the number of a cell; ValueError unless it is valid, and a rank whole."""
         if number is None or not valid.lowest <= number <= valid.highest:
             raise self.error(f"{self.value} {value!r:.60} is not {valid.text}{way_out(value)}")
         if self.value == "rank" and type(number) is float:
@@ -86,13 +87,22 @@ class Source(TextFile):
 def rows(source: Source, valid: Valid) -> Iterator[Row]:
     """Read the file row by row; the error of what cannot be read names the line."""
     read = _READERS.get(source.format.name, _csv_rows)
-    n_rows = 0
+    known: dict[Any, Number] = {}  # ranks and grades come again and again
+    lowest, highest, _ = valid
+    user, is_rank = None, True  # as long as the column is not known
     with source.opened() as lines:
         for user, item, value in read(source, lines):
-            n_rows += 1
-            yield user, item, 0.0 if item is None else source.number(value, valid)
+            number = known.get(value)
+            if number is None:
+                number = parse(value) if type(value) is str else value
+                if type(number) is not float or not lowest <= number <= highest or is_rank:
+                    is_rank = source.value == "rank"
+                    number = 0.0 if item is None else source.admitted(number, value, valid)
+                if len(known) < _KNOWN:
+                    known[value] = number
+            yield user, item, number
     source.line = 0
-    if not n_rows:
+    if user is None:
         raise source.error("no rows")
 
 
@@ -125,14 +135,16 @@ def _table_rows(
     places = user, item, *rest = [source.place(name, header) for name in used]
     longer = header is _TREC_RUN  # what follows the tag is ignored, as trec_eval does
     titled = bool(source.format.delimiter)
-    value = rest[0] if rest else None
+    user_title, item_title = used[:2] if titled else ("", "")
+    value, width = rest[0] if rest else None, len(header)
     for row in rows:
         source.row = source.line
-        fits = len(row) == len(header) or (longer and len(row) > len(header))
-        if fits and row[user] and row[item]:
-            if titled and (row[user] == used[0] or row[item] == used[1]):
+        n = len(row)
+        fits = n == width or (longer and n > width)
+        if fits and (one := row[user]) and (other := row[item]):
+            if one == user_title or other == item_title:
                 source.refuse_header(row, header, places)
-            yield row[user], row[item], 1.0 if value is None else row[value]
+            yield one, other, 1.0 if value is None else row[value]
         elif fits:
             raise source.error(f"empty {short(used[1] if row[user] else used[0])[1:-1]}")
         elif row and row[0][0] == "#" and not titled:
