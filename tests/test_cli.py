@@ -317,7 +317,7 @@ RUN = "".join(
     for user, items in RANKED.items()
     for rank, item in enumerate(items)
 )
-QRELS = "# user, 0, item, grade\n" + "".join(
+QRELS = "".join(
     f"{user} 0 {item} 1\n" for user, items in RELEVANT.items() for item in items
 )
 ALL_RECS = {
@@ -383,7 +383,7 @@ def test_unknown_extensions(bad, name):
 
 
 def test_trec_as_trec_eval(good):
-    put("a.run", "q Q0 d1 1 0.5 t\nq Q0 d9 2 0.5 t\nq Q0 d#3 3 0.7 t\n# a comment\n")
+    put("a.run", "q Q0 d1 1 0.5 t\nq Q0 d9 2 0.5 t\nq Q0 d#3 3 0.7 t\n")
     put("a.qrels", "q 0 d9 1\nq 0 d1 0\nr 0 d1 0\n")
     arguments = "eval", "a.run", "a.qrels", "-m", "mrr@3", "--format", "json"
     content = json.loads(good(*arguments))  # d#3, then d9 before d1

@@ -3,10 +3,12 @@
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
+from toplist.files.errors import located, short
 from toplist.files.formats import PARQUET, PathLike
 from toplist.files.progress import bar
 
@@ -23,6 +25,7 @@ def pyarrow() -> Any:
     """
     try:
         import pyarrow
+        import pyarrow.compute
         import pyarrow.parquet
     except ImportError:
         raise ImportError(
@@ -33,8 +36,16 @@ def pyarrow() -> Any:
 
 
 def read_table(path: PathLike) -> Any:
-    """Return a file with all its columns as a pyarrow table."""
-    return pyarrow().parquet.read_table(os.fspath(path))
+    """Return a file with all its columns as a pyarrow table; ValueError for invalid text."""
+    arrow, name = pyarrow(), os.fspath(path)
+    with _readable(name):
+        if not os.path.isdir(name):
+            names = arrow.parquet.read_schema(name).names
+            _refuse_twice(name, names, names)
+        table = arrow.parquet.read_table(name)
+        for column in table.column_names:
+            _check_text(name, table, column)
+    return table
 
 
 def write_table(path: PathLike, table: Any) -> None:
@@ -44,7 +55,7 @@ def write_table(path: PathLike, table: Any) -> None:
 
 def read(path: PathLike, names: Mapping[str, str]) -> Any:
     """Return all `parts` of a file as one table."""
-    return _joined([table for _, table in parts(path, names)])
+    return _joined(os.fspath(path), [table for _, table in parts(path, names)])
 
 
 def parts(path: PathLike, names: Mapping[str, str]) -> Iterator[tuple[int, Any]]:
@@ -66,7 +77,7 @@ def parts(path: PathLike, names: Mapping[str, str]) -> Iterator[tuple[int, Any]]
     user = names["user_id"]
     for table, long in _tables(os.fspath(path), set(names.values())):
         if long and user in table.column_names:
-            table = table if rest is None else _joined([rest, table])
+            table = table if rest is None else _joined(os.fspath(path), [rest, table])
             end = _start_of_last(table[user])
             rest, table = table.slice(end), table.slice(0, end)
         if len(table):
@@ -79,16 +90,94 @@ def parts(path: PathLike, names: Mapping[str, str]) -> Iterator[tuple[int, Any]]
         raise ValueError(f"{os.fspath(path)}: no rows")
 
 
-def _joined(tables: Sequence[Any]) -> Any:
+def _joined(path: str, tables: Sequence[Any]) -> Any:
     """Return the rows of tables as one table; columns may differ in the width of their numbers."""
-    return pyarrow().concat_tables(tables, promote_options="permissive")
+    with _readable(path):
+        return pyarrow().concat_tables(tables, promote_options="permissive")
+
+
+@contextmanager
+def _readable(path: str) -> Iterator[None]:
+    """Let what pyarrow cannot do be an error that names the file; a lack of memory stays one."""
+    os.stat(path)  # what is wrong with the path itself is an OSError that names it
+    try:
+        yield
+    except MemoryError:
+        raise
+    except (pyarrow().ArrowException, OSError) as error:
+        raise located(ValueError, f"{path}: ", f"not readable: {error}") from None
+
+
+def _refuse_twice(path: str, columns: Sequence[str], names: Sequence[str]) -> None:
+    """Raise for one of the columns that is in the file under the same name twice."""
+    twice = next((name for name in columns if names.count(name) > 1), None)
+    if twice is not None:
+        raise ValueError(f"{path}: two columns are named {short(twice)}")
+
+
+def ordered(table: Any, name: str) -> Any:
+    """Return a table whose column of scores is of int64 or doubles in the same order.
+
+    Unsigned and decimal numbers that do not fit become their places in the order.
+    """
+    column = table.column(name)
+    kind = column.type
+    types = pyarrow().types
+    nested = types.is_list(kind) or types.is_large_list(kind)
+    of = kind.value_type if nested else kind
+    if not (types.is_uint64(of) or types.is_decimal(of)) or column.null_count:
+        return table
+    array = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
+    if nested:
+        lists = pyarrow().LargeListArray if types.is_large_list(kind) else pyarrow().ListArray
+        offsets = pyarrow().compute.subtract(array.offsets, array.offsets[0])
+        array = lists.from_arrays(offsets, _ordered(array.flatten()))
+    else:
+        array = _ordered(array)
+    return table.set_column(table.column_names.index(name), name, array)
+
+
+def _ordered(array: Any) -> Any:
+    arrow = pyarrow()
+    if array.null_count:  # an error of its own
+        return array
+    try:
+        return array.cast(arrow.int64())
+    except arrow.ArrowInvalid:  # fractions, or beyond 64 bits
+        return arrow.compute.rank(array, tiebreaker="dense").cast(arrow.int64())
+
+
+def check_text(path: PathLike, table: Any, names: Sequence[str], first: int) -> None:
+    """Raise for text that is not UTF-8 in some columns; `first` numbers the first row."""
+    for name in names:
+        if name in table.column_names:
+            _check_text(os.fspath(path), table, name, first)
+
+
+def _check_text(path: str, table: Any, name: str, first: int = 0) -> None:
+    arrow = pyarrow()
+    for chunk in table.column(name).chunks:
+        try:
+            chunk.validate(full=True)
+        except arrow.ArrowInvalid:
+            rows = (row for row in range(len(chunk)) if not _is_valid(chunk[row]))
+            place = next(rows, None)
+            where = "" if place is None else f"row {first + place}: "
+            raise ValueError(f"{path}: {where}column {short(name)} is not valid UTF-8") from None
+        first += len(chunk)
+
+
+def _is_valid(scalar: Any) -> bool:
+    try:
+        scalar.as_py()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _start_of_last(users: Any) -> int:
     """Return where the rows of the last user begin."""
-    import pyarrow.compute
-
-    other = pyarrow.compute.not_equal(users, users[-1]).fill_null(True)
+    other = pyarrow().compute.not_equal(users, users[-1]).fill_null(True)
     found = np.flatnonzero(other.to_numpy())
     return int(found[-1]) + 1 if len(found) else 0
 
@@ -101,13 +190,60 @@ def column_names(path: PathLike) -> list[str]:
 
 def _tables(path: str, wanted: set[str]) -> Iterator[tuple[Any, bool]]:
     """Yield the tables of all files, and whether they are long: a row per user and item."""
-    arrow = pyarrow()
+    first: tuple[str, dict[str, str]] | None = None
     for name in _files(path):
-        os.stat(name)  # what is wrong with the path itself is an OSError that names it
-        try:
-            yield from _tables_of(name, wanted)
-        except (arrow.ArrowException, OSError) as error:
-            raise ValueError(f"{name}: not readable: {error}") from None
+        with _readable(name):
+            found = _kinds(name, wanted)
+        if first is None:
+            first = name, found
+        _refuse_odd(name, found, *first)
+        yield from _read(name, wanted)
+
+
+def _read(name: str, wanted: set[str]) -> Iterator[tuple[Any, bool]]:
+    with _readable(name):
+        yield from _tables_of(name, wanted)
+
+
+def _columns(names: Sequence[str], wanted: set[str]) -> list[str]:
+    """Return the columns to read: those wanted, and those of wide tables; without any, all."""
+    return [name for name in names if name in wanted or name.isdecimal()] or list(names)
+
+
+def _kinds(path: str, wanted: set[str]) -> dict[str, str]:
+    """Return the columns to read of a file, and what kind of values each holds."""
+    arrow = pyarrow()
+    schema = arrow.parquet.read_schema(path)
+    columns = _columns(schema.names, wanted)
+    _refuse_twice(path, columns, schema.names)
+    return {name: _kind(schema.field(name).type) for name in columns}
+
+
+def _kind(type: Any) -> str:
+    """Return what a type holds, whatever its width; "" for nothing but nulls."""
+    types = pyarrow().types
+    if types.is_dictionary(type) or (types.is_nested(type) and hasattr(type, "value_type")):
+        inner = _kind(type.value_type)
+        return inner if types.is_dictionary(type) else f"lists of {inner}"
+    if types.is_null(type):
+        return ""
+    if types.is_integer(type) or types.is_floating(type) or types.is_decimal(type):
+        return "numbers"
+    text = types.is_string(type) or types.is_large_string(type) or types.is_string_view(type)
+    return "text" if text else str(type)
+
+
+def _refuse_odd(path: str, found: dict[str, str], first: str, expected: dict[str, str]) -> None:
+    """Raise for a file of a folder whose columns are not those of the first one."""
+    for name in [*expected, *found]:
+        a, b = expected.get(name), found.get(name)
+        if a is None or b is None:
+            has, lacks = (path, first) if a is None else (first, path)
+            raise ValueError(f"{path}: unlike the other files of its folder: {lacks} has no column "
+                             f"{short(name)}, {has} has one")  # fmt: skip
+        if not (a.startswith(b) or b.startswith(a)):
+            raise ValueError(f"{path}: unlike the other files of its folder: column {short(name)} "
+                             f"holds {b}, in {first} {a}")  # fmt: skip
 
 
 def _files(path: str) -> list[str]:
@@ -143,8 +279,7 @@ def _tables_of(path: str, wanted: set[str]) -> Iterator[tuple[Any, bool]]:
     # a buffer: without it a whole column of a row group is in memory at once
     with arrow.parquet.ParquetFile(path, buffer_size=1 << 20) as file:
         schema = file.schema_arrow
-        columns = [name for name in schema.names if name in wanted or name.isdecimal()]
-        columns = columns or schema.names
+        columns = _columns(schema.names, wanted)
         long = not any(arrow.types.is_nested(schema.field(n).type) for n in columns)
         long &= not any(name.isdecimal() for name in columns)
         rows = file.metadata.num_rows

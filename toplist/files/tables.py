@@ -1,19 +1,23 @@
 """Tables in files, CSV, TSV or Parquet: read, written, and what they say of items."""
 
 import csv
-import gzip
 import io
 import os
+from array import array
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from toplist.files import parquet
+from toplist.files.errors import located, short
 from toplist.files.formats import TABLES, TEXT_TABLES, PathLike, find_format
 from toplist.files.lines import TextFile, csv_rows
+from toplist.files.numbers import LARGEST, parse, way_out
+from toplist.files.writing import Content, write_all
 
 # Names of columns, or what returns them from the header.
 Wanted = Sequence[str] | Callable[[list[str]], Sequence[str]]
@@ -32,15 +36,23 @@ def read_table(path: PathLike) -> Any:
 
 def write_table(path: PathLike, table: Any) -> None:
     """Write what `read_table` read, or some rows of it, in the format of the extension."""
+    write_tables({path: table})
+
+
+def write_tables(tables: Mapping[PathLike, Any]) -> None:
+    """Write several tables, all of them or none, each in the format of its extension."""
+    write_all({path: _content(path, table) for path, table in tables.items()})
+
+
+def _content(path: PathLike, table: Any) -> Content:
     format = find_format(path, valid=TABLES)
     if not format.is_text:
-        parquet.write_table(path, table)
-        return
+        return partial(parquet.write_table, table=table)
     out = io.StringIO()
     writer = csv.writer(out, delimiter=format.delimiter, lineterminator="\n")
     writer.writerow(table)
     writer.writerows(zip(*table.values(), strict=True))
-    write_text(path, out.getvalue())
+    return out.getvalue()
 
 
 def write_text(path: PathLike, text: str) -> None:
@@ -54,27 +66,16 @@ def write_text(path: PathLike, text: str) -> None:
     ...     read_table(f"{folder}/truth.csv")
     {'user_id': ['ann'], 'item_id': ['tea']}
     """
-    target = os.path.realpath(path)  # a link goes on pointing to its file
-    data = text.encode()
-    if target.lower().endswith(".gz"):
-        data = gzip.compress(data, mtime=0)  # no time: the same text gives the same bytes
-    replaced = os.path.isfile(path) or not os.path.exists(path)  # a pipe or a device is not
-    written = f"{os.path.dirname(target)}/.{os.urandom(8).hex()}.tmp" if replaced else path
-    try:
-        with open(written, "xb" if replaced else "wb") as stream:
-            stream.write(data)
-        if replaced:
-            os.replace(written, target)
-    except BaseException as error:
-        if replaced and os.path.exists(written):
-            os.unlink(written)
-        if isinstance(error, OSError) and error.errno:
-            # it names the file that was asked for, not the temporary one
-            raise OSError(error.errno, error.strerror, os.fspath(path)) from None
-        raise
+    write_all({path: text})
 
 
-def read(path: PathLike, wanted: Wanted) -> dict[str, list[str]]:
+class Cells(list[str]):
+    """A column as it is written, and the line that each cell ends in."""
+
+    lines: Sequence[int] = ()
+
+
+def read(path: PathLike, wanted: Wanted) -> dict[str, Cells]:
     r"""Return the wanted columns of a CSV or TSV file, as they are written, by their names.
 
     Examples
@@ -93,29 +94,37 @@ def read(path: PathLike, wanted: Wanted) -> dict[str, list[str]]:
             raise ValueError(f"{file.path}: no rows")
         names = wanted(header) if callable(wanted) else wanted
         places = [file.place(name, header) for name in names]
-        columns: list[list[str]] = [[] for _ in places]
+        columns = [Cells() for _ in places]
+        ends = array("q")
         for row in filter(None, rows):
+            file.row = file.line
             if len(row) != len(header):
                 raise file.wrong_width(row, header)
+            if names and row[places[0]].endswith(names[0]):
+                file.refuse_header(row, header, places)
+            ends.append(file.line)
             for column, place in zip(columns, places, strict=True):
                 column.append(row[place])
+    for column in columns:
+        column.lines = ends
     return dict(zip(names, columns, strict=True))
 
 
 def numbers(path: PathLike, name: str, column: Sequence[str]) -> NDArray[np.float64]:
-    """Return a column as numbers."""
-    try:
-        return np.array(column, np.float64)
-    except ValueError:
-        pass
-    for row, cell in enumerate(column, start=1):
-        try:
-            float(cell)
-        except ValueError:
-            raise ValueError(
-                f"{os.fspath(path)}: row {row}: {name} {cell!r:.60} is not a number"
-            ) from None
-    return np.array([float(cell) for cell in column])
+    """Return a column as numbers; the error of another text names its line."""
+    found = [parse(cell) for cell in column]
+    for place, number in enumerate(found):
+        if number is None or not abs(number) <= LARGEST:
+            cell = column[place]
+            raise _error(path, column, place, f"{name} {cell!r:.60} is not a number{way_out(cell)}")
+    return np.array(found, np.float64)
+
+
+def _error(path: PathLike, column: Sequence[str], place: int, reason: str) -> ValueError:
+    """Return an error about a cell, with its line, or of any list of text its row."""
+    lines = getattr(column, "lines", ())
+    where = f"{lines[place]}" if len(lines) else f" row {place + 1}"
+    return located(ValueError, f"{os.fspath(path)}:{where}: ", reason)
 
 
 def catalogue(path: PathLike) -> list[str]:
@@ -149,6 +158,7 @@ def features(path: PathLike) -> dict[str, NDArray[np.float64]]:
 def _by_item(path: PathLike, items: list[str], values: list[T]) -> dict[str, T]:
     found = dict(zip(items, values, strict=True))
     if len(found) < len(items):
-        twice = next(item for item, n in Counter(items).items() if n > 1)
-        raise ValueError(f"{os.fspath(path)}: item {twice!r} has two rows")
+        first: dict[str, int] = {}
+        place = next(i for i, item in enumerate(items) if first.setdefault(item, i) != i)
+        raise _error(path, items, place, f"item {short(items[place])} has two rows")
     return found
