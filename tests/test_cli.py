@@ -317,9 +317,7 @@ RUN = "".join(
     for user, items in RANKED.items()
     for rank, item in enumerate(items)
 )
-QRELS = "".join(
-    f"{user} 0 {item} 1\n" for user, items in RELEVANT.items() for item in items
-)
+QRELS = "".join(f"{user} 0 {item} 1\n" for user, items in RELEVANT.items() for item in items)
 ALL_RECS = {
     "a.csv": RECS,
     "b.csv": table("score", ","),

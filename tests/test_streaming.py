@@ -412,7 +412,7 @@ def test_two_kinds_of_ids(bad, tmp_path, parts):
 def test_an_item_twice_is_named_as_written(bad, tmp_path, parts):
     write_jsonl(tmp_path / "recs.jsonl", RANKS | {"u9": ["i5", "x", "i5"]})
     line = bad("recs.jsonl", "truth.csv")
-    assert line.startswith("user 'u9' has item 'i5' at ranks 1 and 3")
+    assert line.startswith("recs.jsonl:10: user 'u9' has item 'i5' at ranks 1 and 3")
 
 
 def test_parquet_needs_pyarrow(bad, tmp_path, monkeypatch):

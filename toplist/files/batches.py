@@ -6,6 +6,8 @@ are not together has several lists; only the caller, who knows the users of all 
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,9 +18,11 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.checks import prefixed
 from toplist.files import parquet
+from toplist.files.errors import named
+from toplist.files.faults import first_fault
 from toplist.files.formats import Columns, FileFormat, Id, PathLike, find_format
+from toplist.files.numbers import ordered, packed
 from toplist.files.text import GRADE, NUMBER, Source, rows
 from toplist.inputs import tables
 from toplist.inputs.dataframes import PlainTable
@@ -31,6 +35,9 @@ from toplist.inputs.tables import Table
 ROWS = 1 << 17  # rows in a part of a text file: some 30 MB of Python objects
 
 U = TypeVar("U")
+E = TypeVar("E", bound=Exception)
+# From numbers of lists, the first and the one after the last: a table of these alone.
+Cut = Callable[[int, int], Any]
 # Called with the users of a part, and the line or row where the list of each user begins.
 Meet = Callable[[Column, NDArray[np.int64]], U]
 
@@ -80,9 +87,37 @@ class Stream:
         """What the places of users count."""
         return "line" if self.kind.is_text else "row"
 
+    @property
+    def _wanted(self) -> tuple[str, ...]:
+        """The columns of text that may have the values."""
+        if self.order:
+            return ()
+        return ("rank", "score") if self.side == "ranks" else ("relevance",)
+
     def whole(self) -> Keyed:
         """Return all lists of a file that is not text, the rows of a user in any place."""
-        return self._read(self._table(parquet.read(self.path, renamed(self.columns))))
+        frame = parquet.read(self.path, renamed(self.columns))
+        table = self._table(frame)
+        try:
+            return tables.read(table)
+        except (ValueError, TypeError) as error:
+            raise self._located(error, table, *self._by_user(table)) from None
+
+    def find(self, user: Any) -> str:
+        """Return `place` of the first row of a user, read again, for a message."""
+        if self.kind.is_text and os.path.isfile(self.path):
+            source = Source(self.path, self.kind, self.columns, *self._wanted)
+            for one, _, _ in rows(source, NUMBER):
+                if str(one) == str(user):
+                    return self.place(source.line)
+        elif not self.kind.is_text:
+            name = renamed(self.columns)["user_id"]
+            for first, frame in parquet.parts(self.path, renamed(self.columns)):
+                users = frame[name].to_pylist() if name in frame.column_names else []
+                for row, one in enumerate(users, first):
+                    if str(one) == str(user):
+                        return self.place(row)
+        return f"{self.path}: "
 
     def parts(self, meet: Meet[U]) -> Iterator[Part[U]]:
         """Yield the parts of the file.
@@ -98,7 +133,7 @@ class Stream:
 
     def _parts_of_tables(self, meet: Meet[U]) -> Iterator[Part[U]]:
         parts = parquet.parts(self.path, renamed(self.columns))
-        tables = (self._table(frame, first) for first, frame in parts)
+        tables = (self._table(frame, first) for first, frame in parts)  # one at a time
         for table in tables:
             try:
                 yield self._part(table, meet)
@@ -121,14 +156,17 @@ class Stream:
     def _parts_of_text(self, meet: Meet[U]) -> Iterator[Part[U]]:
         for runs, value in self._runs():
             lines = np.array([run.line for run in runs], np.int64)
-            table = Table(_table_of_lists(runs, value), self.side, renamed(None))
-            yield self._part(table, meet, lines)
+
+            def cut(lo: int, hi: int, runs: list[_Run] = runs, value: str | None = value) -> Any:
+                return _table_of_lists(runs[lo:hi], value)
+
+            table = Table(cut(0, len(runs)), self.side, renamed(None))
+            yield self._part(table, meet, lines, cut)
 
     def _runs(self) -> Iterator[tuple[list[_Run], str | None]]:
         """Yield the rows of some users, and the name of their values."""
         ranked = self.side == "ranks"
-        wanted = ("rank", "score") if ranked else ("relevance",)
-        source = Source(self.path, self.kind, self.columns, *(() if self.order else wanted))
+        source = Source(self.path, self.kind, self.columns, *self._wanted)
         runs: list[_Run] = []
         size = 0
         for user, group in groupby(rows(source, NUMBER if ranked else GRADE), key=itemgetter(0)):
@@ -141,25 +179,84 @@ class Stream:
             yield runs, source.value
 
     def _table(self, frame: Any, first: int = 0) -> Table:
-        order = self.order if self.side == "ranks" else None
+        names, order = renamed(self.columns), self.order if self.side == "ranks" else None
         in_file = partial(parquet.column_names, self.path)
-        return Table(frame, self.side, renamed(self.columns), order, first, in_file)
+        if self.side == "ranks" and names["score"] in frame.column_names:
+            frame = parquet.ordered(frame, names["score"])
+        return Table(frame, self.side, names, order, first, in_file)
 
-    def _part(self, table: Table, meet: Meet[U], lines: NDArray[np.int64] | None = None) -> Part[U]:
+    def _part(
+        self,
+        table: Table,
+        meet: Meet[U],
+        lines: NDArray[np.int64] | None = None,
+        cut: Cut | None = None,
+    ) -> Part[U]:
         """Read a table of the file; of text, `lines` are those where the lists begin."""
         met: list[U] = []
+        begins = [np.empty(0, np.int64)]
 
         def meet_users(users: Column, rows: NDArray[np.int64]) -> None:
+            begins.append(rows)
             met.append(meet(users, table.first + rows if lines is None else lines[rows]))
 
-        lists = self._read(table, meet_users)
-        return Part(met[0], lists)
-
-    def _read(self, table: Table, meet: Meet[None] | None = None) -> Keyed:
         try:
-            return tables.read(table, meet)
+            lists = tables.read(table, meet_users)
+            return Part(met[0], lists)
+        except SplitUserError as error:
+            raise named(f"{self.path}: ", error) from None
         except (ValueError, TypeError) as error:
-            raise prefixed(f"{self.path}: ", error) from None
+            rows = begins[-1]
+            places = table.first + rows if lines is None else lines[rows]
+            raise self._located(error, table, places, cut or _slices(table.frame, rows)) from None
+
+    def _by_user(self, table: Table) -> tuple[NDArray[np.int64], Cut | None]:
+        """Return the first row of every user of a table, and how to cut it between users."""
+        try:
+            codes = table.ids("user_id").codes
+        except (ValueError, TypeError):
+            return np.empty(0, np.int64), None
+        order = np.argsort(codes, kind="stable")
+        starts = np.flatnonzero(np.append(True, codes[order][1:] != codes[order][:-1]))
+        return order[starts], _slices(table.frame.take(order), starts)
+
+    def _located(
+        self, error: E, table: Table, places: NDArray[np.int64], cut: Cut | None
+    ) -> E | ValueError:
+        """Return an error with the file and, where it is about one list, its line or row."""
+        text = [] if self.kind.is_text else [table.names[name] for name in ("user_id", "item_id")]
+        try:
+            parquet.check_text(self.path, table.frame, text, table.first)
+        except ValueError as invalid:
+            return invalid
+
+        def fails(lo: int, hi: int) -> bool:
+            assert cut is not None
+            try:
+                tables.read(replace(table, frame=cut(lo, hi), first=0), lambda users, rows: None)
+            except (ValueError, TypeError):
+                return True
+            return False
+
+        n = len(places)
+        place = None if cut is None or _ROW.search(str(error)) else first_fault(n, fails)
+        # a type is of a whole column; what is wrong with every list is not about one
+        if place is None or (isinstance(error, TypeError) and fails(n - 1, n)):
+            return named(f"{self.path}: ", error)
+        return named(self.place(int(places[place])), error)
+
+    def place(self, at: int) -> str:
+        """Return how a message begins that is about a line or a row of the file."""
+        return f"{self.path}:{at}: " if self.kind.is_text else f"{self.path}: row {at}: "
+
+
+_ROW = re.compile(r"\brow \d")  # in messages that name the row themselves
+
+
+def _slices(frame: Any, starts: NDArray[np.int64]) -> Cut:
+    """Return what cuts a table of Arrow between lists that begin at some rows."""
+    bounds = [*starts.tolist(), len(frame)]
+    return lambda lo, hi: frame.slice(bounds[lo], bounds[hi] - bounds[lo])
 
 
 def _table_of_lists(runs: list[_Run], value: str | None) -> PlainTable:
@@ -171,6 +268,7 @@ def _table_of_lists(runs: list[_Run], value: str | None) -> PlainTable:
         "item_id": (offsets, [row[1] for rows in lists for row in rows]),
     }
     if value is not None:
-        values = [row[2] for rows in lists for row in rows]
-        data[value] = (offsets, np.array(values, np.float64))
+        values = packed([row[2] for rows in lists for row in rows])
+        is_grade = value == "relevance"
+        data[value] = (offsets, values.astype(np.float64) if is_grade else ordered([values]))
     return PlainTable(data)

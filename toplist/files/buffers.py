@@ -3,36 +3,48 @@
 A list waits as long as its user has not been seen in the other file.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from toplist.checks import Keyword, worded
+from toplist.files.errors import short
 from toplist.inputs.factorize import Column, Numbering, textual
 from toplist.inputs.flatten import Flat
 from toplist.inputs.keyed import Keyed
 from toplist.inputs.lists import offsets_of
 
+# Codes of integers beyond 64 bits; an integer that is one of these has a code of its own, too.
+FIRST, LAST = -(2**62) - 2**40, -(2**62)
+
 
 class Codes:
     """One code for every id, the same in all parts of both files; an integer is its own code.
 
-    With `as_text`, integers are read as decimal text, as the ids of a text file are.
+    With `as_text`, integers are read as decimal text, as the ids of a text file are. Integers
+    beyond 64 bits are numbered from `FIRST` on.
     """
 
     def __init__(self, as_text: bool) -> None:
         self._as_text = as_text
         self._codes: dict[Any, int] = {}
-        self._example: tuple[str, str] | None = None
-        self.names: list[Any] | None = None
+        self._examples: dict[str, tuple[str, str]] = {}  # a kind, by file where that matters
+        self._texts: list[Any] | None = None
+        self._wide: list[int] = []
+
+    @property
+    def names(self) -> Any:
+        """The ids by their codes; None if every code is the id itself."""
+        return _Wide(self._wide, self._codes) if self._wide else self._texts
 
     def encode(self, column: Column, source: str) -> NDArray[np.int64]:
         """Return the codes of a column; `source` names the file in messages."""
         if not len(column.codes):
             return np.empty(0, np.int64)
-        column = textual(column) if self._as_text else column
         self._refuse_second_kind(column, source)
+        column = as_texts(column) if self._as_text else column
         if column.names is None:
             if column.codes.dtype == np.uint64 and column.codes.max() > np.iinfo(np.int64).max:
                 raise worded(
@@ -42,34 +54,81 @@ class Codes:
                     " reads them",
                 )
             own: NDArray[np.int64] = column.codes.astype(np.int64, copy=False)
-            return own
-        if self.names is None:
-            self.names = []
-        codes = np.empty(len(column.names), np.int64)
-        for i, name in enumerate(column.names):
-            code = self._codes.get(name)
-            if code is None:
-                code = self._codes[name] = len(self.names)
-                self.names.append(name)
-            codes[i] = code
+            return self._integers(own)
+        number = self._number if isinstance(column.names[0], int) else self._text
+        codes = np.array([number(name) for name in column.names], np.int64)
         found: NDArray[np.int64] = codes[column.codes]
         return found
 
     def decode(self, code: int) -> Any:
         """Return an id as it was written."""
-        return code if self.names is None else self.names[code]
+        names = self.names
+        return code if names is None else names[code]
+
+    def _integers(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
+        reserved = (codes >= FIRST) & (codes < LAST)
+        if not reserved.any():
+            return codes
+        found = codes.copy()
+        found[reserved] = [self._number(code) for code in codes[reserved].tolist()]
+        return found
+
+    def _number(self, name: int) -> int:
+        """Return the code of an integer: itself, where it can be."""
+        if -(2**63) <= name < 2**63 and not FIRST <= name < LAST:
+            return name
+        code = self._codes.get(name)
+        if code is None:
+            code = self._codes[name] = FIRST + len(self._wide)
+            self._wide.append(name)
+        return code
+
+    def _text(self, name: Any) -> int:
+        if self._texts is None:
+            self._texts = []
+        code = self._codes.get(name)
+        if code is None:
+            code = self._codes[name] = len(self._texts)
+            self._texts.append(name)
+        return code
 
     def _refuse_second_kind(self, column: Column, source: str) -> None:
         example = column.decode(column.codes[0])
-        kind = "integer" if column.names is None else type(example).__name__
-        known = self._example
-        if known is None:
-            self._example = kind, f"{example!r} in {source}"
-        elif known[0] != kind:
+        kind = "integer" if isinstance(example, int) else type(example).__name__
+        known = self._examples.setdefault(
+            source if self._as_text else "", (kind, f"{short(example)} in {source}")
+        )
+        if known[0] != kind:
             raise TypeError(
-                f"column {column.name!r} holds ids of two kinds, {example!r} in {source} "
+                f"column {short(column.name)} holds ids of two kinds, {short(example)} in {source} "
                 f"and {known[1]}: they are never equal; convert one side"
             )
+
+
+def as_texts(column: Column) -> Column:
+    """Return integers of any size as their decimal text; text as it is."""
+    if column.names is None:
+        return textual(column)
+    return replace(column, names=list(map(str, column.names)))
+
+
+class _Wide:
+    """What codes of integers stand for: themselves, or integers beyond 64 bits."""
+
+    def __init__(self, wide: list[int], codes: dict[Any, int]) -> None:
+        self._wide, self._codes = wide, codes
+
+    def __getitem__(self, code: int) -> int:
+        """Return the integer of a code."""
+        return self._wide[code - FIRST] if FIRST <= code < LAST else code
+
+    def __contains__(self, name: int) -> bool:
+        """Whether an integer may be among the ids."""
+        return name in self._codes or (-(2**63) <= name < 2**63 and not FIRST <= name < LAST)
+
+    def index(self, name: int) -> int:
+        """Return the code of an integer."""
+        return self._codes.get(name, name)
 
 
 class Users:

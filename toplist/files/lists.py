@@ -11,21 +11,22 @@ from itertools import islice, pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toplist.checks import choice
 from toplist.files.batches import Stream
 from toplist.files.formats import Columns, FileFormat, Id, PathLike, find_format
+from toplist.files.buffers import as_texts
 from toplist.files.errors import named, short
 from toplist.files.formats import TEXT_IDS, Columns, FileFormat, Id, PathLike, find_format
 from toplist.files.numbers import Number, ordered, packed
 from toplist.files.text import FINITE, GRADE, NUMBER, Source, Valid, rows
-from toplist.inputs.factorize import textual
 from toplist.inputs.ids import kinds_of
 
 ORDERS = ("file",)  # in the order of the file; without it by rank or score
 
 # The items of a user, and the number of each; beside each the place of its row in the file.
-Group = tuple[Id, list[Id], list[Number], list[int]]
+Group = tuple[Id, list[Id], list[Number], NDArray[np.int64]]
 CHUNK = 1 << 16  # rows whose numbers are Python objects at a time
 
 
@@ -128,15 +129,14 @@ def _sorted(source: Source, users: list[Id], ids: list[Id], *columns: Any) -> It
     if source.value == "rank":
         ranks = np.arange(len(owners)) - bounds[owners] + 1
         for i in np.flatnonzero(values != ranks)[:1]:
-            user = f"user {short(users[owners[i]])}"
-            found = f"{user} has rank {values[i]} in place of {ranks[i]}"
+            found = f"user {short(users[owners[i]])} has rank {values[i]} in place of {ranks[i]}"
             hint = " (these are zero-based)" if values[i] == 0 else ""
             source.line = _line_of(source, NUMBER, int(order[i]))
             raise source.error(f"{found}: ranks must be 1..n for each user, each once{hint}")
     for user, (start, stop) in zip(users, pairwise(bounds.tolist()), strict=True):
         these = slice(start, stop)
         listed = [ids[i] for i in items[these].tolist()]
-        yield user, listed, values[these].tolist(), order[these]
+        yield user, listed, values[these].tolist(), order[these].astype(np.int64)
 
 
 def _line_of(source: Source, valid: Valid, place: int) -> int:
@@ -167,7 +167,7 @@ def load(stream: Stream, as_text: bool) -> Any:
     if not stream.kind.is_text:
         lists = stream.whole()
         if as_text:
-            return replace(lists, users=textual(lists.users), items=textual(lists.items))
+            return replace(lists, users=as_texts(lists.users), items=as_texts(lists.items))
         return lists
     found: dict[Any, Any]
     if stream.side == "ranks":
@@ -181,19 +181,17 @@ def load(stream: Stream, as_text: bool) -> Any:
 
 def _as_text(path: str, sides: dict[Any, Any]) -> dict[str, Any]:
     """Write users and items as decimal text, as a text file has them."""
-    rows = {}
-    for user, row in _textual(path, "user", sides):
-        if isinstance(row, dict):
-            rows[user] = dict(_textual(path, "item", row))
-        else:
-            rows[user] = type(row)(map(str, row))
-    return rows
-
-
-def _textual(path: str, what: str, mapping: dict[Any, Any]) -> Iterator[tuple[str, Any]]:
-    seen = set()
-    for key, value in mapping.items():
-        if str(key) in seen:
-            raise ValueError(f"{path}: {what} {str(key)!r} occurs both as number and as text")
-        seen.add(str(key))
-        yield str(key), value
+    try:
+        kinds_of(sides, "column 'user_id'")
+        kinds_of({type(item): item for row in sides.values() for item in row}.values(),
+                 "column 'item_id'")  # fmt: skip
+    except TypeError as error:
+        raise named(f"{path}: ", error) from None
+    return {
+        str(user): (
+            {str(item): grade for item, grade in row.items()}
+            if isinstance(row, dict)
+            else type(row)(map(str, row))
+        )
+        for user, row in sides.items()
+    }

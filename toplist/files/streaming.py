@@ -9,7 +9,7 @@ merged, so that there are means and spreads, but no values per user.
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,19 +19,24 @@ from toplist.checks import Keyword, choice, worded
 from toplist.evaluation.evaluate import DEFAULT, hits_of, lists_of
 from toplist.evaluation.plan import Plan, plan_of
 from toplist.files.batches import Part, SplitUserError, Stream
-from toplist.files.buffers import Codes, Users, Waiting
+from toplist.files.buffers import Codes, Users, Waiting, as_texts
+from toplist.files.errors import located, named, short
+from toplist.files.faults import faulty_pair
 from toplist.files.formats import PathLike
 from toplist.files.lists import ORDERS, load
-from toplist.inputs.factorize import Column, textual
+from toplist.inputs.factorize import Column
 from toplist.inputs.flatten import Flat
 from toplist.inputs.grades import Grading
-from toplist.inputs.keyed import Keyed
+from toplist.inputs.keyed import Keyed, align
 from toplist.inputs.options import DUPLICATES, Joining, Known
 from toplist.inputs.sides import sides_of
+from toplist.inputs.tables import lists_of as lists_of_side
+from toplist.matching.hits import Hits
 from toplist.matching.match import join
 from toplist.metrics.definitions import Metric
 from toplist.results.result import TopKResult
 
+E = TypeVar("E", bound=Exception)
 # Ids of ranked lists that may wait before more of the truth is read for them: 32 MB.
 PATIENCE = 1 << 22
 # Users without a list that are evaluated at a time.
@@ -122,16 +127,70 @@ def top_k_eval_files(
     # integers on one side, decimal text on the other: both are read as text
     as_text = kinds[0].typed_ids != kinds[1].typed_ids
     options = Joining(duplicates, padding, relevant_from, gains, columns, n_threads)
-    grading = Grading(relevant_from, gains)
+    Grading(relevant_from, gains)  # refuses a wrong word before any file is read
     reading = duplicates, padding, columns, n_threads
     known = Known(catalogue, item_counts, features, unknown, *reading)
     if in_memory or not all(kind.in_parts for kind in kinds):
         ranks, truths = (load(stream, as_text) for stream in streams)
-        hits, _ = hits_of(ranks, truths, plan.depth, options)
+        try:
+            hits, _ = hits_of(ranks, truths, plan.depth, options)
+        except (ValueError, TypeError) as error:
+            raise _located(error, streams, ranks, truths, plan.depth, options) from None
         return plan.result(hits, n_threads, lists_of(plan, ranks, known))
     if weights is not None and not isinstance(weights, Mapping):
         raise TypeError("weights must be a dict user -> number: files have no rows to count by")
-    return _Join(streams, plan, options, grading, known, as_text).run()
+    return _Join(streams, plan, options, known, as_text).run()
+
+
+def _hits(
+    users: Sequence[Any],
+    ranked: Flat,
+    truth: Flat,
+    depth: int | None,
+    options: Joining,
+) -> Hits:
+    """Join lists of integers, or codes, that are in the order of the users."""
+    grading = Grading(options.relevant_from, options.gains)
+    sides = sides_of(users, ranked, truth, 0, depth, options.padding, grading)
+    return join(sides, options.duplicates, options.n_threads)
+
+
+def _located(
+    error: E,
+    streams: tuple[Stream, Stream],
+    ranks: Any,
+    truths: Any,
+    depth: int | None,
+    options: Joining,
+) -> E | ValueError:
+    """Return the error of two files in memory with the file, and the line or row, it is about."""
+    both = named(f"{streams[0].path}, {streams[1].path}: ", error)
+    try:
+        sides = lists_of_side(ranks, "ranks", None), lists_of_side(truths, "ground_truths", None)
+        listed, absent = ([*side.users.decoded(side.users.codes)] for side in sides)
+        if listed and absent and set(listed).isdisjoint(absent):
+            return _no_user_in_both(streams, listed[0], absent[0])
+        users, ranked, truth, _ = align(*sides)
+    except (ValueError, TypeError):
+        return both
+
+    def again(some: slice, ranked: Flat, truth: Flat) -> Hits:
+        return _hits(users[some], ranked, truth, depth, options)
+
+    found = faulty_pair(ranked, truth, again)
+    if found is None:
+        return both
+    place, in_ranks = found
+    return named(streams[0 if in_ranks else 1].find(users[place]), error)
+
+
+def _no_user_in_both(streams: tuple[Stream, Stream], listed: Any, absent: Any) -> ValueError:
+    recs, truth = (stream.path for stream in streams)
+    return located(
+        ValueError,
+        "no user is in both: ",
+        f"{recs} has {short(listed)}, {truth} has {short(absent)}",
+    )
 
 
 class _Side:
@@ -172,8 +231,8 @@ class _Side:
         unit = self.stream.unit
         return worded(
             SplitUserError,
-            f"user {user!r} is in {unit} {first} and again in {unit} {second}: a file that is read "
-            "in parts must have the rows of a user together; ",
+            f"user {short(user)} is in {unit} {first} and again in {unit} {second}: a file that "
+            "is read in parts must have the rows of a user together; ",
             Keyword("in_memory", True),
             " takes them in any order",
         )
@@ -187,11 +246,10 @@ class _Join:
         streams: tuple[Stream, Stream],
         plan: Plan,
         options: Joining,
-        grading: Grading,
         known: Known,
         as_text: bool,
     ) -> None:
-        self.plan, self.options, self.grading = plan, options, grading
+        self.plan, self.options = plan, options
         self.known, self.as_text = known, as_text
         self.users, self.items = Users(as_text), Codes(as_text)
         self.ranked, self.truth = (_Side(stream, self.users, self.items) for stream in streams)
@@ -230,7 +288,7 @@ class _Join:
     def _measure(self, lists: Keyed) -> None:
         """Add the metrics of a part of the lists themselves."""
         if self.as_text:
-            lists = replace(lists, items=textual(lists.items))
+            lists = replace(lists, items=as_texts(lists.items))
         part = lists_of(self.plan, lists, self.known)
         self.lists = part if self.lists is None or part is None else self.lists + part
 
@@ -247,20 +305,31 @@ class _Join:
     def _evaluate(self, numbers: NDArray[np.int64], ranked: Flat, truth: Flat) -> None:
         """Add users to the result, with their lists and truths."""
         listed, relevant = (replace(flat, names=self.items.names) for flat in (ranked, truth))
-        users, options = _UserIds(self.users, numbers), self.options
-        sides = sides_of(users, listed, relevant, 0, self.plan.depth, options.padding, self.grading)
-        hits = join(sides, options.duplicates, options.n_threads)
-        part = replace(self.plan.result(hits, options.n_threads), hits=None, counted=None)
+
+        def join(some: slice, listed: Flat, relevant: Flat) -> Hits:
+            users = _UserIds(self.users, numbers[some])
+            return _hits(users, listed, relevant, self.plan.depth, self.options)
+
+        try:
+            hits = join(slice(None), listed, relevant)
+        except (ValueError, TypeError) as error:
+            found = faulty_pair(listed, relevant, join)
+            if found is None:
+                paths = ", ".join(str(side.stream.path) for side in (self.ranked, self.truth))
+                raise named(f"{paths}: ", error) from None
+            place, in_ranks = found
+            side = self.ranked if in_ranks else self.truth
+            raise named(side.stream.place(int(side.begins[numbers[place]])), error) from None
+        n_threads = self.options.n_threads
+        part = replace(self.plan.result(hits, n_threads), hits=None, counted=None)
         self.result = part if self.result is None else self.result + part
 
     def _finish(self) -> TopKResult:
         """Add the users without lists, and count the lists without users."""
         extra, absent = self.ranked.waiting.users(), self.truth.waiting.users()
         if self.result is None and len(extra) and len(absent):
-            raise ValueError(
-                f"no user is in both: {self.ranked.stream.path} has {self.users[extra[0]]!r}, "
-                f"{self.truth.stream.path} has {self.users[absent[0]]!r}"
-            )
+            streams = self.ranked.stream, self.truth.stream
+            raise _no_user_in_both(streams, self.users[extra[0]], self.users[absent[0]])
         for first in range(0, len(absent), PART):
             numbers = absent[first : first + PART]
             offsets = np.zeros(len(numbers) + 1, np.int64)
