@@ -99,10 +99,15 @@ class Codes:
             source if self._as_text else "", (kind, f"{short(example)} in {source}")
         )
         if known[0] != kind:
-            raise TypeError(
-                f"column {short(column.name)} holds ids of two kinds, {short(example)} in {source} "
-                f"and {known[1]}: they are never equal; convert one side"
-            )
+            raise two_kinds(column.name, f"{short(example)} in {source}", known[1])
+
+
+def two_kinds(column: str, one: str, other: str) -> TypeError:
+    """Return the error of a column with ids of two kinds, an example of each and its file given."""
+    return TypeError(
+        f"column {short(column)} holds ids of two kinds, {one} and {other}: they are never equal; "
+        "convert one side"
+    )
 
 
 def as_texts(column: Column) -> Column:

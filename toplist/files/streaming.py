@@ -19,7 +19,7 @@ from toplist.checks import Keyword, choice, worded
 from toplist.evaluation.evaluate import DEFAULT, hits_of, lists_of
 from toplist.evaluation.plan import Plan, plan_of
 from toplist.files.batches import Part, SplitUserError, Stream
-from toplist.files.buffers import Codes, Users, Waiting, as_texts
+from toplist.files.buffers import Codes, Users, Waiting, as_texts, two_kinds
 from toplist.files.errors import located, named, short
 from toplist.files.faults import faulty_pair
 from toplist.files.formats import PathLike
@@ -162,13 +162,17 @@ def _located(
     truths: Any,
     depth: int | None,
     options: Joining,
-) -> E | ValueError:
+) -> Exception:
     """Return the error of two files in memory with the file, and the line or row, it is about."""
     both = named(f"{streams[0].path}, {streams[1].path}: ", error)
     try:
         sides = lists_of_side(ranks, "ranks", None), lists_of_side(truths, "ground_truths", None)
         listed, absent = ([*side.users.decoded(side.users.codes)] for side in sides)
         if listed and absent and set(listed).isdisjoint(absent):
+            one, other = listed[0], absent[0]
+            if isinstance(one, int) != isinstance(other, int):
+                where = (f"{short(id)} in {s.path}" for id, s in zip((one, other), streams))
+                return two_kinds("user_id", *where)
             return _no_user_in_both(streams, listed[0], absent[0])
         users, ranked, truth, _ = align(*sides)
     except (ValueError, TypeError):

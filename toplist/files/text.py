@@ -147,7 +147,7 @@ def _table_rows(
             yield one, other, 1.0 if value is None else row[value]
         elif fits:
             raise source.error(f"empty {short(used[1] if row[user] else used[0])[1:-1]}")
-        elif row and row[0][0] == "#" and not titled:
+        elif row and not titled and row[0].startswith("#"):
             raise source.error(f"{short(row[0], 60)}: TREC files have no comments, remove the line")
         elif row:  # not a blank line
             raise source.wrong_width(row, header)

@@ -1,0 +1,183 @@
+"""Mutated files of lists and truths, read streamed and in memory; `python tests/fuzz_files.py N`.
+
+Every file is read or refused in one line; what is streamed gives the means of what is in memory, or
+both are refused. `fuzz` returns what is wrong.
+"""
+
+import gzip
+import json
+import os
+import random
+import sys
+import tempfile
+import time
+import warnings
+from collections import Counter
+from pathlib import Path
+
+import toplist as tl
+from toplist.files import read_ranks, read_truths
+
+SLOW = 5.0  # seconds: a file of some hundred bytes that takes longer hangs
+CELLS = [
+    *("", " ", "0", "-1", "1.5", "1e400", "inf", "nan", "1_0", "１", "٣", "0x1", "true", "null"),
+    *("9007199254740993", "18446744073709551616", "user_id", "item_id", "rank", "#", '"', "\x00"),
+    *("\ufeff", "\r", "\n", "\t", ",", "a b", "é", "1" * 400, "[1]", "{}", "2.0", "-0"),
+]
+BYTES = [b"\xff", b"\x00", b'"', b"\r", b"\n", b"\r\n", b" ", b"\t", b",", b"\xef\xbb\xbf", b"#", b"e"]
+
+
+def records(rng, ranked):
+    users = [f"u{n}" for n in rng.sample(range(20), rng.randint(1, 5))]
+    if rng.random() < 0.4:
+        users = [int(user[1:]) for user in users]
+    for user in users:
+        items = rng.sample(range(12), rng.randint(1, 6))
+        for rank, item in enumerate(items, start=1):
+            number = rank if ranked else rng.choice([0, 1, 1, 2, 0.5])
+            yield user, item, number
+
+
+def as_text(rng, format, ranked):
+    """Return a good file of a format."""
+    rows = list(records(rng, ranked))
+    name = ("rank" if rng.random() < 0.5 else "score") if ranked else "relevance"
+    if name == "score":
+        rows = [(user, item, rng.choice([2, 1.5, 2**53 + value, -value])) for user, item, value in rows]
+    graded = ranked or rng.random() < 0.5
+    if format == "trec":
+        if ranked:
+            return "".join(f"{u} Q0 {i} 1 {v} t\n" for u, i, v in rows)
+        return "".join(f"{u} 0 {i} {v}\n" for u, i, v in rows)
+    if format == "jsonl":
+        if rng.random() < 0.5:
+            lines = [{"user_id": u, "item_id": i} | ({name: v} if graded else {}) for u, i, v in rows]
+        else:
+            lists = {}
+            for user, item, value in rows:
+                lists.setdefault(user, []).append((item, value))
+            lines = [
+                {"user_id": user, "item_id": [item for item, _ in pairs]}
+                | ({name: [value for _, value in pairs]} if graded else {})
+                for user, pairs in lists.items()
+            ]
+        return "".join(json.dumps(line) + "\n" for line in lines)
+    comma = "," if format == "csv" else "\t"
+    names = ("user_id", "item_id", name) if graded else ("user_id", "item_id")
+    return "".join(comma.join(map(str, row[: len(names)])) + "\n" for row in [names, *rows])
+
+
+def mutated(rng, data, format):
+    """Return the bytes of a file with a fault, or some."""
+    for _ in range(rng.choice([0, 1, 1, 1, 2, 4])):
+        lines = data.splitlines(keepends=True) or [b""]
+        at, place = rng.randrange(len(lines)), rng.randrange(len(data) + 1)
+        kind = rng.randrange(9)
+        if kind == 0 and data:
+            flipped = bytearray(data)
+            flipped[place % len(data)] ^= 1 << rng.randrange(8)
+            data = bytes(flipped)
+        elif kind == 1:
+            data = data[:place]
+        elif kind == 2:
+            data = b"".join([*lines[:at], lines[at], *lines[at:]])
+        elif kind == 3:
+            data = data[:place] + rng.choice(BYTES) + data[place:]
+        elif kind == 4:
+            data = b"".join([*lines[:at], rng.choice([b"\n", b"  \n", b"\r\n"]), *lines[at:]])
+        elif kind == 5:
+            data = data + b"".join(lines[at:])
+        elif kind == 6:
+            rng.shuffle(lines)
+            data = b"".join(lines)
+        elif kind == 7:
+            data = data.replace(b"\n", rng.choice([b"\r\n", b"\r"]))
+        else:
+            cut = {"csv": b",", "tsv": b"\t", "jsonl": b" "}.get(format, b" ")
+            cells = lines[at].rstrip(b"\n").split(cut)
+            cells[rng.randrange(len(cells))] = rng.choice(CELLS).encode()
+            lines[at] = cut.join(cells) + b"\n"
+            data = b"".join(lines)
+    return data
+
+
+def outcome(call):
+    """Return what a call gives, or the error of one line that it raises."""
+    try:
+        return "value", call()
+    except (ValueError, TypeError, OSError) as error:
+        text = str(error)
+        if "\n" in text or "\r" in text or len(text) > 2400 or type(error) is UnicodeDecodeError:
+            return "ugly", f"{type(error).__name__}: {text[:300]!r}"
+        return "error", type(error).__name__ + ": " + text
+    except Exception as error:
+        return "traceback", f"{type(error).__name__}: {error}"[:300]
+
+
+def means(recs, truth, **options):
+    result = tl.top_k_eval_files(recs, truth, [1, 3], duplicates=options.pop("duplicates"), **options)
+    numbers = {name: None if value != value else value for name, value in result.to_dict().items()}
+    return numbers, result.n_users, result.n_missing, result.n_extra
+
+
+def one(rng, folder):
+    """Mutate one pair of files; return what is wrong, if anything is."""
+    found = []
+    paths = []
+    for ranked in (True, False):
+        format = rng.choice(["csv", "tsv", "jsonl", "trec", "csv", "jsonl"])
+        data = as_text(rng, format, ranked).encode()
+        if ranked or rng.random() < 0.3:
+            data = mutated(rng, data, format)
+        ending = {"trec": "run" if ranked else "qrels"}.get(format, format)
+        if rng.random() < 0.15:
+            ending, data = ending + ".gz", gzip.compress(data, mtime=0)
+            if rng.random() < 0.4:
+                data = mutated(rng, data, "gz")
+        paths.append(os.path.join(folder, f"{'recs' if ranked else 'truth'}.{ending}"))
+        with open(paths[-1], "wb") as file:
+            file.write(data)
+    start = time.perf_counter()
+    results = []
+    if rng.random() < 0.5:
+        options = {"duplicates": rng.choice(["raise", "first"])}
+        if rng.random() < 0.2:
+            options["order"] = "file"
+        for whole in (False, True):
+            results.append(outcome(lambda: means(*paths, in_memory=whole, **options)))
+        streamed, memory = results
+        apart = streamed[0] == "error" and "again in line" in streamed[1]
+        kinds = [result[1].split(":")[0] if result[0] == "error" else result for result in results]
+        if kinds[0] != kinds[1] and not apart:
+            found.append(("difference", results))
+    else:
+        results = [outcome(lambda: read_ranks(paths[0])), outcome(lambda: read_truths(paths[1]))]
+    if time.perf_counter() - start > SLOW:
+        found.append(("hang", results))
+    found += [(kind, text) for kind, text in results if kind in ("traceback", "ugly")]
+    for kind, text in results:
+        if kind == "error" and not any(path in text for path in paths):
+            found.append(("no file named", text))
+    return [(kind, text, [Path(path).read_bytes() for path in paths]) for kind, text in found]
+
+
+def fuzz(n, seed=0):
+    """Return what is wrong with n mutated pairs, and how many of them were read."""
+    wrong = []
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for number in range(n):
+            wrong += one(random.Random(f"{seed} {number}"), folder)
+            for name in os.listdir(folder):
+                os.unlink(os.path.join(folder, name))
+    return wrong
+
+
+if __name__ == "__main__":
+    wrong = fuzz(int(sys.argv[1]), *sys.argv[2:])
+    print(Counter(kind for kind, *_ in wrong))
+    shown = Counter()
+    for kind, *rest in wrong:
+        shown[kind] += 1
+        if shown[kind] <= 4:
+            print(kind, *rest, sep="\n   ")
