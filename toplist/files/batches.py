@@ -207,8 +207,10 @@ class Stream:
             raise named(f"{self.path}: ", error) from None
         except (ValueError, TypeError) as error:
             rows = begins[-1]
-            places = table.first + rows if lines is None else lines[rows]
-            raise self._located(error, table, places, cut or _slices(table.frame, rows)) from None
+            if lines is not None:
+                raise self._located(error, table, lines[rows], cut) from None
+            found = (rows, _slices(table.frame, rows)) if len(rows) else self._by_user(table)
+            raise self._located(error, table, table.first + found[0], found[1]) from None
 
     def _by_user(self, table: Table) -> tuple[NDArray[np.int64], Cut | None]:
         """Return the first row of every user of a table, and how to cut it between users."""
@@ -241,7 +243,7 @@ class Stream:
         n = len(places)
         place = None if cut is None or _ROW.search(str(error)) else first_fault(n, fails)
         # a type is of a whole column; what is wrong with every list is not about one
-        if place is None or (isinstance(error, TypeError) and fails(n - 1, n)):
+        if place is None or (isinstance(error, TypeError) and place == 0 and fails(n - 1, n)):
             return named(f"{self.path}: ", error)
         return named(self.place(int(places[place])), error)
 

@@ -171,7 +171,9 @@ def _located(
         if listed and absent and set(listed).isdisjoint(absent):
             one, other = listed[0], absent[0]
             if isinstance(one, int) != isinstance(other, int):
-                where = (f"{short(id)} in {s.path}" for id, s in zip((one, other), streams))
+                where = (
+                    f"{short(id)} in {s.path}" for id, s in zip((one, other), streams, strict=True)
+                )
                 return two_kinds("user_id", *where)
             return _no_user_in_both(streams, listed[0], absent[0])
         users, ranked, truth, _ = align(*sides)

@@ -92,6 +92,7 @@ def read(path: PathLike, wanted: Wanted) -> dict[str, Cells]:
         header = next(filter(None, rows), None)
         if header is None:
             raise ValueError(f"{file.path}: no rows")
+        file.row = file.line
         names = wanted(header) if callable(wanted) else wanted
         places = [file.place(name, header) for name in names]
         columns = [Cells() for _ in places]

@@ -109,6 +109,7 @@ def rows(source: Source, valid: Valid) -> Iterator[Row]:
 def _csv_rows(source: Source, lines: Iterator[bytes]) -> Iterator[_Cells]:
     table = csv_rows(lines, source.format.delimiter)
     for header in filter(None, table):  # the first line; the rows take the rest
+        source.row = source.line
         yield from _table_rows(source, header, table)
 
 

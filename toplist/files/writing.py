@@ -120,7 +120,8 @@ def _put_in_place(targets: Mapping[str, str], written: Mapping[str, str]) -> Non
                 os.unlink(target)
         for target, old in kept.items():
             with suppress(FileNotFoundError):
-                os.replace(old, target)
+                os.replace(old, target)  # does nothing where both are one file
+                os.unlink(old)
         raise
     for old in kept.values():
         os.unlink(old)

@@ -1,0 +1,562 @@
+"""Files that are odd, hostile or broken: each was read wrongly or badly in the first version."""
+
+import decimal
+import errno
+import gzip
+import os
+import re
+import subprocess
+import sys
+
+import fuzz_files
+import numpy as np
+import pytest
+
+from toplist.files import batches, lines, numbers, read_ranks, read_truths, tables, writing
+from toplist.files.buffers import FIRST
+from toplist.files.streaming import top_k_eval_files
+
+
+@pytest.fixture
+def put(tmp_path, monkeypatch):
+    """Write text or bytes under a name, in the folder where the test runs."""
+    monkeypatch.chdir(tmp_path)
+
+    def put(name, content):
+        data = content.encode() if isinstance(content, str) else content
+        (tmp_path / name).write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+        return name
+
+    return put
+
+
+def write(name, **columns):
+    pyarrow, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    pq.write_table(pyarrow.table(columns), name)
+    return name
+
+
+def fault(call, *args, kind=ValueError, **options):
+    """Return the error of a call, of one line that a person can read."""
+    with pytest.raises(kind) as caught:
+        call(*args, **options)
+    message = str(caught.value)
+    assert "\n" not in message
+    assert len(message) < 2000
+    return message
+
+
+def both(recs, truth, k=3, **options):
+    """Evaluate two files streamed and in memory."""
+    return [top_k_eval_files(recs, truth, k, in_memory=whole, **options) for whole in (False, True)]
+
+
+def faults(recs, truth, **options):
+    """Return the errors of two files streamed and in memory."""
+    return [
+        fault(
+            top_k_eval_files,
+            recs,
+            truth,
+            3,
+            in_memory=whole,
+            kind=(ValueError, TypeError),
+            **options,
+        )
+        for whole in (False, True)
+    ]
+
+
+def test_a6_trec_ids_may_begin_with_a_hash(put):
+    run = put("a.run", "#q2 Q0 d9 1 2.0 t\nq1 Q0 d1 1 2.0 t\n")
+    qrels = put("a.qrels", "#q2 0 d2 1\nq1 0 d1 1\n")
+    result = top_k_eval_files(run, qrels, 1, metrics="hit")
+    assert (result["hit@1"], result.n_users) == (0.5, 2)
+
+
+def test_a6_a_comment_in_trec_is_named(put):
+    assert fault(read_truths, put("a.qrels", "q 0 d 1\n# by hand\n")) == (
+        "a.qrels:2: '#': TREC files have no comments, remove the line"
+    )
+
+
+HEADERS = [
+    ("a.csv", "user_id,item_id\nu,a\n", "user_id,item_id\n"),
+    ("a.csv", "user_id,item_id\nu,a\n", "\ufeffuser_id,item_id\n"),
+    ("a.csv", "item_id,user_id\nu,a\n", "\ufeffitem_id,user_id\n"),
+    ("a.csv", "user_id,item_id,relevance\nu,a,1\n", "user_id,item_id,relevance\n"),
+    ("a.tsv", "user_id\titem_id\trelevance\nu\ta\t1\n", "user_id\titem_id\tscore\n"),
+]
+
+
+@pytest.mark.parametrize(("name", "first", "second"), HEADERS)
+def test_a7_a_second_header(put, name, first, second):
+    path = put(name, first + second + first.split("\n")[1] + "\n")
+    assert re.match(r"a\.\wsv:3: a second header, .*cat a.csv b.csv", fault(read_truths, path))
+    if "relevance" not in first:
+        error = fault(top_k_eval_files, path, path, 1, order="file")
+        assert error.startswith("a.csv:3: a second header")
+
+
+def test_a7_a_second_header_in_column_files(put):
+    """Also A7: catalogues, counts, features and logs."""
+    text = "item_id,count\na,1\nb,2\nitem_id,count\nc,3\n"
+    for read in (tables.catalogue, tables.item_counts, tables.features, tables.read_table):
+        assert fault(read, put("a.csv", text)).startswith("a.csv:4: a second header")
+    assert fault(tables.catalogue, put("b.csv", "item_id\na\n\ufeffitem_id\n")).startswith(
+        "b.csv:3"
+    )
+    assert tables.catalogue(put("c.csv", "item_id,name\na,item_id\n")) == ["a"]
+
+
+def test_a7_files_joined_without_a_line_end(put):
+    path = put("a.csv", "user_id,item_id\nu,auser_id,item_id\n")
+    assert fault(read_truths, path).endswith(
+        "(a second file joined to this one, its header to the last row?)"
+    )
+
+
+BAD = [
+    "1_0",
+    "１",
+    "٣",
+    "1_000",
+    "0x1",
+    "inf",
+    "-inf",
+    "nan",
+    "1e400",
+    "1,5",
+    "",
+    "1 0",
+    "\u00a01",
+    "1\n",
+]
+
+
+@pytest.mark.parametrize("cell", BAD)
+def test_a9_numbers_in_text(put, cell):
+    """A9: one rule for ranks, scores, grades, counts, features and predictions."""
+    quoted = f'"{cell}"'
+    for name in ("rank", "score"):
+        path = put("a.csv", f"user_id,item_id,{name}\nu,b,1\nu,a,{quoted}\n")
+        line = 4 if "\n" in cell else 3
+        assert fault(read_ranks, path).startswith(f"a.csv:{line}: {name} ")
+    path = put("b.csv", f"user_id,item_id,relevance\nu,a,{quoted}\n")
+    assert re.match(
+        r"b.csv:[23]: relevance .* is not a finite number of at least 0", fault(read_truths, path)
+    )
+    for read, name in ((tables.item_counts, "count"), (tables.features, "f")):
+        path = put("c.csv", f"item_id,{name}\nb,1\na,{quoted}\n")
+        assert re.match(rf"c.csv:[34]: {name} .* is not a number", fault(read, path))
+    if cell.strip() == cell and cell and " " not in cell:
+        assert fault(read_ranks, put("a.run", f"u Q0 a 1 {cell} t\n")).startswith("a.run:1: score")
+    assert fault(
+        read_ranks, put("a.jsonl", f'{{"user_id":1,"item_id":1,"score":"{cell!r}"}}')
+    ).startswith("a.jsonl:1: ")
+
+
+@pytest.mark.parametrize(("cell", "number"), [("1e2", 100), (" 1 ", 1), ("+.5", 0.5), ("5.", 5), ("007", 7), ("\t-0", 0)])  # fmt: skip
+def test_a9_numbers_that_stay(put, cell, number):
+    assert numbers.parse(cell) == number
+    path = put("a.csv", f"item_id,count\na,{cell}\n")
+    assert tables.numbers(path, "count", [cell]).tolist() == [number]
+
+
+def test_a9_the_way_to_write_it(put):
+    path = put("a.csv", "user_id,item_id,score\nu,a,1_0\n")
+    assert fault(read_ranks, path) == (
+        "a.csv:2: score '1_0' is not a number: write ASCII digits, as in 12, -0.5 or 1e-3"
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ('{"user_id":"u","item_id":"a","item_id":"b"}', "the key 'item_id' twice in an object"),
+        ('{"user_id":1,"item_id":2,"x":{"y":1,"y":1}}', "the key 'y' twice in an object"),
+        ('{"user_id":1,"item_id":2,"x":NaN}', "NaN is no number of JSON"),
+        ('{"user_id":1,"item_id":2,"x":-Infinity}', "-Infinity is no number of JSON"),
+    ],
+)
+def test_a9_json(put, line, reason):
+    path = put("a.jsonl", '{"user_id":1,"item_id":3}\n' + line + "\n")
+    assert fault(read_truths, path) == f"a.jsonl:2: not valid JSON: {reason}"
+
+
+T = 1_700_000_000_000_000_000
+TIMES = [(T, T + 100), (2**53, 2**53 + 1), (2**63 - 2, 2**63 - 1), (2**64, 2**64 + 1),
+         (-(2**63), -(2**63) + 1), (2.5, 2**60), (2.0**60, 2**60 + 1), (-(2**70), 0.5)]  # fmt: skip
+
+
+@pytest.mark.parametrize(("low", "high"), TIMES)
+@pytest.mark.parametrize("format", ["csv", "jsonl", "lists.jsonl", "run"])
+def test_a4_integer_scores_beyond_doubles(put, format, low, high):
+    """A4: in memory; nanoseconds and larger, and beside fractions."""
+    low, high = (format_number(x) for x in (low, high))
+    text = {
+        "csv": f"user_id,item_id,score\nu,old,{low}\nu,new,{high}\n",
+        "jsonl": "".join(f'{{"user_id":"u","item_id":"{i}","score":{s}}}\n' for i, s in (("old", low), ("new", high))),  # noqa: E501
+        "lists.jsonl": f'{{"user_id":"u","item_id":["old","new"],"score":[{low},{high}]}}\n',
+        "run": f"u Q0 old 1 {low} t\nu Q0 new 1 {high} t\n",
+    }[format]  # fmt: skip
+    assert read_ranks(put(f"a.{format}", text)) == {"u": ["new", "old"]}
+
+
+def format_number(number):
+    return str(number) if isinstance(number, int) else repr(number)
+
+
+@pytest.mark.parametrize(("low", "high"), TIMES)
+def test_a4_streams_hand_over_scores_that_keep_their_order(put, monkeypatch, low, high):
+    """A4: int64 as they are where all are integers of 64 bits; else an exact order."""
+    from toplist.inputs import tables as inputs
+
+    seen = []
+    monkeypatch.setattr(inputs, "by_score", lambda side, s, groups, items: seen.append(s) or items)
+    a, b = format_number(low), format_number(high)
+    path = put("a.csv", f"user_id,item_id,score\nu,old,{a}\nu,new,{b}\n")
+    list(batches.Stream(path, "ranks").parts(lambda users, rows: users))
+    assert seen[0][0] < seen[0][1]
+    if all(isinstance(x, int) and -(2**63) <= x < 2**63 for x in (low, high)):
+        assert seen[0].dtype == np.int64
+        assert seen[0].tolist() == [low, high]
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [
+        np.array([T, T + 100], np.int64),
+        np.array([2**63 + 1, 2**63 + 2], np.uint64),
+        np.array([T, T + 100], np.uint64),
+        [decimal.Decimal(2**80), decimal.Decimal(2**80 + 1)],
+        [decimal.Decimal("0.1"), decimal.Decimal("0.2")],
+    ],
+)
+@pytest.mark.parametrize("nested", [False, True])
+def test_a4_parquet_hands_over_int64(put, monkeypatch, tmp_path, scores, nested):
+    from toplist.inputs import tables as inputs
+
+    pyarrow = pytest.importorskip("pyarrow")
+    monkeypatch.chdir(tmp_path)
+    seen = []
+    monkeypatch.setattr(inputs, "by_score", lambda side, s, groups, items: seen.append(s) or items)
+    column = pyarrow.array(scores)
+    columns = {"user_id": ["u", "u"], "item_id": ["old", "new"], "score": column}
+    if nested:
+        offsets = pyarrow.array([0, 2], pyarrow.int32())
+        lists = pyarrow.ListArray.from_arrays(offsets, column)
+        columns = {"user_id": ["u"], "item_id": [["old", "new"]], "score": lists}
+    stream = batches.Stream(write("a.parquet", **columns), "ranks")
+    list(stream.parts(lambda users, rows: users))
+    stream.whole()
+    for found in seen:
+        assert found.dtype == np.int64
+        assert found[0] < found[1]
+    assert len(seen) == 2
+
+
+def test_b3_a_line_without_an_end(put, tmp_path):
+    """B3: a small gz that unpacks to one line of 300 MB; its memory is bounded."""
+    for name in ("a.jsonl.gz", "a.csv.gz", "a.run.gz"):
+        with gzip.open(tmp_path / name, "wb", compresslevel=1) as file:
+            for _ in range(300):
+                file.write(b"x" * 1_000_000)
+        script = (
+            "import resource, sys\nfrom toplist.files import read_ranks\n"
+            "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+            "try:\n    read_ranks(sys.argv[1])\nexcept ValueError as error:\n    print(error)\n"
+            "print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)"
+        )
+        done = subprocess.run([sys.executable, "-c", script, name], capture_output=True, text=True)
+        message, peak = done.stdout.splitlines()
+        limit = lines.JSON_LINE if "json" in name else lines.LINE
+        assert message == f"{name}:1: the line has no end after {limit:,} bytes"
+        assert int(peak) < 200  # MB
+
+
+def test_b3_a_row_and_a_mac_file_without_an_end(put):
+    row = b'"a\n",' * 1000 + b'"b\n",' * 4_000_000
+    assert re.match(
+        r"a.csv:2: the row has no end", fault(read_truths, put("a.csv", b"user_id,item_id\n" + row))
+    )
+    path = put("b.csv", b"user_id,item_id\ru,a\r" + b"x" * 20_000_000)
+    assert fault(read_truths, path).startswith("b.csv:3: the line has no end")
+
+
+def test_b3_a_million_items_in_a_line(put):
+    items = ",".join(f'"{item:036d}"' for item in range(1_000_000))
+    path = put("a.jsonl", f'{{"user_id": 1, "item_id": [{items}]}}\n')
+    assert len(read_ranks(path, order="file")[1]) == 1_000_000
+
+
+# B5
+
+
+def test_b5_all_files_or_none(put, tmp_path):
+    put("a.csv", "old a")
+    put("b.csv", "old b")
+
+    def full(path):
+        with open(path, "w") as file:
+            file.write("half")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with pytest.raises(OSError, match="No space left on device: 'b.csv'"):
+        writing.write_all({"a.csv": "new a", "b.csv": full, "c.csv": b"new"})
+    assert sorted(os.listdir()) == ["a.csv", "b.csv"]
+    assert (tmp_path / "a.csv").read_text() == "old a"
+    writing.write_all(
+        {"a.csv": "new a", "b.csv": lambda p: put(os.path.basename(p), "b"), "c.csv.gz": "c"}
+    )
+    assert sorted(os.listdir()) == ["a.csv", "b.csv", "c.csv.gz"]
+    assert (tmp_path / "b.csv").read_text() == "b"
+    assert gzip.decompress((tmp_path / "c.csv.gz").read_bytes()) == b"c"
+
+
+@pytest.mark.parametrize("links", [True, False])
+def test_b5_a_failed_rename_is_undone(put, tmp_path, monkeypatch, links):
+    put("a.csv", "old a")
+    put("c.csv", "old c")
+    replace = os.replace
+
+    def refuse(source, target):
+        if target.endswith("c.csv") and open_text(source) == "new":
+            raise OSError(errno.EIO, "refused")
+        replace(source, target)
+
+    def open_text(path):
+        with open(path) as file:
+            return file.read()
+
+    monkeypatch.setattr(os, "replace", refuse)
+    if not links:
+        monkeypatch.setattr(os, "link", lambda a, b: (_ for _ in ()).throw(OSError("no links")))
+    with pytest.raises(OSError, match="refused: 'c.csv'"):
+        writing.write_all({"a.csv": "new", "b.csv": "new", "c.csv": "new"})
+    assert sorted(os.listdir()) == ["a.csv", "c.csv"]
+    assert (open_text("a.csv"), open_text("c.csv")) == ("old a", "old c")
+
+
+def test_b5_targets_that_cannot_be(put, tmp_path):
+    put("a.csv", "old")
+    (tmp_path / "link.csv").symlink_to(tmp_path / "a.csv")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(ValueError, match="two of the files to write are one"):
+        writing.write_all({"a.csv": "", "link.csv": ""})
+    with pytest.raises(IsADirectoryError, match="'folder'"):
+        writing.write_all({"a.csv": "new", "folder": "new"})
+    with pytest.raises(FileNotFoundError, match="'none/b.csv'"):
+        writing.write_all({"a.csv": "new", "none/b.csv": "new"})
+    assert (tmp_path / "a.csv").read_text() == "old"
+    assert sorted(os.listdir()) == ["a.csv", "folder", "link.csv"]
+
+
+# B7, and Parquet in general
+
+
+def test_b7_a_column_twice(put):
+    pyarrow, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    put("t.csv", "user_id,item_id\nu,a\n")
+    arrays = [pyarrow.array(x) for x in (["u"], ["a"], [1], ["b"])]
+    names = ["user_id", "item_id", "rank", "item_id"]
+    pq.write_table(pyarrow.Table.from_arrays(arrays, names=names), "a.parquet")
+    expected = "a.parquet: two columns are named 'item_id'"
+    assert faults("a.parquet", "t.csv") == [expected, expected]
+    assert fault(tables.read_table, "a.parquet") == expected
+
+
+@pytest.mark.parametrize(
+    ("odd", "reason"),
+    [
+        ({"user_id": [3], "item_id": ["c"]}, r"no column 'rank', folder/0.parquet has one"),
+        ({"user_id": [3], "item_id": [7], "rank": [1]}, r"'item_id' holds numbers, in folder"),
+        ({"user_id": [3], "item_id": [["c"]], "rank": [[1]]}, r"'item_id' holds lists of text"),
+    ],
+)  # fmt: skip
+def test_b7_an_odd_part_of_a_folder(put, tmp_path, odd, reason):
+    (tmp_path / "folder").mkdir()
+    put("t.jsonl", '{"user_id": 1, "item_id": "a"}\n')
+    for part in range(2):
+        write(f"folder/{part}.parquet", user_id=[part], item_id=["a"], rank=[1])
+    write("folder/2.parquet", **odd)
+    for error in faults("folder", "t.jsonl"):
+        assert error.startswith("folder/2.parquet: unlike the other files of its folder: ")
+        assert re.search(reason, error)
+
+
+def test_parts_with_nothing_but_empty_lists_are_not_odd(put, tmp_path):
+    pyarrow, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    (tmp_path / "folder").mkdir()
+    put("t.jsonl", '{"user_id": 1, "item_id": "a"}\n')
+    write("folder/0.parquet", user_id=[1], item_id=[["a"]])
+    pq.write_table(pyarrow.table({"user_id": [2], "item_id": [[]]}), "folder/1.parquet")
+    assert [one["hit@3"] for one in both("folder", "t.jsonl")] == [1, 1]
+
+
+def test_d7_invalid_utf8_in_parquet(put):
+    pyarrow = pytest.importorskip("pyarrow")
+    put("t.csv", "user_id,item_id\nu,a\n")
+    good = pyarrow.array([b"a", b"b", b"\xff"], pyarrow.binary())
+    bad = pyarrow.Array.from_buffers(pyarrow.string(), 3, good.buffers())
+    write("a.parquet", user_id=["u", "u", "v"], item_id=bad, rank=[1, 2, 1])
+    expected = "a.parquet: row 2: column 'item_id' is not valid UTF-8"
+    assert faults("a.parquet", "t.csv") == [expected, expected]
+
+
+@pytest.mark.parametrize("step", ["read_schema", "ParquetFile", "concat_tables"])
+def test_memory_errors_stay_memory_errors(put, monkeypatch, step):
+    pyarrow, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    put("t.csv", "user_id,item_id\nu,a\n")
+    write("a.parquet", user_id=["u"], item_id=["a"], rank=[1])
+
+    def full(*args, **options):
+        raise pyarrow.ArrowMemoryError("malloc of size 1 failed")
+
+    monkeypatch.setattr(pyarrow if step == "concat_tables" else pq, step, full)
+    with pytest.raises(MemoryError):
+        top_k_eval_files("a.parquet", "t.csv", 1, in_memory=True)
+
+
+# what an error names
+
+
+TRUTH = "user_id,item_id\nann,a\nbob,b\neve,c\n"
+
+
+@pytest.mark.parametrize("ranks", [[1, 1], [1, 3], [0, 1], [2, 3]])
+def test_ranks_with_gaps_name_the_line(put, ranks):
+    rows = "".join(f"bob,{place},{rank}\n" for place, rank in enumerate(ranks))
+    put("a.csv", f"user_id,item_id,rank\nann,a,1\n{rows}eve,e,1\n")
+    streamed, memory = faults("a.csv", put("t.csv", TRUTH))
+    assert streamed.startswith("a.csv:3: ranks: user 'bob' has ranks")
+    assert re.match(r"a.csv:[34]: user 'bob' has rank", memory)
+    write(
+        "a.parquet", user_id=["ann", "bob", "bob", "eve"], item_id=list("abcd"), rank=[1, *ranks, 1]
+    )
+    for error in faults("a.parquet", "t.csv"):
+        assert error.startswith("a.parquet: row 1: ranks: user 'bob' has ranks")
+
+
+def test_an_item_twice_names_the_line(put):
+    put("a.csv", "user_id,item_id,rank\nann,a,1\nbob,b,1\nbob,b,2\neve,e,1\n")
+    for error in faults("a.csv", put("t.csv", TRUTH)):
+        assert error.startswith("a.csv:3: user 'bob' has item 'b' at ranks 1 and 2")
+    write(
+        "a.parquet", user_id=["ann", "bob", "bob", "eve"], item_id=list("abbe"), rank=[1, 1, 2, 1]
+    )
+    for error in faults("a.parquet", "t.csv"):
+        assert error.startswith("a.parquet: row 1: user 'bob' has item 'b' at ranks 1 and 2")
+
+
+def test_two_grades_name_the_line(put):
+    put("a.csv", "user_id,item_id,rank\nann,a,1\nbob,b,1\n")
+    put("t.csv", "user_id,item_id,relevance\nann,a,1\nbob,b,1\nbob,c,1\nbob,b,2\n")
+    streamed, memory = faults("a.csv", "t.csv")
+    assert streamed.startswith("t.csv:3: user 'bob' has item 'b' twice in the ground truth")
+    assert memory == "t.csv:5: user 'bob': item 'b' has relevance 1 and 2"
+    write("t.parquet", user_id=["ann", "bob", "bob"], item_id=list("abb"), relevance=[1, 1, 2])
+    for error in faults("a.csv", "t.parquet"):
+        assert error.startswith("t.parquet: row 1: user 'bob' has item 'b' twice")
+
+
+def test_scores_that_are_no_number_name_the_row(put):
+    put("t.csv", TRUTH)
+    columns = {"user_id": ["ann", "bob", "bob", "eve"], "item_id": list("abcd")}
+    write("a.parquet", **columns, score=[1.0, 2.0, float("nan"), 1.0])
+    for error in faults("a.parquet", "t.csv"):
+        assert error.startswith("a.parquet: row 1: ranks: user 'bob' has a score that is NaN")
+    write("a.parquet", **columns, score=[1.0, None, 1.0, 1.0])
+    for error in faults("a.parquet", "t.csv"):
+        assert error.startswith("a.parquet: row 1: ranks: column 'score' must hold numbers")
+    write("a.parquet", **columns, score=["1"] * 4)
+    for error in faults("a.parquet", "t.csv"):
+        assert error.startswith("a.parquet: ranks: column 'score' must hold numbers")
+
+
+def test_no_user_in_both_names_both_files(put):
+    put("a.csv", "user_id,item_id,rank\nann,a,1\n")
+    put("t.csv", "user_id,item_id\nx9,a\n")
+    expected = "no user is in both: a.csv has 'ann', t.csv has 'x9'"
+    assert faults("a.csv", "t.csv") == [expected, expected]
+
+
+def test_options_are_not_blamed_on_a_line(put):
+    put("a.csv", "user_id,item_id,rank\nann,a,1\n")
+    for error in faults("a.csv", put("t.csv", TRUTH), relevant_from=2):
+        assert error.startswith("a.csv, t.csv: relevant_from=2 needs ground truths with grades")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.csv", "user_id,item_id,rank\n" + "u" * 100_000 + ",a,2\n"),
+        ("a.csv", "user_id,item_id,score\nu,a," + "x" * 100_000 + "\n"),
+        ("a.csv", "user_id,thing" + ",c" * 50_000 + "\nu,a\n"),
+        ("a.csv", "user_id,item_id,rank" + ",c" * 50_000 + "\nu,a\n"),
+        ("a.csv", "user_id,item_id,rank\n" + f"u,{'i' * 99_999},1\nu,{'i' * 99_999},2\n"),
+        ("a.jsonl", '{"user_id": 1, "item_id": ["' + "x" * 100_000 + '", []]}\n'),
+        ("a.jsonl", '{"' + "k" * 100_000 + '": 1}\n'),
+        ("a.jsonl", '{"k": 1, "k": 1, "' + "k" * 100_000 + '": 1}\n'),
+        ("a.jsonl", '{"user_id": "' + "x" * 100_000 + '", "item_id": [1, 1]}\n'),
+        ("a.run", "u Q0 " + "x" * 100_000 + " 1\n"),
+    ],
+)
+def test_messages_stay_short(put, name, text):
+    """D7: errors of 200 kB."""
+    put("t.csv", "user_id,item_id\nu,a\n" if "jsonl" not in name else "user_id,item_id\n1,1\n")
+    for error in faults(put(name, text), "t.csv"):
+        assert len(error) < 2000
+
+
+WIDE = 2**70
+
+
+@pytest.mark.parametrize("truth", ["t.jsonl", "t.csv"])
+@pytest.mark.parametrize("rows", [1, 1 << 17])
+def test_d7_integers_beyond_64_bits(put, monkeypatch, truth, rows):
+    """D7: the same streamed and in memory, beside integers of 64 bits, and those of their codes."""
+    monkeypatch.setattr(batches, "ROWS", rows)
+    users, ids = [1, WIDE, -WIDE, FIRST], [5, WIDE, WIDE + 1, FIRST, FIRST + 1]
+    put("a.jsonl", "".join(f'{{"user_id": {u}, "item_id": {ids}}}\n' for u in users))
+    text = "".join(f'{{"user_id": {u}, "item_id": [{ids[n]}]}}\n' for n, u in enumerate(users))
+    if truth == "t.csv":
+        text = "user_id,item_id\n" + "".join(f"{u},{ids[n]}\n" for n, u in enumerate(users))
+    streamed, memory = both("a.jsonl", put(truth, text), 5)
+    assert streamed["mrr@5"] == memory["mrr@5"] == pytest.approx((1 + 1 / 2 + 1 / 3 + 1 / 4) / 4)
+    assert streamed.n_users == memory.n_users == 4
+    put("a.jsonl", f'{{"user_id": 1, "item_id": [{WIDE}, 3, {WIDE}]}}\n')
+    for error in faults("a.jsonl", truth):
+        item = f"'{WIDE}'" if truth == "t.csv" else str(WIDE)
+        assert error.startswith(
+            f"a.jsonl:1: user {1 if truth != 't.csv' else repr('1')} has item {item} at ranks"
+        )
+    if truth == "t.jsonl":
+        put("a.jsonl", f'{{"user_id": 1, "item_id": [5, 3, {WIDE}, {WIDE}]}}\n')
+        streamed, memory = both("a.jsonl", truth, 5, padding=WIDE, duplicates="first")
+        assert streamed.to_dict() == memory.to_dict()
+
+
+def test_kinds_of_ids_in_one_file(put):
+    """A file of integers and texts is refused beside a text file too, streamed and in memory."""
+    put("t.csv", "user_id,item_id\n1,1\n")
+    put("a.jsonl", '{"user_id": 1, "item_id": [1, "2"]}\n')
+    for error in faults("a.jsonl", "t.csv"):
+        assert error.startswith("a.jsonl: ")
+        assert "two kinds" in error
+
+
+def test_carriage_returns_within_trec_lines(put):
+    path = put("a.run", "q Q0 a 1 2 t\nq Q0 b 2 1.5 t\rq Q0 c 3 1 t\n")
+    assert fault(read_ranks, path).startswith("a.run:2: a carriage return within the line")
+
+
+def test_lines_of_old_macs_in_chunks(put, monkeypatch):
+    monkeypatch.setattr(lines, "STEP", 7)
+    path = put("a.csv", "user_id,item_id\r" + "".join(f"u{n},i{n}\r" for n in range(5000)))
+    assert read_truths(path) == {f"u{n}": {f"i{n}"} for n in range(5000)}
+
+
+def test_mutated_files():
+    """Streamed and in memory agree, every error is one line that names a file, nothing hangs."""
+    assert fuzz_files.fuzz(1500, seed=1) == []
