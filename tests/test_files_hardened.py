@@ -156,7 +156,10 @@ def test_a9_numbers_in_text(put, cell):
     ).startswith("a.jsonl:1: ")
 
 
-@pytest.mark.parametrize(("cell", "number"), [("1e2", 100), (" 1 ", 1), ("+.5", 0.5), ("5.", 5), ("007", 7), ("\t-0", 0)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("cell", "number"),
+    [("1e2", 100), (" 1 ", 1), ("+.5", 0.5), ("5.", 5), ("007", 7), ("\t-0", 0)],
+)
 def test_a9_numbers_that_stay(put, cell, number):
     assert numbers.parse(cell) == number
     path = put("a.csv", f"item_id,count\na,{cell}\n")
