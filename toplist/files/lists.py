@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 
 from toplist.checks import choice
 from toplist.files.batches import Stream
-from toplist.files.formats import Columns, FileFormat, Id, PathLike, find_format
 from toplist.files.buffers import as_texts
 from toplist.files.errors import named, short
-from toplist.files.formats import TEXT_IDS, Columns, FileFormat, Id, PathLike, find_format
+from toplist.files.formats import Columns, FileFormat, Id, PathLike, find_format
 from toplist.files.numbers import Number, ordered, packed
 from toplist.files.text import FINITE, GRADE, NUMBER, Source, Valid, rows
 from toplist.inputs.ids import kinds_of
