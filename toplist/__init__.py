@@ -61,6 +61,7 @@ if _typing.TYPE_CHECKING:
     from toplist.files.streaming import top_k_eval_files as top_k_eval_files
     from toplist.results.comparison import Comparison as Comparison
     from toplist.results.comparison import compare as compare
+    from toplist.results.merging import merge as merge
 
 __version__ = "0.1.0"
 
@@ -88,6 +89,7 @@ __all__ = [
     "loo",
     "map",
     "match",
+    "merge",
     "mrr",
     "ndcg",
     "plots",
@@ -106,6 +108,7 @@ __all__ = [
 _LATER = dict.fromkeys(("audit", "beyond", "files", "loo", "plots", "pointwise", "scores"), "") | {
     "Comparison": "results.comparison",
     "compare": "results.comparison",
+    "merge": "results.merging",
     "top_k_eval_files": "files.streaming",
 }
 

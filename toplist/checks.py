@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, cast
+from typing import Any, TypeVar, cast
+from unicodedata import category
 
 import numpy as np
 
@@ -48,6 +50,36 @@ def whole(value: Any, name: str) -> int:
     if value < 1:
         raise ValueError(f"{name} must be at least 1, not {value}")
     return int(value)
+
+
+def counted(n: int, what: str) -> str:
+    """Return a number with its noun, in the singular for 1.
+
+    Examples
+    --------
+    >>> counted(1, "user"), counted(2345, "user")
+    ('1 user', '2,345 users')
+    """
+    return f"{n:,} {what}{'' if n == 1 else 's'}"
+
+
+def printable(text: str) -> str:
+    r"""Return a text in one line that can do nothing to a terminal: control characters escaped.
+
+    Examples
+    --------
+    >>> print(printable("a\x1b[31mb\n"))
+    a\x1b[31mb\n
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        one if one.isprintable() or category(one) == "Zs" else _escaped(one) for one in text
+    )
+
+
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape").decode("ascii")
 
 
 def choice(option: str, value: Any, valid: Sequence[str]) -> None:

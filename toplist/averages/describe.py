@@ -1,22 +1,23 @@
 """Who was counted and by which rules, in words; which metrics are equal."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from toplist.averages.means import Means
+from toplist.averages.means import Means, has_keys
+from toplist.checks import counted
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.conventions import CONVENTIONS, policies, same_formula
 from toplist.metrics.definitions import PARAMETRIC, Metric
 from toplist.metrics.formulas import GAIN_WORDS, SYMBOLS, formula
+from toplist.metrics.properties import identity
 
 
 def account(result: Means) -> str:
     """Return who was counted: the users in the means, those left out, and why."""
     terms = result.terms
-    parts = [f"{result.n_evaluated:,} of {result.n_users:,} users evaluated"]
+    parts = [f"{result.n_evaluated:,} of {counted(result.n_users, 'user')} evaluated"]
     if result.n_skipped:
         why = "no relevant items" if terms.missing != "skip" else "no relevant items or no list"
         parts.append(f"{result.n_skipped:,} skipped ({why})")
@@ -25,10 +26,24 @@ def account(result: Means) -> str:
         parts.append(f"{result.n_missing:,} without a list ({policy})")
     if result.n_extra:
         parts.append(f"{result.n_extra:,} with a list but no ground truth (ignored)")
+    if len(result.fingerprints) > 1 and not has_keys(result):
+        parts.append(f"merged by position from {len(result.fingerprints):,} parts")
     text = ", ".join(parts)
     if result.n_evaluated and not result.histograms.each.any():
-        text += "; NO HIT AT ALL: are the item ids of both sides written in the same way?"
+        text += f"; {_no_hit(result)}"
     return text
+
+
+def _no_hit(result: Means) -> str:
+    """Say that nobody has a hit, with an item of each side and the likely cause where known."""
+    examples = getattr(result.hits, "examples", None)
+    cause = getattr(result.hits, "cause", "")
+    asked = "are the item ids of both sides written in the same way?"
+    if not examples:
+        return f"NO HIT AT ALL: {asked}"
+    listed, relevant = examples
+    text = f"NO HIT AT ALL: the lists hold items such as {listed!r}, the ground truths {relevant!r}"
+    return f"{text}: {cause} keeps them apart" if cause else f"{text}; {asked}"
 
 
 def rules(result: Means, metric: Metric | None = None) -> str:
@@ -76,8 +91,8 @@ def of_lists(result: Means, metric: ListMetric) -> str:
     """Return which lists a metric of the lists themselves is over."""
     n = result.n_of(metric.name)
     if metric.of_users:
-        return f"{metric.text}; mean over {n:,} users with a list"
-    return f"{metric.text}; of all {n:,} lists together"
+        return f"{metric.text}; mean over {counted(n, 'user')} with a list"
+    return f"{metric.text}; of {'the one list' if n == 1 else f'all {n:,} lists together'}"
 
 
 def explanation(result: Means, metric: Metric | ListMetric, style: str) -> str:
@@ -101,23 +116,38 @@ def explanation(result: Means, metric: Metric | ListMetric, style: str) -> str:
     return "\n".join(lines)
 
 
-def equal_names(numbers: Mapping[str, Sequence[ArrayLike]]) -> list[tuple[str, ...]]:
-    """Group the names whose numbers are equal, bit for bit; NaN is equal to nothing.
+def equal_names(results: Sequence[Means], names: Sequence[str]) -> list[tuple[str, ...]]:
+    """Group the metrics that are equal by definition in all of the results, and asked at equal k.
 
-    In leave-one-out, hit equals recall, and map equals mrr.
+    In leave-one-out, hit equals recall, and map equals mrr. Values that happen to agree do not
+    make metrics equal.
 
     Examples
     --------
-    >>> equal_names({"hit": [[0.5, 1.0]], "map": [[0.5, 0.75]], "recall": [[0.5, 1.0]]})
+    >>> from toplist import top_k_eval
+    >>> metrics = ["hit", "map", "recall"]
+    >>> equal_names([top_k_eval([[1], [2]], [{1}, {9}], k=1, metrics=metrics)], metrics)
     [('hit', 'recall'), ('map',)]
     """
-    groups: dict[Any, list[str]] = {}
-    for name, arrays in numbers.items():
-        values = [np.asarray(one, np.float64) for one in arrays]
-        known = not any(np.isnan(one).any() for one in values)
-        same = tuple((one.shape, one.tobytes()) for one in values) if known else name
-        groups.setdefault(same, []).append(name)
-    return [tuple(names) for names in groups.values()]
+    groups: list[tuple[Any, list[str]]] = []  # keys hold functions, which need not be hashable
+    for name in names:
+        key = [_identity(result, name) for result in results]
+        for other, group in groups:
+            if other == key:
+                group.append(name)
+                break
+        else:
+            groups.append((key, [name]))
+    return [tuple(group) for _, group in groups]
+
+
+def _identity(result: Means, name: str) -> Any:
+    """Return what a metric is in a result; equal for metrics that are equal by definition."""
+    metric = result.terms.asked.get(name)
+    if not isinstance(metric, Metric):
+        return metric
+    key = identity(metric, result.population, name in result.terms.pooled)
+    return key, ks_by_metric(result)[name]
 
 
 def ks_by_metric(result: Means) -> dict[str, list[int]]:
@@ -128,18 +158,53 @@ def ks_by_metric(result: Means) -> dict[str, list[int]]:
     return {name: sorted(some) for name, some in ks.items()}
 
 
-def numbers(result: Means, name: str, ks: Sequence[int]) -> list[ArrayLike]:
-    """Return the numbers of a row: the k's, the means and the ends of their intervals."""
-    means = [result[f"{name}@{k}"] for k in ks]
-    return [ks, means, *zip(*(result.interval(f"{name}@{k}") for k in ks), strict=True)]
+def rule_lines(result: Means, parts: Sequence[Means] = ()) -> list[str]:
+    """Return the notes below a table: by which rules the means were made, and who was counted.
 
-
-def rule_lines(result: Means) -> list[str]:
-    """Return the notes below a table: by which rules the means were made, and who was counted."""
-    interval = ", ± half of the 95 % interval" if result.n_evaluated > 1 else ""
-    lines = [f"{rules(result)}: {averaging(result)}{interval}"] if result.terms.metrics else []
+    `parts` are the segments that are in the table with the result.
+    """
+    lines = [f"{rules(result)}: {averaging(result)}"] if result.terms.metrics else []
+    lines += intervals([result, *parts])
     lines += [f"{name}: {of_lists(result, one)}" for name, one in result.terms.list_metrics.items()]
     return [*lines, *sampling(result), account(result)]
+
+
+# Below this number of users a normal interval is called rough.
+FEW = 30
+
+
+def intervals(results: Sequence[Means]) -> list[str]:
+    """Say in a line which interval is which, and where they are rough; none without intervals.
+
+    Examples
+    --------
+    >>> from toplist import top_k_eval
+    >>> intervals([top_k_eval([[1], [2]], [{1}, {9, 8}], k=1, metrics=["hit", "mrr"])])
+    ['95 % interval, ± half or [low, high]: Wilson for hit, normal for mrr (rough: only 2 users)']
+    """
+    kinds: dict[str, list[str]] = {}
+    rough = []
+    for name in results[0].terms.asked:
+        held = [(_interval(result, name), result.n_of(name)) for result in results]
+        words = " or ".join(dict.fromkeys(kind for kind, _ in held if kind))
+        if words:
+            kinds.setdefault(words, []).append(name)
+        rough += [n for kind, n in held if kind in ("normal", "delta method") and n < FEW]
+    if not kinds:
+        return []
+    which = [f"{words} for {', '.join(names)}" for words, names in kinds.items()]
+    text = ", ".join(which if len(which) > 1 else kinds)
+    few = f" (rough: only {min(rough):,} users)" if rough else ""
+    return [f"95 % interval, ± half or [low, high]: {text}{few}"]
+
+
+def _interval(result: Means, name: str) -> str:
+    """Return the kind of the interval of a metric, in a word; empty if it has none."""
+    if np.isnan([result.interval(f"{name}@{k}") for k in ks_by_metric(result)[name]]).all():
+        return ""
+    if name in result.terms.pooled:
+        return "delta method"
+    return "Wilson" if result.is_proportion(name) else "normal"
 
 
 def sampling(result: Means) -> list[str]:

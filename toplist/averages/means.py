@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, Self
+from functools import cached_property, reduce
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,14 @@ from toplist.matching.hits import Hits
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import Metric
 
+# What only intervals and merging need is imported by them, as `import toplist` must be quick.
+if TYPE_CHECKING:
+    from toplist.matching.fingerprints import Fingerprint
+    from toplist.metrics.properties import Population
+
 Floats = NDArray[np.float64]
+M = TypeVar("M", bound="Means")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,6 +46,7 @@ class Means:
     n_extra: int
     weights: Floats | None = None
     lists: ListAverages | None = None
+    fingerprints: tuple[Fingerprint, ...] = ()
 
     @property
     def n_evaluated(self) -> int:
@@ -84,10 +93,16 @@ class Means:
         return self._pick(name, lambda average: average.std)
 
     def interval(self, name: str, level: float = 0.95) -> tuple[Any, Any]:
-        """Return the ends of the normal confidence interval, mean ± z · std / √n.
+        """Return the ends of the confidence interval of a mean.
 
-        With weights, n is Kish's effective number of users, (Σw)² / Σw². For a pooled metric, the
-        standard error is that of the delta method.
+        Where every user's value is 0 or 1 by definition, as that of hit, and in leave-one-out that
+        of recall, the mean p is a proportion, and the interval is Wilson's (1927)::
+
+            (p + z²/2n ± z √(p (1 - p) / n + z²/4n²)) / (1 + z²/n)
+
+        Else it is the normal one, mean ± z · std / √n, cut to [0, 1] where the metric cannot leave
+        it. With weights, n is Kish's effective number of users, (Σw)² / Σw². For a pooled metric,
+        the standard error is that of the delta method.
 
         Parameters
         ----------
@@ -95,6 +110,13 @@ class Means:
             ``"name@k"``, or ``"name"`` for two curves.
         level : float
             Between 0 and 1.
+
+        Examples
+        --------
+        >>> from toplist import top_k_eval
+        >>> result = top_k_eval([[1], [2], [3]], [{1}, {2}, {3}], k=1, metrics="hit")
+        >>> [round(end, 4) for end in result.interval("hit@1")]
+        [0.4385, 1.0]
         """
         from statistics import (
             NormalDist,
@@ -103,8 +125,11 @@ class Means:
         if not 0 < level < 1:
             raise ValueError(f"level must be between 0 and 1, not {level!r}")
         z = NormalDist().inv_cdf((1 + level) / 2)
-        half = z * self._pick(name, lambda average: average.error)
-        return self[name] - half, self[name] + half
+        metric = self.terms.find(name)[0].name
+        return (
+            self._pick(name, lambda average: self._ends(metric, average, z)[0]),
+            self._pick(name, lambda average: self._ends(metric, average, z)[1]),
+        )
 
     def per_user(self, name: str) -> Floats:
         """Return the values of each user: (n_users,) for ``"name@k"``, (n_users, K) for ``"name"``.
@@ -146,28 +171,54 @@ class Means:
         Raises
         ------
         ValueError
-            If metrics, k, convention or policies differ, or a user is in both.
+            If metrics, k, convention or policies differ, or a user is in both; of users by
+            position, if both parts have the same ground truths.
         """
-        if not isinstance(other, Means):
-            return NotImplemented
-        if self.terms != other.terms:
-            raise ValueError(f"cannot merge: {difference(self.terms, other.terms)}")
-        both_hits = None
-        if self.hits is not None and other.hits is not None:
-            both_hits = self.hits + other.hits, np.concatenate([self.counted, other.counted])
-        hits, counted = both_hits or (None, None)
-        weights = None
-        if both_hits and self.weights is not None and other.weights is not None:
-            weights = np.concatenate([self.weights, other.weights])
-        lists = self.lists + other.lists if self.lists and other.lists else None
-        both = self.histograms + other.histograms
-        n_users, n_missing = self.n_users + other.n_users, self.n_missing + other.n_missing
-        counts = n_users, n_missing, self.n_extra + other.n_extra
-        return type(self)(self.terms, both, hits, counted, *counts, weights, lists)
+        return merged([self, other]) if isinstance(other, Means) else NotImplemented
 
     def __radd__(self, other: Any) -> Self:
         """Let ``sum(results)`` start from 0."""
         return self if isinstance(other, int) and other == 0 else NotImplemented
+
+    @property
+    def population(self) -> Population:
+        """What is known of the users in the means before any value."""
+        from toplist.metrics.properties import Population
+
+        n_relevant = self.histograms.n_relevant[self.histograms.n_users > 0]
+        single = len(n_relevant) > 0 and int(n_relevant.max()) <= 1
+        if self.hits is not None:
+            return Population(single, self.hits.graded)
+        # without hits, the averages that were computed from curves tell
+        mixed = self.terms.weighted or bool(self.terms.pooled)
+        of_grades = (
+            metric.name in self.histograms.gathered
+            for metric in self.histograms.metrics
+            if metric.graded
+        )
+        return Population(single, mixed or any(of_grades))
+
+    def _ends(self, name: str, average: Any, z: float) -> tuple[Floats, Floats]:
+        """Return the ends of the intervals of an average of a metric."""
+        from toplist.averages.intervals import normal, wilson
+        from toplist.metrics.properties import is_within_one
+
+        metric = self.terms.asked[name]
+        if name not in self.terms.pooled and self.is_proportion(name):
+            n = average.weight**2 / average.weight2 if average.n else np.nan
+            return wilson(average.mean, n, z)
+        if isinstance(metric, Metric):
+            within_one = is_within_one(metric, self.population)
+        else:
+            within_one = metric.within_one
+        return normal(average.mean, average.error, z, within_one)
+
+    def is_proportion(self, name: str) -> bool:
+        """Return whether the mean of a metric, without ``@``, is a proportion by definition."""
+        from toplist.metrics.properties import is_proportion
+
+        metric = self.terms.asked[name]
+        return isinstance(metric, Metric) and is_proportion(metric, self.population)
 
     def _pick(self, name: str, curve_of: Callable[[Any], Floats]) -> Any:
         """Return the curve of ``"name"``, or its value at ``"name@k"``."""
@@ -225,3 +276,64 @@ def hits_of(result: Means, so: str) -> tuple[Hits, NDArray[np.bool_]]:
         text = f"this result holds no hits, so {so}; of files, "
         raise worded(ValueError, text, Keyword("in_memory", True), " keeps them")
     return result.hits, result.counted
+
+
+def merged(parts: Sequence[M], disjoint: bool = False) -> M:
+    """Merge results over different users, in one step; see `toplist.merge`."""
+    from toplist.matching import fingerprints
+
+    first = parts[0]
+    for part in parts:
+        if part.terms != first.terms:
+            raise ValueError(f"cannot merge: {difference(first.terms, part.terms)}")
+    if not disjoint and not all(map(has_keys, parts)):
+        in_pairs([part.fingerprints for part in parts], fingerprints.merged)
+    hits = all_of([part.hits for part in parts])
+    weights = all_of([part.weights for part in parts]) if hits else None
+    lists = all_of([part.lists for part in parts])
+    return type(first)(
+        first.terms,
+        reduce(operator.add, (part.histograms for part in parts)),
+        in_pairs(hits, operator.add) if hits else None,
+        np.concatenate([part.counted for part in parts]) if hits else None,
+        n_users=sum(part.n_users for part in parts),
+        n_missing=sum(part.n_missing for part in parts),
+        n_extra=sum(part.n_extra for part in parts),
+        weights=np.concatenate(weights) if weights else None,
+        lists=reduce(operator.add, lists) if lists else None,
+        fingerprints=tuple(one for part in parts for one in _fingerprints(part)),
+    )
+
+
+def all_of(found: Sequence[T | None]) -> list[T] | None:
+    """Return the values if no part lacks its own, else None."""
+    kept = [one for one in found if one is not None]
+    return kept if len(kept) == len(found) else None
+
+
+def in_pairs(parts: Sequence[T], join: Callable[[T, T], T]) -> T:
+    """Join parts in their order, pair by pair: the first is copied log n times and not n times.
+
+    Examples
+    --------
+    >>> in_pairs(["a", "b", "c"], operator.add)
+    'abc'
+    """
+    while len(parts) > 1:
+        pairs = (parts[i : i + 2] for i in range(0, len(parts), 2))
+        parts = [join(*pair) if len(pair) == 2 else pair[0] for pair in pairs]
+    return parts[0]
+
+
+def has_keys(result: Means) -> bool:
+    """Return whether the users of a result are known by key: then none is merged twice."""
+    return result.hits is not None and result.hits.users is not None
+
+
+def _fingerprints(result: Means) -> tuple[Fingerprint, ...]:
+    """Return the fingerprints of a result; a part without truths to hash is a part all the same."""
+    from toplist.matching.fingerprints import Fingerprint
+
+    if result.fingerprints or result.hits is None:
+        return result.fingerprints
+    return (Fingerprint(0, result.n_users, varied=False),)

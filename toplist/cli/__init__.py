@@ -4,12 +4,15 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 from toplist import __version__
-from toplist.checks import Keyword
+from toplist.checks import Keyword, printable
 from toplist.cli import check, definitions, evaluate, split, values
 from toplist.cli.options import option
 
+# What Python says where the system refuses another thread.
+NO_THREAD = "can't start new thread"
 COMMANDS = (evaluate, split, check, values, definitions)
 
 
@@ -26,7 +29,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("toplist: interrupted", file=sys.stderr)
         return 130
-    except (ValueError, TypeError, OSError, MemoryError, ImportError) as error:
+    except MemoryError as error:
+        print(f"toplist: not enough memory{_details(error)}", file=sys.stderr)
+        return 1
+    except (ValueError, TypeError, OSError, ImportError, RuntimeError) as error:
+        if isinstance(error, RuntimeError) and str(error) != NO_THREAD:
+            raise
         print(f"toplist: {_one_line(error)}", file=sys.stderr)
         return 1
     return _print(text)
@@ -48,15 +56,29 @@ def _print(text: str) -> int:
 def _one_line(error: Exception) -> str:
     """Return the message of an error in one line, with keywords as options."""
     if isinstance(error, OSError) and error.filename is not None:
-        return " ".join(f"{error.filename}: {error.strerror}".split())
+        return printable(" ".join(f"{error.filename}: {error.strerror}".split()))
     parts = getattr(error, "parts", (str(error),))
     message = "".join(option(part) if isinstance(part, Keyword) else part for part in parts)
-    return " ".join(message.split())
+    return printable(" ".join(message.split()))
+
+
+def _details(error: MemoryError) -> str:
+    """Return what a lack of memory says of itself, if anything."""
+    details = _one_line(error)
+    return f" ({details})" if details else ""
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors can do nothing to a terminal."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print usage and an error, and leave with status 2."""
+        super().error(printable(message))
 
 
 def _parser() -> argparse.ArgumentParser:
     """Return the parser with all commands."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="toplist", description="Ranked item-id lists + ground truths -> metrics at every k."
     )
     parser.add_argument("--version", action="version", version=f"toplist {__version__}")

@@ -2,23 +2,26 @@
 
 import argparse
 import os
+from collections.abc import Callable
 from typing import Any
 
 from toplist import files
 from toplist.checks import prefixed
 from toplist.cli import output, segments
 from toplist.cli.items import add_items, known_items, padding_of
-from toplist.cli.options import add_columns, command
+from toplist.cli.options import add_columns, columns_of, command, names_of_columns
 from toplist.evaluation.evaluate import DEFAULT
 from toplist.evaluation.plan import entries_of
 from toplist.files.streaming import top_k_eval_files
 from toplist.inputs.grades import GAINS, Grading
-from toplist.inputs.options import DUPLICATES
+from toplist.inputs.options import DUPLICATES, TIES
 from toplist.metrics.conventions import CONVENTIONS, EMPTY, MISSING
 from toplist.plots import axes
 from toplist.results.result import TopKResult
 
 DEFAULT_KS = [1, 5, 10, 20]
+# As a cut-off: whole lists, k=None in Python.
+ALL = "all"
 
 _EPILOG = """
 Files are CSV, TSV, JSONL, TREC (run and qrels), each also .gz, or Parquet (a file or a folder), by
@@ -39,7 +42,7 @@ def add(commands: Any) -> None:
     add = command(commands, "eval", summary, run=_eval, check=_check, epilog=_EPILOG)
     add("recs", metavar="RECS", nargs="+", help="file of ranked lists, one per system")
     add("truth", metavar="TRUTH", help="file of relevant items, the last one")
-    add("-k", type=int, nargs="+", help="cut-offs (default 1 5 10 20)")
+    add("-k", type=_cut_off, nargs="+", help="cut-offs (default 1 5 10 20), or all: whole lists")
     add("-m", "--metrics", nargs="+", default=DEFAULT, help="names, also name@k (default: six)")
     add("--convention", default="standard", choices=CONVENTIONS, help="whose formulas")
     add("--empty", choices=EMPTY, help="users with an empty truth (default: the convention's)")
@@ -49,10 +52,12 @@ def add(commands: Any) -> None:
     add("--gains", default="linear", choices=GAINS, help="the gain of a grade in nDCG")
     add("--recs-format", choices=files.FORMATS, help="default: by the extension")
     add("--truth-format", choices=files.FORMATS, help="default: by the extension")
-    add_columns(add, files.COLUMNS)
+    add_columns(add, files.COLUMNS, by_side=True)
+    add("--ties", default="order", choices=TIES, help="equal scores: as the rows are, or by item")
     add("--order", choices=["file"], help="lists without rank or score: the first row is the best")
     add("--in-memory", action="store_true", help="read files whole: rows in any order")
     add_items(add)
+    add("--every-metric", action="store_true", help="a line each for metrics that are one here")
     add("--format", default="table", choices=output.FORMATS, help="of the output")
     add("--per-user", metavar="FILE", help="also write every user's values (CSV); reads in memory")
     add(
@@ -63,6 +68,18 @@ def add(commands: Any) -> None:
     add("--plot", metavar="FILE", help="also draw the curves over k (.png, .svg, .pdf)")
 
 
+def _cut_off(argument: str) -> int | str:
+    """Read one argument of ``-k``."""
+    if argument == ALL:
+        return ALL
+    try:
+        return int(argument)
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"{argument!r} is no whole number: give cut-offs, or {ALL} for whole lists"
+        ) from None
+
+
 def _check(options: argparse.Namespace) -> None:
     """Check the options; the default k is for the metrics without a k of their own."""
     if options.k is None:
@@ -71,6 +88,10 @@ def _check(options: argparse.Namespace) -> None:
             options.metrics = [metric for group in asked for metric in group]
         else:
             options.k = DEFAULT_KS
+    elif ALL in options.k:
+        if len(options.k) > 1:
+            raise ValueError("-k all is the whole list: it takes no other cut-off beside it")
+        options.k = None
     entries_of(options.metrics, options.k, CONVENTIONS[options.convention])
     for option, target in (("--per-user", options.per_user), ("--plot", options.plot)):
         sources = map(os.path.realpath, (*options.recs, options.truth))
@@ -95,15 +116,25 @@ def _eval(options: argparse.Namespace) -> str:
     results = {
         name: _evaluate(options, recs) for name, recs in zip(names, options.recs, strict=True)
     }
-    if options.per_user:
-        files.write_text(options.per_user, output.per_user_csv(results))
-    if options.plot:
-        output.draw(results, options.plot)
     if options.segments:
-        user_id = dict(options.columns).get("user_id", "user_id")
+        user_id = names_of_columns(options).get("user_id", "user_id")
         split = segments.split(next(iter(results.values())), options.segments, user_id)
-        return segments.FORMATS[options.format](split)
-    return output.FORMATS[options.format](results)
+        text = segments.FORMATS[options.format](split)
+    else:
+        text = output.FORMATS[options.format](results, options.every_metric)
+    _write(options, results)
+    return text
+
+
+def _write(options: argparse.Namespace, results: dict[str, TopKResult]) -> None:
+    """Write the files that were asked for, all or none."""
+    contents: dict[str, Callable[[str], object]] = {}
+    if options.per_user:
+        text = output.per_user_csv(results)
+        contents[options.per_user] = lambda path: files.write_text(path, text)
+    if options.plot:
+        contents[options.plot] = lambda path: output.draw(results, path)
+    output.write_all(contents)
 
 
 def _evaluate(options: argparse.Namespace, recs: str) -> TopKResult:
@@ -126,12 +157,13 @@ def _evaluate(options: argparse.Namespace, recs: str) -> TopKResult:
             padding=padding_of(options, recs),
             relevant_from=options.relevant_from,
             gains=options.gains,
-            columns=dict(options.columns),
+            columns=columns_of(options),
             recs_format=options.recs_format,
             truth_format=options.truth_format,
             order=options.order,
             in_memory=options.in_memory or whole,
             unknown=options.unknown,
+            **({} if options.ties == "order" else {"ties": options.ties}),
             **known_items(options, recs),
         )
     except (ValueError, TypeError) as error:

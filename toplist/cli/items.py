@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from toplist import files
+from toplist.cli.options import names_of_columns
 from toplist.files import tables
 from toplist.files.batches import Stream
 from toplist.files.formats import TEXT_IDS
@@ -56,7 +57,7 @@ def _hold_numbers(options: argparse.Namespace, recs: str) -> bool:
     sides = (recs, options.recs_format), (options.truth, options.truth_format)
     if any((given or files.format_of(path)) in TEXT_IDS for path, given in sides):
         return False
-    stream = Stream(recs, "ranks", options.recs_format, dict(options.columns), "file")
+    stream = Stream(recs, "ranks", options.recs_format, names_of_columns(options, "ranks"), "file")
     return next(iter(stream.parts(lambda users, places: None))).lists.items.names is None
 
 

@@ -4,7 +4,7 @@ import argparse
 import csv
 import io
 import shlex
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from toplist.checks import Keyword
@@ -34,38 +34,73 @@ def command(
     return add
 
 
-def add_columns(add: Callable[..., Any], valid: Sequence[str]) -> None:
-    """Add ``--columns``: names of columns in the files, where they are not the usual ones."""
+# What `--columns` calls the two sides, and Python.
+SIDES = {"recs": "ranks", "truth": "ground_truths"}
+
+
+def add_columns(add: Callable[..., Any], valid: Sequence[str], *, by_side: bool = False) -> None:
+    """Add ``--columns``: names of columns in the files, where they are not the usual ones.
+
+    With `by_side`, a name may be that of one side alone: ``recs:user_id=uid``.
+    """
+    sides = "; of one side alone: recs:COLUMN=NAME, truth:COLUMN=NAME" if by_side else ""
     add(
         "--columns",
         nargs="+",
-        type=renaming(valid),
+        type=renaming(valid, by_side=by_side),
         default=[],
         metavar="COLUMN=NAME",
-        help=f"other names of the columns {', '.join(valid)}",
+        help=f"other names of the columns {', '.join(valid)}{sides}",
     )
 
 
-def renaming(valid: Sequence[str]) -> Callable[[str], tuple[str, str]]:
-    """Return a function that reads one argument of ``--columns``, COLUMN=NAME.
+def renaming(
+    valid: Sequence[str], *, by_side: bool = False
+) -> Callable[[str], tuple[str, str, str]]:
+    """Return a function that reads one argument of ``--columns``: side, column, and its name.
 
     Examples
     --------
     >>> renaming(["user_id", "item_id"])("user_id=uid")
-    ('user_id', 'uid')
+    ('', 'user_id', 'uid')
+    >>> renaming(["user_id", "item_id"], by_side=True)("truth:user_id=uid")
+    ('ground_truths', 'user_id', 'uid')
     """
 
-    def read(argument: str) -> tuple[str, str]:
+    def read(argument: str) -> tuple[str, str, str]:
         ours, equals, theirs = argument.partition("=")
+        side, colon, column = ours.rpartition(":")
         if not (ours and equals and theirs):
             raise argparse.ArgumentTypeError(f"{argument!r}: write {valid[0]}=NAME_IN_THE_FILE")
-        if ours not in valid:
+        if colon and not (by_side and side in SIDES):
             raise argparse.ArgumentTypeError(
-                f"{ours!r} is not a column to rename: {', '.join(valid)}"
+                f"{argument!r}: {side!r} is no side: {', '.join(SIDES)}"
+                if by_side
+                else f"{argument!r}: there is one file: write {column}={theirs}"
             )
-        return ours, theirs
+        if column not in valid:
+            raise argparse.ArgumentTypeError(
+                f"{column!r} is not a column to rename: {', '.join(valid)}"
+            )
+        return SIDES.get(side, ""), column, theirs
 
     return read
+
+
+def names_of_columns(options: argparse.Namespace, side: str = "") -> dict[str, str]:
+    """Return the names of columns given for both sides, and those for one of them."""
+    both, own = (
+        {column: name for of, column, name in options.columns if of == wanted}
+        for wanted in ("", side)
+    )
+    return both | own
+
+
+def columns_of(options: argparse.Namespace) -> Mapping[str, Any]:
+    """Return the keyword `columns`: one dict for both sides, or one for each."""
+    if not any(of for of, _, _ in options.columns):
+        return names_of_columns(options)
+    return {side: names_of_columns(options, side) for side in SIDES.values()}
 
 
 def csv_text(header: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
@@ -99,6 +134,8 @@ def option(keyword: Keyword) -> str:
     ('--duplicates first', '-k 5 10')
     >>> option(Keyword("columns", {"user_id": "uid"})), option(Keyword("columns", {"label": "..."}))
     ('--columns user_id=uid', '--columns label=NAME')
+    >>> option(Keyword("columns", {"ranks": {"user_id": "uid"}}))
+    '--columns recs:user_id=uid'
     """
     name, value = keyword.name.replace("_", "-"), keyword.value
     name = f"--{name}" if len(name) > 1 else f"-{name}"
@@ -107,7 +144,17 @@ def option(keyword: Keyword) -> str:
     if value is False:
         return f"no {name}"
     if isinstance(value, Mapping):
-        values = [f"{ours}={'NAME' if one == '...' else one}" for ours, one in value.items()]
+        values = [f"{ours}={'NAME' if one == '...' else one}" for ours, one in _flat(value)]
     else:
         values = list(value) if isinstance(value, (list, tuple)) else [value]
     return " ".join([name, *(shlex.quote(str(one)) for one in values)])
+
+
+def _flat(columns: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the names of columns; those of one side have its name before them."""
+    for ours, theirs in columns.items():
+        if isinstance(theirs, Mapping):
+            side = next((short for short, name in SIDES.items() if name == ours), ours)
+            yield from ((f"{side}:{column}", name) for column, name in theirs.items())
+        else:
+            yield ours, theirs

@@ -2,12 +2,12 @@
 
 import argparse
 import os
-import shutil
-import tempfile
+from functools import partial
 from typing import Any
 
-from toplist.checks import prefixed
-from toplist.cli.options import add_columns, command
+from toplist.checks import prefixed, printable
+from toplist.cli.options import add_columns, command, names_of_columns
+from toplist.cli.output import write_all
 from toplist.files.formats import table_format
 from toplist.files.tables import read_table, write_table
 from toplist.loo import split
@@ -90,7 +90,7 @@ def _path(options: argparse.Namespace, part: str) -> str:
 def _split(options: argparse.Namespace) -> str:
     """Split the log, write the parts, and return the report."""
     table = read_table(options.log)
-    rules = {"repeats": options.repeats, "seed": options.seed, "columns": dict(options.columns)}
+    rules = {"repeats": options.repeats, "seed": options.seed, "columns": names_of_columns(options)}
     if options.min_history is not None:
         rules["min_history"] = options.min_history
     try:
@@ -103,7 +103,7 @@ def _split(options: argparse.Namespace) -> str:
     parts = {"train": made.train, "test": made.test}
     parts |= {} if made.validation is None else {"validation": made.validation}
     _write(options, parts)
-    paths = ", ".join(_path(options, part) for part in parts)
+    paths = printable(", ".join(_path(options, part) for part in parts))
     return f"{made.report}\nwritten: {paths}"
 
 
@@ -119,15 +119,8 @@ def _made(options: argparse.Namespace, table: Any, rules: dict[str, Any]) -> Spl
 
 
 def _write(options: argparse.Namespace, parts: dict[str, Any]) -> None:
-    """Write all parts, or none: first into a temporary folder, then each to its place."""
+    """Write all parts, or none."""
     os.makedirs(options.out, exist_ok=True)
-    temporary = tempfile.mkdtemp(prefix=".split-", dir=options.out)
-    try:
-        written = {}
-        for part, rows in parts.items():
-            written[part] = os.path.join(temporary, os.path.basename(_path(options, part)))
-            write_table(written[part], rows)
-        for part, path in written.items():
-            os.replace(path, _path(options, part))
-    finally:
-        shutil.rmtree(temporary)
+    write_all(
+        {_path(options, part): partial(write_table, table=rows) for part, rows in parts.items()}
+    )

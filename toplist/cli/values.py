@@ -5,7 +5,8 @@ import json
 from typing import Any
 
 from toplist import pointwise
-from toplist.cli.options import add_columns, command, csv_text, json_number
+from toplist.checks import counted
+from toplist.cli.options import add_columns, command, csv_text, json_number, names_of_columns
 from toplist.files import tables
 from toplist.inputs.predictions import COLUMNS
 from toplist.results.markup import aligned
@@ -41,19 +42,19 @@ def _check(options: argparse.Namespace) -> None:
 def _values(options: argparse.Namespace) -> str:
     """Compute the metrics and return the text to print."""
     asked = list(dict.fromkeys(options.metrics))
-    names = {name: name for name in COLUMNS} | dict(options.columns)
+    names = {name: name for name in COLUMNS} | names_of_columns(options)
     wanted = [names[name] for name in (COLUMNS if "gauc" in asked else COLUMNS[1:])]
     columns = tables.read(options.file, wanted)
     rows = [tables.numbers(options.file, name, columns[name]) for name in wanted[-2:]]
     values: dict[str, float] = {}
-    notes = [f"{len(rows[0]):,} rows"]
+    notes = [counted(len(rows[0]), "row")]
     for name in asked:
         if name == "gauc":
             found = pointwise.user_auc(columns[wanted[0]], *rows)
             values[name] = found.mean()
             notes.append(
-                f"gauc: {found.n_evaluated:,} of {found.n_users:,} users, weighted by their "
-                f"positives; {found.n_only_positives:,} with only positives and "
+                f"gauc: {found.n_evaluated:,} of {counted(found.n_users, 'user')}, weighted by "
+                f"their positives; {found.n_only_positives:,} with only positives and "
                 f"{found.n_only_negatives:,} with only negatives left out"
             )
         elif name == "log_loss":

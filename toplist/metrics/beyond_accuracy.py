@@ -20,6 +20,8 @@ class ListMetric:
         Whether it is a mean over users, or one number for all lists together.
     text, formula, latex : str
         What it is, in a line; its formula, as text and in LaTeX.
+    within_one : bool
+        Whether it is from 0 to 1 by definition.
     """
 
     name: str
@@ -28,6 +30,7 @@ class ListMetric:
     text: str
     formula: str
     latex: str
+    within_one: bool = False
 
 
 LIST_METRICS = {
@@ -40,6 +43,7 @@ LIST_METRICS = {
             "share of the catalogue that is listed",
             "item_coverage@k = distinct items in all lists down to k / n; n: size of the catalogue",
             r"\frac{1}{n} \left| \bigcup_{u} L_u^{(k)} \right|",
+            within_one=True,
         ),
         ListMetric(
             "gini",
@@ -49,6 +53,7 @@ LIST_METRICS = {
             "gini@k = sum over i of (2 i - n - 1) x_(i) / (n sum of x_i); x_(i): lists that hold "
             "an item within k, rising; n: size of the catalogue",
             r"\frac{\sum_{i=1}^{n} (2 i - n - 1)\, x_{(i)}}{n \sum_{i=1}^{n} x_i}",
+            within_one=True,
         ),
         ListMetric(
             "shannon_entropy",
@@ -73,6 +78,7 @@ LIST_METRICS = {
             "share of items of the tail, the least popular tenth",
             "tail_percentage@k = items of the tail among the first k / number of these items",
             r"\frac{1}{\min(k, n)} \left| \{r \le k : i_r \in T\} \right|",
+            within_one=True,
         ),
         ListMetric(
             "novelty",

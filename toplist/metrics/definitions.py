@@ -134,7 +134,8 @@ class Metric:
     Raises
     ------
     ValueError
-        For an unknown name; the message has the valid ones.
+        For an unknown name; the message has the valid ones. For counts "nth" over an ideal
+        divisor, which would pass 1 on a perfect list.
 
     Examples
     --------
@@ -164,6 +165,12 @@ class Metric:
         ):
             if not (callable(given) or isinstance(given, (Discount, Divisor))):
                 choice(what, given, tuple(valid))
+        if self.counts == "nth" and self.dividing.ideal:
+            raise ValueError(
+                f"metric {self.name!r}: counts='nth' over an ideal divisor passes 1 on a perfect "
+                "list, since the ideal counts every hit as 1: give counts='each', or a divisor "
+                "such as 'min(k,R)'"
+            )
 
     @property
     def discounting(self) -> Discount:

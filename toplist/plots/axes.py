@@ -90,18 +90,6 @@ def check_value(name: str) -> None:
         raise ValueError(f"{name!r}: it is drawn at one k; give for example '{name}@10'")
 
 
-def equal(
-    systems: "Mapping[str, Means]", metrics: Sequence[str], level: float = 0.95
-) -> list[tuple[str, ...]]:
-    """Group the metrics whose curves and bands are equal in all systems: they share a line."""
-    return describe.equal_names(
-        {
-            name: [one for r in systems.values() for one in (r[name], *r.interval(name, level))]
-            for name in metrics
-        }
-    )
-
-
 def style(colour: int, dash: int) -> dict[str, Any]:
     """Return colour and dash of a line; after the last one, the first is used again."""
     return {"color": COLOURS[colour % len(COLOURS)], "linestyle": DASHES[dash % len(DASHES)]}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from toplist.averages import describe
 from toplist.averages.means import Means
 from toplist.metrics.beyond_accuracy import gini_index
 from toplist.plots import axes
@@ -38,8 +39,8 @@ def curves(
         Each system has a colour and each metric a dash; with one system or one metric, each line
         has its own colour and dash.
     metrics : str or several, optional
-        Names without ``@``; default: all of the first result. Metrics that are equal at every k,
-        such as hit and recall in leave-one-out, share a line.
+        Names without ``@``; default: all of the first result. Metrics that are equal by
+        definition, such as hit and recall in leave-one-out, share a line.
     level : float
         Of the bands, between 0 and 1.
     ax : matplotlib Axes, optional
@@ -60,7 +61,7 @@ def curves(
     first = next(iter(systems.values()))
     names = [metrics] if isinstance(metrics, str) else list(metrics or first.terms.metrics)
     axes.check_curves(names)
-    groups = axes.equal(systems, names, level)
+    groups = describe.equal_names(list(systems.values()), names)
     ax = axes.axes(ax)
     for i, (label, result) in enumerate(systems.items()):
         for j, group in enumerate(groups):
@@ -91,7 +92,7 @@ def panels(results: Results, *, level: float = 0.95) -> Figure:
     matplotlib Figure
     """
     names = list(dict.fromkeys(name for one in results.values() for name in one.terms.metrics))
-    groups = axes.equal(results, names, level)
+    groups = describe.equal_names(list(results.values()), names)
     across = min(3, len(groups))
     down = -(-len(groups) // across)
     figure = axes.figure(3.2 * across, 0.5 + 2.5 * down)

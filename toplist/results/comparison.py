@@ -19,6 +19,8 @@ from toplist.results.result import TopKResult
 
 Results = Mapping[str, Means]
 
+LENGTHS = "LISTS OF DIFFERENT LENGTH"
+
 
 def compare(results: Mapping[str, TopKResult]) -> Comparison:
     """Put the results of several systems side by side.
@@ -53,7 +55,7 @@ def compare(results: Mapping[str, TopKResult]) -> Comparison:
           hit@2 = recall@2  precision@2  map@2 = mrr@2  ndcg@2
     good           *1.0000      *0.5000        *0.7500  *0.8155
     poor            0.5000       0.2500         0.2500   0.3155
-    * best of its column
+    * best of its column (no test of the difference)
     convention standard: mean over users
     2 of 2 users evaluated
     """
@@ -106,14 +108,16 @@ class Comparison(Display):
 
     @property
     def comparable(self) -> bool:
-        """Whether the systems differ in nothing except the metrics or k asked for."""
-        return all(line.startswith("DIFFERENT METRICS OR K") for line in self.differences)
+        """Whether the systems differ in nothing except metrics, k, and the lengths of lists."""
+        minor = "DIFFERENT METRICS OR K", LENGTHS
+        return all(line.startswith(minor) for line in self.differences)
 
     def best(self) -> dict[str, list[str]]:
         """Return the systems with the best mean of every ``name@k``: several if they are equal.
 
         ``Metric.higher_is_better`` decides. A mean of NaN is never the best; none is if the
-        systems are not `comparable`, or if only one of them has this mean.
+        systems are not `comparable`, if only one of them has this mean, or if all lists of some
+        system end before k, and those of others do not.
         """
         return {name: self._best(name) for name in self.names()}
 
@@ -160,9 +164,9 @@ class Comparison(Display):
 
     def _best(self, name: str) -> list[str]:
         """Return the systems with the best mean; none if there are no two to compare."""
-        if not self.comparable:
+        metric, _, k = name.rpartition("@")
+        if not self.comparable or int(k) in _unequal_ks(self.results):
             return []
-        metric = name.rpartition("@")[0]
         held = {system: r for system, r in self.results.items() if name in r.names()}
         means = {system: r[name] for system, r in held.items() if r[name] == r[name]}
         if len(means) < 2:
@@ -174,9 +178,9 @@ class Comparison(Display):
         top = max(means.values()) if higher else min(means.values())
         return [system for system, mean in means.items() if mean == top]
 
-    def _page(self) -> Page:
+    def _page(self, every_metric: bool = False) -> Page:
         """Return one table of all means; of many, a table per metric."""
-        groups = self._groups()
+        groups = self._groups(every_metric)
         if sum(len(ks) for ks in groups.values()) <= tables.WIDE:
             columns = {
                 " = ".join(f"{name}@{k}" for name in names): f"{names[0]}@{k}"
@@ -191,15 +195,16 @@ class Comparison(Display):
             ]
         return Page(tuple(shown), self._notes(), tuple(self.differences))
 
-    def _groups(self) -> dict[tuple[str, ...], list[int]]:
+    def _groups(self, every_metric: bool) -> dict[tuple[str, ...], list[int]]:
         """Return the metrics, equal ones together, with the k's of all systems."""
         ks: dict[str, set[int]] = {}
-        numbers: dict[str, list[Any]] = {}
-        for i, result in enumerate(self.results.values()):
+        for result in self.results.values():
             for name, some in describe.ks_by_metric(result).items():
                 ks.setdefault(name, set()).update(some)
-                numbers.setdefault(name, []).extend([[i], *describe.numbers(result, name, some)])
-        return {names: sorted(ks[names[0]]) for names in describe.equal_names(numbers)}
+        names = list(ks)
+        alone = [(name,) for name in names]
+        groups = alone if every_metric else describe.equal_names(list(self.results.values()), names)
+        return {group: sorted(ks[group[0]]) for group in groups}
 
     def _table(self, corner: str, columns: Mapping[str, str]) -> Table:
         """Return a table with a row per system; `columns` maps headers to ``name@k``."""
@@ -241,6 +246,7 @@ def differences(results: Results) -> list[str]:
         _different("CANDIDATES", results, lambda r: " ".join(describe.sampling(r)) or "all items"),
         _different("METRICS OR K", results, _metrics),
         *_formulas(results),
+        *_lengths(results),
         *(_users(first, one, name, other) for name, other in others if not _same_users(one, other)),
     ]
     return [line for line in lines if line]
@@ -275,6 +281,39 @@ def _formulas(results: Results) -> list[str]:
         if found.setdefault(name, metric) != metric
     }
     return [f"DIFFERENT FORMULAS: of {', '.join(differ)}"] if differ else []
+
+
+def _longest(results: Results) -> dict[str, int]:
+    """Return the length of the longest list of every system whose lists are known."""
+    return {
+        name: int(result.hits.n_listed.max(initial=0))
+        for name, result in results.items()
+        if result.hits is not None
+    }
+
+
+def _unequal_ks(results: Results) -> list[int]:
+    """Return the k's that all lists of some system do not reach, and lists of another do."""
+    longest = _longest(results).values()
+    ks = {k for result in results.values() for k in result.ks}
+    if not longest or min(longest) == max(longest):
+        return []
+    return sorted(k for k in ks if min(longest) < k <= max(longest))
+
+
+def _lengths(results: Results) -> list[str]:
+    """Return which systems have lists that end before a k, in a line."""
+    ks, longest = _unequal_ks(results), _longest(results)
+    if not ks:
+        return []
+    depth = {name: results[name].hits.k for name in longest}  # type: ignore[union-attr]
+    parts = (
+        f"{name} at {'least' if n == depth[name] else 'most'} {n:,}" for name, n in longest.items()
+    )
+    return [
+        f"{LENGTHS}: {', '.join(parts)}: at k = {', '.join(map(str, ks))} the places below the end "
+        "of a list are misses, so no system is marked as the best there"
+    ]
 
 
 def _same_users(one: Means, other: Means) -> bool:

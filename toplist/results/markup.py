@@ -1,15 +1,28 @@
 """Tables with notes, written as text, HTML, Markdown and LaTeX; `Display` is what has them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
+
+from toplist.checks import printable
 
 
 class Cell(NamedTuple):
-    """A printed number: the mean, half of its interval, and whether it is the best."""
+    """A printed number: the mean, its interval, and whether it is the best.
+
+    The interval is `half` where it is symmetric, else its `ends`.
+    """
 
     mean: str = ""
     half: str = ""
+    ends: tuple[str, ...] = ()
     best: bool = False
+
+    @property
+    def interval(self) -> str:
+        """The interval as text; empty without one."""
+        if self.ends:
+            return f"[{', '.join(self.ends)}]"
+        return f"±{self.half}" if self.half else ""
 
 
 class Table(NamedTuple):
@@ -40,20 +53,47 @@ class Page(NamedTuple):
 class Display:
     """Base of what is displayed as a page: in a terminal, a notebook, Markdown and LaTeX."""
 
-    def _page(self) -> Page:
-        """Return what is displayed."""
+    def _page(self, every_metric: bool = False) -> Page:
+        """Return what is displayed; metrics that are equal by definition share a line, or not."""
         raise NotImplementedError
 
     def __repr__(self) -> str:
         """Return the table for a terminal."""
-        return text(self._page())
+        return self.to_text()
+
+    def to_text(self, every_metric: bool = False) -> str:
+        """Return the table as it is printed.
+
+        Parameters
+        ----------
+        every_metric : bool
+            Whether metrics that are equal by definition have a line each.
+
+        Examples
+        --------
+        >>> from toplist import top_k_eval
+        >>> result = top_k_eval([[1, 2], [3]], [{2}, {3}], k=[1, 2], metrics=["map", "mrr"])
+        >>> print(result.to_text(every_metric=True))
+                                 @1                       @2
+        map  0.5000 [0.0000, 1.0000]  0.7500 [0.2600, 1.0000]
+        mrr  0.5000 [0.0000, 1.0000]  0.7500 [0.2600, 1.0000]
+        convention standard: mean over users
+        95 % interval, ± half or [low, high]: normal (rough: only 2 users)
+        2 of 2 users evaluated
+        """
+        return text(self._page(every_metric))
 
     def _repr_html_(self) -> str:
         """Return the table for a notebook, light or dark."""
         return html(self._page())
 
-    def to_markdown(self) -> str:
+    def to_markdown(self, every_metric: bool = False) -> str:
         """Return the table in Markdown, for a README or an issue.
+
+        Parameters
+        ----------
+        every_metric : bool
+            Whether metrics that are equal by definition have a line each.
 
         Examples
         --------
@@ -61,24 +101,32 @@ class Display:
         >>> print(top_k_eval([[1, 2], [3]], [{2}, {3}], k=[1, 2], metrics=["mrr"]).to_markdown())
         |  | @1 | @2 |
         | --- | ---: | ---: |
-        | mrr | 0.5000 ±0.9800 | 0.7500 ±0.4900 |
+        | mrr | 0.5000 [0.0000, 1.0000] | 0.7500 [0.2600, 1.0000] |
         <BLANKLINE>
-        convention standard: mean over users, ± half of the 95 % interval
+        convention standard: mean over users
+        <BLANKLINE>
+        95 % interval, ± half or [low, high]: normal (rough: only 2 users)
         <BLANKLINE>
         2 of 2 users evaluated
         """
-        return markdown(self._page())
+        return markdown(self._page(every_metric))
 
-    def to_latex(self) -> str:
+    def to_latex(self, every_metric: bool = False) -> str:
         r"""Return the table in LaTeX (booktabs), for a paper.
 
         The convention and the users, which belong into the caption, are comments above the table.
+
+        Parameters
+        ----------
+        every_metric : bool
+            Whether metrics that are equal by definition have a line each.
 
         Examples
         --------
         >>> from toplist import top_k_eval
         >>> print(top_k_eval([[1, 2], [3]], [{2}, {3}], k=1, metrics=["mrr"]).to_latex())
-        % convention standard: mean over users, ± half of the 95 % interval
+        % convention standard: mean over users
+        % 95 % interval, ± half or [low, high]: normal (rough: only 2 users)
         % 2 of 2 users evaluated
         % needs \usepackage{booktabs}
         <BLANKLINE>
@@ -86,11 +134,11 @@ class Display:
         \toprule
          & @1 \\
         \midrule
-        mrr & 0.5000 {\scriptsize$\pm$\,0.9800} \\
+        mrr & 0.5000 {\scriptsize[0.0000, 1.0000]} \\
         \bottomrule
         \end{tabular}
         """
-        return latex(self._page())
+        return latex(self._page(every_metric))
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> str:
@@ -110,6 +158,9 @@ def aligned(rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(lines)
 
 
+BEST = "best of its column (no test of the difference)"
+
+
 def _grid(table: Table, write: Callable[[Cell], str]) -> list[list[str]]:
     """Return the cells of a table as strings, the header first."""
     return [
@@ -120,22 +171,43 @@ def _grid(table: Table, write: Callable[[Cell], str]) -> list[list[str]]:
 
 def text(page: Page) -> str:
     """Write a page for a terminal; a star marks the best."""
-
-    def write(cell: Cell) -> str:
-        star = "*" if cell.best else ""
-        return star + (f"{cell.mean} ±{cell.half}" if cell.half else cell.mean)
-
+    tables = [_printable(table) for table in page.tables]
     # labels are as wide as the widest of all tables, so that the tables are aligned
-    width = max(len(label) for table in page.tables for label in _labels(table))
+    width = max(len(label) for table in tables for label in _labels(table))
     blocks = []
-    for table in page.tables:
-        (corner, *columns), *rows = _grid(table, write)
+    for table in tables:
+        (corner, *columns), *rows = _text_grid(table)
         blocks.append(aligned([[corner.ljust(width), *columns], *rows]))
-    best = ["* best of its column"] if any(table.marked for table in page.tables) else []
-    notes = "\n".join([*page.warnings, *best, *page.notes])
+    best = [f"* {BEST}"] if any(table.marked for table in tables) else []
+    notes = "\n".join([*map(printable, page.warnings), *best, *map(printable, page.notes)])
     if len(blocks) == 1:
         return f"{blocks[0]}\n{notes}"
     return "\n\n".join([*blocks, notes])
+
+
+def _text_grid(table: Table) -> list[list[str]]:
+    """Return the cells as text; in each column the means stand below each other."""
+    n_columns = len(table.columns)
+    widths = [
+        max((len(cells[i].interval) for _, cells in table.rows), default=0)
+        for i in range(n_columns)
+    ]
+
+    def write(cell: Cell, width: int) -> str:
+        mean = f"*{cell.mean}" if cell.best else cell.mean
+        return f"{mean} {cell.interval.ljust(width)}" if width else mean
+
+    rows = (
+        [label, *(write(cell, width) for cell, width in zip(cells, widths, strict=True))]
+        for label, cells in table.rows
+    )
+    return [[table.corner, *table.columns], *rows]
+
+
+def _printable(table: Table) -> Table:
+    """Return a table whose labels and headers can do nothing to a terminal."""
+    rows = tuple((printable(label), cells) for label, cells in table.rows)
+    return Table(printable(table.corner), tuple(map(printable, table.columns)), rows)
 
 
 def _labels(table: Table) -> list[str]:
@@ -148,19 +220,31 @@ def markdown(page: Page) -> str:
 
     def write(cell: Cell) -> str:
         mean = f"**{cell.mean}**" if cell.best else cell.mean
-        return f"{mean} ±{cell.half}" if cell.half else mean
+        return f"{mean} {cell.interval}".strip()
 
     def line(cells: Sequence[str]) -> str:
-        plain = (" ".join(cell.replace("|", r"\|").split()) for cell in cells)
-        return "| " + " | ".join(cell.replace("<", "&lt;") for cell in plain) + " |"
+        return "| " + " | ".join(_markdown(cell).replace("|", r"\|") for cell in cells) + " |"
 
     parts = []
     for table in page.tables:
         header, *rows = _grid(table, write)
         rule = ["---", *(["---:"] * len(table.columns))]
         parts.append("\n".join(map(line, [header, rule, *rows])))
-    best = ["**bold**: best of its column"] if any(t.marked for t in page.tables) else []
-    return "\n\n".join([*parts, *page.warnings, *best, *page.notes])
+    best = [f"**bold**: {BEST}"] if any(t.marked for t in page.tables) else []
+    warnings, notes = ([_paragraph(one) for one in some] for some in (page.warnings, page.notes))
+    return "\n\n".join([*parts, *warnings, *best, *notes])
+
+
+def _markdown(words: str) -> str:
+    """Return words in one line that are no HTML and no link."""
+    plain = printable(" ".join(words.split()))
+    return plain.replace("<", "&lt;").replace("](", r"]\(")
+
+
+def _paragraph(words: str) -> str:
+    """Return a note as a paragraph: no heading, list, quotation or table."""
+    plain = _markdown(words)
+    return "\\" + plain if plain.startswith(tuple("#>+-*=~|`")) else plain
 
 
 _LATEX = {
@@ -174,31 +258,62 @@ _LATEX = {
 
 def latex(page: Page) -> str:
     r"""Write a page as LaTeX tables (booktabs); the best is bold, notes are comments."""
-
-    def plain(words: str) -> str:
-        return "".join(_LATEX.get(character, character) for character in words)
-
-    def write(cell: Cell) -> str:
-        mean = rf"\textbf{{{cell.mean}}}" if cell.best else cell.mean
-        return rf"{mean} {{\scriptsize$\pm$\,{cell.half}}}" if cell.half else mean
-
-    def line(label: str, cells: Sequence[str]) -> str:
-        return " & ".join([plain(label), *cells]) + r" \\"
-
-    comments = (*page.warnings, *page.notes, r"needs \usepackage{booktabs}")
-    parts = ["\n".join(f"% {comment}" for comment in comments)]
+    best = [f"bold: {BEST}"] if any(table.marked for table in page.tables) else []
+    comments = (*page.warnings, *best, *page.notes, r"needs \usepackage{booktabs}")
+    notes = (line for comment in comments for line in comment.splitlines())
+    parts = ["\n".join(f"% {printable(line)}" for line in notes)]
     for table in page.tables:
+        # two columns for a mean and its interval where some intervals are of another width
+        split = [_is_mixed(table, i) for i in range(len(table.columns))]
+        headers = (
+            rf"\multicolumn{{2}}{{r}}{{{_latex(column)}}}" if two else _latex(column)
+            for column, two in zip(table.columns, split, strict=True)
+        )
+        rows = (
+            _latex_line(label, (_latex_cell(*one) for one in zip(cells, split, strict=True)))
+            for label, cells in table.rows
+        )
         lines = [
-            rf"\begin{{tabular}}{{l{'r' * len(table.columns)}}}",
+            rf"\begin{{tabular}}{{l{''.join('r@{ }l' if two else 'r' for two in split)}}}",
             r"\toprule",
-            line(table.corner, [plain(column) for column in table.columns]),
+            _latex_line(table.corner, headers),
             r"\midrule",
-            *(line(label, [write(cell) for cell in cells]) for label, cells in table.rows),
+            *rows,
             r"\bottomrule",
             r"\end{tabular}",
         ]
         parts.append("\n".join(lines))
     return "\n\n".join(parts)
+
+
+def _is_mixed(table: Table, column: int) -> bool:
+    """Return whether a column has intervals of both kinds."""
+    cells = [cells[column] for _, cells in table.rows]
+    return any(cell.ends for cell in cells) and any(not cell.ends for cell in cells)
+
+
+def _latex(words: str) -> str:
+    """Return words in one line, without commands."""
+    plain = printable(" ".join(words.split()))
+    return "".join(_LATEX.get(character, character) for character in plain)
+
+
+def _latex_line(label: str, cells: Iterable[str]) -> str:
+    r"""Return a row; a label must not be read as the optional argument of the ``\\`` before it."""
+    first = _latex(label)
+    if first.startswith(("[", "*")):
+        first = f"{{{first[0]}}}{first[1:]}"
+    return " & ".join([first, *cells]) + r" \\"
+
+
+def _latex_cell(cell: Cell, split: bool) -> str:
+    """Return a mean with its interval; in a column of its own where the column is split."""
+    mean = rf"\textbf{{{cell.mean}}}" if cell.best else cell.mean
+    interval = cell.interval.replace("±", r"$\pm$\,")
+    small = rf"{{\scriptsize{interval}}}" if interval else ""
+    if split:
+        return f"{mean} & {small}"
+    return f"{mean} {small}".strip()
 
 
 # Only opacity and currentColor are set, so that light and dark themes keep their colours.
@@ -218,14 +333,14 @@ def html(page: Page) -> str:
     """Write a page as HTML for light and dark backgrounds: no script, no link, no class."""
     from html import escape  # its table of entities takes 5 % of the import of toplist
 
-    parted = (warning.partition(":") for warning in page.warnings)
+    parted = (printable(warning).partition(":") for warning in page.warnings)
     warnings = [_tag("p", f"<b>{escape(a)}</b>{escape(b + c)}", "warning") for a, b, c in parted]
-    notes = [_tag("p", escape(note), "note") for note in page.notes]
+    notes = [_tag("p", escape(printable(note)), "note") for note in page.notes]
     if any(table.marked for table in page.tables):
-        notes.insert(0, _tag("p", "<b>bold</b>: best of its column", "note"))
+        notes.insert(0, _tag("p", f"<b>bold</b>: {BEST}", "note"))
     formulas = "<br>".join(map(escape, page.formulas))
     more = f"<details><summary>formulas</summary>{formulas}</details>" if formulas else ""
-    parts = [*map(_html_table, page.tables), *warnings, *notes]
+    parts = [*map(_html_table, map(_printable, page.tables)), *warnings, *notes]
     parts += [_tag("div", more, "note")] if more else []
     return '<div style="overflow-x:auto">\n' + "\n".join(parts) + "\n</div>"
 
@@ -236,7 +351,7 @@ def _html_table(table: Table) -> str:
 
     def write(cell: Cell) -> str:
         mean = f"<b>{escape(cell.mean)}</b>" if cell.best else escape(cell.mean)
-        return f"{mean} {_tag('span', f'±{escape(cell.half)}', 'half')}" if cell.half else mean
+        return f"{mean} {_tag('span', escape(cell.interval), 'half')}" if cell.interval else mean
 
     head = [_tag("th", escape(table.corner), "left")]
     head += [_tag("th", escape(column), "right") for column in table.columns]

@@ -22,7 +22,7 @@ class TopKResult(Means, Display):
     Returned by `toplist.top_k_eval`. Iterating yields one value per entry of its `metrics`: a
     float where one k was asked for, else an array over the k's. ``result["ndcg@7"]`` is the mean
     at any k up to the largest, ``result["ndcg"]`` the whole curve. Values are rounded only in
-    print. ``a + b`` merges two results over different users.
+    print. ``a + b`` merges two results over different users, `toplist.merge` many.
 
     Attributes
     ----------
@@ -49,6 +49,8 @@ class TopKResult(Means, Display):
         The counts of hits that the means follow from.
     lists : ListResult or None
         The metrics of the lists themselves (coverage, Gini, popularity), where asked for.
+    fingerprints : tuple of Fingerprint
+        The ground truths, one per part: by them, parts over the same users are refused.
 
     Examples
     --------
@@ -81,7 +83,8 @@ class TopKResult(Means, Display):
         labels : one label per user, or dict user -> label
             An array or list in the order of `users`; or a dict or pandas Series keyed by user,
             where users may be absent. Users whose label is absent, None or NaN are a segment of
-            their own, None.
+            their own, None. A Series with an index of its own is refused where users are known by
+            position, and a default index where they have keys.
 
         Returns
         -------
@@ -91,9 +94,9 @@ class TopKResult(Means, Display):
 
         Raises
         ------
-        ValueError
-            If there is not one label per user, if the labels are keyed by other users, or if
-            the result does not hold its hits.
+        TypeError, ValueError
+            If there is not one label per user, if the labels are keyed by other users or by none
+            where users have keys, or if the result does not hold its hits.
 
         Examples
         --------
@@ -119,11 +122,11 @@ class TopKResult(Means, Display):
 
         return tables.to_pandas(self, per_user)
 
-    def _page(self) -> Page:
+    def _page(self, every_metric: bool = False) -> Page:
         """Return a table of metrics x k with 95 % intervals, and who was counted."""
         from toplist.results import tables
 
-        return tables.page(self)
+        return tables.page(self, every_metric)
 
     def plot(
         self, metrics: str | Sequence[str] | None = None, *, level: float = 0.95, ax: Any = None

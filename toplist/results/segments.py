@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Set
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist.averages import describe, histograms
-from toplist.averages.means import Means, hits_of
+from toplist.averages.means import Means, has_keys, hits_of
+from toplist.checks import counted as in_words
 from toplist.inputs.lists import offsets_of
+from toplist.inputs.user_values import values_by_user
 from toplist.matching.hits import Hits, trusted
 from toplist.metrics.definitions import Metric
 from toplist.results import tables
@@ -56,8 +58,8 @@ class Segments(Display, Mapping[Any, R], Generic[R]):
         """Return the number of segments."""
         return len(self.parts)
 
-    def _page(self) -> Page:
-        """Return the tables with their notes."""
+    def _page(self, every_metric: bool = False) -> Page:
+        """Return the tables with their notes; they have every metric as it is."""
         return page(self)
 
     def to_dict(self) -> dict[Any, dict[str, float]]:
@@ -75,7 +77,8 @@ def by(result: R, labels: Any) -> Segments[R]:
     """Split a result; see `TopKResult.by`."""
     hits_of(result, "it cannot be split")
     result = _without_lists(result)
-    of_user, n_unused = _labels_of(result, labels)
+    keys = result.users if has_keys(result) else None
+    of_user, n_unused = values_by_user(labels, keys, result.n_users, "labels")
     members: dict[Any, list[int]] = {}
     for row, label in enumerate(of_user):
         if not isinstance(label, Hashable):
@@ -93,30 +96,6 @@ def _without_lists(result: R) -> R:
     if not entries:
         raise ValueError("this result has only metrics of the lists themselves: they do not split")
     return replace(result, terms=replace(result.terms, entries=entries), lists=None)
-
-
-def _labels_of(result: Means, labels: Any) -> tuple[list[Any], int]:
-    """Return one label per row, and the number of labels of unknown users."""
-    users = result.users
-    if hasattr(labels, "to_dict") and hasattr(labels, "index"):  # a pandas Series
-        if not labels.index.is_unique:
-            raise ValueError("labels: the index of the Series holds a user twice")
-        labels = labels.to_dict()
-    if isinstance(labels, Mapping):
-        known = sum(user in labels for user in users)
-        if labels and users and not known:
-            raise ValueError(
-                f"labels have none of the users: they are keyed by {next(iter(labels))!r}, the "
-                f"result has {users[0]!r} (a number and its text are two keys)"
-            )
-        return [labels.get(user) for user in users], len(labels) - known
-    if isinstance(labels, (str, bytes, Set)) or not hasattr(labels, "__len__"):
-        raise TypeError(
-            f"labels is a {type(labels).__name__}: give one label per user, or a dict user -> label"
-        )
-    if len(labels) != len(users):
-        raise ValueError(f"{len(labels)} labels for {len(users)} users: one per user is needed")
-    return labels.tolist() if hasattr(labels, "tolist") else list(labels), 0
 
 
 def _absent(label: Any) -> bool:
@@ -211,8 +190,9 @@ def page(segments: Segments[Any]) -> Page:
         ]
     notes = ["users: of the ground truth; n: in the means"]
     if segments.n_unused:
-        notes.append(f"{segments.n_unused:,} label(s) of users who are not in the result (unused)")
-    return Page(tuple(shown), (*notes, *describe.rule_lines(whole)))
+        unused = in_words(segments.n_unused, "label")
+        notes.append(f"{unused} of users who are not in the result (unused)")
+    return Page(tuple(shown), (*notes, *describe.rule_lines(whole, list(segments.values()))))
 
 
 def _table(corner: str, columns: Mapping[str, str], labelled: list[tuple[str, Means]]) -> Table:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from toplist.averages.describe import equal_names, ks_by_metric, numbers, rule_lines
+from toplist.averages.describe import equal_names, ks_by_metric, rule_lines
 from toplist.averages.means import Means
 from toplist.metrics.formulas import SYMBOLS, formula
 from toplist.results.markup import Cell, Page, Table
@@ -16,20 +16,29 @@ SUMMARY = ["metric", "k", "mean", "std", "low", "high", "n"]
 
 
 def cell(result: Means, name: str, best: bool = False) -> Cell:
-    """Return a mean as it is printed, with half of its interval if it has one."""
+    """Return a mean as it is printed, with its interval if it has one.
+
+    That is half of the interval where it is symmetric, else its ends.
+    """
     mean = result[name]
-    half = result.interval(name)[1] - mean
-    return Cell(f"{mean:.4f}", "" if np.isnan(half) else f"{half:.4f}", best)
+    low, high = result.interval(name)
+    if np.isnan(low):
+        return Cell(f"{mean:.4f}", best=best)
+    if np.isclose(high - mean, mean - low, rtol=1e-6, atol=1e-12):
+        return Cell(f"{mean:.4f}", half=f"{high - mean:.4f}", best=best)
+    return Cell(f"{mean:.4f}", ends=(f"{low:.4f}", f"{high:.4f}"), best=best)
 
 
-def page(result: Means) -> Page:
+def page(result: Means, every_metric: bool = False) -> Page:
     """Return a table of metrics x k, with the convention and the number of users below it."""
     shown = ks_by_metric(result)
+    names = list(shown)
+    groups = [(name,) for name in names] if every_metric else equal_names([result], names)
     rows = []
-    for names in equal_names({name: numbers(result, name, ks) for name, ks in shown.items()}):
-        first = names[0]
+    for group in groups:
+        first = group[0]
         cells = [cell(result, f"{first}@{k}") if k in shown[first] else Cell() for k in result.ks]
-        rows.append((" = ".join(names), tuple(cells)))
+        rows.append((" = ".join(group), tuple(cells)))
     table = Table("", tuple(f"@{k}" for k in result.ks), tuple(rows))
     formulas = (*map(formula, result.terms.metrics.values()), SYMBOLS["text"])
     return Page((table,), tuple(rule_lines(result)), formulas=formulas)

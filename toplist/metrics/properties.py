@@ -1,0 +1,120 @@
+"""What follows from the definition of a metric, whatever its values: bounds, and identities.
+
+Some of it follows only where no user has more than one relevant item, or where the ground truth has
+no grades: that is the `Population`.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from toplist.metrics.definitions import DISCOUNTS, DIVISORS, Metric
+
+# Cut-offs 1 to DEPTH, numbers of relevant items and lengths at which a bound is looked for.
+DEPTH = 64
+_SIZES = np.array([1, 2, 3, 5, 8, 13, 30, DEPTH])
+
+
+@dataclass(frozen=True)
+class Population:
+    """What is known of the users before any value.
+
+    Attributes
+    ----------
+    single : bool
+        Whether no user has more than one relevant item, as in leave-one-out.
+    graded : bool
+        Whether the ground truth has grades.
+    """
+
+    single: bool
+    graded: bool
+
+
+def is_proportion(metric: Metric, population: Population) -> bool:
+    """Return whether every user's value is 0 or 1 by definition, so that the mean is a proportion.
+
+    These are metrics that count the first hit as 1; and, where no user has more than one relevant
+    item, all others that count this item as 1 at every rank. A metric with functions of its own is
+    not.
+
+    Examples
+    --------
+    >>> from toplist.metrics.definitions import METRICS
+    >>> alone, several = Population(True, False), Population(False, False)
+    >>> [is_proportion(METRICS["hit"], one) for one in (alone, several)]
+    [True, True]
+    >>> [is_proportion(METRICS["recall"], one) for one in (alone, several)]
+    [True, False]
+    """
+    if metric.discounting != DISCOUNTS["1"] or metric.dividing not in DIVISORS.values():
+        return False
+    if not (population.single or metric.counts == "first"):
+        return False
+    if metric.graded and population.graded:
+        return False
+    sizes = np.ones(1, np.int64) if population.single else _SIZES
+    return bool(np.all(_divisors(metric, sizes) == 1))
+
+
+def is_within_one(metric: Metric, population: Population) -> bool:
+    """Return whether no value passes 1 by definition: even a perfect list does not.
+
+    Examples
+    --------
+    >>> from toplist.metrics.definitions import METRICS
+    >>> [name for name in METRICS if not is_within_one(METRICS[name], Population(False, False))]
+    ['dcg', 'cg']
+    """
+    if metric.graded and population.graded and not metric.dividing.ideal:
+        return False
+    sizes = np.ones(1, np.int64) if population.single else _SIZES
+    try:
+        discounts = metric.discounts(DEPTH)
+        divisors = _divisors(metric, sizes)
+    except ValueError:  # functions that are not meant for all sizes
+        return False
+    if np.any(np.diff(discounts) < 0):
+        return False  # then hits at the first ranks are not the best
+    j = np.arange(1, DEPTH + 1)
+    counts = {"each": j > 0, "nth": j, "first": j == 1}[metric.counts]
+    perfect = np.concatenate([[0.0], np.cumsum(counts / discounts)])
+    R, n = _pairs(sizes)
+    n_hits = np.minimum(np.minimum(R, n)[:, np.newaxis], j)
+    return bool(np.all(perfect[n_hits] <= divisors * (1 + 1e-12)))
+
+
+def identity(metric: Metric, population: Population, pooled: bool) -> tuple[Any, ...]:
+    """Return a key that is equal for metrics that are equal for every user by definition.
+
+    These have the same three choices; or no user has more than one relevant item, and discount and
+    divisor are the same there, as those of hit and recall in leave-one-out. `pooled` is whether
+    the metric is a ratio of sums, in which users without relevant items have a part.
+
+    Examples
+    --------
+    >>> from toplist.metrics.definitions import METRICS
+    >>> keys = [identity(METRICS[m], Population(True, False), False) for m in ("map", "mrr", "hit")]
+    >>> keys[0] == keys[1], keys[0] == keys[2]
+    (True, False)
+    """
+    graded = metric.graded and population.graded
+    dividing = metric.dividing
+    if not population.single:
+        return metric.counts, metric.discounting, dividing, graded, pooled
+    if dividing not in DIVISORS.values():
+        return metric.discounting, dividing, graded, pooled
+    sizes = np.array([0, 1] if pooled else [1])
+    ideal = graded and dividing.ideal  # then the divisor has the user's grade
+    return metric.discounting, _divisors(metric, sizes).tobytes(), graded, pooled, ideal
+
+
+def _pairs(sizes: Any) -> tuple[Any, Any]:
+    """Return every R of some sizes with every length of a list, flat."""
+    return np.repeat(sizes, len(_SIZES)), np.tile(_SIZES, len(sizes))
+
+
+def _divisors(metric: Metric, sizes: Any) -> Any:
+    """Return the divisors of these R with every length of a list, at k = 1 to `DEPTH`."""
+    return metric.divisors(*_pairs(sizes), DEPTH)
