@@ -26,7 +26,7 @@ def test_table(both):
         "        mrr@2   ndcg@2",
         "good  *0.5000  *0.5436",
         "poor   0.1667   0.2103",
-        "* best of its column",
+        "* best of its column (no test of the difference)",
         "convention standard: mean over users",
         "3 of 3 users evaluated",
     ]
@@ -36,7 +36,7 @@ def test_table(both):
 
 def test_every_markup_marks_the_best(both):
     assert "| good | **0.5000** | **0.5436** |" in both.to_markdown()
-    assert "**bold**: best of its column" in both.to_markdown()
+    assert "**bold**: best of its column (no test of the difference)" in both.to_markdown()
     assert r"good & \textbf{0.5000} & \textbf{0.5436} \\" in both.to_latex()
     assert "poor & 0.1667 & 0.2103" in both.to_latex()
     page = both._repr_html_()

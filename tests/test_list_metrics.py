@@ -54,7 +54,7 @@ def test_a_result_holds_what_the_functions_return(name):
 
 def test_what_is_printed():
     printed = repr(evaluate(metrics=["hit", "gini", "novelty"]))
-    assert "gini             0.3417\n" in printed
+    assert "gini     0.3417\n" in printed
     assert (
         "gini: Gini's index of how often the items of the catalogue are listed; of all 5 lists"
         in printed

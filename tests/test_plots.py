@@ -91,7 +91,7 @@ def test_equal_curves_are_one_line():
 
 
 def test_one_k_and_one_user():
-    ax = tl.top_k_eval([1], {1}, k=1, metrics=["hit"]).plot()
+    ax = tl.top_k_eval([1], {1}, k=1, metrics=["mrr"]).plot()
     assert ax.get_title(loc="left").endswith("; no interval")
     assert ax.lines[0].get_marker() == "o"
     assert ax.get_xticks().tolist() == [1]

@@ -127,7 +127,9 @@ def test_std_and_interval_by_hand(result):
         for level in (0.5, 0.95, 0.99):
             half = statistics.NormalDist().inv_cdf(0.5 + level / 2) * std / math.sqrt(2)
             wanted = statistics.mean(values) - half, statistics.mean(values) + half
-            assert result.interval(f"{name}@5", level) == pytest.approx(wanted, abs=1e-12)
+            if name != "hit":  # a proportion, whose interval is Wilson's
+                wanted = max(wanted[0], 0), min(wanted[1], 1)
+                assert result.interval(f"{name}@5", level) == pytest.approx(wanted, abs=1e-12)
 
 
 def test_95_percent_is_the_default(result):
@@ -153,10 +155,12 @@ def test_level(result, level):
 
 
 def test_who_is_not_counted_has_no_part_in_the_spread():
-    result = top_k_eval([[1], [2], [3]], [{1}, {9}, set()], k=1, metrics=["hit"])
-    assert result["hit@1"] == 0.5
-    assert result.std("hit@1") == pytest.approx(statistics.stdev([1, 0]))
-    assert result.interval("hit@1")[1] == pytest.approx(0.5 + 1.959964 * math.sqrt(0.5 / 2))
+    result = top_k_eval([[1], [2], [3]], [{1}, {9}, set()], k=1, metrics=["dcg"])
+    assert result["dcg@1"] == 0.5
+    assert result.std("dcg@1") == pytest.approx(statistics.stdev([1, 0]))
+    assert result.interval("dcg@1")[1] == pytest.approx(1.0)
+    several = top_k_eval([[1, 4], [2], [3]], [{1, 4}, {9}, set()], k=2, metrics=["cg"])
+    assert several.interval("cg@2")[1] == pytest.approx(1 + 1.959964 * math.sqrt(2 / 2))
 
 
 def test_equal_users_have_no_spread():
@@ -218,14 +222,15 @@ def test_to_pandas_per_user():
 
 def test_repr(result):
     assert repr(top_k_eval(RANKS, TRUTHS, k=[1, 3, 5], metrics=["recall", "map"])) == (
-        "                    @1              @3              @5\n"
-        "recall  0.2917 ±0.0817  0.5833 ±0.1633  0.7500 ±0.4900\n"
-        "map     1.0000 ±0.0000  0.6111 ±0.1089  0.6417 ±0.4410\n"
-        "convention standard: mean over users, ± half of the 95 % interval\n"
+        "                    @1              @3                       @5\n"
+        "recall  0.2917 ±0.0817  0.5833 ±0.1633  0.7500 [0.2600, 1.0000]\n"
+        "map     1.0000 ±0.0000  0.6111 ±0.1089  0.6417 [0.2007, 1.0000]\n"
+        "convention standard: mean over users\n"
+        "95 % interval, ± half or [low, high]: normal (rough: only 2 users)\n"
         "2 of 2 users evaluated"
     )
-    labels = [line.split("  ")[0] for line in repr(result).splitlines()[1:-2]]
-    assert labels == ["hit = mrr", "precision", "recall", "map", "ndcg"]
+    labels = [line.split("  ")[0] for line in repr(result).splitlines()[1:-3]]
+    assert labels == ["hit", "precision", "recall", "map", "ndcg", "mrr"]
 
 
 def test_repr_says_who_was_counted():
@@ -233,16 +238,18 @@ def test_repr_says_who_was_counted():
     truths = {"ann": {2}, "bob": {1}, "cid": {1}, "dan": set()}
     lines = repr(top_k_eval(ranks, truths, metrics=["mrr@2", "hit@1", "mrr@1"])).splitlines()
     assert lines == [
-        "                 @1              @2",
-        "mrr  0.0000 ±0.0000  0.1667 ±0.3267",
-        "hit  0.0000 ±0.0000",
-        "convention standard: mean over users, ± half of the 95 % interval",
+        "                          @1                       @2",
+        "mrr  0.0000 ±0.0000           0.1667 [0.0000, 0.4933]",
+        "hit  0.0000 [0.0000, 0.5615]",
+        "convention standard: mean over users",
+        "95 % interval, ± half or [low, high]: normal for mrr; Wilson for hit "
+        "(rough: only 3 users)",
         "3 of 4 users evaluated, 1 skipped (no relevant items), 1 without a list (counted as 0), "
         "1 with a list but no ground truth (ignored)",
     ]
     options = {"k": 1, "convention": "neurec", "empty": "skip", "missing": "skip"}
     skipping = repr(top_k_eval(ranks, truths, **options)).splitlines()
-    assert skipping[-2].startswith("convention neurec: mean over users")
+    assert skipping[-3].startswith("convention neurec: mean over users")
     assert skipping[-1] == (
         "2 of 4 users evaluated, 2 skipped (no relevant items or no list), "
         "1 without a list (left out), 1 with a list but no ground truth (ignored); NO HIT AT ALL: "
@@ -252,7 +259,7 @@ def test_repr_says_who_was_counted():
 
 def test_repr_of_one_user_and_of_nobody():
     assert repr(top_k_eval([1, 2], {2}, k=2, metrics="mrr")) == (
-        "         @2\nmrr  0.5000\nconvention standard: mean over users\n1 of 1 users evaluated"
+        "         @2\nmrr  0.5000\nconvention standard: mean over users\n1 of 1 user evaluated"
     )
     assert repr(top_k_eval([], [], k=2, metrics="mrr")) == (
         "      @2\nmrr  nan\nconvention standard: mean over users\n0 of 0 users evaluated"
@@ -329,7 +336,7 @@ def test_merged_is_as_if_evaluated_at_once():
     for name in whole.names():
         assert merged.std(name) == pytest.approx(whole.std(name), abs=1e-12)
         np.testing.assert_array_equal(merged.per_user(name), whole.per_user(name))
-    assert repr(merged) == repr(whole)
+    assert repr(merged) == f"{whole}, merged by position from 3 parts"
     assert (merged.n_users, merged.n_evaluated, merged.n_skipped, merged.n_missing) == (6, 5, 1, 1)
 
 

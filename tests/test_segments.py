@@ -80,14 +80,16 @@ def test_labels_by_key_absent_ones_and_unused_ones(result):
     assert (found["a"].n_users, found["a"].n_evaluated, found["a"].n_skipped) == (2, 1, 1)
     assert found.n_unused == 2
     assert repr(found) == (
-        "            users  n           hit@1           mrr@1\n"
-        "a               2  1          0.0000          0.0000\n"
-        "b               1  1          1.0000          1.0000\n"
-        "(no label)      1  1          1.0000          1.0000\n"
-        "all             4  3  0.6667 ±0.6533  0.6667 ±0.6533\n"
+        "            users  n                    hit@1                    mrr@1\n"
+        "a               2  1  0.0000 [0.0000, 0.7935]  0.0000\n"
+        "b               1  1  1.0000 [0.2065, 1.0000]  1.0000\n"
+        "(no label)      1  1  1.0000 [0.2065, 1.0000]  1.0000\n"
+        "all             4  3  0.6667 [0.2077, 0.9385]  0.6667 [0.0133, 1.0000]\n"
         "users: of the ground truth; n: in the means\n"
-        "2 label(s) of users who are not in the result (unused)\n"
-        "convention standard: mean over users, ± half of the 95 % interval\n"
+        "2 labels of users who are not in the result (unused)\n"
+        "convention standard: mean over users\n"
+        "95 % interval, ± half or [low, high]: Wilson for hit; normal for mrr "
+        "(rough: only 3 users)\n"
         "3 of 4 users evaluated, 1 skipped (no relevant items), "
         "1 with a list but no ground truth (ignored)"
     )
@@ -101,7 +103,7 @@ def test_labels_of_pandas(result):
     frame = result.by(series).to_pandas()
     assert frame.columns.tolist() == ["segment", *SUMMARY]
     assert frame["n"].tolist() == [1, 1, 1, 1, 1, 1]
-    with pytest.raises(ValueError, match="holds a user twice"):
+    with pytest.raises(ValueError, match="has user .* twice"):
         result.by(pandas.Series([1, 2], index=["ann", "ann"]))
 
 
@@ -149,7 +151,7 @@ def test_segments_on_the_command_line(cli):
     status, out, _ = cli("--segments", "users.csv:country")
     assert status == 0
     assert [line.split()[0] for line in out.splitlines()[1:5]] == ["FR", "UK", "(no", "all"]
-    assert "1 label(s) of users who are not in the result" in out
+    assert "1 label of users who are not in the result" in out
     _, out, _ = cli("--segments", "users.csv:country", "--format", "json")
     content = json.loads(out)
     assert [(one["segment"], one["values"]["hit@1"]) for one in content["segments"]] == [

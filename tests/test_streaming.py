@@ -564,7 +564,7 @@ def test_padding_on_the_command_line(bad, tmp_path, capsys):
     assert "--duplicates first" in line
     assert bad("r.jsonl", "t.jsonl", "--padding", "x").endswith("not all ids here are")
     assert cli.main(["eval", "r.jsonl", "t.jsonl", "-k", "3", "--padding=-1"]) == 0
-    assert "recall     1.0000" in capsys.readouterr().out
+    assert "hit = recall  1.0000" in capsys.readouterr().out
 
 
 def test_formats_are_checked_first():

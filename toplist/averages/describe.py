@@ -180,7 +180,7 @@ def intervals(results: Sequence[Means]) -> list[str]:
     --------
     >>> from toplist import top_k_eval
     >>> intervals([top_k_eval([[1], [2]], [{1}, {9, 8}], k=1, metrics=["hit", "mrr"])])
-    ['95 % interval, ± half or [low, high]: Wilson for hit, normal for mrr (rough: only 2 users)']
+    ['95 % interval, ± half or [low, high]: Wilson for hit; normal for mrr (rough: only 2 users)']
     """
     kinds: dict[str, list[str]] = {}
     rough = []
@@ -193,7 +193,7 @@ def intervals(results: Sequence[Means]) -> list[str]:
     if not kinds:
         return []
     which = [f"{words} for {', '.join(names)}" for words, names in kinds.items()]
-    text = ", ".join(which if len(which) > 1 else kinds)
+    text = "; ".join(which if len(which) > 1 else kinds)
     few = f" (rough: only {min(rough):,} users)" if rough else ""
     return [f"95 % interval, ± half or [low, high]: {text}{few}"]
 

@@ -74,9 +74,9 @@ class Display:
         >>> from toplist import top_k_eval
         >>> result = top_k_eval([[1, 2], [3]], [{2}, {3}], k=[1, 2], metrics=["map", "mrr"])
         >>> print(result.to_text(every_metric=True))
-                                 @1                       @2
-        map  0.5000 [0.0000, 1.0000]  0.7500 [0.2600, 1.0000]
-        mrr  0.5000 [0.0000, 1.0000]  0.7500 [0.2600, 1.0000]
+                         @1                       @2
+        map  0.5000 ±0.5000  0.7500 [0.2600, 1.0000]
+        mrr  0.5000 ±0.5000  0.7500 [0.2600, 1.0000]
         convention standard: mean over users
         95 % interval, ± half or [low, high]: normal (rough: only 2 users)
         2 of 2 users evaluated
@@ -101,7 +101,7 @@ class Display:
         >>> print(top_k_eval([[1, 2], [3]], [{2}, {3}], k=[1, 2], metrics=["mrr"]).to_markdown())
         |  | @1 | @2 |
         | --- | ---: | ---: |
-        | mrr | 0.5000 [0.0000, 1.0000] | 0.7500 [0.2600, 1.0000] |
+        | mrr | 0.5000 ±0.5000 | 0.7500 [0.2600, 1.0000] |
         <BLANKLINE>
         convention standard: mean over users
         <BLANKLINE>
@@ -134,7 +134,7 @@ class Display:
         \toprule
          & @1 \\
         \midrule
-        mrr & 0.5000 {\scriptsize[0.0000, 1.0000]} \\
+        mrr & 0.5000 {\scriptsize$\pm$\,0.5000} \\
         \bottomrule
         \end{tabular}
         """
