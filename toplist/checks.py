@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, cast
-from typing import Any, TypeVar, cast
 from unicodedata import category
 
 import numpy as np
