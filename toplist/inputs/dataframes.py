@@ -13,12 +13,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.inputs import factorize
+from toplist.inputs import factorize, ordering
 from toplist.inputs.factorize import Column
 from toplist.inputs.flatten import is_frame as is_frame
 from toplist.inputs.ids import kinds_of
@@ -121,6 +122,26 @@ def numbers(frame: Any, name: str, side: str) -> NDArray[Any]:
             f"{side}: column {name!r} must hold numbers, and no nulls; it is {type_of(frame, name)}"
         )
     return column
+
+
+def scores(frame: Any, name: str, side: str) -> NDArray[Any]:
+    """Return a column of numbers, or places that order them where they fit no type of numpy.
+
+    Those are Decimals, integers of 128 bits, and Python's integers in a column of objects.
+    """
+    library = library_of(frame)
+    column: NDArray[Any] | None = library.array(frame, name)
+    if len(frame) and (column is None or column.dtype.kind == "O"):
+        values = objects(frame, name)
+        places = ordering.exact(values) if _are_exact(values) else None
+        if places is not None:
+            return places
+    return numbers(frame, name, side)
+
+
+def _are_exact(values: list[Any]) -> bool:
+    kinds = set(map(type, values))
+    return bool not in kinds and all(issubclass(kind, (int, Decimal)) for kind in kinds)
 
 
 def integers(frame: Any, name: Any) -> NDArray[Any] | None:

@@ -33,6 +33,7 @@ from toplist.inputs.flatten import (
 from toplist.inputs.grades import STANDARD, Grading
 from toplist.inputs.ids import encode, integers_of
 from toplist.inputs.lists import Lists, offsets_of
+from toplist.inputs.options import Columns
 from toplist.inputs.sides import Sides
 
 
@@ -42,8 +43,10 @@ def read_sides(
     k: int | None = None,
     padding: Any = None,
     grading: Grading = STANDARD,
-    columns: Mapping[str, str] | None = None,
+    columns: Columns = None,
     hashing: bool = True,
+    ties: str = "order",
+    users: Any = None,
 ) -> Sides:
     """Validate, align and encode the two sides of an evaluation: the input of the join.
 
@@ -60,7 +63,7 @@ def read_sides(
     if _by_user(ranks) or _by_user(ground_truths):
         from toplist.inputs.tables import read_tables  # a quarter of the import of toplist
 
-        return read_tables(ranks, ground_truths, k, padding, grading, columns)
+        return read_tables(ranks, ground_truths, k, padding, grading, columns, ties)
     users, rank_rows, truth_rows, single, n_extra = _arrange(ranks, ground_truths)
     if padding is not None and isinstance(truth_rows, list):
         # a set has no end to drop padding from
@@ -98,7 +101,7 @@ def _by_user(value: Any) -> bool:
 
 
 def read_ranks(
-    ranks: Any, k: int | None = None, columns: Mapping[str, str] | None = None
+    ranks: Any, k: int | None = None, columns: Columns = None
 ) -> tuple[list[Any] | None, Flat, bool]:
     """Read ranked lists without a ground truth.
 
@@ -126,7 +129,7 @@ def read_ranks(
     return None, flatten([ranks] if single else ranks, k, "ranks"), single
 
 
-def read_once(ranks: Any, k: int | None, columns: Mapping[str, str] | None = None) -> Any:
+def read_once(ranks: Any, k: int | None, columns: Columns = None, ties: str = "order") -> Any:
     """Return ranked lists in a form that is fast to read again: for the join, and for list metrics.
 
     A table becomes `Keyed`, Python lists of integers `Lists`, cut at `k`. Everything else is
@@ -136,7 +139,7 @@ def read_once(ranks: Any, k: int | None, columns: Mapping[str, str] | None = Non
     if _by_user(ranks):
         from toplist.inputs.tables import lists_of
 
-        return lists_of(ranks, "ranks", columns)
+        return lists_of(ranks, "ranks", columns, ties)
     if not (isinstance(ranks, (list, tuple)) and ranks and _holds_many(ranks, ())):
         return ranks
     flat = flatten(ranks, k, "ranks")

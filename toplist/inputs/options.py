@@ -10,6 +10,10 @@ COLUMNS = ("user_id", "item_id", "rank", "score", "relevance")
 DUPLICATES = ("raise", "first")
 TIES = ("order", "item", "item_desc")
 UNKNOWN = ("raise", "skip")
+SIDES = ("ranks", "ground_truths")
+
+# Names of columns: ours -> theirs, of both sides; or side -> {ours: theirs}.
+Columns = Mapping[str, Any] | None
 
 
 class Reading(TypedDict, total=False):
@@ -17,7 +21,7 @@ class Reading(TypedDict, total=False):
 
     duplicates: str
     padding: Any
-    columns: Mapping[str, str] | None
+    columns: Columns
     n_threads: int | None
 
 
@@ -28,7 +32,7 @@ class Joining(NamedTuple):
     padding: Any = None
     relevant_from: float | None = None
     gains: str = "linear"
-    columns: Mapping[str, str] | None = None
+    columns: Columns = None
     n_threads: int | None = None
     ties: str = "order"
     users: Sequence[Any] | None = None
@@ -53,7 +57,7 @@ class Known(NamedTuple):
     unknown: str = "raise"
     duplicates: str = "raise"
     padding: Any = None
-    columns: Mapping[str, str] | None = None
+    columns: Columns = None
     n_threads: int | None = None
 
     @property
@@ -78,6 +82,36 @@ NEEDED = {
 def needs(what: str, keyword: str) -> ValueError:
     """Return the error of a metric that needs a keyword of `Known`."""
     return worded(ValueError, f"{what} needs ", Keyword(keyword), f": {NEEDED[keyword]}")
+
+
+def columns_of(columns: Columns, side: str) -> dict[str, str]:
+    """Return what each column is called in the tables of one side, "ranks" or "ground_truths".
+
+    `columns` holds names for both sides, names by side, or both forms together: those of the side
+    come first.
+
+    Examples
+    --------
+    >>> ours = {"user_id": "who", "ranks": {"item_id": "movieId"}}
+    >>> [columns_of(ours, side)["item_id"] for side in SIDES], columns_of(ours, "ranks")["user_id"]
+    (['movieId', 'item_id'], 'who')
+    """
+    if not isinstance(columns, Mapping):
+        return renamed(columns)
+    both = {name: theirs for name, theirs in columns.items() if name not in SIDES}
+    unknown = [name for name in both if name not in COLUMNS]
+    if unknown:
+        raise ValueError(
+            f"columns: {unknown[0]!r} is none of {', '.join(COLUMNS)}; for one side only: "
+            f"columns={{'ranks': {{'item_id': 'NAME'}}}} or 'ground_truths'"
+        )
+    for one in SIDES:
+        if not isinstance(columns.get(one, {}), Mapping):
+            raise TypeError(
+                f"columns: {one!r} is a side: give a dict, {{{one!r}: {{'item_id': 'NAME'}}}}"
+            )
+        renamed(columns.get(one))
+    return renamed(both | dict(columns.get(side, {})))
 
 
 def renamed(columns: Mapping[str, str] | None, valid: Sequence[str] = COLUMNS) -> dict[str, str]:

@@ -9,21 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.checks import Keyword, worded
+from toplist.checks import Keyword, cached, worded
 from toplist.inputs import dataframes as cols
+from toplist.inputs import ordering
 from toplist.inputs.errors import user_in_two_rows
 from toplist.inputs.factorize import Column, Numbering
 from toplist.inputs.flatten import is_frame, refuse_unranked
 from toplist.inputs.grades import Grading
 from toplist.inputs.keyed import Keyed, align, keyed
 from toplist.inputs.lists import offsets_of
-from toplist.inputs.options import renamed
+from toplist.inputs.options import Columns, columns_of
+from toplist.inputs.ordering import as_integers, comparable, order_of_ids
 from toplist.inputs.sides import Sides, sides_of
 
 # Called with the users of the lists, and the row where each list begins.
@@ -36,17 +37,19 @@ def read_tables(
     k: int | None,
     padding: Any,
     grading: Grading,
-    columns: Mapping[str, str] | None,
+    columns: Columns,
+    ties: str = "order",
 ) -> Sides:
     """Read two sides of which at least one is a table."""
-    ranked, truth = lists_of(ranks, "ranks", columns), lists_of(truths, "ground_truths", columns)
+    ranked = lists_of(ranks, "ranks", columns, ties)
+    truth = lists_of(truths, "ground_truths", columns)
     return sides_of(*align(ranked, truth), k, padding, grading)
 
 
-def lists_of(value: Any, side: str, columns: Mapping[str, str] | None) -> Keyed:
+def lists_of(value: Any, side: str, columns: Columns, ties: str = "order") -> Keyed:
     """Return one side as `Keyed`; it or the other side is a table."""
     if is_frame(value):
-        return read(Table(cols.readable(value), side, renamed(columns)))
+        return read(Table(cols.readable(value), side, columns_of(columns, side), ties=ties))
     if isinstance(value, Keyed):
         return value
     if not isinstance(value, Mapping):
@@ -66,7 +69,7 @@ class Table:
 
     With `order` of "file", ranked items are taken in the order of the table. If the frame is a
     part of a file, `first` is the number of its first row, and `in_file` returns the names of all
-    columns of the file.
+    columns of the file. `ties` is how items of equal scores are ordered.
     """
 
     frame: Any
@@ -75,20 +78,21 @@ class Table:
     order: str | None = None
     first: int = 0
     in_file: Callable[[], list[str]] | None = None
+    ties: str = "order"
 
-    @cached_property
+    @cached
     def columns(self) -> list[Any]:
         """The names of the columns."""
         return cols.names_of(self.frame)
 
-    @cached_property
+    @cached
     def value(self) -> str | None:
         """The column of values of the items: a rank or score; of a truth, the relevance."""
         wanted = ("rank", "score") if self.side == "ranks" else ("relevance",)
         found = [name for name in wanted if self.names[name] in self.columns]
         return found[0] if found and self.order is None else None
 
-    @cached_property
+    @cached
     def wide(self) -> list[Any]:
         """The columns 1 to K in order, if the others (except user_id) are these."""
         rest = [name for name in self.columns if name != self.names["user_id"]]
@@ -117,7 +121,7 @@ class Table:
         found = ", ".join(map(repr, self.columns if self.in_file is None else self.in_file()))
         parts: list[str | Keyword] = [
             f"{self.side} has no column {names}, only {found or 'none'}; ",
-            Keyword("columns", {wanted[0]: "NAME"}),
+            Keyword("columns", {self.side: {wanted[0]: "NAME"}}),
             " names another",
         ]
         if self.in_file is not None and "rank" in wanted:
@@ -129,8 +133,9 @@ class Table:
         return cols.ids(self.frame, self.names[self.one_of(wanted)], self.side, first=self.first)
 
     def numbers(self, wanted: str) -> NDArray[Any]:
-        """Return a column of numbers."""
-        return cols.numbers(self.frame, self.names[wanted], self.side)
+        """Return a column of numbers; scores in whatever type keeps their order."""
+        read = cols.scores if wanted == "score" else cols.numbers
+        return read(self.frame, self.names[wanted], self.side)
 
 
 def read(table: Table, meet: Meet | None = None) -> Keyed:
@@ -182,7 +187,7 @@ def _put_in_order(
     if values is not None and table.value == "rank":
         items = by_rank(table.side, values, groups, items)
     elif values is not None and table.value == "score":
-        items = by_score(table.side, values, groups, items)
+        items = by_score(table.side, values, groups, items, table.ties)
     else:
         grades = None if values is None else values.astype(np.float64)
         if groups.rows is not None:
@@ -201,7 +206,8 @@ def _of_lists(table: Table, users: Column, offsets: NDArray[np.int64], frame: An
         found = cols.lists(table.frame, name, table.side)
         if found is None or not np.array_equal(found[0], offsets):
             raise _unlike(table, name)
-        values = cols.numbers(found[1], name, table.side)
+        read = cols.scores if table.value == "score" else cols.numbers
+        values = read(found[1], name, table.side)
     return _put_in_order(table, Groups(users, offsets, None), items, values)
 
 
@@ -249,7 +255,7 @@ def _of_python(table: Table, users: Column, rows: list[Any]) -> Keyed:
     given = cols.python_lists(table.frame, name, table.side) or []
     if list(map(len, given)) != list(map(len, rows)):
         raise _unlike(table, name)
-    values = np.array([value for row in given for value in row])
+    values = ordering.of_python([value for row in given for value in row])
     if values.dtype.kind not in "iuf":
         raise TypeError(f"{table.side}: column {name!r} must hold lists of numbers")
     return _put_in_order(table, Groups(lists.users, lists.offsets, None), lists.items, values)
@@ -327,19 +333,27 @@ def by_rank(side: str, ranks: NDArray[Any], groups: Groups, items: Column) -> Co
     return replace(items, codes=out.astype(items.codes.dtype, copy=False))
 
 
-def by_score(side: str, scores: NDArray[Any], groups: Groups, items: Column) -> Column:
-    """Return the items of every user by score, falling; equal scores keep their order."""
+def by_score(
+    side: str, scores: NDArray[Any], groups: Groups, items: Column, ties: str = "order"
+) -> Column:
+    """Return the items of every user by score, falling; equal scores as `ties` says.
+
+    "order": as they are; "item", "item_desc": by id, ascending or descending.
+    """
     from toplist.kernels import grouping
 
-    scores = scores.astype(np.float64, copy=False)
+    scores = comparable(scores)
     offsets = groups.offsets
-    if groups.rows is None and grouping.scores_in_order(scores, offsets):
+    if ties == "order" and groups.rows is None and grouping.scores_in_order(scores, offsets):
         return items
     if groups.rows is None:
         moved = replace(items, codes=items.codes.astype(np.int64))
     else:
         moved, scores = in_order(groups, items, scores)
-    at = grouping.sort_by_score(offsets, scores, moved.codes)
+    if ties == "order":
+        at = grouping.sort_by_score(offsets, scores, moved.codes)
+    else:
+        at = _sort_ties(side, offsets, scores, moved, ties)
     if at >= 0:
         place = int(np.searchsorted(offsets, at, side="right")) - 1
         user = groups.users.decode(groups.users.codes[place])
@@ -347,15 +361,36 @@ def by_score(side: str, scores: NDArray[Any], groups: Groups, items: Column) -> 
     return replace(moved, codes=moved.codes.astype(items.codes.dtype, copy=False))
 
 
+def _sort_ties(
+    side: str, offsets: NDArray[np.int64], scores: NDArray[Any], items: Column, ties: str
+) -> int:
+    """Order lists by score and item, in place; return the position of the first NaN, or -1."""
+    from toplist.kernels import steps
+    from toplist.kernels.ties import sort_by_score_and_key
+
+    wrong = np.flatnonzero(scores != scores)
+    if len(wrong):
+        return int(wrong[0])
+    keys, numbers = order_of_ids(items, side), as_integers(scores)
+    if ties == "item_desc":
+        keys = ~keys
+    for lo, hi in steps(offsets):
+        part = slice(offsets[lo], offsets[hi])
+        sort_by_score_and_key(
+            offsets[lo : hi + 1] - offsets[lo], numbers[part], keys[part], items.codes[part]
+        )
+    return -1
+
+
 def in_order(
-    groups: Groups, items: Column, values: NDArray[np.float64] | None
-) -> tuple[Column, NDArray[np.float64]]:
-    """Return items and values grouped by user, in the order of the table."""
+    groups: Groups, items: Column, values: NDArray[Any] | None
+) -> tuple[Column, NDArray[Any]]:
+    """Return items and values (float64 or int64) grouped by user, in the order of the table."""
     from toplist.kernels import grouping
 
     out = np.empty(len(items.codes), np.int64)
-    moved = np.empty(0 if values is None else len(items.codes))
     given = np.empty(0) if values is None else values
+    moved = np.empty(len(given), given.dtype)
     ends = groups.offsets[:-1].copy()
     grouping.place_in_order(groups.every_row, items.codes, given, ends, out, moved)
     return replace(items, codes=out.astype(items.codes.dtype, copy=False)), moved

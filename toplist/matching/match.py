@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -16,7 +15,7 @@ from toplist.inputs.errors import item_twice
 from toplist.inputs.flatten import name_user
 from toplist.inputs.forms import read_sides
 from toplist.inputs.lists import offsets_of
-from toplist.inputs.options import DUPLICATES, Joining
+from toplist.inputs.options import DUPLICATES, TIES, Columns, Joining
 from toplist.inputs.sides import Sides
 from toplist.matching.hits import Hits, trusted
 
@@ -30,8 +29,10 @@ def match(
     padding: Any = None,
     relevant_from: float | None = None,
     gains: str = "linear",
-    columns: Mapping[str, str] | None = None,
+    columns: Columns = None,
     n_threads: int | None = None,
+    ties: str = "order",
+    users: Any = None,
 ) -> Hits:
     """Join ranked lists with ground truths, once; every metric then takes the `Hits`.
 
@@ -59,9 +60,17 @@ def match(
     gains : {"linear", "exponential"}
         The gain of a hit in graded metrics: its grade, or 2^grade - 1.
     columns : mapping, optional
-        Of tables: their own names of user_id, item_id, rank, score and relevance.
+        Of tables: their own names of user_id, item_id, rank, score and relevance; or names by
+        side, ``{"ranks": {"item_id": "movieId"}, "ground_truths": {...}}``.
     n_threads : int, optional
         Default: the CPUs this process may use. The result does not depend on it.
+    ties : {"order", "item", "item_desc"}
+        How items of equal scores are ordered: as the rows are, or by item id, ascending or
+        descending (as trec_eval does); integers as numbers, text by code points. Lists that are
+        ranked already have no ties.
+    users : keys, one per row, optional
+        Names the users of lists that are known by position (arrays, lists of lists, `Lists`):
+        weights, labels and the merging of results then go by key.
 
     Returns
     -------
@@ -82,7 +91,9 @@ def match(
     >>> match({"ann": ["a", "b"], "bob": ["b", "c"]}, {"bob": {"c"}, "eve": {"a"}})
     Hits(2 users, 1 hits, lists read to k=2)
     """
-    joining = Joining(duplicates, padding, relevant_from, gains, columns, n_threads)
+    joining = Joining(
+        duplicates, padding, relevant_from, gains, columns, n_threads, ties, users
+    )
     return joined(ranks, ground_truths, k, joining)[0]
 
 
@@ -95,11 +106,14 @@ def joined(ranks: Any, truths: Any, k: int | None, joining: Joining) -> tuple[Hi
     grading = joining.grading
     duplicates, padding, columns, n_threads = joining.reading
     choice("duplicates", duplicates, DUPLICATES)
-    sides = read_sides(ranks, truths, k, padding, grading, columns)
+    choice("ties", joining.ties, TIES)
+    read = partial(read_sides, ranks, truths, k, padding, grading, columns)
+    read = partial(read, ties=joining.ties, users=joining.users)
+    sides = read()
     try:
         return join(sides, duplicates, n_threads), sides.single
     except HashCollisionError:
-        sides = read_sides(ranks, truths, k, padding, grading, hashing=False)
+        sides = read(hashing=False)
         return join(sides, duplicates, n_threads), sides.single
 
 

@@ -1,0 +1,94 @@
+"""Scores and ids as numbers that order alike: no score is rounded, and ties are broken by item."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toplist.inputs.factorize import Column
+
+_TOP = np.uint64(1 << 63)
+_BELOW = np.int64(2**63 - 1)
+
+
+def comparable(scores: NDArray[Any]) -> NDArray[Any]:
+    """Return numbers as float64 or int64 in the same order, with the same ties.
+
+    Integers stay integers: as floats, those beyond 2^53 would tie. Unsigned ones beyond 2^63 - 1
+    are moved down by 2^63.
+
+    Examples
+    --------
+    >>> comparable(np.array([2**64 - 1, 2**63, 0], np.uint64)).tolist()
+    [9223372036854775807, 0, -9223372036854775808]
+    """
+    if scores.dtype.kind not in "iu":
+        return scores.astype(np.float64, copy=False)
+    if scores.dtype.itemsize == 8 and scores.dtype.kind == "u":
+        native = scores.astype(np.uint64, copy=False)
+        if native.max(initial=0) >= _TOP:
+            return (native ^ _TOP).view(np.int64)
+    return scores.astype(np.int64, copy=False)
+
+
+def exact(values: Sequence[Any]) -> NDArray[np.int64] | None:
+    """Return places that order Python's integers, floats and Decimals exactly; None for others.
+
+    Examples
+    --------
+    >>> exact([Decimal("0.1"), 2**70, 2**70 + 1, 2**70]).tolist()
+    [0, 1, 2, 1]
+    """
+    kinds = set(map(type, values))
+    if bool in kinds or not all(issubclass(kind, (int, float, Decimal)) for kind in kinds):
+        return None
+    if any(value != value for value in values):
+        return None
+    place = {value: at for at, value in enumerate(sorted(set(values)))}
+    return np.array([place[value] for value in values], np.int64)
+
+
+def of_python(values: Sequence[Any]) -> NDArray[Any]:
+    """Return numbers of Python as an array that keeps their order; numpy makes 2^63 and -1 floats."""
+    array = np.array(values)
+    if array.dtype.kind == "f" and not all(isinstance(value, float) for value in values):
+        places = exact(values)
+        return array if places is None else places
+    if array.dtype.kind == "O":
+        places = exact(values)
+        return array if places is None else places
+    return array
+
+
+def as_integers(scores: NDArray[Any]) -> NDArray[np.int64]:
+    """Return comparable scores as int64 in the same order, with the same ties; none is NaN."""
+    if scores.dtype.kind == "i":
+        return scores
+    bits = (scores + 0.0).view(np.int64)  # -0.0 becomes 0.0
+    return np.where(bits < 0, bits ^ _BELOW, bits)
+
+
+def order_of_ids(items: Column, side: str) -> NDArray[np.int64]:
+    """Return a number for each id of a column, in the order of the ids: numbers, or code points.
+
+    Raises
+    ------
+    TypeError
+        For ids that have no order.
+    """
+    if items.names is None:
+        return comparable(items.codes)
+    try:
+        order = sorted(range(len(items.names)), key=items.names.__getitem__)
+    except TypeError:
+        raise TypeError(
+            f"{side}: ties by item need ids that have an order, numbers or text, unlike "
+            f"{items.names[0]!r}"
+        ) from None
+    places = np.empty(len(order), np.int64)
+    places[order] = np.arange(len(order))
+    return places[items.codes]
