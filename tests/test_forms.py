@@ -403,6 +403,8 @@ def test_a_lazy_table_is_to_be_collected():
 
 def test_a_series_of_single_ids_has_no_ranking():
     with pytest.raises(TypeError, match="a Series with one id per user"):
+        tl.match(library("pandas").Series([1, 2]), {0: 1, 1: 2})
+    with pytest.raises(TypeError, match="ranks is one user's list of ids"):
         tl.match(library("pandas").Series([1, 2]), [[1], [2]])
 
 

@@ -113,13 +113,13 @@ class ListResult:
     """Metrics of the lists at every k; two parts over different users can be added.
 
     `exposure` gives those of the whole population, `spreads` the means over users. `values`
-    returns the curves of each user, and in which order the users are; a merged result has none.
+    returns the curves of each user, and in which order the users are (None: by position); a merged result has none.
     """
 
     names: tuple[str, ...]
     exposure: Exposure | None
     spreads: Mapping[str, Spread]
-    values: Mapping[str, Callable[[], tuple[Floats, Sequence[Any]]]] | None
+    values: Mapping[str, Callable[[], tuple[Floats, Sequence[Any] | None]]] | None
 
     def averages(self) -> dict[str, Whole | Spread]:
         """Return every metric at every k."""
@@ -145,6 +145,8 @@ class ListResult:
         if self.values is None:
             raise ValueError(f"a merged result holds no lists, so {name} has no values per user")
         curves, listed = self.values[name]()
+        if listed is None:  # by position, whatever keys the positions have
+            return curves
         row = {user: place for place, user in enumerate(listed)}
         out = np.full((len(users), curves.shape[1]), np.nan)
         for place, user in enumerate(users):
@@ -201,9 +203,9 @@ def _spread(source: Any, listed: IndexedLists, n_threads: int | None) -> Spread:
     return reduce(add, parallel.run(block, bounds, n_threads))
 
 
-def _curves(source: Any, lists: ReadLists, known: Known) -> tuple[Floats, Sequence[Any]]:
-    """Return the curves of all users, and the users in the same order."""
+def _curves(source: Any, lists: ReadLists, known: Known) -> tuple[Floats, Sequence[Any] | None]:
+    """Return the curves of all users, and the users in the same order; None by position."""
     listed = source.index(lists, lists.k, known.reading)
     out = np.empty((len(listed), listed.depth))
     source.filler(listed)(0, len(listed), out)
-    return out, range(len(listed)) if listed.users is None else listed.users
+    return out, listed.users

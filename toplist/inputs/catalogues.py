@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist.checks import whole
-from toplist.inputs.dataframes import is_frame, is_series
+from toplist.inputs.flatten import is_frame
+from toplist.inputs.series import is_series, unique_items
 
 Floats = NDArray[np.float64]
 
@@ -45,8 +46,10 @@ def ids_of(catalogue: Any, name: str = "catalogue") -> Any:
 
 def values_of(values: Any, name: str) -> tuple[Any, Floats]:
     """Return the ids of the items that have a value, and the values: numbers from 0 on."""
+    if is_frame(values):
+        raise TypeError(_table_of_items(values, name, "COUNTS"))
     if is_series(values):
-        values = values.to_dict()
+        values = unique_items(values, name)
     if isinstance(values, Mapping):
         ids: Any = list(values)
         numbers = _numbers(list(values.values()), name)
@@ -71,6 +74,10 @@ def values_of(values: Any, name: str) -> tuple[Any, Floats]:
 
 def features_of(features: Any, name: str = "features") -> tuple[Any, Floats]:
     """Return the ids of the items that have features, and the features, (n_items, d)."""
+    if is_frame(features):
+        raise TypeError(_table_of_items(features, name, "FEATURES"))
+    if is_series(features):
+        features = unique_items(features, name)
     if isinstance(features, Mapping):
         ids: Any = list(features)
         lengths = {item: np.size(row) for item, row in features.items()}
@@ -94,6 +101,17 @@ def features_of(features: Any, name: str = "features") -> tuple[Any, Floats]:
     if len(bad):
         raise ValueError(f"{name}: item {_plain(ids[bad[0]])!r} has a number that is not finite")
     return ids, rows
+
+
+def _table_of_items(table: Any, name: str, values: str) -> str:
+    """Return the message about a table where values by item belong, with the line to write."""
+    names = list(table.column_names if hasattr(table, "column_names") else table.columns)
+    shown = ", ".join(map(repr, names[:8])) + (", ..." if len(names) > 8 else "")
+    if values == "COUNTS":
+        line = "dict(zip(table['item_id'], table['COUNT']))"
+    else:
+        line = "dict(zip(table['item_id'], table[['FIRST', 'SECOND']].to_numpy()))"
+    return f"{name} is a table (columns {shown}): give {name}={line}, by the names of its columns"
 
 
 def _numbers(values: Any, name: str) -> Floats:

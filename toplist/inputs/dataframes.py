@@ -24,6 +24,7 @@ from toplist.inputs.factorize import Column
 from toplist.inputs.flatten import is_frame as is_frame
 from toplist.inputs.ids import kinds_of
 from toplist.inputs.lists import Lists
+from toplist.inputs.series import is_series, keyed_rows
 
 Offsets = NDArray[np.int64]
 
@@ -37,31 +38,12 @@ def native(value: Any, side: str) -> Any:
     if hasattr(value, "read_all"):  # an Arrow reader
         return value.read_all()
     if is_series(value):
-        return _rows_of_series(value, side)
+        return keyed_rows(value, side)
     if is_frame(value):
         return value
     if hasattr(value, "__arrow_c_stream__") or hasattr(value, "__arrow_c_array__"):
         return _rows_of_column(value, side)
     return None
-
-
-def is_series(value: Any) -> bool:
-    """Whether a value is a pandas Series, keyed by its index."""
-    return hasattr(value, "index") and hasattr(value, "to_dict") and not is_frame(value)
-
-
-def _rows_of_series(series: Any, side: str) -> dict[Any, Any]:
-    """Return a pandas Series as a dict; one whose index holds a user twice is refused."""
-    if not series.index.is_unique:
-        twice = series.index[series.index.duplicated()].tolist()[0]
-        raise ValueError(f"{side}: user {twice!r} is in the index twice: a user has one row")
-    rows: dict[Any, Any] = series.to_dict()
-    if side == "ranks" and rows and not hasattr(next(iter(rows.values())), "__len__"):
-        raise TypeError(
-            "ranks is a Series with one id per user: a Series of lists is keyed by its index; one "
-            "user's list enters as .to_list()"
-        )
-    return rows
 
 
 def _rows_of_column(value: Any, side: str) -> Any:

@@ -34,7 +34,9 @@ from toplist.inputs.grades import STANDARD, Grading
 from toplist.inputs.ids import encode, integers_of
 from toplist.inputs.lists import Lists, offsets_of
 from toplist.inputs.options import Columns
+from toplist.inputs.series import beside, is_series, refuse_counted
 from toplist.inputs.sides import Sides
+from toplist.inputs.user_values import keys_of, refuse_keys
 
 
 def read_sides(
@@ -59,12 +61,16 @@ def read_sides(
     """
     if k is not None:
         k = whole(k, "k")
+    ranks, ground_truths = beside(ranks, ground_truths)
     ranks, ground_truths = native(ranks, "ranks"), native(ground_truths, "ground_truths")
     if _by_user(ranks) or _by_user(ground_truths):
+        refuse_keys(users, "tables")
         from toplist.inputs.tables import read_tables  # a quarter of the import of toplist
 
         return read_tables(ranks, ground_truths, k, padding, grading, columns, ties)
-    users, rank_rows, truth_rows, single, n_extra = _arrange(ranks, ground_truths)
+    keys, rank_rows, truth_rows, single, n_extra = _arrange(ranks, ground_truths)
+    if keys is not None:
+        refuse_keys(users, "dicts")
     if padding is not None and isinstance(truth_rows, list):
         # a set has no end to drop padding from
         truth_rows = [
@@ -77,8 +83,10 @@ def read_sides(
             f"{len(ranked.lengths)} ranked lists but {len(truth.lengths)} ground truths: "
             "lists by position need one ground truth each"
         )
-    encoded = encode(ranked, truth, padding, users, hashing)
-    relevant = grades.apply(encoded.truth, truth, grading, users)
+    if users is not None:
+        keys = keys_of(users, len(truth.lengths))
+    encoded = encode(ranked, truth, padding, keys, hashing)
+    relevant = grades.apply(encoded.truth, truth, grading, keys)
     depth = int(encoded.lengths.max(initial=0)) if k is None else k
     return Sides(
         encoded.ranked,
@@ -86,7 +94,7 @@ def read_sides(
         relevant,
         grading,
         depth,
-        users,
+        keys,
         single,
         n_extra,
         (ranked, truth),
@@ -135,6 +143,8 @@ def read_once(ranks: Any, k: int | None, columns: Columns = None, ties: str = "o
     A table becomes `Keyed`, Python lists of integers `Lists`, cut at `k`. Everything else is
     returned unchanged: arrays are read as they are, dicts and text are read by each reader.
     """
+    if is_series(ranks):  # by position or by key: the truth decides
+        return ranks
     ranks = native(ranks, "ranks")
     if _by_user(ranks):
         from toplist.inputs.tables import lists_of
@@ -196,6 +206,8 @@ def _refuse(ranks: Any, truths: Any) -> None:
 def _by_key(
     ranks: Mapping[Any, Any], truths: Mapping[Any, Any]
 ) -> tuple[list[Any], list[Any], list[Any], bool, int]:
+    refuse_counted("ranks", ranks, "ground_truths", truths)
+    refuse_counted("ground_truths", truths, "ranks", ranks)
     users = list(truths)
     n_common = sum(user in ranks for user in users)
     if ranks and truths and not n_common:

@@ -25,6 +25,7 @@ from toplist.inputs.keyed import Keyed, align, keyed
 from toplist.inputs.lists import offsets_of
 from toplist.inputs.options import Columns, columns_of
 from toplist.inputs.ordering import as_integers, comparable, order_of_ids
+from toplist.inputs.series import refuse_counted
 from toplist.inputs.sides import Sides, sides_of
 
 # Called with the users of the lists, and the row where each list begins.
@@ -43,6 +44,8 @@ def read_tables(
     """Read two sides of which at least one is a table."""
     ranked = lists_of(ranks, "ranks", columns, ties)
     truth = lists_of(truths, "ground_truths", columns)
+    refuse_counted("ranks", ranks, "ground_truths", map(truth.users.decode, truth.users.codes))
+    refuse_counted("ground_truths", truths, "ranks", map(ranked.users.decode, ranked.users.codes))
     return sides_of(*align(ranked, truth), k, padding, grading)
 
 

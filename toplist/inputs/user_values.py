@@ -3,7 +3,10 @@
 from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
+from toplist.checks import Keyword, worded
 from toplist.inputs.flatten import is_frame
+from toplist.inputs.ids import kinds_of
+from toplist.inputs.series import counts_rows, is_series
 
 
 def values_by_user(
@@ -34,8 +37,8 @@ def values_by_user(
     >>> values_by_user({"ann": 2.0, "eve": 1.0}, ["eve", "bob"], 2, "weights")
     ([1.0, None], 1)
     """
-    if _is_series(values):
-        if users is None and _counts_rows(values.index):
+    if is_series(values):
+        if users is None and counts_rows(values.index):
             return values_by_user(values.to_numpy(), None, n_rows, what)
         values = _keyed(values, users, what)
     if isinstance(values, Mapping):
@@ -70,7 +73,7 @@ def _by_key(
 
 def _keyed(series: Any, users: Sequence[Any] | None, what: str) -> dict[Any, Any]:
     """Return a Series as a dict, if its index holds the users."""
-    if users is not None and _counts_rows(series.index):
+    if users is not None and counts_rows(series.index):
         raise TypeError(
             f"{what} is a Series that counts its rows, but the users have keys, like {users[0]!r}: "
             f"give {what}.to_numpy() for values in the order of the users, or "
@@ -90,12 +93,55 @@ def _keyed(series: Any, users: Sequence[Any] | None, what: str) -> dict[Any, Any
     return found
 
 
-def _is_series(value: Any) -> bool:
-    """Return whether a value is a pandas Series, or works like one."""
-    return hasattr(value, "index") and hasattr(value, "to_dict") and not is_frame(value)
+def keys_of(users: Any, n_rows: int) -> list[Any]:
+    """Return `users=` as a list: the keys of rows that are known by position otherwise.
+
+    Raises
+    ------
+    TypeError
+        For what is no list, array or column of keys, and keys of two kinds.
+    ValueError
+        For another number of keys than rows, or a key twice.
+
+    Examples
+    --------
+    >>> keys_of(("ann", "bob"), 2)
+    ['ann', 'bob']
+    """
+    keys = _listed(users)
+    kinds_of(keys, "users")
+    if len(keys) != n_rows:
+        raise ValueError(f"users: {len(keys):,} keys for {n_rows:,} rows: one per row is needed")
+    if len(set(keys)) < len(keys):
+        first: dict[Any, int] = {}
+        row, key = next((i, k) for i, k in enumerate(keys) if first.setdefault(k, i) != i)
+        raise ValueError(
+            f"users: {key!r} is the key of rows {first[key]} and {row}: a user has one row"
+        )
+    return keys
 
 
-def _counts_rows(index: Any) -> bool:
-    """Return whether an index is pandas' default one: 0, 1, 2, ... of unnamed rows."""
-    default = type(index).__name__ == "RangeIndex" and index.name is None
-    return default and index.start == 0 and index.step == 1
+def refuse_keys(users: Any, form: str) -> None:
+    """Raise TypeError for `users=` beside a form that has keys of its own."""
+    if users is not None:
+        raise worded(
+            TypeError,
+            Keyword("users"),
+            f" names the rows of lists by position, but here are {form}, which have keys of their "
+            "own: leave it out",
+        )
+
+
+def _listed(users: Any) -> list[Any]:
+    if isinstance(users, (list, tuple, range)):
+        return list(users)
+    if is_frame(users):
+        raise TypeError("users is a table: give its column of keys, table['user_id']")
+    for method in ("to_list", "to_pylist"):  # a column of pandas or polars; of pyarrow
+        if hasattr(users, method):
+            return list(getattr(users, method)())
+    if hasattr(users, "tolist") and getattr(users, "ndim", 0) == 1:
+        return list(users.tolist())
+    raise TypeError(
+        f"users is a {type(users).__name__}: give one key per row, in a list, an array or a column"
+    )

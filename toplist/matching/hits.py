@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from toplist.inputs.flatten import name_user
 from toplist.inputs.grades import STANDARD, Grading
 from toplist.inputs.lists import offsets_of
+from toplist.inputs.user_values import keys_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +144,9 @@ class Hits:
         return self.gains, self.ideal_gains
 
     @classmethod
-    def from_matrix(cls, hit_matrix: ArrayLike, n_relevant: ArrayLike) -> Hits:
+    def from_matrix(
+        cls, hit_matrix: ArrayLike, n_relevant: ArrayLike, users: Any = None
+    ) -> Hits:
         """Return the hits of a matrix of 0/1 that says which ranks hold a relevant item.
 
         Parameters
@@ -152,6 +155,8 @@ class Hits:
             What RecBole calls ``pos_index``.
         n_relevant : (n_users,) integers
             Size of each ground truth (``pos_len``).
+        users : keys, one per row, optional
+            Names the users; else they are known by position.
 
         Examples
         --------
@@ -161,13 +166,22 @@ class Hits:
         matrix = np.asarray(hit_matrix)
         if matrix.ndim != 2 or not np.all((matrix == 0) | (matrix == 1)):
             raise ValueError("Hits.from_matrix: a 2-D array of 0 and 1 is needed (users x ranks)")
-        users, places = np.nonzero(matrix)
-        counts = np.bincount(users, minlength=len(matrix))
+        rows, places = np.nonzero(matrix)
+        counts = np.bincount(rows, minlength=len(matrix))
         listed = np.full(len(matrix), matrix.shape[1])
-        return cls(offsets_of(counts), places + 1, n_relevant, listed, k=matrix.shape[1])  # type: ignore[arg-type]
+        return cls(
+            offsets_of(counts),
+            places + 1,  # type: ignore[arg-type]
+            n_relevant,  # type: ignore[arg-type]
+            listed,
+            k=matrix.shape[1],
+            users=None if users is None else keys_of(users, len(matrix)),
+        )
 
     @classmethod
-    def from_ranks(cls, rank_of_the_item: ArrayLike, n_listed: ArrayLike) -> Hits:
+    def from_ranks(
+        cls, rank_of_the_item: ArrayLike, n_listed: ArrayLike, users: Any = None
+    ) -> Hits:
         """Return the hits of leave-one-out: one relevant item per user, at a known rank.
 
         Parameters
@@ -176,6 +190,8 @@ class Hits:
             Rank of the held-out item from 1; 0 where it is not listed.
         n_listed : int or (n_users,) integers
             Length of each list.
+        users : keys, one per row, optional
+            Names the users; else they are known by position.
 
         Examples
         --------
@@ -194,7 +210,8 @@ class Hits:
                 "ranks run from 1 to the length of the list, 0 means not listed"
             )
         found = ranks > 0
-        return cls(offsets_of(found), ranks[found], np.ones(len(ranks)), listed)  # type: ignore[arg-type]
+        keys = None if users is None else keys_of(users, len(ranks))
+        return cls(offsets_of(found), ranks[found], np.ones(len(ranks)), listed, users=keys)  # type: ignore[arg-type]
 
 
 def _whole_ranks(ranks: ArrayLike) -> NDArray[np.int64]:

@@ -1,0 +1,177 @@
+"""Keys: `users=`, pandas Series by key or position, and fingerprints of ground truths."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import toplist as tl
+from toplist.inputs.catalogues import features_of
+
+RANKS = [[1, 2], [3, 4], [5, 6]]
+TRUTHS = [{1}, {4}, {9}]
+KEYS = ["ann", "bob", "eve"]
+
+
+def library(name):
+    return pytest.importorskip(name)
+
+
+def keyed():
+    return tl.match(dict(zip(KEYS, RANKS, strict=True)), dict(zip(KEYS, TRUTHS, strict=True)))
+
+
+def forms():
+    offsets = [0, 2, 4, 6]
+    yield RANKS, TRUTHS
+    yield np.array(RANKS), [[1], [4], [9]]
+    yield np.array(RANKS), np.array([1, 4, 9])
+    yield tl.Lists(offsets, np.ravel(RANKS)), tl.Lists([0, 1, 2, 3], [1, 4, 9])
+
+
+@pytest.mark.parametrize("form", range(4))
+@pytest.mark.parametrize("make", [list, tuple, np.array, "Series", "Index", "polars"])
+def test_a2_users_name_the_rows(form, make):
+    if isinstance(make, str):
+        make = library("polars").Series if make == "polars" else getattr(library("pandas"), make)
+    ranks, truths = list(forms())[form]
+    hits, expected = tl.match(ranks, truths, users=make(KEYS)), keyed()
+    assert hits.users == KEYS
+    for name in ("offsets", "ranks", "n_relevant", "n_listed"):
+        assert np.array_equal(getattr(hits, name), getattr(expected, name))
+
+
+def test_a2_users_of_one_bare_user_and_as_numbers():
+    assert tl.match([1, 2], {2}, users=["ann"]).users == ["ann"]
+    assert tl.match(RANKS, TRUTHS, users=range(3)).users == [0, 1, 2]
+    assert tl.match(RANKS, TRUTHS, users=np.array([7, 5, 6])).users == [7, 5, 6]
+
+
+def test_a2_users_of_hits_made_by_hand():
+    assert tl.Hits.from_matrix([[0, 1], [1, 0]], [1, 1], users=["a", "b"]).users == ["a", "b"]
+    assert tl.Hits.from_ranks([1, 0], 2, users=np.array([7, 8])).users == [7, 8]
+    with pytest.raises(ValueError, match="users: 3 keys for 2 rows"):
+        tl.Hits.from_ranks([1, 0], 2, users=KEYS)
+    with pytest.raises(ValueError, match="users: 1 is the key of rows 0 and 1"):
+        tl.Hits.from_matrix([[0, 1], [1, 0]], [1, 1], users=[1, 1])
+
+
+def test_a2_errors_of_users():
+    with pytest.raises(ValueError, match="users: 2 keys for 3 rows: one per row is needed"):
+        tl.match(RANKS, TRUTHS, users=["ann", "bob"])
+    with pytest.raises(ValueError, match="users: 'ann' is the key of rows 0 and 2"):
+        tl.match(RANKS, TRUTHS, users=["ann", "bob", "ann"])
+    with pytest.raises(TypeError, match="users is a str: give one key per row"):
+        tl.match(RANKS, TRUTHS, users="ann")
+    with pytest.raises(TypeError, match="users is a dict"):
+        tl.match(RANKS, TRUTHS, users={"ann": 1})
+    with pytest.raises(TypeError, match="ids of two kinds"):
+        tl.match(RANKS, TRUTHS, users=["ann", 1, 2])
+    with pytest.raises(TypeError, match=r"users: 1\.0 is a float, never an id"):
+        tl.match(RANKS, TRUTHS, users=[1.0, 2.0, 3.0])
+
+
+def test_a2_users_beside_keys():
+    with pytest.raises(TypeError, match=r"users= names the rows of lists by position.*dicts"):
+        tl.match({"ann": [1]}, {"ann": {1}}, users=["ann"])
+    table = library("pandas").DataFrame({"user_id": ["ann"], "item_id": [1], "rank": [1]})
+    with pytest.raises(TypeError, match=r"users= names the rows of lists by position.*tables"):
+        tl.match(table, {"ann": {1}}, users=["ann"])
+    with pytest.raises(TypeError, match=r"users= names the rows"):
+        series = library("pandas").Series
+        tl.match(series([[1]], ["ann"]), series([1], ["ann"]), users=["ann"])
+
+
+def test_series_truths_by_position():
+    pandas = library("pandas")
+    expected = tl.match(RANKS, [1, 4, 9])
+    for truth in (pandas.Series([1, 4, 9]), pandas.Series([1, 4, 9], dtype="Int64")):
+        for ranks in (RANKS, np.array(RANKS), pandas.Series(RANKS)):
+            hits = tl.match(ranks, truth)
+            assert hits.ranks.tolist() == expected.ranks.tolist() and hits.users is None
+            assert tl.match(ranks, truth, users=KEYS).users == KEYS
+    lists = pandas.Series([{1}, {4}, {9}])
+    assert tl.match(RANKS, lists).ranks.tolist() == expected.ranks.tolist()
+    assert tl.match(pandas.Series(RANKS), TRUTHS).ranks.tolist() == expected.ranks.tolist()
+    text = [[f"i{item}" for item in row] for row in RANKS]
+    assert tl.match(text, pandas.Series(["i1", "i4", "i9"])).ranks.tolist() == [1, 2]
+
+
+def test_series_truth_of_one_user_holds_ids_not_grades():
+    pandas = library("pandas")
+    assert tl.recall([5, 7, 8], pandas.Series([7, 3])).tolist() == [0, 0.5, 0.5]
+
+
+def test_series_with_keys_beside_positions():
+    pandas = library("pandas")
+    truth = pandas.Series([1, 4, 9], index=KEYS)
+    pattern = (
+        r"ground_truths is a Series with keys of its own, like 'ann', but ranks is by position: "
+        r"give ground_truths\.to_numpy\(\) .* users=ground_truths\.index to name them"
+    )
+    for keys in (None, KEYS):
+        with pytest.raises(TypeError, match=pattern):
+            tl.match(RANKS, truth, users=keys)
+    assert tl.match(RANKS, truth.to_numpy(), users=truth.index).users == KEYS
+    with pytest.raises(TypeError, match="ranks is a Series with keys of its own"):
+        tl.match(pandas.Series(RANKS, index=KEYS), TRUTHS)
+    moved = pandas.Series([0, 1, 4, 9]).iloc[1:]  # RangeIndex(1, 4): not the rows of any list
+    with pytest.raises(TypeError, match="Series with keys of its own, like 1"):
+        tl.match(RANKS, moved)
+
+
+def test_series_beside_keys_go_by_key():
+    pandas = library("pandas")
+    truth = pandas.Series([9, 4, 1], index=KEYS[::-1])
+    lists = dict(zip(KEYS, RANKS, strict=True))
+    table = pandas.DataFrame({"user_id": KEYS, "item_id": [1, 4, 6], "rank": [1, 1, 1]})
+    for ranks in (lists, pandas.Series(lists)):
+        assert tl.match(ranks, truth).ranks.tolist() == [2, 1]  # eve, bob, ann
+    assert tl.match(table, truth).n_relevant.tolist() == [1, 1, 1]
+    assert tl.match(table, truth).users == KEYS[::-1]
+
+
+def test_series_that_count_rows_beside_other_keys():
+    pandas = library("pandas")
+    counted = pandas.Series([1, 4, 9])
+    assert tl.match(dict(enumerate(RANKS)), counted).ranks.tolist() == [1, 2]
+    pattern = r"ground_truths is a Series that counts its rows, but ranks has keys, like 3"
+    with pytest.raises(TypeError, match=pattern):
+        tl.match(dict(zip([1, 2, 3], RANKS, strict=True)), counted)
+    table = pandas.DataFrame({"user_id": [1, 2, 3], "item_id": [1, 4, 6], "rank": [1, 1, 1]})
+    with pytest.raises(TypeError, match=pattern):
+        tl.match(table, counted)
+
+
+def test_values_of_users_by_key_with_users():
+    result = tl.top_k_eval(tl.match(RANKS, TRUTHS, users=KEYS), k=1, metrics="hit")
+    assert {k: v["hit@1"] for k, v in result.by({"ann": "A", "bob": "B"}).items()} == {
+        "A": 1.0,
+        "B": 0.0,
+        None: 0.0,
+    }
+    with pytest.raises(ValueError, match="user 'ann' is in both parts"):
+        result + result
+
+
+def test_item_counts_as_a_series_or_a_table():
+    pandas = library("pandas")
+    counts = {1: 2, 2: 4}
+    found = tl.beyond.average_popularity([[1, 2]], item_counts=pandas.Series(counts))
+    assert found.tolist() == [[2.0, 3.0]]
+    with pytest.raises(ValueError, match="item_counts: item 1 is in the index of the Series twice"):
+        tl.beyond.average_popularity([[1]], item_counts=pandas.Series([2, 3], index=[1, 1]))
+    for name in ("pandas", "polars"):
+        table = library(name).DataFrame({"item_id": [1, 2], "n": [2, 4]})
+        with pytest.raises(TypeError, match=r"item_counts is a table \(columns 'item_id', 'n'\)"):
+            tl.beyond.average_popularity([[1]], item_counts=table)
+        with pytest.raises(TypeError, match=r"give features=dict\(zip\(table\['item_id'\]"):
+            tl.beyond.intra_list_diversity([[1]], features=table)
+
+
+def test_features_as_a_series():
+    pandas = library("pandas")
+    ids, rows = features_of(pandas.Series({"a": [1, 0], "b": [0, 1]}))
+    assert ids == ["a", "b"] and rows.tolist() == [[1, 0], [0, 1]]
+    with pytest.raises(ValueError, match="features: item 'a' is in the index of the Series twice"):
+        features_of(pandas.Series([[1], [2]], index=["a", "a"]))
