@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from toplist.inputs import factorize, ordering
 from toplist.inputs.factorize import Column
 from toplist.inputs.flatten import is_frame as is_frame
-from toplist.inputs.ids import kinds_of
+from toplist.inputs.ids import kinds_of, seeded
 from toplist.inputs.lists import Lists
 from toplist.inputs.series import is_series, keyed_rows
 
@@ -273,9 +273,13 @@ class PlainTable(_Library):
     def codes(frame: PlainTable, name: str) -> tuple[NDArray[np.int64], list[Any]]:
         """Return codes and the distinct values."""
         values: Sequence[Any] = frame.data[name]
+        kinds = set(map(type, values))
         places: dict[Any, int] = {}
-        codes = [places.setdefault(value, len(places)) for value in values]
-        return np.array(codes, np.int64), list(places)
+        keys = seeded(values) if kinds == {int} else values
+        codes = np.array([places.setdefault(key, len(places)) for key in keys], np.int64)
+        if kinds != {int}:
+            return codes, list(places)
+        return codes, [int(key, 16) if isinstance(key, str) else key for key in places]
 
     @staticmethod
     def lists(frame: PlainTable, name: str, side: str, first: int) -> tuple[Offsets, Any] | None:

@@ -36,6 +36,7 @@ from toplist.inputs.lists import Lists, offsets_of
 from toplist.inputs.options import Columns
 from toplist.inputs.series import beside, is_series, refuse_counted
 from toplist.inputs.sides import Sides
+from toplist.inputs.words import words_of_codes
 from toplist.inputs.user_values import keys_of, refuse_keys
 
 
@@ -99,6 +100,8 @@ def read_sides(
         n_extra,
         (ranked, truth),
         encoded.hashed,
+        None if encoded.names is None else words_of_codes(encoded.names, encoded.truth.items),
+        grades.judged(encoded.truth, grading),
     )
 
 

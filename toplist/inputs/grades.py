@@ -5,12 +5,21 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toplist.checks import Keyword, choice, worded
 from toplist.inputs.flatten import Flat, name_user
 from toplist.inputs.lists import Lists
 
+Floats = NDArray[np.float64]
+
 GAINS = ("linear", "exponential")
+# The largest gain: squares of it, summed over 10^14 users who have 10^7 relevant items each, are
+# still finite.
+LARGEST = 1e140
+# Below this grade, 2^grade - 1 is computed as expm1(grade ln 2): the difference would lose digits,
+# all of them below 10^-16.
+SMALL = 2.0**-10
 
 
 @dataclass(frozen=True)
@@ -59,25 +68,55 @@ def apply(truth: Lists, source: Flat, grading: Grading, users: Sequence[Any] | N
             f"{name_user(users, user)}, item {item!r}: grade "
             f"{grades[bad[0]]}; a grade is 0 or more, and finite"
         )
-    least = grading.relevant_from
     if isinstance(source.ids, np.ndarray):  # a dict has one grade for an item
         _refuse_two_grades(truth, source, users)
-    relevant = grades > 0 if least is None else grades >= least
-    kept = np.concatenate([[0], np.cumsum(relevant)])[truth.offsets]
-    with np.errstate(over="ignore"):
-        gains = grades if grading.gains == "linear" else np.exp2(grades) - 1
-    large = np.flatnonzero(gains == np.inf)
+    gains = _gains(grades, grading)
+    large = np.flatnonzero(~(gains <= LARGEST))
     if len(large):
         user, item = _place(truth, source, large[0])
-        raise worded(
-            ValueError,
-            f"{name_user(users, user)}, item {item!r}: 2^grade of grade {grades[large[0]]:g} is "
-            "too large a gain; ",
-            Keyword("gains", "linear"),
-            " takes the grade",
-        )
-    gains = gains[relevant]
-    return Lists(kept, truth.items[relevant], None if np.all(gains == 1) else gains)
+        raise _too_large(name_user(users, user), item, grades[large[0]], grading)
+    least = grading.relevant_from
+    return _kept(truth, gains, grades > 0 if least is None else grades >= least)
+
+
+def judged(truth: Lists, grading: Grading) -> Lists | None:
+    """Return all items with a grade above 0, where some are not relevant; else None.
+
+    The grades are those that `apply` has checked.
+    """
+    grades, least = truth.gains, grading.relevant_from
+    if grades is None or least is None or not np.any((grades > 0) & (grades < least)):
+        return None
+    return _kept(truth, _gains(grades, grading), grades > 0)
+
+
+def _gains(grades: Floats, grading: Grading) -> Floats:
+    """Return the gains of grades: 2^grade - 1 keeps the digits of grades near 0."""
+    if grading.gains == "linear":
+        return grades
+    with np.errstate(over="ignore"):
+        gains = np.exp2(grades) - 1
+    small = grades < SMALL
+    gains[small] = np.expm1(grades[small] * np.log(2))
+    return gains
+
+
+def _kept(truth: Lists, gains: Floats, kept: NDArray[np.bool_]) -> Lists:
+    """Return some items of the truth with their gains; without where all are 1."""
+    offsets, gains = np.concatenate([[0], np.cumsum(kept)])[truth.offsets], gains[kept]
+    return Lists(offsets, truth.items[kept], None if np.all(gains == 1) else gains)
+
+
+def _too_large(user: str, item: Any, grade: float, grading: Grading) -> ValueError:
+    bound = f"beyond {LARGEST:g} the sums of squares over users overflow"
+    if grading.gains == "linear":
+        return ValueError(f"{user}, item {item!r}: grade {grade:g} is too large: {bound}")
+    return worded(
+        ValueError,
+        f"{user}, item {item!r}: 2^grade of grade {grade:g} is too large a gain: {bound}; ",
+        Keyword("gains", "linear"),
+        " takes the grade",
+    )
 
 
 def _place(truth: Lists, source: Flat, position: int) -> tuple[int, Any]:

@@ -46,12 +46,14 @@ class Encoded:
     """Both sides as integers; `lengths` says how much of each ranked list counts.
 
     `hashed` says that the integers are hashes of strings, so that the hits have to be verified.
+    With `names`, they are codes of these.
     """
 
     ranked: Lists
     lengths: NDArray[np.int64]
     truth: Lists
     hashed: bool
+    names: list[Any] | None = None
 
 
 def encode(
@@ -75,10 +77,15 @@ def encode(
         hashes = hashed(ranked), hashed(truth)
         if hashes[0] is not None and hashes[1] is not None:
             return Encoded(hashes[0], ranked.lengths, hashes[1], hashed=True)
-    ranked, truth, code_of = integers or _numbered(ranked, truth, padding)
+    names = None
+    if integers is None:
+        ranked, truth, code_of, names = _numbered(ranked, truth, padding)
+    else:
+        ranked, truth, code_of = integers
     if padding is not None:
         ranked, truth = (trim(flat, code_of(padding, flat), users) for flat in (ranked, truth))
-    return Encoded(Lists(ranked.offsets, ranked.ids), ranked.lengths, compact(truth), hashed=False)
+    lists = Lists(ranked.offsets, ranked.ids)
+    return Encoded(lists, ranked.lengths, compact(truth), hashed=False, names=names)
 
 
 def encode_alone(flat: Flat) -> tuple[NDArray[Any], list[Any] | None]:
@@ -86,8 +93,8 @@ def encode_alone(flat: Flat) -> tuple[NDArray[Any], list[Any] | None]:
     ids = integers_of(flat)
     if ids is not None:
         return ids, None
-    codes: dict[Any, int] = defaultdict(count().__next__)
-    return _number_side(flat, codes, _Kinds()).ids, list(codes)
+    numbers = _Numbers()
+    return numbers.encode(flat).ids, numbers.names
 
 
 def _as_integers(ranked: Flat, truth: Flat) -> _Coded | None:
@@ -156,26 +163,56 @@ def _write(ids: NDArray[np.int64], rows: Iterable[Collection[Any]]) -> None:
         place += 8 * n
 
 
-def _numbered(ranked: Flat, truth: Flat, padding: Any) -> _Coded:
-    """Return both sides with their distinct ids numbered."""
-    codes: dict[Any, int] = defaultdict(count().__next__)
-    kinds = _Kinds()
-    ranked, truth = (_number_side(flat, codes, kinds) for flat in (ranked, truth))
+def _numbered(ranked: Flat, truth: Flat, padding: Any) -> tuple[*_Coded, list[Any]]:
+    """Return both sides with their distinct ids numbered, and these."""
+    numbers = _Numbers()
+    ranked, truth = map(numbers.encode, (ranked, truth))
     if padding is not None:
-        kinds.check([padding], "padding")
-    return ranked, truth, lambda padding, flat: codes.get(padding)
+        numbers.kinds.check([padding], "padding")
+    return ranked, truth, lambda padding, flat: numbers.find(padding), numbers.names
 
 
-def _number_side(flat: Flat, codes: dict[Any, int], kinds: "_Kinds") -> Flat:
-    ids = np.empty(int(flat.lengths.sum()), np.int64)
+class _Numbers:
+    """Distinct ids of any one kind as numbers 0, 1, ... in order of appearance."""
 
-    def numbers() -> Iterator[list[int]]:
-        for row in flat.rows:
-            kinds.check(row, flat.side)
-            yield list(map(codes.__getitem__, row))
+    def __init__(self) -> None:
+        self.kinds = _Kinds()
+        self._codes: dict[Any, int] = defaultdict(count().__next__)
 
-    _write(ids, numbers())
-    return replace(flat, ids=ids, offsets=np.concatenate([[0], np.cumsum(flat.lengths)]))
+    @property
+    def names(self) -> list[Any]:
+        """The ids by number."""
+        if self.kinds.found != {int}:
+            return list(self._codes)
+        return [int(key, 16) if isinstance(key, str) else key for key in self._codes]
+
+    def find(self, value: Any) -> int | None:
+        """Return the number of an id; None if it has none."""
+        return self._codes.get(*self._keys([value]))
+
+    def encode(self, flat: Flat) -> Flat:
+        """Return a side with the number of each id."""
+        ids = np.empty(int(flat.lengths.sum()), np.int64)
+
+        def numbers() -> Iterator[list[int]]:
+            for row in flat.rows:
+                self.kinds.check(row, flat.side)
+                yield list(map(self._codes.__getitem__, self._keys(row)))
+
+        _write(ids, numbers())
+        return replace(flat, ids=ids, offsets=np.concatenate([[0], np.cumsum(flat.lengths)]))
+
+    def _keys(self, row: Collection[Any]) -> Collection[Any]:
+        return seeded(row) if self.kinds.found == {int} else row
+
+
+def seeded(integers: Iterable[Any]) -> list[Any]:
+    """Return integers as keys of a dict, those beyond 64 bits by their text.
+
+    Python hashes an integer modulo 2^61 - 1 without a seed, so that many can be chosen to share
+    one hash; of 64 bits only some eight can.
+    """
+    return [one if -(2**63) <= one < 2**64 else f"{one:x}" for one in integers]
 
 
 def padding_code(padding: Any, flat: Flat) -> int | None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from toplist.inputs.errors import no_common_user, two_kinds, user_in_two_rows
 from toplist.inputs.factorize import Column, Numbering
 from toplist.inputs.flatten import Flat, flatten, is_truth_container
-from toplist.inputs.ids import encode_alone, kinds_of
+from toplist.inputs.ids import encode_alone, kinds_of, seeded
 from toplist.inputs.lists import offsets_of
 
 
@@ -141,9 +141,11 @@ def alike(a: Column, b: Column) -> tuple[Column, Column]:
         )
     if a.names is None or b.names is None:
         return _same_width(a, b)
-    place = {name: code for code, name in enumerate(b.names)}
-    codes = np.array([place.setdefault(name, len(place)) for name in a.names], np.int64)
-    names = list(place)
+    keys = [seeded(c.names) if _wide(c) else c.names for c in (a, b)]
+    place = {key: code for code, key in enumerate(keys[1])}
+    codes = np.array([place.setdefault(key, len(place)) for key in keys[0]], np.int64)
+    new = [name for name, code in zip(a.names, codes.tolist(), strict=True) if code >= len(b.names)]
+    names = [*b.names, *new]
     return Column(a.name, codes[a.codes], names), Column(b.name, b.codes, names)
 
 

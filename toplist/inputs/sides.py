@@ -12,6 +12,7 @@ from toplist.inputs.flatten import Flat, compact, trim
 from toplist.inputs.grades import Grading
 from toplist.inputs.ids import padding_code
 from toplist.inputs.lists import Lists
+from toplist.inputs.words import Words, words_of_codes
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +22,9 @@ class Sides:
     `lengths` says how much of each ranked list counts: at most `depth` ids, without padding.
     `users` are the keys of keyed inputs, else None. `single` says that one user was given bare.
     `sources` are both sides as the caller wrote them; `hashed` says that the integers are hashes,
-    so that the hits have to be verified.
+    so that the hits have to be verified. `words` are the hashes of the ids that the codes of the
+    truth stand for; None where the integers are ids, or hashes. `judged` is the truth with all
+    graded items, where `relevant_from` leaves some of them out.
     """
 
     ranked: Lists
@@ -34,6 +37,8 @@ class Sides:
     n_extra: int
     sources: tuple[Flat, Flat]
     hashed: bool
+    words: Words | None = None
+    judged: Lists | None = None
 
 
 def sides_of(
@@ -50,11 +55,12 @@ def sides_of(
         listed = listed.cut(k)
     if padding is not None:
         listed, relevant = (trim(f, padding_code(padding, f), users) for f in (listed, relevant))
-    lengths = listed.lengths
+    lengths, truth = listed.lengths, compact(relevant)
+    names = relevant.names
     return Sides(
         ranked=Lists(listed.offsets, listed.ids),
         lengths=lengths,
-        truth=grades.apply(compact(relevant), relevant, grading, users),
+        truth=grades.apply(truth, relevant, grading, users),
         grading=grading,
         depth=int(lengths.max(initial=0)) if k is None else k,
         users=users,
@@ -62,4 +68,6 @@ def sides_of(
         n_extra=n_extra,
         sources=(listed, relevant),
         hashed=False,
+        words=None if names is None else words_of_codes(names, truth.items),
+        judged=grades.judged(truth, grading),
     )

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist.kernels import kernel, steps
-from toplist.kernels.hashing import GOLDEN, most_probes
-from toplist.kernels.sorting import sort_words
+from toplist.kernels.hashing import GOLDEN, mix, most_probes
 
 # 4,096 slots of two bytes fit in the first-level cache together with the ids that are read.
 SLOT_BITS = 12
@@ -19,6 +18,8 @@ SLOT_BITS = 12
 # lists with more than so many suspects.
 SHORT = 2048
 MOST_SUSPECTS = 64
+# The bits of the gain 1.0.
+ONE = np.float64(1.0).view(np.uint64)
 
 
 def tables_for(most: int, longest: int) -> tuple[NDArray[Any], ...]:
@@ -47,12 +48,15 @@ def join(
     truths: np.int64,
     truth_offsets: np.int64,
     gains: np.float64,
+    words: np.uint64,
+    grades: np.uint64,
     distinct,
     tables,
     ranks,
     hit_gains,
     n_hits,
     n_relevant,
+    row_hashes,
 ):
     """Fill `ranks`, `n_hits` and `n_relevant` with the hits of a block of users.
 
@@ -65,6 +69,10 @@ def join(
         The relevant ids of the same users, in the same form. Repeats count once.
     gains : float64 array
         The gain of each relevant id; empty where every gain is 1.
+    words : uint64 array
+        The hash of the id that each code stands for; empty where codes are ids, or hashes.
+    grades : uint64 array
+        The bits of `gains`.
     distinct : bool
         Whether to check that no list holds an id twice.
     tables : tuple from `tables_for`
@@ -75,6 +83,8 @@ def join(
         Gains of the hits, where there are gains.
     n_hits, n_relevant : int64 arrays, written
         Per user: number of hits, number of distinct relevant ids.
+    row_hashes : uint64 array, written
+        Per user: a hash of the distinct relevant ids and their gains, free of order.
 
     Returns
     -------
@@ -98,7 +108,9 @@ def join(
         begin = offsets[u] - offsets[0]
         listed = items[begin : begin + lengths[u]]
         shift = np.uint64(64 - _slot_bits(len(truth)))
-        n_relevant[u] = _enter(truth, shift, slots, chain)
+        begin = truth_offsets[u] - truth_offsets[0]
+        graded = grades[begin : begin + len(truth)] if len(grades) else grades
+        n_relevant[u], row_hashes[u] = _enter(truth, shift, slots, chain, words, graded)
         if distinct and _repeats(listed, hashes, places, suspects, table):
             return u
         n, probes = 0, 0 if n_relevant[u] >= 0 else most_probes(len(listed)) + 1
@@ -118,7 +130,9 @@ def join(
             if probes > most_probes(len(listed)):
                 break
         if probes > most_probes(len(listed)):
-            n, n_relevant[u] = _join_sorted(listed, truth, finder, u, candidates, ranks[total:])
+            n, n_relevant[u], row_hashes[u] = _join_sorted(
+                listed, truth, finder, u, candidates, ranks[total:], words, graded
+            )
             for j in range(n if len(gains) else 0):
                 hit_gains[total + j] = gains[truth_offsets[u] - truth_offsets[0] + candidates[j]]
         n_hits[u] = n
@@ -129,12 +143,12 @@ def join(
 
 
 @kernel
-def _enter(truth, shift, slots, chain):
-    """Enter the distinct ids of `truth` into the slots, chained; return their number.
+def _enter(truth, shift, slots, chain, words, grades):
+    """Enter the distinct ids of `truth` into the slots, chained; return their number and hash.
 
     Or -1, given up, where so many ids share slots that it would take too long.
     """
-    n_distinct, probes = 0, 0
+    n_distinct, probes, hashed = 0, 0, np.uint64(0)
     for t in range(np.uint64(len(truth))):
         slot = (np.uint64(truth[t]) * GOLDEN) >> shift
         other = np.int64(slots[slot]) - 1
@@ -145,39 +159,45 @@ def _enter(truth, shift, slots, chain):
         if other < 0:
             slots[slot] = t + 1
             n_distinct += 1
+            hashed += _hash(truth, t, words, grades)
         if probes > most_probes(len(truth)):
-            return -1
-    return n_distinct
+            return -1, hashed
+    return n_distinct, mix(hashed)
 
 
 @kernel
-def _join_sorted(listed, truth, finder, u, found, ranks):
+def _hash(truth, t, words, grades):
+    """Return a hash of a relevant id and its gain; a gain of 1 is as none."""
+    hashed = mix(words[np.uint64(truth[t])] if len(words) else np.uint64(truth[t]))
+    if len(grades) and grades[t] != ONE:
+        hashed = mix(hashed ^ grades[t])
+    return hashed
+
+
+@kernel
+def _join_sorted(listed, truth, finder, u, found, ranks, words, grades):
     """Join the ids of one user without a table, by sorting the truth.
 
     Returns
     -------
     int, int
         Number of hits, whose `ranks` are written, and the positions of their relevant ids in
-        `truth` to `found`; number of distinct relevant ids.
+        `truth` to `found`; number of distinct relevant ids, and their hash.
     """
-    ids, order = sort_words(truth)
-    n_distinct, n = 0, 0
+    order = np.argsort(truth, kind="mergesort")  # of equal ids the first comes first
+    ids, n_distinct, n, hashed = truth[order], 0, 0, np.uint64(0)
     for s in range(len(ids)):
         finder[order[s]] = -1
-        n_distinct += s == 0 or ids[s] != ids[s - 1]
-    words, places = sort_words(listed)
-    at, s = np.empty(len(listed), np.int64), 0  # of each listed id, its first copy in the truth
-    for i in range(len(words)):
-        while s < len(ids) and ids[s] < words[i]:
-            s += 1
-        at[places[i]] = order[s] if s < len(ids) and ids[s] == words[i] else -1
+        if s == 0 or ids[s] != ids[s - 1]:
+            n_distinct += 1
+            hashed += _hash(truth, order[s], words, grades)
     for i in range(len(listed)):
-        t = at[i]
-        if t >= 0 and finder[t] != u:
-            finder[t] = u
-            found[n], ranks[n] = t, i + 1
+        s = np.searchsorted(ids, listed[i])
+        if s < len(ids) and ids[s] == listed[i] and finder[order[s]] != u:
+            finder[order[s]] = u
+            found[n], ranks[n] = order[s], i + 1
             n += 1
-    return n, n_distinct
+    return n, n_distinct, mix(hashed)
 
 
 @kernel
@@ -260,7 +280,7 @@ def _repeats_hashed(listed, table):
 @kernel
 def _repeats_sorted(listed):
     """Return whether an id is in the list twice, by sorting."""
-    ids, same = sort_words(listed)[0], False
+    ids, same = np.sort(listed), False
     for i in range(1, len(ids)):
         same |= ids[i] == ids[i - 1]
     return same
@@ -332,11 +352,14 @@ def seek(
     lengths: np.int64,
     truths: np.int64,
     truth_offsets: np.int64,
+    words: np.uint64,
+    grades: np.uint64,
     distinct,
     tables,
     ranks,
     n_hits,
     n_relevant,
+    row_hashes,
 ):
     """Fill `ranks`, `n_hits` and `n_relevant` as `join` does, for truths of at most one id.
 
@@ -344,12 +367,15 @@ def seek(
     ----------
     items, offsets, lengths, truths, truth_offsets : int64 arrays
         As in `join`; a truth holds one id, or none.
+    words, grades : uint64 arrays
+        As in `join`.
     distinct : bool
         Whether to check that no list holds an id twice.
     tables : tuple from `tables_for`
     ranks : int32 array, written
         Room for one rank per user; the hits come first, one user after another.
     n_hits, n_relevant : int64 arrays, written
+    row_hashes : uint64 array, written
 
     Returns
     -------
@@ -369,11 +395,14 @@ def seek(
         if distinct and _repeats(listed, hashes, places, suspects, table):
             return u
         n_relevant[u] = truth_offsets[u + 1] - truth_offsets[u]
-        n_hits[u] = 0
+        n_hits[u], hashed = 0, np.uint64(0)
         if n_relevant[u]:
-            ranks[total] = _first(listed, truths[truth_offsets[u] - truth_offsets[0]])
+            begin = truth_offsets[u] - truth_offsets[0]
+            hashed = _hash(truths, begin, words, grades)
+            ranks[total] = _first(listed, truths[begin])
             n_hits[u] = ranks[total] > 0
             total += n_hits[u]
+        row_hashes[u] = mix(hashed)
     return -1
 
 

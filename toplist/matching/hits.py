@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from toplist.inputs.flatten import name_user
-from toplist.inputs.grades import STANDARD, Grading
+from toplist.inputs.grades import LARGEST, STANDARD, Grading
 from toplist.inputs.lists import offsets_of
 from toplist.inputs.user_values import keys_of
+from toplist.matching.fingerprints import Fingerprint, merged
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +42,15 @@ class Hits:
         The users' keys, one per row.
     n_extra : int
         Users with a list and no ground truth; they have no row.
+    fingerprints : tuple of Fingerprint
+        One for the ground truths of each part that was joined; none for hits made by hand.
+    judged : Hits, optional
+        The hits of all items with a grade above 0, where `relevant_from` leaves some of them out:
+        same users and lists. What is relevant decides counts; the convention says whose gains.
+    examples : (str, str), optional
+        Where nobody has a hit: a listed and a relevant id as written.
+    cause : str
+        What seems to keep these apart, such as "a trailing .0"; "" if that is not known.
 
     Raises
     ------
@@ -67,6 +77,10 @@ class Hits:
     grading: Grading = STANDARD
     users: Sequence[Any] | None = None
     n_extra: int = 0
+    fingerprints: tuple[Fingerprint, ...] = ()
+    judged: Hits | None = None
+    examples: tuple[str, str] | None = None
+    cause: str = ""
 
     def __post_init__(self) -> None:
         """Check and normalise the arrays."""
@@ -135,6 +149,43 @@ class Hits:
             grading=self.grading,
             users=_joined_users(self.users, other.users),
             n_extra=self.n_extra + other.n_extra,
+            fingerprints=merged(self.fingerprints, other.fingerprints),
+            judged=_merged_judged(self, other),
+            **_merged_examples(self, other),
+        )
+
+    def subset(self, rows: NDArray[np.int64]) -> Hits:
+        """Return the hits of some of the users, with their keys; by position, with their rows.
+
+        Examples
+        --------
+        >>> from toplist import match
+        >>> match([[1], [2], [3]], [{1}, {9}, {3}]).subset([2, 0]).users
+        [2, 0]
+        """
+        rows = np.asarray(rows, np.int64)
+
+        def taken(offsets: NDArray[np.int64], values: Any) -> Any:
+            if values is None:
+                return None
+            sizes = np.diff(offsets)[rows]
+            starts = np.repeat(offsets[rows] - offsets_of(sizes)[:-1], sizes)
+            return values[starts + np.arange(len(starts))]
+
+        ideal = offsets_of(self.n_relevant)
+        users = range(len(self)) if self.users is None else self.users
+        return trusted(
+            offsets=offsets_of(np.diff(self.offsets)[rows]),
+            ranks=taken(self.offsets, self.ranks),
+            n_relevant=self.n_relevant[rows],
+            n_listed=self.n_listed[rows],
+            gains=taken(self.offsets, self.gains),
+            ideal_gains=taken(ideal, self.ideal_gains),
+            k=self.k,
+            grading=self.grading,
+            users=[users[row] for row in rows.tolist()],
+            n_extra=0,
+            judged=None if self.judged is None else self.judged.subset(rows),
         )
 
     def _all_gains(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -247,6 +298,22 @@ def _joined_users(a: Sequence[Any] | None, b: Sequence[Any] | None) -> list[Any]
     return [*a, *b]
 
 
+def _merged_judged(a: Hits, b: Hits) -> Hits | None:
+    """Return the hits of all graded items of two parts; relevant ones are all where none is."""
+    if a.judged is None and b.judged is None:
+        return None
+    parts = [hits if hits.judged is None else hits.judged for hits in (a, b)]
+    return parts[0] + parts[1]
+
+
+def _merged_examples(a: Hits, b: Hits) -> dict[str, Any]:
+    """Return `examples` and `cause` where neither part has a hit."""
+    if len(a.ranks) or len(b.ranks):
+        return {}
+    known = next((hits for hits in (a, b) if hits.cause), a if a.examples else b)
+    return {"examples": known.examples, "cause": known.cause}
+
+
 def _check(hits: Hits) -> None:
     """Raise ValueError if the arrays contradict each other."""
     n_users = len(hits.n_relevant)
@@ -259,8 +326,8 @@ def _check(hits: Hits) -> None:
         raise ValueError("Hits: gains and ideal_gains go together; one of them is missing")
     if hits.gains is not None and hits.ideal_gains is not None:
         for name, values in (("gains", hits.gains), ("ideal_gains", hits.ideal_gains)):
-            if not np.all((values >= 0) & (values < np.inf)):
-                raise ValueError(f"Hits: {name} must be 0 or more, and finite")
+            if not np.all((values >= 0) & (values <= LARGEST)):
+                raise ValueError(f"Hits: {name} must be 0 or more, and at most {LARGEST:g}")
         sizes = len(hits.gains), len(hits.ideal_gains)
         if sizes != (len(hits.ranks), hits.n_relevant.sum()):
             raise ValueError(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -17,7 +19,10 @@ from toplist.inputs.forms import read_sides
 from toplist.inputs.lists import offsets_of
 from toplist.inputs.options import DUPLICATES, TIES, Columns, Joining
 from toplist.inputs.sides import Sides
+from toplist.inputs.words import words_of
+from toplist.matching.fingerprints import Fingerprint
 from toplist.matching.hits import Hits, trusted
+from toplist.matching.unmatched import unmatched
 
 
 def match(
@@ -121,7 +126,7 @@ def join(sides: Sides, duplicates: str, n_threads: int | None) -> Hits:
     """Join two sides, in blocks of users."""
     bounds = parallel.bounds(sides.ranked.offsets + sides.truth.offsets)
     parts = list(parallel.run(partial(_join_block, sides, duplicates), bounds, n_threads))
-    ranks, n_hits, n_relevant, gains, ideal = map(np.concatenate, zip(*parts, strict=True))
+    ranks, n_hits, n_relevant, hashes, gains, ideal = map(np.concatenate, zip(*parts, strict=True))
     offsets = offsets_of(n_hits)
     if sides.hashed and not ids.agree(*sides.sources, offsets, ranks, n_relevant):
         raise HashCollisionError
@@ -137,11 +142,36 @@ def join(sides: Sides, duplicates: str, n_threads: int | None) -> Hits:
         grading=sides.grading,
         users=sides.users,
         n_extra=sides.n_extra,
+        fingerprints=(_fingerprint(hashes, sides.users),),
+        judged=_judged(sides, n_threads),
+        **({} if len(ranks) else unmatched(sides)),
     )
 
 
+def _judged(sides: Sides, n_threads: int | None) -> Hits | None:
+    """Return the hits of all graded items, where some of them are not relevant."""
+    if sides.judged is None:
+        return None
+    # repeats were looked for with the relevant items
+    return join(replace(sides, truth=sides.judged, judged=None), "first", n_threads)
+
+
+def _fingerprint(hashes: NDArray[np.uint64], users: Sequence[Any] | None) -> Fingerprint:
+    """Return the sum of the hashes of ground truths, each mixed with its user's key if it has one.
+
+    Rows with keys are never taken for those of other users, so that they vary from one row on.
+    """
+    varied = bool(np.any(hashes[1:] != hashes[:1]))
+    if users is not None:
+        from toplist.kernels.hashing import mix_in
+
+        mix_in(words_of(users), hashes)
+        varied = len(hashes) > 0
+    return Fingerprint(int(hashes.sum(dtype=np.uint64)), len(hashes), varied)
+
+
 def _join_block(sides: Sides, duplicates: str, lo: int, hi: int) -> tuple[NDArray[Any], ...]:
-    """Return ranks of hits, numbers of hits and of relevant items, gains, and ideal gains."""
+    """Return ranks, numbers of hits and relevant items, hashes of these, gains, ideal gains."""
     from toplist.kernels import join as kernels
 
     items, listed, _ = sides.ranked.block(lo, hi)
@@ -151,18 +181,25 @@ def _join_block(sides: Sides, duplicates: str, lo: int, hi: int) -> tuple[NDArra
     arrays = items, listed, lengths, truths, relevant
     join = _seek if most <= 1 else _mark
     tables = kernels.tables_for(most, longest)
-    user, *found = join(arrays, values, duplicates == "raise", tables)
+    words = np.empty(0, np.uint64) if sides.words is None else sides.words
+    user, *found = join(arrays, values, words, duplicates == "raise", tables)
     if user >= 0:
         raise _repeat_error(sides, lo + user)
     return *found, _ideal_gains(sides, lo, hi) if sides.truth.gains is not None else values
 
 
-# (first user with a repeat or -1, ranks of hits, numbers of hits and of relevant items, gains)
-_Found = tuple[int, NDArray[Any], NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
+# (first user with a repeat or -1; ranks of hits; numbers of hits and of relevant items; hashes of
+# the relevant items; gains)
+_Ints = NDArray[np.int64]
+_Found = tuple[int, NDArray[Any], _Ints, _Ints, NDArray[np.uint64], NDArray[np.float64]]
 
 
 def _mark(
-    arrays: tuple[NDArray[Any], ...], values: NDArray[Any], distinct: bool, tables: tuple[Any, ...]
+    arrays: tuple[NDArray[Any], ...],
+    values: NDArray[Any],
+    words: NDArray[np.uint64],
+    distinct: bool,
+    tables: tuple[Any, ...],
 ) -> _Found:
     """Join truths of any size, with a table that marks the relevant ids of a user."""
     from toplist.kernels import join as kernels
@@ -172,16 +209,21 @@ def _mark(
     room = int(np.minimum(lengths, np.diff(relevant)).sum())
     ranks, gains = np.empty(room, np.int32), np.empty(room if len(values) else 0)
     n_hits, n_relevant = np.empty((2, len(lengths)), np.int64)
+    hashes = np.empty(len(lengths), np.uint64)
     user = kernels.join(
-        *(*arrays, values, distinct, tables),
-        *(ranks, gains, n_hits, n_relevant),
+        *(*arrays, values, words, values.view(np.uint64), distinct, tables),
+        *(ranks, gains, n_hits, n_relevant, hashes),
     )
     n = int(n_hits.sum()) if user < 0 else 0
-    return user, ranks[:n].copy(), n_hits, n_relevant, gains[:n].copy()
+    return user, ranks[:n].copy(), n_hits, n_relevant, hashes, gains[:n].copy()
 
 
 def _seek(
-    arrays: tuple[NDArray[Any], ...], values: NDArray[Any], distinct: bool, tables: tuple[Any, ...]
+    arrays: tuple[NDArray[Any], ...],
+    values: NDArray[Any],
+    words: NDArray[np.uint64],
+    distinct: bool,
+    tables: tuple[Any, ...],
 ) -> _Found:
     """Join truths of at most one id: search for that id, without a table."""
     from toplist.kernels import join as kernels
@@ -189,10 +231,13 @@ def _seek(
     lengths, relevant = arrays[2], arrays[4]
     ranks = np.empty(len(lengths), np.int32)
     n_hits, n_relevant = np.empty((2, len(lengths)), np.int64)
-    user = kernels.seek(*arrays, distinct, tables, ranks, n_hits, n_relevant)
+    hashes, grades = np.empty(len(lengths), np.uint64), values.view(np.uint64)
+    user = kernels.seek(
+        *(*arrays, words, grades, distinct, tables), *(ranks, n_hits, n_relevant, hashes)
+    )
     n = int(n_hits.sum()) if user < 0 else 0
     gains = values if len(values) == 0 else values[(relevant[:-1] - relevant[0])[n_hits > 0]]
-    return user, ranks[:n].copy(), n_hits, n_relevant, gains
+    return user, ranks[:n].copy(), n_hits, n_relevant, hashes, gains
 
 
 def _repeat_error(sides: Sides, user: int) -> Exception:
