@@ -18,6 +18,8 @@ SLOT_BITS = 12
 # lists with more than so many suspects.
 SHORT = 2048
 MOST_SUSPECTS = 64
+# Of this many relevant ids, repeats are found by comparing all of them.
+FEW = 64
 # The bits of the gain 1.0.
 ONE = np.float64(1.0).view(np.uint64)
 
@@ -70,7 +72,7 @@ def join(
     gains : float64 array
         The gain of each relevant id; empty where every gain is 1.
     words : uint64 array
-        The hash of the id that each code stands for; empty where codes are ids, or hashes.
+        The word of the id that each code stands for; empty where codes are ids, or hashes.
     grades : uint64 array
         The bits of `gains`.
     distinct : bool
@@ -108,9 +110,7 @@ def join(
         begin = offsets[u] - offsets[0]
         listed = items[begin : begin + lengths[u]]
         shift = np.uint64(64 - _slot_bits(len(truth)))
-        begin = truth_offsets[u] - truth_offsets[0]
-        graded = grades[begin : begin + len(truth)] if len(grades) else grades
-        n_relevant[u], row_hashes[u] = _enter(truth, shift, slots, chain, words, graded)
+        n_relevant[u] = _enter(truth, shift, slots, chain)
         if distinct and _repeats(listed, hashes, places, suspects, table):
             return u
         n, probes = 0, 0 if n_relevant[u] >= 0 else most_probes(len(listed)) + 1
@@ -130,25 +130,70 @@ def join(
             if probes > most_probes(len(listed)):
                 break
         if probes > most_probes(len(listed)):
-            n, n_relevant[u], row_hashes[u] = _join_sorted(
-                listed, truth, finder, u, candidates, ranks[total:], words, graded
-            )
+            n, n_relevant[u] = _join_sorted(listed, truth, finder, u, candidates, ranks[total:])
             for j in range(n if len(gains) else 0):
                 hit_gains[total + j] = gains[truth_offsets[u] - truth_offsets[0] + candidates[j]]
         n_hits[u] = n
         total += n
         for t in range(len(truth)):
             slots[(np.uint64(truth[t]) * GOLDEN) >> shift] = 0
+    _hash_rows(truths, truth_offsets, n_relevant, words, grades, row_hashes)
     return -1
 
 
 @kernel
-def _enter(truth, shift, slots, chain, words, grades):
-    """Enter the distinct ids of `truth` into the slots, chained; return their number and hash.
+def _hash_rows(truths, offsets, n_relevant, words, grades, row_hashes):
+    """Fill `row_hashes`, as described in `join`; each distinct id counts once."""
+    for u in range(len(row_hashes)):
+        begin, end = offsets[u] - offsets[0], offsets[u + 1] - offsets[0]
+        if n_relevant[u] < end - begin:
+            row_hashes[u] = mix(_hash_distinct(truths, begin, end, words, grades))
+            continue
+        hashed = np.uint64(0)
+        if len(words) == 0 and len(grades) == 0:
+            for t in range(begin, end):
+                hashed += mix(np.uint64(truths[t]))
+        else:
+            for t in range(begin, end):
+                hashed += _hash(truths, t, words, grades)
+        row_hashes[u] = mix(hashed)
+
+
+@kernel
+def _hash_distinct(truths, begin, end, words, grades):
+    """Return the sum of the hashes of the distinct ids from `begin` to `end`."""
+    hashed = np.uint64(0)
+    if end - begin <= FEW:  # sooner compared than sorted
+        for t in range(begin, end):
+            other = begin
+            while truths[other] != truths[t]:
+                other += 1
+            if other == t:
+                hashed += _hash(truths, t, words, grades)
+        return hashed
+    order = np.argsort(truths[begin:end], kind="mergesort") + begin
+    for i in range(len(order)):
+        if i == 0 or truths[order[i]] != truths[order[i - 1]]:
+            hashed += _hash(truths, order[i], words, grades)
+    return hashed
+
+
+@kernel
+def _hash(truths, t, words, grades):
+    """Return a hash of a relevant id and its gain; a gain of 1 is as none."""
+    hashed = mix(words[truths[t]] if len(words) else np.uint64(truths[t]))
+    if len(grades) and grades[t] != ONE:
+        hashed = mix(hashed ^ grades[t])
+    return hashed
+
+
+@kernel
+def _enter(truth, shift, slots, chain):
+    """Enter the distinct ids of `truth` into the slots, chained; return their number.
 
     Or -1, given up, where so many ids share slots that it would take too long.
     """
-    n_distinct, probes, hashed = 0, 0, np.uint64(0)
+    n_distinct, probes = 0, 0
     for t in range(np.uint64(len(truth))):
         slot = (np.uint64(truth[t]) * GOLDEN) >> shift
         other = np.int64(slots[slot]) - 1
@@ -159,45 +204,33 @@ def _enter(truth, shift, slots, chain, words, grades):
         if other < 0:
             slots[slot] = t + 1
             n_distinct += 1
-            hashed += _hash(truth, t, words, grades)
         if probes > most_probes(len(truth)):
-            return -1, hashed
-    return n_distinct, mix(hashed)
+            return -1
+    return n_distinct
 
 
 @kernel
-def _hash(truth, t, words, grades):
-    """Return a hash of a relevant id and its gain; a gain of 1 is as none."""
-    hashed = mix(words[np.uint64(truth[t])] if len(words) else np.uint64(truth[t]))
-    if len(grades) and grades[t] != ONE:
-        hashed = mix(hashed ^ grades[t])
-    return hashed
-
-
-@kernel
-def _join_sorted(listed, truth, finder, u, found, ranks, words, grades):
+def _join_sorted(listed, truth, finder, u, found, ranks):
     """Join the ids of one user without a table, by sorting the truth.
 
     Returns
     -------
     int, int
         Number of hits, whose `ranks` are written, and the positions of their relevant ids in
-        `truth` to `found`; number of distinct relevant ids, and their hash.
+        `truth` to `found`; number of distinct relevant ids.
     """
     order = np.argsort(truth, kind="mergesort")  # of equal ids the first comes first
-    ids, n_distinct, n, hashed = truth[order], 0, 0, np.uint64(0)
+    ids, n_distinct, n = truth[order], 0, 0
     for s in range(len(ids)):
         finder[order[s]] = -1
-        if s == 0 or ids[s] != ids[s - 1]:
-            n_distinct += 1
-            hashed += _hash(truth, order[s], words, grades)
+        n_distinct += s == 0 or ids[s] != ids[s - 1]
     for i in range(len(listed)):
         s = np.searchsorted(ids, listed[i])
         if s < len(ids) and ids[s] == listed[i] and finder[order[s]] != u:
             finder[order[s]] = u
             found[n], ranks[n] = order[s], i + 1
             n += 1
-    return n, n_distinct, mix(hashed)
+    return n, n_distinct
 
 
 @kernel
@@ -395,14 +428,12 @@ def seek(
         if distinct and _repeats(listed, hashes, places, suspects, table):
             return u
         n_relevant[u] = truth_offsets[u + 1] - truth_offsets[u]
-        n_hits[u], hashed = 0, np.uint64(0)
+        n_hits[u] = 0
         if n_relevant[u]:
-            begin = truth_offsets[u] - truth_offsets[0]
-            hashed = _hash(truths, begin, words, grades)
-            ranks[total] = _first(listed, truths[begin])
+            ranks[total] = _first(listed, truths[truth_offsets[u] - truth_offsets[0]])
             n_hits[u] = ranks[total] > 0
             total += n_hits[u]
-        row_hashes[u] = mix(hashed)
+    _hash_rows(truths, truth_offsets, n_relevant, words, grades, row_hashes)
     return -1
 
 
