@@ -176,3 +176,235 @@ def test_d2_the_error_shows_the_side():
         tl.match(recs, truth, columns={"recs": {"item_id": "movieId"}})
     with pytest.raises(TypeError, match="columns: 'ranks' is a side: give a dict"):
         tl.match(recs, truth, columns={"ranks": "movieId"})
+
+
+GRADED = {"a": 1, "b": 3, "c": 2}
+
+
+def test_a5_judged_hits_beside_relevant_ones():
+    ranks = [["a", "b", "c"], ["z", "y"]]
+    truths = [GRADED, {"y": 1}]
+    hits = tl.match(ranks, truths, relevant_from=2)
+    assert hits.ranks.tolist() == [2, 3] and hits.n_relevant.tolist() == [2, 0]
+    plain = tl.match(ranks, truths)
+    for name in ("offsets", "ranks", "n_relevant", "n_listed", "gains", "ideal_gains"):
+        assert np.array_equal(getattr(hits.judged, name), getattr(plain, name))
+    assert hits.judged.judged is None and plain.judged is None
+    assert tl.match(ranks, truths, relevant_from=1).judged is None  # nothing is left out
+    assert tl.match(ranks, truths, relevant_from=0).judged is None
+    exponential = tl.match(ranks, truths, relevant_from=2, gains="exponential").judged
+    assert exponential.gains.tolist() == [1, 7, 3, 1]
+
+
+def test_a5_judged_hits_of_tables_go_along():
+    import pickle
+
+    table = library("pandas").DataFrame(
+        {"user_id": ["u"] * 3 + ["v"], "item_id": ["a", "b", "c", "a"], "relevance": [1, 3, 2, 5]}
+    )
+    ranks = {"u": ["a", "b", "c"], "v": ["b", "a"]}
+    hits = tl.match(ranks, table, relevant_from=2)
+    assert hits.judged.users == ["u", "v"] and hits.judged.ranks.tolist() == [1, 2, 3, 2]
+    assert pickle.loads(pickle.dumps(hits)).judged.ranks.tolist() == [1, 2, 3, 2]
+    assert hits.subset([1, 0]).judged.ranks.tolist() == [2, 1, 2, 3]
+    all_relevant = tl.match({"w": ["x"]}, {"w": {"x": 4}}, 3, relevant_from=2)
+    assert all_relevant.judged is None
+    deep = tl.match(ranks, table, 3, relevant_from=2)
+    for both in (deep + all_relevant, all_relevant + deep):
+        assert sorted(both.judged.users) == ["u", "v", "w"] and len(both.judged.ranks) == 5
+        assert len(both.ranks) == 4
+
+
+@pytest.mark.parametrize(
+    ("listed", "relevant", "cause"),
+    [
+        ("1172.0", "1172", "a trailing .0"),
+        ("1172", "1172.0", "a trailing .0"),
+        (" tt7", "tt7", "blanks"),
+        ("TT7", "tt7", "upper and lower case"),
+        ("007", "7", "leading zeros"),
+        ("xyz", "abc", ""),
+    ],
+)
+def test_a13_examples_of_ids_that_differ_in_spelling(listed, relevant, cause):
+    ranks, truths = [["p", "q"], ["r", listed]], [["s", "t"], ["u", relevant]]
+    keyed = dict(zip("vw", ranks, strict=True)), dict(zip("vw", truths, strict=True))
+    for hits in (tl.match(ranks, truths), tl.match(*keyed)):
+        assert hits.cause == cause
+        assert hits.examples == ((listed, relevant) if cause else ("p", "s"))
+    table = library("pandas").DataFrame({"user_id": ["w"], "item_id": [listed], "rank": [1]})
+    assert tl.match(table, {"w": {relevant}}).cause == cause
+
+
+def test_a13_only_without_a_hit():
+    assert tl.match([["a", "1.0"]], [{"a", "1"}]).examples is None
+    assert tl.match([["a"], ["1.0"]], [{"b"}, {"1"}]).cause == "a trailing .0"
+    # an id on both sides: they are written alike, nobody has a hit
+    hits = tl.match([["a"], ["1.0"]], [{"1"}, {"a"}])
+    assert hits.cause == "" and hits.examples == ("a", "1")
+    assert tl.match([[5, 6]], [{7}]).examples == ("5", "7")
+    assert tl.match([[]], [{7}]).examples is None and tl.match([[1]], [[]]).examples is None
+    both = tl.match([["a"]], [{"b"}], 1) + tl.match([["1.0"]], [{"1"}], 1)
+    assert both.cause == "a trailing .0" and both.examples == ("1.0", "1")
+    assert (both + tl.match([["a"]], [{"a"}], 1)).examples is None
+
+
+@pytest.mark.parametrize("make", [np.array, list, "lists", "dict", "table", "wide"])
+def test_a14_a_matrix_of_integers_as_truth(make):
+    matrix, ranks = [[0, 1, 1, 0], [1, 0, 0, 1]], [[3, 0, 1], [2, 1, 0]]
+    if make == "lists":
+        truth = tl.Lists([0, 4, 8], np.ravel(matrix))
+    elif make == "dict":
+        ranks, truth = dict(enumerate(ranks)), dict(enumerate(matrix))
+    elif make in ("table", "wide"):
+        columns = {"user_id": [0, 1]}
+        if make == "table":
+            columns["item_id"] = matrix
+        else:
+            columns |= {str(j + 1): [row[j] for row in matrix] for j in range(4)}
+        ranks, truth = dict(enumerate(ranks)), library("polars").DataFrame(columns)
+    else:
+        truth = make(matrix)
+    with pytest.raises(ValueError, match=r"user 0 has 1 twice.*Lists\.from_matrix\(matrix\).*sets"):
+        tl.recall(ranks, truth)
+
+
+def test_a14_ids_0_and_1_are_ids_where_no_row_repeats_one():
+    assert tl.recall([[3, 0, 1]], [[0, 1]]).tolist() == [[0, 0.5, 1]]
+    assert tl.recall([[3, 0, 1]], [{0, 1}]).tolist() == [[0, 0.5, 1]]
+    assert tl.match([[3, 0]], np.array([[1, 0, 0]]), padding=0).n_relevant.tolist() == [1]
+    with pytest.raises(ValueError, match="user 0 has 1 twice"):
+        tl.match([[3, 0]], np.array([[1, 1, -1]]), padding=-1)
+    assert tl.match([[3, 0]], [[1, 1, 2]]).n_relevant.tolist() == [2]
+    assert tl.match([["0", "1"]], [["0", "1", "1"]]).n_relevant.tolist() == [2]
+
+
+def test_a16_grades_whose_squares_overflow():
+    with pytest.raises(ValueError, match=r"user 0, item 'b': grade 1e\+308 is too large"):
+        tl.ndcg([["a", "b"]], [{"a": 1, "b": 1e308}])
+    with pytest.raises(ValueError, match="user 'u', item 'b': grade 1e.200 is too large"):
+        tl.match({"u": ["b"]}, {"u": {"b": 1e200}})
+    with pytest.raises(ValueError, match=r"2\^grade of grade 600 is too large.*gains='linear'"):
+        tl.ndcg(["a"], {"a": 600}, gains="exponential")
+    with pytest.raises(ValueError, match="Hits: gains must be 0 or more, and at most 1e.140"):
+        tl.Hits([0, 1], [1], [1], [1], gains=[1e200], ideal_gains=[1e200])
+    result = tl.top_k_eval([["a"], ["b"]], [{"a": 1e140}, {"c": 1e140}], 1, metrics="dcg")
+    assert np.isfinite(result.std("dcg@1")) and result["dcg@1"] == 5e139
+
+
+@pytest.mark.parametrize("grade", [1e-17, 5e-324, 1e-4])
+def test_a16_exponential_gains_of_small_grades(grade):
+    assert tl.ndcg(["a"], {"a": grade}, gains="exponential").tolist() == [1.0]
+    gain = tl.match(["a"], {"a": grade}, gains="exponential").gains[0]
+    assert gain == pytest.approx(grade * np.log(2), rel=1e-3) or grade == 5e-324
+
+
+def test_a16_ordinary_gains_keep_their_bits():
+    for grade in (0.001, 0.01, 0.5, 1.5, 3.0, 10.0):
+        gain = tl.match(["a"], {"a": grade}, gains="exponential").gains[0]
+        assert gain == np.exp2(grade) - 1
+
+
+def test_a16_a_share_is_what_is_written():
+    def tail(share):
+        lists = [list(range(100))]
+        found = tl.beyond.tail_percentage(lists, item_counts=list(range(100)), share=share)
+        return round(float(found[0, -1] * 100))
+
+    assert [tail(s) for s in (0.29, 0.57, 0.1, 0.295, 1, np.float32(0.29))] == [
+        *(29, 57, 10, 29, 100, 29)
+    ]
+
+
+def test_a16_cosines_of_extreme_vectors():
+    def diversity(a, b, **options):
+        features = {"a": a, "b": b}
+        return tl.beyond.intra_list_diversity([["a", "b"]], features=features, **options)[0, 1]
+
+    for size in (1e200, 1e308, 1e-155, 1e-170, 1e-308):
+        assert diversity([size, 0], [size, 0]) == 0.0
+        assert diversity([size, 0], [0, size]) == 1.0
+        assert diversity([size, size], [3.0, 3.0]) == pytest.approx(0, abs=1e-15)
+    assert diversity([0, 0], [1, 0]) == 1.0
+    with pytest.raises(ValueError, match=r"item 'a' has a number beyond 3e\+135"):
+        diversity([1e200, 0], [0, 1], distance="euclidean")
+
+
+def test_b6_a_large_catalogue_costs_what_the_lists_cost():
+    import pickle
+    import tracemalloc
+
+    lists, n = [[5, 999_999_999, 3], [4, 5, 2], [2, 3, 5]], 10**9
+    tracemalloc.start()
+    found = tl.beyond.exposure(lists, catalogue=n)
+    coverage, gini = tl.beyond.item_coverage(found), tl.beyond.gini(found)
+    again = pickle.loads(pickle.dumps(found))
+    part = tl.beyond.exposure(lists[:1], catalogue=n) + tl.beyond.exposure(lists[1:], catalogue=n)
+    assert tracemalloc.get_traced_memory()[1] < 1 << 24
+    tracemalloc.stop()
+    small = tl.beyond.exposure([[5, 7, 3], [4, 5, 2], [2, 3, 5]], catalogue=8)
+    assert np.array_equal(coverage * n, tl.beyond.item_coverage(small) * 8)
+    for other in (again, part):
+        assert np.array_equal(tl.beyond.gini(other), gini)
+        assert np.array_equal(tl.beyond.shannon_entropy(other), tl.beyond.shannon_entropy(small))
+        assert other.n_items == n and repr(other) == repr(found)
+    assert gini[-1] == pytest.approx(1, abs=1e-8)
+    assert len(found.pairs.items) == len(small.pairs.items)
+    assert found.pairs.items.max() == 999_999_999
+
+
+@pytest.mark.parametrize("n", [8, 10**7])
+def test_b6_same_numbers_at_any_size(n):
+    lists = [[5, 7, 3], [4, 5, 2], [2, 3, 5], [1, 4, 6], [5, 3, 7]]
+    ids = np.arange(n)
+    for metric in (tl.beyond.item_coverage, tl.beyond.gini, tl.beyond.shannon_entropy):
+        assert np.array_equal(metric(lists, catalogue=n), metric(lists, catalogue=ids))
+    assert tl.beyond.exposure(lists, catalogue=n).counts()[:8].tolist() == [0, 1, 2, 3, 2, 4, 1, 2]
+
+
+def test_b6_unknown_items_and_repeats_of_a_large_catalogue():
+    n = 10**9
+    with pytest.raises(ValueError, match=r"user 1 lists item 1000000000 at rank 2"):
+        tl.beyond.item_coverage([[1], [2, n]], catalogue=n)
+    with pytest.raises(ValueError, match=r"user 0 lists item -1 at rank 1"):
+        tl.beyond.item_coverage([[-1]], catalogue=n)
+    with pytest.raises(ValueError, match="item 1 at ranks 1 and 2"):
+        tl.beyond.item_coverage([[1, 1]], catalogue=n)
+    found = tl.beyond.exposure([[1, 1, n, 7]], catalogue=n, unknown="skip", duplicates="first")
+    assert found.curves.total.tolist() == [1, 1, 1, 2]
+    with pytest.raises(TypeError, match="ids of two kinds, 'a' in ranks and 0 in catalogue"):
+        tl.beyond.item_coverage([["a"]], catalogue=n)
+    assert tl.beyond.item_coverage([[1, 2]], catalogue=10**12).tolist() == [1e-12, 2e-12]
+    assert tl.beyond.exposure([[2**70, 5]], catalogue=n, unknown="skip").curves.total.tolist() == [
+        *(0, 1)
+    ]
+    table = library("pandas").DataFrame({"user_id": [1, 1], "item_id": [5, 7], "rank": [1, 2]})
+    assert tl.beyond.item_coverage(table, catalogue=n).tolist() == [1e-9, 2e-9]
+
+
+def test_b4_memory_errors_pass(monkeypatch):
+    from toplist.inputs import dataframes
+
+    table = library("pandas").DataFrame({"user_id": ["u"], "item_id": ["a"], "rank": [1]})
+
+    def codes(frame, name):
+        raise MemoryError
+
+    monkeypatch.setattr(dataframes.library_of(table), "codes", staticmethod(codes))
+    with pytest.raises(MemoryError):
+        tl.match(table, {"u": {"a"}})
+
+
+def test_b4_columns_of_other_types_hold_no_ids():
+    polars, pyarrow = library("polars"), library("pyarrow")
+    rows = {"user_id": ["u"], "rank": [1]}
+    for column in (polars.Series("item_id", [{"a": 1}]), polars.Series("item_id", [object()])):
+        with pytest.raises(TypeError):
+            tl.match(polars.DataFrame(rows).with_columns(column), {"u": {"a"}})
+    table = pyarrow.table(rows).append_column("item_id", pyarrow.array([{"a": 1}]))
+    with pytest.raises(TypeError, match="which holds no ids"):
+        tl.match(table, {"u": {"a"}})
+    bad = pyarrow.array([b"\xff"]).view(pyarrow.string()) if sys.maxsize else None
+    broken = pyarrow.table(rows).append_column("item_id", bad)
+    with pytest.raises((TypeError, ValueError), match="UTF-8|holds no ids"):
+        tl.match(broken, {"u": {"a"}})

@@ -175,3 +175,133 @@ def test_features_as_a_series():
     assert ids == ["a", "b"] and rows.tolist() == [[1, 0], [0, 1]]
     with pytest.raises(ValueError, match="features: item 'a' is in the index of the Series twice"):
         features_of(pandas.Series([[1], [2]], index=["a", "a"]))
+
+
+def print_of(ranks, truths, **options):
+    return tl.match(ranks, truths, **options).fingerprints
+
+
+def test_a3_fingerprints_do_not_depend_on_order_or_form():
+    ranks = [[1, 2], [3, 4], [5, 6]]
+    truths = [[1, 7, -3], [4], [9, 2**62]]
+    (one,) = print_of(ranks, truths)
+    assert one.n_users == 3 and one.varied and one.total > 0
+    ragged = tl.Lists([0, 3, 4, 6], [1, 7, -3, 4, 9, 2**62])
+    for other in (
+        [set(row) for row in truths],
+        [row[::-1] for row in truths],
+        [row + row for row in truths],  # an id counts once
+        [dict.fromkeys(row, 1.0) for row in truths],
+        ragged,
+        [truths[1], truths[2], truths[0]],
+    ):
+        assert print_of(ranks, other) == (one,)
+    assert print_of([[9], [8], [7]], truths) == (one,)  # whatever was recommended
+    for other in ([[1, 7], [4, -3], [9, 2**62]], [[1, 7, -3], [4], [9]], [[4], [4], [4]]):
+        assert print_of(ranks, other) != (one,)
+
+
+def test_a3_fingerprints_of_text_are_the_same_in_every_form():
+    pandas, polars = library("pandas"), library("polars")
+    truths = {"u": ["é", "b"], "v": ["a" * 20]}
+    ranks = {"u": ["b"], "v": ["c"]}
+    (one,) = print_of(ranks, truths)
+    users, items = ["u", "u", "v"], ["é", "b", "a" * 20]
+    table = {"user_id": users, "item_id": items}
+    category = pandas.DataFrame(table).astype({"item_id": "category"})
+    recs = pandas.DataFrame({"user_id": ["u", "v"], "item_id": ["b", "c"], "rank": [1, 1]})
+    grades = {user: dict.fromkeys(row, 1) for user, row in truths.items()}
+    for ranked in (ranks, recs):
+        for truth in (truths, grades, pandas.DataFrame(table), polars.DataFrame(table), category):
+            assert print_of(ranked, truth) == (one,)
+    (first,) = print_of([["b"], ["c"]], list(truths.values()))
+    assert first.total != one.total  # by position no key is mixed in
+    named = print_of([["b"], ["c"]], list(truths.values()), users=["u", "v"])
+    assert named == (one,)
+
+
+def test_a3_fingerprints_are_unseeded_and_of_any_integers():
+    # from another process, or another year
+    import subprocess
+    import sys
+
+    code = "import toplist as tl; print(tl.match([['a']], [{'x', 'y'}]).fingerprints[0].total)"
+    found = {subprocess.check_output([sys.executable, "-c", code]) for _ in range(2)}
+    assert found == {b"%d\n" % print_of([["b"]], [["y", "x"]])[0].total}
+    big = print_of([[1]], [{2**70, 5}])
+    assert big == print_of([[2**80]], [[5, 2**70]]) != print_of([[1]], [{2**71, 5}])
+    assert print_of([[2**80]], [{5}]) == print_of([[1]], [{5}])
+    assert print_of([[b"a"]], [{b"x"}]) == print_of([[b"b"]], [[b"x"]])
+
+
+def test_a3_fingerprints_hold_grades():
+    ranks = [[1, 2], [3]]
+    graded = [{1: 3, 2: 1}, {3: 1}]
+    assert print_of(ranks, graded) != print_of(ranks, [{1: 1, 2: 3}, {3: 1}])
+    assert print_of(ranks, graded) == print_of(ranks, [{2: 1, 1: 3}, {3: 1}])
+    one = print_of([[1], [2]], [{1: 2}, {2: 1}])
+    assert one != print_of([[1], [2]], [{1: 1}, {2: 2}])
+    assert print_of([[1], [2]], [{1: 1}, {2: 1}]) == print_of([[1], [2]], [1, 2])
+
+
+@pytest.mark.parametrize("n", [3, 60, 70, 5000])
+def test_a3_fingerprints_of_long_truths_and_repeats(n):
+    rng = np.random.default_rng(n)
+    items = rng.integers(-(2**63), 2**63 - 1, n)
+    ranks = [items.tolist(), [1]]
+    expected = print_of(ranks, [items, [3, 4]])
+    assert print_of(ranks, [np.concatenate([items, items[::2]]), [4, 3]]) == expected
+    assert print_of(ranks, [items[1:], [3, 4]]) != expected
+    inverse = pow(0x9E3779B97F4A7C15, -1, 2**64)  # ids that share a slot of the table
+    colliding = [t * inverse % 2**64 - 2**63 for t in range(n)]
+    assert print_of(ranks, [colliding, [1]]) == print_of(ranks, [colliding[::-1] * 2, [1]])
+
+
+def test_a3_parts_over_the_same_users():
+    part = tl.match(RANKS, TRUTHS)
+    with pytest.raises(ValueError, match="both parts have the same ground truths"):
+        part + tl.match(RANKS[::-1], TRUTHS)
+    assert len(part.merged(part, disjoint=True)) == 6
+    other = tl.match(RANKS, [{1}, {4}, {8}])
+    both = part + other
+    assert both.fingerprints == (*part.fingerprints, *other.fingerprints)
+    with pytest.raises(ValueError, match="same ground truths"):
+        both + part
+    single = tl.match([[1]], [{1}])
+    assert len(single + single) == 2  # cannot be told from another user
+    assert tl.Hits.from_ranks([1], 2).fingerprints == ()
+    assert pickle.loads(pickle.dumps(both)).fingerprints == both.fingerprints
+
+
+def test_a3_keyed_parts_differ_by_their_users():
+    a, b = (tl.match({user: [1]}, {user: {1}}).fingerprints for user in ("ann", "bob"))
+    assert a != b and a[0].varied
+    assert tl.match({1: [1]}, {1: {1}}).fingerprints != tl.match({2: [1]}, {2: {1}}).fingerprints
+    assert tl.match(RANKS, TRUTHS, users=KEYS).fingerprints == keyed().fingerprints
+
+
+def test_b1_integers_beyond_64_bits_of_one_hash():
+    import time
+
+    prime = 2**61 - 1
+    took = []
+    for step in (prime, prime + 2):  # all of one hash of Python, and of many
+        ids = [2**80 + step * i for i in range(3000)]
+        start = time.perf_counter()
+        hits = tl.match([ids], [ids[::-1]])
+        assert len(hits.ranks) == len(ids)
+        took.append(time.perf_counter() - start)
+    assert took[0] < 10 * took[1] + 0.05
+
+
+def test_b1_integers_beyond_64_bits_are_ids_as_before():
+    big = [2**70, -(2**70), 5]
+    assert tl.match([big], [{-(2**70)}]).ranks.tolist() == [2]
+    assert tl.match([[*big, 2**99]], [[2**70, 2**99]], padding=2**99).ranks.tolist() == [1]
+    assert tl.match({"u": big}, {"u": {2**70, 7}}).ranks.tolist() == [1]
+    found = tl.beyond.average_popularity([[2**70, 5]], item_counts={2**70: 4, 5: 2})
+    assert found.tolist() == [[4.0, 3.0]]
+    table = library("pandas").DataFrame(
+        {"user_id": [1, 1], "item_id": library("pandas").Series([2**70, 5], dtype=object)}
+    )
+    assert tl.match({1: [5, 2**70, 2**71]}, table).ranks.tolist() == [1, 2]

@@ -18,6 +18,8 @@ Floats = NDArray[np.float64]
 
 DISTANCES = ("cosine", "hamming", "euclidean")
 UNKNOWN = ("raise", "skip", "nan")
+# Numbers between 2^-SQUARED and 2^SQUARED have squares, and sums of squares, in range.
+SQUARED = 450
 
 
 def intra_list_diversity(
@@ -83,8 +85,11 @@ class Diversity:
         choice("unknown", unknown, UNKNOWN)
         self.ids, rows = features_of(features)
         if distance == "cosine":
+            rows = _within_range(rows)
             length = np.sqrt((rows**2).sum(axis=1, keepdims=True))
             rows = np.divide(rows, length, out=np.zeros_like(rows), where=length > 0)
+        elif distance == "euclidean":
+            _refuse_overflow(self.ids, rows)
         self.rows = np.vstack([rows, np.full((1, rows.shape[1]), np.nan)])
         self.distance, self.single, self.unknown = distance, float(single), unknown
 
@@ -115,3 +120,24 @@ class Diversity:
     def curves(self, ranks: Any, k: int | None, reading: Reading) -> Floats:
         """Return the metric of every user at every k."""
         return curves_of(self, ranks, k, reading)
+
+
+def _within_range(rows: Floats) -> Floats:
+    """Return vectors with those multiplied by a power of 2 whose squares are not in range."""
+    largest = np.abs(rows).max(axis=1, initial=0.0)
+    _, exponents = np.frexp(largest)
+    extreme = (largest > 0) & (np.abs(exponents) > SQUARED)
+    if not extreme.any():
+        return rows
+    return np.ldexp(rows, np.where(extreme, -exponents, 0)[:, np.newaxis])
+
+
+def _refuse_overflow(ids: Any, rows: Floats) -> None:
+    """Raise ValueError for features whose squared differences would not be in range."""
+    bad = np.flatnonzero(np.abs(rows).max(axis=1, initial=0.0) > 2.0**SQUARED)
+    if len(bad):
+        item = ids[bad[0]]
+        raise ValueError(
+            f"features: item {item.item() if isinstance(item, np.generic) else item!r} has a "
+            f"number beyond {2.0**SQUARED:.0e}, whose square overflows: divide all features by it"
+        )

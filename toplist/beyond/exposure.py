@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -12,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import parallel
-from toplist.beyond.indexing import IndexedLists, Indexing, indexed, read_lists
-from toplist.checks import Keyword, choice, whole, worded
+from toplist.beyond.indexing import FREE, IndexedLists, Indexing, indexed, read_lists
+from toplist.checks import Keyword, cached, choice, whole, worded
 from toplist.inputs.catalogues import ids_of
 from toplist.inputs.lists import offsets_of
 from toplist.inputs.options import UNKNOWN
@@ -46,7 +45,7 @@ class Pairs(NamedTuple):
     """
 
     starts: NDArray[np.int64]
-    items: NDArray[np.int32]
+    items: NDArray[Any]
     counts: NDArray[np.int32]
 
 
@@ -66,7 +65,7 @@ class Exposure:
         Number of lists, empty ones included.
     n_items : int
         Size of the catalogue; without a stated one, of all ids met.
-    catalogue : array or list, or None
+    catalogue : range, array or list, or None
         The ids of the catalogue, or that none was stated.
 
     Examples
@@ -113,7 +112,7 @@ class Exposure:
         return replace(
             self,
             n_users=self.n_users + other.n_users,
-            source=_merged(self.pairs, other.pairs, max(self.n_items, 1)),
+            source=_merged(self.pairs, other.pairs, self.n_items),
         )
 
     def __radd__(self, other: Any) -> Exposure:
@@ -149,27 +148,31 @@ class Exposure:
             raise ValueError(f"k={wanted} is deeper than this Exposure was read to, k={self.k}")
         return wanted
 
-    @cached_property
+    @cached
     def pairs(self) -> Pairs:
         """The items at each rank with their counts."""
         if isinstance(self.source, Pairs):
             return self.source
-        found = [_counts(items, self.n_items) for items in self._items_at_ranks(self.source)]
+        listed = self.source
+        found = [_counts(items, listed.n_items) for items in self._items_at_ranks(listed)]
         sizes = [len(items) for items, _ in found]
         sizes += [0] * (self.k - len(sizes))
         nothing = np.empty(0, np.int32)
         items, counts = (np.concatenate([nothing, *(pair[i] for pair in found)]) for i in (0, 1))
+        if listed.places is not None:
+            items = _narrow(listed.places[items], self.n_items)
         return Pairs(offsets_of(np.array(sizes, np.int64)), items, counts)
 
-    @cached_property
+    @cached
     def curves(self) -> Curves:
         """The sums from which the metrics are computed, at every k."""
         from toplist.kernels import exposure as kernels
 
-        at, reach = np.zeros(self.n_items, np.int32), np.zeros(self.n_users + 2, np.int64)
+        n_items, ranks = self._ranks()
+        at, reach = np.zeros(n_items, np.int32), np.zeros(self.n_users + 2, np.int64)
         sums, shannon = np.zeros((self.k + 1, 4), np.int64), np.zeros(self.k)
         k = 0
-        for k, (items, counts) in enumerate(self._ranks(), start=1):
+        for k, (items, counts) in enumerate(ranks, start=1):
             sums[k] = sums[k - 1]
             part = items, counts
             kernels.concentrate(*part, at, reach, sums[k])
@@ -178,15 +181,21 @@ class Exposure:
         total, covered, squares, spread = sums[1:].T
         return Curves(total, covered, squares, spread, shannon)
 
-    def _ranks(self) -> Iterator[tuple[NDArray[np.int32], NDArray[np.int32]]]:
-        """Yield the items at each rank and their counts; empty counts mean once per entry."""
+    def _ranks(self) -> tuple[int, Iterator[tuple[NDArray[np.int32], NDArray[np.int32]]]]:
+        """Return a number of items, and the items (numbered up to it) and counts at each rank.
+
+        Empty counts mean once per entry.
+        """
         if isinstance(self.source, IndexedLists):
-            for items in self._items_at_ranks(self.source):
-                yield items, np.empty(0, np.int32)
-        else:
-            starts, items, counts = self.source
-            for lo, hi in pairwise(starts.tolist()):
-                yield items[lo:hi], counts[lo:hi]
+            once = np.empty(0, np.int32)
+            return self.source.n_items, ((row, once) for row in self._items_at_ranks(self.source))
+        starts, items, counts = self.source
+        n_items = self.n_items
+        if n_items > FREE + 2 * len(items):  # only those that are listed
+            listed, items = np.unique(items, return_inverse=True)
+            n_items = len(listed)
+        cuts = pairwise(starts.tolist())
+        return n_items, ((items[lo:hi], counts[lo:hi]) for lo, hi in cuts)
 
     def _items_at_ranks(self, listed: IndexedLists) -> Iterator[NDArray[np.int32]]:
         """Yield the items at each rank that a list reaches; they are overwritten later.
@@ -265,7 +274,8 @@ def exposure(
         n_threads=n_threads,
     )
     listed = indexed(read_lists(ranks, k, columns), rules)
-    return Exposure(listed.depth, len(listed), listed.n_items, ids, listed, n_threads)
+    n_items = listed.n_items if ids is None else len(ids)
+    return Exposure(listed.depth, len(listed), n_items, ids, listed, n_threads)
 
 
 def _counts(items: NDArray[Any], n_items: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
@@ -281,20 +291,28 @@ def _counts(items: NDArray[Any], n_items: int) -> tuple[NDArray[np.int32], NDArr
 
 def _merged(a: Pairs, b: Pairs, n_items: int) -> Pairs:
     """Add up the counts of each item at each rank."""
-
-    def keyed(pairs: Pairs) -> NDArray[np.int64]:
-        ranks = np.repeat(np.arange(len(pairs.starts) - 1), np.diff(pairs.starts))
-        return ranks * n_items + pairs.items
-
-    both, place = np.unique(np.concatenate([keyed(a), keyed(b)]), return_inverse=True)
+    known, items = np.unique(np.concatenate([a.items, b.items]), return_inverse=True)
+    n = max(len(known), 1)
+    ranks = np.concatenate([np.repeat(np.arange(len(p.starts) - 1), np.diff(p.starts))
+                            for p in (a, b)])  # fmt: skip
+    both, place = np.unique(ranks * n + items, return_inverse=True)
     counts = np.bincount(place, np.concatenate([a.counts, b.counts]), len(both))
-    ranks, items = np.divmod(both, n_items)
+    ranks, items = np.divmod(both, n)
     starts = np.searchsorted(ranks, np.arange(len(a.starts)))
-    return Pairs(starts.astype(np.int64), items.astype(np.int32), counts.astype(np.int32))
+    return Pairs(starts.astype(np.int64), _narrow(known[items], n_items), counts.astype(np.int32))
+
+
+def _narrow(items: NDArray[np.int64], n_items: int) -> NDArray[Any]:
+    """Return places in a catalogue as int32, where it is not larger than that."""
+    return items.astype(np.int32 if n_items <= np.iinfo(np.int32).max else np.int64)
 
 
 def _same(a: Any, b: Any) -> bool:
     """Whether two catalogues are the same ids in the same order."""
+    if isinstance(a, range) and isinstance(b, range):
+        return a == b
+    if (isinstance(a, range) or isinstance(b, range)) and len(a) == len(b):
+        a, b = np.asarray(a), np.asarray(b)
     if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
         return a.dtype.kind == b.dtype.kind and np.array_equal(a, b)
     return type(a) is type(b) and list(a) == list(b)

@@ -27,13 +27,17 @@ from toplist.matching.hits import Hits
 
 Ints = NDArray[np.int64]
 
+# Items of a catalogue that cost nothing to speak of, however few are listed: tables of 12 MB.
+FREE = 1 << 20
+
 
 @dataclass(frozen=True, eq=False)
 class IndexedLists:
     """Lists of many users as indices of `n_items` items; a code below 0 does not count.
 
     User u's are the `lengths[u]` codes from ``offsets[u]`` on, at most `depth`. `users` are the
-    keys of keyed inputs; `single` says that one user was given bare.
+    keys of keyed inputs; `single` says that one user was given bare. Of a catalogue far larger than
+    the lists only listed items are indexed; `places` are then their places in the catalogue.
     """
 
     codes: Ints
@@ -43,6 +47,7 @@ class IndexedLists:
     depth: int
     users: Sequence[Any] | None
     single: bool
+    places: Ints | None = None
 
     def __len__(self) -> int:
         """Return the number of users."""
@@ -124,10 +129,27 @@ def indexed(lists: ReadLists, rules: Indexing) -> IndexedLists:
         For an id that is not in the catalogue, an id twice in a list, misplaced padding.
     """
     choice("duplicates", rules.duplicates, DUPLICATES)
+    places = None
+    if isinstance(rules.ids, range):
+        places = _listed_places(lists.flat, rules.ids)
+        rules = replace(rules, ids=np.arange(len(rules.ids)) if places is None else places)
     codes, offsets, lengths, n_items = _indices(lists.flat, rules, lists.users)
     depth = int(lengths.max(initial=0)) if lists.k is None else lists.k
-    found = IndexedLists(codes, offsets, lengths, n_items, depth, lists.users, lists.single)
+    found = IndexedLists(codes, offsets, lengths, n_items, depth, lists.users, lists.single, places)
     return _cleaned(found, lists.flat, rules)
+
+
+def _listed_places(flat: Flat, catalogue: range) -> Ints | None:
+    """Return the ids 0..n-1 that are listed, and 0; None where all n are no more work."""
+    n = len(catalogue)
+    if n <= FREE + 2 * len(flat.ids):
+        return None
+    ids = flat.ids if flat.names is None else flat.names
+    if isinstance(ids, np.ndarray):
+        known = np.unique(ids[(ids >= 0) & (ids < n)]).astype(np.int64)
+    else:  # text, or integers beyond 64 bits
+        known = np.array([one for one in ids if isinstance(one, int) and 0 <= one < n], np.int64)
+    return np.union1d([0], known).astype(np.int64)  # at least one, to show in a message
 
 
 def _indices(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any, Unpack
 
 import numpy as np
@@ -272,7 +273,8 @@ def _tail_size(n: int, share: float | None, n_items: int | None) -> int:
     share = 0.1 if share is None else share
     if not 0 < share <= 1:
         raise ValueError(f"share must be above 0 and at most 1, not {share!r}")
-    return max(int(n * share), 1)
+    # as it is written: 0.29 of 100 is 29, in floats 28.999999999999996
+    return max(int(n * Fraction(str(share))), 1)
 
 
 def _by_count(ids: Any, counts: Floats) -> NDArray[np.int64]:

@@ -18,13 +18,13 @@ Floats = NDArray[np.float64]
 def ids_of(catalogue: Any, name: str = "catalogue") -> Any:
     """Return the ids of a catalogue, in an order that does not change between processes.
 
-    A number n means the ids 0..n-1; else an array, list, tuple, range, set, mapping (its keys),
+    A number n means the ids 0..n-1, which stay a range; else an array, list, tuple, range, set, mapping (its keys),
     or a column of a table. An id that is there twice counts once.
     """
     if isinstance(catalogue, (int, np.integer, np.bool_)):
-        return np.arange(whole(catalogue, name))
+        return range(whole(catalogue, name))
     if isinstance(catalogue, range):
-        return np.asarray(catalogue)
+        return catalogue if catalogue == range(len(catalogue)) else np.asarray(catalogue)
     if isinstance(catalogue, Mapping):
         return list(catalogue)
     if isinstance(catalogue, Set):

@@ -147,7 +147,11 @@ def ids(frame: Any, name: str, side: str, offsets: Offsets | None = None, first:
         if "unhashable" not in str(error):
             raise
         raise _no_ids(frame, name, side) from None
-    except Exception as error:  # the library's own: it cannot find the distinct values
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{side}: column {name!r} holds text that is no UTF-8: {error}") from None
+    except MemoryError:
+        raise
+    except refusals() as error:  # the library cannot find the distinct values
         raise _no_ids(frame, name, side) from error
     missing = np.flatnonzero(codes < 0)
     if len(missing):
@@ -159,6 +163,17 @@ def ids(frame: Any, name: str, side: str, offsets: Offsets | None = None, first:
     if kinds == {int} and all(-(2**63) <= number < 2**63 for number in names):
         return Column(name, np.array(names, np.int64)[codes])  # categories of integers
     return Column(name, codes, names)
+
+
+def refusals() -> tuple[type[Exception], ...]:
+    """Return what libraries raise for a column of a type that they have no distinct values of."""
+    found: list[type[Exception]] = [ValueError, NotImplementedError]
+    polars, pyarrow = sys.modules.get("polars"), sys.modules.get("pyarrow")
+    if polars is not None:
+        found.append(polars.exceptions.PolarsError)
+    if pyarrow is not None:
+        found.append(pyarrow.ArrowException)
+    return tuple(found)
 
 
 def index(frame: Any, side: str) -> Column:

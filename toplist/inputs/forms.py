@@ -33,6 +33,7 @@ from toplist.inputs.flatten import (
 from toplist.inputs.grades import STANDARD, Grading
 from toplist.inputs.ids import encode, integers_of
 from toplist.inputs.lists import Lists, offsets_of
+from toplist.inputs.matrices import refuse_matrix
 from toplist.inputs.options import Columns
 from toplist.inputs.series import beside, is_series, refuse_counted
 from toplist.inputs.sides import Sides
@@ -87,6 +88,8 @@ def read_sides(
     if users is not None:
         keys = keys_of(users, len(truth.lengths))
     encoded = encode(ranked, truth, padding, keys, hashing)
+    if not encoded.hashed and encoded.names is None:
+        refuse_matrix(encoded.truth, keys)
     relevant = grades.apply(encoded.truth, truth, grading, keys)
     depth = int(encoded.lengths.max(initial=0)) if k is None else k
     return Sides(

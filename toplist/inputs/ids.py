@@ -188,7 +188,8 @@ class _Numbers:
 
     def find(self, value: Any) -> int | None:
         """Return the number of an id; None if it has none."""
-        return self._codes.get(*self._keys([value]))
+        (key,) = self._keys([value])
+        return self._codes.get(key)
 
     def encode(self, flat: Flat) -> Flat:
         """Return a side with the number of each id."""

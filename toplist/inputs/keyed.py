@@ -141,9 +141,9 @@ def alike(a: Column, b: Column) -> tuple[Column, Column]:
         )
     if a.names is None or b.names is None:
         return _same_width(a, b)
-    keys = [seeded(c.names) if _wide(c) else c.names for c in (a, b)]
-    place = {key: code for code, key in enumerate(keys[1])}
-    codes = np.array([place.setdefault(key, len(place)) for key in keys[0]], np.int64)
+    ranked, truth = (seeded(names) if _wide(a) else names for names in (a.names, b.names))
+    place = {key: code for code, key in enumerate(truth)}
+    codes = np.array([place.setdefault(key, len(place)) for key in ranked], np.int64)
     new = [name for name, code in zip(a.names, codes.tolist(), strict=True) if code >= len(b.names)]
     names = [*b.names, *new]
     return Column(a.name, codes[a.codes], names), Column(b.name, b.codes, names)

@@ -69,7 +69,8 @@ def as_integers(scores: NDArray[Any]) -> NDArray[np.int64]:
     if scores.dtype.kind == "i":
         return scores
     bits = (scores + 0.0).view(np.int64)  # -0.0 becomes 0.0
-    return np.where(bits < 0, bits ^ _BELOW, bits)
+    found: NDArray[np.int64] = np.where(bits < 0, bits ^ _BELOW, bits)
+    return found
 
 
 def order_of_ids(items: Column, side: str) -> NDArray[np.int64]:
@@ -91,4 +92,5 @@ def order_of_ids(items: Column, side: str) -> NDArray[np.int64]:
         ) from None
     places = np.empty(len(order), np.int64)
     places[order] = np.arange(len(order))
-    return places[items.codes]
+    found: NDArray[np.int64] = places[items.codes]
+    return found

@@ -12,6 +12,7 @@ from toplist.inputs.flatten import Flat, compact, trim
 from toplist.inputs.grades import Grading
 from toplist.inputs.ids import padding_code
 from toplist.inputs.lists import Lists
+from toplist.inputs.matrices import refuse_matrix
 from toplist.inputs.words import Words, words_of_codes
 
 
@@ -57,6 +58,8 @@ def sides_of(
         listed, relevant = (trim(f, padding_code(padding, f), users) for f in (listed, relevant))
     lengths, truth = listed.lengths, compact(relevant)
     names = relevant.names
+    if names is None:
+        refuse_matrix(truth, users)
     return Sides(
         ranked=Lists(listed.offsets, listed.ids),
         lengths=lengths,

@@ -13,7 +13,8 @@ from toplist.inputs.flatten import name_user
 from toplist.inputs.grades import LARGEST, STANDARD, Grading
 from toplist.inputs.lists import offsets_of
 from toplist.inputs.user_values import keys_of
-from toplist.matching.fingerprints import Fingerprint, merged
+from toplist.matching import fingerprints as fingerprints_
+from toplist.matching.fingerprints import Fingerprint
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,8 +129,10 @@ class Hits:
         ValueError
             If the depths differ, only one has users' keys, or a user is in both.
         """
-        if not isinstance(other, Hits):
-            return NotImplemented
+        return self.merged(other) if isinstance(other, Hits) else NotImplemented
+
+    def merged(self, other: Hits, disjoint: bool = False) -> Hits:
+        """Return ``self + other``; if `disjoint`, equal ground truths are of different users."""
         for name in ("k", "grading"):
             mine, theirs = getattr(self, name), getattr(other, name)
             if mine != theirs:
@@ -149,8 +152,8 @@ class Hits:
             grading=self.grading,
             users=_joined_users(self.users, other.users),
             n_extra=self.n_extra + other.n_extra,
-            fingerprints=merged(self.fingerprints, other.fingerprints),
-            judged=_merged_judged(self, other),
+            fingerprints=fingerprints_.merged(self.fingerprints, other.fingerprints, disjoint),
+            judged=_merged_judged(self, other, disjoint),
             **_merged_examples(self, other),
         )
 
@@ -195,9 +198,7 @@ class Hits:
         return self.gains, self.ideal_gains
 
     @classmethod
-    def from_matrix(
-        cls, hit_matrix: ArrayLike, n_relevant: ArrayLike, users: Any = None
-    ) -> Hits:
+    def from_matrix(cls, hit_matrix: ArrayLike, n_relevant: ArrayLike, users: Any = None) -> Hits:
         """Return the hits of a matrix of 0/1 that says which ranks hold a relevant item.
 
         Parameters
@@ -298,12 +299,12 @@ def _joined_users(a: Sequence[Any] | None, b: Sequence[Any] | None) -> list[Any]
     return [*a, *b]
 
 
-def _merged_judged(a: Hits, b: Hits) -> Hits | None:
+def _merged_judged(a: Hits, b: Hits, disjoint: bool) -> Hits | None:
     """Return the hits of all graded items of two parts; relevant ones are all where none is."""
     if a.judged is None and b.judged is None:
         return None
     parts = [hits if hits.judged is None else hits.judged for hits in (a, b)]
-    return parts[0] + parts[1]
+    return parts[0].merged(parts[1], disjoint)
 
 
 def _merged_examples(a: Hits, b: Hits) -> dict[str, Any]:

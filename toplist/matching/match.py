@@ -96,9 +96,7 @@ def match(
     >>> match({"ann": ["a", "b"], "bob": ["b", "c"]}, {"bob": {"c"}, "eve": {"a"}})
     Hits(2 users, 1 hits, lists read to k=2)
     """
-    joining = Joining(
-        duplicates, padding, relevant_from, gains, columns, n_threads, ties, users
-    )
+    joining = Joining(duplicates, padding, relevant_from, gains, columns, n_threads, ties, users)
     return joined(ranks, ground_truths, k, joining)[0]
 
 
