@@ -77,8 +77,8 @@ def test_a2_users_beside_keys():
     table = library("pandas").DataFrame({"user_id": ["ann"], "item_id": [1], "rank": [1]})
     with pytest.raises(TypeError, match=r"users= names the rows of lists by position.*tables"):
         tl.match(table, {"ann": {1}}, users=["ann"])
+    series = library("pandas").Series
     with pytest.raises(TypeError, match=r"users= names the rows"):
-        series = library("pandas").Series
         tl.match(series([[1]], ["ann"]), series([1], ["ann"]), users=["ann"])
 
 

@@ -150,7 +150,7 @@ class Exposure:
 
     @cached
     def pairs(self) -> Pairs:
-        """The items at each rank with their counts."""
+        """Return the items at each rank with their counts."""
         if isinstance(self.source, Pairs):
             return self.source
         listed = self.source
@@ -165,7 +165,7 @@ class Exposure:
 
     @cached
     def curves(self) -> Curves:
-        """The sums from which the metrics are computed, at every k."""
+        """Return the sums from which the metrics are computed, at every k."""
         from toplist.kernels import exposure as kernels
 
         n_items, ranks = self._ranks()

@@ -113,7 +113,8 @@ class ListResult:
     """Metrics of the lists at every k; two parts over different users can be added.
 
     `exposure` gives those of the whole population, `spreads` the means over users. `values`
-    returns the curves of each user, and in which order the users are (None: by position); a merged result has none.
+    returns the curves of each user, and in which order the users are (None: by position); a merged
+    result has none.
     """
 
     names: tuple[str, ...]

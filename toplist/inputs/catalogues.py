@@ -18,8 +18,8 @@ Floats = NDArray[np.float64]
 def ids_of(catalogue: Any, name: str = "catalogue") -> Any:
     """Return the ids of a catalogue, in an order that does not change between processes.
 
-    A number n means the ids 0..n-1, which stay a range; else an array, list, tuple, range, set, mapping (its keys),
-    or a column of a table. An id that is there twice counts once.
+    A number n means the ids 0..n-1, which stay a range; else an array, list, tuple, range, set,
+    mapping (its keys), or a column of a table. An id that is there twice counts once.
     """
     if isinstance(catalogue, (int, np.integer, np.bool_)):
         return range(whole(catalogue, name))

@@ -37,8 +37,8 @@ from toplist.inputs.matrices import refuse_matrix
 from toplist.inputs.options import Columns
 from toplist.inputs.series import beside, is_series, refuse_counted
 from toplist.inputs.sides import Sides
-from toplist.inputs.words import words_of_codes
 from toplist.inputs.user_values import keys_of, refuse_keys
+from toplist.inputs.words import words_of_codes
 
 
 def read_sides(
@@ -87,6 +87,20 @@ def read_sides(
         )
     if users is not None:
         keys = keys_of(users, len(truth.lengths))
+    return _encoded(ranked, truth, k, padding, grading, hashing, (keys, single, n_extra))
+
+
+def _encoded(
+    ranked: Flat,
+    truth: Flat,
+    k: int | None,
+    padding: Any,
+    grading: Grading,
+    hashing: bool,
+    whose: tuple[list[Any] | None, bool, int],
+) -> Sides:
+    """Encode aligned sides; `whose` are the users' keys, one bare user?, users of ranks only."""
+    keys, single, n_extra = whose
     encoded = encode(ranked, truth, padding, keys, hashing)
     if not encoded.hashed and encoded.names is None:
         refuse_matrix(encoded.truth, keys)

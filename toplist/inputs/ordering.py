@@ -53,7 +53,7 @@ def exact(values: Sequence[Any]) -> NDArray[np.int64] | None:
 
 
 def of_python(values: Sequence[Any]) -> NDArray[Any]:
-    """Return numbers of Python as an array that keeps their order; numpy makes 2^63 and -1 floats."""
+    """Return numbers of Python as an array in the same order; numpy makes 2^63 and -1 floats."""
     array = np.array(values)
     if array.dtype.kind == "f" and not all(isinstance(value, float) for value in values):
         places = exact(values)

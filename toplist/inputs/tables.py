@@ -85,19 +85,19 @@ class Table:
 
     @cached
     def columns(self) -> list[Any]:
-        """The names of the columns."""
+        """Return the names of the columns."""
         return cols.names_of(self.frame)
 
     @cached
     def value(self) -> str | None:
-        """The column of values of the items: a rank or score; of a truth, the relevance."""
+        """Return the column of values of the items: a rank or score; of a truth, the relevance."""
         wanted = ("rank", "score") if self.side == "ranks" else ("relevance",)
         found = [name for name in wanted if self.names[name] in self.columns]
         return found[0] if found and self.order is None else None
 
     @cached
     def wide(self) -> list[Any]:
-        """The columns 1 to K in order, if the others (except user_id) are these."""
+        """Return the columns 1 to K in order, if the others (except user_id) are these."""
         rest = [name for name in self.columns if name != self.names["user_id"]]
         if not rest or not all(str(name).isdecimal() for name in rest):
             return []
