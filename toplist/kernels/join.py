@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from toplist.kernels import kernel, steps
 from toplist.kernels.hashing import GOLDEN, mix, most_probes
+from toplist.kernels.sorting import sort_words
 
 # 4,096 slots of two bytes fit in the first-level cache together with the ids that are read.
 SLOT_BITS = 12
@@ -219,16 +220,22 @@ def _join_sorted(listed, truth, finder, u, found, ranks):
         Number of hits, whose `ranks` are written, and the positions of their relevant ids in
         `truth` to `found`; number of distinct relevant ids.
     """
-    order = np.argsort(truth, kind="mergesort")  # of equal ids the first comes first
-    ids, n_distinct, n = truth[order], 0, 0
+    ids, order = sort_words(truth)
+    n_distinct, n = 0, 0
     for s in range(len(ids)):
         finder[order[s]] = -1
         n_distinct += s == 0 or ids[s] != ids[s - 1]
+    words, places = sort_words(listed)
+    at, s = np.empty(len(listed), np.int64), 0  # of each listed id, its first copy in the truth
+    for i in range(len(words)):
+        while s < len(ids) and ids[s] < words[i]:
+            s += 1
+        at[places[i]] = order[s] if s < len(ids) and ids[s] == words[i] else -1
     for i in range(len(listed)):
-        s = np.searchsorted(ids, listed[i])
-        if s < len(ids) and ids[s] == listed[i] and finder[order[s]] != u:
-            finder[order[s]] = u
-            found[n], ranks[n] = order[s], i + 1
+        t = at[i]
+        if t >= 0 and finder[t] != u:
+            finder[t] = u
+            found[n], ranks[n] = t, i + 1
             n += 1
     return n, n_distinct
 
@@ -313,7 +320,7 @@ def _repeats_hashed(listed, table):
 @kernel
 def _repeats_sorted(listed):
     """Return whether an id is in the list twice, by sorting."""
-    ids, same = np.sort(listed), False
+    ids, same = sort_words(listed)[0], False
     for i in range(1, len(ids)):
         same |= ids[i] == ids[i - 1]
     return same
