@@ -81,8 +81,9 @@ def gains_of(hits: Hits, metric: Metric, threshold_in_gains: bool) -> Hits:
 
     In trec_eval `relevant_from` decides what is relevant, and nDCG does not read it.
     """
-    judged: Hits | None = getattr(hits, "judged", None)
-    return hits if judged is None or threshold_in_gains or not metric.graded else judged
+    if hits.judged is None or threshold_in_gains or not metric.graded:
+        return hits
+    return hits.judged
 
 
 def reach(hits: Hits, k: int) -> int:
