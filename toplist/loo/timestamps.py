@@ -1,9 +1,9 @@
 """Timestamps of any kind as integers or floats that compare as the times do, exactly.
 
 Numbers are kept. Dates and times stay integers in the unit they came in, whatever it is; text, and
-objects such as datetimes, become integers in the unit of their last decimal. So no two times are
-rounded to one, and the order of a log is the same whether its times come from a table, an array or
-a text file.
+objects such as datetimes, become integers in a unit that holds the last decimal of all of them. So
+no two times are rounded to one, and the order of a log is the same whether its times come from a
+table, an array or a text file.
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ def times_of(values: Any) -> Times:
     Examples
     --------
     >>> times_of(["1970-01-01 00:00:01", "1970-01-01T01:00:00.5"]).values.tolist()
-    [10, 36005]
+    [1000000, 3600500000]
     >>> times_of([3, None, 1]).missing.tolist()
     [False, True, False]
     """
