@@ -453,7 +453,7 @@ def test_ranks_that_are_not_1_to_n(bad, ranks):
     rows = "".join(f"u1,{item},{rank}\n" for item, rank in zip("abc", ranks, strict=False))
     put("recs.csv", f"user_id,item_id,rank\n{rows}")
     line = bad("eval", "recs.csv", "truth.csv")
-    assert line.startswith("recs.csv: ranks: user 'u1' has rank")
+    assert line.startswith("recs.csv:2: ranks: user 'u1' has rank")
     assert ("ranks start at 1" in line) == ("0" in ranks)
 
 

@@ -241,7 +241,7 @@ def test_values(tmp_path, capsys):
         ),
         ("user_id,label,label,prediction\n", "two columns 'label'"),
         ("user_id,label,prediction\na,1\n", "values.csv:2: 2 columns instead of 3"),
-        ("user_id,label,prediction\na,1,x\n", "row 1: prediction 'x' is not a number"),
+        ("user_id,label,prediction\na,1,x\n", "values.csv:2: prediction 'x' is not a number"),
         ("user_id,label,prediction\na,3,0.5\n", "label 3 in row 0: labels are 0 or 1"),
         ('user_id,label,prediction\n"a,1,0\n', "not readable"),
     ],
