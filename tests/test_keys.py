@@ -50,6 +50,8 @@ def test_a2_users_of_one_bare_user_and_as_numbers():
 def test_a2_users_of_hits_made_by_hand():
     assert tl.Hits.from_matrix([[0, 1], [1, 0]], [1, 1], users=["a", "b"]).users == ["a", "b"]
     assert tl.Hits.from_ranks([1, 0], 2, users=np.array([7, 8])).users == [7, 8]
+    by_hand = tl.Hits([0, 1, 1], [1], [1, 1], [2, 2], users=np.array(["a", "b"]))
+    assert by_hand.users == ["a", "b"]
     with pytest.raises(ValueError, match="users: 3 keys for 2 rows"):
         tl.Hits.from_ranks([1, 0], 2, users=KEYS)
     with pytest.raises(ValueError, match="users: 1 is the key of rows 0 and 1"):
@@ -305,3 +307,12 @@ def test_b1_integers_beyond_64_bits_are_ids_as_before():
         {"user_id": [1, 1], "item_id": library("pandas").Series([2**70, 5], dtype=object)}
     )
     assert tl.match({1: [5, 2**70, 2**71]}, table).ranks.tolist() == [1, 2]
+
+
+def test_words_of_text_with_a_nul_are_those_of_its_bytes():
+    from toplist.inputs.words import words_of
+
+    words = words_of(["a", "b\0c", "", "\ud800"])
+    for at, text in enumerate(["a", "b\0c", "", "\ud800"]):
+        assert words_of([text]) == words[at : at + 1]
+    assert len(set(words.tolist())) == 4

@@ -4,7 +4,7 @@ Integers are their own word (modulo 2^64), text is hashed by its bytes in UTF-8,
 came in, and everything else by its repr. Codes never enter.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -49,11 +49,17 @@ def _word_of_integer(number: int) -> int:
     return int(_hashes([f"{number:x}"])[0])
 
 
-def _hashes(texts: Iterable[str]) -> Words:
+def _hashes(texts: Sequence[str]) -> Words:
     from toplist.kernels import strings
 
+    text = np.frombuffer("\0".join([*texts, ""]).encode("utf-8", "surrogatepass"), np.uint8)
+    ends = np.flatnonzero(text == 0)
+    hashes = np.empty(len(texts), np.int64)
+    if len(ends) == len(texts):
+        strings.hash_strings(text, ends, hashes)
+        return hashes.view(np.uint64)
+    # a text with a NUL of its own
     encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
     ends = np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)) + 1) - 1
-    hashes = np.empty(len(encoded), np.int64)
     strings.hash_strings(np.frombuffer(b"\0".join([*encoded, b""]), np.uint8), ends, hashes)
     return hashes.view(np.uint64)

@@ -95,6 +95,8 @@ class Hits:
         for name in ("gains", "ideal_gains"):
             if getattr(self, name) is not None:
                 set_(self, name, np.ascontiguousarray(getattr(self, name), np.float64))
+        if self.users is not None and not isinstance(self.users, (list, tuple, range)):
+            set_(self, "users", keys_of(self.users, len(self.n_relevant)))
         _check(self)
         # no k reaches below 2^31 - 1, so neither need ranks
         set_(self, "ranks", np.minimum(self.ranks, np.iinfo(np.int32).max).astype(np.int32))

@@ -52,7 +52,8 @@ def match(
         memory are not copied; one on a device is copied by its own ``cpu()`` or ``get()``.
     ground_truths : relevant ids of the same users
         In the same form, though keyed forms mix; a user's may be a set, a dict item -> grade, or
-        one bare id. A table has user_id, item_id and, with grades, relevance. Or a scipy sparse
+        one bare id. A pandas Series is keyed by its index, unless that only counts its rows and
+        `ranks` is by position. A table has user_id, item_id and, with grades, relevance. Or a scipy sparse
         matrix, users x items, of 1s or grades.
     k : int, optional
         Read the first k ids of each list only; default all.
