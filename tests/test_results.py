@@ -328,7 +328,9 @@ def test_own_latex_is_printed_as_it_is():
 
 
 def test_merged_is_as_if_evaluated_at_once():
-    ranks, truths = RANKS * 2 + [[1], []], TRUTHS * 2 + [set(), {1}]
+    # the same truths in two parts would be the same users
+    more = [[[item + 100 for item in row] for row in rows] for rows in (RANKS, TRUTHS)]
+    ranks, truths = [*RANKS, *more[0], [1], []], [*TRUTHS, *map(set, more[1]), set(), {1}]
     whole = top_k_eval(ranks, truths, k=[1, 4])
     parts = [top_k_eval(ranks[i : i + 2], truths[i : i + 2], k=[1, 4]) for i in (0, 2, 4)]
     merged = parts[0] + parts[1] + parts[2]

@@ -33,12 +33,8 @@ from toplist.inputs.flatten import (
 from toplist.inputs.grades import STANDARD, Grading
 from toplist.inputs.ids import encode, integers_of
 from toplist.inputs.lists import Lists, offsets_of
-from toplist.inputs.matrices import refuse_matrix
 from toplist.inputs.options import Columns
-from toplist.inputs.series import beside, is_series, refuse_counted
-from toplist.inputs.sides import Sides
-from toplist.inputs.user_values import keys_of, refuse_keys
-from toplist.inputs.words import words_of_codes
+from toplist.inputs.sides import Sides, refuse_matrix, words_behind
 
 
 def read_sides(
@@ -63,16 +59,19 @@ def read_sides(
     """
     if k is not None:
         k = whole(k, "k")
-    ranks, ground_truths = beside(ranks, ground_truths)
+    if hasattr(ranks, "to_dict") or hasattr(ground_truths, "to_dict"):
+        from toplist.inputs.series import beside
+
+        ranks, ground_truths = beside(ranks, ground_truths)
     ranks, ground_truths = native(ranks, "ranks"), native(ground_truths, "ground_truths")
     if _by_user(ranks) or _by_user(ground_truths):
-        refuse_keys(users, "tables")
+        _refuse_keys(users, "tables")
         from toplist.inputs.tables import read_tables  # a quarter of the import of toplist
 
         return read_tables(ranks, ground_truths, k, padding, grading, columns, ties)
     keys, rank_rows, truth_rows, single, n_extra = _arrange(ranks, ground_truths)
     if keys is not None:
-        refuse_keys(users, "dicts")
+        _refuse_keys(users, "dicts")
     if padding is not None and isinstance(truth_rows, list):
         # a set has no end to drop padding from
         truth_rows = [
@@ -86,8 +85,17 @@ def read_sides(
             "lists by position need one ground truth each"
         )
     if users is not None:
+        from toplist.inputs.user_values import keys_of
+
         keys = keys_of(users, len(truth.lengths))
     return _encoded(ranked, truth, k, padding, grading, hashing, (keys, single, n_extra))
+
+
+def _refuse_keys(users: Any, form: str) -> None:
+    if users is not None:
+        from toplist.inputs.user_values import refuse_keys
+
+        refuse_keys(users, form)
 
 
 def _encoded(
@@ -117,7 +125,7 @@ def _encoded(
         n_extra,
         (ranked, truth),
         encoded.hashed,
-        None if encoded.names is None else words_of_codes(encoded.names, encoded.truth.items),
+        words_behind(encoded.names, encoded.truth),
         grades.judged(encoded.truth, grading),
     )
 
@@ -163,8 +171,8 @@ def read_once(ranks: Any, k: int | None, columns: Columns = None, ties: str = "o
     A table becomes `Keyed`, Python lists of integers `Lists`, cut at `k`. Everything else is
     returned unchanged: arrays are read as they are, dicts and text are read by each reader.
     """
-    if is_series(ranks):  # by position or by key: the truth decides
-        return ranks
+    if hasattr(ranks, "to_dict") and hasattr(ranks, "index"):
+        return ranks  # a pandas Series, by position or by key: the truth decides
     ranks = native(ranks, "ranks")
     if _by_user(ranks):
         from toplist.inputs.tables import lists_of
@@ -226,8 +234,11 @@ def _refuse(ranks: Any, truths: Any) -> None:
 def _by_key(
     ranks: Mapping[Any, Any], truths: Mapping[Any, Any]
 ) -> tuple[list[Any], list[Any], list[Any], bool, int]:
-    refuse_counted("ranks", ranks, "ground_truths", truths)
-    refuse_counted("ground_truths", truths, "ranks", ranks)
+    if not type(ranks) is type(truths) is dict:
+        from toplist.inputs.series import refuse_counted
+
+        refuse_counted("ranks", ranks, "ground_truths", truths)
+        refuse_counted("ground_truths", truths, "ranks", ranks)
     users = list(truths)
     n_common = sum(user in ranks for user in users)
     if ranks and truths and not n_common:

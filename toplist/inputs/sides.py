@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist.inputs import grades
-from toplist.inputs.flatten import Flat, compact, trim
+from toplist.inputs.flatten import Flat, compact, name_user, trim
 from toplist.inputs.grades import Grading
 from toplist.inputs.ids import padding_code
 from toplist.inputs.lists import Lists
-from toplist.inputs.matrices import refuse_matrix
-from toplist.inputs.words import Words, words_of_codes
+
+# Ids that are looked at before all are.
+FIRST = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +39,7 @@ class Sides:
     n_extra: int
     sources: tuple[Flat, Flat]
     hashed: bool
-    words: Words | None = None
+    words: NDArray[np.uint64] | None = None
     judged: Lists | None = None
 
 
@@ -71,6 +72,43 @@ def sides_of(
         n_extra=n_extra,
         sources=(listed, relevant),
         hashed=False,
-        words=None if names is None else words_of_codes(names, truth.items),
+        words=words_behind(names, truth),
         judged=grades.judged(truth, grading),
     )
+
+
+def words_behind(names: list[Any] | None, truth: Lists) -> NDArray[np.uint64] | None:
+    """Return the words of the ids that the codes of a truth stand for; None if they are ids."""
+    if names is None:
+        return None
+    from toplist.inputs.words import words_of_codes
+
+    return words_of_codes(names, truth.items)
+
+
+def refuse_matrix(truth: Lists, users: Sequence[Any] | None) -> None:
+    """Raise ValueError for integer ids that are all 0 or 1, where a row holds one of them twice.
+
+    A set of ids holds each once, so this is a row of a matrix, or nothing that can be told from it.
+
+    Examples
+    --------
+    >>> refuse_matrix(Lists([0, 3], [0, 1, 1]), None)
+    Traceback (most recent call last):
+        ...
+    ValueError: ground_truths: user 0 has 1 twice, and all ids are 0 or 1: if this is a matrix of \
+users x items, give Lists.from_matrix(matrix); if 0 and 1 are ids, give each once, as sets
+    """
+    items = truth.items
+    if np.any(items[:FIRST] >> 1) or np.any(items >> 1):
+        return
+    ones = np.diff(np.concatenate([[0], np.cumsum(items)])[truth.offsets])
+    zeros = np.diff(truth.offsets) - ones
+    rows = np.flatnonzero((ones > 1) | (zeros > 1))
+    if len(rows):
+        user = int(rows[0])
+        raise ValueError(
+            f"ground_truths: {name_user(users, user)} has {int(ones[user] > 1)} twice, and all ids "
+            "are 0 or 1: if this is a matrix of users x items, give Lists.from_matrix(matrix); if "
+            "0 and 1 are ids, give each once, as sets"
+        )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from toplist.inputs.flatten import name_user
 from toplist.inputs.grades import LARGEST, STANDARD, Grading
 from toplist.inputs.lists import offsets_of
-from toplist.inputs.user_values import keys_of
-from toplist.matching import fingerprints as fingerprints_
-from toplist.matching.fingerprints import Fingerprint
+
+if TYPE_CHECKING:
+    from toplist.matching.fingerprints import Fingerprint
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +96,7 @@ class Hits:
             if getattr(self, name) is not None:
                 set_(self, name, np.ascontiguousarray(getattr(self, name), np.float64))
         if self.users is not None and not isinstance(self.users, (list, tuple, range)):
-            set_(self, "users", keys_of(self.users, len(self.n_relevant)))
+            set_(self, "users", _keys_of(self.users, len(self.n_relevant)))
         _check(self)
         # no k reaches below 2^31 - 1, so neither need ranks
         set_(self, "ranks", np.minimum(self.ranks, np.iinfo(np.int32).max).astype(np.int32))
@@ -135,6 +135,8 @@ class Hits:
 
     def merged(self, other: Hits, disjoint: bool = False) -> Hits:
         """Return ``self + other``; if `disjoint`, equal ground truths are of different users."""
+        from toplist.matching import fingerprints
+
         for name in ("k", "grading"):
             mine, theirs = getattr(self, name), getattr(other, name)
             if mine != theirs:
@@ -154,7 +156,7 @@ class Hits:
             grading=self.grading,
             users=_joined_users(self.users, other.users),
             n_extra=self.n_extra + other.n_extra,
-            fingerprints=fingerprints_.merged(self.fingerprints, other.fingerprints, disjoint),
+            fingerprints=fingerprints.merged(self.fingerprints, other.fingerprints, disjoint),
             judged=_merged_judged(self, other, disjoint),
             **_merged_examples(self, other),
         )
@@ -229,7 +231,7 @@ class Hits:
             n_relevant,  # type: ignore[arg-type]
             listed,
             k=matrix.shape[1],
-            users=None if users is None else keys_of(users, len(matrix)),
+            users=_keys_of(users, len(matrix)),
         )
 
     @classmethod
@@ -264,8 +266,16 @@ class Hits:
                 "ranks run from 1 to the length of the list, 0 means not listed"
             )
         found = ranks > 0
-        keys = None if users is None else keys_of(users, len(ranks))
+        keys = _keys_of(users, len(ranks))
         return cls(offsets_of(found), ranks[found], np.ones(len(ranks)), listed, users=keys)  # type: ignore[arg-type]
+
+
+def _keys_of(users: Any, n_rows: int) -> list[Any] | None:
+    if users is None:
+        return None
+    from toplist.inputs.user_values import keys_of
+
+    return keys_of(users, n_rows)
 
 
 def _whole_ranks(ranks: ArrayLike) -> NDArray[np.int64]:

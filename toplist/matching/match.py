@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +19,10 @@ from toplist.inputs.forms import read_sides
 from toplist.inputs.lists import offsets_of
 from toplist.inputs.options import DUPLICATES, TIES, Columns, Joining
 from toplist.inputs.sides import Sides
-from toplist.inputs.words import words_of
-from toplist.matching.fingerprints import Fingerprint
 from toplist.matching.hits import Hits, trusted
-from toplist.matching.unmatched import unmatched
+
+if TYPE_CHECKING:
+    from toplist.matching.fingerprints import Fingerprint
 
 
 def match(
@@ -53,8 +53,8 @@ def match(
     ground_truths : relevant ids of the same users
         In the same form, though keyed forms mix; a user's may be a set, a dict item -> grade, or
         one bare id. A pandas Series is keyed by its index, unless that only counts its rows and
-        `ranks` is by position. A table has user_id, item_id and, with grades, relevance. Or a scipy sparse
-        matrix, users x items, of 1s or grades.
+        `ranks` is by position. A table has user_id, item_id and, with grades, relevance. Or a scipy
+        sparse matrix, users x items, of 1s or grades.
     k : int, optional
         Read the first k ids of each list only; default all.
     duplicates : {"raise", "first"}
@@ -143,8 +143,14 @@ def join(sides: Sides, duplicates: str, n_threads: int | None) -> Hits:
         n_extra=sides.n_extra,
         fingerprints=(_fingerprint(hashes, sides.users),),
         judged=_judged(sides, n_threads),
-        **({} if len(ranks) else unmatched(sides)),
+        **({} if len(ranks) else _examples(sides)),
     )
+
+
+def _examples(sides: Sides) -> dict[str, Any]:
+    from toplist.matching.unmatched import unmatched  # rarely needed
+
+    return unmatched(sides)
 
 
 def _judged(sides: Sides, n_threads: int | None) -> Hits | None:
@@ -160,8 +166,11 @@ def _fingerprint(hashes: NDArray[np.uint64], users: Sequence[Any] | None) -> Fin
 
     Rows with keys are never taken for those of other users, so that they vary from one row on.
     """
+    from toplist.matching.fingerprints import Fingerprint
+
     varied = bool(np.any(hashes[1:] != hashes[:1]))
     if users is not None:
+        from toplist.inputs.words import words_of
         from toplist.kernels.hashing import mix_in
 
         mix_in(words_of(users), hashes)
