@@ -120,7 +120,7 @@ def test_k_and_metrics_by_default(good):
     header, *rows, _, _, account = good("eval", "recs.csv", "truth.csv").splitlines()
     assert header.split() == ["@1", "@5", "@10", "@20"]
     labels = [row.split("  ")[0] for row in rows]
-    assert labels == ["hit = recall", "precision", "map = mrr", "ndcg"]
+    assert labels == ["hit", "precision", "recall", "map", "ndcg", "mrr"]
     assert account == (
         "3 of 3 users evaluated, 1 without a list (counted as 0), "
         "1 with a list but no ground truth (ignored)"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -289,6 +289,8 @@ def merged(parts: Sequence[M], disjoint: bool = False) -> M:
     if not disjoint and not all(map(has_keys, parts)):
         in_pairs([part.fingerprints for part in parts], fingerprints.merged)
     hits = all_of([part.hits for part in parts])
+    if hits and disjoint:
+        hits = [_without_fingerprints(one) for one in hits]
     weights = all_of([part.weights for part in parts]) if hits else None
     lists = all_of([part.lists for part in parts])
     return type(first)(
@@ -323,6 +325,16 @@ def in_pairs(parts: Sequence[T], join: Callable[[T, T], T]) -> T:
         pairs = (parts[i : i + 2] for i in range(0, len(parts), 2))
         parts = [join(*pair) if len(pair) == 2 else pair[0] for pair in pairs]
     return parts[0]
+
+
+def _without_fingerprints(hits: Hits) -> Hits:
+    """Return hits that merge without a look at their ground truths."""
+    if not getattr(hits, "fingerprints", ()):
+        return hits
+    judged = getattr(hits, "judged", None)
+    fields: dict[str, Any] = {"fingerprints": ()}
+    fields["judged"] = None if judged is None else _without_fingerprints(judged)
+    return replace(hits, **fields)
 
 
 def has_keys(result: Means) -> bool:

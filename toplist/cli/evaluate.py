@@ -2,7 +2,6 @@
 
 import argparse
 import os
-from collections.abc import Callable
 from typing import Any
 
 from toplist import files
@@ -12,7 +11,9 @@ from toplist.cli.items import add_items, known_items, padding_of
 from toplist.cli.options import add_columns, columns_of, command, names_of_columns
 from toplist.evaluation.evaluate import DEFAULT
 from toplist.evaluation.plan import entries_of
+from toplist.files.formats import PathLike
 from toplist.files.streaming import top_k_eval_files
+from toplist.files.writing import Content, write_all
 from toplist.inputs.grades import GAINS, Grading
 from toplist.inputs.options import DUPLICATES, TIES
 from toplist.metrics.conventions import CONVENTIONS, EMPTY, MISSING
@@ -128,13 +129,12 @@ def _eval(options: argparse.Namespace) -> str:
 
 def _write(options: argparse.Namespace, results: dict[str, TopKResult]) -> None:
     """Write the files that were asked for, all or none."""
-    contents: dict[str, Callable[[str], object]] = {}
+    contents: dict[PathLike, Content] = {}
     if options.per_user:
-        text = output.per_user_csv(results)
-        contents[options.per_user] = lambda path: files.write_text(path, text)
+        contents[options.per_user] = output.per_user_csv(results)
     if options.plot:
         contents[options.plot] = lambda path: output.draw(results, path)
-    output.write_all(contents)
+    write_all(contents)
 
 
 def _evaluate(options: argparse.Namespace, recs: str) -> TopKResult:

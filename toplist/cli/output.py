@@ -3,7 +3,6 @@
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from typing import Any
 
 from toplist import plots
@@ -106,34 +105,3 @@ def draw(results: Results, path: str) -> None:
     alone = len(results) == 1
     figure: Any = plots.curves(next(iter(results.values()))).figure if alone else panels(results)
     figure.savefig(path, dpi=150)
-
-
-def write_all(contents: Mapping[str, Callable[[str], object]]) -> None:
-    """Write several files, all or none: each beside its place, and renamed when all are complete.
-
-    `contents` has, for the path of each file, a function that writes the file whose path it is
-    given. Pipes and devices, which cannot be replaced, are written last.
-    """
-    written: dict[str, str] = {}
-    devices = [path for path in contents if os.path.exists(path) and not os.path.isfile(path)]
-    try:
-        for path, write in contents.items():
-            if path in devices:
-                continue
-            folder, name = os.path.split(os.path.realpath(path))
-            written[path] = os.path.join(folder, f".{os.urandom(8).hex()}-{name}")
-            try:
-                write(written[path])
-            except OSError as error:
-                if not error.errno:
-                    raise
-                # it names the file that was asked for, not the temporary one
-                raise OSError(error.errno, error.strerror, path) from None
-        for path, temporary in written.items():
-            os.replace(temporary, os.path.realpath(path))
-        for path in devices:
-            contents[path](path)
-    finally:
-        for temporary in written.values():
-            with suppress(FileNotFoundError):
-                os.unlink(temporary)

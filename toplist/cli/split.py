@@ -2,14 +2,12 @@
 
 import argparse
 import os
-from functools import partial
 from typing import Any
 
 from toplist.checks import prefixed, printable
 from toplist.cli.options import add_columns, command, names_of_columns
-from toplist.cli.output import write_all
 from toplist.files.formats import table_format
-from toplist.files.tables import read_table, write_table
+from toplist.files.tables import read_table, write_tables
 from toplist.loo import split
 from toplist.loo.histories import REPEATS
 from toplist.loo.logs import COLUMNS
@@ -121,6 +119,4 @@ def _made(options: argparse.Namespace, table: Any, rules: dict[str, Any]) -> Spl
 def _write(options: argparse.Namespace, parts: dict[str, Any]) -> None:
     """Write all parts, or none."""
     os.makedirs(options.out, exist_ok=True)
-    write_all(
-        {_path(options, part): partial(write_table, table=rows) for part, rows in parts.items()}
-    )
+    write_tables({_path(options, part): rows for part, rows in parts.items()})
