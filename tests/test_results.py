@@ -252,8 +252,8 @@ def test_repr_says_who_was_counted():
     assert skipping[-3].startswith("convention neurec: mean over users")
     assert skipping[-1] == (
         "2 of 4 users evaluated, 2 skipped (no relevant items or no list), "
-        "1 without a list (left out), 1 with a list but no ground truth (ignored); NO HIT AT ALL: "
-        "are the item ids of both sides written in the same way?"
+        "1 without a list (left out), 1 with a list but no ground truth (ignored); NO HIT AT ALL: the lists hold "
+        "items such as '1', the ground truths '2'; are the item ids of both sides written in the same way?"
     )
 
 
@@ -333,7 +333,7 @@ def test_merged_is_as_if_evaluated_at_once():
     ranks, truths = [*RANKS, *more[0], [1], []], [*TRUTHS, *map(set, more[1]), set(), {1}]
     whole = top_k_eval(ranks, truths, k=[1, 4])
     parts = [top_k_eval(ranks[i : i + 2], truths[i : i + 2], k=[1, 4]) for i in (0, 2, 4)]
-    merged = parts[0] + parts[1] + parts[2]
+    merged = tl.merge(parts, disjoint=True)  # two of the parts have the same ground truths
     assert merged.to_dict() == whole.to_dict()
     for name in whole.names():
         assert merged.std(name) == pytest.approx(whole.std(name), abs=1e-12)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from toplist.averages.means import Means, has_keys
+from toplist.averages.means import Means, fingerprints_of, has_keys
 from toplist.checks import counted
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.conventions import CONVENTIONS, policies, same_formula
@@ -26,8 +26,9 @@ def account(result: Means) -> str:
         parts.append(f"{result.n_missing:,} without a list ({policy})")
     if result.n_extra:
         parts.append(f"{result.n_extra:,} with a list but no ground truth (ignored)")
-    if len(result.fingerprints) > 1 and not has_keys(result):
-        parts.append(f"merged by position from {len(result.fingerprints):,} parts")
+    n_parts = 0 if has_keys(result) else len(fingerprints_of(result))
+    if n_parts > 1:
+        parts.append(f"merged by position from {n_parts:,} parts")
     text = ", ".join(parts)
     if result.n_evaluated and not result.histograms.each.any():
         text += f"; {_no_hit(result)}"
@@ -36,14 +37,13 @@ def account(result: Means) -> str:
 
 def _no_hit(result: Means) -> str:
     """Say that nobody has a hit, with an item of each side and the likely cause where known."""
-    examples = getattr(result.hits, "examples", None)
-    cause = getattr(result.hits, "cause", "")
     asked = "are the item ids of both sides written in the same way?"
-    if not examples:
+    if result.hits is None or result.hits.examples is None:
         return f"NO HIT AT ALL: {asked}"
-    listed, relevant = examples
+    listed, relevant = result.hits.examples
     text = f"NO HIT AT ALL: the lists hold items such as {listed!r}, the ground truths {relevant!r}"
-    return f"{text}: {cause} keeps them apart" if cause else f"{text}; {asked}"
+    cause = result.hits.cause
+    return f"{text}; likely cause: {cause}" if cause else f"{text}; {asked}"
 
 
 def rules(result: Means, metric: Metric | None = None) -> str:

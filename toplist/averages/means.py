@@ -287,7 +287,7 @@ def merged(parts: Sequence[M], disjoint: bool = False) -> M:
         if part.terms != first.terms:
             raise ValueError(f"cannot merge: {difference(first.terms, part.terms)}")
     if not disjoint and not all(map(has_keys, parts)):
-        in_pairs([part.fingerprints for part in parts], fingerprints.merged)
+        in_pairs([fingerprints_of(part) for part in parts], fingerprints.merged)
     hits = all_of([part.hits for part in parts])
     if hits and disjoint:
         hits = [_without_fingerprints(one) for one in hits]
@@ -303,7 +303,7 @@ def merged(parts: Sequence[M], disjoint: bool = False) -> M:
         n_extra=sum(part.n_extra for part in parts),
         weights=np.concatenate(weights) if weights else None,
         lists=reduce(operator.add, lists) if lists else None,
-        fingerprints=tuple(one for part in parts for one in _fingerprints(part)),
+        fingerprints=tuple(one for part in parts for one in fingerprints_of(part)),
     )
 
 
@@ -329,12 +329,8 @@ def in_pairs(parts: Sequence[T], join: Callable[[T, T], T]) -> T:
 
 def _without_fingerprints(hits: Hits) -> Hits:
     """Return hits that merge without a look at their ground truths."""
-    if not getattr(hits, "fingerprints", ()):
-        return hits
-    judged = getattr(hits, "judged", None)
-    fields: dict[str, Any] = {"fingerprints": ()}
-    fields["judged"] = None if judged is None else _without_fingerprints(judged)
-    return replace(hits, **fields)
+    judged = None if hits.judged is None else _without_fingerprints(hits.judged)
+    return replace(hits, fingerprints=(), judged=judged) if hits.fingerprints else hits
 
 
 def has_keys(result: Means) -> bool:
@@ -342,10 +338,10 @@ def has_keys(result: Means) -> bool:
     return result.hits is not None and result.hits.users is not None
 
 
-def _fingerprints(result: Means) -> tuple[Fingerprint, ...]:
+def fingerprints_of(result: Means) -> tuple[Fingerprint, ...]:
     """Return the fingerprints of a result; a part without truths to hash is a part all the same."""
     from toplist.matching.fingerprints import Fingerprint
 
     if result.fingerprints or result.hits is None:
         return result.fingerprints
-    return (Fingerprint(0, result.n_users, varied=False),)
+    return result.hits.fingerprints or (Fingerprint(0, result.n_users, varied=False),)

@@ -12,9 +12,7 @@ from numpy.typing import NDArray
 from toplist.averages import describe, histograms
 from toplist.averages.means import Means, has_keys, hits_of
 from toplist.checks import counted as in_words
-from toplist.inputs.lists import offsets_of
 from toplist.inputs.user_values import values_by_user
-from toplist.matching.hits import Hits, trusted
 from toplist.metrics.definitions import Metric
 from toplist.results import tables
 from toplist.results.markup import Cell, Display, Page, Table
@@ -118,7 +116,7 @@ def _in_order(members: Mapping[Any, Any]) -> list[Any]:
 def _part(result: R, rows: Rows) -> R:
     """Return the result of some of the users."""
     hits, counted = hits_of(result, "it cannot be split")
-    hits, counted = subset(hits, rows), counted[rows]
+    hits, counted = hits.subset(rows), counted[rows]
     weights = None if result.weights is None else result.weights[rows]
     terms = result.terms
     metrics = tuple(terms.metrics.values())
@@ -141,32 +139,7 @@ def _part(result: R, rows: Rows) -> R:
         n_missing=n_missing,
         n_extra=0,
         weights=weights,
-    )
-
-
-def subset(hits: Hits, rows: Rows) -> Hits:
-    """Return the hits of some of the users."""
-
-    def taken(offsets: Rows, values: Any) -> Any:
-        if values is None:
-            return None
-        sizes = np.diff(offsets)[rows]
-        starts = np.repeat(offsets[rows] - offsets_of(sizes)[:-1], sizes)
-        return values[starts + np.arange(len(starts))]
-
-    ideal = offsets_of(hits.n_relevant)
-    users = range(len(hits)) if hits.users is None else hits.users
-    return trusted(
-        offsets=offsets_of(np.diff(hits.offsets)[rows]),
-        ranks=taken(hits.offsets, hits.ranks),
-        n_relevant=hits.n_relevant[rows],
-        n_listed=hits.n_listed[rows],
-        gains=taken(hits.offsets, hits.gains),
-        ideal_gains=taken(ideal, hits.ideal_gains),
-        k=hits.k,
-        grading=hits.grading,
-        users=[users[row] for row in rows.tolist()],
-        n_extra=0,
+        fingerprints=(),
     )
 
 
