@@ -252,8 +252,9 @@ def test_repr_says_who_was_counted():
     assert skipping[-3].startswith("convention neurec: mean over users")
     assert skipping[-1] == (
         "2 of 4 users evaluated, 2 skipped (no relevant items or no list), "
-        "1 without a list (left out), 1 with a list but no ground truth (ignored); NO HIT AT ALL: the lists hold "
-        "items such as '1', the ground truths '2'; are the item ids of both sides written in the same way?"
+        "1 without a list (left out), 1 with a list but no ground truth (ignored); NO HIT AT ALL: "
+        "the lists hold items such as '1', the ground truths '2'; "
+        "are the item ids of both sides written in the same way?"
     )
 
 
