@@ -216,7 +216,9 @@ def test_a4_streams_hand_over_scores_that_keep_their_order(put, monkeypatch, low
     from toplist.inputs import tables as inputs
 
     seen = []
-    monkeypatch.setattr(inputs, "by_score", lambda side, s, groups, items: seen.append(s) or items)
+    monkeypatch.setattr(
+        inputs, "by_score", lambda side, s, groups, items, *_: seen.append(s) or items
+    )
     a, b = format_number(low), format_number(high)
     path = put("a.csv", f"user_id,item_id,score\nu,old,{a}\nu,new,{b}\n")
     list(batches.Stream(path, "ranks").parts(lambda users, rows: users))
@@ -243,7 +245,9 @@ def test_a4_parquet_hands_over_int64(put, monkeypatch, tmp_path, scores, nested)
     pyarrow = pytest.importorskip("pyarrow")
     monkeypatch.chdir(tmp_path)
     seen = []
-    monkeypatch.setattr(inputs, "by_score", lambda side, s, groups, items: seen.append(s) or items)
+    monkeypatch.setattr(
+        inputs, "by_score", lambda side, s, groups, items, *_: seen.append(s) or items
+    )
     column = pyarrow.array(scores)
     columns = {"user_id": ["u", "u"], "item_id": ["old", "new"], "score": column}
     if nested:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
+from functools import reduce
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
@@ -15,7 +15,7 @@ from toplist.averages import histograms, per_user
 from toplist.averages.histograms import Histograms
 from toplist.averages.moments import ListAverages
 from toplist.averages.terms import Terms, difference
-from toplist.checks import Keyword, worded
+from toplist.checks import Keyword, cached, worded
 from toplist.matching.hits import Hits
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import Metric
@@ -260,7 +260,7 @@ class Means:
         """Every k down to which the hits are counted: below it, an average costs its own time."""
         return np.arange(1, min(self.terms.depth, self.histograms.depth) + 1)
 
-    @cached_property
+    @cached
     def _moments(self) -> dict[str, Any]:
         """The mean, std and error of every metric at the k's of `_cuts`, by name."""
         of_lists = {} if self.lists is None else dict(self.lists.averages())

@@ -163,7 +163,7 @@ def _evaluate(options: argparse.Namespace, recs: str) -> TopKResult:
             order=options.order,
             in_memory=options.in_memory or whole,
             unknown=options.unknown,
-            **({} if options.ties == "order" else {"ties": options.ties}),
+            ties=options.ties,
             **known_items(options, recs),
         )
     except (ValueError, TypeError) as error:

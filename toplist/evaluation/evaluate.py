@@ -141,7 +141,7 @@ def evaluate(plan: Plan, ranks: Any, truths: Any, joining: Joining, known: Known
     """Join lists with ground truths and compute what the plan asks for."""
     if plan.list_metrics and not isinstance(ranks, Hits):
         choice("duplicates", joining.duplicates, DUPLICATES)
-        ranks = read_once(ranks, plan.depth, joining.columns)
+        ranks = read_once(ranks, plan.depth, joining.columns, joining.ties)
     hits, _ = hits_of(ranks, truths, plan.depth, joining)
     lists = lists_of(plan, ranks, known, hits.k)
     return plan.result(hits, joining.n_threads, lists)

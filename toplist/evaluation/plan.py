@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.averages import histograms
+from toplist.averages import histograms, per_user
 from toplist.averages.terms import Entry, Terms
 from toplist.checks import Keyword, choice, whole, worded
 from toplist.inputs.flatten import name_user
@@ -53,27 +53,32 @@ class Plan:
         self, hits: Hits, n_threads: int | None, lists: ListResult | None = None
     ) -> TopKResult:
         """Evaluate hits; `lists` are the metrics of the lists themselves."""
+        found = self.part(hits, n_threads, max(hits.k, 1))
+        return replace(found, terms=found.terms.whole(hits.k), lists=lists)
+
+    def part(self, hits: Hits, n_threads: int | None, depth: int = per_user.FEW) -> TopKResult:
+        """Evaluate the hits of some users, whose result is to be merged with others.
+
+        Where the plan has no k, its terms have none yet, and averages that need the users' curves
+        are kept down to `depth`, or the longest list.
+        """
         rules, weighted = self.rules, self.weights is not None
         counted = counted_users(hits, rules)
         policies = rules.name, rules.empty, rules.missing
         terms = Terms(self.entries, *policies, hits.grading, self.pooled, weighted)
-        if self.depth is None:
-            terms = terms.whole(hits.k)
         weights = _weights(self.weights, hits) if weighted else None
         found = histograms.count(
             hits,
             counted,
             tuple(terms.metrics.values()),
-            terms.ks,
+            terms.whole(max(depth, hits.k)).ks,
             pooled=self.pooled,
             weights=weights,
             threshold_in_gains=rules.threshold_in_gains,
             n_threads=n_threads,
         )
         n_missing = int(np.sum((hits.n_relevant > 0) & (hits.n_listed == 0)))
-        return TopKResult(
-            terms, found, hits, counted, len(hits), n_missing, hits.n_extra, weights, lists
-        )
+        return TopKResult(terms, found, hits, counted, len(hits), n_missing, hits.n_extra, weights)
 
 
 def plan_of(

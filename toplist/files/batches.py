@@ -29,7 +29,7 @@ from toplist.inputs.dataframes import PlainTable
 from toplist.inputs.factorize import Column
 from toplist.inputs.keyed import Keyed
 from toplist.inputs.lists import offsets_of
-from toplist.inputs.options import renamed
+from toplist.inputs.options import columns_of, renamed
 from toplist.inputs.tables import Table
 
 ROWS = 1 << 17  # rows in a part of a text file: some 30 MB of Python objects
@@ -67,7 +67,8 @@ class _Run:
 class Stream:
     """A file that is read part by part: of "ranks", or of "ground_truths".
 
-    With an `order` of "file", ranked items are in the order of the file.
+    With an `order` of "file", ranked items are in the order of the file. `ties` is how items of
+    equal scores are ordered.
     """
 
     path: PathLike
@@ -75,6 +76,13 @@ class Stream:
     format: str | None = None
     columns: Columns = None
     order: str | None = None
+    ties: str = "order"
+
+    @property
+    def own_names(self) -> dict[str, str]:
+        """The columns that this file calls by another name."""
+        names = columns_of(self.columns, self.side)
+        return {ours: theirs for ours, theirs in names.items() if ours != theirs}
 
     @property
     def kind(self) -> FileFormat:
@@ -96,7 +104,7 @@ class Stream:
 
     def whole(self) -> Keyed:
         """Return all lists of a file that is not text, the rows of a user in any place."""
-        frame = parquet.read(self.path, renamed(self.columns))
+        frame = parquet.read(self.path, columns_of(self.columns, self.side))
         table = self._table(frame)
         try:
             return tables.read(table)
@@ -106,13 +114,13 @@ class Stream:
     def find(self, user: Any) -> str:
         """Return `place` of the first row of a user, read again, for a message."""
         if self.kind.is_text and os.path.isfile(self.path):
-            source = Source(self.path, self.kind, self.columns, *self._wanted)
+            source = Source(self.path, self.kind, self.own_names, *self._wanted)
             for one, _, _ in rows(source, NUMBER):
                 if str(one) == str(user):
                     return self.place(source.line)
         elif not self.kind.is_text:
-            name = renamed(self.columns)["user_id"]
-            for first, frame in parquet.parts(self.path, renamed(self.columns)):
+            name = columns_of(self.columns, self.side)["user_id"]
+            for first, frame in parquet.parts(self.path, columns_of(self.columns, self.side)):
                 users = frame[name].to_pylist() if name in frame.column_names else []
                 for row, one in enumerate(users, first):
                     if str(one) == str(user):
@@ -132,7 +140,7 @@ class Stream:
         yield from self._parts_of_text(meet) if self.kind.is_text else self._parts_of_tables(meet)
 
     def _parts_of_tables(self, meet: Meet[U]) -> Iterator[Part[U]]:
-        parts = parquet.parts(self.path, renamed(self.columns))
+        parts = parquet.parts(self.path, columns_of(self.columns, self.side))
         tables = (self._table(frame, first) for first, frame in parts)  # one at a time
         for table in tables:
             try:
@@ -160,13 +168,13 @@ class Stream:
             def cut(lo: int, hi: int, runs: list[_Run] = runs, value: str | None = value) -> Any:
                 return _table_of_lists(runs[lo:hi], value)
 
-            table = Table(cut(0, len(runs)), self.side, renamed(None))
+            table = Table(cut(0, len(runs)), self.side, renamed(None), ties=self.ties)
             yield self._part(table, meet, lines, cut)
 
     def _runs(self) -> Iterator[tuple[list[_Run], str | None]]:
         """Yield the rows of some users, and the name of their values."""
         ranked = self.side == "ranks"
-        source = Source(self.path, self.kind, self.columns, *self._wanted)
+        source = Source(self.path, self.kind, self.own_names, *self._wanted)
         runs: list[_Run] = []
         size = 0
         for user, group in groupby(rows(source, NUMBER if ranked else GRADE), key=itemgetter(0)):
@@ -179,11 +187,14 @@ class Stream:
             yield runs, source.value
 
     def _table(self, frame: Any, first: int = 0) -> Table:
-        names, order = renamed(self.columns), self.order if self.side == "ranks" else None
+        names, order = (
+            columns_of(self.columns, self.side),
+            self.order if self.side == "ranks" else None,
+        )
         in_file = partial(parquet.column_names, self.path)
         if self.side == "ranks" and names["score"] in frame.column_names:
             frame = parquet.ordered(frame, names["score"])
-        return Table(frame, self.side, names, order, first, in_file)
+        return Table(frame, self.side, names, order, first, in_file, self.ties)
 
     def _part(
         self,

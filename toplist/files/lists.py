@@ -21,6 +21,7 @@ from toplist.files.formats import Columns, FileFormat, Id, PathLike, find_format
 from toplist.files.numbers import Number, ordered, packed
 from toplist.files.text import FINITE, GRADE, NUMBER, Source, Valid, rows
 from toplist.inputs.ids import kinds_of
+from toplist.inputs.options import TIES
 
 ORDERS = ("file",)  # in the order of the file; without it by rank or score
 
@@ -30,15 +31,21 @@ CHUNK = 1 << 16  # rows whose numbers are Python objects at a time
 
 
 def read_ranks(
-    path: PathLike, *, format: str | None = None, columns: Columns = None, order: str | None = None
+    path: PathLike,
+    *,
+    format: str | None = None,
+    columns: Columns = None,
+    order: str | None = None,
+    ties: str = "order",
 ) -> dict[Id, list[Id]]:
     r"""Read the ranked list of every user, best item first; users as they first appear.
 
     A rank, 1..n for each user, decides the order; without one the score, descending, ties in
-    file order (in a TREC run by document id, descending); ``order="file"`` keeps the order
-    of the file. ``format`` is csv, tsv, jsonl or trec, by default what the extension says;
-    ``columns`` gives the file's own names of ``user_id``, ``item_id``, ``rank`` and ``score``
-    (TREC columns have none). A file that ends in ``.gz`` is unpacked.
+    file order (in a TREC run by document id, descending) or, with ``ties`` of "item" and
+    "item_desc", by item id. ``order="file"`` keeps the order of the file. ``format`` is csv, tsv,
+    jsonl or trec, by default what the extension says; ``columns`` gives the file's own names of
+    ``user_id``, ``item_id``, ``rank`` and ``score`` (TREC columns have none). A file that ends in
+    ``.gz`` is unpacked.
 
     Examples
     --------
@@ -51,9 +58,10 @@ def read_ranks(
     """
     if order is not None:
         choice("order", order, ORDERS)
+    choice("ties", ties, TIES)
     wanted = () if order else ("rank", "score")
     source = Source(path, _text_format(path, format), columns, *wanted)
-    return {user: items for user, items, *_ in _groups(source, NUMBER)}
+    return {user: items for user, items, *_ in _groups(source, NUMBER, ties)}
 
 
 def read_truths(
@@ -93,7 +101,7 @@ def _text_format(path: PathLike, given: str | None) -> FileFormat:
     return format
 
 
-def _groups(source: Source, valid: Valid) -> Iterator[Group]:
+def _groups(source: Source, valid: Valid, ties: str = "order") -> Iterator[Group]:
     """Read the file and return items and numbers of each user, in the order asked for."""
     users: dict[Id, int] = {}  # each numbered as it first appears
     items: dict[Id, int] = {}
@@ -111,17 +119,20 @@ def _groups(source: Source, valid: Valid) -> Iterator[Group]:
             values.append(number)
         numbers.append(packed(values))
     columns = np.asarray(owners), np.asarray(places), ordered(numbers)
-    return _sorted(source, list(users), list(items), *columns)
+    if source.format.name == "trec" and ties == "order":
+        ties = "item_desc"  # trec_eval's
+    return _sorted(source, ties, list(users), list(items), *columns)
 
 
-def _sorted(source: Source, users: list[Id], ids: list[Id], *columns: Any) -> Iterator[Group]:
+def _sorted(
+    source: Source, ties: str, users: list[Id], ids: list[Id], *columns: Any
+) -> Iterator[Group]:
     owners, items, values = columns
     falling = ~values if values.dtype.kind == "i" else -values  # - of the lowest integer is itself
     keys = {"rank": [values], "score": [falling]}.get(source.value or "", [])
-    if source.value == "score" and source.format.name == "trec":
-        # trec_eval's order: ties by id, descending in bytes, which is how str compares
+    if source.value == "score" and ties != "order":  # str compares as its bytes in UTF-8 do
         place = np.argsort(np.argsort(np.array(ids, dtype=object)))
-        keys.insert(0, -place[items])
+        keys.insert(0, place[items] if ties == "item" else -place[items])
     order = np.lexsort([*keys, owners])  # stable: ties stay in file order
     owners, items, values = owners[order], items[order], values[order]
     bounds = np.searchsorted(owners, np.arange(len(users) + 1))
@@ -171,10 +182,14 @@ def load(stream: Stream, as_text: bool) -> Any:
     found: dict[Any, Any]
     if stream.side == "ranks":
         found = read_ranks(
-            stream.path, format=stream.kind.name, columns=stream.columns, order=stream.order
+            stream.path,
+            format=stream.kind.name,
+            columns=stream.own_names,
+            order=stream.order,
+            ties=stream.ties,
         )
     else:
-        found = read_truths(stream.path, format=stream.kind.name, columns=stream.columns)
+        found = read_truths(stream.path, format=stream.kind.name, columns=stream.own_names)
     return _as_text(os.fspath(stream.path), found) if as_text else found
 
 

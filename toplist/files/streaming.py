@@ -28,9 +28,10 @@ from toplist.inputs.factorize import Column
 from toplist.inputs.flatten import Flat
 from toplist.inputs.grades import Grading
 from toplist.inputs.keyed import Keyed, align
-from toplist.inputs.options import DUPLICATES, Joining, Known
+from toplist.inputs.options import DUPLICATES, TIES, Joining, Known
 from toplist.inputs.sides import sides_of
 from toplist.inputs.tables import lists_of as lists_of_side
+from toplist.matching.fingerprints import Fingerprint, together
 from toplist.matching.hits import Hits
 from toplist.matching.match import join
 from toplist.metrics.definitions import Metric
@@ -58,7 +59,8 @@ def top_k_eval_files(
     padding: Any = None,
     relevant_from: float | None = None,
     gains: str = "linear",
-    columns: Mapping[str, str] | None = None,
+    ties: str = "order",
+    columns: Mapping[str, Any] | None = None,
     catalogue: Any = None,
     item_counts: Any = None,
     features: Any = None,
@@ -80,7 +82,7 @@ def top_k_eval_files(
         Of relevant ids: user_id, item_id and, with grades, relevance, in either form.
     k, metrics, convention, weights, aggregate, empty, missing
         As in `toplist.top_k_eval`; weights by user only.
-    duplicates, padding, relevant_from, gains, columns, n_threads
+    duplicates, padding, relevant_from, gains, ties, columns, n_threads
         As in `toplist.top_k_eval`.
     catalogue, item_counts, features, unknown
         As in `toplist.top_k_eval`; shannon_entropy needs a catalogue here too.
@@ -119,8 +121,9 @@ def top_k_eval_files(
     if order is not None:
         choice("order", order, ORDERS)
     choice("duplicates", duplicates, DUPLICATES)
+    choice("ties", ties, TIES)
     streams = (
-        Stream(os.fspath(recs), "ranks", recs_format, columns, order),
+        Stream(os.fspath(recs), "ranks", recs_format, columns, order, ties),
         Stream(os.fspath(truth), "ground_truths", truth_format, columns),
     )
     kinds = [stream.kind for stream in streams]
@@ -136,7 +139,7 @@ def top_k_eval_files(
             hits, _ = hits_of(ranks, truths, plan.depth, options)
         except (ValueError, TypeError) as error:
             raise _located(error, streams, ranks, truths, plan.depth, options) from None
-        return plan.result(hits, n_threads, lists_of(plan, ranks, known))
+        return plan.result(hits, n_threads, lists_of(plan, ranks, known, hits.k))
     if weights is not None and not isinstance(weights, Mapping):
         raise TypeError("weights must be a dict user -> number: files have no rows to count by")
     return _Join(streams, plan, options, known, as_text).run()
@@ -261,6 +264,8 @@ class _Join:
         self.ranked, self.truth = (_Side(stream, self.users, self.items) for stream in streams)
         self.lists: ListResult | None = None
         self.result: TopKResult | None = None
+        self.longest = 0
+        self.truths: list[Fingerprint] = []  # of every part: together, that of the file
 
     def run(self) -> TopKResult:
         """Read both files to their ends."""
@@ -327,7 +332,8 @@ class _Join:
             side = self.ranked if in_ranks else self.truth
             raise named(side.stream.place(int(side.begins[numbers[place]])), error) from None
         n_threads = self.options.n_threads
-        part = replace(self.plan.result(hits, n_threads), hits=None, counted=None)
+        part = replace(self.plan.part(hits, n_threads), hits=None, counted=None, fingerprints=())
+        self.longest, self.truths = max(self.longest, hits.k), [*self.truths, *hits.fingerprints]
         self.result = part if self.result is None else self.result + part
 
     def _finish(self) -> TopKResult:
@@ -342,7 +348,11 @@ class _Join:
             nothing = Flat("ranks", np.empty(0, np.int64), offsets, np.diff(offsets))
             self._evaluate(numbers, nothing, self.truth.waiting.take(numbers))
         assert self.result is not None  # a file without rows is an error
-        return replace(self.result, n_extra=len(extra), lists=self.lists)
+        terms = self.result.terms.whole(self.longest)
+        truths = (together(self.truths),)
+        return replace(
+            self.result, terms=terms, n_extra=len(extra), lists=self.lists, fingerprints=truths
+        )
 
 
 class _UserIds(Sequence[Any]):

@@ -53,3 +53,16 @@ count once; merge(..., disjoint=True) merges them as different users
                 ") merges them as different users",
             )
     return (*a, *b)
+
+
+def together(parts: Sequence[Fingerprint]) -> Fingerprint:
+    """Return the fingerprint of all users of some parts.
+
+    Examples
+    --------
+    >>> together([Fingerprint(7, 2, True), Fingerprint(8, 1, False)])
+    Fingerprint(total=15, n_users=3, varied=True)
+    """
+    total = sum(part.total for part in parts) % 2**64
+    varied = len({part.total for part in parts}) > 1 or any(part.varied for part in parts)
+    return Fingerprint(total, sum(part.n_users for part in parts), varied)
