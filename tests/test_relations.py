@@ -552,7 +552,7 @@ def test_parts_with_grades_merge(one, other, depth):
     parts = [tl.top_k_eval(*part, depth, metrics=metrics) for part in (one, other)]
     both = [mine + more for mine, more in zip(one, other, strict=True)]
     whole = tl.top_k_eval(*both, depth, metrics=metrics)
-    assert_merged(parts[0] + parts[1], whole, range(len(both[0])), same_bits=False)
+    assert_merged(tl.merge(parts, disjoint=True), whole, range(len(both[0])), same_bits=False)
 
 
 @quick()

@@ -124,10 +124,11 @@ def top_k_eval(
     >>> round(map_, 4), round(ndcg, 4)
     (0.6111, 0.7346)
     >>> top_k_eval(ranks, truths, k=[1, 3, 5], metrics=["recall", "map"])
-                         @1              @3              @5
-    recall  0.2917 ±0.0817  0.5833 ±0.1633  0.7500 ±0.4900
-    map     1.0000 ±0.0000  0.6111 ±0.1089  0.6417 ±0.4410
-    convention standard: mean over users, ± half of the 95 % interval
+                        @1              @3                       @5
+    recall  0.2917 ±0.0817  0.5833 ±0.1633  0.7500 [0.2600, 1.0000]
+    map     1.0000 ±0.0000  0.6111 ±0.1089  0.6417 [0.2007, 1.0000]
+    convention standard: mean over users
+    95 % interval, ± half or [low, high]: normal (rough: only 2 users)
     2 of 2 users evaluated
     """
     plan = plan_of(metrics, k, convention, weights, aggregate, empty, missing)
