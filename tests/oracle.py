@@ -168,6 +168,18 @@ def ndcg(ranked, relevant, k, *, relevant_from=None, exponential=False):
     return ratio(dcg(ranked, relevant, k, **options), dcg(best, relevant, k, **options))
 
 
+def trec_ndcg(ranked, relevant, k, *, relevant_from=None, exponential=False):
+    """NDCG of trec_eval: the threshold (its option -l) decides what is relevant, gains are gains.
+
+    >>> trec_ndcg([1, 2], {1: 1, 2: 2}, 1, relevant_from=2)
+    0.5
+    """
+    return ndcg(ranked, relevant, k, exponential=exponential)
+
+
+trec_ndcg.reads_no_threshold = True
+
+
 def rbp(ranked, relevant, k, *, p=0.8, relevant_from=None):
     """Rank-biased precision: what a reader sees who goes on to the next rank with probability p.
 
@@ -374,7 +386,7 @@ CONVENTIONS = {
     "rectorch": taken("hit", "ndcg", "mrr", recall=precision_over("min(k,R)")),
     "recbole": taken("hit", "precision", "recall", "map", "ndcg", "mrr"),
     "sklearn": graded("dcg", "ndcg"),
-    "trec_eval": graded("hit", "precision", "recall", "mrr", "ndcg", map=map_over("R")),
+    "trec_eval": graded("hit", "precision", "recall", "mrr", map=map_over("R"), ndcg=trec_ndcg),
     "ranx": graded(
         *("hit", "precision", "recall", "f1", "mrr", "dcg", "ndcg", "rbp"),
         cg=ungraded(cg),
@@ -461,8 +473,11 @@ n_evaluated=2, n_skipped=1, n_missing=1)
 
     per_user = []
     n_missing = 0
+    judged = empty == "zero" and getattr(metric_function, "reads_no_threshold", False)
     for ranked, relevant in rows(ranks, truths):
-        if not relevant_items(relevant, options.get("relevant_from")):
+        if judged and ranked and relevant_items(relevant):
+            per_user.append(metric_function(ranked, relevant, k, **options))
+        elif not relevant_items(relevant, options.get("relevant_from")):
             per_user.append(math.nan if missing == "skip" and not ranked else instead[empty])
         elif not ranked:
             n_missing += 1

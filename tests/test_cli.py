@@ -616,7 +616,6 @@ def test_wrong_usage(misused, arguments, said):
         (["eval", "recs.csv", "truth.csv", "-m", "ndcg@0"], "'ndcg@0'"),
         (["eval", "recs.csv", "truth.csv", "-m", "rbp(p=2)"], "rbp: p = 2.0"),
         (["eval", "recs.csv", "truth.csv", "-m", "ndcg", "ndcg"], "'ndcg@1'"),
-        (["eval", "recs.csv", "truth.csv", "-k", "3", "-m", "ndcg@5"], "k is given twice"),
         (["eval", "recs.csv", "truth.csv", "--relevant-from", "-1"], "--relevant-from -1.0"),
         (["eval", "recs.csv", "truth.csv", "--columns", "user=userId"], "'user'"),
         (["eval", "recs.csv", "truth.csv", "-m", "dcg", "--convention", "neurec"], "'dcg'"),

@@ -79,7 +79,7 @@ def sides_of(
 
 def words_behind(names: list[Any] | None, truth: Lists) -> NDArray[np.uint64] | None:
     """Return the words of the ids that the codes of a truth stand for; None if they are ids."""
-    if names is None:
+    if names is None or not hasattr(names, "__len__"):  # codes that are integers themselves
         return None
     from toplist.inputs.words import words_of_codes
 
