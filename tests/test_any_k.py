@@ -160,3 +160,53 @@ def test_weights_that_overflow_are_refused(weights):
     """A16: means of 0 and standard deviations of NaN."""
     with pytest.raises(ValueError, match=r"weight"):
         tl.top_k_eval([[1], [2]], [{1}, {2}], k=1, weights=weights)
+
+
+# Files
+
+
+def write(folder, name, text):
+    (folder / name).write_text(text)
+    return folder / name
+
+
+def test_files_without_any_hit_name_the_likely_cause(tmp_path):
+    """A13: numbers that a data frame wrote as 1172.0."""
+    recs = write(tmp_path, "recs.csv", "user_id,item_id,rank\nann,1172.0,1\nbob,7.0,1\n")
+    truth = write(tmp_path, "truth.csv", "user_id,item_id\nann,1172\nbob,7\n")
+    for in_memory in (False, True):
+        text = repr(tl.top_k_eval_files(recs, truth, k=1, metrics="hit", in_memory=in_memory))
+        assert (
+            "NO HIT AT ALL: the lists hold items such as '1172.0', the ground truths '1172'" in text
+        )
+        assert "likely cause: a trailing .0" in text
+
+
+def test_whole_lists_ties_and_columns_by_side_of_files(tmp_path):
+    """k=None, ties= and columns= mean the same in memory, in files and in parts of files."""
+    rows = [("ann", "c", 2), ("ann", "a", 2), ("ann", "b", 3), ("bob", "x", 1)]
+    text = "".join(f"{user},{item},{score}\n" for user, item, score in rows)
+    recs = write(tmp_path, "recs.csv", "who,movie,score\n" + text)
+    truth = write(tmp_path, "truth.csv", "user_id,item_id\nann,a\nbob,x\n")
+    columns = {"ranks": {"user_id": "who", "item_id": "movie"}}
+    expected = {"order": 1 / 3, "item": 1 / 2, "item_desc": 1 / 3}
+    for ties, rank in expected.items():
+        for in_memory in (False, True):
+            result = tl.top_k_eval_files(
+                recs, truth, metrics=["mrr", "hit@1"], ties=ties, columns=columns,
+                in_memory=in_memory,
+            )  # fmt: skip
+            assert result.names() == ["mrr@3", "hit@1"]
+            assert result["mrr@3"] == (rank + 1) / 2
+
+
+def test_two_streams_over_the_same_truth_do_not_merge(tmp_path):
+    """A3: results of files have no users, but know their ground truths."""
+    recs = write(tmp_path, "recs.csv", "user_id,item_id,rank\nann,a,1\nbob,b,1\n")
+    other = write(tmp_path, "other.csv", "user_id,item_id,rank\nann,b,1\nbob,b,1\n")
+    truth = write(tmp_path, "truth.csv", "user_id,item_id\nann,a\nbob,c\n")
+    one, two = (tl.top_k_eval_files(path, truth, k=1) for path in (recs, other))
+    with pytest.raises(ValueError, match="the same users"):
+        one + two
+    assert tl.merge([one, two], disjoint=True).n_users == 4
+    assert "merged by position" not in repr(one)

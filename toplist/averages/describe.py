@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from toplist.averages.means import Means, fingerprints_of, has_keys
+from toplist.averages.means import Means, fingerprints_of, has_keys, unmatched
 from toplist.checks import counted
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.conventions import CONVENTIONS, policies, same_formula
@@ -38,11 +38,11 @@ def account(result: Means) -> str:
 def _no_hit(result: Means) -> str:
     """Say that nobody has a hit, with an item of each side and the likely cause where known."""
     asked = "are the item ids of both sides written in the same way?"
-    if result.hits is None or result.hits.examples is None:
+    found = result.unmatched if result.hits is None else unmatched(result.hits)
+    if found is None:
         return f"NO HIT AT ALL: {asked}"
-    listed, relevant = result.hits.examples
+    listed, relevant, cause = found
     text = f"NO HIT AT ALL: the lists hold items such as {listed!r}, the ground truths {relevant!r}"
-    cause = result.hits.cause
     return f"{text}; likely cause: {cause}" if cause else f"{text}; {asked}"
 
 

@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,19 @@ M = TypeVar("M", bound="Means")
 T = TypeVar("T")
 
 
+class Unmatched(NamedTuple):
+    """Why nobody has a hit: an item of the lists, one of the ground truths, the likely cause."""
+
+    listed: str
+    relevant: str
+    cause: str
+
+
+def unmatched(hits: Hits) -> Unmatched | None:
+    """Return the examples that hits without any hit keep; None for others."""
+    return None if hits.examples is None else Unmatched(*hits.examples, hits.cause)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Means:
     """Means, standard deviations, intervals and values per user, without any display.
@@ -47,6 +60,7 @@ class Means:
     weights: Floats | None = None
     lists: ListAverages | None = None
     fingerprints: tuple[Fingerprint, ...] = ()
+    unmatched: Unmatched | None = None
 
     @property
     def n_evaluated(self) -> int:

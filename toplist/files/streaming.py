@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from toplist.averages.means import Unmatched, unmatched
 from toplist.beyond.results import ListResult
 from toplist.checks import Keyword, choice, worded
 from toplist.evaluation.evaluate import DEFAULT, hits_of, lists_of
@@ -265,6 +266,7 @@ class _Join:
         self.lists: ListResult | None = None
         self.result: TopKResult | None = None
         self.longest = 0
+        self.unmatched: Unmatched | None = None  # of the first part without a hit
         self.truths: list[Fingerprint] = []  # of every part: together, that of the file
 
     def run(self) -> TopKResult:
@@ -333,6 +335,7 @@ class _Join:
             raise named(side.stream.place(int(side.begins[numbers[place]])), error) from None
         n_threads = self.options.n_threads
         part = replace(self.plan.part(hits, n_threads), hits=None, counted=None, fingerprints=())
+        self.unmatched = self.unmatched or unmatched(hits)
         self.longest, self.truths = max(self.longest, hits.k), [*self.truths, *hits.fingerprints]
         self.result = part if self.result is None else self.result + part
 
@@ -351,7 +354,12 @@ class _Join:
         terms = self.result.terms.whole(self.longest)
         truths = (together(self.truths),)
         return replace(
-            self.result, terms=terms, n_extra=len(extra), lists=self.lists, fingerprints=truths
+            self.result,
+            terms=terms,
+            n_extra=len(extra),
+            lists=self.lists,
+            fingerprints=truths,
+            unmatched=self.unmatched,
         )
 
 

@@ -51,6 +51,8 @@ class TopKResult(Means, Display):
         The metrics of the lists themselves (coverage, Gini, popularity), where asked for.
     fingerprints : tuple of Fingerprint
         The ground truths, one per part: by them, parts over the same users are refused.
+    unmatched : Unmatched or None
+        Of files read in parts, examples of ids where nobody has a hit.
 
     Examples
     --------
