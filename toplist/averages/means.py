@@ -159,7 +159,11 @@ class Means:
         if isinstance(metric, ListMetric):
             assert self.lists is not None
             of_lists = self.lists.per_user(metric.name, self.users)
-            return of_lists if k is None else of_lists[:, k - 1]
+            width = of_lists.shape[1]  # below the lists it stays as it is
+            if k is not None:
+                return of_lists[:, min(k, width) - 1]
+            per_user.empty((len(of_lists), self.terms.depth))
+            return np.pad(of_lists, ((0, 0), (0, self.terms.depth - width)), "edge")
         hits, counted = hits_of(self, "it has no values per user")
         hits = per_user.gains_of(hits, metric, self.terms.threshold_in_gains)
         if k is None:

@@ -29,6 +29,8 @@ Floats = NDArray[np.float64]
 
 # Values of users that are averaged at a time: 2 MB. A quarter of it took 1.3 x as long.
 BLOCK = 1 << 18
+# Down to here every k has a column, so that parts with lists of different length merge.
+DEEP = 1 << 16
 WHOLE: Mapping[str, Callable[[Exposure], Floats]] = {
     "item_coverage": item_coverage,
     "gini": gini,
@@ -174,6 +176,9 @@ def evaluate_lists(
         if metric.needs and getattr(known, metric.needs) is None:
             raise needs(metric.name, metric.needs)
     lists = read_lists(ranks, depth, known.columns)
+    # below every list nothing changes: a huge k costs what the lists cost
+    depth = min(depth, max(int(lists.flat.lengths.max(initial=0)), DEEP))
+    lists = replace(lists, k=depth)
     counts = None
     if any(metric.name in WHOLE for metric in metrics):
         reading: dict[str, Any] = {**known.reading, "unknown": known.unknown}
