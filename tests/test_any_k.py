@@ -123,8 +123,8 @@ def test_metrics_of_the_lists_are_known_at_any_k():
     result = tl.top_k_eval([[5, 7, 3], [4, 5]], [{5}, {9}], k=[2, 50], catalogue=8,
                            metrics=["item_coverage", "gini"])  # fmt: skip
     assert result["item_coverage@50"] == 4 / 8
-    huge = tl.top_k_eval([[5, 7, 3], [4, 5]], [{5}, {9}], k=[2, 10**9], catalogue=8,
-                         metrics=["item_coverage", "gini", "novelty"], item_counts=[1] * 8)  # fmt: skip
+    asked = {"metrics": ["item_coverage", "gini", "novelty"], "item_counts": [1] * 8}
+    huge = tl.top_k_eval([[5, 7, 3], [4, 5]], [{5}, {9}], k=[2, 10**9], catalogue=8, **asked)
     for name in ("item_coverage", "gini"):
         assert huge[f"{name}@1000000000"] == result[f"{name}@50"]
         assert huge[f"{name}@2"] == result[f"{name}@2"]

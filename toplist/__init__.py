@@ -6,8 +6,8 @@ The packages and modules from the ground up; each imports only from lines above 
     checks      checks of single arguments, errors that name a keyword
     parallel    blocks of users over threads
     metrics     what numbers mean: definitions, conventions, names ("ndcg@10"), formulas
-    inputs      ids, lists and tables of every form: recognized, checked, encoded as integers
-    matching    the join of lists and ground truths: `match` returns the ranks of hits, `Hits`
+    inputs      ids, lists and tables: recognized, checked, encoded as integers; shared messages
+    matching    the join of lists and truths: ranks of hits (`match`, `Hits`); items listed twice
     pointwise   AUC, log loss, MAE, RMSE of predicted values
     scores      score matrices: top k, DCG with ties
     averages    hits to numbers: values per user, means, intervals, merging, who was counted
