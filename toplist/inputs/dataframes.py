@@ -79,6 +79,11 @@ def readable(frame: Any) -> Any:
     """
     if library_of(frame) is not None:
         return frame
+    if not hasattr(frame, "__arrow_c_stream__"):
+        raise TypeError(
+            f"a {type(frame).__name__} has columns, but no Arrow interface to read them: give a "
+            "table of pandas, polars or pyarrow, or a dict user -> ids"
+        )
     try:
         import pyarrow
     except ImportError:
@@ -91,7 +96,19 @@ def readable(frame: Any) -> Any:
 
 def names_of(frame: Any) -> list[Any]:
     """Return the column names."""
-    return list(frame.column_names if hasattr(frame, "column_names") else frame.columns)
+    names: list[Any] = library_of(frame).names(frame)
+    return names
+
+
+def values(frame: Any, name: Any) -> NDArray[Any]:
+    """Return a column as an array of any type, for what is no id and no number."""
+    found: NDArray[Any] = library_of(frame).values(frame, name)
+    return found
+
+
+def take(frame: Any, rows: NDArray[np.int64]) -> Any:
+    """Return some rows of a table as a table of the same library."""
+    return library_of(frame).take(frame, rows)
 
 
 def numbers(frame: Any, name: str, side: str) -> NDArray[Any]:
@@ -240,8 +257,24 @@ class _Library:
 
     `kinds` returns the classes of tables, `array` a column of numbers without nulls (or None),
     `codes` codes (-1 for null) and the distinct values, `lists` offsets and values of a column of
-    lists (or None), and `objects` a column as Python objects, None for null.
+    lists (or None), and `objects` a column as Python objects, None for null. The methods below
+    are right for a library whose tables have ``columns``, ``[name]`` and ``[rows]``.
     """
+
+    @staticmethod
+    def names(frame: Any) -> list[Any]:
+        """Return the column names."""
+        return list(frame.columns)
+
+    @staticmethod
+    def values(frame: Any, name: Any) -> NDArray[Any]:
+        """Return a column as an array of any type."""
+        return np.asarray(frame[name])
+
+    @staticmethod
+    def take(frame: Any, rows: NDArray[np.int64]) -> Any:
+        """Return some rows as a table."""
+        return frame[rows]
 
     @staticmethod
     def type_of(frame: Any, name: Any) -> Any:
@@ -317,6 +350,11 @@ class _Pandas(_Library):
     def has_objects(frame: Any, name: Any) -> bool:
         """Whether a column holds Python objects."""
         return bool(frame[name].dtype == object)
+
+    @staticmethod
+    def take(frame: Any, rows: NDArray[np.int64]) -> Any:
+        """Return some rows as a table."""
+        return frame.iloc[rows]
 
     @staticmethod
     def array(frame: Any, name: str) -> NDArray[Any] | None:
@@ -420,6 +458,22 @@ class _Arrow(_Library):
     def kinds(module: Any) -> Any:
         """Return the classes of tables."""
         return module.Table, module.RecordBatch
+
+    @staticmethod
+    def names(frame: Any) -> list[Any]:
+        """Return the column names."""
+        return list(frame.schema.names)
+
+    @classmethod
+    def values(cls, frame: Any, name: Any) -> NDArray[Any]:
+        """Return a column as an array of any type."""
+        found: NDArray[Any] = cls._column(frame, name).to_numpy(zero_copy_only=False)
+        return found
+
+    @staticmethod
+    def take(frame: Any, rows: NDArray[np.int64]) -> Any:
+        """Return some rows as a table."""
+        return frame.take(rows)
 
     @staticmethod
     def type_of(frame: Any, name: Any) -> Any:

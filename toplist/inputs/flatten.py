@@ -128,10 +128,13 @@ def compact(flat: Flat) -> Lists:
 
 
 def is_frame(value: Any) -> bool:
-    """Whether `value` is a table with named columns (pandas, polars, Arrow, or their like)."""
-    return hasattr(value, "__arrow_c_stream__") and (
-        hasattr(value, "columns") or hasattr(value, "column_names")
-    )
+    """Whether `value` is a table with named columns: of pandas, polars, Arrow or others like them.
+
+    What has to be collected first (a lazy frame) is none.
+    """
+    if hasattr(value, "collect"):
+        return False
+    return hasattr(value, "columns") or hasattr(value, "column_names")
 
 
 def is_container(value: Any) -> bool:

@@ -109,7 +109,7 @@ def _of_table(given: tuple[Any, ...], names: list[str], weights: Any, finite: bo
 
 
 def _column(table: Any, name: str) -> Floats:
-    values = np.asarray(table[name])
+    values = cols.values(table, name)
     if values.dtype.kind != "b":
         values = cols.numbers(table, name, "the table")
     return values.astype(np.float64, copy=False)

@@ -9,6 +9,7 @@ import os
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import count
 from typing import Any
 
@@ -79,7 +80,7 @@ def read_log(log: Any, columns: Mapping[str, str] | None = None) -> Log:
 
         return read_log(read_table(log), columns)
     if cols.is_frame(log):
-        return _of_frame(log, names)
+        return _of_frame(cols.readable(log), names)
     if isinstance(log, Mapping):
         return _of_columns(log, names)
     if isinstance(log, tuple) and len(log) in (2, 3):
@@ -100,19 +101,12 @@ def _of_frame(frame: Any, names: Mapping[str, str]) -> Log:
     users, items = (Ids.of(cols.ids(frame, names[name], "log")) for name in COLUMNS[:2])
     times = None
     if names["timestamp"] in found:
-        arrow = hasattr(frame, "column_names")
-        column = frame.column(names["timestamp"]) if arrow else frame[names["timestamp"]]
-        times = times_of(column.to_numpy(**({"zero_copy_only": False} if arrow else {})))
-        kind = column.type if arrow else column.dtype
+        times = times_of(cols.values(frame, names["timestamp"]))
+        kind = cols.type_of(frame, names["timestamp"])
         zone = any(getattr(kind, name, None) for name in ("tz", "time_zone"))
         times = replace(times, zoned=times.zoned or zone)
 
-    def take(rows: NDArray[np.int64]) -> Any:
-        if hasattr(frame, "iloc"):
-            return frame.iloc[rows]
-        return frame.take(rows) if hasattr(frame, "take") else frame[rows]
-
-    return Log(users, items, times, take)
+    return Log(users, items, times, partial(cols.take, frame))
 
 
 def _of_columns(log: Mapping[str, Any], names: Mapping[str, str]) -> Log:
