@@ -243,9 +243,10 @@ def _seek(
     user = kernels.seek(
         *(*arrays, words, grades, distinct, tables), *(ranks, n_hits, n_relevant, hashes)
     )
-    n = int(n_hits.sum()) if user < 0 else 0
+    if user >= 0:  # it stopped at a repeat: the rest is not written
+        return user, ranks[:0], n_hits, n_relevant, hashes, values[:0]
     gains = values if len(values) == 0 else values[(relevant[:-1] - relevant[0])[n_hits > 0]]
-    return user, ranks[:n].copy(), n_hits, n_relevant, hashes, gains
+    return user, ranks[: n_hits.sum()].copy(), n_hits, n_relevant, hashes, gains
 
 
 def _repeat_error(sides: Sides, user: int) -> Exception:
