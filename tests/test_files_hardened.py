@@ -567,3 +567,20 @@ def test_lines_of_old_macs_in_chunks(put, monkeypatch):
 def test_mutated_files():
     """Streamed and in memory agree, every error is one line that names a file, nothing hangs."""
     assert fuzz_files.fuzz(1500, seed=1) == []
+
+
+def test_grades_keep_their_value_beside_integers_that_no_double_holds(tmp_path):
+    """Grades of 0.5 and of 2^53 + 1 in one file were read as their places in the order."""
+    truth = tmp_path / "t.csv"
+    truth.write_text("user_id,item_id,relevance\na,x,0.5\na,y,2\nb,z,9007199254740993\n")
+    assert read_truths(truth) == {"a": {"x": 0.5, "y": 2.0}, "b": {"z": 9007199254740992.0}}
+
+
+@pytest.mark.parametrize("in_memory", [False, True])
+def test_ranks_are_not_their_places_in_the_order(tmp_path, in_memory):
+    """Ranks 1.5 and 2^53 + 1 have the places 1 and 2 in a file with a rank of 0.5."""
+    (tmp_path / "t.csv").write_text("user_id,item_id\na,x\nb,y\n")
+    recs = tmp_path / "r.csv"
+    recs.write_text("user_id,item_id,rank\nb,x,0.5\na,x,1.5\na,y,9007199254740993\n")
+    with pytest.raises(ValueError, match="rank"):
+        top_k_eval_files(recs, tmp_path / "t.csv", k=2, in_memory=in_memory)

@@ -22,7 +22,7 @@ from toplist.files import parquet
 from toplist.files.errors import named
 from toplist.files.faults import first_fault
 from toplist.files.formats import Columns, FileFormat, Id, PathLike, find_format
-from toplist.files.numbers import ordered, packed
+from toplist.files.numbers import in_column, packed
 from toplist.files.text import GRADE, NUMBER, Source, rows
 from toplist.inputs import tables
 from toplist.inputs.dataframes import PlainTable
@@ -283,5 +283,8 @@ def _table_of_lists(runs: list[_Run], value: str | None) -> PlainTable:
     if value is not None:
         values = packed([row[2] for rows in lists for row in rows])
         is_grade = value == "relevance"
-        data[value] = (offsets, values.astype(np.float64) if is_grade else ordered([values]))
+        data[value] = (
+            offsets,
+            values.astype(np.float64) if is_grade else in_column([values], value),
+        )
     return PlainTable(data)

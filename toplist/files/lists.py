@@ -18,7 +18,7 @@ from toplist.files.batches import Stream
 from toplist.files.buffers import as_texts
 from toplist.files.errors import named, short
 from toplist.files.formats import Columns, FileFormat, Id, PathLike, find_format
-from toplist.files.numbers import Number, ordered, packed
+from toplist.files.numbers import Number, in_column, packed
 from toplist.files.text import FINITE, GRADE, NUMBER, Source, Valid, rows
 from toplist.inputs.ids import kinds_of
 from toplist.inputs.options import TIES
@@ -118,7 +118,8 @@ def _groups(source: Source, valid: Valid, ties: str = "order") -> Iterator[Group
             places.append(items.setdefault(item, len(items)))
             values.append(number)
         numbers.append(packed(values))
-    columns = np.asarray(owners), np.asarray(places), ordered(numbers)
+    column = in_column(numbers, source.value)
+    columns = np.asarray(owners), np.asarray(places), column
     if source.format.name == "trec" and ties == "order":
         ties = "item_desc"  # trec_eval's
     return _sorted(source, ties, list(users), list(items), *columns)

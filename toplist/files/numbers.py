@@ -81,6 +81,20 @@ def _objects(values: Sequence[Number]) -> NDArray[Any]:
     return found
 
 
+def in_column(parts: Sequence[NDArray[Any]], name: str | None) -> NDArray[Any]:
+    """Return the numbers of a column: of scores only the order counts, of all else the value.
+
+    Examples
+    --------
+    >>> parts = [packed([0.5, 2**53 + 1])]
+    >>> in_column(parts, "score").tolist(), in_column(parts, "relevance").tolist()
+    ([0, 1], [0.5, 9007199254740992.0])
+    """
+    if name == "score" or all(part.dtype.kind == "i" for part in parts if len(part)):
+        return ordered(parts)
+    return np.concatenate([np.empty(0), *(part.astype(np.float64) for part in parts)])
+
+
 def ordered(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
     """Return `packed` parts as one array in the same order: of int64, or of float64.
 
