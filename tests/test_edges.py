@@ -408,3 +408,79 @@ def test_b4_columns_of_other_types_hold_no_ids():
     broken = pyarrow.table(rows).append_column("item_id", bad)
     with pytest.raises((TypeError, ValueError), match="UTF-8|holds no ids"):
         tl.match(broken, {"u": {"a"}})
+
+
+# What a second look found
+
+
+@pytest.mark.parametrize(("ties", "rank"), [("item", 1), ("item_desc", 2)])
+def test_ties_order_unsigned_ids_as_unsigned(ties, rank):
+    """Ids on both sides of 2^63: the larger ones came first, as if they were negative."""
+    pandas = pytest.importorskip("pandas")
+    ids = np.array([2**63 + 9, 2**63 - 5], np.uint64)
+    table = pandas.DataFrame({"user_id": ["a", "a"], "item_id": ids, "score": [0.0, 0.0]})
+    result = tl.top_k_eval(table, {"a": {2**63 - 5}}, k=2, metrics="mrr", ties=ties)
+    assert result["mrr@2"] == 1 / rank
+
+
+@pytest.mark.parametrize("n", [2, 11, 22, 45, 199])
+def test_values_that_are_all_0_do_not_vary(n):
+    """The std of rbp was 2.4e-9 where nobody has a hit."""
+    metrics = ["rbp", "rbp(p=0.1)", "mrr", "ndcg", "map", "hit"]
+    result = tl.top_k_eval([[7]] * n, [{1}] * n, k=1, metrics=metrics)
+    assert [result.std(name) for name in result.names()] == [0.0] * len(metrics)
+
+
+@pytest.mark.parametrize("width", ["uint8", "uint32", "uint64", "int8"])
+def test_dictionaries_with_indices_of_any_width(width):
+    pyarrow = pytest.importorskip("pyarrow")
+    indices = pyarrow.array([0, 1], getattr(pyarrow, width)())
+    items = pyarrow.DictionaryArray.from_arrays(indices, pyarrow.array(["x", "y"]))
+    table = pyarrow.table({"user_id": ["a", "a"], "item_id": items, "rank": [1, 2]})
+    assert tl.top_k_eval(table, {"a": ["y"]}, k=2, metrics="mrr")["mrr@2"] == 0.5
+
+
+def test_a_series_that_counts_its_rows_is_refused_beside_some_of_these_keys():
+    """Keys 1, 2, 3 are all in an index 0..3, one row too early."""
+    pandas = pytest.importorskip("pandas")
+    truth = pandas.Series([[1], [3], [5], [7]])
+    with pytest.raises(TypeError, match="counts its rows, but ranks has keys"):
+        tl.top_k_eval({1: [1, 2], 2: [3, 4], 3: [5, 6]}, truth, k=2)
+
+
+def test_parts_with_keys_of_two_kinds_do_not_merge():
+    one = tl.top_k_eval({1: [1, 2]}, {1: {1}}, k=2)
+    other = tl.top_k_eval({"1": [2, 1]}, {"1": {1}}, k=2)
+    with pytest.raises(ValueError, match="like 1, of the other like '1': these are never equal"):
+        one + other
+
+
+def test_users_of_a_series_with_an_index_of_its_own_are_refused():
+    pandas = pytest.importorskip("pandas")
+    users = pandas.Series(["a", "b"])
+    assert tl.match([[1], [2]], [{1}, {2}], users=users).users == ["a", "b"]
+    with pytest.raises(TypeError, match=r"users is a Series with an index of its own.*to_numpy"):
+        tl.match([[1], [2]], [{1}, {2}], users=users[::-1])
+
+
+@pytest.mark.parametrize(
+    "weights",
+    [
+        ["1", "2"],
+        np.array(["2020-01-01", "2020-01-02"], "M8[D]"),
+        np.array([1, 2], "m8[s]"),
+        [1 + 2j, 1],
+        np.ma.array([1.0, 2.0], mask=[0, 1]),
+    ],
+)
+def test_weights_are_numbers(weights):
+    with pytest.raises((TypeError, ValueError), match="weights"):
+        tl.top_k_eval([[1], [2]], [{1}, {2}], k=1, weights=weights)
+
+
+def test_a_second_header_in_another_order_is_refused(tmp_path):
+    (tmp_path / "t.csv").write_text("user_id,item_id\na,x\ny,b\n")
+    recs = tmp_path / "r.csv"
+    recs.write_text("user_id,item_id\na,x\nitem_id,user_id\ny,b\n")
+    with pytest.raises(ValueError, match="r.csv:3: a second header"):
+        tl.top_k_eval_files(recs, tmp_path / "t.csv", k=1, order="file")

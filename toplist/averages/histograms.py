@@ -373,4 +373,5 @@ def spread_of_first(
         spread: Floats = found - n_users * mean**2
         return np.maximum(spread, 0.0)
 
-    return np.where(ranks < common, deviations(np.zeros((1, 1))), deviations(gains[common]))
+    near_zero = (ranks < common) | (missed == n_users)
+    return np.where(near_zero, deviations(np.zeros((1, 1))), deviations(gains[common]))

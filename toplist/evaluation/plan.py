@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -111,6 +112,8 @@ def _weights(weights: Any, hits: Hits) -> NDArray[np.float64]:
     """Return one weight per row."""
     from toplist.inputs.user_values import values_by_user  # imported late: few give weights
 
+    if isinstance(weights, np.ma.MaskedArray):
+        raise TypeError("weights is a masked array: fill it")
     values: Any = weights
     if not (isinstance(weights, np.ndarray) and len(weights) == len(hits)):  # no Python objects
         values, _ = values_by_user(weights, hits.users, len(hits), "weights")
@@ -118,10 +121,11 @@ def _weights(weights: Any, hits: Hits) -> NDArray[np.float64]:
         if absent:
             user = name_user(hits.users, absent[0])
             raise ValueError(f"weights has no entry for {user} ({len(absent):,} such)")
-    try:
-        found = np.asarray(values, np.float64)
-    except (TypeError, ValueError):
-        raise ValueError("weights must be numbers, one per user") from None
+    plain = np.asarray(values)
+    objects = plain.dtype.kind == "O" and _are_numbers(values)
+    if plain.size and plain.dtype.kind not in "biuf" and not objects:
+        raise ValueError(f"weights must be numbers, one per user, not {plain.dtype}")
+    found = np.asarray(values, np.float64)
     if found.shape != (len(hits),):
         raise ValueError(f"weights has shape {found.shape}: one per user is needed, {len(hits)}")
     bad = np.flatnonzero(~((found >= 0) & (found <= LARGEST)))
@@ -136,6 +140,13 @@ def _weights(weights: Any, hits: Hits) -> NDArray[np.float64]:
             f"the largest weight is {small.max():g}: give larger ones, they are relative"
         )
     return found
+
+
+def _are_numbers(values: Any) -> bool:
+    """Return whether Python objects, Decimals say, are numbers."""
+    return all(isinstance(one, (numbers.Number, np.number)) for one in values) and not any(
+        isinstance(one, (complex, np.complexfloating)) for one in values
+    )
 
 
 def rules_of(convention: str, empty: str | None, missing: str | None) -> Convention:

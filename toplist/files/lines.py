@@ -97,7 +97,7 @@ class TextFile:
     ) -> None:
         """Raise if a row is a header: if most of the cells at `places` are their columns' names."""
         same = [row[place].removeprefix(_MARK) == header[place] for place in places]
-        if 2 * sum(same) > len(places):
+        if 2 * sum(same) > len(places) or (len(header) > 1 and sorted(row) == sorted(header)):
             raise self.error(
                 f"a second header, {short([*row])}: was the file joined from several, as by "
                 "cat a.csv b.csv? Remove the line"

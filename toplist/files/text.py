@@ -136,14 +136,14 @@ def _table_rows(
     places = user, item, *rest = [source.place(name, header) for name in used]
     longer = header is _TREC_RUN  # what follows the tag is ignored, as trec_eval does
     titled = bool(source.format.delimiter)
-    user_title, item_title = used[:2] if titled else ("", "")
+    titles = used[:2] if titled else []  # only a row with one of them may be a second header
     value, width = rest[0] if rest else None, len(header)
     for row in rows:
         source.row = source.line
         n = len(row)
         fits = n == width or (longer and n > width)
         if fits and (one := row[user]) and (other := row[item]):
-            if one == user_title or other == item_title:
+            if one in titles or other in titles:
                 source.refuse_header(row, header, places)
             yield one, other, 1.0 if value is None else row[value]
         elif fits:

@@ -510,8 +510,9 @@ class _Arrow(_Library):
             return cls._texts(column)
         if not hasattr(column, "dictionary"):
             column = column.dictionary_encode()
-        codes = column.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-        return codes.astype(np.int64), column.dictionary.to_pylist()
+        indices = column.indices.cast(sys.modules["pyarrow"].int64())  # unsigned ones have no -1
+        codes = indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        return codes.astype(np.int64, copy=False), column.dictionary.to_pylist()
 
     @staticmethod
     def _texts(column: Any) -> tuple[NDArray[np.int64], list[Any]]:

@@ -89,12 +89,14 @@ def refuse_counted(side: str, rows: Any, other: str, users: Any) -> None:
     """Raise TypeError for a Series that counts its rows beside other keys than 0, 1, 2, ..."""
     if not isinstance(rows, Counted):
         return
-    for user in users:
-        if user not in rows:
-            raise TypeError(
-                f"{side} is a Series that counts its rows, but {other} has keys, like {user!r}: "
-                f"{side}.set_axis(USERS) gives it the users of its rows"
-            )
+    known = list(users)
+    unknown = [user for user in known if user not in rows]
+    if unknown or len(set(known)) < len(rows):
+        user = [*unknown, *known, "no user"][0]
+        raise TypeError(
+            f"{side} is a Series that counts its rows, but {other} has keys, like {user!r}: "
+            f"{side}.set_axis(USERS) gives it the users of its rows"
+        )
 
 
 def unique_items(series: Any, name: str) -> Rows:

@@ -356,7 +356,10 @@ def by_score(
     if ties == "order":
         at = grouping.sort_by_score(offsets, scores, moved.codes)
     else:
-        at = _sort_ties(side, offsets, scores, moved, ties)
+        as_given = replace(moved, codes=moved.codes.astype(items.codes.dtype, copy=False))
+        keys = order_of_ids(as_given, side)  # of unsigned ids, as unsigned
+        keys = ~keys if ties == "item_desc" else keys
+        at = _sort_ties(offsets, scores, keys, moved.codes)
     if at >= 0:
         place = int(np.searchsorted(offsets, at, side="right")) - 1
         user = groups.users.decode(groups.users.codes[place])
@@ -365,22 +368,23 @@ def by_score(
 
 
 def _sort_ties(
-    side: str, offsets: NDArray[np.int64], scores: NDArray[Any], items: Column, ties: str
+    offsets: NDArray[np.int64],
+    scores: NDArray[Any],
+    keys: NDArray[np.int64],
+    items: NDArray[np.int64],
 ) -> int:
-    """Order lists by score and item, in place; return the position of the first NaN, or -1."""
+    """Order lists by score and key, in place; return the position of the first NaN, or -1."""
     from toplist.kernels import steps
     from toplist.kernels.ties import sort_by_score_and_key
 
     wrong = np.flatnonzero(scores != scores)
     if len(wrong):
         return int(wrong[0])
-    keys, numbers = order_of_ids(items, side), as_integers(scores)
-    if ties == "item_desc":
-        keys = ~keys
+    numbers = as_integers(scores)
     for lo, hi in steps(offsets):
         part = slice(offsets[lo], offsets[hi])
         sort_by_score_and_key(
-            offsets[lo : hi + 1] - offsets[lo], numbers[part], keys[part], items.codes[part]
+            offsets[lo : hi + 1] - offsets[lo], numbers[part], keys[part], items[part]
         )
     return -1
 

@@ -137,6 +137,11 @@ def _listed(users: Any) -> list[Any]:
         return list(users)
     if is_frame(users):
         raise TypeError("users is a table: give its column of keys, table['user_id']")
+    if is_series(users) and not counts_rows(users.index):
+        raise TypeError(
+            "users is a Series with an index of its own, but names the rows by position: give "
+            "users.to_numpy() in the order of the rows"
+        )
     for method in ("to_list", "to_pylist"):  # a column of pandas or polars; of pyarrow
         if hasattr(users, method):
             return list(getattr(users, method)())

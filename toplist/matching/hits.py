@@ -300,11 +300,22 @@ def _integers(name: str, values: ArrayLike) -> NDArray[np.int64]:
     return array
 
 
+def _kind(user: Any) -> type:
+    """Return the type of a key; all integers are of one."""
+    return int if isinstance(user, (int, np.integer)) else type(user)
+
+
 def _joined_users(a: Sequence[Any] | None, b: Sequence[Any] | None) -> list[Any] | None:
     if a is None and b is None:
         return None
     if a is None or b is None:
         raise ValueError("one part has its users by key, the other by position: they do not merge")
+    kinds = [next((one for one in users), None) for users in (a, b)]
+    if None not in kinds and _kind(kinds[0]) != _kind(kinds[1]):
+        raise ValueError(
+            f"the users of one part are like {kinds[0]!r}, of the other like {kinds[1]!r}: these "
+            "are never equal; convert one of them"
+        )
     twice = set(a).intersection(b)
     if twice:
         raise ValueError(f"user {min(twice, key=repr)!r} is in both parts: a user counts once")
