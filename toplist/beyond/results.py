@@ -38,10 +38,14 @@ WHOLE: Mapping[str, Callable[[Exposure], Floats]] = {
 }
 # What computes the curves of users, from the data of the items; each by the function's defaults.
 OF_USERS: Mapping[str, Callable[[Known], Any]] = {
-    "average_popularity": lambda known: popularity_of(known.item_counts, known.unknown),
-    "tail_percentage": lambda known: tail_of(known.item_counts, None, None, None, known.unknown),
-    "novelty": lambda known: novelty_of(known.item_counts, None, known.unknown),
-    "intra_list_diversity": lambda known: Diversity(known.features, "cosine", 0.0, known.unknown),
+    "average_popularity": lambda known: popularity_of(known.items["item_counts"], known.unknown),
+    "tail_percentage": lambda known: tail_of(
+        known.items["item_counts"], None, None, None, known.unknown
+    ),
+    "novelty": lambda known: novelty_of(known.items["item_counts"], None, known.unknown),
+    "intra_list_diversity": lambda known: Diversity(
+        known.items["features"], "cosine", 0.0, known.unknown
+    ),
 }
 
 
@@ -173,16 +177,16 @@ def evaluate_lists(
         For what is missing, and as the functions of `toplist.beyond`.
     """
     for metric in metrics:
-        if metric.needs and getattr(known, metric.needs) is None:
+        if metric.needs and known.items.get(metric.needs) is None:
             raise needs(metric.name, metric.needs)
-    lists = read_lists(ranks, depth, known.columns)
+    lists = read_lists(ranks, depth, known.reading.get("columns"))
     # below every list nothing changes: a huge k costs what the lists cost
     depth = min(depth, max(int(lists.flat.lengths.max(initial=0)), DEEP))
     lists = replace(lists, k=depth)
     counts = None
     if any(metric.name in WHOLE for metric in metrics):
         reading: dict[str, Any] = {**known.reading, "unknown": known.unknown}
-        counts = exposure(lists, depth, catalogue=known.catalogue, **reading)
+        counts = exposure(lists, depth, catalogue=known.items.get("catalogue"), **reading)
     spreads, values = {}, {}
     indexed: dict[Any, IndexedLists] = {}  # lists as indices of the same items are made once
     for metric in metrics:
@@ -191,7 +195,8 @@ def evaluate_lists(
             items = metric.needs, len(source.ids)  # those of novelty are some of the others
             if items not in indexed:
                 indexed[items] = source.index(lists, depth, known.reading)
-            spreads[metric.name] = _spread(source, indexed[items], known.n_threads)
+            n_threads = known.reading.get("n_threads")
+            spreads[metric.name] = _spread(source, indexed[items], n_threads)
             values[metric.name] = partial(_curves, source, lists, known)
     return ListResult(tuple(metric.name for metric in metrics), counts, spreads, values)
 

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from toplist.checks import choice, whole
 from toplist.evaluation.plan import Plan, plan_of
 from toplist.inputs.forms import read_once
-from toplist.inputs.options import DUPLICATES, UNKNOWN, Joining, Known
+from toplist.inputs.options import (
+    DUPLICATES,
+    UNKNOWN,
+    Items,
+    Joining,
+    Known,
+    known_of,
+    shows_items,
+)
 from toplist.matching.hits import Hits
 from toplist.matching.match import joined
 from toplist.metrics.conventions import CONVENTIONS
@@ -22,6 +30,7 @@ if TYPE_CHECKING:
 DEFAULT = ("hit", "precision", "recall", "map", "ndcg", "mrr")
 
 
+@shows_items
 def top_k_eval(
     ranks: Any,
     ground_truths: Any = None,
@@ -40,11 +49,9 @@ def top_k_eval(
     ties: str = "order",
     columns: Mapping[str, Any] | None = None,
     users: Any = None,
-    catalogue: Any = None,
-    item_counts: Any = None,
-    features: Any = None,
     unknown: str = "raise",
     n_threads: int | None = None,
+    **items: Unpack[Items],
 ) -> TopKResult:
     """Evaluate ranked lists against ground truths: means over users, at every k at once.
 
@@ -91,13 +98,9 @@ def top_k_eval(
     users : sequence, optional
         The users' keys, one per row, where the lists have none (lists by position, arrays,
         `Lists`, `Hits`): weights, labels and merging then go by key.
-    catalogue : int or ids, optional
-        All items, as in `toplist.beyond.exposure`, for the metrics item_coverage and gini.
-    item_counts : dict item -> number, or array, optional
-        Interactions of each item in the training data, for the metrics average_popularity,
-        tail_percentage and novelty (as the functions of `toplist.beyond`, by their defaults).
-    features : dict item -> vector, or array, optional
-        For the metric intra_list_diversity.
+    **items
+        Data of the items, for metrics of the lists: catalogue, item_counts and the others of
+        `toplist.inputs.options.ITEMS`, whose paragraphs stand here in help().
     unknown : {"raise", "skip"}
         Of these metrics: a listed item that is not among those of the keyword is refused, or left
         out. They are of all lists given (shannon_entropy too), without weights and truths.
@@ -131,10 +134,10 @@ def top_k_eval(
     95 % interval, ± half or [low, high]: normal (rough: only 2 users)
     2 of 2 users evaluated
     """
-    plan = plan_of(metrics, k, convention, weights, aggregate, empty, missing)
     options = duplicates, padding, relevant_from, gains, columns, n_threads
     joining = Joining(*options, ties, users)
-    known = Known(catalogue, item_counts, features, unknown, *joining.reading)
+    known = known_of("top_k_eval", items, unknown, joining)
+    plan = plan_of(metrics, k, convention, weights, aggregate, empty, missing)
     return evaluate(plan, ranks, ground_truths, joining, known)
 
 

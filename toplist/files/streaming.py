@@ -9,7 +9,7 @@ merged, so that there are means and spreads, but no values per user.
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, TypeVar, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,7 @@ from toplist.inputs.factorize import Column
 from toplist.inputs.flatten import Flat
 from toplist.inputs.grades import Grading
 from toplist.inputs.keyed import Keyed, align
-from toplist.inputs.options import DUPLICATES, TIES, Joining, Known
+from toplist.inputs.options import DUPLICATES, TIES, Items, Joining, Known, known_of, shows_items
 from toplist.inputs.sides import sides_of
 from toplist.inputs.tables import lists_of as lists_of_side
 from toplist.matching.fingerprints import Fingerprint, together
@@ -45,6 +45,7 @@ PATIENCE = 1 << 22
 PART = 1 << 17
 
 
+@shows_items
 def top_k_eval_files(
     recs: PathLike,
     truth: PathLike,
@@ -62,15 +63,13 @@ def top_k_eval_files(
     gains: str = "linear",
     ties: str = "order",
     columns: Mapping[str, Any] | None = None,
-    catalogue: Any = None,
-    item_counts: Any = None,
-    features: Any = None,
     unknown: str = "raise",
     n_threads: int | None = None,
     recs_format: str | None = None,
     truth_format: str | None = None,
     order: str | None = None,
     in_memory: bool = False,
+    **items: Unpack[Items],
 ) -> TopKResult:
     r"""Evaluate two files of any size: Parquet, CSV, TSV or JSONL, the last three also .gz.
 
@@ -85,7 +84,7 @@ def top_k_eval_files(
         As in `toplist.top_k_eval`; weights by user only.
     duplicates, padding, relevant_from, gains, ties, columns, n_threads
         As in `toplist.top_k_eval`.
-    catalogue, item_counts, features, unknown
+    **items, unknown
         As in `toplist.top_k_eval`; shannon_entropy needs a catalogue here too.
     recs_format, truth_format : str, optional
         "csv", "tsv", "jsonl", "trec" or "parquet"; default what the extension says.
@@ -118,6 +117,8 @@ def top_k_eval_files(
     ...     top_k_eval_files(f"{folder}/recs.csv", f"{folder}/truth.csv", k=2)["mrr@2"]
     0.5
     """
+    options = Joining(duplicates, padding, relevant_from, gains, columns, n_threads)
+    known = known_of("top_k_eval_files", items, unknown, options)
     plan = plan_of(metrics, k, convention, weights, aggregate, empty, missing)
     if order is not None:
         choice("order", order, ORDERS)
@@ -130,10 +131,7 @@ def top_k_eval_files(
     kinds = [stream.kind for stream in streams]
     # integers on one side, decimal text on the other: both are read as text
     as_text = kinds[0].typed_ids != kinds[1].typed_ids
-    options = Joining(duplicates, padding, relevant_from, gains, columns, n_threads)
     Grading(relevant_from, gains)  # refuses a wrong word before any file is read
-    reading = duplicates, padding, columns, n_threads
-    known = Known(catalogue, item_counts, features, unknown, *reading)
     if in_memory or not all(kind.in_parts for kind in kinds):
         ranks, truths = (load(stream, as_text) for stream in streams)
         try:

@@ -1,7 +1,9 @@
 """Keywords that several functions share: how lists are read and joined, and data of the items."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, TypedDict
+import inspect
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, TypedDict, TypeVar
 
 from toplist.checks import Keyword, worded
 from toplist.inputs.grades import Grading
@@ -14,6 +16,7 @@ SIDES = ("ranks", "ground_truths")
 
 # Names of columns: ours -> theirs, of both sides; or side -> {ours: theirs}.
 Columns = Mapping[str, Any] | None
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Reading(TypedDict, total=False):
@@ -43,24 +46,6 @@ class Joining(NamedTuple):
         return Grading(self.relevant_from, self.gains)
 
     @property
-    def reading(self) -> tuple[Any, ...]:
-        """How lists are read: the last fields of `Known`."""
-        return self.duplicates, self.padding, self.columns, self.n_threads
-
-
-class Known(NamedTuple):
-    """Data of the items, and how lists are read: keywords of `top_k_eval`."""
-
-    catalogue: Any = None
-    item_counts: Any = None
-    features: Any = None
-    unknown: str = "raise"
-    duplicates: str = "raise"
-    padding: Any = None
-    columns: Columns = None
-    n_threads: int | None = None
-
-    @property
     def reading(self) -> Reading:
         """How lists are read."""
         return {
@@ -71,17 +56,113 @@ class Known(NamedTuple):
         }
 
 
-# What to give for each keyword of `Known` that a metric may need.
-NEEDED = {
-    "catalogue": "the number of items, or their ids",
-    "item_counts": "a dict item -> interactions in the training data, or an array",
-    "features": "a dict item -> vector, or an array of items x features",
+class Items(TypedDict, total=False):
+    """Data of the items, for metrics of the lists: each is a keyword and has a row in `ITEMS`."""
+
+    catalogue: Any
+    item_counts: Any
+    features: Any
+
+
+class ItemKeyword(NamedTuple):
+    """What is said of a keyword of `Items`, and how the command line reads it.
+
+    Attributes
+    ----------
+    give : str
+        What to give, in the error of a metric that needs it.
+    form, text : str
+        Its paragraph in the documentation of `top_k_eval`: the first line, and the rest.
+    file : {"ids", "counts", "number", "numbers"}
+        What a file has of each item: see `toplist.files.tables.READERS`.
+    help : str
+        In the help of the command line.
+    """
+
+    give: str
+    form: str
+    text: str
+    file: str
+    help: str
+
+
+ITEMS = {
+    "catalogue": ItemKeyword(
+        give="the number of items, or their ids",
+        form="int or ids",
+        text="All items, as in `toplist.beyond.exposure`, for the metrics item_coverage and gini.",
+        file="ids",
+        help="items (CSV, TSV: item_id), for item_coverage and gini",
+    ),
+    "item_counts": ItemKeyword(
+        give="a dict item -> interactions in the training data, or an array",
+        form="dict item -> number, or array",
+        text="Interactions of each item in the training data, for the metrics average_popularity,\n"
+        "tail_percentage and novelty (as the functions of `toplist.beyond`, by their defaults).",
+        file="counts",
+        help="item_id and count, or the training data itself, for average_popularity, "
+        "tail_percentage and novelty",
+    ),
+    "features": ItemKeyword(
+        give="a dict item -> vector, or an array of items x features",
+        form="dict item -> vector, or array",
+        text="For the metric intra_list_diversity.",
+        file="numbers",
+        help="item_id and numbers, for intra_list_diversity",
+    ),
 }
 
 
+class Known(NamedTuple):
+    """Data of the items, what is done with others, and how lists are read."""
+
+    items: Items
+    unknown: str
+    reading: Reading
+
+
+def known_of(caller: str, items: Items, unknown: str, joining: Joining) -> Known:
+    """Return what a caller was given of the items; TypeError for a keyword that it does not have.
+
+    Examples
+    --------
+    >>> known_of("top_k_eval", {"catalogue": 9}, "raise", Joining()).items
+    {'catalogue': 9}
+    """
+    other = next((name for name in items if name not in ITEMS), None)
+    if other is not None:  # as Python says it of a function without `**items`
+        raise TypeError(f"{caller}() got an unexpected keyword argument {other!r}")
+    return Known(items=items, unknown=unknown, reading=joining.reading)
+
+
+def shows_items(function: F) -> F:
+    """Show each keyword of `Items` in the signature and the documentation, for ``**items``.
+
+    In the signature they stand before `unknown`. In the documentation the paragraph ``**items``
+    becomes one for each; among other names, ``**items`` becomes their names.
+    """
+    signature = inspect.signature(function)
+    parameters = dict(signature.parameters)
+    del parameters["items"]
+    like = parameters["unknown"]
+    kind = "Any" if isinstance(like.annotation, str) else Any
+    place = list(parameters).index("unknown")
+    shown = [*parameters.values()]
+    shown[place:place] = [like.replace(name=one, default=None, annotation=kind) for one in ITEMS]
+    function.__signature__ = signature.replace(parameters=shown)  # type: ignore[attr-defined]
+    doc = inspect.cleandoc(function.__doc__ or "")  # None under python -OO
+    paragraphs = "".join(
+        f"{name} : {row.form}, optional\n    " + row.text.replace("\n", "\n    ") + "\n"
+        for name, row in ITEMS.items()
+    )
+    doc = re.sub(r"^\*\*items\n(    .*\n)+", lambda _: paragraphs, doc, flags=re.MULTILINE)
+    function.__doc__ = doc.replace("**items", ", ".join(ITEMS))
+    return function
+
+
 def needs(what: str, keyword: str) -> ValueError:
-    """Return the error of a metric that needs a keyword of `Known`."""
-    return worded(ValueError, f"{what} needs ", Keyword(keyword), f": {NEEDED[keyword]}")
+    """Return the error of a metric that needs a keyword of `Items`."""
+    return worded(ValueError, f"{what} needs ", Keyword(keyword), f": {ITEMS[keyword].give}")
 
 
 def columns_of(columns: Columns, side: str) -> dict[str, str]:

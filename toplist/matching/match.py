@@ -107,11 +107,10 @@ class HashCollisionError(Exception):
 
 def joined(ranks: Any, truths: Any, k: int | None, joining: Joining) -> tuple[Hits, bool]:
     """Return the hits, and whether one user was given bare."""
-    grading = joining.grading
-    duplicates, padding, columns, n_threads = joining.reading
+    duplicates, n_threads = joining.duplicates, joining.n_threads
     choice("duplicates", duplicates, DUPLICATES)
     choice("ties", joining.ties, TIES)
-    read = partial(read_sides, ranks, truths, k, padding, grading, columns)
+    read = partial(read_sides, ranks, truths, k, joining.padding, joining.grading, joining.columns)
     read = partial(read, ties=joining.ties, users=joining.users)
     sides = read()
     try:
