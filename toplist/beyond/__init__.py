@@ -5,11 +5,16 @@ Of the whole population, an array (K,) over k, from one `Exposure`: `item_covera
 `tail_percentage`, `novelty`, `intra_list_diversity`, `unexpectedness`, `serendipity`.
 """
 
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from toplist.beyond import concentration, diversity, popularity
 from toplist.beyond.concentration import gini, item_coverage, personalisation, shannon_entropy
 from toplist.beyond.diversity import intra_list_diversity
 from toplist.beyond.exposure import Exposure, exposure
 from toplist.beyond.popularity import average_popularity, novelty, tail_percentage
 from toplist.beyond.serendipity import serendipity, unexpectedness
+from toplist.inputs.options import Known
 
 __all__ = [
     "Exposure",
@@ -25,6 +30,10 @@ __all__ = [
     "tail_percentage",
     "unexpectedness",
 ]
+
+# What computes each metric inside an evaluation: from an exposure, or the curves of each user.
+WHOLE = concentration.WHOLE
+OF_USERS: Mapping[str, Callable[[Known], Any]] = {**popularity.OF_USERS, **diversity.OF_USERS}
 
 
 def __dir__() -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Unpack
 
 import numpy as np
@@ -12,7 +12,7 @@ from toplist.beyond.indexing import IndexedLists, Indexing, indexed, read_lists
 from toplist.beyond.popularity import curves_of
 from toplist.checks import Keyword, choice
 from toplist.inputs.catalogues import features_of
-from toplist.inputs.options import Reading
+from toplist.inputs.options import Known, Reading
 
 Floats = NDArray[np.float64]
 
@@ -120,6 +120,14 @@ class Diversity:
     def curves(self, ranks: Any, k: int | None, reading: Reading) -> Floats:
         """Return the metric of every user at every k."""
         return curves_of(self, ranks, k, reading)
+
+
+# What computes each metric inside an evaluation, by the defaults of its function.
+OF_USERS: Mapping[str, Callable[[Known], Any]] = {
+    "intra_list_diversity": lambda known: Diversity(
+        known.items["features"], "cosine", 0.0, known.unknown
+    ),
+}
 
 
 def _within_range(rows: Floats) -> Floats:

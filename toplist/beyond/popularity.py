@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any, Unpack
 
@@ -13,7 +13,7 @@ from toplist import parallel
 from toplist.beyond.indexing import IndexedLists, Indexing, indexed, read_lists
 from toplist.checks import Keyword, choice, whole, worded
 from toplist.inputs.catalogues import values_of
-from toplist.inputs.options import Reading
+from toplist.inputs.options import Known, Reading
 
 Floats = NDArray[np.float64]
 
@@ -158,7 +158,10 @@ def novelty(
 
 
 class ItemValues:
-    """A value for each item, the mean of which over a list is a metric of the user."""
+    """A value for each item, the mean of which over a list is a metric of the user.
+
+    `keyword` is the one that the values came by, `way_out` what else to do with unknown items.
+    """
 
     def __init__(
         self,
@@ -166,8 +169,9 @@ class ItemValues:
         values: Floats,
         unknown: float | None,
         way_out: tuple[str | Keyword, ...],
+        keyword: str = "item_counts",
     ) -> None:
-        self.ids, self.way_out = ids, way_out
+        self.ids, self.way_out, self.keyword = ids, way_out, keyword
         self.unknown = unknown  # None: refused; NaN: left out
         self.values = np.append(values, 0.0 if unknown is None else unknown)
 
@@ -176,7 +180,7 @@ class ItemValues:
         code = None
         if self.unknown is not None:
             code = -1 if np.isnan(self.unknown) else len(self.ids)
-        rules = Indexing(self.ids, "item_counts", code, self.way_out).reading(reading)
+        rules = Indexing(self.ids, self.keyword, code, self.way_out).reading(reading)
         return indexed(read_lists(ranks, k, reading.get("columns")), rules)
 
     def filler(self, listed: IndexedLists) -> Callable[[int, int, Floats], None]:
@@ -253,6 +257,16 @@ def novelty_of(item_counts: Any, total: float | None, unknown: str | float) -> I
     way_out = "with a count above 0; ", _SKIP, " leaves such items out, a number is their count"
     other = None if given is None else float(np.log2(all_counts / given))
     return ItemValues(ids, information, other, way_out)
+
+
+# What computes each metric inside an evaluation, by the defaults of its function.
+OF_USERS: Mapping[str, Callable[[Known], Any]] = {
+    "average_popularity": lambda known: popularity_of(known.items["item_counts"], known.unknown),
+    "tail_percentage": lambda known: tail_of(
+        known.items["item_counts"], None, None, None, known.unknown
+    ),
+    "novelty": lambda known: novelty_of(known.items["item_counts"], None, known.unknown),
+}
 
 
 def _unknown(unknown: str | float) -> float | None:

@@ -1,8 +1,8 @@
 """Metrics of the lists themselves inside an evaluation: by name, at every k, mergeable.
 
-Those of the whole population are computed from an `Exposure` (`WHOLE`); those of each user
-(`OF_USERS`) are averaged over the users with an item within k. Both are of all lists given, also
-of users without a ground truth.
+Those of the whole population are computed from an `Exposure` (`beyond.WHOLE`); those of each user
+(`beyond.OF_USERS`) are averaged over the users with an item within k. Both are of all lists given,
+also of users without a ground truth.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,11 +16,9 @@ from numpy.typing import NDArray
 
 from toplist import parallel
 from toplist.averages.moments import Moments
-from toplist.beyond.concentration import gini, item_coverage, shannon_entropy
-from toplist.beyond.diversity import Diversity
+from toplist.beyond import OF_USERS, WHOLE
 from toplist.beyond.exposure import Exposure, exposure
 from toplist.beyond.indexing import IndexedLists, ReadLists, read_lists
-from toplist.beyond.popularity import novelty_of, popularity_of, tail_of
 from toplist.inputs.options import Known, needs
 from toplist.metrics.beyond_accuracy import ListMetric
 
@@ -31,22 +29,6 @@ Floats = NDArray[np.float64]
 BLOCK = 1 << 18
 # Down to here every k has a column, so that parts with lists of different length merge.
 DEEP = 1 << 16
-WHOLE: Mapping[str, Callable[[Exposure], Floats]] = {
-    "item_coverage": item_coverage,
-    "gini": gini,
-    "shannon_entropy": shannon_entropy,
-}
-# What computes the curves of users, from the data of the items; each by the function's defaults.
-OF_USERS: Mapping[str, Callable[[Known], Any]] = {
-    "average_popularity": lambda known: popularity_of(known.items["item_counts"], known.unknown),
-    "tail_percentage": lambda known: tail_of(
-        known.items["item_counts"], None, None, None, known.unknown
-    ),
-    "novelty": lambda known: novelty_of(known.items["item_counts"], None, known.unknown),
-    "intra_list_diversity": lambda known: Diversity(
-        known.items["features"], "cosine", 0.0, known.unknown
-    ),
-}
 
 
 @dataclass(frozen=True, eq=False)
