@@ -271,6 +271,21 @@ def test_text_columns(tmp_path):
         tables.features(path)
 
 
+def test_a_file_of_one_number_per_item(tmp_path):
+    path = tmp_path / "ages.csv"
+    path.write_text("days,item_id\n3,a\n0.5,b\n")
+    assert tables.READERS["number"](path) == {"a": 3.0, "b": 0.5}
+    for text, message in (
+        ("item_id\na\n", "0 columns besides 'item_id': one number is needed"),
+        ("item_id,x,y\na,1,2\n", "2 columns besides 'item_id': one number is needed"),
+        ("item_id,x\na,1\na,1\n", "csv:3: item 'a' has two rows"),
+        ("item_id,x\na,one\n", "csv:2: x 'one' is not a number"),
+    ):
+        path.write_text(text)
+        with pytest.raises(ValueError, match=message):
+            tables.number(path)
+
+
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
 def test_tables(library):
     module = pytest.importorskip(library)

@@ -1,28 +1,23 @@
-"""Options of `toplist eval` about items: padding, catalogue, counts, features, unknown items."""
+"""Options of `toplist eval` about items: padding, a file for each of `ITEMS`, unknown items."""
 
 import argparse
 from collections.abc import Callable
 from typing import Any
 
 from toplist import files
-from toplist.cli.options import names_of_columns
+from toplist.checks import Keyword
+from toplist.cli.options import names_of_columns, option
 from toplist.files import tables
 from toplist.files.batches import Stream
 from toplist.files.formats import TEXT_IDS
-from toplist.inputs.options import UNKNOWN
+from toplist.inputs.options import ITEMS, UNKNOWN
 
 
 def add_items(add: Callable[..., Any]) -> None:
     """Add the options to a parser."""
     add("--padding", metavar="ID", help="the id that fills up short lists: dropped from their ends")
-    add("--catalogue", metavar="FILE", help="items (CSV, TSV: item_id), for item_coverage and gini")
-    add(
-        "--item-counts",
-        metavar="FILE",
-        help="item_id and count, or the training data itself, for average_popularity, "
-        "tail_percentage and novelty",
-    )
-    add("--features", metavar="FILE", help="item_id and numbers, for intra_list_diversity")
+    for name, row in ITEMS.items():
+        add(option(Keyword(name)), metavar="FILE", help=row.help)
     add(
         "--unknown",
         default="raise",
@@ -32,13 +27,13 @@ def add_items(add: Callable[..., Any]) -> None:
 
 
 def known_items(options: argparse.Namespace, recs: str) -> dict[str, Any]:
-    """Read catalogue, counts and features; ids have the type that they have in the lists."""
-    paths = {name: getattr(options, name) for name in ("catalogue", "item_counts", "features")}
+    """Read the files of the keywords about items; ids have the type that they have in the lists."""
+    paths = {name: getattr(options, name) for name in ITEMS}
     known = {}
     numbers = any(paths.values()) and _hold_numbers(options, recs)
     for name, path in paths.items():
         if path is not None:
-            found = getattr(tables, name)(path)
+            found = tables.READERS[ITEMS[name].file](path)
             ids = _integers(path, found) if numbers else list(found)
             values = found.values() if isinstance(found, dict) else ids
             known[name] = dict(zip(ids, values, strict=True))

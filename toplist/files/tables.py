@@ -156,6 +156,27 @@ def features(path: PathLike) -> dict[str, NDArray[np.float64]]:
     return _by_item(path, items, list(np.stack(rest, axis=1)))
 
 
+def number(path: PathLike) -> dict[str, float]:
+    """Read a number of each item: the column item_id, and the one other column."""
+    columns = read(path, lambda header: ["item_id", *(one for one in header if one != "item_id")])
+    items = columns.pop("item_id")
+    if len(columns) != 1:
+        raise ValueError(
+            f"{os.fspath(path)}: {len(columns)} columns besides 'item_id': one number is needed"
+        )
+    [(name, cells)] = columns.items()
+    return _by_item(path, items, numbers(path, name, cells).tolist())
+
+
+# Readers of files about items, by what these have of each item.
+READERS: Mapping[str, Callable[[PathLike], list[str] | dict[str, Any]]] = {
+    "ids": catalogue,
+    "counts": item_counts,
+    "number": number,
+    "numbers": features,
+}
+
+
 def _by_item(path: PathLike, items: list[str], values: list[T]) -> dict[str, T]:
     found = dict(zip(items, values, strict=True))
     if len(found) < len(items):
