@@ -22,7 +22,11 @@ import pytest
 
 import toplist
 from toplist import CONVENTIONS, METRICS
+from toplist.beyond import OF_USERS, WHOLE
 from toplist.cli import main
+from toplist.files.tables import READERS
+from toplist.inputs.options import ITEMS, Items
+from toplist.metrics.beyond_accuracy import LIST_METRICS
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = Path(toplist.__file__).parent
@@ -341,6 +345,38 @@ def test_signatures_can_be_read(name):
             methods = [getattr(found, key) for key in vars(found) if not key.startswith("_")]
             for one in (found, *filter(callable, methods)):
                 assert "numpy._typing" not in str(inspect.signature(one)), one
+
+
+@pytest.mark.parametrize("name", ["top_k_eval", "top_k_eval_files"])
+def test_keywords_about_items_are_shown_by_name(name):
+    found = inspect.signature(getattr(toplist, name)).parameters
+    assert all(one.kind is not one.VAR_KEYWORD for one in found.values())
+    shown = list(found)
+    at = shown.index("unknown")
+    assert shown[at - len(ITEMS) : at + 2] == [*ITEMS, "unknown", "n_threads"]
+    for one in ITEMS:
+        assert found[one].kind is inspect.Parameter.KEYWORD_ONLY and found[one].default is None
+        assert re.search(rf"\b{one}\b", inspect.getdoc(getattr(toplist, name)))
+    assert "**items" not in inspect.getdoc(getattr(toplist, name))
+
+
+@pytest.mark.parametrize("name", ["top_k_eval", "top_k_eval_files"])
+def test_a_wrong_keyword_is_a_type_error_that_names_it(name):
+    message = rf"^{name}\(\) got an unexpected keyword argument 'catalog'$"
+    with pytest.raises(TypeError, match=message):
+        getattr(toplist, name)("no", "where", k=0, catalog=3)
+
+
+def test_every_keyword_about_items_has_a_row():
+    assert list(ITEMS) == list(Items.__annotations__)
+    needed = {metric.needs for metric in LIST_METRICS.values()} - {None}
+    assert needed == set(ITEMS)
+    assert {row.file for row in ITEMS.values()} <= set(READERS)
+
+
+def test_every_metric_of_the_lists_has_its_function():
+    for name, metric in LIST_METRICS.items():
+        assert (name in OF_USERS, name in WHOLE) == (metric.of_users, not metric.of_users)
 
 
 def test_data_tables_hold_what_their_names_say():
