@@ -96,6 +96,46 @@ def test_merged_parts_may_have_lists_of_different_length():
         assert merged.std(name).tolist() == pytest.approx(whole.std(name).tolist(), rel=1e-12)
 
 
+def test_the_spread_of_a_shorter_part_reaches_to_every_k():
+    """The users of the part with short lists differ: they do so below its histograms, too."""
+    truth, long = {5, 7, 1500}, list(range(2000))
+    lists = {"a": [5, 7], "b": [1, 5, 2, 7], "c": long}
+    truths = dict.fromkeys(lists, truth)
+    first, second = ({u: lists[u] for u in some} for some in (["a", "b"], ["c"]))
+    parts = [tl.top_k_eval(part, dict.fromkeys(part, truth), k=5000) for part in (first, second)]
+    whole, merged = tl.top_k_eval(lists, truths, k=5000), parts[0] + parts[1]
+    for name in ("map", "ndcg"):
+        assert merged.std(name).tolist() == pytest.approx(whole.std(name).tolist(), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"weights": {"ann": 1, "bob": 2}},
+        {"aggregate": "pooled"},
+        {"convention": "trec_eval", "relevant_from": 2},
+    ],
+    ids=str,
+)
+def test_a_k_below_the_lists_that_was_not_asked_for(options):
+    """Weights, sums over users and the threshold count there as in lists that reach down to it."""
+    lists, truths = {"ann": ["a", "b"], "bob": ["c"]}, {"ann": {"a": 2, "x": 1}, "bob": {"d": 3}}
+    padded = {user: row + [f"{user}{i}" for i in range(1500)] for user, row in lists.items()}
+    asked = {"metrics": ["precision", "ndcg"], **options}
+    result = tl.top_k_eval(lists, truths, k=5000, **asked)
+    own = tl.top_k_eval(padded, truths, k=1500, **asked)
+    for name in own.names():
+        assert result[name] == pytest.approx(own[name], rel=1e-13)
+
+
+@pytest.mark.parametrize("k", [2**20, 2**20 + 1, 2**21 + 5])
+def test_ideals_of_a_k_beyond_a_million(k):
+    """The ideal list is summed part by part, without a break between the parts."""
+    result = tl.top_k_eval([[1]], [{1}], k=k, metrics="ndcg", convention="rectools")
+    expected = 1 / np.sum(1 / np.log2(np.arange(2, k + 2)))
+    assert result[f"ndcg@{k}"] == pytest.approx(expected, rel=1e-10)
+
+
 def test_what_cannot_fit_names_its_shape():
     """B6: one line, before any memory is taken."""
     result = tl.top_k_eval(LISTS, TRUTHS, k=10**13)
