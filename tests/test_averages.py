@@ -1,5 +1,6 @@
 """Weights of users, ratios of sums, and their intervals, by the plain formulas."""
 
+import dataclasses
 import math
 from statistics import NormalDist
 
@@ -175,6 +176,27 @@ def test_pooled_ratios_with_grades(gains):
     earned = [oracle.dcg(r, t, 2, **options) for r, t in zip(ranks, truths, strict=True)]
     ideal = [oracle.dcg(oracle.best_list(t), t, 2, **options) for t in truths]
     assert result["ndcg@2"] == pytest.approx(sum(earned) / sum(ideal), abs=1e-15)
+
+
+def test_a_pooled_ideal_beyond_the_relevant_items():
+    """An ideal of k ranks goes on with gains of 1 where the relevant items end."""
+    metric = dataclasses.replace(tl.METRICS["ndcg"], divisor="ideal(k)")
+    ranks, truths = [[1, 2, 3], [4, 5, 6]], [{1: 3, 9: 2}, {5: 2}]
+    result = tl.top_k_eval(ranks, truths, 3, metrics=metric, aggregate="pooled")
+    of_rank = [1, math.log2(3), 2]
+    earned = 3 + 2 / of_rank[1]
+    ideal = sum(
+        g / d for best in ([3, 2, 1], [2, 1, 1]) for g, d in zip(best, of_rank, strict=True)
+    )
+    assert result["ndcg@3"] == pytest.approx(earned / ideal, abs=1e-15)
+
+
+def test_the_interval_of_a_metric_that_grows_with_the_rank():
+    """A hit at the first rank counts 1/2 and one below counts 2: the mean may pass 1."""
+    late = tl.Metric("late", "first", lambda r: np.where(r == 1, 2.0, 0.5), "1")
+    result = tl.top_k_eval([[1, 2], [1, 2], [1, 2]], [{1}, {2}, {2}], 2, metrics=late)
+    low, high = result.interval("late@2")
+    assert low < result["late@2"] == 1.5 < high
 
 
 def test_implicit_pools_its_precision_alone():
