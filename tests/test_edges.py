@@ -150,6 +150,15 @@ def test_ties_in_lists_and_where_nothing_ties():
         tl.match([[1]], [{1}], ties="id")
 
 
+def test_scores_are_as_many_as_the_items_of_each_list():
+    """Not only in all: a score would go to an item of another user."""
+    pandas, polars = library("pandas"), library("polars")
+    columns = {"user_id": ["u", "v"], "item_id": [[3, 1], [2]], "score": [[1.0], [2.0, 3.0]]}
+    for table in (pandas.DataFrame(columns), polars.DataFrame(columns)):
+        with pytest.raises(ValueError, match="'score' must hold a list per user, as long as the"):
+            tl.match(table, {"u": {1}})
+
+
 def test_d2_columns_by_side():
     pandas = library("pandas")
     recs = pandas.DataFrame({"userId": ["u"], "movieId": ["a"], "rank": [1]})
@@ -160,6 +169,8 @@ def test_d2_columns_by_side():
     columns["user_id"] = "userId"  # of both sides, unless a side says otherwise
     assert tl.match(recs, back, columns=columns).ranks.tolist() == [1]
     assert tl.beyond.item_coverage(recs, columns=columns, catalogue=["a"]).tolist() == [1.0]
+    columns["user_id"] = "person"
+    assert tl.match(recs, truth.rename(columns={"user_id": "person"}), columns=columns).k == 1
 
 
 def test_d2_the_error_shows_the_side():
@@ -176,6 +187,8 @@ def test_d2_the_error_shows_the_side():
         tl.match(recs, truth, columns={"recs": {"item_id": "movieId"}})
     with pytest.raises(TypeError, match="columns: 'ranks' is a side: give a dict"):
         tl.match(recs, truth, columns={"ranks": "movieId"})
+    with pytest.raises(ValueError, match="columns: 'item' is none of user_id"):  # a side not read
+        tl.beyond.item_coverage(recs, catalogue=["a"], columns={"ground_truths": {"item": "x"}})
 
 
 GRADED = {"a": 1, "b": 3, "c": 2}
