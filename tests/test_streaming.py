@@ -239,6 +239,18 @@ def test_numbers_beside_text_are_read_as_text(tmp_path, parts):
         assert same(tl.top_k_eval_files(*files, K, in_memory=True), expected)
 
 
+def test_a_catalogue_of_text_beside_numbers_and_text(tmp_path, parts):
+    """Ids that are read as text are text for the metrics of the lists, too."""
+    files = (
+        WRITERS["jsonl"](tmp_path / "recs.jsonl", {1: [5, 6], 2: [6, 7]}),
+        WRITERS["csv"](tmp_path / "truth.csv", {1: {5: 1}, 2: {9: 1}}, ranked=False),
+    )
+    options = {"metrics": ["item_coverage", "hit"], "catalogue": ["5", "6", "7", "8"]}
+    for in_memory in (False, True):
+        result = tl.top_k_eval_files(*files, 2, in_memory=in_memory, **options)
+        assert (result["item_coverage@2"], result["hit@2"]) == (3 / 4, 1 / 2)
+
+
 def test_a_folder_of_parquet_files(tmp_path, parts):
     users = list(RANKS)
     (tmp_path / "recs.parquet").mkdir()
