@@ -218,6 +218,14 @@ def test_bad_grades_are_named(table):
         tl.match(table(long_ranks()), table(truths))
 
 
+@pytest.mark.parametrize(("n", "end"), [(8, "6, 7"), (9, r"6, 7, \.\.\.")])
+def test_eight_ranks_are_shown(table, n, end):
+    """The ninth and those after it are points."""
+    ranks = {"user_id": ["u1"] * n, "item_id": list("abcdefghi")[:n], "rank": list(range(n))}
+    with pytest.raises(ValueError, match=f"user 'u1' has ranks 0, 1, .*{end} where 1 to {n} "):
+        tl.match(table(ranks), table(long_truths()))
+
+
 def test_nan_scores_are_named(table):
     ranks = long_ranks()
     del ranks["rank"]
