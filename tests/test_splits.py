@@ -217,6 +217,13 @@ def test_seeded_splits_and_samples_stay_what_they_are():
     assert drawn.tolist() == [[31, 35, 26, 6], [31, 40, 25, 47]]
 
 
+def test_text_that_is_no_plain_integer_has_a_key_of_its_own():
+    """The text "7" is the integer 7; "007" and "-0" are other ids."""
+    keys = hashing.keys_of(["7", "007", "0", "-0", "00"])
+    assert keys.tolist()[::2][:2] == [7, 0]
+    assert len(set(keys.tolist())) == 5
+
+
 def test_random_choices_are_fair_and_the_seed_matters():
     """Of ten items at one time each is held out about as often, whatever its id."""
     users = np.repeat(np.arange(5_000), 10)
