@@ -7,6 +7,8 @@ import pytest
 
 import toplist as tl
 from toplist.inputs.catalogues import features_of
+from toplist.matching import fingerprints
+from toplist.matching.fingerprints import Fingerprint
 
 RANKS = [[1, 2], [3, 4], [5, 6]]
 TRUTHS = [{1}, {4}, {9}]
@@ -273,6 +275,13 @@ def test_a3_parts_over_the_same_users():
     assert len(single + single) == 2  # cannot be told from another user
     assert tl.Hits.from_ranks([1], 2).fingerprints == ()
     assert pickle.loads(pickle.dumps(both)).fingerprints == both.fingerprints
+
+
+def test_parts_of_other_truths_vary_together():
+    """Of two users who chose different items, the truths vary, though each part has but one."""
+    parts = [Fingerprint(7, 1, False), Fingerprint(8, 1, False)]
+    assert fingerprints.together(parts) == Fingerprint(15, 2, True)
+    assert fingerprints.together(parts[:1] * 2) == Fingerprint(14, 2, False)
 
 
 def test_a3_keyed_parts_differ_by_their_users():
