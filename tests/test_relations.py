@@ -8,7 +8,7 @@ from operator import add
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from strategies import GRADES, ITEMS, graded_populations, populations
 
@@ -215,6 +215,8 @@ FORMS = {  # of ranks, of truths
 @quick(20)
 @given(population=populations(min_users=1), depth=st.none() | DEPTHS)
 def test_every_form_says_the_same(form, population, depth):
+    # truths of 0 and 1 alone that repeat one are refused: they look like a matrix
+    assume(form != "repeats in the truth" or any({*row} - {0, 1} for row in population[1]))
     other = [to(rows) for to, rows in zip(FORMS[form], population, strict=True)]
     assert same_hits(tl.match(*other, depth), tl.match(*population, depth))
 
