@@ -315,7 +315,8 @@ def by_rank(side: str, ranks: NDArray[Any], groups: Groups, items: Column) -> Co
     """Return the items of every user by rank; ValueError for ranks that are not 1..n."""
     from toplist.kernels import grouping
 
-    given, ranks = ranks, ranks.astype(np.int64, copy=False)
+    with np.errstate(invalid="ignore"):  # what no int64 holds differs from it below
+        given, ranks = ranks, ranks.astype(np.int64, copy=False)
     if given.dtype.kind == "f" and not np.array_equal(ranks, given):
         raise ValueError(f"{side}: the column of ranks holds some that are not whole")
     offsets = groups.offsets
