@@ -91,7 +91,7 @@ def _check(options: argparse.Namespace) -> None:
             options.k = DEFAULT_KS
     elif ALL in options.k:
         if len(options.k) > 1:
-            raise ValueError("-k all is the whole list: it takes no other cut-off beside it")
+            raise ValueError("-k all is the whole list: give no other cut-off with it")
         options.k = None
     entries_of(options.metrics, options.k, CONVENTIONS[options.convention])
     for option, target in (("--per-user", options.per_user), ("--plot", options.plot)):
