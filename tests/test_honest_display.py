@@ -430,7 +430,7 @@ def test_columns_of_one_side(monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["-k", "all", "5"], "-k all is the whole list: it takes no other cut-off"),
+        (["-k", "all", "5"], "-k all is the whole list: give no other cut-off with it"),
         (["-k", "ten"], "'ten' is no whole number: give cut-offs, or all"),
         (["--columns", "side:user_id=x"], "'side' is no side: recs, truth"),
         (["--ties", "no"], "invalid choice: 'no'"),
