@@ -20,6 +20,7 @@ from toplist import parallel
 from toplist.checks import choice, whole
 from toplist.inputs.grades import Grading
 from toplist.inputs.lists import Lists, offsets_of
+from toplist.inputs.ordering import comparable
 from toplist.metrics.definitions import METRICS
 
 __all__ = ["dcg", "ndcg", "top_k"]
@@ -90,7 +91,7 @@ def top_k(
 
     def block(lo: int, hi: int) -> None:
         items, offsets, _ = excluded.block(lo, hi)
-        part, banned = kernels.comparable(array[lo:hi]), np.zeros(n_items, np.uint8)
+        part, banned = comparable(array[lo:hi], single=True), np.zeros(n_items, np.uint8)
         best = np.empty(k, part.dtype)
         nan = kernels.top_k(part, items, offsets, banned, best, out[lo:hi], counts[lo:hi])
         refuse_nan(nan, lo)
@@ -245,7 +246,7 @@ def _discounted(
     discount = METRICS["dcg"].discounts(depth)
 
     def block(lo: int, hi: int) -> None:
-        part = kernels.comparable(array[lo:hi])
+        part = comparable(array[lo:hi], single=True)
         if part.dtype == np.float32:
             part = part.astype(np.float64)
         nan = kernels.discounted_gains(part, gains[lo:hi], discount, average, out[lo:hi])

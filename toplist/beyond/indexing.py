@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 
 from toplist import parallel
 from toplist.checks import Keyword, choice, whole, worded
-from toplist.inputs.errors import item_twice
 from toplist.inputs.factorize import Numbering
-from toplist.inputs.flatten import Flat, name_user, trim
+from toplist.inputs.flatten import Flat, item_twice, name_user, trim
 from toplist.inputs.forms import read_ranks
 from toplist.inputs.ids import encode, encode_alone, padding_code
 from toplist.inputs.lists import offsets_of

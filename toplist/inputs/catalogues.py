@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from toplist.checks import whole
 from toplist.inputs.flatten import is_frame
-from toplist.inputs.series import is_series, unique_items
+from toplist.inputs.keyed import is_series
 
 Floats = NDArray[np.float64]
 
@@ -49,7 +49,7 @@ def values_of(values: Any, name: str) -> tuple[Any, Floats]:
     if is_frame(values):
         raise TypeError(_table_of_items(values, name, "COUNTS"))
     if is_series(values):
-        values = unique_items(values, name)
+        values = _unique_items(values, name)
     if isinstance(values, Mapping):
         ids: Any = list(values)
         numbers = _numbers(list(values.values()), name)
@@ -77,7 +77,7 @@ def features_of(features: Any, name: str = "features") -> tuple[Any, Floats]:
     if is_frame(features):
         raise TypeError(_table_of_items(features, name, "FEATURES"))
     if is_series(features):
-        features = unique_items(features, name)
+        features = _unique_items(features, name)
     if isinstance(features, Mapping):
         ids: Any = list(features)
         lengths = {item: np.size(row) for item, row in features.items()}
@@ -135,3 +135,15 @@ def _described(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return f"an array of {value.ndim} dimensions"
     return f"a {type(value).__name__}"
+
+
+def _unique_items(series: Any, name: str) -> dict[Any, Any]:
+    """Return a Series of values by item as a dict; ValueError for an item that is there twice."""
+    if not series.index.is_unique:
+        twice = series.index[series.index.duplicated()].tolist()[0]
+        raise ValueError(
+            f"{name}: item {twice!r} is in the index of the Series twice; "
+            f"{name}.groupby(level=0).sum() adds up counts"
+        )
+    rows: dict[Any, Any] = series.to_dict()
+    return rows

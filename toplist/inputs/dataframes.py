@@ -23,8 +23,8 @@ from toplist.inputs import factorize, ordering
 from toplist.inputs.factorize import Column
 from toplist.inputs.flatten import is_frame as is_frame
 from toplist.inputs.ids import kinds_of, seeded
+from toplist.inputs.keyed import is_series, keyed_rows
 from toplist.inputs.lists import Lists
-from toplist.inputs.series import is_series, keyed_rows
 
 Offsets = NDArray[np.int64]
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from toplist.checks import Keyword, worded
 from toplist.inputs.lists import Lists
 
 CONTAINERS = (list, tuple, range)
@@ -170,3 +171,19 @@ def refuse_unranked(ranks: Mapping[Any, Any]) -> None:
 def name_user(users: Sequence[Any] | None, position: int) -> str:
     """Name a user in a message: by key, or by position."""
     return f"user {position}" if users is None else f"user {users[position]!r}"
+
+
+def item_twice(user: str, item: Any, first: int, second: int, fills: bool) -> ValueError:
+    """Return the error of a ranked list with an item at two ranks.
+
+    `fills` says that the list holds nothing else from the first rank on: the item is padding.
+    """
+    hint = (" (if it fills up the list: ", Keyword("padding", item), ")") if fills else ()
+    return worded(
+        ValueError,
+        f"{user} has item {item!r} at ranks {first} and {second}: "
+        "a ranked list holds an item once; ",
+        Keyword("duplicates", "first"),
+        " counts the first place and ignores the others",
+        *hint,
+    )

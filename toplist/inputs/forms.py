@@ -19,7 +19,6 @@ import numpy as np
 
 from toplist.checks import whole
 from toplist.inputs import grades
-from toplist.inputs.errors import no_common_user
 from toplist.inputs.flatten import (
     CONTAINERS,
     Flat,
@@ -60,7 +59,7 @@ def read_sides(
     if k is not None:
         k = whole(k, "k")
     if hasattr(ranks, "to_dict") or hasattr(ground_truths, "to_dict"):
-        from toplist.inputs.series import beside
+        from toplist.inputs.keyed import beside
 
         ranks, ground_truths = beside(ranks, ground_truths)
     ranks, ground_truths = native(ranks, "ranks"), native(ground_truths, "ground_truths")
@@ -235,13 +234,15 @@ def _by_key(
     ranks: Mapping[Any, Any], truths: Mapping[Any, Any]
 ) -> tuple[list[Any], list[Any], list[Any], bool, int]:
     if not type(ranks) is type(truths) is dict:
-        from toplist.inputs.series import refuse_counted
+        from toplist.inputs.keyed import refuse_counted
 
         refuse_counted("ranks", ranks, "ground_truths", truths)
         refuse_counted("ground_truths", truths, "ranks", ranks)
     users = list(truths)
     n_common = sum(user in ranks for user in users)
     if ranks and truths and not n_common:
+        from toplist.inputs.keyed import no_common_user
+
         raise no_common_user(next(iter(ranks)), users[0])
     refuse_unranked(ranks)
     bare = [row if is_truth_container(row) else [row] for row in truths.values()]

@@ -23,7 +23,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.inputs.errors import two_kinds
 from toplist.inputs.flatten import Flat, compact, trim
 from toplist.inputs.lists import Lists
 
@@ -340,3 +339,8 @@ def agree(
             return False
         begin = end
     return True
+
+
+def two_kinds(what: str, first: str, second: str, way_out: str) -> TypeError:
+    """Return the error of ids of two kinds, such as 1 and "1"; an example of each is given."""
+    return TypeError(f"{what} of two kinds, {first} and {second}: they are never equal; {way_out}")

@@ -15,18 +15,20 @@ _TOP = np.uint64(1 << 63)
 _BELOW = np.int64(2**63 - 1)
 
 
-def comparable(scores: NDArray[Any]) -> NDArray[Any]:
+def comparable(scores: NDArray[Any], *, single: bool = False) -> NDArray[Any]:
     """Return numbers as float64 or int64 in the same order, with the same ties.
 
     Integers stay integers: as floats, those beyond 2^53 would tie. Unsigned ones beyond 2^63 - 1
-    are moved down by 2^63.
+    are moved down by 2^63. With `single`, float32 stays as it is.
 
     Examples
     --------
     >>> comparable(np.array([2**64 - 1, 2**63, 0], np.uint64)).tolist()
     [9223372036854775807, 0, -9223372036854775808]
     """
-    if scores.dtype.kind not in "iu":
+    if single and scores.dtype.type is np.float32:
+        return scores.astype(np.float32, copy=False)  # of this machine's byte order
+    if scores.dtype.kind not in "biu":
         return scores.astype(np.float64, copy=False)
     if scores.dtype.itemsize == 8 and scores.dtype.kind == "u":
         native = scores.astype(np.uint64, copy=False)

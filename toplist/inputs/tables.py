@@ -17,15 +17,13 @@ from numpy.typing import NDArray
 from toplist.checks import Keyword, cached, worded
 from toplist.inputs import dataframes as cols
 from toplist.inputs import ordering
-from toplist.inputs.errors import user_in_two_rows
 from toplist.inputs.factorize import Column, Numbering
 from toplist.inputs.flatten import is_frame, refuse_unranked
 from toplist.inputs.grades import Grading
-from toplist.inputs.keyed import Keyed, align, keyed
+from toplist.inputs.keyed import Keyed, align, keyed, refuse_counted, user_in_two_rows
 from toplist.inputs.lists import offsets_of
 from toplist.inputs.options import Columns, columns_of
 from toplist.inputs.ordering import as_integers, comparable, order_of_ids
-from toplist.inputs.series import refuse_counted
 from toplist.inputs.sides import Sides, sides_of
 
 # Called with the users of the lists, and the row where each list begins.
@@ -375,8 +373,7 @@ def _sort_ties(
     items: NDArray[np.int64],
 ) -> int:
     """Order lists by score and key, in place; return the position of the first NaN, or -1."""
-    from toplist.kernels import steps
-    from toplist.kernels.ties import sort_by_score_and_key
+    from toplist.kernels import grouping, steps
 
     wrong = np.flatnonzero(scores != scores)
     if len(wrong):
@@ -384,7 +381,7 @@ def _sort_ties(
     numbers = as_integers(scores)
     for lo, hi in steps(offsets):
         part = slice(offsets[lo], offsets[hi])
-        sort_by_score_and_key(
+        grouping.sort_by_score_and_key(
             offsets[lo : hi + 1] - offsets[lo], numbers[part], keys[part], items[part]
         )
     return -1

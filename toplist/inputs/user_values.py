@@ -6,7 +6,7 @@ from typing import Any
 from toplist.checks import Keyword, worded
 from toplist.inputs.flatten import is_frame
 from toplist.inputs.ids import kinds_of
-from toplist.inputs.series import counts_rows, is_series
+from toplist.inputs.keyed import counts_rows, is_series
 
 
 def values_by_user(

@@ -143,7 +143,7 @@ def place_in_order(rows: np.int64, items: np.int64, values: np.generic, ends, ou
 def scores_in_order(scores: np.generic, offsets: np.int64):
     """Return whether the scores of every list never rise; a NaN is out of order.
 
-    Scores are float64 or int64 (`toplist.kernels.scores.comparable`).
+    Scores are float64 or int64 (`toplist.inputs.ordering.comparable`).
     """
     wrong = 0
     for row in range(len(offsets) - 1):
@@ -170,7 +170,7 @@ def _negate(scores):
 def sort_by_score(offsets: Any, scores: Any, items: Any) -> int:
     """Order every list by score, highest first; equal scores keep their order.
 
-    Scores are float64 or int64 (`toplist.kernels.scores.comparable`).
+    Scores are float64 or int64 (`toplist.inputs.ordering.comparable`).
 
     Returns
     -------
@@ -197,3 +197,23 @@ def _sort_by_score(offsets: np.int64, scores: np.generic, items):
             order = np.argsort(_negated(scores[start:end]), kind="mergesort")
             items[start:end] = items[start:end][order]
     return -1
+
+
+@kernel
+def sort_by_score_and_key(offsets: np.int64, scores: np.int64, keys: np.int64, items):
+    """Order every list by score, highest first; equal scores by key, lowest first.
+
+    Items of equal score and key keep their order.
+    """
+    for row in range(len(offsets) - 1):
+        start, end = offsets[row], offsets[row + 1]
+        order = np.argsort(~scores[start:end], kind="mergesort") + start
+        begin = 0
+        for i in range(1, len(order) + 1):
+            if i < len(order) and scores[order[i]] == scores[order[begin]]:
+                continue
+            if i > begin + 1:
+                tied = order[begin:i].copy()
+                order[begin:i] = tied[np.argsort(keys[tied], kind="mergesort")]
+            begin = i
+        items[start:end] = items[order]

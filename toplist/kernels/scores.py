@@ -1,33 +1,11 @@
 """From scores to ranks: the best k items of a row, DCG averaged over ties, the rank of one item."""
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from toplist.kernels import kernel
 
 # Number of scores that are compared with the threshold at a time, without a branch.
 STRIDE = 64
-
-
-def comparable(scores: NDArray[Any]) -> NDArray[Any]:
-    """Return numbers as int64, float64 or float32 of the same order, the same ones tied.
-
-    int64 and float64 are returned as they are; uint64, all of it, and narrower integers as int64.
-
-    Examples
-    --------
-    >>> comparable(np.array([2**64 - 1, 2**63, 0], np.uint64)).tolist()
-    [9223372036854775807, 0, -9223372036854775808]
-    """
-    if scores.dtype.kind == "u" and scores.dtype.itemsize == 8:
-        return (scores.astype(np.uint64, copy=False) ^ np.uint64(1 << 63)).view(np.int64)
-    if scores.dtype.kind in "biu":
-        return scores.astype(np.int64, copy=False)
-    if scores.dtype.type is np.float32:
-        return scores.astype(np.float32, copy=False)
-    return scores.astype(np.float64, copy=False)
 
 
 @kernel

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from toplist.checks import choice
 from toplist.inputs.flatten import name_user
+from toplist.inputs.ordering import comparable
 from toplist.matching.match import match
 from toplist.scores import columns_to_leave_out, refuse_nan, run_blocks
 
@@ -117,7 +118,7 @@ def _of_scores(
 
     def block(lo: int, hi: int) -> None:
         items, offsets, _ = excluded.block(lo, hi)
-        part, banned = kernels.comparable(scores[lo:hi]), np.zeros(n_items, np.uint8)
+        part, banned = comparable(scores[lo:hi], single=True), np.zeros(n_items, np.uint8)
         nan = kernels.place(part, held[lo:hi], items, offsets, banned, *counts[:, lo:hi])
         refuse_nan(nan, lo)
 

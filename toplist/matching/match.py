@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from toplist import parallel
 from toplist.checks import choice
 from toplist.inputs import ids
-from toplist.inputs.errors import item_twice
-from toplist.inputs.flatten import name_user
+from toplist.inputs.flatten import item_twice, name_user
 from toplist.inputs.forms import read_sides
 from toplist.inputs.lists import offsets_of
 from toplist.inputs.options import DUPLICATES, TIES, Columns, Joining
