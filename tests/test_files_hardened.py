@@ -585,3 +585,14 @@ def test_ranks_are_not_their_places_in_the_order(tmp_path, in_memory):
     recs.write_text("user_id,item_id,rank\nb,x,0.5\na,x,1.5\na,y,9007199254740993\n")
     with pytest.raises(ValueError, match="rank"):
         top_k_eval_files(recs, tmp_path / "t.csv", k=2, in_memory=in_memory)
+
+
+def test_a7_two_runs_in_one_trec_file(put):
+    one = "q1 Q0 d1 1 2.0 bm25\nq2 Q0 d1 1 2.0 bm25\n"
+    assert fault(read_ranks, put("a.run", one + "q1 Q0 d9 1 1.5 dense\n")) == (
+        "a.run:3: query 'q1' has the tags 'bm25' (line 1) and 'dense': a file holds one run, "
+        "evaluate two runs from two files"
+    )
+    # runs of different queries are one run, in parts
+    apart = put("b.run", one + "q3 Q0 d9 1 1.5 dense\n")
+    assert read_ranks(apart) == {"q1": ["d1"], "q2": ["d1"], "q3": ["d9"]}

@@ -1,5 +1,6 @@
 """Keys: `users=`, pandas Series by key or position, and fingerprints of ground truths."""
 
+import itertools
 import pickle
 
 import numpy as np
@@ -325,3 +326,42 @@ def test_words_of_text_with_a_nul_are_those_of_its_bytes():
     for at, text in enumerate(["a", "b\0c", "", "\ud800"]):
         assert words_of([text]) == words[at : at + 1]
     assert len(set(words.tolist())) == 4
+
+
+def in_batches(ranks, truths, *cuts):
+    edges = [0, *cuts, len(ranks)]
+    return [tl.top_k_eval(ranks[lo:hi], truths[lo:hi], k=2) for lo, hi in itertools.pairwise(edges)]
+
+
+def test_a3_seeds_cut_into_other_batches_are_the_same_users():
+    truths = np.arange(200).reshape(100, 2)
+    ranks = np.arange(100, 300).reshape(100, 2)
+    first, second = in_batches(ranks, truths, 50), in_batches(ranks, truths, 30, 60)
+    assert tl.merge(first).n_users == 100
+    for parts in ([*first, *second], [tl.merge(first), tl.merge(second)]):
+        with pytest.raises(ValueError, match=r"the same ground truths \(100 users\)"):
+            tl.merge(parts)
+        with pytest.raises(ValueError, match=r"the same ground truths \(100 users\)"):
+            sum(parts)
+        assert tl.merge(parts, disjoint=True).n_users == 200
+    assert tl.merge([*first, *second[:-1]]).n_users == 160  # not all of them: nothing is known
+
+
+def test_a3_single_users_may_choose_the_same_items_in_turn():
+    parts = [tl.top_k_eval([[1, 2]], [{item}], k=2) for item in (1, 2, 1, 2)]
+    assert sum(parts).n_users == 4
+
+
+@pytest.mark.parametrize("keys", [({True: [1]}, {1: {1}}), ({1: [1]}, {True: {1}})])
+def test_a_bool_is_no_user(keys):
+    side = "ranks" if next(iter(keys[0])) is True else "ground_truths"
+    with pytest.raises(TypeError, match=f"{side}: user True is a bool, and equal to 1"):
+        tl.top_k_eval(*keys, k=1)
+
+
+@pytest.mark.parametrize("name", ["offsets", "items", "gains"])
+def test_masked_arrays_are_no_lists(name):
+    arrays = {"offsets": [0, 2], "items": [5, 7], "gains": [1.0, 2.0]}
+    arrays[name] = np.ma.array(arrays[name], mask=[False, True])
+    with pytest.raises(TypeError, match=f"Lists: {name} is a masked array"):
+        tl.Lists(**arrays)

@@ -117,7 +117,22 @@ def _trec_rows(source: Source, lines: Iterator[bytes]) -> Iterator[_Cells]:
     header = _TREC_QRELS if "relevance" in source.candidates else _TREC_RUN
     # bytes are split at ASCII white space only, text would be at any
     table = ([field.decode() for field in _fields_of(source, line)] for line in lines)
-    return _table_rows(source, header, table)
+    return _table_rows(source, header, table if header is _TREC_QRELS else _one_run(source, table))
+
+
+def _one_run(source: Source, table: Iterable[list[str]]) -> Iterator[list[str]]:
+    """Yield the rows of a run; ValueError for a query with two tags: two runs, one file."""
+    query, tag = _TREC_RUN.index("qid"), _TREC_RUN.index("tag")
+    tags: dict[str, tuple[str, int]] = {}  # of each query, and the line of its first row
+    for row in table:
+        if len(row) > tag:
+            known, line = tags.setdefault(row[query], (row[tag], source.line))
+            if known != row[tag]:
+                raise source.error(
+                    f"query {short(row[query])} has the tags {short(known)} (line {line}) and "
+                    f"{short(row[tag])}: a file holds one run, evaluate two runs from two files"
+                )
+        yield row
 
 
 def _fields_of(source: Source, line: bytes) -> list[bytes]:

@@ -238,6 +238,7 @@ def _by_key(
 
         refuse_counted("ranks", ranks, "ground_truths", truths)
         refuse_counted("ground_truths", truths, "ranks", ranks)
+    _refuse_bool_keys(ranks, truths)
     users = list(truths)
     n_common = sum(user in ranks for user in users)
     if ranks and truths and not n_common:
@@ -247,6 +248,17 @@ def _by_key(
     refuse_unranked(ranks)
     bare = [row if is_truth_container(row) else [row] for row in truths.values()]
     return users, [ranks.get(user, ()) for user in users], bare, False, len(ranks) - n_common
+
+
+def _refuse_bool_keys(ranks: Mapping[Any, Any], truths: Mapping[Any, Any]) -> None:
+    """Raise TypeError for a user of True or False: to Python these are the users 1 and 0."""
+    for side, rows in (("ranks", ranks), ("ground_truths", truths)):
+        if bool in set(map(type, rows)):
+            user = next(user for user in rows if type(user) is bool)
+            raise TypeError(
+                f"{side}: user {user} is a bool, and equal to {int(user)}: name users by integers "
+                "or text"
+            )
 
 
 def _holds_many(ranks: Any, truths: Any) -> bool:

@@ -42,6 +42,9 @@ class Lists:
 
     def __post_init__(self) -> None:
         """Check and normalise the arrays."""
+        for name in ("offsets", "items", "gains"):
+            if np.ma.isMaskedArray(getattr(self, name)):
+                raise TypeError(f"Lists: {name} is a masked array: leave out what is masked")
         offsets, items = np.asarray(self.offsets), np.asarray(self.items)
         _refuse_coercion(self.items, items)
         if offsets.ndim != 1 or items.ndim != 1 or offsets.dtype.kind not in "iu":

@@ -28,10 +28,12 @@ class Fingerprint:
 def merged(
     a: Sequence[Fingerprint], b: Sequence[Fingerprint], disjoint: bool = False
 ) -> tuple[Fingerprint, ...]:
-    """Return the fingerprints of two results that merge; ValueError if one part is in both.
+    """Return the fingerprints of two results that merge; ValueError for the same users again.
 
-    Parts with equal truths throughout (two single users who chose the same item) are not told
-    apart, and merge.
+    These are a part that is in both, and parts at the end that hold, all together, the truths of
+    as many users before them: two seeds of one model, cut into batches in two ways. Parts with
+    equal truths throughout (two single users who chose the same item) are not told apart, and
+    merge.
 
     Examples
     --------
@@ -42,17 +44,42 @@ def merged(
     ValueError: both parts have the same ground truths (2 users): these are the same users, who \
 count once; merge(..., disjoint=True) merges them as different users
     """
-    twice = set(a).intersection(b)
-    for one in twice if not disjoint else ():
-        if one.varied:
+    parts = (*a, *b)
+    if not disjoint:
+        twice = (one.n_users for one in set(a).intersection(b) if one.varied)
+        n_users = next(twice, 0) or _repeated_at_end(parts)
+        if n_users:
             raise worded(
                 ValueError,
-                f"both parts have the same ground truths ({one.n_users:,} users): these are the "
+                f"both parts have the same ground truths ({n_users:,} users): these are the "
                 "same users, who count once; merge(..., ",
                 Keyword("disjoint", True),
                 ") merges them as different users",
             )
-    return (*a, *b)
+    return parts
+
+
+def _repeated_at_end(parts: Sequence[Fingerprint]) -> int:
+    """Return how many users of the last parts are those of the parts before them; 0 if none are.
+
+    Parts of equal truths end the search: single users may well choose the same items in turn.
+
+    Examples
+    --------
+    >>> _repeated_at_end([Fingerprint(total, 2, True) for total in (5, 3, 4, 2, 6)])
+    0
+    >>> _repeated_at_end([Fingerprint(total, 2, True) for total in (5, 3, 4, 1, 6)])
+    4
+    """
+    total = n_users = 0
+    sums: list[tuple[int, int]] = []  # of the last part, the last two, ...
+    for part in reversed(parts):
+        if not part.varied:
+            break
+        total, n_users = (total + part.total) % 2**64, n_users + part.n_users
+        sums.append((total, n_users))
+    known = set(sums)
+    return next((n for half, n in sums if (2 * half % 2**64, 2 * n) in known), 0)
 
 
 def together(parts: Sequence[Fingerprint]) -> Fingerprint:
