@@ -19,7 +19,7 @@ from toplist import scores as tls
 from toplist.checks import cached
 from toplist.inputs import factorize
 from toplist.inputs.factorize import Numbering
-from toplist.kernels import grouping, hashing, strings
+from toplist.kernels import grouping, hashing, join, strings
 from toplist.loo.timestamps import instant, times_of
 
 N = 100_000
@@ -30,9 +30,9 @@ def inverse(odd):
     return pow(int(odd), -1, 1 << 64)
 
 
-def colliding_ids(n):
-    """Return ids that all have the same top bits after multiplication, by the constant in use."""
-    return np.arange(1, n + 1, dtype=np.uint64) * np.uint64(inverse(hashing.GOLDEN))
+def colliding_ids(n, factor=hashing.GOLDEN):
+    """Return ids that all have the same top bits after multiplication by the factor."""
+    return np.arange(1, n + 1, dtype=np.uint64) * np.uint64(inverse(factor))
 
 
 def unhash(hashed, words):
@@ -84,6 +84,10 @@ SHUFFLED = np.random.default_rng(1).permutation(N)
 KERNEL_CASES = {
     "a truth in one slot": lambda ids: tl.match(ids[:100].copy(), ids).ranks,
     "a list in the slot of the truth": lambda ids: tl.match(ids, ids[SHUFFLED][:9_000]).ranks,
+    "a list for one item": lambda ids: tl.match(ids, ids[N // 2 :][:1].copy()).ranks,
+    "short lists for one item": lambda ids: tl.match(
+        ids.reshape(-1, 100), ids.reshape(-1, 100)[:, 50:51].copy()
+    ).ranks,
     "nobody's items": lambda ids: tl.match(ids[: N // 2].copy(), ids[N // 2 :].copy()).ranks,
     "many short lists": lambda ids: tl.match(
         ids.reshape(-1, 100), ids.reshape(-1, 100)[:, :30]
@@ -160,6 +164,102 @@ def test_b1_kernels_give_up_within_their_budget():
         assert grouping.number(ids, table, np.empty(n, np.int64), 0, np.empty(n, np.int64)) == -1
         entered = np.count_nonzero(table >= 0)
         assert entered * (entered - 1) / 2 <= hashing.most_probes_of_rows(n) + entered
+
+
+def joined_once(lists, truths):
+    """Return what `join` returns under the golden constant, and its tables."""
+    offsets, relevant = (np.arange(len(a) + 1) * a.shape[1] for a in (lists, truths))
+    n, most = len(lists), truths.shape[1]
+    tables = join.tables_for(most, lists.shape[1], hashing.GOLDEN, hashing.PROBES)
+    tables[1].fill(N)  # no position in a truth
+    ends, counts = np.full(n, lists.shape[1]), np.empty((2, n), np.int64)
+    none, ranks = np.empty(0), np.empty(truths.size, np.int32)
+    user = join.join(
+        *(lists.ravel(), offsets, ends, truths.ravel(), relevant, none, none, none, True, tables),
+        *(ranks, none, *counts, np.empty(n, np.uint64)),
+    )
+    return user, tables
+
+
+def test_b1_the_join_gives_up_within_its_budget():
+    far = -np.arange(1, N + 1)  # in other slots
+    for n in (100, 1_000, 10_000, 100_000):
+        budget = hashing.PROBES * (n + hashing.FREE_ENTRIES)
+        user, tables = joined_once(far[:n].reshape(1, -1), CHOSEN[:n].reshape(1, -1))
+        entered = np.count_nonzero(tables[1] < N)
+        assert user == hashing.GAVE_UP and entered * (entered - 1) / 2 <= budget + entered
+        user, tables = joined_once(CHOSEN[:n].reshape(1, -1), far[:5].reshape(1, -1))
+        entered = np.count_nonzero(tables[7] >= 0)
+        assert user == hashing.GAVE_UP and entered * (entered - 1) / 2 <= budget + entered
+        assert joined_once(PLAIN[:n].reshape(1, -1), PLAIN[:n].reshape(1, -1))[0] == -1
+
+
+@pytest.fixture
+def tried(monkeypatch):
+    """Return a list to which every factor is added that a join is tried with."""
+    found, factors = [], hashing.factors
+
+    def noted():
+        for factor, patience in factors():
+            found.append((factor, patience))
+            yield factor, patience
+
+    monkeypatch.setattr(hashing, "factors", noted)
+    return found
+
+
+def test_b1_ids_in_any_order_of_their_own_need_one_factor(tried):
+    rows = np.arange(N)
+    for ids in (
+        rows,
+        rows * 1_000,
+        rows << 40,
+        rows**2,
+        -rows,
+        PLAIN,
+        rows // 37 << 22 | rows % 37,
+    ):
+        for n in (10, 100, 1_000, N):
+            lists = ids.reshape(-1, n)
+            for duplicates in ("raise", "first"):
+                tl.match(lists, lists[:, ::-1].copy(), duplicates=duplicates, n_threads=1)
+            tl.match(lists, lists[:, n // 2 :][:, :1].copy())
+    assert set(tried) == {(hashing.GOLDEN, hashing.PROBES)}
+
+
+def test_b1_a_factor_that_does_badly_is_followed_by_another(monkeypatch):
+    second, third = np.uint64(0xD1342543DE82EF95), np.uint64(0xAF251AF3B0F025B5)
+    ids = np.stack([colliding_ids(N // 2), colliding_ids(N // 2, second)], axis=1)
+    ids, tried = ids.view(np.int64).ravel(), []
+
+    def known():
+        for factor, patience in [(hashing.GOLDEN, 2), (second, 4), (third, 8)]:
+            tried.append(factor)
+            yield factor, patience
+
+    monkeypatch.setattr(hashing, "factors", known)
+    for n, n_relevant in [(N, N), (N, 1), (N, 3), (1_000, 50), (100, 60), (100, 1)]:
+        lists, truths = (a.reshape(-1, n)[:, ::-1].copy() for a in (ids, PLAIN))
+        tried.clear()
+        chosen = tl.match(lists, lists[:, ::-3][:, :n_relevant].copy(), n_threads=1)
+        assert set(tried) == {hashing.GOLDEN, second, third}
+        plain = tl.match(truths, truths[:, ::-3][:, :n_relevant].copy(), n_threads=1)
+        for name in ("offsets", "ranks", "n_relevant", "n_listed"):
+            assert np.array_equal(getattr(chosen, name), getattr(plain, name))
+
+
+def test_b1_fingerprints_do_not_depend_on_the_factor():
+    truths = CHOSEN.reshape(-1, 100)
+    whole, parts = tl.match(truths, truths), tl.match(truths[:, ::-1].copy(), truths[:, ::-1])
+    single = sum(tl.match(row, row).fingerprints[0].total for row in truths) % 2**64
+    assert whole.fingerprints == parts.fingerprints and whole.fingerprints[0].total == single
+
+
+def test_b1_factors_are_odd_and_nobody_knows_them():
+    drawn = [factor for (factor, _), _ in zip(hashing.factors(), range(50), strict=False)]
+    again = [factor for (factor, _), _ in zip(hashing.factors(), range(50), strict=False)]
+    assert drawn[0] == hashing.GOLDEN and all(int(factor) % 2 for factor in drawn)
+    assert len({*drawn, *again}) == 99
 
 
 @pytest.fixture(scope="module")

@@ -7,32 +7,32 @@ padding, `two_grades` and `ideals` are about truths with grades.
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from toplist.kernels import kernel, steps
-from toplist.kernels.hashing import GOLDEN, mix, most_probes
-from toplist.kernels.sorting import sort_words
+from toplist.kernels.hashing import GAVE_UP, mix, most_probes
 
 # 4,096 slots of two bytes fit in the first-level cache together with the ids that are read.
 SLOT_BITS = 12
 # Lists up to this length are searched for repeats by `_repeats`, longer ones by hashing, as are
-# lists with more than so many suspects.
+# lists with so many suspects that comparing each with each would take more than `most_probes`.
 SHORT = 2048
-MOST_SUSPECTS = 64
 # Of this many relevant ids, repeats are found by comparing all of them.
 FEW = 64
 # The bits of the gain 1.0.
 ONE = np.float64(1.0).view(np.uint64)
 
 
-def tables_for(most: int, longest: int) -> tuple[NDArray[Any], ...]:
-    """Return the tables that `join` works in: truths of up to `most` ids, lists of `longest`."""
+def tables_for(most: int, longest: int, factor: np.uint64, patience: int) -> tuple[Any, ...]:
+    """Return the tables that `join` works in: truths of up to `most` ids, lists of `longest`.
+
+    With them go the factor of their hashes, and how many probes an entry may take on average.
+    """
     slots = np.zeros(1 << _slot_bits.py_func(most), np.uint16 if most < 1 << 16 else np.int32)
     chain, finder = np.empty(most, np.int32), np.full(most, -1, np.int32)
     candidates, suspects = np.empty((2, longest + 1), np.int32)
     hashes, places = np.empty(SHORT, np.uint16), np.empty(1 << 16, np.uint16)
     table = np.empty(1 << (2 * longest).bit_length(), np.int32)
-    return slots, chain, finder, candidates, suspects, hashes, places, table
+    return slots, chain, finder, candidates, suspects, hashes, places, table, factor, patience
 
 
 @kernel
@@ -92,7 +92,9 @@ def join(
     Returns
     -------
     int
-        The first user whose list holds an id twice, or -1.
+        The first user whose list holds an id twice, or -1; or `GAVE_UP`, where the ids share so
+        many places under this factor that it would take too long. Then nothing that was written
+        holds, and the tables are not clean.
 
     Notes
     -----
@@ -103,7 +105,7 @@ def join(
     addressing 5, a linear search through 20 relevant ids 10.
     """
     slots, chain, finder, candidates = tables[:4]
-    suspects, hashes, places, table = tables[4:]
+    suspects, hashes, places, table, factor, patience = tables[4:]
     total = 0
     for u in range(len(lengths)):
         begin = truth_offsets[u] - truth_offsets[0]
@@ -111,14 +113,19 @@ def join(
         begin = offsets[u] - offsets[0]
         listed = items[begin : begin + lengths[u]]
         shift = np.uint64(64 - _slot_bits(len(truth)))
-        n_relevant[u] = _enter(truth, shift, slots, chain)
-        if distinct and _repeats(listed, hashes, places, suspects, table):
-            return u
-        n, probes = 0, 0 if n_relevant[u] >= 0 else most_probes(len(listed)) + 1
-        n_candidates = _sweep(listed, shift, slots, candidates) if probes == 0 else 0
+        n_relevant[u] = _enter(truth, factor, patience, shift, slots, chain)
+        if n_relevant[u] < 0:
+            return GAVE_UP
+        found = (
+            _repeats(listed, hashes, places, suspects, table, factor, patience) if distinct else 0
+        )
+        if found:
+            return u if found > 0 else GAVE_UP
+        n, probes = 0, 0
+        n_candidates = _sweep(listed, factor, shift, slots, candidates)
         for c in range(n_candidates):
             i = candidates[c]
-            t = np.int64(slots[(np.uint64(listed[i]) * GOLDEN) >> shift]) - 1
+            t = np.int64(slots[(np.uint64(listed[i]) * factor) >> shift]) - 1
             while t >= 0 and truth[t] != listed[i]:
                 t = chain[t]
                 probes += 1
@@ -128,16 +135,12 @@ def join(
                 if len(gains):
                     hit_gains[total + n] = gains[truth_offsets[u] - truth_offsets[0] + t]
                 n += 1
-            if probes > most_probes(len(listed)):
-                break
-        if probes > most_probes(len(listed)):
-            n, n_relevant[u] = _join_sorted(listed, truth, finder, u, candidates, ranks[total:])
-            for j in range(n if len(gains) else 0):
-                hit_gains[total + j] = gains[truth_offsets[u] - truth_offsets[0] + candidates[j]]
+            if probes > most_probes(len(listed), patience):
+                return GAVE_UP
         n_hits[u] = n
         total += n
         for t in range(len(truth)):
-            slots[(np.uint64(truth[t]) * GOLDEN) >> shift] = 0
+            slots[(np.uint64(truth[t]) * factor) >> shift] = 0
     _hash_rows(truths, truth_offsets, n_relevant, words, grades, row_hashes)
     return -1
 
@@ -189,14 +192,11 @@ def _hash(truths, t, words, grades):
 
 
 @kernel
-def _enter(truth, shift, slots, chain):
-    """Enter the distinct ids of `truth` into the slots, chained; return their number.
-
-    Or -1, given up, where so many ids share slots that it would take too long.
-    """
+def _enter(truth, factor, patience, shift, slots, chain):
+    """Enter the distinct ids of `truth` into the slots, chained; return how many, or `GAVE_UP`."""
     n_distinct, probes = 0, 0
     for t in range(np.uint64(len(truth))):
-        slot = (np.uint64(truth[t]) * GOLDEN) >> shift
+        slot = (np.uint64(truth[t]) * factor) >> shift
         other = np.int64(slots[slot]) - 1
         chain[t] = other
         while other >= 0 and truth[other] != truth[t]:
@@ -205,48 +205,18 @@ def _enter(truth, shift, slots, chain):
         if other < 0:
             slots[slot] = t + 1
             n_distinct += 1
-        if probes > most_probes(len(truth)):
-            return -1
+        if probes > most_probes(len(truth), patience):
+            return GAVE_UP
     return n_distinct
 
 
 @kernel
-def _join_sorted(listed, truth, finder, u, found, ranks):
-    """Join the ids of one user without a table, by sorting the truth.
-
-    Returns
-    -------
-    int, int
-        Number of hits, whose `ranks` are written, and the positions of their relevant ids in
-        `truth` to `found`; number of distinct relevant ids.
-    """
-    ids, order = sort_words(truth)
-    n_distinct, n = 0, 0
-    for s in range(len(ids)):
-        finder[order[s]] = -1
-        n_distinct += s == 0 or ids[s] != ids[s - 1]
-    words, places = sort_words(listed)
-    at, s = np.empty(len(listed), np.int64), 0  # of each listed id, its first copy in the truth
-    for i in range(len(words)):
-        while s < len(ids) and ids[s] < words[i]:
-            s += 1
-        at[places[i]] = order[s] if s < len(ids) and ids[s] == words[i] else -1
-    for i in range(len(listed)):
-        t = at[i]
-        if t >= 0 and finder[t] != u:
-            finder[t] = u
-            found[n], ranks[n] = t, i + 1
-            n += 1
-    return n, n_distinct
-
-
-@kernel
-def _sweep(listed, shift, slots, candidates):
+def _sweep(listed, factor, shift, slots, candidates):
     """Collect the positions of ids whose slot is taken; return their number."""
     n = np.uint64(0)
     for i in range(np.uint64(len(listed))):
         candidates[n] = i
-        n += np.uint64(slots[(np.uint64(listed[i]) * GOLDEN) >> shift] != 0)
+        n += np.uint64(slots[(np.uint64(listed[i]) * factor) >> shift] != 0)
     return n
 
 
@@ -259,8 +229,8 @@ def _place_shift(n):
 
 
 @kernel
-def _repeats(listed, hashes, places, suspects, table):
-    """Return whether an id is in the list twice.
+def _repeats(listed, hashes, places, suspects, table, factor, patience):
+    """Return 1 where an id is in the list twice, 0 where none is, or `GAVE_UP`.
 
     Every id writes its position to the slot of its hash. An id that does not find its position
     there afterwards shares the slot with another id, perhaps an equal one. With n^2 / 4 slots (8 kB
@@ -270,33 +240,30 @@ def _repeats(listed, hashes, places, suspects, table):
     """
     n = np.uint64(len(listed))
     if n > np.uint64(SHORT):
-        return _repeats_hashed(listed, table)
+        return _repeats_hashed(listed, table, factor, patience)
     shift = _place_shift(len(listed))
     for i in range(n):  # alone in its loop, so that several ids are multiplied at a time
-        hashes[i] = np.uint16((np.uint64(listed[i]) * GOLDEN) >> shift)
+        hashes[i] = np.uint16((np.uint64(listed[i]) * factor) >> shift)
     for i in range(n):
         places[hashes[i]] = i
     found = np.uint64(0)
     for i in range(n):
         suspects[found] = i
         found += np.uint64(places[hashes[i]] != i)
-    if found > np.uint64(MOST_SUSPECTS):
-        return _repeats_hashed(listed, table)
+    if found * found > np.uint64(most_probes(len(listed), patience)):
+        return _repeats_hashed(listed, table, factor, patience)
     same = False
     for s in range(found):
         item = listed[suspects[s]]
         same |= item == listed[places[hashes[suspects[s]]]]
         for other in range(s):
             same |= item == listed[suspects[other]]
-    return same
+    return np.int64(same)
 
 
 @kernel
-def _repeats_hashed(listed, table):
-    """Return whether an id is in the list twice, by open addressing, or by sorting.
-
-    It sorts where so many ids share places that probing would take too long.
-    """
+def _repeats_hashed(listed, table, factor, patience):
+    """Return what `_repeats` does, by open addressing."""
     bits, probes = 1, 0
     while 1 << bits <= len(listed):
         bits += 1
@@ -305,25 +272,16 @@ def _repeats_hashed(listed, table):
     for slot in range(1 << bits):
         table[slot] = -1
     for i in range(len(listed)):
-        slot = (np.uint64(listed[i]) * GOLDEN) >> np.uint64(64 - bits)
+        slot = (np.uint64(listed[i]) * factor) >> np.uint64(64 - bits)
         while table[slot] >= 0:
             if listed[table[slot]] == listed[i]:
-                return True
+                return 1
             slot = (slot + np.uint64(1)) & last
             probes += 1
-        if probes > most_probes(len(listed)):
-            return _repeats_sorted(listed)
+        if probes > most_probes(len(listed), patience):
+            return GAVE_UP
         table[slot] = i
-    return False
-
-
-@kernel
-def _repeats_sorted(listed):
-    """Return whether an id is in the list twice, by sorting."""
-    ids, same = sort_words(listed)[0], False
-    for i in range(1, len(ids)):
-        same |= ids[i] == ids[i - 1]
-    return same
+    return 0
 
 
 @kernel
@@ -420,20 +378,23 @@ def seek(
     Returns
     -------
     int
-        The first user whose list holds an id twice, or -1.
+        The first user whose list holds an id twice, or -1; or `GAVE_UP`.
 
     Notes
     -----
     The comparison has no branch, so it runs at the speed of reading: 0.3 ns per id on one thread,
     a fifth of the general join. The check for repeats takes 1.0 more.
     """
-    suspects, hashes, places, table = tables[4:]
+    suspects, hashes, places, table, factor, patience = tables[4:]
     total = 0
     for u in range(len(lengths)):
         begin = offsets[u] - offsets[0]
         listed = items[begin : begin + lengths[u]]
-        if distinct and _repeats(listed, hashes, places, suspects, table):
-            return u
+        found = (
+            _repeats(listed, hashes, places, suspects, table, factor, patience) if distinct else 0
+        )
+        if found:
+            return u if found > 0 else GAVE_UP
         n_relevant[u] = truth_offsets[u + 1] - truth_offsets[u]
         n_hits[u] = 0
         if n_relevant[u]:

@@ -178,6 +178,7 @@ def _fingerprint(hashes: NDArray[np.uint64], users: Sequence[Any] | None) -> Fin
 
 def _join_block(sides: Sides, duplicates: str, lo: int, hi: int) -> tuple[NDArray[Any], ...]:
     """Return ranks, numbers of hits and relevant items, hashes of these, gains, ideal gains."""
+    from toplist.kernels import hashing
     from toplist.kernels import join as kernels
 
     items, listed, _ = sides.ranked.block(lo, hi)
@@ -186,16 +187,19 @@ def _join_block(sides: Sides, duplicates: str, lo: int, hi: int) -> tuple[NDArra
     most, longest = int(np.diff(relevant).max(initial=0)), int(lengths.max(initial=0))
     arrays = items, listed, lengths, truths, relevant
     join = _seek if most <= 1 else _mark
-    tables = kernels.tables_for(most, longest)
     words = np.empty(0, np.uint64) if sides.words is None else sides.words
-    user, *found = join(arrays, values, words, duplicates == "raise", tables)
+    for factor, patience in hashing.factors():  # the first will do, but for ids chosen against it
+        tables = kernels.tables_for(most, longest, factor, patience)
+        user, *found = join(arrays, values, words, duplicates == "raise", tables)
+        if user != hashing.GAVE_UP:
+            break
     if user >= 0:
         raise _repeat_error(sides, lo + user)
     return *found, _ideal_gains(sides, lo, hi) if sides.truth.gains is not None else values
 
 
-# (first user with a repeat or -1; ranks of hits; numbers of hits and of relevant items; hashes of
-# the relevant items; gains)
+# (first user with a repeat, or -1 or GAVE_UP; ranks of hits; numbers of hits and of relevant items;
+# hashes of the relevant items; gains)
 _Ints = NDArray[np.int64]
 _Found = tuple[int, NDArray[Any], _Ints, _Ints, NDArray[np.uint64], NDArray[np.float64]]
 
@@ -220,7 +224,7 @@ def _mark(
         *(*arrays, values, words, values.view(np.uint64), distinct, tables),
         *(ranks, gains, n_hits, n_relevant, hashes),
     )
-    n = int(n_hits.sum()) if user < 0 else 0
+    n = int(n_hits.sum()) if user == -1 else 0
     return user, ranks[:n].copy(), n_hits, n_relevant, hashes, gains[:n].copy()
 
 
@@ -241,7 +245,7 @@ def _seek(
     user = kernels.seek(
         *(*arrays, words, grades, distinct, tables), *(ranks, n_hits, n_relevant, hashes)
     )
-    if user >= 0:  # it stopped at a repeat: the rest is not written
+    if user != -1:  # it stopped at a user: the rest is not written
         return user, ranks[:0], n_hits, n_relevant, hashes, values[:0]
     gains = values if len(values) == 0 else values[(relevant[:-1] - relevant[0])[n_hits > 0]]
     return user, ranks[: n_hits.sum()].copy(), n_hits, n_relevant, hashes, gains
