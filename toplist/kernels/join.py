@@ -121,21 +121,21 @@ def join(
         )
         if found:
             return u if found > 0 else GAVE_UP
-        n, probes = 0, 0
+        n, left = 0, most_probes(len(listed), patience)  # counted down: a register less
         n_candidates = _sweep(listed, factor, shift, slots, candidates)
         for c in range(n_candidates):
             i = candidates[c]
             t = np.int64(slots[(np.uint64(listed[i]) * factor) >> shift]) - 1
             while t >= 0 and truth[t] != listed[i]:
                 t = chain[t]
-                probes += 1
+                left -= 1
             if t >= 0 and finder[t] != u:  # relevant, and no copy of an earlier hit
                 finder[t] = u
                 ranks[total + n] = i + 1
                 if len(gains):
                     hit_gains[total + n] = gains[truth_offsets[u] - truth_offsets[0] + t]
                 n += 1
-            if probes > most_probes(len(listed), patience):
+            if left < 0:
                 return GAVE_UP
         n_hits[u] = n
         total += n
