@@ -175,8 +175,8 @@ def joined_once(lists, truths):
     ends, counts = np.full(n, lists.shape[1]), np.empty((2, n), np.int64)
     none, ranks = np.empty(0), np.empty(truths.size, np.int32)
     user = join.join(
-        *(lists.ravel(), offsets, ends, truths.ravel(), relevant, none, none, none, True, tables),
-        *(ranks, none, *counts, np.empty(n, np.uint64)),
+        *(lists.ravel(), offsets, ends, truths.ravel(), relevant, none, True, tables),
+        *(ranks, none, *counts),
     )
     return user, tables
 

@@ -10,7 +10,7 @@ from toplist.cli.options import csv_text, json_number
 from toplist.plots.charts import panels
 from toplist.results import tables
 from toplist.results.comparison import compare
-from toplist.results.markup import Display
+from toplist.results.display import Display
 from toplist.results.result import TopKResult
 
 Results = Mapping[str, TopKResult]

@@ -1,6 +1,6 @@
 """`Sides`: both sides of an evaluation validated, aligned and encoded: the input of the join."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ from toplist.inputs.grades import Grading
 from toplist.inputs.ids import padding_code
 from toplist.inputs.lists import Lists
 
+Words = Callable[[NDArray[np.int64]], NDArray[np.uint64]]  # of codes
 # Ids that are looked at before all are.
 FIRST = 64
 
@@ -24,7 +25,7 @@ class Sides:
     `lengths` says how much of each ranked list counts: at most `depth` ids, without padding.
     `users` are the keys of keyed inputs, else None. `single` says that one user was given bare.
     `sources` are both sides as the caller wrote them; `hashed` says that the integers are hashes,
-    so that the hits have to be verified. `words` are the hashes of the ids that the codes of the
+    so that the hits have to be verified. `words` returns the words of the ids that codes of the
     truth stand for; None where the integers are ids, or hashes. `judged` is the truth with all
     graded items, where `relevant_from` leaves some of them out.
     """
@@ -39,7 +40,7 @@ class Sides:
     n_extra: int
     sources: tuple[Flat, Flat]
     hashed: bool
-    words: NDArray[np.uint64] | None = None
+    words: Words | None = None
     judged: Lists | None = None
 
 
@@ -77,13 +78,15 @@ def sides_of(
     )
 
 
-def words_behind(names: list[Any] | None, truth: Lists) -> NDArray[np.uint64] | None:
-    """Return the words of the ids that the codes of a truth stand for; None if they are ids."""
-    if names is None or not hasattr(names, "__len__"):  # codes that are integers themselves
+def words_behind(names: Any, truth: Lists) -> Words | None:
+    """Return what gives the words of the ids behind codes of a truth; None if they are ids."""
+    if hasattr(names, "words"):
+        return names.words  # type: ignore[no-any-return]
+    if not isinstance(names, list):  # codes that are integers themselves
         return None
     from toplist.inputs.words import words_of_codes
 
-    return words_of_codes(names, truth.items)
+    return words_of_codes(names, truth.items).__getitem__
 
 
 def refuse_matrix(truth: Lists, users: Sequence[Any] | None) -> None:

@@ -23,6 +23,8 @@ def words_of(ids: Sequence[Any]) -> Words:
     >>> words_of(["7", "b"])[1:] == words_of(["b"])
     array([ True])
     """
+    if hasattr(ids, "words"):
+        return ids.words()  # type: ignore[no-any-return]
     kinds = set(map(type, ids))
     if all(issubclass(kind, (int, np.integer)) for kind in kinds):
         try:

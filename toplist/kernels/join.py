@@ -9,17 +9,13 @@ from typing import Any
 import numpy as np
 
 from toplist.kernels import kernel, steps
-from toplist.kernels.hashing import GAVE_UP, mix, most_probes
+from toplist.kernels.hashing import GAVE_UP, most_probes
 
 # 4,096 slots of two bytes fit in the first-level cache together with the ids that are read.
 SLOT_BITS = 12
 # Lists up to this length are searched for repeats by `_repeats`, longer ones by hashing, as are
 # lists with so many suspects that comparing each with each would take more than `most_probes`.
 SHORT = 2048
-# Of this many relevant ids, repeats are found by comparing all of them.
-FEW = 64
-# The bits of the gain 1.0.
-ONE = np.float64(1.0).view(np.uint64)
 
 
 def tables_for(most: int, longest: int, factor: np.uint64, patience: int) -> tuple[Any, ...]:
@@ -51,15 +47,12 @@ def join(
     truths: np.int64,
     truth_offsets: np.int64,
     gains: np.float64,
-    words: np.uint64,
-    grades: np.uint64,
     distinct,
     tables,
     ranks,
     hit_gains,
     n_hits,
     n_relevant,
-    row_hashes,
 ):
     """Fill `ranks`, `n_hits` and `n_relevant` with the hits of a block of users.
 
@@ -72,10 +65,6 @@ def join(
         The relevant ids of the same users, in the same form. Repeats count once.
     gains : float64 array
         The gain of each relevant id; empty where every gain is 1.
-    words : uint64 array
-        The word of the id that each code stands for; empty where codes are ids, or hashes.
-    grades : uint64 array
-        The bits of `gains`.
     distinct : bool
         Whether to check that no list holds an id twice.
     tables : tuple from `tables_for`
@@ -86,8 +75,6 @@ def join(
         Gains of the hits, where there are gains.
     n_hits, n_relevant : int64 arrays, written
         Per user: number of hits, number of distinct relevant ids.
-    row_hashes : uint64 array, written
-        Per user: a hash of the distinct relevant ids and their gains, free of order.
 
     Returns
     -------
@@ -141,54 +128,7 @@ def join(
         total += n
         for t in range(len(truth)):
             slots[(np.uint64(truth[t]) * factor) >> shift] = 0
-    _hash_rows(truths, truth_offsets, n_relevant, words, grades, row_hashes)
     return -1
-
-
-@kernel
-def _hash_rows(truths, offsets, n_relevant, words, grades, row_hashes):
-    """Fill `row_hashes`, as described in `join`; each distinct id counts once."""
-    for u in range(len(row_hashes)):
-        begin, end = offsets[u] - offsets[0], offsets[u + 1] - offsets[0]
-        if n_relevant[u] < end - begin:
-            row_hashes[u] = mix(_hash_distinct(truths, begin, end, words, grades))
-            continue
-        hashed = np.uint64(0)
-        if len(words) == 0 and len(grades) == 0:
-            for t in range(begin, end):
-                hashed += mix(np.uint64(truths[t]))
-        else:
-            for t in range(begin, end):
-                hashed += _hash(truths, t, words, grades)
-        row_hashes[u] = mix(hashed)
-
-
-@kernel
-def _hash_distinct(truths, begin, end, words, grades):
-    """Return the sum of the hashes of the distinct ids from `begin` to `end`."""
-    hashed = np.uint64(0)
-    if end - begin <= FEW:  # sooner compared than sorted
-        for t in range(begin, end):
-            other = begin
-            while truths[other] != truths[t]:
-                other += 1
-            if other == t:
-                hashed += _hash(truths, t, words, grades)
-        return hashed
-    order = np.argsort(truths[begin:end], kind="mergesort") + begin
-    for i in range(len(order)):
-        if i == 0 or truths[order[i]] != truths[order[i - 1]]:
-            hashed += _hash(truths, order[i], words, grades)
-    return hashed
-
-
-@kernel
-def _hash(truths, t, words, grades):
-    """Return a hash of a relevant id and its gain; a gain of 1 is as none."""
-    hashed = mix(words[truths[t]] if len(words) else np.uint64(truths[t]))
-    if len(grades) and grades[t] != ONE:
-        hashed = mix(hashed ^ grades[t])
-    return hashed
 
 
 @kernel
@@ -350,14 +290,11 @@ def seek(
     lengths: np.int64,
     truths: np.int64,
     truth_offsets: np.int64,
-    words: np.uint64,
-    grades: np.uint64,
     distinct,
     tables,
     ranks,
     n_hits,
     n_relevant,
-    row_hashes,
 ):
     """Fill `ranks`, `n_hits` and `n_relevant` as `join` does, for truths of at most one id.
 
@@ -365,15 +302,12 @@ def seek(
     ----------
     items, offsets, lengths, truths, truth_offsets : int64 arrays
         As in `join`; a truth holds one id, or none.
-    words, grades : uint64 arrays
-        As in `join`.
     distinct : bool
         Whether to check that no list holds an id twice.
     tables : tuple from `tables_for`
     ranks : int32 array, written
         Room for one rank per user; the hits come first, one user after another.
     n_hits, n_relevant : int64 arrays, written
-    row_hashes : uint64 array, written
 
     Returns
     -------
@@ -401,7 +335,6 @@ def seek(
             ranks[total] = _first(listed, truths[truth_offsets[u] - truth_offsets[0]])
             n_hits[u] = ranks[total] > 0
             total += n_hits[u]
-    _hash_rows(truths, truth_offsets, n_relevant, words, grades, row_hashes)
     return -1
 
 

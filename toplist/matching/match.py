@@ -187,27 +187,45 @@ def _join_block(sides: Sides, duplicates: str, lo: int, hi: int) -> tuple[NDArra
     most, longest = int(np.diff(relevant).max(initial=0)), int(lengths.max(initial=0))
     arrays = items, listed, lengths, truths, relevant
     join = _seek if most <= 1 else _mark
-    words = np.empty(0, np.uint64) if sides.words is None else sides.words
     for factor, patience in hashing.factors():  # the first will do, but for ids chosen against it
         tables = kernels.tables_for(most, longest, factor, patience)
-        user, *found = join(arrays, values, words, duplicates == "raise", tables)
+        user, *found = join(arrays, values, duplicates == "raise", tables)
         if user != hashing.GAVE_UP:
             break
     if user >= 0:
         raise _repeat_error(sides, lo + user)
-    return *found, _ideal_gains(sides, lo, hi) if sides.truth.gains is not None else values
+    ranks, n_hits, n_relevant, gains = found
+    hashes = _row_hashes(sides, lo, hi, n_relevant)
+    ideal = _ideal_gains(sides, lo, hi) if sides.truth.gains is not None else values
+    return ranks, n_hits, n_relevant, hashes, gains, ideal
+
+
+def _row_hashes(
+    sides: Sides, lo: int, hi: int, n_relevant: NDArray[np.int64]
+) -> NDArray[np.uint64]:
+    """Return a hash of the ground truth of each user of a block, with its gains."""
+    from toplist.kernels import fingerprints
+
+    truths, offsets, gains = sides.truth.block(lo, hi)
+    words = np.empty(0, np.uint64) if sides.words is None else sides.words(truths)
+    hashes = np.empty(hi - lo, np.uint64)
+    rows = truths, offsets, words, gains.view(np.uint64)
+    fingerprints.hash_rows(*rows, hashes)
+    repeated = np.flatnonzero(n_relevant < np.diff(offsets))
+    if len(repeated):
+        fingerprints.hash_rows_once(repeated, *rows, hashes)
+    return hashes
 
 
 # (first user with a repeat, or -1 or GAVE_UP; ranks of hits; numbers of hits and of relevant items;
-# hashes of the relevant items; gains)
+# gains)
 _Ints = NDArray[np.int64]
-_Found = tuple[int, NDArray[Any], _Ints, _Ints, NDArray[np.uint64], NDArray[np.float64]]
+_Found = tuple[int, NDArray[Any], _Ints, _Ints, NDArray[np.float64]]
 
 
 def _mark(
     arrays: tuple[NDArray[Any], ...],
     values: NDArray[Any],
-    words: NDArray[np.uint64],
     distinct: bool,
     tables: tuple[Any, ...],
 ) -> _Found:
@@ -219,19 +237,14 @@ def _mark(
     room = int(np.minimum(lengths, np.diff(relevant)).sum())
     ranks, gains = np.empty(room, np.int32), np.empty(room if len(values) else 0)
     n_hits, n_relevant = np.empty((2, len(lengths)), np.int64)
-    hashes = np.empty(len(lengths), np.uint64)
-    user = kernels.join(
-        *(*arrays, values, words, values.view(np.uint64), distinct, tables),
-        *(ranks, gains, n_hits, n_relevant, hashes),
-    )
+    user = kernels.join(*arrays, values, distinct, tables, ranks, gains, n_hits, n_relevant)
     n = int(n_hits.sum()) if user == -1 else 0
-    return user, ranks[:n].copy(), n_hits, n_relevant, hashes, gains[:n].copy()
+    return user, ranks[:n].copy(), n_hits, n_relevant, gains[:n].copy()
 
 
 def _seek(
     arrays: tuple[NDArray[Any], ...],
     values: NDArray[Any],
-    words: NDArray[np.uint64],
     distinct: bool,
     tables: tuple[Any, ...],
 ) -> _Found:
@@ -241,14 +254,11 @@ def _seek(
     lengths, relevant = arrays[2], arrays[4]
     ranks = np.empty(len(lengths), np.int32)
     n_hits, n_relevant = np.empty((2, len(lengths)), np.int64)
-    hashes, grades = np.empty(len(lengths), np.uint64), values.view(np.uint64)
-    user = kernels.seek(
-        *(*arrays, words, grades, distinct, tables), *(ranks, n_hits, n_relevant, hashes)
-    )
+    user = kernels.seek(*arrays, distinct, tables, ranks, n_hits, n_relevant)
     if user != -1:  # it stopped at a user: the rest is not written
-        return user, ranks[:0], n_hits, n_relevant, hashes, values[:0]
+        return user, ranks[:0], n_hits, n_relevant, values[:0]
     gains = values if len(values) == 0 else values[(relevant[:-1] - relevant[0])[n_hits > 0]]
-    return user, ranks[: n_hits.sum()].copy(), n_hits, n_relevant, hashes, gains
+    return user, ranks[: n_hits.sum()].copy(), n_hits, n_relevant, gains
 
 
 def _repeat_error(sides: Sides, user: int) -> Exception:

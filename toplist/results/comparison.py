@@ -14,7 +14,8 @@ from toplist.averages.means import Means
 from toplist.metrics.conventions import policies
 from toplist.metrics.definitions import Metric
 from toplist.results import tables
-from toplist.results.markup import Cell, Display, Page, Table
+from toplist.results.display import Display
+from toplist.results.markup import Cell, Page, Table
 from toplist.results.result import TopKResult
 
 Results = Mapping[str, Means]

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 from toplist.averages.means import Means
 from toplist.checks import choice
 from toplist.metrics.formulas import STYLES
-from toplist.results.markup import Display, Page
+from toplist.results.display import Display
 
 if TYPE_CHECKING:
+    from toplist.results.markup import Page
     from toplist.results.segments import Segments
 
 

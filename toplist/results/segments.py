@@ -15,7 +15,8 @@ from toplist.checks import counted as in_words
 from toplist.inputs.user_values import values_by_user
 from toplist.metrics.definitions import Metric
 from toplist.results import tables
-from toplist.results.markup import Cell, Display, Page, Table
+from toplist.results.display import Display
+from toplist.results.markup import Cell, Page, Table
 
 Rows = NDArray[np.int64]
 R = TypeVar("R", bound=Means)

@@ -1,0 +1,69 @@
+"""Hashes of ground truths: what tells whether two results are over the same users."""
+
+import numpy as np
+
+from toplist.kernels import kernel
+from toplist.kernels.hashing import mix
+
+# The bits of the gain 1.0.
+ONE = np.float64(1.0).view(np.uint64)
+
+
+@kernel
+def hash_rows(truths: np.int64, offsets: np.int64, words: np.uint64, grades: np.uint64, row_hashes):
+    """Fill `row_hashes` with a hash of the relevant ids of each user and their gains.
+
+    It does not depend on their order. Of users with an id twice, `hash_rows_once` fills it.
+
+    Parameters
+    ----------
+    truths, offsets : int64
+        The relevant ids of user u are those from ``offsets[u] - offsets[0]`` on.
+    words : uint64
+        The word of each relevant id, where it is a code; empty where ids are ids, or hashes.
+    grades : uint64
+        The bits of the gains; empty where every gain is 1.
+    row_hashes : uint64 (n_users,), written
+    """
+    for u in range(len(row_hashes)):
+        begin, end = offsets[u] - offsets[0], offsets[u + 1] - offsets[0]
+        hashed = np.uint64(0)
+        if len(words) == 0 and len(grades) == 0:
+            for t in range(begin, end):
+                hashed += mix(np.uint64(truths[t]))
+        else:
+            for t in range(begin, end):
+                hashed += _hash(truths, t, words, grades)
+        row_hashes[u] = mix(hashed)
+
+
+@kernel
+def hash_rows_once(
+    users: np.int64,
+    truths: np.int64,
+    offsets: np.int64,
+    words: np.uint64,
+    grades: np.uint64,
+    row_hashes,
+):
+    """Fill `row_hashes` of some users as `hash_rows` does; an id that is there twice counts once.
+
+    A kernel of its own, since it is rarely needed, and numba takes a second to compile a sort.
+    """
+    for u in users:
+        begin, end = offsets[u] - offsets[0], offsets[u + 1] - offsets[0]
+        order = np.argsort(truths[begin:end], kind="mergesort") + begin
+        hashed = np.uint64(0)
+        for i in range(len(order)):
+            if i == 0 or truths[order[i]] != truths[order[i - 1]]:
+                hashed += _hash(truths, order[i], words, grades)
+        row_hashes[u] = mix(hashed)
+
+
+@kernel
+def _hash(truths, t, words, grades):
+    """Return a hash of a relevant id and its gain; a gain of 1 is as none."""
+    hashed = mix(words[t] if len(words) else np.uint64(truths[t]))
+    if len(grades) and grades[t] != ONE:
+        hashed = mix(hashed ^ grades[t])
+    return hashed

@@ -1,0 +1,107 @@
+"""`Display`: what is shown as a table in a terminal, a notebook, Markdown and LaTeX."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from toplist.results.markup import Page
+
+
+class Display:
+    """Base of what is displayed as a page: in a terminal, a notebook, Markdown and LaTeX."""
+
+    def _page(self, every_metric: bool = False) -> Page:
+        """Return what is displayed; metrics that are equal by definition share a line, or not."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        """Return the table for a terminal."""
+        return self.to_text()
+
+    def to_text(self, every_metric: bool = False) -> str:
+        """Return the table as it is printed.
+
+        Parameters
+        ----------
+        every_metric : bool
+            Whether metrics that are equal by definition have a line each.
+
+        Examples
+        --------
+        >>> from toplist import top_k_eval
+        >>> result = top_k_eval([[1, 2], [3]], [{2}, {3}], k=[1, 2], metrics=["map", "mrr"])
+        >>> print(result.to_text(every_metric=True))
+                         @1                       @2
+        map  0.5000 ±0.5000  0.7500 [0.2600, 1.0000]
+        mrr  0.5000 ±0.5000  0.7500 [0.2600, 1.0000]
+        convention standard: mean over users
+        95 % interval, ± half or [low, high]: normal (rough: only 2 users)
+        2 of 2 users evaluated
+        """
+        from toplist.results import markup  # a twentieth of the import of toplist
+
+        return markup.text(self._page(every_metric))
+
+    def _repr_html_(self) -> str:
+        """Return the table for a notebook, light or dark."""
+        from toplist.results import markup  # a twentieth of the import of toplist
+
+        return markup.html(self._page())
+
+    def to_markdown(self, every_metric: bool = False) -> str:
+        """Return the table in Markdown, for a README or an issue.
+
+        Parameters
+        ----------
+        every_metric : bool
+            Whether metrics that are equal by definition have a line each.
+
+        Examples
+        --------
+        >>> from toplist import top_k_eval
+        >>> print(top_k_eval([[1, 2], [3]], [{2}, {3}], k=[1, 2], metrics=["mrr"]).to_markdown())
+        |  | @1 | @2 |
+        | --- | ---: | ---: |
+        | mrr | 0.5000 ±0.5000 | 0.7500 [0.2600, 1.0000] |
+        <BLANKLINE>
+        convention standard: mean over users
+        <BLANKLINE>
+        95 % interval, ± half or [low, high]: normal (rough: only 2 users)
+        <BLANKLINE>
+        2 of 2 users evaluated
+        """
+        from toplist.results import markup  # a twentieth of the import of toplist
+
+        return markup.markdown(self._page(every_metric))
+
+    def to_latex(self, every_metric: bool = False) -> str:
+        r"""Return the table in LaTeX (booktabs), for a paper.
+
+        The convention and the users, which belong into the caption, are comments above the table.
+
+        Parameters
+        ----------
+        every_metric : bool
+            Whether metrics that are equal by definition have a line each.
+
+        Examples
+        --------
+        >>> from toplist import top_k_eval
+        >>> print(top_k_eval([[1, 2], [3]], [{2}, {3}], k=1, metrics=["mrr"]).to_latex())
+        % convention standard: mean over users
+        % 95 % interval, ± half or [low, high]: normal (rough: only 2 users)
+        % 2 of 2 users evaluated
+        % needs \usepackage{booktabs}
+        <BLANKLINE>
+        \begin{tabular}{lr}
+        \toprule
+         & @1 \\
+        \midrule
+        mrr & 0.5000 {\scriptsize$\pm$\,0.5000} \\
+        \bottomrule
+        \end{tabular}
+        """
+        from toplist.results import markup  # a twentieth of the import of toplist
+
+        return markup.latex(self._page(every_metric))
