@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, TypeVar
@@ -74,7 +74,9 @@ def run(
     yield from _in_order(calls, workers, AHEAD * workers)
 
 
-def ahead(function: Callable[[int], T], steps: Iterable[int], n_threads: int | None) -> Iterator[T]:
+def ahead(
+    function: Callable[[int], T], steps: Iterable[int], n_threads: int | None
+) -> Generator[T, None, None]:
     """Yield ``function(step)`` in order; the next one is computed while one is used."""
     if (available_cpus() if n_threads is None else n_threads) == 1:
         yield from map(function, steps)

@@ -18,12 +18,13 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.files import parquet
+from toplist.files import blocks, parquet
 from toplist.files.errors import named
 from toplist.files.faults import first_fault
 from toplist.files.formats import Columns, FileFormat, Id, PathLike, find_format
 from toplist.files.numbers import in_column, packed
 from toplist.files.text import GRADE, NUMBER, Source, rows
+from toplist.files.text_ids import TextIds
 from toplist.inputs import tables
 from toplist.inputs.dataframes import PlainTable
 from toplist.inputs.factorize import Column
@@ -127,17 +128,26 @@ class Stream:
                         return self.place(row)
         return f"{self.path}: "
 
-    def parts(self, meet: Meet[U]) -> Iterator[Part[U]]:
+    def parts(
+        self, meet: Meet[U], users: TextIds | None = None, items: TextIds | None = None
+    ) -> Iterator[Part[U]]:
         """Yield the parts of the file.
 
         Parameters
         ----------
+        users, items : TextIds, optional
+            The codes of the ids of a text table, which other files may share.
         meet : callable
             Called for each part, before its items are read, with its users and the line (in
             Parquet the row) where the list of each user begins. It returns what the part shall
             have as `users`, such as their numbers, and may raise SplitUserError.
         """
-        yield from self._parts_of_text(meet) if self.kind.is_text else self._parts_of_tables(meet)
+        if self.kind.delimiter:
+            yield from self._parts_of_rows(meet, users or TextIds(), items or TextIds())
+        elif self.kind.is_text:
+            yield from self._parts_of_text(meet)
+        else:
+            yield from self._parts_of_tables(meet)
 
     def _parts_of_tables(self, meet: Meet[U]) -> Iterator[Part[U]]:
         parts = parquet.parts(self.path, columns_of(self.columns, self.side))
@@ -160,6 +170,21 @@ class Stream:
                 raise
             except (ValueError, TypeError):
                 continue
+
+    def _parts_of_rows(self, meet: Meet[U], users: TextIds, items: TextIds) -> Iterator[Part[U]]:
+        source = Source(self.path, self.kind, self.own_names, *self._wanted)
+        valid = NUMBER if self.side == "ranks" else GRADE
+        for part in blocks.of_complete_users(blocks.rows(source, valid, users, items), source):
+            data: dict[str, Any] = {
+                "user_id": Column("user_id", part.users, users),
+                "item_id": Column("item_id", part.items, items),
+            }
+            if source.value is not None:
+                data[source.value] = part.values
+            frame = PlainTable(data)
+            table = Table(frame, self.side, renamed(None), self.order, ties=self.ties)
+            starts = np.flatnonzero(np.append(True, part.users[1:] != part.users[:-1]))
+            yield self._part(table, meet, part.lines, _slices(frame, starts))
 
     def _parts_of_text(self, meet: Meet[U]) -> Iterator[Part[U]]:
         for runs, value in self._runs():

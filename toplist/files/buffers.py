@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 
 from toplist.checks import Keyword, worded
 from toplist.files.errors import short
+from toplist.files.text_ids import TextIds, listed
 from toplist.inputs.factorize import Column, Numbering, textual
 from toplist.inputs.flatten import Flat
 from toplist.inputs.keyed import Keyed
 from toplist.inputs.lists import offsets_of
+from toplist.inputs.words import words_of
 
 # Codes of integers beyond 64 bits; an integer that is one of these has a code of its own, too.
 FIRST, LAST = -(2**62) - 2**40, -(2**62)
@@ -23,12 +25,12 @@ FIRST, LAST = -(2**62) - 2**40, -(2**62)
 class Codes:
     """One code for every id, the same in all parts of both files; an integer is its own code.
 
-    With `as_text`, integers are read as decimal text, as the ids of a text file are. Integers
-    beyond 64 bits are numbered from `FIRST` on.
+    With `as_text`, integers are read as decimal text, as the ids of a text file are: `texts` has
+    the codes. Integers beyond 64 bits are numbered from `FIRST` on.
     """
 
     def __init__(self, as_text: bool) -> None:
-        self._as_text = as_text
+        self.texts = TextIds() if as_text else None
         self._codes: dict[Any, int] = {}
         self._examples: dict[str, tuple[str, str]] = {}  # a kind, by file where that matters
         self._texts: list[Any] | None = None
@@ -37,6 +39,8 @@ class Codes:
     @property
     def names(self) -> Any:
         """The ids by their codes; None if every code is the id itself."""
+        if self.texts is not None:
+            return self.texts
         return _Wide(self._wide, self._codes) if self._wide else self._texts
 
     def encode(self, column: Column, source: str) -> NDArray[np.int64]:
@@ -44,7 +48,8 @@ class Codes:
         if not len(column.codes):
             return np.empty(0, np.int64)
         self._refuse_second_kind(column, source)
-        column = as_texts(column) if self._as_text else column
+        if self.texts is not None:
+            return _text_codes(self.texts, column)
         if column.names is None:
             if column.codes.dtype == np.uint64 and column.codes.max() > np.iinfo(np.int64).max:
                 raise worded(
@@ -96,10 +101,24 @@ class Codes:
         example = column.decode(column.codes[0])
         kind = "integer" if isinstance(example, int) else type(example).__name__
         known = self._examples.setdefault(
-            source if self._as_text else "", (kind, f"{short(example)} in {source}")
+            "" if self.texts is None else source, (kind, f"{short(example)} in {source}")
         )
         if known[0] != kind:
             raise two_kinds(column.name, f"{short(example)} in {source}", known[1])
+
+
+def _text_codes(texts: TextIds, column: Column) -> NDArray[np.int64]:
+    """Return the codes of a column whose integers are read as decimal text."""
+    if column.names is texts:
+        return column.codes
+    if column.names is None:
+        small = column.codes.astype(np.int64, copy=False)
+        most = 10**TextIds.DIGITS
+        if small.min() > -most and small.max() < most and column.codes.max() < most:
+            return small  # an integer is the code of its text
+        column = as_texts(column)
+    codes: NDArray[np.int64] = texts.encode(list(map(str, column.names or ())))[column.codes]
+    return codes
 
 
 def two_kinds(column: str, one: str, other: str) -> TypeError:
@@ -115,6 +134,13 @@ def as_texts(column: Column) -> Column:
     if column.names is None:
         return textual(column)
     return replace(column, names=list(map(str, column.names)))
+
+
+def in_list(column: Column) -> Column:
+    """Return a column of ids as text whose names are a list."""
+    if column.names is None or isinstance(column.names, list):
+        return as_texts(column)
+    return listed(column)
 
 
 class _Wide:
@@ -150,6 +176,20 @@ class Users:
     def __getitem__(self, number: int) -> Any:
         """Return a user's id as it was written."""
         return self._codes.decode(int(self._numbering.codes[number]))
+
+    def words(self, numbers: NDArray[np.int64]) -> NDArray[np.uint64]:
+        """Return the words of some users: what fingerprints are made of."""
+        codes, names = self._numbering.codes[numbers], self._codes.names
+        if self.texts is not None:
+            return self.texts.words(codes)
+        if names is None:
+            return codes.view(np.uint64)
+        return words_of([names[code] for code in codes.tolist()])
+
+    @property
+    def texts(self) -> TextIds | None:
+        """The codes of users that are text."""
+        return self._codes.texts
 
     def number(self, column: Column, source: str) -> NDArray[np.int64]:
         """Return the numbers of a column of users; new ones follow the last."""

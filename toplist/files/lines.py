@@ -36,7 +36,7 @@ class TextFile:
     def __init__(self, path: PathLike, longest: int = LINE) -> None:
         self.path = os.fspath(path)
         self.line = self.row = 0
-        self._longest = longest
+        self.longest = longest
 
     def error(self, *reason: str | Keyword) -> ValueError:
         """Return an error about the line that was read last or, at line 0, the whole file."""
@@ -44,24 +44,40 @@ class TextFile:
         return located(ValueError, f"{self.path}{line}: ", *reason)
 
     @contextmanager
-    def opened(self) -> Iterator[Iterator[bytes]]:
-        """Open the file for its lines; bad UTF-8, CSV or gzip is an error that names the line."""
-        size = os.path.getsize(self.path)
+    def stream(self) -> Iterator[tuple[Any, Callable[[], object]]]:
+        """Open the file for its bytes, unpacked, and a function that shows how many were read.
+
+        Bad UTF-8, CSV or gzip is an error that names the line.
+        """
+        size, shown = os.path.getsize(self.path), 0
         try:
             with (
                 open(self.path, "rb") as raw,
                 bar(os.path.basename(self.path), size, "B", least=MUCH) as advance,
             ):
-                yield self._lines(raw, advance)
+
+                def show() -> None:
+                    nonlocal shown
+                    if advance:
+                        advance(raw.tell() - shown)
+                        shown = raw.tell()
+
+                packed = self.path.lower().endswith(".gz")
+                yield io.BufferedReader(gzip.GzipFile(fileobj=raw)) if packed else raw, show
         except UNREADABLE as error:
             raise self.error(f"not readable: {error}") from None
 
-    def _lines(self, raw: Any, advance: Callable[[int], object] | None) -> Iterator[bytes]:
-        """Yield the lines, without a byte order mark, and count them."""
-        packed = self.path.lower().endswith(".gz")
-        stream = io.BufferedReader(gzip.GzipFile(fileobj=raw)) if packed else raw
-        longest, size, read, row, in_row = self._longest, 0, 0, 0, 0
-        for self.line, line in enumerate(_split(stream, longest), 1):
+    @contextmanager
+    def opened(self) -> Iterator[Iterator[bytes]]:
+        """Open the file for its lines."""
+        with self.stream() as (stream, show):
+            yield self.counted(split(stream, self.longest), show)
+
+    def counted(self, lines: Iterable[bytes], show: Callable[[], object] = bool) -> Iterator[bytes]:
+        """Yield the next lines, without a byte order mark, and count them."""
+        longest, size, row, in_row = self.longest, 0, self.row, 0
+        for line in lines:
+            self.line += 1
             if len(line) > longest:
                 raise self._too_long("the line")
             yield line.removeprefix(codecs.BOM_UTF8) if self.line == 1 else line
@@ -72,12 +88,10 @@ class TextFile:
                     self.line = self.row + 1
                     raise self._too_long("the row")
                 row, size = self.row, 0
-                if advance:
-                    advance(raw.tell() - read)
-                    read = raw.tell()
+                show()
 
     def _too_long(self, what: str) -> ValueError:
-        return self.error(f"{what} has no end after {self._longest:,} bytes")
+        return self.error(f"{what} has no end after {self.longest:,} bytes")
 
     def place(self, name: str, header: Sequence[str]) -> int:
         """Return the place of a column; ValueError unless the header has it exactly once."""
@@ -110,13 +124,18 @@ def csv_rows(lines: Iterable[bytes], delimiter: str) -> Iterator[list[str]]:
     return csv.reader(map(bytes.decode, lines), delimiter=delimiter, strict=True)
 
 
-def _split(stream: Any, longest: int) -> Iterator[bytes]:
-    r"""Return the lines of a stream, which end in \n, or all in \r, as in old files of the Mac.
+def is_split_by_returns(stream: Any) -> bool:
+    r"""Whether lines end in \r alone, as in old files of the Mac."""
+    start = stream.peek()
+    return b"\r" in start and b"\n" not in start
+
+
+def split(stream: Any, longest: int) -> Iterator[bytes]:
+    r"""Return the lines of a stream, which end in \n, or all in \r.
 
     A line of more than `longest` bytes is cut.
     """
-    start = stream.peek()
-    if b"\r" in start and b"\n" not in start:
+    if is_split_by_returns(stream):
         return _split_at_any(stream, longest)
     return iter(partial(stream.readline, longest + 1), b"")
 

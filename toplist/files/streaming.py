@@ -20,7 +20,7 @@ from toplist.checks import Keyword, choice, worded
 from toplist.evaluation.evaluate import DEFAULT, hits_of, lists_of
 from toplist.evaluation.plan import Plan, plan_of
 from toplist.files.batches import Part, SplitUserError, Stream
-from toplist.files.buffers import Codes, Users, Waiting, as_texts, two_kinds
+from toplist.files.buffers import Codes, Users, Waiting, in_list, two_kinds
 from toplist.files.errors import located, named, short
 from toplist.files.faults import faulty_pair
 from toplist.files.formats import PathLike
@@ -130,7 +130,7 @@ def top_k_eval_files(
     )
     kinds = [stream.kind for stream in streams]
     # integers on one side, decimal text on the other: both are read as text
-    as_text = kinds[0].typed_ids != kinds[1].typed_ids
+    as_text = not all(kind.typed_ids for kind in kinds)
     Grading(relevant_from, gains)  # refuses a wrong word before any file is read
     if in_memory or not all(kind.in_parts for kind in kinds):
         ranks, truths = (load(stream, as_text) for stream in streams)
@@ -211,7 +211,7 @@ class _Side:
 
     def parts(self) -> Iterator[Part[NDArray[np.int64]]]:
         """Yield the parts of the file, the users as numbers."""
-        return self.stream.parts(self._number)
+        return self.stream.parts(self._number, self.users.texts, self.items.texts)
 
     def encoded(self, lists: Keyed) -> Keyed:
         """Return lists whose items are the codes that both files share."""
@@ -298,8 +298,10 @@ class _Join:
 
     def _measure(self, lists: Keyed) -> None:
         """Add the metrics of a part of the lists themselves."""
+        if not self.plan.list_metrics:
+            return
         if self.as_text:
-            lists = replace(lists, items=as_texts(lists.items))
+            lists = replace(lists, items=in_list(lists.items))
         part = lists_of(self.plan, lists, self.known)
         self.lists = part if self.lists is None or part is None else self.lists + part
 
@@ -370,6 +372,10 @@ class _UserIds(Sequence[Any]):
     def __len__(self) -> int:
         """Return the number of users."""
         return len(self._numbers)
+
+    def words(self) -> NDArray[np.uint64]:
+        """Return the words of the users."""
+        return self._users.words(self._numbers)
 
     def __getitem__(self, at: Any) -> Any:
         """Return the id of one user."""

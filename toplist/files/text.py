@@ -22,8 +22,8 @@ _KNOWN = 1 << 12  # texts whose numbers are remembered
 
 # A TREC file is a table without a header; like trec_eval, nothing reads the rank of a run.
 _TREC_COLUMNS = {"user_id": "qid", "item_id": "docno", "relevance": "rel"}
-_TREC_RUN = ("qid", "Q0", "docno", "(rank)", "score", "tag")
-_TREC_QRELS = ("qid", "0", "docno", "rel")
+TREC_RUN = ("qid", "Q0", "docno", "(rank)", "score", "tag")
+TREC_QRELS = ("qid", "0", "docno", "rel")
 
 Row = tuple[Id, Id | None, Number]  # an item of None: a user without items
 _Cells = tuple[Id, Id | None, Any]
@@ -87,42 +87,49 @@ class Source(TextFile):
 def rows(source: Source, valid: Valid) -> Iterator[Row]:
     """Read the file row by row; the error of what cannot be read names the line."""
     read = _READERS.get(source.format.name, _csv_rows)
+    row = None
+    with source.opened() as lines:
+        for row in numbered(source, valid, read(source, lines)):
+            yield row
+    source.line = 0
+    if row is None:
+        raise source.error("no rows")
+
+
+def numbered(source: Source, valid: Valid, cells: Iterable[_Cells]) -> Iterator[Row]:
+    """Read the values of rows as numbers."""
     known: dict[Any, Number] = {}  # ranks and grades come again and again
     lowest, highest, _ = valid
-    user, is_rank = None, True  # as long as the column is not known
-    with source.opened() as lines:
-        for user, item, value in read(source, lines):
-            number = known.get(value)
-            if number is None:
-                number = parse(value) if type(value) is str else value
-                if type(number) is not float or not lowest <= number <= highest or is_rank:
-                    is_rank = source.value == "rank"
-                    number = 0.0 if item is None else source.admitted(number, value, valid)
-                if len(known) < _KNOWN:
-                    known[value] = number
-            yield user, item, number
-    source.line = 0
-    if user is None:
-        raise source.error("no rows")
+    is_rank = True  # as long as the column is not known
+    for user, item, value in cells:
+        number = known.get(value)
+        if number is None:
+            number = parse(value) if type(value) is str else value
+            if type(number) is not float or not lowest <= number <= highest or is_rank:
+                is_rank = source.value == "rank"
+                number = 0.0 if item is None else source.admitted(number, value, valid)
+            if len(known) < _KNOWN:
+                known[value] = number
+        yield user, item, number
 
 
 def _csv_rows(source: Source, lines: Iterator[bytes]) -> Iterator[_Cells]:
     table = csv_rows(lines, source.format.delimiter)
     for header in filter(None, table):  # the first line; the rows take the rest
         source.row = source.line
-        yield from _table_rows(source, header, table)
+        yield from table_rows(source, header, table)
 
 
 def _trec_rows(source: Source, lines: Iterator[bytes]) -> Iterator[_Cells]:
-    header = _TREC_QRELS if "relevance" in source.candidates else _TREC_RUN
+    header = TREC_QRELS if "relevance" in source.candidates else TREC_RUN
     # bytes are split at ASCII white space only, text would be at any
     table = ([field.decode() for field in _fields_of(source, line)] for line in lines)
-    return _table_rows(source, header, table if header is _TREC_QRELS else _one_run(source, table))
+    return table_rows(source, header, table if header is TREC_QRELS else _one_run(source, table))
 
 
 def _one_run(source: Source, table: Iterable[list[str]]) -> Iterator[list[str]]:
     """Yield the rows of a run; ValueError for a query with two tags: two runs, one file."""
-    query, tag = _TREC_RUN.index("qid"), _TREC_RUN.index("tag")
+    query, tag = TREC_RUN.index("qid"), TREC_RUN.index("tag")
     tags: dict[str, tuple[str, int]] = {}  # of each query, and the line of its first row
     for row in table:
         if len(row) > tag:
@@ -137,19 +144,20 @@ def _one_run(source: Source, table: Iterable[list[str]]) -> Iterator[list[str]]:
 
 def _fields_of(source: Source, line: bytes) -> list[bytes]:
     fields = line.split()
-    if len(fields) > len(_TREC_RUN) and b"\r" in line.strip():
+    if len(fields) > len(TREC_RUN) and b"\r" in line.strip():
         # what follows a tag is ignored; this would be a row of its own
         raise source.error("a carriage return within the line: write line ends of one kind")
     return fields
 
 
-def _table_rows(
+def table_rows(
     source: Source, header: Sequence[str], rows: Iterable[list[str]]
 ) -> Iterator[_Cells]:
+    """Yield user, item and value of the rows of a table, as they are written."""
     source.value = source.choose(header)
     used = [source.names[name] for name in ("user_id", "item_id", source.value) if name]
     places = user, item, *rest = [source.place(name, header) for name in used]
-    longer = header is _TREC_RUN  # what follows the tag is ignored, as trec_eval does
+    longer = header is TREC_RUN  # what follows the tag is ignored, as trec_eval does
     titled = bool(source.format.delimiter)
     titles = used[:2] if titled else []  # only a row with one of them may be a second header
     value, width = rest[0] if rest else None, len(header)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
@@ -154,6 +154,9 @@ def ids(frame: Any, name: str, side: str, offsets: Offsets | None = None, first:
 
     With `offsets`, the ids are the values of a column of lists; `first` numbers the first row.
     """
+    known: Column | None = library_of(frame).coded(frame, name)
+    if known is not None:
+        return known
     array = integers(frame, name)
     if array is not None:
         return Column(name, array)
@@ -286,12 +289,17 @@ class _Library:
         """Whether a column holds Python objects."""
         return False
 
+    @staticmethod
+    def coded(frame: Any, name: Any) -> Column | None:
+        """Return a column of ids that are codes already."""
+        return None
+
 
 @dataclass(frozen=True, eq=False)
 class PlainTable(_Library):
-    """A table without a library: columns are arrays of numbers, lists of ids, or ragged lists.
+    """A table without a library: columns are arrays of numbers, ids, or ragged lists.
 
-    A column of lists is a pair of offsets and values.
+    Ids are a `Column` or a list; a column of lists is a pair of offsets and values.
     """
 
     data: Mapping[str, Any]
@@ -304,7 +312,23 @@ class PlainTable(_Library):
     def __len__(self) -> int:
         """Return the number of rows."""
         first = next(iter(self.data.values()))
+        if isinstance(first, Column):
+            return len(first.codes)
         return len(first[0]) - 1 if isinstance(first, tuple) else len(first)
+
+    def slice(self, first: int, n: int) -> PlainTable:
+        """Return some rows of a table without lists."""
+        rows = slice(first, first + n)
+        return PlainTable({
+            name: replace(one, codes=one.codes[rows]) if isinstance(one, Column) else one[rows]
+            for name, one in self.data.items()
+        })  # fmt: skip
+
+    @staticmethod
+    def coded(frame: PlainTable, name: Any) -> Column | None:
+        """Return a column of ids that are codes already."""
+        column = frame.data[name]
+        return column if isinstance(column, Column) else None
 
     @staticmethod
     def type_of(frame: PlainTable, name: Any) -> str:

@@ -166,11 +166,14 @@ def _numbered_by_dict(
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """Ids of one column: integers, or codes 0.. of `names`."""
+    """Ids of one column: integers, or codes of `names`.
+
+    These are a list of the distinct ids, or whatever returns the id of a code by ``names[code]``.
+    """
 
     name: str
     codes: NDArray[Any]
-    names: list[Any] | None = None
+    names: Any = None
 
     def decode(self, code: Any) -> Any:
         """Return an id as it was written in the column."""

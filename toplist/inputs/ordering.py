@@ -85,6 +85,9 @@ def order_of_ids(items: Column, side: str) -> NDArray[np.int64]:
     """
     if items.names is None:
         return comparable(items.codes)
+    if not isinstance(items.names, list):  # looked up by code: of the distinct ones
+        codes, places = np.unique(items.codes, return_inverse=True)
+        items = Column(items.name, places, [items.names[code] for code in codes.tolist()])
     try:
         order = sorted(range(len(items.names)), key=items.names.__getitem__)
     except TypeError:

@@ -1,0 +1,220 @@
+"""Text tables in blocks: the fast reader gives what the reader of rows gives, or its error."""
+
+import gzip
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from toplist.files import blocks, text_ids
+from toplist.files.formats import find_format
+from toplist.files.text import GRADE, NUMBER, Source, rows
+from toplist.files.text_ids import TextIds
+from toplist.kernels import cells as kernels
+
+COLUMNS = {"ranks": ("rank", "score"), "ground_truths": ("relevance",)}
+VALID = {"ranks": NUMBER, "ground_truths": GRADE}
+
+IDS = "a b 7 -7 007 +7 -0 0 é 1.0 1e3 日本 q'r #1 999999999999999999 1000000000000000000"
+IDS = [*IDS.split(), "-999999999999999999", "9" * 30, "x y", " 7", "\u00a0"]
+NUMBERS = """1 2 3 10 1.5 .5 5. -2.5e-3 1E+5 007 +7 -0 -0.0 0.1 0.30000000000000004 1e22 1e23 1e-22
+8.5e-30 123456789.123456789 9007199254740992 9007199254740993 9007199254740993.0
+12345678901234567890"""
+NUMBERS = [*NUMBERS.split(), " 3", "3\t"]
+ODD = """item_id user_id \ufeffuser_id rank 1_0 \uff11 nan inf 1e999 1e e5 - --1 . 1.2.3 0x1 1e-400
+1e+0_0"""
+ODD = [*ODD.split(), "", '"q"', '"q,r"', '"q""r"', 'q"r', '"open', '"a\nb"', '"a\r\nb"', "a\rb"]
+ODD += ["\0", "x" * 200_000, "1 2", "5e 3", "\udcff"]
+ENDS = ["\n"] * 8 + ["\r\n"] * 3 + ["\n\n", "\r\n\r\n", "\r", "\n \n", ",\n", "\n,\n"]
+HEADERS = """user_id,item_id,rank score,user_id,item_id user_id,item_id item_id,x,user_id
+"user_id","item_id","relevance" user_id,item_id,relevance \ufeffuser_id,item_id
+user_id,item_id,user_id user,item_id"""
+
+
+@st.composite
+def files(draw):
+    """Return the bytes of a table, most of it right."""
+    header = draw(st.sampled_from([*HEADERS.split(), ""]))
+    width = max(header.count(",") + 1, 2)
+    end = draw(st.sampled_from(["\n", "\n", "\r\n", "\r"]))
+    text = [header, end]
+    odd = draw(st.booleans())
+    for _ in range(draw(st.integers(0, 12))):
+        row = []
+        for name in header.replace('"', "").lstrip("\ufeff").split(","):
+            cells = NUMBERS if name in ("rank", "score", "relevance", "x") else IDS
+            row.append(
+                draw(st.sampled_from(ODD if odd and draw(st.integers(0, 9)) == 0 else cells))
+            )
+        text += [",".join(row[:width]), draw(st.sampled_from(ENDS)) if odd else end]
+    whole = "".join(text).encode("utf-8", "surrogateescape" if odd else "strict")
+    return whole if draw(st.booleans()) else whole.removesuffix(end.encode())
+
+
+def outcome(read):
+    """Return rows, or the message of an error."""
+    try:
+        return list(read())
+    except ValueError as error:
+        return str(error)
+
+
+def by_rows(source, valid):
+    for user, item, value in rows(source, valid):
+        yield user, item, value, source.line
+
+
+def by_blocks(source, valid, users, items):
+    for part in blocks.rows(source, valid, users, items):
+        values = [1.0] * len(part) if part.values is None else part.values.tolist()
+        lines = part.lines.tolist()
+        for user, item, value, line in zip(part.users, part.items, values, lines, strict=True):
+            yield users[int(user)], items[int(item)], value, line
+
+
+def both(path, side="ranks"):
+    """Return what both readers make of a file."""
+    found = []
+    for read, ids in ((by_rows, ()), (by_blocks, (TextIds(), TextIds()))):
+        source = Source(path, find_format(path), None, *COLUMNS[side])
+        found.append(outcome(partial(read, source, VALID[side], *ids)))
+    return found
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("blocks")
+
+
+@settings(max_examples=1500, deadline=None)
+@given(files(), st.sampled_from([*COLUMNS]), st.sampled_from([16, 50, 1 << 22]))
+@example(b'user_id,item_id,rank\na,b,1\n"c\nd",e,1\nf,g,2\nh,i,1', "ranks", 16)
+@example(b"user_id,item_id\nuser_id,item_id\n", "ground_truths", 16)
+@example(b"user_id,item_id\na,b\n\n\n\n", "ground_truths", 16)
+def test_both_readers_agree(folder, content, side, size):
+    path = folder / "file.csv"
+    path.write_bytes(content)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(blocks, "SIZE", size)
+        patch.setattr(blocks, "ROWS", 3)
+        one, other = both(path, side)
+    assert one == other
+
+
+def test_blocks_of_a_packed_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(blocks, "SIZE", 100)
+    lines = [f"{u},item-{u * 7 + r},{r + 1}" for u in range(40) for r in range(5)]
+    path = tmp_path / "lists.csv.gz"
+    path.write_bytes(gzip.compress("\n".join(["user_id,item_id,rank", *lines]).encode()))
+    one, other = both(path)
+    assert one == other
+    assert other[-1] == ("39", "item-277", 5, 201)
+
+
+def test_most_blocks_need_no_reader_of_rows(tmp_path, monkeypatch):
+    """Quotes around cells, \\r\\n, blank lines and decimals are read by the scan itself."""
+
+    def refuse(*arguments):
+        raise AssertionError("read row by row")
+
+    monkeypatch.setattr(blocks, "_read", refuse)
+    path = tmp_path / "a.csv"
+    path.write_bytes(
+        b'"user_id","item_id",score\r\n"a","x,y",0.5\r\n\r\n"a","z",-1e-3\r\nb,z,7\r\n'
+    )
+    ids = TextIds(), TextIds()
+    source = Source(path, find_format(path), None, "score")
+    assert [*by_blocks(source, NUMBER, *ids)] == [
+        ("a", "x,y", 0.5, 2),
+        ("a", "z", -0.001, 4),
+        ("b", "z", 7.0, 5),
+    ]
+
+
+def test_one_odd_block_does_not_slow_the_others(tmp_path, monkeypatch):
+    monkeypatch.setattr(blocks, "SIZE", 200)
+    read, found = blocks._read, []
+    monkeypatch.setattr(
+        blocks, "_read", lambda *arguments: found.append(read(*arguments)) or found[-1]
+    )
+    lines = [f'u,"i""{i}"' if i == 50 else f"u,i{i}" for i in range(100)]
+    path = tmp_path / "a.csv"
+    path.write_bytes("\n".join(["user_id,item_id", *lines]).encode())
+    one, other = both(path, "ground_truths")
+    assert one == other
+    assert 0 < sum(map(len, found)) <= 200 // 4
+
+
+# The codes of texts
+
+
+@given(st.lists(st.text(max_size=12) | st.integers().map(str), max_size=60), st.integers(1, 20))
+def test_texts_and_their_codes(texts, step):
+    ids = TextIds()
+    codes = [
+        code for lo in range(0, len(texts), step) for code in ids.encode(texts[lo : lo + step])
+    ]
+    assert [ids[int(code)] for code in codes] == texts
+    assert len(set(codes)) == len(set(texts))
+    assert all(ids.index(text) == code for text, code in zip(texts, codes, strict=True))
+
+
+@given(st.integers(-(10**19), 10**19) | st.integers(-10, 10))
+def test_small_integers_are_their_own_codes(number):
+    [code] = TextIds().encode([str(number)])
+    small = abs(number) < 10**TextIds.DIGITS
+    assert code == number if small else code <= kernels.FIRST + 1
+    assert kernels.DIGITS == TextIds.DIGITS
+
+
+def test_the_table_of_texts_grows_and_keeps_its_codes(monkeypatch):
+    monkeypatch.setattr(text_ids, "SMALLEST", 4)
+    ids = TextIds()
+    texts = [f"t{i}" for i in range(3000)]
+    first = ids.encode(texts[:2])
+    codes = ids.encode(texts)
+    assert codes[:2].tolist() == first.tolist()
+    assert ids.encode(texts[::-1]).tolist() == codes[::-1].tolist()
+    assert [ids[int(code)] for code in codes] == texts
+
+
+def test_texts_that_share_places_are_numbered_by_a_dict(monkeypatch):
+    """As texts of one hash would make it: the table gives up, and the codes stay the same."""
+    plain, given_up = TextIds(), TextIds()
+    texts = ["x", "a b", "x", "7", "é", "y\0z"]
+    more = [*texts, "new", "newer", "a b"]
+    expected = [*plain.encode(texts)], [*plain.encode(more)]
+    first = [*given_up.encode(texts)]
+    given_up._use_dict()
+    assert (first, [*given_up.encode(more)]) == expected
+    assert [given_up[int(code)] for code in expected[1]] == more
+    codes = np.array(expected[1])
+    assert given_up.words(codes).tolist() == plain.words(codes).tolist()
+    assert [*given_up.encode(["newest", "new"])] == [*plain.encode(["newest", "new"])]
+
+
+def test_words_are_those_of_the_texts():
+    from toplist.inputs.words import words_of
+
+    texts = ["0", "-5", "7", "1234567890123", "999999999999999999", "007", "tea", ""]
+    ids = TextIds()
+    assert ids.words(ids.encode(texts)).tolist() == words_of(texts).tolist()
+
+
+# Numbers
+
+
+@settings(max_examples=500, deadline=None)
+@given(
+    st.floats(allow_nan=False, allow_infinity=False).map(repr)
+    | st.from_regex(r"\A[+-]?[0-9]{0,20}\.?[0-9]{0,20}(?:[eE][+-]?[0-9]{1,3})?\Z")
+)
+def test_decimals_are_read_as_python_reads_them(text):
+    data = np.frombuffer(text.encode() or b" ", np.uint8)
+    bounds = np.array([0]), np.array([len(text)])
+    out, left = np.empty(1), np.empty(1, np.int64)
+    n_left = kernels.decimals(data, *bounds, np.array([0]), out, left)
+    if n_left == 0:
+        assert repr(out[0].item()) == repr(float(text))

@@ -1,0 +1,358 @@
+"""Cells of text tables: found, and read as integers, numbers and codes of ids."""
+
+import numpy as np
+
+from toplist.kernels import kernel
+from toplist.kernels.hashing import most_probes_of_rows
+from toplist.kernels.strings import equal, hash_of
+
+# Instead of an integer: the cell is no text that an integer of up to `DIGITS` digits is written as.
+OTHER = -(2**63)
+# Instead of a code: the text is that of the cell before, which is no such integer either.
+SAME = OTHER + 1
+DIGITS = 18  # `toplist.files.text_ids` relies on it
+# Characters in a cell; Python's csv has the same limit.
+LONGEST = 131_072
+
+# Codes of texts that are no integers follow this one, which no integer of `DIGITS` digits is.
+FIRST = -(2**62)
+# Up to here, and up to 10^22, doubles hold all integers, so that one multiplication or division is
+# rounded once, as the number itself would be (Clinger 1990, How to read floating point numbers
+# accurately).
+EXACT = 2**53
+_POWERS = np.array([float(10**n) for n in range(23)])
+_NONE = EXACT + 1, 0
+
+_HALF, _LOW = np.uint64(32), np.uint64(2**32 - 1)
+_TAB, _NEWLINE, _RETURN, _SPACE, _QUOTE = 9, 10, 13, 32, 34
+_PLUS, _MINUS, _POINT, _ZERO, _LARGE_E, _SMALL_E = 43, 45, 46, 48, 69, 101
+
+
+@kernel
+def integer_of(text, start, end):
+    """Return the integer that is written as ``text[start:end]`` and in no other way, or `OTHER`."""
+    at, negative = start, False
+    if at < end and text[np.uint64(at)] == _MINUS:
+        at, negative = at + 1, True
+    n = end - at
+    if n < 1 or n > DIGITS or (text[np.uint64(at)] == _ZERO and (n > 1 or negative)):
+        return OTHER
+    value = np.int64(0)
+    while at < end:
+        digit = np.int64(text[np.uint64(at)]) - _ZERO
+        if digit < 0 or digit > 9:
+            return OTHER
+        value = value * 10 + digit
+        at += 1
+    return -value if negative else value
+
+
+@kernel
+def integers(text: np.uint8, starts: np.int64, ends: np.int64, out):
+    """Fill `out` with the integer of each text ``text[starts[i]:ends[i]]``, or `OTHER`."""
+    for i in range(len(starts)):
+        out[i] = integer_of(text, starts[i], ends[i])
+
+
+@kernel
+def read_ids(text: np.uint8, starts: np.int64, ends: np.int64, codes, hashes):
+    """Fill `codes` with the integer of each text, `OTHER`, or `SAME`: the text before it again.
+
+    `hashes` (uint64) is filled with the hashes of the texts that are `OTHER`. Return how many
+    these are.
+    """
+    n = 0
+    for i in range(len(starts)):
+        start, end = starts[i], ends[i]
+        codes[i] = integer_of(text, start, end)
+        if codes[i] == OTHER:
+            if (
+                i > 0
+                and codes[i - 1] <= SAME
+                and equal(text, start, end, starts[i - 1], ends[i - 1])
+            ):
+                codes[i] = SAME  # a table sorted by user
+            else:
+                hashes[i] = hash_of(text, start, end)
+                n += 1
+    return n
+
+
+@kernel
+def scan_table(text: np.uint8, delimiter, places: np.int64, line, starts, ends, lines):
+    r"""Find the cells of a part of a CSV table; rows end in \n or \r\n, blank lines are no rows.
+
+    Parameters
+    ----------
+    text : uint8
+        Whole lines; the last may lack its end.
+    delimiter : int
+    places : int64 (n_columns,)
+        The row of `starts` and `ends` that a column of the table fills, or -1.
+    line : int
+        The number of the first line.
+    starts, ends : int64 (n_wanted, n_rows), written
+        Where the text of each wanted cell begins and ends, without quotes around it.
+    lines : int64 (n_rows,), written
+        The line of each row.
+
+    Returns
+    -------
+    int
+        The number of rows; or -1, where only a full reader of CSV knows what is meant: a quote
+        within a cell, a line end within quotes, a lone \r, NUL, a row of another width, an empty
+        cell that is wanted.
+    """
+    n, column, at, width, size = 0, 0, 0, len(places), len(text)
+    while at < size:
+        first = text[np.uint64(at)]
+        if column == 0 and first in (_NEWLINE, _RETURN):
+            if first == _RETURN and (at + 1 >= size or text[np.uint64(at + 1)] != _NEWLINE):
+                return -1
+            at += 1 + (first == _RETURN)
+            line += 1
+            continue
+        quoted = first == _QUOTE
+        start = at = at + quoted
+        if quoted:
+            while at < size and text[np.uint64(at)] != _QUOTE:
+                if text[np.uint64(at)] in (_NEWLINE, _RETURN, 0):
+                    return -1
+                at += 1
+            end, at = at, at + 1
+            if at > size:
+                return -1
+        else:
+            while at < size:
+                c = text[np.uint64(at)]
+                if c == delimiter or (c <= _RETURN and c in (_NEWLINE, _RETURN, 0)):
+                    break
+                if c == _QUOTE:
+                    return -1
+                at += 1
+            end = at
+        last = at >= size
+        c = _NEWLINE if last else text[np.uint64(at)]
+        if c == _RETURN and at + 1 < size and text[np.uint64(at + 1)] == _NEWLINE:
+            at, c = at + 1, _NEWLINE
+        if column >= width or end - start > LONGEST or (c != delimiter and c != _NEWLINE):
+            return -1
+        place = places[column]
+        if place >= 0:
+            if start == end:
+                return -1
+            starts[place, n], ends[place, n] = start, end
+        at += 1
+        column += 1
+        if c == _NEWLINE:
+            if column != width:
+                return -1
+            lines[n] = line
+            n, column, line = n + 1, 0, line + 1
+    return n if column == 0 else -1
+
+
+@kernel
+def scan_fields(text: np.uint8, width, longer, places: np.int64, line, starts, ends, lines):
+    r"""Find the fields of lines that are separated by white space of ASCII, as in TREC's files.
+
+    As `scan_table`; but for `longer`, what follows the last of `width` fields is ignored.
+    """
+    n, at, size = 0, 0, len(text)
+    while at < size:
+        column = 0
+        while at < size and text[np.uint64(at)] != _NEWLINE:
+            start = at
+            while at < size and not _is_space(text[np.uint64(at)]):
+                at += 1
+            if at > start:
+                place = places[column] if column < width else -1
+                if place >= 0:
+                    starts[place, n], ends[place, n] = start, at
+                column += 1
+            elif text[np.uint64(at)] == _RETURN and at + 1 < size and not _is_end(text, at + 1):
+                return -1
+            at += at == start
+        if column > 0:
+            if column != width and not (longer and column > width):
+                return -1
+            lines[n] = line
+            n += 1
+        at += 1
+        line += 1
+    return n
+
+
+@kernel
+def _is_space(c):
+    return c == _SPACE or (c >= _TAB and c <= _RETURN)
+
+
+@kernel
+def _is_end(text, at):
+    return text[np.uint64(at)] == _NEWLINE
+
+
+@kernel
+def decimals(text: np.uint8, starts: np.int64, ends: np.int64, cells: np.int64, out, left):
+    """Fill `out` (float64) with the numbers of some cells.
+
+    Returns
+    -------
+    int
+        How many are left: the first of `left` (int64, as long as `cells`), which holds their cells.
+    """
+    n_left = 0
+    for i in cells:
+        digits, exponent = _digits(text, starts[i], ends[i])
+        if digits > EXACT or abs(exponent) > len(_POWERS) - 1:
+            left[n_left] = i
+            n_left += 1
+            continue
+        power = _POWERS[abs(exponent)]
+        value = digits / power if exponent < 0 else digits * power
+        out[i] = -value if text[np.uint64(starts[i])] == _MINUS else value
+    return n_left
+
+
+@kernel
+def _digits(text, start, end):
+    """Return the digits of a number, and the power of ten that they are to be multiplied by.
+
+    More than `EXACT` where it is none, or has more digits.
+    """
+    at = start + (start < end and (text[np.uint64(start)] in (_MINUS, _PLUS)))
+    digits, exponent, n, point = np.int64(0), 0, 0, False
+    while at < end:
+        c = np.int64(text[np.uint64(at)])
+        if c == _POINT and not point:
+            point = True
+        elif c >= _ZERO and c <= _ZERO + 9:
+            digits = digits * 10 + (c - _ZERO)
+            n += 1
+            exponent -= point
+            if digits > EXACT:
+                return _NONE
+        else:
+            break
+        at += 1
+    if at < end and n > 0 and text[np.uint64(at)] in (_SMALL_E, _LARGE_E):
+        shift = integer_of(text, at + 1 + (at + 1 < end and text[np.uint64(at + 1)] == _PLUS), end)
+        if shift < -LONGEST or shift > LONGEST:
+            return _NONE
+        return digits, exponent + shift
+    return (digits, exponent) if n > 0 and at == end else _NONE
+
+
+@kernel
+def number_texts(
+    text: np.uint8,
+    starts: np.int64,
+    ends: np.int64,
+    hashes: np.uint64,
+    begin,
+    table,
+    arena,
+    bounds,
+    known,
+    n,
+    codes,
+):
+    """Give numbers to the texts that are no integers, in order of appearance, from cell `begin` on.
+
+    Parameters
+    ----------
+    text, starts, ends, hashes, codes
+        As `read_ids` leaves them. `OTHER` in the codes becomes `FIRST` and the number of the text,
+        `SAME` the code before it.
+    table : uint64 (a power of two), 0 where free; written
+        Open addressing: of the known texts the number and 1, and above these 32 bits those of the
+        hash, so that another text is seldom compared.
+    arena : uint8, bounds : int64, known : uint64; written
+        The known texts: their bytes one after another, where each begins and the last ends, and
+        the hash of each. The arena has room for all of `text`.
+    n : int
+        How many texts are known.
+
+    Returns
+    -------
+    int, int
+        The cell at which it stopped because the table is half full, else the number of cells; or
+        -1, given up, where so many texts share places of the table that it would take too long.
+        And the number of known texts.
+    """
+    last = np.uint64(len(table) - 1)
+    probes, most = 0, most_probes_of_rows(len(starts) - begin)
+    for i in range(begin, len(starts)):
+        if codes[i] > SAME:
+            continue
+        if codes[i] == SAME:
+            codes[i] = codes[i - 1]
+            continue
+        start, end, slot = starts[i], ends[i], hashes[i] & last
+        while table[slot]:
+            if table[slot] >> _HALF == hashes[i] >> _HALF:
+                one = np.int64(table[slot] & _LOW) - 1
+                if _same(text, start, end, arena, bounds[one], bounds[one + 1]):
+                    break
+                probes += (end - start) >> 3  # all words may have been compared
+            slot = (slot + np.uint64(1)) & last
+            probes += 1
+            if probes > most:
+                return -1, n
+        if not table[slot]:
+            if 2 * n >= len(table):
+                return i, n
+            known[n] = hashes[i]
+            bounds[n + 1] = bounds[n] + end - start
+            for b in range(end - start):
+                arena[bounds[n] + b] = text[np.uint64(start + b)]
+            n += 1
+            table[slot] = (hashes[i] & ~_LOW) | np.uint64(n)
+        codes[i] = FIRST - 1 + np.int64(table[slot] & _LOW)
+    return len(starts), n
+
+
+@kernel
+def place_texts(known: np.uint64, table):
+    """Put the numbers of distinct texts into an empty table, by their hashes.
+
+    Return whether it was done: not where so many share places that it would take too long.
+    """
+    last = np.uint64(len(table) - 1)
+    probes, most = 0, most_probes_of_rows(len(known))
+    for i in range(len(known)):
+        slot = known[i] & last
+        while table[slot]:
+            slot = (slot + np.uint64(1)) & last
+            probes += 1
+            if probes > most:
+                return False
+        table[slot] = (known[i] & ~_LOW) | np.uint64(i + 1)
+    return True
+
+
+@kernel
+def _same(text, start, end, arena, begin, stop):
+    if end - start != stop - begin:
+        return False
+    for b in range(end - start - 1, -1, -1):  # ids differ at their ends
+        if text[np.uint64(start + b)] != arena[np.uint64(begin + b)]:
+            return False
+    return True
+
+
+@kernel
+def hash_decimals(codes: np.int64, hashes):
+    """Fill `hashes` (uint64) with the hashes of the texts that integers are written as."""
+    text = np.empty(DIGITS + 2, np.uint8)
+    for i in range(len(codes)):
+        at, rest = len(text), abs(codes[i])
+        while at == len(text) or rest > 0:
+            at -= 1
+            text[at] = _ZERO + rest % 10
+            rest //= 10
+        if codes[i] < 0:
+            at -= 1
+            text[at] = _MINUS
+        hashes[i] = hash_of(text, at, len(text))
