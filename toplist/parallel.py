@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
 
+S = TypeVar("S")
 T = TypeVar("T")
 
 # 2^20 ids are 8 MB, a millisecond or two of work: 2^18 took 1.2 x as long in all (starting a block
@@ -75,13 +76,16 @@ def run(
 
 
 def ahead(
-    function: Callable[[int], T], steps: Iterable[int], n_threads: int | None
+    function: Callable[[S], T], steps: Iterable[S], n_threads: int | None, workers: int = 1
 ) -> Generator[T, None, None]:
-    """Yield ``function(step)`` in order; the next one is computed while one is used."""
+    """Yield ``function(step)`` in order; the next ones are computed while one is used.
+
+    The steps themselves are drawn in the thread of the caller.
+    """
     if (available_cpus() if n_threads is None else n_threads) == 1:
         yield from map(function, steps)
         return
-    yield from _in_order((partial(function, step) for step in steps), 1, 1)
+    yield from _in_order((partial(function, step) for step in steps), workers, workers)
 
 
 def _in_order(calls: Iterable[Callable[[], T]], workers: int, most: int) -> Iterator[T]:

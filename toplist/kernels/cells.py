@@ -48,14 +48,14 @@ def integer_of(text, start, end):
 
 
 @kernel
-def integers(text: np.uint8, starts: np.int64, ends: np.int64, out):
+def integers(text: np.uint8, starts: np.int32, ends: np.int32, out):
     """Fill `out` with the integer of each text ``text[starts[i]:ends[i]]``, or `OTHER`."""
     for i in range(len(starts)):
         out[i] = integer_of(text, starts[i], ends[i])
 
 
 @kernel
-def read_ids(text: np.uint8, starts: np.int64, ends: np.int64, codes, hashes):
+def read_ids(text: np.uint8, starts: np.int32, ends: np.int32, codes, hashes):
     """Fill `codes` with the integer of each text, `OTHER`, or `SAME`: the text before it again.
 
     `hashes` (uint64) is filled with the hashes of the texts that are `OTHER`. Return how many
@@ -91,7 +91,7 @@ def scan_table(text: np.uint8, delimiter, places: np.int64, line, starts, ends, 
         The row of `starts` and `ends` that a column of the table fills, or -1.
     line : int
         The number of the first line.
-    starts, ends : int64 (n_wanted, n_rows), written
+    starts, ends : int32 (n_wanted, n_rows), written
         Where the text of each wanted cell begins and ends, without quotes around it.
     lines : int64 (n_rows,), written
         The line of each row.
@@ -194,7 +194,7 @@ def _is_end(text, at):
 
 
 @kernel
-def decimals(text: np.uint8, starts: np.int64, ends: np.int64, cells: np.int64, out, left):
+def decimals(text: np.uint8, starts: np.int32, ends: np.int32, cells: np.int64, out, left):
     """Fill `out` (float64) with the numbers of some cells.
 
     Returns
@@ -247,8 +247,8 @@ def _digits(text, start, end):
 @kernel
 def number_texts(
     text: np.uint8,
-    starts: np.int64,
-    ends: np.int64,
+    starts: np.int32,
+    ends: np.int32,
     hashes: np.uint64,
     begin,
     table,
@@ -334,12 +334,13 @@ def place_texts(known: np.uint64, table):
 
 @kernel
 def _same(text, start, end, arena, begin, stop):
-    if end - start != stop - begin:
+    n = end - start
+    if n != stop - begin:
         return False
-    for b in range(end - start - 1, -1, -1):  # ids differ at their ends
-        if text[np.uint64(start + b)] != arena[np.uint64(begin + b)]:
-            return False
-    return True
+    different = np.uint8(0)
+    for b in range(np.uint64(n)):  # without a branch, eight at a time
+        different |= text[np.uint64(start) + b] ^ arena[np.uint64(begin) + b]
+    return different == 0
 
 
 @kernel
