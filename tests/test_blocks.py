@@ -1,6 +1,7 @@
 """Text tables in blocks: the fast reader gives what the reader of rows gives, or its error."""
 
 import gzip
+import json
 from functools import partial
 
 import numpy as np
@@ -8,13 +9,15 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from toplist.files import blocks, text_ids
+import toplist as tl
+from toplist.files import blocks, read_ranks, read_truths, text_ids
 from toplist.files.formats import find_format
 from toplist.files.text import GRADE, NUMBER, Source, rows
 from toplist.files.text_ids import TextIds
 from toplist.kernels import cells as kernels
 
 COLUMNS = {"ranks": ("rank", "score"), "ground_truths": ("relevance",)}
+COLUMN_NAMES = ("user_id", "item_id", "rank")
 VALID = {"ranks": NUMBER, "ground_truths": GRADE}
 
 IDS = "a b 7 -7 007 +7 -0 0 é 1.0 1e3 日本 q'r #1 999999999999999999 1000000000000000000"
@@ -218,3 +221,100 @@ def test_decimals_are_read_as_python_reads_them(text):
     n_left = kernels.decimals(data, *bounds, np.array([0]), out, left)
     if n_left == 0:
         assert repr(out[0].item()) == repr(float(text))
+
+
+# TREC
+
+
+TREC_ODD = [
+    "",
+    "#",
+    "\u00a0",
+    "a\u00a0b",
+    "a\x0bb",
+    "a\rb",
+    "\0",
+    "1_0",
+    "nan",
+    "\udcff",
+    "-1",
+    "é",
+]
+TREC_ENDS = ["\n"] * 6 + ["\r\n", " \n", "\n\n"]
+
+
+@st.composite
+def trec_files(draw):
+    """Return the bytes of a run or of qrels, most of it right."""
+    run, odd = draw(st.booleans()), draw(st.booleans())
+    lines = []
+    for _ in range(draw(st.integers(1, 10))):
+        query, item = draw(st.sampled_from(["q1", "q2", "7"])), draw(st.sampled_from(IDS[:12]))
+        number = draw(st.sampled_from(["1", "2", "0", "3.25", "1e-3", "0.30000000000000004"]))
+        tag = draw(st.sampled_from(["tag"] * 20 + ["other"]))
+        fields = [query, "Q0", item, "1", number, tag] if run else [query, "0", item, number]
+        if odd and draw(st.integers(0, 4)) == 0:
+            fields[draw(st.integers(0, len(fields) - 1))] = draw(st.sampled_from(TREC_ODD))
+        separator = draw(st.sampled_from([" ", "\t", "  ", " \t"]))
+        lines.append(separator.join(fields) + draw(st.sampled_from(TREC_ENDS)))
+    whole = "".join(lines).encode("utf-8", "surrogateescape")
+    return "a.run" if run else "a.qrels", draw(st.sampled_from([b"", b"\xef\xbb\xbf"])) + whole
+
+
+@settings(max_examples=700, deadline=None)
+@given(trec_files(), st.sampled_from([16, 50, 1 << 22]))
+def test_trec_files_are_read_as_by_rows(folder, file, size):
+    name, content = file
+    path = folder / name
+    path.write_bytes(content)
+    read = read_ranks if name == "a.run" else read_truths
+
+    def refuse(*arguments):
+        raise blocks.OddError
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(blocks, "SIZE", size)
+        fast = outcome(lambda: read(path).items())
+        patch.setattr(blocks, "whole", refuse)
+        assert outcome(lambda: read(path).items()) == fast
+
+
+@pytest.mark.parametrize("grades", [["1", "1", "0"], ["2", "1", "0"], ["0.5", "0", "1.5"]])
+def test_trec_in_memory_is_what_its_dicts_are(tmp_path, grades):
+    run, qrels = tmp_path / "a.run", tmp_path / "a.qrels"
+    run.write_text("".join(f"q{q} Q0 d{d} 1 {d % 3} t\n" for d in range(5) for q in range(3)))
+    lines = [f"q{q} 0 d{d} {grades[(q + d) % 3]}\n" for q in range(4) for d in range(4)]
+    qrels.write_text("".join(lines))
+    result = tl.top_k_eval_files(run, qrels, 3, convention="trec_eval")
+    expected = tl.top_k_eval(read_ranks(run), read_truths(qrels), 3, convention="trec_eval")
+    assert [*result] == [*expected]
+    assert result.users == expected.users
+    assert (result.n_users, result.n_missing, result.n_extra) == (4, 1, 0)
+    assert result.hits.fingerprints == expected.hits.fingerprints
+
+
+@pytest.mark.parametrize("name", ["recs.parquet", "recs.jsonl", "recs.csv"])
+def test_in_memory_ids_of_integers_and_text_meet(tmp_path, name):
+    """Integers are the text they are written as where the other file holds text."""
+    recs, truth = tmp_path / name, tmp_path / "truth.csv"
+    rows = [(1, 7, 1), (1, 10**18, 2), (2, 10**18, 1), (2, -5, 2)]
+    if name == "recs.parquet":
+        pa = pytest.importorskip("pyarrow")
+        import pyarrow.parquet
+
+        table = {n: list(c) for n, c in zip(COLUMN_NAMES, zip(*rows, strict=True), strict=True)}
+        pyarrow.parquet.write_table(pa.table(table), recs)
+    elif name == "recs.jsonl":
+        lines = [json.dumps(dict(zip(COLUMN_NAMES, row, strict=True))) for row in rows]
+        recs.write_text("\n".join(lines))
+    else:
+        recs.write_text("\n".join(",".join(map(str, row)) for row in [COLUMN_NAMES, *rows]))
+    truth.write_text("user_id,item_id\n1,1000000000000000000\n2,-5\n2,07\n3,7\n")
+    results = [
+        tl.top_k_eval_files(recs, truth, 2, metrics=["hit", "ndcg"], in_memory=whole)
+        for whole in (False, True)
+    ]
+    assert [*results[0]] == [*results[1]]
+    assert results[0]["hit@2"] == 2 / 3
+    assert results[1].users == ["1", "2", "3"]
+    assert results[0].fingerprints == results[1].hits.fingerprints

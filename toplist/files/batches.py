@@ -23,7 +23,7 @@ from toplist.files.errors import named
 from toplist.files.faults import first_fault
 from toplist.files.formats import Columns, FileFormat, Id, PathLike, find_format
 from toplist.files.numbers import in_column, packed
-from toplist.files.text import GRADE, NUMBER, Source, rows
+from toplist.files.text import FINITE, GRADE, NUMBER, Source, rows
 from toplist.files.text_ids import TextIds
 from toplist.inputs import tables
 from toplist.inputs.dataframes import PlainTable
@@ -103,14 +103,31 @@ class Stream:
             return ()
         return ("rank", "score") if self.side == "ranks" else ("relevance",)
 
-    def whole(self) -> Keyed:
-        """Return all lists of a file that is not text, the rows of a user in any place."""
+    def whole(self, users: TextIds | None = None, items: TextIds | None = None) -> Keyed:
+        """Return all lists of a file that is no JSONL, the rows of a user in any place.
+
+        `users` and `items` are as in `parts`.
+        """
+        if self.kind.is_text:
+            return self._whole_text(users or TextIds(), items or TextIds())
         frame = parquet.read(self.path, columns_of(self.columns, self.side))
         table = self._table(frame)
         try:
             return tables.read(table)
         except (ValueError, TypeError) as error:
             raise self._located(error, table, *self._by_user(table)) from None
+
+    def _whole_text(self, users: TextIds, items: TextIds) -> Keyed:
+        source = Source(self.path, self.kind, self.own_names, *self._wanted)
+        trec = self.kind.name == "trec"
+        truth = self.side == "ground_truths"
+        valid = (FINITE if trec else GRADE) if truth else NUMBER
+        rows = blocks.whole(source, valid, users, items)
+        table = self._table_of_rows(rows, source.value, users, items)
+        if trec and self.ties == "order":
+            table = replace(table, ties="item_desc")  # trec_eval's
+        lists = tables.read(table)
+        return _relevant(lists) if trec and truth else lists
 
     def find(self, user: Any) -> str:
         """Return `place` of the first row of a user, read again, for a message."""
@@ -175,16 +192,20 @@ class Stream:
         source = Source(self.path, self.kind, self.own_names, *self._wanted)
         valid = NUMBER if self.side == "ranks" else GRADE
         for part in blocks.of_complete_users(blocks.rows(source, valid, users, items), source):
-            data: dict[str, Any] = {
-                "user_id": Column("user_id", part.users, users),
-                "item_id": Column("item_id", part.items, items),
-            }
-            if source.value is not None:
-                data[source.value] = part.values
-            frame = PlainTable(data)
-            table = Table(frame, self.side, renamed(None), self.order, ties=self.ties)
+            table = self._table_of_rows(part, source.value, users, items)
             starts = np.flatnonzero(np.append(True, part.users[1:] != part.users[:-1]))
-            yield self._part(table, meet, part.lines, _slices(frame, starts))
+            yield self._part(table, meet, part.lines, _slices(table.frame, starts))
+
+    def _table_of_rows(
+        self, rows: blocks.Rows, value: str | None, users: TextIds, items: TextIds
+    ) -> Table:
+        data: dict[str, Any] = {
+            "user_id": Column("user_id", rows.users, users),
+            "item_id": Column("item_id", rows.items, items),
+        }
+        if value is not None:
+            data[value] = rows.values
+        return Table(PlainTable(data), self.side, renamed(None), self.order, ties=self.ties)
 
     def _parts_of_text(self, meet: Meet[U]) -> Iterator[Part[U]]:
         for runs, value in self._runs():
@@ -295,6 +316,17 @@ def _slices(frame: Any, starts: NDArray[np.int64]) -> Cut:
     """Return what cuts a table of Arrow between lists that begin at some rows."""
     bounds = [*starts.tolist(), len(frame)]
     return lambda lo, hi: frame.slice(bounds[lo], bounds[hi] - bounds[lo])
+
+
+def _relevant(lists: Keyed) -> Keyed:
+    """Return ground truths without the items that TREC calls not relevant: graded below 1."""
+    grades = lists.grades
+    assert grades is not None  # a column that qrels have
+    kept = grades >= 1
+    n_kept = np.concatenate([[0], np.cumsum(kept)])[lists.offsets]
+    items = replace(lists.items, codes=lists.items.codes[kept])
+    left = None if np.all(grades[kept] == 1) else grades[kept]
+    return replace(lists, items=items, offsets=n_kept, grades=left)
 
 
 def _table_of_lists(runs: list[_Run], value: str | None) -> PlainTable:

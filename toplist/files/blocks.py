@@ -9,6 +9,7 @@ on two, with texts for numbers; Python's csv 900.
 
 from __future__ import annotations
 
+import codecs
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
@@ -72,6 +73,11 @@ def of_complete_users(parts: Iterable[Rows], source: Source) -> Iterator[Rows]:
         waiting.append(part.cut(last, len(part)))
     if waiting:
         yield _joined(waiting, source.value)
+
+
+def whole(source: Source, valid: Valid, users: TextIds, items: TextIds) -> Rows:
+    """Return all `rows` of a file."""
+    return _joined(list(rows(source, valid, users, items)), source.value)
 
 
 def _joined(parts: Sequence[Rows], value: str | None) -> Rows:
@@ -154,6 +160,8 @@ def _parts_of_trec(
         raise OddError
     header = TREC_QRELS if "relevance" in source.candidates else TREC_RUN
     source.value = source.choose(header)
+    if blocks.stream.peek(3).startswith(codecs.BOM_UTF8):
+        blocks.stream.read(3)
     blocks.scan(source, header)
     tags = _Tags()
     while blocks.more():
@@ -176,7 +184,8 @@ class _Tags:
         """Return whether each query of a part has one tag, the one that it had before."""
         self._texts.number(cells.ids[2])
         tags = cells.ids[2].codes
-        starts = np.flatnonzero(np.append(True, rows.users[1:] != rows.users[:-1]))
+        first = np.ones(min(len(rows), 1), bool)
+        starts = np.flatnonzero(np.append(first, rows.users[1:] != rows.users[:-1]))
         n_known = len(self._queries)
         queries = self._queries.number(rows.users[starts])
         new = np.flatnonzero(queries >= n_known)

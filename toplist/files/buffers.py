@@ -49,7 +49,7 @@ class Codes:
             return np.empty(0, np.int64)
         self._refuse_second_kind(column, source)
         if self.texts is not None:
-            return _text_codes(self.texts, column)
+            return text_codes(self.texts, column)
         if column.names is None:
             if column.codes.dtype == np.uint64 and column.codes.max() > np.iinfo(np.int64).max:
                 raise worded(
@@ -107,7 +107,7 @@ class Codes:
             raise two_kinds(column.name, f"{short(example)} in {source}", known[1])
 
 
-def _text_codes(texts: TextIds, column: Column) -> NDArray[np.int64]:
+def text_codes(texts: TextIds, column: Column) -> NDArray[np.int64]:
     """Return the codes of a column whose integers are read as decimal text."""
     if column.names is texts:
         return column.codes

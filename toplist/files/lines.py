@@ -49,7 +49,7 @@ class TextFile:
 
         Bad UTF-8, CSV or gzip is an error that names the line.
         """
-        size, shown = os.path.getsize(self.path), 0
+        size, shown, self.line, self.row = os.path.getsize(self.path), 0, 0, 0
         try:
             with (
                 open(self.path, "rb") as raw,

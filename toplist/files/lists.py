@@ -14,12 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist.checks import choice
+from toplist.files import blocks
 from toplist.files.batches import Stream
 from toplist.files.buffers import as_texts
 from toplist.files.errors import named, short
 from toplist.files.formats import Columns, FileFormat, Id, PathLike, find_format
 from toplist.files.numbers import Number, in_column, packed
 from toplist.files.text import FINITE, GRADE, NUMBER, Source, Valid, rows
+from toplist.files.text_ids import TextIds
+from toplist.inputs.factorize import Numbering
 from toplist.inputs.ids import kinds_of
 from toplist.inputs.options import TIES
 
@@ -103,6 +106,13 @@ def _text_format(path: PathLike, given: str | None) -> FileFormat:
 
 def _groups(source: Source, valid: Valid, ties: str = "order") -> Iterator[Group]:
     """Read the file and return items and numbers of each user, in the order asked for."""
+    if source.format.name == "trec" and ties == "order":
+        ties = "item_desc"  # trec_eval's
+    if source.format.name != "jsonl":
+        try:
+            return _sorted(source, ties, *_coded(source, valid))
+        except blocks.OddError:
+            pass
     users: dict[Id, int] = {}  # each numbered as it first appears
     items: dict[Id, int] = {}
     owners, places = array("q"), array("q")
@@ -120,9 +130,23 @@ def _groups(source: Source, valid: Valid, ties: str = "order") -> Iterator[Group
         numbers.append(packed(values))
     column = in_column(numbers, source.value)
     columns = np.asarray(owners), np.asarray(places), column
-    if source.format.name == "trec" and ties == "order":
-        ties = "item_desc"  # trec_eval's
     return _sorted(source, ties, list(users), list(items), *columns)
+
+
+def _coded(source: Source, valid: Valid) -> tuple[Any, ...]:
+    """Return users and items as they first appear; and their numbers and the value of each row."""
+    ids = TextIds(), TextIds()
+    rows = blocks.whole(source, valid, *ids)
+    numberings = Numbering(), Numbering()
+    numbers = [
+        n.number(codes) for n, codes in zip(numberings, (rows.users, rows.items), strict=True)
+    ]
+    names = [
+        [texts[code] for code in numbering.codes.tolist()]
+        for texts, numbering in zip(ids, numberings, strict=True)
+    ]
+    values = np.ones(len(rows)) if rows.values is None else rows.values
+    return *names, *numbers, values
 
 
 def _sorted(

@@ -20,11 +20,12 @@ from toplist.checks import Keyword, choice, worded
 from toplist.evaluation.evaluate import DEFAULT, hits_of, lists_of
 from toplist.evaluation.plan import Plan, plan_of
 from toplist.files.batches import Part, SplitUserError, Stream
-from toplist.files.buffers import Codes, Users, Waiting, in_list, two_kinds
+from toplist.files.buffers import Codes, Users, Waiting, in_list, text_codes, two_kinds
 from toplist.files.errors import located, named, short
 from toplist.files.faults import faulty_pair
 from toplist.files.formats import PathLike
 from toplist.files.lists import ORDERS, load
+from toplist.files.text_ids import TextIds
 from toplist.inputs.factorize import Column
 from toplist.inputs.flatten import Flat
 from toplist.inputs.grades import Grading
@@ -133,15 +134,48 @@ def top_k_eval_files(
     as_text = not all(kind.typed_ids for kind in kinds)
     Grading(relevant_from, gains)  # refuses a wrong word before any file is read
     if in_memory or not all(kind.in_parts for kind in kinds):
-        ranks, truths = (load(stream, as_text) for stream in streams)
         try:
-            hits, _ = hits_of(ranks, truths, plan.depth, options)
-        except (ValueError, TypeError) as error:
-            raise _located(error, streams, ranks, truths, plan.depth, options) from None
+            found = _coded(streams, plan.depth, options) if as_text else None
+        except (ValueError, TypeError):  # read again, by what knows the line of the error
+            found = None
+        hits, ranks = found or _loaded(streams, plan.depth, options, as_text)
         return plan.result(hits, n_threads, lists_of(plan, ranks, known, hits.k))
     if weights is not None and not isinstance(weights, Mapping):
         raise TypeError("weights must be a dict user -> number: files have no rows to count by")
     return _Join(streams, plan, options, known, as_text).run()
+
+
+def _coded(
+    streams: tuple[Stream, Stream], depth: int | None, options: Joining
+) -> tuple[Hits, Keyed]:
+    """Return the hits of two files in memory, their ids as codes of texts, and the ranked lists."""
+    users, items = TextIds(), TextIds()
+
+    def coded(stream: Stream) -> Keyed:
+        if stream.kind.typed_ids:
+            lists = lists_of_side(load(stream, True), stream.side, None)
+        else:
+            lists = stream.whole(users, items)
+        own = Column("user_id", text_codes(users, lists.users))
+        return replace(lists, users=own, items=Column("item_id", text_codes(items, lists.items)))
+
+    ranked, truth = map(coded, streams)
+    codes, listed, relevant, n_extra = align(ranked, truth)
+    listed, relevant = replace(listed, names=items), replace(relevant, names=items)
+    hits = _hits([users[code] for code in codes], listed, relevant, depth, options, n_extra)
+    named = in_list(replace(ranked.users, names=users)), in_list(replace(ranked.items, names=items))
+    return hits, replace(ranked, users=named[0], items=named[1])
+
+
+def _loaded(
+    streams: tuple[Stream, Stream], depth: int | None, options: Joining, as_text: bool
+) -> tuple[Hits, Any]:
+    """Return the hits of two files in memory, and the ranked lists."""
+    ranks, truths = (load(stream, as_text) for stream in streams)
+    try:
+        return hits_of(ranks, truths, depth, options)[0], ranks
+    except (ValueError, TypeError) as error:
+        raise _located(error, streams, ranks, truths, depth, options) from None
 
 
 def _hits(
@@ -150,10 +184,11 @@ def _hits(
     truth: Flat,
     depth: int | None,
     options: Joining,
+    n_extra: int = 0,
 ) -> Hits:
     """Join lists of integers, or codes, that are in the order of the users."""
     grading = Grading(options.relevant_from, options.gains)
-    sides = sides_of(users, ranked, truth, 0, depth, options.padding, grading)
+    sides = sides_of(users, ranked, truth, n_extra, depth, options.padding, grading)
     return join(sides, options.duplicates, options.n_threads)
 
 

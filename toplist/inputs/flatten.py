@@ -27,7 +27,7 @@ class Flat:
     offsets: NDArray[np.int64]
     lengths: NDArray[np.int64]
     grades: NDArray[np.float64] | None = None
-    names: list[Any] | None = None
+    names: Any = None
 
     def cut(self, depth: int) -> "Flat":
         """Keep the first `depth` ids of every list."""

@@ -25,6 +25,10 @@ def words_of(ids: Sequence[Any]) -> Words:
     """
     if hasattr(ids, "words"):
         return ids.words()  # type: ignore[no-any-return]
+    if len(ids) and type(ids[0]) is int:
+        array = np.array(ids)
+        if array.dtype == np.int64:  # all are integers: half the time of looking at their types
+            return array.view(np.uint64)
     kinds = set(map(type, ids))
     if all(issubclass(kind, (int, np.integer)) for kind in kinds):
         try:
