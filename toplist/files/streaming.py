@@ -135,7 +135,7 @@ def top_k_eval_files(
     Grading(relevant_from, gains)  # refuses a wrong word before any file is read
     if in_memory or not all(kind.in_parts for kind in kinds):
         try:
-            found = _coded(streams, plan.depth, options) if as_text else None
+            found = _coded(streams, plan, options) if as_text else None
         except (ValueError, TypeError):  # read again, by what knows the line of the error
             found = None
         hits, ranks = found or _loaded(streams, plan.depth, options, as_text)
@@ -145,10 +145,11 @@ def top_k_eval_files(
     return _Join(streams, plan, options, known, as_text).run()
 
 
-def _coded(
-    streams: tuple[Stream, Stream], depth: int | None, options: Joining
-) -> tuple[Hits, Keyed]:
-    """Return the hits of two files in memory, their ids as codes of texts, and the ranked lists."""
+def _coded(streams: tuple[Stream, Stream], plan: Plan, options: Joining) -> tuple[Hits, Keyed]:
+    """Return the hits of two files in memory, and the ranked lists, with their ids if needed.
+
+    The ids of both files are read as codes of texts.
+    """
     users, items = TextIds(), TextIds()
 
     def coded(stream: Stream) -> Keyed:
@@ -162,7 +163,9 @@ def _coded(
     ranked, truth = map(coded, streams)
     codes, listed, relevant, n_extra = align(ranked, truth)
     listed, relevant = replace(listed, names=items), replace(relevant, names=items)
-    hits = _hits([users[code] for code in codes], listed, relevant, depth, options, n_extra)
+    hits = _hits([users[code] for code in codes], listed, relevant, plan.depth, options, n_extra)
+    if not plan.list_metrics:
+        return hits, ranked
     named = in_list(replace(ranked.users, names=users)), in_list(replace(ranked.items, names=items))
     return hits, replace(ranked, users=named[0], items=named[1])
 

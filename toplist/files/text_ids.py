@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.inputs.factorize import Column
+from toplist.inputs.factorize import Column, Numbering
 from toplist.inputs.lists import offsets_of
 
 SMALLEST = 1 << 12  # places in the first table
@@ -58,7 +58,9 @@ class TextIds:
     DIGITS = 18  # of the integers that are their own codes
 
     def __init__(self) -> None:
-        self._n = 0
+        from toplist.kernels import cells
+
+        self._n, self._first = 0, cells.FIRST
         self._table = np.empty(0, np.uint64)
         self._known = np.empty(0, np.uint64)  # hashes, by number
         self._bounds = np.zeros(1, np.int64)  # of each text in the arena
@@ -106,9 +108,7 @@ class TextIds:
 
     def __getitem__(self, code: int) -> str:
         """Return the text of a code."""
-        from toplist.kernels import cells
-
-        at = code - cells.FIRST
+        at = code - self._first
         return self._bytes(at).decode("utf-8", "surrogatepass") if 0 <= at < self._n else str(code)
 
     def __contains__(self, text: Any) -> bool:
@@ -184,5 +184,6 @@ def listed(column: Column) -> Column:
     >>> listed(Column("item_id", ids.encode(["b", "a", "b"]), ids)).names
     ['b', 'a']
     """
-    values, codes = np.unique(column.codes, return_inverse=True)
-    return Column(column.name, codes, [column.decode(code) for code in values.tolist()])
+    numbering = Numbering()  # np.unique takes fifteen times as long
+    codes = numbering.number(column.codes)
+    return Column(column.name, codes, column.decoded(numbering.codes))

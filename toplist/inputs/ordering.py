@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.inputs.factorize import Column
+from toplist.inputs.factorize import Column, Numbering
 
 _TOP = np.uint64(1 << 63)
 _BELOW = np.int64(2**63 - 1)
@@ -86,8 +86,9 @@ def order_of_ids(items: Column, side: str) -> NDArray[np.int64]:
     if items.names is None:
         return comparable(items.codes)
     if not isinstance(items.names, list):  # looked up by code: of the distinct ones
-        codes, places = np.unique(items.codes, return_inverse=True)
-        items = Column(items.name, places, [items.names[code] for code in codes.tolist()])
+        numbering = Numbering()
+        places = numbering.number(items.codes)
+        items = Column(items.name, places, items.decoded(numbering.codes))
     try:
         order = sorted(range(len(items.names)), key=items.names.__getitem__)
     except TypeError:

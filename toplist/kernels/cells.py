@@ -16,12 +16,11 @@ LONGEST = 131_072
 
 # Codes of texts that are no integers follow this one, which no integer of `DIGITS` digits is.
 FIRST = -(2**62)
-# Up to here, and up to 10^22, doubles hold all integers, so that one multiplication or division is
-# rounded once, as the number itself would be (Clinger 1990, How to read floating point numbers
-# accurately).
-EXACT = 2**53
-_POWERS = np.array([float(10**n) for n in range(23)])
-_NONE = EXACT + 1, 0
+EXACT = 2**53  # doubles hold every integer up to here
+_POWERS = np.array([float(10**n) for n in range(23)])  # exact
+_MOST = 10 ** (DIGITS - 1)
+_NONE = 0, len(_POWERS)
+_SPLIT = 2.0**27 + 1
 
 _HALF, _LOW = np.uint64(32), np.uint64(2**32 - 1)
 _TAB, _NEWLINE, _RETURN, _SPACE, _QUOTE = 9, 10, 13, 32, 34
@@ -195,7 +194,7 @@ def _is_end(text, at):
 
 @kernel
 def decimals(text: np.uint8, starts: np.int32, ends: np.int32, cells: np.int64, out, left):
-    """Fill `out` (float64) with the numbers of some cells.
+    """Fill `out` (float64) with the numbers of some cells, each the double nearest to it.
 
     Returns
     -------
@@ -205,21 +204,60 @@ def decimals(text: np.uint8, starts: np.int32, ends: np.int32, cells: np.int64, 
     n_left = 0
     for i in cells:
         digits, exponent = _digits(text, starts[i], ends[i])
-        if digits > EXACT or abs(exponent) > len(_POWERS) - 1:
+        power = abs(exponent)
+        value = _nearest(digits, _POWERS[power], exponent < 0) if power < len(_POWERS) else np.nan
+        if value != value:
             left[n_left] = i
             n_left += 1
-            continue
-        power = _POWERS[abs(exponent)]
-        value = digits / power if exponent < 0 else digits * power
-        out[i] = -value if text[np.uint64(starts[i])] == _MINUS else value
+        else:
+            out[i] = -value if text[np.uint64(starts[i])] == _MINUS else value
     return n_left
+
+
+@kernel
+def _nearest(digits, power, divided):
+    """Return the double nearest to digits times or over a power of ten; NaN where that is close.
+
+    Up to 2^53 all operands are exact, and one operation rounds as the number itself would be
+    (Clinger 1990, How to read floating point numbers accurately). Beyond, the result is
+    corrected by what the operation lost, which is known to 2^-52 of itself (Dekker 1971, A
+    floating-point technique for extending the available precision).
+    """
+    high = np.float64(digits)
+    if digits <= EXACT:
+        return high / power if divided else high * power
+    low = np.float64(digits - np.int64(high))
+    if divided:
+        first = high / power
+        product, lost = _product(first, power)
+        rest = ((high - product) - lost + low) / power
+    else:
+        first, lost = _product(high, power)
+        rest = lost + low * power
+    value = first + rest
+    lost = (first - value) + rest
+    # half way to the next double, or so near that the correction does not tell
+    return np.nan if value + lost * (1 + 1e-9) != value else value
+
+
+@kernel
+def _product(a, b):
+    """Return a product and what its rounding lost, exactly."""
+    product = a * b
+    scaled = a * _SPLIT
+    a_high = scaled - (scaled - a)
+    scaled = b * _SPLIT
+    b_high = scaled - (scaled - b)
+    a_low, b_low = a - a_high, b - b_high
+    lost = ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
+    return product, lost
 
 
 @kernel
 def _digits(text, start, end):
     """Return the digits of a number, and the power of ten that they are to be multiplied by.
 
-    More than `EXACT` where it is none, or has more digits.
+    A power that is out of reach where it is none, or has more digits.
     """
     at = start + (start < end and (text[np.uint64(start)] in (_MINUS, _PLUS)))
     digits, exponent, n, point = np.int64(0), 0, 0, False
@@ -228,11 +266,11 @@ def _digits(text, start, end):
         if c == _POINT and not point:
             point = True
         elif c >= _ZERO and c <= _ZERO + 9:
+            if digits >= _MOST:
+                return _NONE
             digits = digits * 10 + (c - _ZERO)
             n += 1
             exponent -= point
-            if digits > EXACT:
-                return _NONE
         else:
             break
         at += 1
