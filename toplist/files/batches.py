@@ -123,7 +123,7 @@ class Stream:
         truth = self.side == "ground_truths"
         valid = (FINITE if trec else GRADE) if truth else NUMBER
         rows = blocks.whole(source, valid, users, items)
-        table = self._table_of_rows(rows, source.value, users, items)
+        table = self._table_of_rows(rows, source.value)
         if trec and self.ties == "order":
             table = replace(table, ties="item_desc")  # trec_eval's
         lists = tables.read(table)
@@ -159,12 +159,13 @@ class Stream:
             Parquet the row) where the list of each user begins. It returns what the part shall
             have as `users`, such as their numbers, and may raise SplitUserError.
         """
-        if self.kind.delimiter:
-            yield from self._parts_of_rows(meet, users or TextIds(), items or TextIds())
-        elif self.kind.is_text:
-            yield from self._parts_of_text(meet)
-        else:
+        if not self.kind.is_text:
             yield from self._parts_of_tables(meet)
+            return
+        try:
+            yield from self._parts_of_rows(meet, users or TextIds(), items or TextIds())
+        except blocks.OddError:  # before any part
+            yield from self._parts_of_text(meet)
 
     def _parts_of_tables(self, meet: Meet[U]) -> Iterator[Part[U]]:
         parts = parquet.parts(self.path, columns_of(self.columns, self.side))
@@ -192,17 +193,13 @@ class Stream:
         source = Source(self.path, self.kind, self.own_names, *self._wanted)
         valid = NUMBER if self.side == "ranks" else GRADE
         for part in blocks.of_complete_users(blocks.rows(source, valid, users, items), source):
-            table = self._table_of_rows(part, source.value, users, items)
-            starts = np.flatnonzero(np.append(True, part.users[1:] != part.users[:-1]))
+            table = self._table_of_rows(part, source.value)
+            codes = part.users.codes
+            starts = np.flatnonzero(np.append(True, codes[1:] != codes[:-1]))
             yield self._part(table, meet, part.lines, _slices(table.frame, starts))
 
-    def _table_of_rows(
-        self, rows: blocks.Rows, value: str | None, users: TextIds, items: TextIds
-    ) -> Table:
-        data: dict[str, Any] = {
-            "user_id": Column("user_id", rows.users, users),
-            "item_id": Column("item_id", rows.items, items),
-        }
+    def _table_of_rows(self, rows: blocks.Rows, value: str | None) -> Table:
+        data: dict[str, Any] = {"user_id": rows.users, "item_id": rows.items}
         if value is not None:
             data[value] = rows.values
         return Table(PlainTable(data), self.side, renamed(None), self.order, ties=self.ties)

@@ -1,8 +1,7 @@
 """Rows of text files, block by block: read ahead, their cells found by compiled code.
 
-Where that code cannot judge (a quote within a cell, a line end within quotes, a lone carriage
-return, an empty id, a number that is written in an odd way), this block alone is read by the reader
-of `toplist.files.text`, which knows what is meant, or names the line of the error. Measured on
+Where that code cannot judge (`toplist.files.scans`), this block alone is read by the reader of
+`toplist.files.text`, which knows what is meant, or names the line of the error. Measured on
 5,000,000 rows of three columns: 35 ns per row on one thread; pyarrow's streaming reader took 41 ns
 on two, with texts for numbers; Python's csv 900.
 """
@@ -13,7 +12,7 @@ import codecs
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -21,99 +20,126 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import parallel
+from toplist.files import scans
+from toplist.files.errors import named
+from toplist.files.formats import Id
 from toplist.files.lines import csv_rows, is_split_by_returns, split
-from toplist.files.numbers import EXACT, Number, in_column, packed, parse
+from toplist.files.numbers import Number, in_column, packed
+from toplist.files.scans import Block, Scan
 from toplist.files.text import (
     TREC_QRELS,
     TREC_RUN,
+    Cell,
     Row,
     Source,
     Valid,
     numbered,
+    object_rows,
+    record_of,
     table_rows,
 )
-from toplist.files.text_ids import Cells, TextIds
-from toplist.inputs.factorize import Numbering
+from toplist.files.text_ids import TextIds
+from toplist.inputs.dataframes import PlainTable
+from toplist.inputs.factorize import Column, Numbering
+from toplist.inputs.ids import kinds_of
 
 SIZE = 1 << 22  # bytes in a block: some 200,000 rows
-WORKERS = 1  # threads that scan; with one, 5,000,000 rows took 1.3 times as long
 ROWS = 1 << 17  # rows at a time that are read as Python objects: some 30 MB
+_IDS = ("user_id", "item_id")
 Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Rows of a file: codes of users and items, their values if any, and their lines."""
+    """Rows of a file: users and items, their values if any, and their lines."""
 
-    users: Ints
-    items: Ints
+    users: Column
+    items: Column
     values: NDArray[Any] | None
     lines: Ints
 
     def __len__(self) -> int:
         """Return the number of rows."""
-        return len(self.users)
+        return len(self.lines)
+
+    def user(self, row: int) -> Any:
+        """Return the user of a row."""
+        return self.users.decode(self.users.codes[row])
 
     def cut(self, lo: int, hi: int) -> Rows:
         """Return the rows from `lo` to before `hi`."""
         part = slice(lo, hi)
         values = None if self.values is None else self.values[part]
-        return Rows(self.users[part], self.items[part], values, self.lines[part])
+        users, items = (replace(ids, codes=ids.codes[part]) for ids in (self.users, self.items))
+        return Rows(users, items, values, self.lines[part])
 
 
 def of_complete_users(parts: Iterable[Rows], source: Source) -> Iterator[Rows]:
     """Cut rows where a user ends; those of the last user wait for the next part."""
     waiting: list[Rows] = []
     for part in parts:
-        changes = np.flatnonzero(part.users[1:] != part.users[:-1])
+        users = part.users.codes
+        changes = np.flatnonzero(users[1:] != users[:-1])
         last = int(changes[-1]) + 1 if len(changes) else 0
-        if last or (waiting and waiting[-1].users[-1] != part.users[0]):
-            yield _joined([*waiting, part.cut(0, last)], source.value)
+        if last or (waiting and waiting[-1].user(-1) != part.user(0)):
+            yield _joined([*waiting, part.cut(0, last)], source)
             waiting = []
         waiting.append(part.cut(last, len(part)))
     if waiting:
-        yield _joined(waiting, source.value)
+        yield _joined(waiting, source)
 
 
 def whole(source: Source, valid: Valid, users: TextIds, items: TextIds) -> Rows:
     """Return all `rows` of a file."""
-    return _joined(list(rows(source, valid, users, items)), source.value)
+    return _joined(list(rows(source, valid, users, items)), source)
 
 
-def _joined(parts: Sequence[Rows], value: str | None) -> Rows:
-    """Return the rows of parts; `value` is the name of their values."""
-    users, items, lines = (
-        np.concatenate([getattr(part, name) for part in parts])
-        for name in ("users", "items", "lines")
-    )
+def _joined(parts: Sequence[Rows], source: Source) -> Rows:
+    """Return the rows of parts of a file."""
+    users = _together([part.users for part in parts], source)
+    items = _together([part.items for part in parts], source)
+    lines = np.concatenate([part.lines for part in parts])
     values = [part.values for part in parts if part.values is not None]
-    return Rows(users, items, in_column(values, value) if values else None, lines)
+    return Rows(users, items, in_column(values, source.value) if values else None, lines)
 
 
-@dataclass(frozen=True, eq=False)
-class _Block:
-    """The cells of a block that is plain: no more than a scan is needed to tell them apart."""
+def _together(columns: Sequence[Column], source: Source) -> Column:
+    """Return columns of ids as one."""
+    first = columns[0]
+    if all(column.names is first.names for column in columns):
+        return replace(first, codes=np.concatenate([column.codes for column in columns]))
+    every = [column.decoded(column.codes) for column in columns]
+    return _column(first.name, [one for ids in every for one in ids], None, source)
 
-    ids: list[Cells]  # of users, items and, in runs of TREC, tags
-    values: NDArray[Any] | None
-    lines: Ints  # counted from the first of the block
-    n_lines: int
+
+def _column(name: str, ids: Sequence[Id], texts: TextIds | None, source: Source) -> Column:
+    """Return a column of ids of one kind; `texts` has the codes of texts, if they have any."""
+    if texts is not None and all(type(one) is str for one in ids):
+        return Column(name, texts.encode(ids), texts)  # type: ignore[arg-type]
+    try:
+        kinds_of({type(one): one for one in ids}.values(), f"column {name!r}")
+    except TypeError as error:
+        raise named(f"{source.path}: ", error) from None
+    if all(type(one) is int and -(2**63) <= one < 2**63 for one in ids):
+        return Column(name, np.array(ids, np.int64))
+    return Column(name, *PlainTable.codes(PlainTable({name: ids}), name))
 
 
 class OddError(ValueError):
-    """A TREC file is not plain: only a reader of rows knows what is meant, or wrong."""
+    """Only a reader of rows knows what is meant, or wrong."""
 
 
 def rows(source: Source, valid: Valid, users: TextIds, items: TextIds) -> Iterator[Rows]:
-    """Yield the rows of a CSV, TSV or TREC file; their ids are codes of `users` and `items`.
+    """Yield the rows of a file; ids that are text are codes of `users` and `items`.
 
     Raises
     ------
     OddError
-        For a TREC file with lines that only a reader of rows can judge.
+        For a TREC file with lines that only a reader of rows can judge, and, before any row is
+        read, for a JSONL file with lists, or a first line that is not plain.
     """
     ids, n = (users, items), 0
-    parts = _parts if source.format.delimiter else _parts_of_trec
+    parts = {"trec": _parts_of_trec, "jsonl": _parts_of_objects}.get(source.format.name, _parts)
     with source.stream() as (stream, show), closing(_Blocks(stream, source.longest)) as blocks:
         for part in parts(source, valid, blocks, ids):
             n += len(part)
@@ -140,15 +166,48 @@ def _parts(
     some = numbered(source, valid, table_rows(source, header, table))
     while by_returns and len(part := _read(source, some, ids, bool)):
         yield part
-    blocks.scan(source, header)
+    blocks.scan(scans.of_table(source, header))
+
+    def read(lines: Iterable[bytes]) -> Iterator[Cell]:
+        return table_rows(source, header, csv_rows(lines, delimiter))
+
+    yield from _mixed(source, valid, blocks, ids, read)
+
+
+def _parts_of_objects(
+    source: Source, valid: Valid, blocks: _Blocks, ids: tuple[TextIds, TextIds]
+) -> Iterator[Rows]:
+    if is_split_by_returns(blocks.stream) or not blocks.more():
+        raise OddError
+    line = next(blocks.lines()).removeprefix(codecs.BOM_UTF8)
+    try:
+        source.value = source.choose(record_of(source, line.decode()))
+        scan = scans.of_objects(source, line)
+    except ValueError:
+        scan = None
+    if scan is None:
+        raise OddError
+    blocks.at = 0
+    blocks.scan(scan)
+    forms = {(False, source.value)}
+    yield from _mixed(source, valid, blocks, ids, partial(object_rows, source, forms=forms))
+
+
+def _mixed(
+    source: Source,
+    valid: Valid,
+    blocks: _Blocks,
+    ids: tuple[TextIds, TextIds],
+    read: Callable[[Iterator[bytes]], Iterator[Cell]],
+) -> Iterator[Rows]:
+    """Yield the rows of blocks; those of a block that is not plain are read by `read`."""
     while blocks.more():
         plain = _plain(source, valid, blocks.cells, ids)
         if plain is not None:
             blocks.skip()
             yield plain
             continue
-        table = csv_rows(source.counted(blocks.lines()), delimiter)
-        some = numbered(source, valid, table_rows(source, header, table))
+        some = numbered(source, valid, read(source.counted(blocks.lines())))
         yield _read(source, some, ids, partial(blocks.left, blocks.text))
         blocks.scan_rest()
 
@@ -162,7 +221,7 @@ def _parts_of_trec(
     source.value = source.choose(header)
     if blocks.stream.peek(3).startswith(codecs.BOM_UTF8):
         blocks.stream.read(3)
-    blocks.scan(source, header)
+    blocks.scan(scans.of_table(source, header))
     tags = _Tags()
     while blocks.more():
         cells = blocks.cells
@@ -180,14 +239,14 @@ class _Tags:
         self._texts, self._queries = TextIds(), Numbering()
         self._of_query = np.empty(0, np.int64)
 
-    def fit(self, cells: _Block, rows: Rows) -> bool:
+    def fit(self, cells: Block, rows: Rows) -> bool:
         """Return whether each query of a part has one tag, the one that it had before."""
         self._texts.number(cells.ids[2])
         tags = cells.ids[2].codes
-        first = np.ones(min(len(rows), 1), bool)
-        starts = np.flatnonzero(np.append(first, rows.users[1:] != rows.users[:-1]))
+        users, first = rows.users.codes, np.ones(min(len(rows), 1), bool)
+        starts = np.flatnonzero(np.append(first, users[1:] != users[:-1]))
         n_known = len(self._queries)
-        queries = self._queries.number(rows.users[starts])
+        queries = self._queries.number(users[starts])
         new = np.flatnonzero(queries >= n_known)
         new = new[np.unique(queries[new], return_index=True)[1]]
         self._of_query = np.append(self._of_query, tags[starts[new]])
@@ -200,30 +259,23 @@ class _Blocks:
 
     def __init__(self, stream: Any, longest: int) -> None:
         self.stream, self._longest = stream, longest
-        self._scan: Callable[[bytes], _Block | None] = lambda text: None
-        self._blocks: Iterator[tuple[bytes, _Block | None]] = map(self._scanned, self._texts())
+        self._scan: Scan = lambda text: None
+        self._blocks: Iterator[tuple[bytes, Block | None]] = map(self._scanned, self._texts())
         self.close: Callable[[], object] = bool  # ends what is read ahead
         self.text, self.at = b"", 0
-        self.cells: _Block | None = None  # of the block, as long as none of it is read
+        self.cells: Block | None = None  # of the block, as long as none of it is read
 
-    def scan(self, source: Source, header: Sequence[str]) -> None:
-        """Scan what follows the header, and read ahead."""
-        wanted = [source.names[name] for name in ("user_id", "item_id", source.value) if name]
-        wanted += ["tag"] * (header is TREC_RUN)
-        places = np.full(len(header), -1)
-        for row, name in enumerate(wanted):
-            places[source.place(name, header)] = row
-        scan = partial(_scan_cells, source.format.delimiter, header is TREC_RUN, places)
-        self._scan = partial(_scanned, scan, len(wanted), None if source.value is None else 2)
-        self._blocks = ahead = parallel.ahead(self._scanned, self._texts(), None, WORKERS)
+    def scan(self, scan: Scan) -> None:
+        """Scan what follows, and read ahead."""
+        self._scan = scan
+        self._blocks = ahead = parallel.ahead(self._scanned, self._texts(), None)
         self.close = ahead.close
         self.scan_rest()
 
     def scan_rest(self) -> None:
         """Scan what is left of a block of which some lines were read."""
-        if self.at:
-            self.text, self.at = self.text[self.at :], 0
-            self.cells = self._scan(self.text)
+        self.text, self.at = self.text[self.at :], 0
+        self.cells = self._scan(self.text) if self.text else None
 
     def more(self) -> bool:
         """Go on to the next block where this one ends; False at the end of the file."""
@@ -253,71 +305,12 @@ class _Blocks:
                 text += self.stream.readline(self._longest + 1)
             yield text
 
-    def _scanned(self, text: bytes) -> tuple[bytes, _Block | None]:
+    def _scanned(self, text: bytes) -> tuple[bytes, Block | None]:
         return text, self._scan(text)
 
 
-def _scan_cells(delimiter: str, longer: bool, places: Ints, text: Any, *found: Ints) -> int:
-    from toplist.kernels import cells
-
-    if delimiter:
-        return int(cells.scan_table(text, ord(delimiter), places, 1, *found))
-    return int(cells.scan_fields(text, len(places), longer, places, 1, *found))
-
-
-def _scanned(
-    scan: Callable[..., int], n_wanted: int, value: int | None, text: bytes
-) -> _Block | None:
-    """Find the cells of a block; None where it is not plain. `value` is the row of the values."""
-    data = np.frombuffer(text, np.uint8)
-    most = text.count(b"\n") + (not text.endswith(b"\n"))
-    starts, ends = np.empty((2, n_wanted, most), np.int32)
-    lines = np.empty(most, np.int64)
-    n = scan(data, starts, ends, lines)
-    if n < 0 or not (text.isascii() or _is_utf8(text)):
-        return None
-    starts, ends = starts[:, :n], ends[:, :n]
-    values = None
-    if value is not None:
-        values = _numbers(data, starts[value], ends[value])
-        if values is None:
-            return None
-        starts, ends = np.delete(starts, value, 0), np.delete(ends, value, 0)
-    ids = [Cells.read(data, *column) for column in zip(starts, ends, strict=True)]
-    return _Block(ids, values, lines[:n], most)
-
-
-def _is_utf8(text: bytes) -> bool:
-    try:
-        text.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
-def _numbers(text: NDArray[np.uint8], starts: Ints, ends: Ints) -> NDArray[Any] | None:
-    """Return cells as int64 or float64; None if one is no number, or both types are needed."""
-    from toplist.kernels import cells
-
-    whole = np.empty(len(starts), np.int64)
-    cells.integers(text, starts, ends, whole)
-    if whole.min(initial=0) != cells.OTHER:
-        return whole
-    rest = np.flatnonzero(whole == cells.OTHER)
-    if len(rest) < len(whole) and np.abs(np.delete(whole, rest)).max() > EXACT:
-        return None
-    found, left = whole.astype(np.float64), np.empty_like(rest)
-    n_left = cells.decimals(text, starts, ends, rest, found, left)
-    for cell in left[:n_left].tolist():  # of more digits than a double has
-        number = parse(text[starts[cell] : ends[cell]].tobytes().decode())
-        if type(number) is not float:
-            return None
-        found[cell] = number
-    return found
-
-
 def _plain(
-    source: Source, valid: Valid, cells: _Block | None, ids: tuple[TextIds, TextIds]
+    source: Source, valid: Valid, cells: Block | None, ids: tuple[TextIds, TextIds]
 ) -> Rows | None:
     """Return the rows of a block; None if a value is not valid, or a row may be a header."""
     if cells is None:
@@ -328,15 +321,18 @@ def _plain(
         if not in_range or (source.value == "rank" and values.dtype.kind == "f"):
             return None
     titles = [source.names[name] for name in ("user_id", "item_id")]
-    for texts, column in zip(ids, cells.ids[:2], strict=True):
-        texts.number(column)
-        one, other = texts.encode(titles)
-        if source.format.delimiter and np.any((column.codes == one) | (column.codes == other)):
-            return None
+    columns = []
+    for name, texts, these, is_text in zip(_IDS, ids, cells.ids, cells.is_text, strict=False):
+        texts.number(these)
+        if source.format.delimiter:
+            one, other = texts.encode(titles)
+            if np.any((these.codes == one) | (these.codes == other)):
+                return None
+        columns.append(Column(name, these.codes, texts if is_text else None))
     lines = cells.lines + source.line
     source.line += cells.n_lines
     source.row = source.line
-    return Rows(cells.ids[0].codes, cells.ids[1].codes, values, lines)
+    return Rows(columns[0], columns[1], values, lines)
 
 
 def _read(
@@ -353,4 +349,5 @@ def _read(
             break
     numbers = None if source.value is None else packed(values)
     places = np.array(lines, np.int64)
-    return Rows(ids[0].encode(users), ids[1].encode(items), numbers, places)
+    columns = _column("user_id", users, ids[0], source), _column("item_id", items, ids[1], source)
+    return Rows(*columns, numbers, places)

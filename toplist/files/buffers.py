@@ -30,25 +30,26 @@ class Codes:
     """
 
     def __init__(self, as_text: bool) -> None:
-        self.texts = TextIds() if as_text else None
+        self.texts = TextIds()
+        self._as_text = self._is_text = as_text
         self._codes: dict[Any, int] = {}
         self._examples: dict[str, tuple[str, str]] = {}  # a kind, by file where that matters
-        self._texts: list[Any] | None = None
         self._wide: list[int] = []
 
     @property
     def names(self) -> Any:
         """The ids by their codes; None if every code is the id itself."""
-        if self.texts is not None:
+        if self._is_text:
             return self.texts
-        return _Wide(self._wide, self._codes) if self._wide else self._texts
+        return _Wide(self._wide, self._codes) if self._wide else None
 
     def encode(self, column: Column, source: str) -> NDArray[np.int64]:
         """Return the codes of a column; `source` names the file in messages."""
         if not len(column.codes):
             return np.empty(0, np.int64)
         self._refuse_second_kind(column, source)
-        if self.texts is not None:
+        self._is_text |= isinstance(column.decode(column.codes[0]), str)
+        if self._is_text:
             return text_codes(self.texts, column)
         if column.names is None:
             if column.codes.dtype == np.uint64 and column.codes.max() > np.iinfo(np.int64).max:
@@ -60,8 +61,7 @@ class Codes:
                 )
             own: NDArray[np.int64] = column.codes.astype(np.int64, copy=False)
             return self._integers(own)
-        number = self._number if isinstance(column.names[0], int) else self._text
-        codes = np.array([number(name) for name in column.names], np.int64)
+        codes = np.array([self._number(name) for name in column.names], np.int64)
         found: NDArray[np.int64] = codes[column.codes]
         return found
 
@@ -88,20 +88,11 @@ class Codes:
             self._wide.append(name)
         return code
 
-    def _text(self, name: Any) -> int:
-        if self._texts is None:
-            self._texts = []
-        code = self._codes.get(name)
-        if code is None:
-            code = self._codes[name] = len(self._texts)
-            self._texts.append(name)
-        return code
-
     def _refuse_second_kind(self, column: Column, source: str) -> None:
         example = column.decode(column.codes[0])
         kind = "integer" if isinstance(example, int) else type(example).__name__
         known = self._examples.setdefault(
-            "" if self.texts is None else source, (kind, f"{short(example)} in {source}")
+            source if self._as_text else "", (kind, f"{short(example)} in {source}")
         )
         if known[0] != kind:
             raise two_kinds(column.name, f"{short(example)} in {source}", known[1])
@@ -136,11 +127,11 @@ def as_texts(column: Column) -> Column:
     return replace(column, names=list(map(str, column.names)))
 
 
-def in_list(column: Column) -> Column:
-    """Return a column of ids as text whose names are a list."""
-    if column.names is None or isinstance(column.names, list):
-        return as_texts(column)
-    return listed(column)
+def in_list(column: Column, as_text: bool = True) -> Column:
+    """Return a column of ids whose names are a list; if `as_text`, integers as decimal text."""
+    if isinstance(column.names, TextIds):
+        return listed(column)
+    return as_texts(column) if as_text else column
 
 
 class _Wide:
@@ -180,14 +171,15 @@ class Users:
     def words(self, numbers: NDArray[np.int64]) -> NDArray[np.uint64]:
         """Return the words of some users: what fingerprints are made of."""
         codes, names = self._numbering.codes[numbers], self._codes.names
-        if self.texts is not None:
-            return self.texts.words(codes)
+        if names is self.texts:
+            return self.texts.words(codes)  # type: ignore[no-any-return]
         if names is None:
-            return codes.view(np.uint64)
+            words: NDArray[np.uint64] = codes.view(np.uint64)
+            return words
         return words_of([names[code] for code in codes.tolist()])
 
     @property
-    def texts(self) -> TextIds | None:
+    def texts(self) -> TextIds:
         """The codes of users that are text."""
         return self._codes.texts
 

@@ -108,11 +108,10 @@ def _groups(source: Source, valid: Valid, ties: str = "order") -> Iterator[Group
     """Read the file and return items and numbers of each user, in the order asked for."""
     if source.format.name == "trec" and ties == "order":
         ties = "item_desc"  # trec_eval's
-    if source.format.name != "jsonl":
-        try:
-            return _sorted(source, ties, *_coded(source, valid))
-        except blocks.OddError:
-            pass
+    try:
+        return _sorted(source, ties, *_coded(source, valid))
+    except blocks.OddError:
+        pass
     users: dict[Id, int] = {}  # each numbered as it first appears
     items: dict[Id, int] = {}
     owners, places = array("q"), array("q")
@@ -135,16 +134,10 @@ def _groups(source: Source, valid: Valid, ties: str = "order") -> Iterator[Group
 
 def _coded(source: Source, valid: Valid) -> tuple[Any, ...]:
     """Return users and items as they first appear; and their numbers and the value of each row."""
-    ids = TextIds(), TextIds()
-    rows = blocks.whole(source, valid, *ids)
-    numberings = Numbering(), Numbering()
-    numbers = [
-        n.number(codes) for n, codes in zip(numberings, (rows.users, rows.items), strict=True)
-    ]
-    names = [
-        [texts[code] for code in numbering.codes.tolist()]
-        for texts, numbering in zip(ids, numberings, strict=True)
-    ]
+    rows = blocks.whole(source, valid, TextIds(), TextIds())
+    users, items = Numbering(), Numbering()
+    numbers = users.number(rows.users.codes), items.number(rows.items.codes)
+    names = rows.users.decoded(users.codes), rows.items.decoded(items.codes)
     values = np.ones(len(rows)) if rows.values is None else rows.values
     return *names, *numbers, values
 

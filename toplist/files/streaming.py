@@ -338,8 +338,7 @@ class _Join:
         """Add the metrics of a part of the lists themselves."""
         if not self.plan.list_metrics:
             return
-        if self.as_text:
-            lists = replace(lists, items=in_list(lists.items))
+        lists = replace(lists, items=in_list(lists.items, self.as_text))
         part = lists_of(self.plan, lists, self.known)
         self.lists = part if self.lists is None or part is None else self.lists + part
 

@@ -26,7 +26,7 @@ TREC_RUN = ("qid", "Q0", "docno", "(rank)", "score", "tag")
 TREC_QRELS = ("qid", "0", "docno", "rel")
 
 Row = tuple[Id, Id | None, Number]  # an item of None: a user without items
-_Cells = tuple[Id, Id | None, Any]
+Cell = tuple[Id, Id | None, Any]
 
 
 class Valid(NamedTuple):
@@ -96,7 +96,7 @@ def rows(source: Source, valid: Valid) -> Iterator[Row]:
         raise source.error("no rows")
 
 
-def numbered(source: Source, valid: Valid, cells: Iterable[_Cells]) -> Iterator[Row]:
+def numbered(source: Source, valid: Valid, cells: Iterable[Cell]) -> Iterator[Row]:
     """Read the values of rows as numbers."""
     known: dict[Any, Number] = {}  # ranks and grades come again and again
     lowest, highest, _ = valid
@@ -113,14 +113,14 @@ def numbered(source: Source, valid: Valid, cells: Iterable[_Cells]) -> Iterator[
         yield user, item, number
 
 
-def _csv_rows(source: Source, lines: Iterator[bytes]) -> Iterator[_Cells]:
+def _csv_rows(source: Source, lines: Iterator[bytes]) -> Iterator[Cell]:
     table = csv_rows(lines, source.format.delimiter)
     for header in filter(None, table):  # the first line; the rows take the rest
         source.row = source.line
         yield from table_rows(source, header, table)
 
 
-def _trec_rows(source: Source, lines: Iterator[bytes]) -> Iterator[_Cells]:
+def _trec_rows(source: Source, lines: Iterator[bytes]) -> Iterator[Cell]:
     header = TREC_QRELS if "relevance" in source.candidates else TREC_RUN
     # bytes are split at ASCII white space only, text would be at any
     table = ([field.decode() for field in _fields_of(source, line)] for line in lines)
@@ -150,9 +150,7 @@ def _fields_of(source: Source, line: bytes) -> list[bytes]:
     return fields
 
 
-def table_rows(
-    source: Source, header: Sequence[str], rows: Iterable[list[str]]
-) -> Iterator[_Cells]:
+def table_rows(source: Source, header: Sequence[str], rows: Iterable[list[str]]) -> Iterator[Cell]:
     """Yield user, item and value of the rows of a table, as they are written."""
     source.value = source.choose(header)
     used = [source.names[name] for name in ("user_id", "item_id", source.value) if name]
@@ -177,15 +175,18 @@ def table_rows(
             raise source.wrong_width(row, header)
 
 
-def _jsonl_rows(source: Source, lines: Iterator[bytes]) -> Iterator[_Cells]:
-    forms: set[Any] = set()
+def object_rows(
+    source: Source, lines: Iterator[bytes], forms: set[Any] | None = None
+) -> Iterator[Cell]:
+    """Yield user, item and value of the rows of JSONL; all lines have the one form in `forms`."""
+    forms = set() if forms is None else forms
     listed: dict[Id, int] = {}  # users with a list, and the line of it
     for line in lines:
         source.row = source.line
         text = line.decode().strip(_JSON_BLANKS)
         if not text:
             continue
-        record = _record(source, text)
+        record = record_of(source, text)
         is_list = type(record.get(source.names["item_id"])) is list
         source.value = source.choose(record, optional=is_list)
         forms.add((is_list, source.value))
@@ -199,7 +200,7 @@ def _jsonl_rows(source: Source, lines: Iterator[bytes]) -> Iterator[_Cells]:
         yield from zip(repeat(user), items or (None,), values or (None,), strict=False)
 
 
-def _record(source: Source, text: str) -> dict[str, Any]:
+def record_of(source: Source, text: str) -> dict[str, Any]:
     """Return the JSON object of a line."""
     try:
         record = _JSON.decode(text)
@@ -249,7 +250,7 @@ def _fields(
 
 
 # Formats with a reader of their own; the others are tables with a header.
-_READERS: dict[str, Callable[[Source, Iterator[bytes]], Iterator[_Cells]]] = {
-    "jsonl": _jsonl_rows,
+_READERS: dict[str, Callable[[Source, Iterator[bytes]], Iterator[Cell]]] = {
+    "jsonl": object_rows,
     "trec": _trec_rows,
 }

@@ -24,7 +24,7 @@ _SPLIT = 2.0**27 + 1
 
 _HALF, _LOW = np.uint64(32), np.uint64(2**32 - 1)
 _TAB, _NEWLINE, _RETURN, _SPACE, _QUOTE = 9, 10, 13, 32, 34
-_PLUS, _MINUS, _POINT, _ZERO, _LARGE_E, _SMALL_E = 43, 45, 46, 48, 69, 101
+_PLUS, _MINUS, _POINT, _ZERO, _LARGE_E, _BACKSLASH, _SMALL_E = 43, 45, 46, 48, 69, 92, 101
 
 
 @kernel
@@ -190,6 +190,106 @@ def _is_space(c):
 @kernel
 def _is_end(text, at):
     return text[np.uint64(at)] == _NEWLINE
+
+
+@kernel
+def scan_objects(
+    text: np.uint8,
+    literals: np.uint8,
+    bounds: np.int64,
+    strings: np.int64,
+    places: np.int64,
+    line,
+    starts,
+    ends,
+    lines,
+):
+    """Find the values of objects of JSON, one in a line, all with the same bytes between values.
+
+    Parameters
+    ----------
+    text, line, starts, ends, lines
+        As in `scan_table`.
+    literals, bounds : uint8, int64 (n_values + 2,)
+        The bytes before each value and after the last, one after another, and where each begins.
+    strings : int64 (n_values,)
+        Whether a value is a string; else it is a number.
+    places : int64 (n_values,)
+        As in `scan_table`, of each value.
+
+    Returns
+    -------
+    int
+        The number of rows; or -1, where a line is not so, or a string has an escape, or is empty.
+    """
+    n, at, size, n_values = 0, 0, len(text), len(places)
+    while at < size:
+        if text[np.uint64(at)] != _NEWLINE:
+            for v in range(n_values + 1):
+                for b in range(bounds[v], bounds[v + 1]):
+                    if at >= size or text[np.uint64(at)] != literals[b]:
+                        return -1
+                    at += 1
+                if v == n_values:
+                    break
+                quoted = strings[v]
+                start = at = at + quoted
+                if quoted and (at >= size or text[np.uint64(at - 1)] != _QUOTE):
+                    return -1
+                at = _end_of_string(text, at) if quoted else _end_of_number(text, at)
+                if at <= start:
+                    return -1
+                if places[v] >= 0:
+                    starts[places[v], n], ends[places[v], n] = start, at
+                at += quoted
+            while at < size and text[np.uint64(at)] in (_SPACE, _TAB, _RETURN):
+                at += 1
+            if at < size and text[np.uint64(at)] != _NEWLINE:
+                return -1
+            lines[n] = line
+            n += 1
+        at += 1
+        line += 1
+    return n
+
+
+@kernel
+def _end_of_string(text, at):
+    """Return where a string of JSON ends; -1 for an escape or a control character."""
+    while at < len(text) and text[np.uint64(at)] != _QUOTE:
+        if text[np.uint64(at)] < _SPACE or text[np.uint64(at)] == _BACKSLASH:
+            return -1
+        at += 1
+    return at if at < len(text) else -1
+
+
+@kernel
+def _end_of_number(text, at):
+    """Return where a number of JSON ends; -1 if it is none."""
+    at += at < len(text) and text[np.uint64(at)] == _MINUS
+    start = at
+    at = _end_of_digits(text, at)
+    if at == start or (text[np.uint64(start)] == _ZERO and at > start + 1):
+        return -1
+    if at < len(text) and text[np.uint64(at)] == _POINT:
+        start = at + 1
+        at = _end_of_digits(text, start)
+        if at == start:
+            return -1
+    if at < len(text) and text[np.uint64(at)] in (_SMALL_E, _LARGE_E):
+        start = at + 1
+        start += start < len(text) and text[np.uint64(start)] in (_PLUS, _MINUS)
+        at = _end_of_digits(text, start)
+        if at == start:
+            return -1
+    return at
+
+
+@kernel
+def _end_of_digits(text, at):
+    while at < len(text) and text[np.uint64(at)] >= _ZERO and text[np.uint64(at)] <= _ZERO + 9:
+        at += 1
+    return at
 
 
 @kernel

@@ -1,0 +1,149 @@
+"""The cells of a block of text, found by compiled code; None where only a reader of rows can judge.
+
+That is where a quote is within a cell, a line end within quotes, a lone carriage return, NUL, a row
+of another width, an empty id, a number written in an odd way; in JSON also an escape, another
+order of keys, or other blanks than in the first line.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toplist.files.numbers import EXACT, parse
+from toplist.files.text import TREC_RUN, Source, record_of
+from toplist.files.text_ids import Cells
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """The cells of a block."""
+
+    ids: list[Cells]  # of users, items and, in runs of TREC, tags
+    values: NDArray[Any] | None
+    lines: Ints  # counted from the first of the block
+    n_lines: int
+    is_text: tuple[bool, ...] = (True, True, True)  # of the ids; else they are integers
+
+
+Scan = Callable[[bytes], Block | None]
+# Fills where cells begin and end, and their lines; returns the number of rows, or -1.
+_Find = Callable[[NDArray[np.uint8], NDArray[np.int32], NDArray[np.int32], Ints], int]
+
+
+def of_table(source: Source, header: Sequence[str]) -> Scan:
+    """Return the scan of a CSV, TSV or TREC file with the columns of a header."""
+    wanted = [source.names[name] for name in ("user_id", "item_id", source.value) if name]
+    wanted += ["tag"] * (header is TREC_RUN)
+    places = np.full(len(header), -1)
+    for row, name in enumerate(wanted):
+        places[source.place(name, header)] = row
+
+    def find(text: Any, *found: Any) -> int:
+        from toplist.kernels import cells
+
+        if source.format.delimiter:
+            return int(cells.scan_table(text, ord(source.format.delimiter), places, 1, *found))
+        return int(cells.scan_fields(text, len(places), header is TREC_RUN, places, 1, *found))
+
+    return partial(_scanned, find, len(wanted), None if source.value is None else 2, (True,) * 3)
+
+
+def of_objects(source: Source, line: bytes) -> Scan | None:
+    """Return the scan of a JSONL file whose lines are like a first one; None if that is odd.
+
+    The scan wants the bytes between the values to be the same in all lines.
+    """
+    parts = _PLAIN_VALUE.split(line.decode().strip(" \t\r\n"))
+    between, values = parts[::2], parts[1::2]
+    keys = [_KEY.search(text) for text in between[:-1]]
+    if not all(keys) or between[-1].strip(" ") != "}":
+        return None
+    names = [json.loads(key[1]) for key in keys if key]
+    wanted = [source.names[name] for name in ("user_id", "item_id", source.value) if name]
+    if [*record_of(source, line.decode())] != names or not set(wanted) <= set(names):
+        return None
+    kinds = np.array([value.startswith('"') for value in values], np.int64)
+    places = np.array([wanted.index(name) if name in wanted else -1 for name in names])
+    if len(wanted) > 2 and kinds[names.index(wanted[2])]:
+        return None
+    literals = [text.encode() for text in between]
+    bounds = np.concatenate([[0], np.cumsum([*map(len, literals)])])
+    whole = np.frombuffer(b"".join(literals), np.uint8)
+
+    def find(text: Any, *found: Any) -> int:
+        from toplist.kernels import cells
+
+        return int(cells.scan_objects(text, whole, bounds, kinds, places, 1, *found))
+
+    is_text = tuple(bool(kinds[names.index(name)]) for name in wanted[:2])
+    return partial(_scanned, find, len(wanted), None if source.value is None else 2, is_text)
+
+
+# A number, or a string without escapes, where a value of JSON is.
+_PLAIN_VALUE = re.compile(r'(?:(?<=:)|(?<=: ))(-?[0-9][0-9.eE+-]*|"[^"\\]*")(?= *[,}])')
+_KEY = re.compile(r'("[^"\\]*") *:\Z')
+
+
+def _scanned(
+    find: _Find, n_wanted: int, value: int | None, is_text: tuple[bool, ...], text: bytes
+) -> Block | None:
+    """Find the cells of a block; `value` is the row of the values."""
+    data = np.frombuffer(text, np.uint8)
+    most = text.count(b"\n") + (not text.endswith(b"\n"))
+    starts, ends = np.empty((2, n_wanted, most), np.int32)
+    lines = np.empty(most, np.int64)
+    n = find(data, starts, ends, lines)
+    if n < 0 or not (text.isascii() or _is_utf8(text)):
+        return None
+    starts, ends = starts[:, :n], ends[:, :n]
+    values = None
+    if value is not None:
+        values = _numbers(data, starts[value], ends[value])
+        if values is None:
+            return None
+        starts, ends = np.delete(starts, value, 0), np.delete(ends, value, 0)
+    ids = [Cells.read(data, *column) for column in zip(starts, ends, strict=True)]
+    if any(cells.n_other and not text for cells, text in zip(ids, is_text, strict=False)):
+        return None
+    return Block(ids, values, lines[:n], most, is_text)
+
+
+def _is_utf8(text: bytes) -> bool:
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _numbers(
+    text: NDArray[np.uint8], starts: NDArray[np.int32], ends: NDArray[np.int32]
+) -> NDArray[Any] | None:
+    """Return cells as int64 or float64; None if one is no number, or both types are needed."""
+    from toplist.kernels import cells
+
+    whole = np.empty(len(starts), np.int64)
+    cells.integers(text, starts, ends, whole)
+    if whole.min(initial=0) != cells.OTHER:
+        return whole
+    rest = np.flatnonzero(whole == cells.OTHER)
+    if len(rest) < len(whole) and np.abs(np.delete(whole, rest)).max() > EXACT:
+        return None
+    found, left = whole.astype(np.float64), np.empty_like(rest)
+    n_left = cells.decimals(text, starts, ends, rest, found, left)
+    for cell in left[:n_left].tolist():  # of more digits than an integer holds
+        number = parse(text[starts[cell] : ends[cell]].tobytes().decode())
+        if type(number) is not float:
+            return None
+        found[cell] = number
+    return found
