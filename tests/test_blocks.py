@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import toplist as tl
-from toplist.files import blocks, read_ranks, read_truths, text_ids
+from toplist.files import blocks, read_ranks, read_truths, tables, text_ids
 from toplist.files.formats import find_format
 from toplist.files.text import GRADE, NUMBER, Source, rows
 from toplist.files.text_ids import TextIds
@@ -420,3 +420,46 @@ def test_in_memory_ids_of_integers_and_text_meet(tmp_path, name):
     assert results[0]["hit@2"] == 2 / 3
     assert results[1].users == ["1", "2", "3"]
     assert results[0].fingerprints == results[1].hits.fingerprints
+
+
+# Columns
+
+
+def columns_by_rows(path, wanted):
+    """Return columns and their lines, as the reader of rows has them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tables._Columns, "take", lambda self, block: False)
+        return columns_of(path, wanted)
+
+
+def columns_of(path, wanted):
+    found = tables.read(path, wanted)
+    return [(name, [*cells], [*cells.lines]) for name, cells in found.items()]
+
+
+@settings(max_examples=700, deadline=None)
+@given(files(), st.sampled_from([16, 50, 1 << 22]))
+@example(b"user_id,item_id\nuser_id,item_id\n", 16)
+@example(b"user_id,item_id,rank\n" + b"a,b,\n" * 20, 50)
+def test_columns_are_those_of_the_reader_of_rows(folder, content, size):
+    path = folder / "file.csv"
+    path.write_bytes(content)
+    for wanted in (["item_id"], lambda header: header, ["user_id", "item_id"]):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(blocks, "SIZE", size)
+            fast = outcome(lambda wanted=wanted: columns_of(path, wanted))
+            assert outcome(lambda wanted=wanted: columns_by_rows(path, wanted)) == fast
+
+
+def test_most_columns_need_no_reader_of_rows(tmp_path, monkeypatch):
+    path = tmp_path / "a.csv"
+    path.write_text("item_id,count\n" + "".join(f"i{i % 7},{i}\n" for i in range(100)))
+    taken, take = [], tables._Columns.take
+    monkeypatch.setattr(blocks, "SIZE", 100)
+    monkeypatch.setattr(tables._Columns, "take", lambda *one: taken.append(take(*one)) or taken[-1])
+    columns = tables.read(path, ["count", "item_id"])
+    assert columns == {
+        "count": [*map(str, range(100))],
+        "item_id": [f"i{i % 7}" for i in range(100)],
+    }
+    assert all(taken) and len(taken) > 3

@@ -140,7 +140,7 @@ def rows(source: Source, valid: Valid, users: TextIds, items: TextIds) -> Iterat
     """
     ids, n = (users, items), 0
     parts = {"trec": _parts_of_trec, "jsonl": _parts_of_objects}.get(source.format.name, _parts)
-    with source.stream() as (stream, show), closing(_Blocks(stream, source.longest)) as blocks:
+    with source.stream() as (stream, show), closing(Blocks(stream, source.longest)) as blocks:
         for part in parts(source, valid, blocks, ids):
             n += len(part)
             if len(part):
@@ -152,7 +152,7 @@ def rows(source: Source, valid: Valid, users: TextIds, items: TextIds) -> Iterat
 
 
 def _parts(
-    source: Source, valid: Valid, blocks: _Blocks, ids: tuple[TextIds, TextIds]
+    source: Source, valid: Valid, blocks: Blocks, ids: tuple[TextIds, TextIds]
 ) -> Iterator[Rows]:
     delimiter, stream = source.format.delimiter, blocks.stream
     by_returns = is_split_by_returns(stream)  # as in old files of the Mac: read line by line
@@ -175,7 +175,7 @@ def _parts(
 
 
 def _parts_of_objects(
-    source: Source, valid: Valid, blocks: _Blocks, ids: tuple[TextIds, TextIds]
+    source: Source, valid: Valid, blocks: Blocks, ids: tuple[TextIds, TextIds]
 ) -> Iterator[Rows]:
     if is_split_by_returns(blocks.stream) or not blocks.more():
         raise OddError
@@ -196,7 +196,7 @@ def _parts_of_objects(
 def _mixed(
     source: Source,
     valid: Valid,
-    blocks: _Blocks,
+    blocks: Blocks,
     ids: tuple[TextIds, TextIds],
     read: Callable[[Iterator[bytes]], Iterator[Cell]],
 ) -> Iterator[Rows]:
@@ -213,7 +213,7 @@ def _mixed(
 
 
 def _parts_of_trec(
-    source: Source, valid: Valid, blocks: _Blocks, ids: tuple[TextIds, TextIds]
+    source: Source, valid: Valid, blocks: Blocks, ids: tuple[TextIds, TextIds]
 ) -> Iterator[Rows]:
     if is_split_by_returns(blocks.stream):
         raise OddError
@@ -254,7 +254,7 @@ class _Tags:
         return bool(np.array_equal(tag_of_row, tags))
 
 
-class _Blocks:
+class Blocks:
     """A file in blocks of whole lines; the next one is read and scanned while one is used."""
 
     def __init__(self, stream: Any, longest: int) -> None:

@@ -44,18 +44,37 @@ def of_table(source: Source, header: Sequence[str]) -> Scan:
     """Return the scan of a CSV, TSV or TREC file with the columns of a header."""
     wanted = [source.names[name] for name in ("user_id", "item_id", source.value) if name]
     wanted += ["tag"] * (header is TREC_RUN)
-    places = np.full(len(header), -1)
-    for row, name in enumerate(wanted):
-        places[source.place(name, header)] = row
+    places = [source.place(name, header) for name in wanted]
+    value = None if source.value is None else 2
+    if source.format.delimiter:
+        return of_columns(source.format.delimiter, len(header), places, value)
 
     def find(text: Any, *found: Any) -> int:
         from toplist.kernels import cells
 
-        if source.format.delimiter:
-            return int(cells.scan_table(text, ord(source.format.delimiter), places, 1, *found))
-        return int(cells.scan_fields(text, len(places), header is TREC_RUN, places, 1, *found))
+        rows = _rows_of(places, len(header))
+        return int(cells.scan_fields(text, len(header), header is TREC_RUN, rows, 1, *found))
 
-    return partial(_scanned, find, len(wanted), None if source.value is None else 2, (True,) * 3)
+    return partial(_scanned, find, len(wanted), value, (True,) * 3)
+
+
+def of_columns(delimiter: str, width: int, places: Sequence[int], value: int | None = None) -> Scan:
+    """Return the scan of some columns of a CSV or TSV file; `value` is that of the values."""
+    rows = _rows_of(places, width)
+
+    def find(text: Any, *found: Any) -> int:
+        from toplist.kernels import cells
+
+        return int(cells.scan_table(text, ord(delimiter), rows, 1, *found))
+
+    return partial(_scanned, find, len(places), value, (True,) * len(places))
+
+
+def _rows_of(places: Sequence[int], width: int) -> Ints:
+    """Return the row of cells that each of `width` columns fills, or -1."""
+    rows = np.full(width, -1)
+    rows[list(places)] = np.arange(len(places))
+    return rows
 
 
 def of_objects(source: Source, line: bytes) -> Scan | None:

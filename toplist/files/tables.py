@@ -5,7 +5,8 @@ import io
 import os
 from array import array
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from functools import partial
 from typing import Any, TypeVar
 
@@ -13,11 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist.files import parquet
+from toplist.files.blocks import Blocks
 from toplist.files.errors import located, short
 from toplist.files.formats import TABLES, TEXT_TABLES, PathLike, find_format
-from toplist.files.lines import TextFile, csv_rows
+from toplist.files.lines import TextFile, csv_rows, is_split_by_returns, split
 from toplist.files.numbers import LARGEST, parse, way_out
+from toplist.files.scans import Block, of_columns
+from toplist.files.text_ids import TextIds, listed
 from toplist.files.writing import Content, write_all
+from toplist.inputs.factorize import Column
 
 # Names of columns, or what returns them from the header.
 Wanted = Sequence[str] | Callable[[list[str]], Sequence[str]]
@@ -87,7 +92,9 @@ def read(path: PathLike, wanted: Wanted) -> dict[str, Cells]:
     {'item_id': ['a', 'b']}
     """
     file, delimiter = TextFile(path), find_format(path, valid=TEXT_TABLES).delimiter
-    with file.opened() as lines:
+    with file.stream() as (stream, show), closing(Blocks(stream, file.longest)) as blocks:
+        by_returns = is_split_by_returns(stream)
+        lines = file.counted(split(stream, file.longest) if by_returns else blocks.lines())
         rows = csv_rows(lines, delimiter)
         header = next(filter(None, rows), None)
         if header is None:
@@ -95,20 +102,76 @@ def read(path: PathLike, wanted: Wanted) -> dict[str, Cells]:
         file.row = file.line
         names = wanted(header) if callable(wanted) else wanted
         places = [file.place(name, header) for name in names]
-        columns = [Cells() for _ in places]
-        ends = array("q")
+        table = _Columns(file, header, names, places)
+        if by_returns:
+            table.read(rows, bool)
+        elif places:
+            blocks.scan(of_columns(delimiter, len(header), places))
+        while blocks.more():
+            if not table.take(blocks.cells):
+                rows = csv_rows(file.counted(blocks.lines()), delimiter)
+                table.read(rows, partial(blocks.left, blocks.text))
+                blocks.scan_rest()
+            else:
+                blocks.skip()
+            show()
+    return table.found()
+
+
+class _Columns:
+    """Columns of a file that is being read in blocks: codes of their cells."""
+
+    def __init__(
+        self, file: TextFile, header: list[str], names: Sequence[str], places: list[int]
+    ) -> None:
+        self._file, self._header, self._names, self._places = file, header, names, places
+        self._texts = [TextIds() for _ in names]
+        self._codes: list[list[NDArray[np.int64]]] = [[] for _ in names]
+        self._lines: list[NDArray[np.int64]] = []
+
+    def take(self, block: Block | None) -> bool:
+        """Add the cells of a block; False if a reader of rows is needed."""
+        if block is None or self._names[0].isdecimal():
+            return False
+        first = self._texts[0].n_texts
+        for texts, cells in zip(self._texts, block.ids, strict=True):
+            texts.number(cells)
+        if any(text.endswith(self._names[0]) for text in self._texts[0].since(first)):
+            return False  # there may be a second header
+        for codes, cells in zip(self._codes, block.ids, strict=True):
+            codes.append(cells.codes)
+        self._lines.append(block.lines + self._file.line)
+        self._file.line += block.n_lines
+        self._file.row = self._file.line
+        return True
+
+    def read(self, rows: Iterator[list[str]], ended: Callable[[], bool]) -> None:
+        """Add rows until `ended`."""
+        file, cells, lines = self._file, list[list[str]](), array("q")
         for row in filter(None, rows):
             file.row = file.line
-            if len(row) != len(header):
-                raise file.wrong_width(row, header)
-            if names and row[places[0]].endswith(names[0]):
-                file.refuse_header(row, header, places)
-            ends.append(file.line)
-            for column, place in zip(columns, places, strict=True):
-                column.append(row[place])
-    for column in columns:
-        column.lines = ends
-    return dict(zip(names, columns, strict=True))
+            if len(row) != len(self._header):
+                raise file.wrong_width(row, self._header)
+            if self._names and row[self._places[0]].endswith(self._names[0]):
+                file.refuse_header(row, self._header, self._places)
+            lines.append(file.line)
+            cells.append([row[place] for place in self._places])
+            if ended():
+                break
+        columns = zip(*cells, strict=True) if cells else [()] * len(self._names)
+        for texts, codes, column in zip(self._texts, self._codes, columns, strict=True):
+            codes.append(texts.encode(column))
+        self._lines.append(np.array(lines, np.int64))
+
+    def found(self) -> dict[str, Cells]:
+        """Return the columns as texts."""
+        lines = np.concatenate([np.empty(0, np.int64), *self._lines])
+        found = {}
+        for name, texts, codes in zip(self._names, self._texts, self._codes, strict=True):
+            column = listed(Column(name, np.concatenate([np.empty(0, np.int64), *codes]), texts))
+            found[name] = Cells(column.decoded(column.codes))
+            found[name].lines = lines.tolist()
+        return found
 
 
 def numbers(path: PathLike, name: str, column: Sequence[str]) -> NDArray[np.float64]:

@@ -119,6 +119,15 @@ class TextIds:
         """Return the code of a text."""
         return int(self.encode([text])[0])
 
+    @property
+    def n_texts(self) -> int:
+        """How many texts are known, those of integers aside."""
+        return self._n
+
+    def since(self, n: int) -> list[str]:
+        """Return the texts that are known, without the first `n`."""
+        return [self._bytes(at).decode("utf-8", "surrogatepass") for at in range(n, self._n)]
+
     def words(self, codes: NDArray[np.int64]) -> NDArray[np.uint64]:
         """Return the words of the texts of codes: their hashes."""
         from toplist.kernels import cells
