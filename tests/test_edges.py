@@ -403,7 +403,7 @@ def test_b4_memory_errors_pass(monkeypatch):
     def codes(frame, name):
         raise MemoryError
 
-    monkeypatch.setattr(dataframes.library_of(table), "codes", staticmethod(codes))
+    monkeypatch.setattr(dataframes.library_of(table), "texts", staticmethod(codes))
     with pytest.raises(MemoryError):
         tl.match(table, {"u": {"a"}})
 

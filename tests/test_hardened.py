@@ -17,8 +17,8 @@ import toplist as tl
 from toplist import audit, beyond, loo, parallel, pointwise
 from toplist import scores as tls
 from toplist.checks import cached
-from toplist.inputs import factorize
 from toplist.inputs.factorize import Numbering
+from toplist.inputs.texts import Texts, joined
 from toplist.kernels import grouping, hashing, join, strings
 from toplist.loo.timestamps import instant, times_of
 
@@ -270,7 +270,7 @@ def texts():
 
 
 TEXT_CASES = {
-    "numbered": lambda ids: factorize.joined("\0".join(ids * 2), 2 * len(ids))[0],
+    "numbered": lambda ids: Texts().encode(joined(ids * 2)),
     "lists": lambda ids: (
         tl.match(
             [ids[i : i + 100] for i in range(0, len(ids), 100)],
@@ -285,8 +285,9 @@ TEXT_CASES = {
 def test_b1_texts_chosen_to_collide(case, texts):
     for chosen in texts[1:]:
         not_slow(TEXT_CASES[case], texts[0], chosen)
-    codes, names = factorize.joined("\0".join(texts[1]), len(texts[1]))
-    assert names == texts[1] and np.array_equal(codes, np.arange(len(names)))
+    names = Texts()
+    codes = names.encode(joined(texts[1]))
+    assert list(names) == texts[1] and np.array_equal(codes, np.arange(len(names)))
 
 
 def test_b1_the_chosen_texts_do_collide(texts):
@@ -482,10 +483,10 @@ def test_a4_integer_scores_are_compared_as_integers():
 def test_a4_integers_order_lists_of_a_table():
     scores = np.array([T, T + 100, T + 1, -(2**63), 2**63 - 1, 0])
     offsets, items = np.array([0, 3, 6]), np.arange(6)
-    assert not grouping.scores_in_order(scores, offsets)
+    assert not grouping.scores_in_order(scores, offsets, False)
     assert grouping.sort_by_score(offsets, scores, items) == -1
     assert items.tolist() == [1, 2, 0, 4, 5, 3]
-    assert grouping.scores_in_order(scores[items], offsets)
+    assert grouping.scores_in_order(scores[items], offsets, False)
 
 
 @pytest.mark.parametrize("dtype", [np.int64, np.float64])

@@ -6,53 +6,91 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import toplist as tl
-from toplist.inputs import factorize
+from toplist.inputs import dataframes
+from toplist.inputs.texts import Texts, joined
+from toplist.inputs.words import words_of
+from toplist.kernels import texts as kernels
 
 WORDS = st.text(max_size=12) | st.sampled_from(["", "a", "b", "item0000000001", "item0000000002"])
 
 
-def arrays(strings):
-    data = [string.encode("utf-8", "surrogatepass") for string in strings]
-    ends = np.cumsum([len(one) for one in data]).astype(np.int64)
-    starts = ends - np.array([len(one) for one in data], np.int64)
-    return np.frombuffer(b"".join(data), np.uint8), starts, ends
+@settings(deadline=None)
+@given(st.lists(WORDS, max_size=60), st.lists(WORDS, max_size=9))
+def test_numbers_are_those_of_a_dictionary(strings, more):
+    texts = Texts()
+    codes, later = texts.encode(joined(strings)), texts.encode(joined(more))
+    assert list(texts) == list(dict.fromkeys([*strings, *more]))
+    assert [texts[code] for code in codes] == texts.decoded(codes) == strings
+    assert texts.decoded(later) == more
+    assert texts.words(later).tolist() == words_of(more).tolist()
+    for number, text in enumerate(texts):
+        assert text in texts and texts.index(text) == number
+    assert "not there" not in texts and 7 not in texts
+    with pytest.raises(ValueError, match="'not there' is not"):
+        texts.index("not there")
 
 
 @settings(deadline=None)
-@given(st.lists(WORDS, min_size=1, max_size=60))
-def test_numbers_are_those_of_a_dictionary(strings):
-    codes, names = factorize.numbered(*arrays(strings))
-    assert names == list(dict.fromkeys(strings))
-    assert [names[code] for code in codes] == strings
+@given(st.lists(WORDS, min_size=1, max_size=60), st.randoms())
+def test_views_are_read_as_spans_are(strings, random):
+    pyarrow = pytest.importorskip("pyarrow")
+    parts = [pyarrow.array(strings, pyarrow.string_view()) for _ in range(2)]
+    array = pyarrow.chunked_array(parts).combine_chunks()  # with several buffers
+    column = dataframes.library_of(pyarrow.table({"a": array})).texts_of(array)
+    texts = Texts()
+    assert texts.decoded(column.encode(texts)) == 2 * strings
+    rows = np.array(random.choices(range(2 * len(strings)), k=5))
+    found = texts.decoded(texts.encode(column.texts.take(rows)))
+    assert found == [(2 * strings)[row] for row in rows]
 
 
-def test_many_distinct_strings_make_the_table_grow():
-    strings = [f"item{i * 7919 % 40_000}" for i in range(100_000)]
-    codes, names = factorize.numbered(*arrays(strings))
-    assert len(names) == 40_000
-    assert [names[code] for code in codes.tolist()] == strings
+@pytest.mark.parametrize("name", ["item{}", "a longer name of item {}"])
+def test_many_distinct_strings_make_the_table_grow(name):
+    strings = [name.format(i * 7919 % 40_000) for i in range(100_000)]
+    texts = Texts()
+    codes = texts.encode(joined(strings))
+    assert len(texts) == 40_000
+    assert texts.decoded(codes) == strings
+    shuffled = np.random.default_rng(0).permutation(100_000)
+    again = texts.encode(joined([strings[row] for row in shuffled.tolist()]))
+    assert np.array_equal(again, codes[shuffled])
 
 
-def test_strings_of_one_hash_stay_apart(monkeypatch):
+@pytest.mark.parametrize("length", [5, 20])
+@pytest.mark.parametrize("parts", [1, 2])
+def test_strings_of_one_hash_stay_apart(monkeypatch, length, parts):
     """With every hash the same, only the bytes tell strings apart."""
-    from toplist.kernels import strings as kernels
-
-    words = [f"w{i}" for i in range(50)] * 2
-    data, starts, ends = arrays(words)
-    table, first = np.full(256, -1, np.int64), np.empty(256, np.int64)
-    hashes, codes = np.empty(256, np.uint64), np.empty(100, np.int64)
-    kernel = kernels.number_strings.py_func
-    monkeypatch.setitem(kernel.__globals__, "hash_of", lambda *_: np.uint64(5))
-    with np.errstate(over="ignore"):
-        at, n = kernel(data, starts, ends, 0, table, first, hashes, 0, codes)
-    assert (at, n) == (100, 50)
-    assert codes.tolist() == [*range(50)] * 2
+    monkeypatch.setattr(kernels, "keys_of_spans", _keys_of_one_hash(kernels.keys_of_spans))
+    words = [f"{i:0{length}d}" for i in range(50)] * 2
+    texts = Texts()
+    found = [texts.encode(joined(words[part::parts])) for part in range(parts)]
+    expected = list(dict.fromkeys(word for part in range(parts) for word in words[part::parts]))
+    assert list(texts) == expected
+    for part, codes in enumerate(found):
+        assert texts.decoded(codes) == words[part::parts]
+    assert texts.index(words[7]) == expected.index(words[7]) and "x" * length not in texts
 
 
-def test_strings_joined_by_nul():
-    assert factorize.joined("a\0b\0a", 3)[1] == ["a", "b"]
-    assert factorize.joined("a\0b\0a", 2) is None  # one of the two holds a NUL
-    assert factorize.joined("", 1)[1] == [""]
+def _keys_of_one_hash(kernel):
+    def keys(text, starts, ends, found):
+        longer = kernel(text, starts, ends, found)
+        found[1::2][found[::2] & np.uint64(2**32 - 1) > 12] = 5
+        return longer
+
+    return keys
+
+
+def test_a_table_that_gave_up_is_a_dictionary(monkeypatch):
+    """Where many texts share places, the numbers are those of the table all the same."""
+    strings = [f"item-{i * 7919 % 3_000:0{i % 2 * 15}d}" for i in range(9_000)]
+    plain, texts = Texts(), Texts()
+    codes = plain.encode(joined(strings))
+    texts.encode(joined(strings[:100]))
+    monkeypatch.setattr(kernels, "number_texts", lambda *_: (-1, 0))
+    assert np.array_equal(texts.encode(joined(strings)), codes)
+    assert np.array_equal(texts.encode(joined(strings)), codes)
+    assert list(texts) == list(plain) and texts.index(strings[200]) == codes[200]
+    assert "new" not in texts and np.array_equal(texts.words(codes[:99]), words_of(strings[:99]))
 
 
 STRANGE = ["", "a\0b", "ä", "漢字", "x" * 300, "a", "b"]

@@ -19,12 +19,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.inputs import factorize, ordering
-from toplist.inputs.factorize import Column
+from toplist.inputs import ordering
+from toplist.inputs.factorize import Column, Numbering
 from toplist.inputs.flatten import is_frame as is_frame
 from toplist.inputs.ids import kinds_of, seeded
 from toplist.inputs.keyed import is_series, keyed_rows
 from toplist.inputs.lists import Lists
+from toplist.inputs.texts import Spans, TextColumn, Texts, Views, joined, used_codes
 
 Offsets = NDArray[np.int64]
 
@@ -149,18 +150,32 @@ def integers(frame: Any, name: Any) -> NDArray[Any] | None:
     return column if column is not None and column.dtype.kind in "iu" else None
 
 
-def ids(frame: Any, name: str, side: str, offsets: Offsets | None = None, first: int = 0) -> Column:
+def ids(
+    frame: Any,
+    name: str,
+    side: str,
+    offsets: Offsets | None = None,
+    first: int = 0,
+    known: Texts | None = None,
+) -> Column:
     """Return a column of ids; the errors name the row of a null, or the type that holds no ids.
 
     With `offsets`, the ids are the values of a column of lists; `first` numbers the first row.
+    Texts are numbered by `known`, if given, and these are the names of the column; else the names
+    are a list.
     """
-    known: Column | None = library_of(frame).coded(frame, name)
-    if known is not None:
-        return known
+    coded: Column | None = library_of(frame).coded(frame, name)
+    if coded is not None:
+        return coded
     array = integers(frame, name)
     if array is not None:
         return Column(name, array)
     try:
+        text = library_of(frame).texts(frame, name)
+        if text is not None:
+            names = Texts() if known is None else known
+            codes = text.encode(names)
+            return Column(name, codes, names if names is known else list(names))
         codes, names = library_of(frame).codes(frame, name)
         kinds = kinds_of(names, f"{side}, column {name!r}")
     except TypeError as error:
@@ -222,6 +237,8 @@ def python_lists(frame: Any, name: str, side: str) -> list[Any] | None:
     """Return a column of Python lists or arrays (only pandas has such); None for any other."""
     if not library_of(frame).has_objects(frame, name) or not len(frame):
         return None
+    if sys.modules["pandas"].api.types.infer_dtype(frame[name], skipna=True) == "string":
+        return None  # 10 ns per row, where the types of all objects take 40
     rows = objects(frame, name)
     containers = (list, tuple, set, frozenset, dict, np.ndarray)
     if not any(isinstance(row, containers) for row in rows):
@@ -292,6 +309,11 @@ class _Library:
     @staticmethod
     def coded(frame: Any, name: Any) -> Column | None:
         """Return a column of ids that are codes already."""
+        return None
+
+    @staticmethod
+    def texts(frame: Any, name: Any) -> TextColumn | None:
+        """Return a column of texts without nulls, or of codes of texts; None for any other."""
         return None
 
 
@@ -389,13 +411,38 @@ class _Pandas(_Library):
         found: NDArray[Any] = frame[name].to_numpy()
         return found if found.dtype.kind in "iuf" else found.astype(dtype.numpy_dtype)
 
+    @classmethod
+    def texts(cls, frame: Any, name: Any) -> TextColumn | None:
+        """Return a column of texts without nulls, or of codes of texts; None for any other."""
+        series = frame[name]
+        if not hasattr(series, "cat"):
+            return cls._texts(series)
+        codes, found = series.cat.codes.to_numpy(), cls._texts(series.cat.categories)
+        if found is None or found.codes is not None or codes.min(initial=0) < 0:
+            return None
+        coded: TextColumn = found._replace(codes=codes)
+        return coded
+
+    @staticmethod
+    def _texts(values: Any) -> TextColumn | None:
+        """Return the texts of a series or an index."""
+        dtype = values.dtype
+        if getattr(dtype, "storage", "") == "pyarrow" or hasattr(dtype, "pyarrow_dtype"):
+            return _Arrow.texts_of(sys.modules["pyarrow"].array(values))
+        if (
+            getattr(dtype, "storage", "python" if getattr(dtype, "kind", "O") == "O" else "")
+            == "python"
+        ):
+            try:
+                return TextColumn(joined(values.to_numpy(object).tolist()))
+            except TypeError:  # not all are text
+                return None
+        return None
+
     @staticmethod
     def codes(frame: Any, name: str) -> tuple[NDArray[np.int64], list[Any]]:
         """Return codes (-1 for null) and the distinct values."""
         series = frame[name]
-        pyarrow = sys.modules.get("pyarrow")
-        if pyarrow is not None and getattr(series.dtype, "storage", "") == "pyarrow":
-            return _Arrow.codes(pyarrow.table({name: pyarrow.array(series)}), name)
         if hasattr(series, "cat"):
             return series.cat.codes.to_numpy(np.int64), series.cat.categories.tolist()
         if series.dtype == object:
@@ -438,14 +485,35 @@ class _Polars(_Library):
         found: NDArray[Any] = series.to_numpy()
         return found
 
+    @classmethod
+    def texts(cls, frame: Any, name: Any) -> TextColumn | None:
+        """Return a column of texts without nulls, or of codes of texts; None for any other."""
+        polars, series = sys.modules["polars"], frame[name]
+        if series.null_count():
+            return None
+        if series.dtype == polars.String:
+            return TextColumn(cls._texts(series))
+        if series.dtype not in (polars.Categorical, polars.Enum) or not len(series):
+            return None
+        codes = series.to_physical().to_numpy()
+        if int(codes.max()) > 4 * len(codes) + 2**20:  # of many that other frames have
+            codes = Numbering().number(codes)
+        used, rows = used_codes(codes)
+        found = series.gather(rows).cast(polars.String)
+        return TextColumn(cls._texts(found), codes, used)
+
+    @staticmethod
+    def _texts(series: Any) -> Any:
+        from toplist.inputs import capsules
+
+        series = series.rechunk()
+        found = capsules.views_of(series)
+        return joined(series.to_list()) if found is None else found
+
     @staticmethod
     def codes(frame: Any, name: str) -> tuple[NDArray[np.int64], list[Any]]:
         """Return codes (-1 for null) and the distinct values."""
         polars, series = sys.modules["polars"], frame[name]
-        if series.dtype == polars.String and len(series) and not series.null_count():
-            found = factorize.joined(series.str.join("\0").item(), len(series))
-            if found is not None:
-                return found
         names = series.drop_nulls().unique().to_list()
         if not all(type(one) is str for one in names):
             place = {one: code for code, one in enumerate(names)}
@@ -526,27 +594,56 @@ class _Arrow(_Library):
     def codes(cls, frame: Any, name: str) -> tuple[NDArray[np.int64], list[Any]]:
         """Return codes (-1 for null) and the distinct values."""
         column = cls._column(frame, name)
-        types = sys.modules["pyarrow"].types
-        if types.is_string_view(column.type):
+        if sys.modules["pyarrow"].types.is_string_view(column.type):
             column = column.cast(sys.modules["pyarrow"].large_string())
-        textual = types.is_string(column.type) or types.is_large_string(column.type)
-        if textual and len(column) and not column.null_count:
-            return cls._texts(column)
         if not hasattr(column, "dictionary"):
             column = column.dictionary_encode()
         indices = column.indices.cast(sys.modules["pyarrow"].int64())  # unsigned ones have no -1
         codes = indices.fill_null(-1).to_numpy(zero_copy_only=False)
         return codes.astype(np.int64, copy=False), column.dictionary.to_pylist()
 
+    @classmethod
+    def texts(cls, frame: Any, name: Any) -> TextColumn | None:
+        """Return a column of texts without nulls, or of codes of texts; None for any other."""
+        return cls.texts_of(cls._column(frame, name))
+
+    @classmethod
+    def texts_of(cls, column: Any) -> TextColumn | None:
+        """Return the texts of an array."""
+        types = sys.modules["pyarrow"].types
+        if hasattr(column, "combine_chunks"):
+            column = column.combine_chunks()
+        if column.null_count:
+            return None
+        if types.is_dictionary(column.type):
+            found = cls.texts_of(column.dictionary)
+            if found is None or found.codes is not None:
+                return None
+            return found._replace(codes=column.indices.to_numpy(zero_copy_only=False))
+        if types.is_string_view(column.type):
+            return TextColumn(cls._views(column))
+        if types.is_string(column.type) or types.is_large_string(column.type):
+            return TextColumn(cls._spans(column))
+        return None
+
     @staticmethod
-    def _texts(column: Any) -> tuple[NDArray[np.int64], list[Any]]:
-        """Factorize strings where they are in memory."""
+    def _views(column: Any) -> Views:
+        _, views, *buffers = column.buffers()
+        place = 16 * column.offset
+        words = np.frombuffer(views, np.uint64, 2 * len(column), place) if len(column) else None
+        parts = [np.frombuffer(buffer, np.uint8) for buffer in buffers]
+        return Views.of(np.empty(0, np.uint64) if words is None else words, parts)
+
+    @staticmethod
+    def _spans(column: Any) -> Spans:
         _, offsets, data = column.buffers()
         wide = sys.modules["pyarrow"].types.is_large_string(column.type)
         width = np.dtype(np.int64 if wide else np.int32)
-        bounds = np.frombuffer(offsets, width, len(column) + 1, column.offset * width.itemsize)
         text = np.empty(0, np.uint8) if data is None else np.frombuffer(data, np.uint8)
-        return factorize.numbered(text, bounds[:-1].astype(np.int64), bounds[1:].astype(np.int64))
+        if not len(column):  # it may have no offsets
+            return Spans(text, np.empty(0, width), np.empty(0, width))
+        bounds = np.frombuffer(offsets, width, len(column) + 1, column.offset * width.itemsize)
+        return Spans(text, bounds[:-1], bounds[1:])
 
     @classmethod
     def lists(cls, frame: Any, name: str, side: str, first: int) -> tuple[Offsets, Any] | None:

@@ -1,16 +1,16 @@
 """Factorize ids: numbers 0, 1, ... in order of appearance, without a Python object per row.
 
-Integers are numbered by a hash table (`Numbering`), text by its bytes (`numbered`). `Column` is a
-column of ids as integers, or as codes and the distinct values they refer to.
+Integers are numbered by a hash table (`Numbering`), text by its bytes (`toplist.inputs.texts`).
+`Column` is a column of ids as integers, or as codes and the distinct values they refer to.
 """
 
-from collections import defaultdict
 from dataclasses import dataclass
-from itertools import count
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from toplist.inputs.texts import Texts
 
 Ints = NDArray[np.int64]
 # Integers that are numbered at a time, so that the table grows with the distinct ones.
@@ -116,54 +116,6 @@ def _empty_table(n: int) -> Ints:
     return np.full(1 << (2 * n - 1).bit_length(), -1, np.int64)
 
 
-def joined(text: str, n: int) -> tuple[NDArray[np.int64], list[Any]] | None:
-    """Factorize `n` strings joined by NUL; None if one of them contains a NUL itself."""
-    data = np.frombuffer(text.encode("utf-8", "surrogatepass"), np.uint8)
-    ends = np.append(np.flatnonzero(data == 0), len(data))
-    if len(ends) != n:
-        return None
-    return numbered(data, np.concatenate([[0], ends[:-1] + 1]), ends)
-
-
-def numbered(
-    data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], list[Any]]:
-    """Return the code of each string ``data[starts[i]:ends[i]]``, and the distinct strings."""
-    from toplist import kernels
-    from toplist.kernels import strings
-
-    codes = np.empty(len(starts), np.int64)
-    at, n_known, size, table = 0, 0, 1 << 12, None
-    first, hashes = np.empty(0, np.int64), np.empty(0, np.uint64)
-    while at < len(starts):  # the table grows with the distinct strings, not with the rows
-        if table is None:
-            table = np.full(size, -1, np.int64)
-            if not strings.place_hashes(hashes[:n_known], table):
-                return _numbered_by_dict(data, starts, ends)
-            first, hashes = np.resize(first, size), np.resize(hashes, size)
-        part = slice(min(at + kernels.STEP, len(starts)))
-        at, n_known = strings.number_strings(
-            data, starts[part], ends[part], at, table, first, hashes, n_known, codes
-        )
-        if at < 0:  # they were chosen to share places of the table, or hashes
-            return _numbered_by_dict(data, starts, ends)
-        if at < part.stop:
-            size, table = 8 * size, None
-    places = zip(starts[first[:n_known]].tolist(), ends[first[:n_known]].tolist(), strict=True)
-    whole = data.tobytes() if n_known else b""
-    return codes, [whole[start:end].decode("utf-8", "surrogatepass") for start, end in places]
-
-
-def _numbered_by_dict(
-    data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], list[Any]]:
-    """Do as `numbered` does by a dict: nobody can foresee Python's hashes of text."""
-    whole, numbers = data.tobytes(), defaultdict[bytes, int](count().__next__)
-    texts = map(whole.__getitem__, map(slice, starts.tolist(), ends.tolist()))
-    codes = np.fromiter(map(numbers.__getitem__, texts), np.int64, len(starts))
-    return codes, [text.decode("utf-8", "surrogatepass") for text in numbers]
-
-
 @dataclass(frozen=True, eq=False)
 class Column:
     """Ids of one column: integers, or codes of `names`.
@@ -181,6 +133,8 @@ class Column:
 
     def decoded(self, codes: NDArray[Any]) -> list[Any]:
         """Return many ids as they were written in the column."""
+        if isinstance(self.names, Texts):
+            return self.names.decoded(codes)
         found: list[Any] = codes.tolist()
         return found if self.names is None else list(map(self.names.__getitem__, found))
 

@@ -17,6 +17,7 @@ from toplist.inputs.factorize import Column, Numbering
 from toplist.inputs.flatten import Flat, flatten, is_frame, is_truth_container
 from toplist.inputs.ids import encode_alone, kinds_of, seeded, two_kinds
 from toplist.inputs.lists import offsets_of
+from toplist.inputs.texts import Texts, joined, recoded
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,6 +143,10 @@ def alike(a: Column, b: Column) -> tuple[Column, Column]:
         )
     if a.names is None or b.names is None:
         return _same_width(a, b)
+    if isinstance(a.names, Texts) or isinstance(b.names, Texts):
+        found = _same_texts(a, b)
+        if found is not None:
+            return found
     ranked, truth = (seeded(names) if _wide(a) else names for names in (a.names, b.names))
     place = {key: code for code, key in enumerate(truth)}
     codes = np.array([place.setdefault(key, len(place)) for key in ranked], np.int64)
@@ -150,9 +155,28 @@ def alike(a: Column, b: Column) -> tuple[Column, Column]:
     return Column(a.name, codes[a.codes], names), Column(b.name, b.codes, names)
 
 
+def _same_texts(a: Column, b: Column) -> tuple[Column, Column] | None:
+    """Return columns of text with codes of the same texts; None if one is of another kind."""
+    if a.names is b.names:
+        return a, b
+    texts = b.names if isinstance(b.names, Texts) else a.names
+    try:
+        found = [one if one.names is texts else _encoded(one, texts) for one in (a, b)]
+    except TypeError:
+        return None
+    return found[0], found[1]
+
+
+def _encoded(column: Column, texts: Texts) -> Column:
+    numbers = texts.encode(joined(list(column.names)))
+    return Column(column.name, recoded(column.codes, numbers), texts)
+
+
 def _wide(column: Column) -> bool:
     """Whether a column has names that are integers: some are beyond 64 bits."""
-    return column.names is not None and all(isinstance(name, int) for name in column.names)
+    if column.names is None or isinstance(column.names, Texts):
+        return False
+    return all(isinstance(name, int) for name in column.names)
 
 
 def _named(column: Column) -> Column:

@@ -25,6 +25,7 @@ from toplist.inputs.lists import offsets_of
 from toplist.inputs.options import Columns, columns_of
 from toplist.inputs.ordering import as_integers, comparable, order_of_ids
 from toplist.inputs.sides import Sides, sides_of
+from toplist.inputs.texts import Texts
 
 # Called with the users of the lists, and the row where each list begins.
 Meet = Callable[[Column, NDArray[np.int64]], None]
@@ -40,17 +41,28 @@ def read_tables(
     ties: str = "order",
 ) -> Sides:
     """Read two sides of which at least one is a table."""
-    ranked = lists_of(ranks, "ranks", columns, ties)
-    truth = lists_of(truths, "ground_truths", columns)
+    known = Texts(), Texts()
+    ranked = lists_of(ranks, "ranks", columns, ties, known)
+    truth = lists_of(truths, "ground_truths", columns, known=known)
     refuse_counted("ranks", ranks, "ground_truths", map(truth.users.decode, truth.users.codes))
     refuse_counted("ground_truths", truths, "ranks", map(ranked.users.decode, ranked.users.codes))
     return sides_of(*align(ranked, truth), k, padding, grading)
 
 
-def lists_of(value: Any, side: str, columns: Columns, ties: str = "order") -> Keyed:
-    """Return one side as `Keyed`; it or the other side is a table."""
+def lists_of(
+    value: Any,
+    side: str,
+    columns: Columns,
+    ties: str = "order",
+    known: tuple[Texts, Texts] | None = None,
+) -> Keyed:
+    """Return one side as `Keyed`; it or the other side is a table.
+
+    With `known`, users and items of a table that are text are numbered by these.
+    """
     if is_frame(value):
-        return read(Table(cols.readable(value), side, columns_of(columns, side), ties=ties))
+        frame = cols.readable(value)
+        return read(Table(frame, side, columns_of(columns, side), ties=ties, known=known))
     if isinstance(value, Keyed):
         return value
     if not isinstance(value, Mapping):
@@ -70,7 +82,8 @@ class Table:
 
     With `order` of "file", ranked items are taken in the order of the table. If the frame is a
     part of a file, `first` is the number of its first row, and `in_file` returns the names of all
-    columns of the file. `ties` is how items of equal scores are ordered.
+    columns of the file. `ties` is how items of equal scores are ordered. `known` are the texts by
+    which users and items are numbered.
     """
 
     frame: Any
@@ -80,6 +93,7 @@ class Table:
     first: int = 0
     in_file: Callable[[], list[str]] | None = None
     ties: str = "order"
+    known: tuple[Texts, Texts] | None = None
 
     @cached
     def columns(self) -> list[Any]:
@@ -131,7 +145,13 @@ class Table:
 
     def ids(self, wanted: str) -> Column:
         """Return a column of ids."""
-        return cols.ids(self.frame, self.names[self.one_of(wanted)], self.side, first=self.first)
+        name = self.names[self.one_of(wanted)]
+        known = self.texts(wanted)
+        return cols.ids(self.frame, name, self.side, first=self.first, known=known)
+
+    def texts(self, wanted: str) -> Texts | None:
+        """Return the texts by which a column of ids is numbered."""
+        return None if self.known is None else self.known[wanted == "item_id"]
 
     def numbers(self, wanted: str) -> NDArray[Any]:
         """Return a column of numbers; scores in whatever type keeps their order."""
@@ -200,7 +220,8 @@ def _put_in_order(
 
 def _of_lists(table: Table, users: Column, offsets: NDArray[np.int64], frame: Any) -> Keyed:
     """Read a column of lists, and its column of lists of ranks, scores or grades, if any."""
-    items = cols.ids(frame, table.names["item_id"], table.side, offsets, table.first)
+    known = table.texts("item_id")
+    items = cols.ids(frame, table.names["item_id"], table.side, offsets, table.first, known)
     values = None
     if table.value is not None:
         name = table.names[table.value]

@@ -1,0 +1,427 @@
+"""`Texts`: distinct texts by number, 0, 1, ..., and the numbering of columns of text by it.
+
+No Python object is made per row, nor per distinct text. What is known is looked up on all cores, a
+part of the column after another; what is new in a part is added by one thread before the next part.
+Parts grow, so that the first ones, which may hold all there is, are small.
+
+A column is given as `Views` or `Spans` of bytes in UTF-8; texts are compared by these, exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toplist import parallel
+
+Ints = NDArray[np.int64]
+Bytes = NDArray[np.uint8]
+Words = NDArray[np.uint64]
+
+SMALLEST = 1 << 12  # slots of the first table
+FIRST = 1 << 16  # texts of the first part; each part has four times as many as the one before
+BLOCK = 1 << 16  # texts that a thread looks up at a time: their keys are a megabyte
+_LOW = np.uint64(2**32 - 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Keys:
+    """Texts as `toplist.kernels.texts` looks them up.
+
+    The bytes of the longer ones, if there are any, are in `text`, from `starts` on.
+    """
+
+    words: Words
+    text: Bytes
+    starts: NDArray[Any]
+    longer: bool
+
+    def __len__(self) -> int:
+        """Return the number of texts."""
+        return len(self.words) // 2
+
+
+@dataclass(frozen=True, eq=False)
+class Views:
+    """Texts as in Arrow's string_view: two words for each; buffer b begins at ``bases[b]``."""
+
+    words: Words
+    text: Bytes
+    bases: Ints
+
+    def __len__(self) -> int:
+        """Return the number of texts."""
+        return len(self.words) // 2
+
+    @classmethod
+    def of(cls, words: Words, buffers: Sequence[Bytes]) -> Views:
+        """Return texts whose longer ones are in several buffers."""
+        bases = np.concatenate([[0], np.cumsum([len(one) for one in buffers], dtype=np.int64)])
+        if len(buffers) == 1:
+            return cls(words, buffers[0], bases)
+        return cls(words, np.concatenate([np.empty(0, np.uint8), *buffers]), bases)
+
+    def keys(self, lo: int, hi: int) -> Keys:
+        """Return the keys of some of the texts."""
+        from toplist.kernels import texts
+
+        words = self.words[2 * lo : 2 * hi]
+        if texts.all_here(words):
+            return Keys(words, self.text, np.empty(0, np.int64), False)
+        keys, starts = np.empty(2 * (hi - lo), np.uint64), np.empty(hi - lo, np.int64)
+        texts.spans_of_views(words, self.text, self.bases, keys, starts)
+        return Keys(keys, self.text, starts, True)
+
+    def take(self, rows: Ints) -> Views:
+        """Return the texts of some rows."""
+        return Views(self.words.reshape(-1, 2)[rows].ravel(), self.text, self.bases)
+
+
+@dataclass(frozen=True, eq=False)
+class Spans:
+    """Texts ``text[starts[i]:ends[i]]``."""
+
+    text: Bytes
+    starts: NDArray[Any]
+    ends: NDArray[Any]
+
+    def __len__(self) -> int:
+        """Return the number of texts."""
+        return len(self.starts)
+
+    def keys(self, lo: int, hi: int) -> Keys:
+        """Return the keys of some of the texts."""
+        from toplist.kernels import texts
+
+        words, starts = np.empty(2 * (hi - lo), np.uint64), self.starts[lo:hi]
+        longer = texts.keys_of_spans(self.text, starts, self.ends[lo:hi], words)
+        return Keys(words, self.text, starts, longer)
+
+    def take(self, rows: Ints) -> Spans:
+        """Return the texts of some rows."""
+        return Spans(self.text, self.starts[rows], self.ends[rows])
+
+
+def joined(texts: Sequence[str]) -> Spans:
+    """Return texts as spans of one text; TypeError if one of them is no text."""
+    data = np.frombuffer("\0".join([*texts, ""]).encode("utf-8", "surrogatepass"), np.uint8)
+    found = spans(data, len(texts))
+    if found is not None:
+        return found
+    parts = [text.encode("utf-8", "surrogatepass") for text in texts]  # one has a NUL itself
+    ends = np.cumsum(np.fromiter(map(len, parts), np.int64, len(parts)))
+    starts = np.concatenate([[0], ends[:-1]])
+    return Spans(np.frombuffer(b"".join(parts), np.uint8), starts, ends)
+
+
+def spans(data: Bytes, n: int) -> Spans | None:
+    """Return `n` texts, each with a NUL after it; None if one of them contains a NUL itself."""
+    from toplist.kernels import texts
+
+    ends = np.empty(n, np.int64)
+    if texts.ends_of_texts(data, ends) != n:
+        return None
+    return Spans(data, np.concatenate([[0], ends[:-1] + 1])[:n], ends)
+
+
+class Texts(Sequence[str]):
+    """Distinct texts, by number.
+
+    Examples
+    --------
+    >>> texts = Texts()
+    >>> texts.encode(joined(["b", "a", "b"])).tolist(), texts.encode(joined(["c", "a"])).tolist()
+    ([0, 1, 0], [2, 1])
+    >>> list(texts), texts[1], "c" in texts, texts.index("c")
+    (['b', 'a', 'c'], 'a', True, 2)
+    """
+
+    def __init__(self) -> None:
+        self._n = 0
+        self._used = 0  # bytes of the arena
+        self._table = np.zeros(SMALLEST, np.uint64)
+        self._keys = np.empty(SMALLEST, np.uint64)
+        self._places = np.empty(SMALLEST // 2, np.int64)
+        self._arena = np.empty(SMALLEST, np.uint8)
+        self._numbers: dict[bytes, int] | None = None  # in place of the table
+
+    def __len__(self) -> int:
+        """Return how many distinct texts there are."""
+        return self._n
+
+    def __getitem__(self, number: Any) -> Any:
+        """Return the text of a number."""
+        if isinstance(number, slice):
+            return self.decoded(np.arange(self._n)[number])
+        if not -self._n <= number < self._n:
+            raise IndexError(number)
+        return self.decoded(np.array([number % self._n]))[0]
+
+    def __iter__(self) -> Iterator[str]:
+        """Return all texts, by number."""
+        return iter(self.decoded(np.arange(self._n)))
+
+    def __contains__(self, text: Any) -> bool:
+        """Whether a text is among them."""
+        return isinstance(text, str) and self._find(text) >= 0
+
+    def index(self, text: Any, *_: Any) -> int:
+        """Return the number of a text; ValueError if it has none."""
+        number = self._find(text) if isinstance(text, str) else -1
+        if number < 0:
+            raise ValueError(f"{text!r} is not in the texts")
+        return number
+
+    def decoded(self, numbers: Ints) -> list[str]:
+        """Return the texts of many numbers."""
+        data, ends = self._copied(numbers)
+        whole = data.tobytes()
+        if len(numbers) and not np.count_nonzero(data == 0) > len(numbers):
+            return whole[:-1].decode("utf-8", "surrogatepass").split("\0")
+        starts = [0, *(ends + 1).tolist()]  # one has a NUL itself
+        return [
+            whole[start:end].decode("utf-8", "surrogatepass")
+            for start, end in zip(starts, ends.tolist(), strict=False)
+        ]
+
+    def words(self, numbers: Ints) -> Words:
+        """Return the words of the texts of numbers, see `toplist.inputs.words`."""
+        from toplist.kernels import strings
+
+        data, ends = self._copied(numbers)
+        hashes = np.empty(len(numbers), np.int64)
+        strings.hash_strings(data, ends, hashes)
+        return hashes.view(np.uint64)
+
+    def encode(self, source: Views | Spans) -> Ints:
+        """Return the number of each text; new ones follow the last.
+
+        Raises
+        ------
+        UnicodeDecodeError
+            If a new text is no UTF-8.
+        """
+        codes, known = np.empty(len(source), np.int64), self._n
+        lo, size = 0, FIRST
+        while lo < len(codes):
+            hi = min(lo + size, len(codes))
+            if self._n and self._numbers is None:
+                self._encode(source, codes, lo, hi)
+            else:
+                codes[lo:hi] = self._add(source.take(np.arange(lo, hi)))
+            lo, size = hi, 4 * size
+        if self._n > known:
+            self._copied(np.arange(known, self._n))[0].tobytes().decode("utf-8", "surrogatepass")
+        return codes
+
+    def _encode(self, source: Views | Spans, codes: Ints, lo: int, hi: int) -> None:
+        """Fill the codes of a part: look all texts up, add those that are new."""
+        from toplist.kernels import texts
+
+        parts = [slice(lo + first, lo + last) for first, last in blocks(hi - lo)]
+        look_up = partial(self._look_up, source, codes)
+        unknown = list(parallel.run(look_up, [(part.start, part.stop) for part in parts], None))
+        if any(map(len, unknown)):
+            new = np.concatenate(unknown)
+            codes[new] = self._add(source.take(new))
+            for part, found in zip(parts, unknown, strict=True):
+                if len(found):
+                    texts.repeat_same(codes[part])
+
+    def _look_up(self, source: Views | Spans, codes: Ints, lo: int, hi: int) -> Ints:
+        """Fill the codes of texts that are known; return the rows of the others."""
+        from toplist.kernels import texts
+
+        keys, part = source.keys(lo, hi), codes[lo:hi]
+        n = texts.find_texts(keys.words, self._table, self._keys, part)
+        if n < 0 or not self._agree(keys, part):
+            return np.arange(lo, hi)
+        rows = np.empty(n, np.int64)
+        if n:
+            texts.unknown_rows(part, lo, rows)
+        return rows
+
+    def _agree(self, keys: Keys, codes: Ints) -> bool:
+        """Return whether longer texts are equal where their keys are."""
+        from toplist.kernels import texts
+
+        return not keys.longer or bool(
+            texts.agree(keys.words, keys.text, keys.starts, self._arena, self._places, codes)
+        )
+
+    def _add(self, source: Views | Spans) -> Ints:
+        """Return the number of each text; new ones follow the last. In one thread."""
+        codes = np.empty(len(source), np.int64)
+        for lo, hi in blocks(len(source)):
+            keys = source.keys(lo, hi)
+            part = codes[lo : lo + len(keys)]
+            if self._numbers is not None or not self._number(keys, part):
+                part[:] = self._add_by_dict(keys)
+        return codes
+
+    def _number(self, keys: Keys, codes: Ints) -> bool:
+        """Fill the codes of texts, by the table; return whether it was done."""
+        from toplist.kernels import texts
+
+        at, known = 0, self._n
+        rows = np.empty(len(self._table) // 2, np.int64)
+        while at < len(keys):
+            at, n = texts.number_texts(
+                keys.words, at, self._table, self._keys, self._n, rows, codes
+            )
+            if at < 0:  # they were chosen to share places of the table
+                return self._use_dict(known)
+            self._n = n
+            if at < len(keys):
+                rows = _longer(rows, 2 * len(self._table))
+                if not self._grow():
+                    return self._use_dict(known)
+        if self._n > known:
+            self._keep(keys, rows[known : self._n])
+        return self._agree(keys, codes) or self._use_dict(known)
+
+    def _grow(self) -> bool:
+        """Make room for more texts; return whether it was done."""
+        from toplist.kernels import texts
+
+        self._table = np.zeros(4 * len(self._table), np.uint64)
+        self._keys = _longer(self._keys, len(self._table))
+        self._places = _longer(self._places, len(self._table) // 2)
+        return bool(texts.place_texts(self._keys[: 2 * self._n], self._table))
+
+    def _keep(self, keys: Keys, rows: Ints) -> None:
+        """Keep the bytes of new texts: those of `rows`."""
+        from toplist.kernels import texts
+
+        first = self._n - len(rows)
+        sizes = keys.words[2 * rows] & _LOW
+        self._make_room(int(sizes[sizes > texts.HERE].sum()))
+        if keys.longer:
+            self._used = texts.keep_texts(
+                *(keys.words, keys.text, keys.starts, rows, self._used),
+                *(self._arena, self._places[first : self._n]),
+            )
+
+    def _make_room(self, size: int) -> None:
+        if self._used + size > len(self._arena):
+            self._arena = _longer(self._arena, max(self._used + size, 2 * len(self._arena)))
+
+    def _use_dict(self, known: int) -> bool:
+        """Use a dict from now on: nobody can foresee Python's hashes of bytes.
+
+        Only the first texts, which were `known` before, are as they should be. Return False.
+        """
+        self._n = known
+        texts = self.decoded(np.arange(known))
+        self._numbers = {
+            text.encode("utf-8", "surrogatepass"): number for number, text in enumerate(texts)
+        }
+        return False
+
+    def _add_by_dict(self, keys: Keys) -> list[int]:
+        numbers = self._numbers
+        assert numbers is not None
+        rows = _bytes_of(keys)
+        new = {row: at for at, row in reversed([*enumerate(rows)]) if row not in numbers}
+        if new:
+            n = self._n + len(new)
+            at = np.sort(np.fromiter(new.values(), np.int64, len(new)))
+            numbers.update(zip((rows[row] for row in at.tolist()), range(self._n, n), strict=True))
+            if n > len(self._places):
+                self._keys, self._places = _longer(self._keys, 4 * n), _longer(self._places, 2 * n)
+            self._keys[2 * self._n : 2 * n] = keys.words.reshape(-1, 2)[at].ravel()
+            self._n = n
+            self._keep(keys, at)
+        return [numbers[row] for row in rows]
+
+    def _find(self, text: str) -> int:
+        if self._numbers is not None:
+            return self._numbers.get(text.encode("utf-8", "surrogatepass"), -1)
+        codes = np.empty(1, np.int64)
+        return -1 if len(self._look_up(joined([text]), codes, 0, 1)) else int(codes[0])
+
+    def _copied(self, numbers: Ints) -> tuple[Bytes, Ints]:
+        """Return texts one after another, a NUL after each, and the places of these."""
+        from toplist.kernels import texts
+
+        sizes = self._keys[2 * np.asarray(numbers, np.int64)] & _LOW
+        data = np.empty(int(sizes.sum()) + len(numbers), np.uint8)
+        ends = np.empty(len(numbers), np.int64)
+        texts.copy_texts(self._keys, self._places, self._arena, numbers, data, ends)
+        return data, ends
+
+
+def _bytes_of(keys: Keys) -> list[bytes]:
+    """Return texts as bytes."""
+    here = keys.words.tobytes()
+    sizes = (keys.words[::2] & _LOW).tolist()
+    starts = keys.starts.tolist() if keys.longer else [0] * len(sizes)
+    text = keys.text
+    return [
+        here[16 * i + 4 : 16 * i + 4 + n] if n <= 12 else text[start : start + n].tobytes()
+        for i, (n, start) in enumerate(zip(sizes, starts, strict=True))
+    ]
+
+
+class TextColumn(NamedTuple):
+    """A column of texts: `texts` themselves, or `codes` of these.
+
+    With `used`, the texts are those of the codes in it, the only ones that occur.
+    """
+
+    texts: Views | Spans
+    codes: NDArray[Any] | None = None
+    used: Ints | None = None
+
+    def encode(self, known: Texts) -> Ints:
+        """Return the number of each row's text, as `Texts.encode` does."""
+        numbers = known.encode(self.texts)
+        if self.codes is None:
+            return numbers
+        if self.used is not None:
+            of_code = np.zeros(int(self.used[-1]) + 1, np.int64)
+            of_code[self.used] = numbers
+            numbers = of_code
+        return recoded(self.codes, numbers)
+
+
+def recoded(codes: NDArray[Any], new: Ints) -> Ints:
+    """Return ``new[codes]``, on all cores."""
+    from toplist.kernels import texts
+
+    out = np.empty(len(codes), np.int64)
+
+    def recode(lo: int, hi: int) -> None:
+        texts.recode(codes[lo:hi], new, out[lo:hi])
+
+    for _ in parallel.run(recode, blocks(len(codes)), None):
+        pass
+    return out
+
+
+def used_codes(codes: NDArray[Any]) -> tuple[Ints, Ints]:
+    """Return the distinct codes, ascending, and the first row of each; codes are not negative."""
+    from toplist.kernels import texts
+
+    rows = np.full(int(codes.max()) + 1, -1)
+    for lo, hi in blocks(len(codes)):
+        texts.first_rows(codes[lo:hi], lo, rows)
+    used = np.flatnonzero(rows >= 0)
+    return used, rows[used]
+
+
+def blocks(n: int) -> list[tuple[int, int]]:
+    """Return the first and last row of each block of `n` rows."""
+    return [(lo, min(lo + BLOCK, n)) for lo in range(0, n, BLOCK)]
+
+
+def _longer(array: NDArray[Any], size: int) -> NDArray[Any]:
+    """Return an array of a size that begins as the given one."""
+    longer = np.empty(size, array.dtype)
+    longer[: len(array)] = array
+    return longer

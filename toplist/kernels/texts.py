@@ -1,0 +1,301 @@
+"""Texts to numbers: a table of distinct texts, looked up by many threads, extended by one.
+
+A text is looked up by its key, two words (uint64), laid out as the views of Arrow's string_view.
+The first holds the length (the low 32 bits) and the first 4 bytes. The second holds the next 8
+bytes, with zeros after the end, of a text of up to `HERE` bytes, which its key therefore is; of a
+longer one it is a hash, so that equal keys have to be verified (`agree`). In a view it says where
+the bytes of a longer text are: the number of a buffer (the low 32 bits), and the place in it.
+
+The table is open addressing with a power of two of slots, 0 where free. A slot has the number of a
+known key and 1, and above these 32 bits those of its hash, so that another key is seldom compared.
+
+The loops over rows call nothing that takes an array: numba would count references to it in every
+row, which two threads do in turns (190 ns per text instead of 10).
+"""
+
+import numpy as np
+
+from toplist.kernels import kernel
+from toplist.kernels.hashing import GOLDEN, most_probes_of_rows
+from toplist.kernels.strings import hash_of
+
+HERE = 12  # bytes of a text that its key holds
+UNKNOWN = -1
+SAME = -2  # as the row before, which is unknown
+
+_HERE = np.uint64(HERE)
+_HALF, _LOW, _ONE = np.uint64(32), np.uint64(2**32 - 1), np.uint64(1)
+_MIX = np.uint64(0x94D049BB133111EB)
+
+
+@kernel
+def keys_of_spans(text: np.uint8, starts: np.int64, ends: np.int64, keys):
+    """Fill `keys` with the keys of ``text[starts[i]:ends[i]]``; return whether one is longer."""
+    longer = False
+    for i in range(len(starts)):
+        start, n = starts[i], ends[i] - starts[i]
+        head, tail = np.uint64(0), np.uint64(0)
+        if start + HERE <= len(text):  # all that a key can hold is there: two loads
+            for b in range(4):
+                head |= np.uint64(text[np.uint64(start + b)]) << np.uint64(8 * b)
+            for b in range(8):
+                tail |= np.uint64(text[np.uint64(start + 4 + b)]) << np.uint64(8 * b)
+            if n < 4:
+                head &= (_ONE << np.uint64(8 * n)) - _ONE
+            if n < HERE:
+                tail &= (_ONE << np.uint64(8 * max(n - 4, 0))) - _ONE
+        elif n <= HERE:
+            for b in range(n):
+                byte = np.uint64(text[np.uint64(start + b)])
+                if b < 4:
+                    head |= byte << np.uint64(8 * b)
+                else:
+                    tail |= byte << np.uint64(8 * b - 32)
+        keys[2 * i] = np.uint64(n) | (head << _HALF)
+        if n > HERE:
+            longer = True
+            tail = hash_of(text, start, start + n)
+        keys[2 * i + 1] = tail
+    return longer
+
+
+@kernel
+def all_here(views: np.uint64):
+    """Return whether all texts are in their views."""
+    longest = np.uint64(0)
+    for i in range(0, len(views), 2):
+        longest = max(longest, views[i] & _LOW)
+    return longest <= _HERE
+
+
+@kernel
+def spans_of_views(views: np.uint64, text: np.uint8, bases: np.int64, keys, starts):
+    """Fill `keys` with the keys of texts, and `starts` with the places of longer ones in `text`.
+
+    Buffer b of the views is in `text` from ``bases[b]`` on.
+    """
+    for i in range(len(starts)):
+        first, second = views[2 * i], views[2 * i + 1]
+        starts[i] = 0
+        if first & _LOW > _HERE:
+            starts[i] = bases[second & _LOW] + np.int64(second >> _HALF)
+            second = hash_of(text, starts[i], starts[i] + np.int64(first & _LOW))
+        keys[2 * i], keys[2 * i + 1] = first, second
+
+
+@kernel
+def find_texts(keys: np.uint64, table: np.uint64, known: np.uint64, codes):
+    """Fill `codes` with the number of each key among `known`, `UNKNOWN`, or `SAME`.
+
+    Return how many are `UNKNOWN`; -1, given up, where so many keys share places of the table that
+    it would take too long.
+    """
+    last = np.uint64(len(table) - 1)
+    n_unknown, probes, most = 0, 0, most_probes_of_rows(len(codes))
+    for i in range(len(codes)):
+        first, second = keys[2 * i], keys[2 * i + 1]
+        if i > 0 and keys[2 * i - 2] == first and keys[2 * i - 1] == second:
+            codes[i] = codes[i - 1] if codes[i - 1] >= 0 else SAME  # a table sorted by user
+            continue
+        hashed = _hash(first, second)
+        slot = hashed & last
+        while table[slot]:
+            if table[slot] >> _HALF == hashed >> _HALF:
+                one = (table[slot] & _LOW) - _ONE
+                if known[2 * one] == first and known[2 * one + _ONE] == second:
+                    break
+            slot = (slot + _ONE) & last
+            probes += 1
+            if probes > most:
+                return -1
+        codes[i] = np.int64(table[slot] & _LOW) - 1
+        n_unknown += codes[i] < 0
+    return n_unknown
+
+
+@kernel
+def number_texts(keys: np.uint64, begin, table, known, n, rows, codes):
+    """Fill `codes` with the number of each key, from `begin` on; those not yet known are added.
+
+    Parameters
+    ----------
+    table, known : uint64; written
+    n : int
+        How many keys are known.
+    rows : int64 (one place for each key that the table may hold), written
+        The row of each key that is added.
+
+    Returns
+    -------
+    int, int
+        The row at which it stopped because the table is half full, else the number of rows; or
+        -1, given up, as `find_texts`. And how many keys are known.
+    """
+    last = np.uint64(len(table) - 1)
+    probes, most = 0, most_probes_of_rows(len(codes) - begin)
+    for i in range(begin, len(codes)):
+        first, second = keys[2 * i], keys[2 * i + 1]
+        if i > 0 and keys[2 * i - 2] == first and keys[2 * i - 1] == second:
+            codes[i] = codes[i - 1]
+            continue
+        hashed = _hash(first, second)
+        slot = hashed & last
+        while table[slot]:
+            if table[slot] >> _HALF == hashed >> _HALF:
+                one = (table[slot] & _LOW) - _ONE
+                if known[2 * one] == first and known[2 * one + _ONE] == second:
+                    break
+            slot = (slot + _ONE) & last
+            probes += 1
+            if probes > most:
+                return -1, n
+        if not table[slot]:
+            if 2 * n >= len(table):
+                return i, n
+            known[2 * n], known[2 * n + 1], rows[n] = first, second, i
+            n += 1
+            table[slot] = (hashed & ~_LOW) | np.uint64(n)
+        codes[i] = np.int64(table[slot] & _LOW) - 1
+    return len(codes), n
+
+
+@kernel
+def place_texts(known: np.uint64, table):
+    """Put the numbers of distinct keys into an empty table.
+
+    Return whether it was done: not where so many share places that it would take too long.
+    """
+    last = np.uint64(len(table) - 1)
+    probes, most = 0, most_probes_of_rows(len(known) // 2)
+    for i in range(len(known) // 2):
+        hashed = _hash(known[2 * i], known[2 * i + 1])
+        slot = hashed & last
+        while table[slot]:
+            slot = (slot + _ONE) & last
+            probes += 1
+            if probes > most:
+                return False
+        table[slot] = (hashed & ~_LOW) | np.uint64(i + 1)
+    return True
+
+
+@kernel
+def _hash(first, second):
+    hashed = second * GOLDEN
+    hashed = (hashed ^ (hashed >> _HALF) ^ first) * _MIX
+    return hashed ^ (hashed >> np.uint64(29))
+
+
+@kernel
+def keep_texts(
+    keys: np.uint64, text: np.uint8, starts: np.int64, rows: np.int64, used, arena, places
+):
+    """Copy the longer texts of some rows into the arena, from `used` on, and note their places.
+
+    Return how much of the arena is used.
+    """
+    for i in range(len(rows)):
+        row = rows[i]
+        size = np.int64(keys[2 * row] & _LOW)
+        places[i] = used
+        if size > HERE:
+            for b in range(size):
+                arena[used + b] = text[np.uint64(starts[row] + b)]
+            used += size
+    return used
+
+
+@kernel
+def agree(
+    keys: np.uint64,
+    text: np.uint8,
+    starts: np.int64,
+    arena: np.uint8,
+    places: np.int64,
+    codes: np.int64,
+):
+    """Return whether the longer texts are those of their codes, as far as these are known."""
+    for i in range(len(codes)):
+        n = keys[2 * i] & _LOW
+        if n <= _HERE or codes[i] == UNKNOWN:
+            continue
+        start = np.uint64(starts[i])
+        different = np.uint8(0)
+        if codes[i] >= 0:
+            at = np.uint64(places[codes[i]])
+            for b in range(n):  # without a branch, many at a time
+                different |= text[start + b] ^ arena[at + b]
+        else:
+            at = np.uint64(starts[i - 1])
+            for b in range(n):
+                different |= text[start + b] ^ text[at + b]
+        if different:
+            return False
+    return True
+
+
+@kernel
+def unknown_rows(codes: np.int64, first, rows):
+    """Fill `rows` with the rows of the codes that are `UNKNOWN`; `first` is that of the first."""
+    n = 0
+    for i in range(len(codes)):
+        if codes[i] == UNKNOWN:
+            rows[n] = first + i
+            n += 1
+
+
+@kernel
+def repeat_same(codes):
+    """Replace `SAME` by the code before it."""
+    for i in range(1, len(codes)):
+        if codes[i] == SAME:
+            codes[i] = codes[i - 1]
+
+
+@kernel
+def copy_texts(keys: np.uint64, places: np.int64, arena: np.uint8, numbers: np.int64, out, ends):
+    """Write known texts one after another, a NUL after each; `ends` are the places of these."""
+    at = 0
+    for i in range(len(numbers)):
+        one = numbers[i]
+        n = np.int64(keys[2 * one] & _LOW)
+        if n > HERE:
+            for b in range(n):
+                out[at + b] = arena[places[one] + b]
+        else:
+            for b in range(n):
+                word, byte = (keys[2 * one], b + 4) if b < 4 else (keys[2 * one + 1], b - 4)
+                out[at + b] = (word >> np.uint64(8 * byte)) & np.uint64(255)
+        out[at + n] = 0
+        ends[i] = at + n
+        at += n + 1
+
+
+@kernel
+def ends_of_texts(text: np.uint8, ends):
+    """Fill `ends` with the places of the zeros in `text`; return how many there are.
+
+    Those beyond the length of `ends` are counted only.
+    """
+    n = 0
+    for at in range(len(text)):
+        if text[at] == 0:
+            if n < len(ends):
+                ends[n] = at
+            n += 1
+    return n
+
+
+@kernel
+def first_rows(codes: np.int64, begin, rows):
+    """Write the first row of each code, counted from `begin` on, where there is still -1."""
+    for i in range(len(codes)):
+        if rows[codes[i]] < 0:
+            rows[codes[i]] = begin + i
+
+
+@kernel
+def recode(codes: np.int64, new: np.int64, out):
+    """Replace codes by new ones."""
+    for i in range(len(codes)):
+        out[i] = new[codes[i]]
