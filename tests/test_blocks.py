@@ -3,6 +3,7 @@
 import gzip
 import json
 from functools import partial
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -10,7 +11,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import toplist as tl
-from toplist.files import blocks, read_ranks, read_truths, tables, text_ids
+from toplist.files import batches, blocks, read_ranks, read_truths, tables, text_ids
+from toplist.files.blocks import OddError
 from toplist.files.formats import find_format
 from toplist.files.text import GRADE, NUMBER, Source, rows
 from toplist.files.text_ids import TextIds
@@ -66,16 +68,29 @@ def outcome(read):
 
 def by_rows(source, valid):
     for user, item, value in rows(source, valid):
-        yield user, item, value, source.line
+        yield user, item, 0.0 if item is None else value, source.line
+
+
+def of_lists(part):
+    """Return the rows of lists, as the reader of rows has them."""
+    users, items = (ids.decoded(ids.codes) for ids in (part.users, part.items))
+    for row, (lo, hi) in enumerate(pairwise(part.offsets.tolist())):
+        values = [1.0] * (hi - lo) if part.values is None else part.values[lo:hi].tolist()
+        found = zip(items[lo:hi], values, strict=True)
+        for item, value in list(found) or [(None, 0.0)]:
+            yield users[row], item, value, part.lines[row]
 
 
 def by_blocks(source, valid, users, items):
     try:
         for part in blocks.rows(source, valid, users, items):
+            if part.offsets is not None:
+                yield from of_lists(part)
+                continue
             values = [1.0] * len(part) if part.values is None else part.values.tolist()
             columns = [ids.decoded(ids.codes) for ids in (part.users, part.items)]
             yield from zip(*columns, values, part.lines.tolist(), strict=True)
-    except blocks.OddError:  # before any row
+    except OddError:  # before any row
         yield from by_rows(source, valid)
 
 
@@ -311,12 +326,75 @@ def test_both_readers_agree_on_objects(folder, content, side, size):
         assert one == other
 
 
+LISTS = [
+    '{"user_id": %s, "item_id": %s, "rank": %s}',
+    '{"user_id":%s,"item_id":%s,"score":%s}',
+    '{"user_id": %s, "item_id": %s, "x": %s}',
+    '{"x": [1, "a"], "user_id": %s, "item_id": %s, "relevance": %s}',
+    '{"user_id": %s, "item_id": [%s], "relevance": %s, "y": null}',
+]
+
+
+@st.composite
+def list_files(draw):
+    """Return the bytes of JSONL with lists, most of it right."""
+    kinds = draw(st.sampled_from(["text", "integer"])), draw(st.sampled_from(["text", "integer"]))
+    form, odd, lines = draw(st.sampled_from(LISTS)), draw(st.booleans()), []
+    comma = draw(st.sampled_from([",", ", ", " , "]))
+    for user in range(draw(st.integers(1, 8))):
+        n = draw(st.integers(0 if user else 1, 4))
+        items = [draw(st.sampled_from(JSON_IDS[kinds[1]])) for _ in range(n)]
+        numbers = [
+            draw(st.sampled_from(JSON_NUMBERS if odd else JSON_NUMBERS[:6])) for _ in range(n)
+        ]
+        if odd and n and draw(st.integers(0, 5)) == 0:
+            (items if draw(st.booleans()) else numbers)[0] = draw(st.sampled_from(JSON_ODD))
+        if odd and draw(st.integers(0, 9)) == 0:
+            form, numbers = draw(st.sampled_from([*LISTS, OBJECTS[0]])), numbers[1:]
+        name = f'"u{user}"' if kinds[0] == "text" else str(user)
+        end = draw(st.sampled_from(["\n"] * 8 + ["\r\n", " \n", "\n\n", "]\n"])) if odd else "\n"
+        lines.append(form % (name, *(f"[{comma.join(one)}]" for one in (items, numbers))) + end)
+    return draw(st.sampled_from(["", "", "\ufeff", "\n"])).encode() + "".join(lines).encode()
+
+
+@settings(max_examples=1000, deadline=None)
+@given(list_files(), st.sampled_from([*COLUMNS]), st.sampled_from([16, 100, 1 << 22]))
+def test_both_readers_agree_on_lists(folder, content, side, size):
+    path = folder / "lists.jsonl"
+    path.write_bytes(content)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(blocks, "SIZE", size)
+        one, other = both(path, side)
+    if isinstance(one, list) and isinstance(other, str):
+        assert "ids" in other
+        assert any(len({type(i) for i in ids} - {type(None)}) > 1 for ids in zip(*one, strict=True))
+    else:
+        assert one == other
+
+
+def test_most_lists_need_no_reader_of_rows(tmp_path, monkeypatch):
+    def refuse(*arguments):
+        raise AssertionError("read row by row")
+
+    monkeypatch.setattr(blocks, "_read_lists", refuse)
+    monkeypatch.setattr(batches.Stream, "_parts_of_text", refuse)
+    recs, truth = tmp_path / "recs.jsonl", tmp_path / "truth.jsonl"
+    recs.write_text('{"user_id": "a", "item_id": [3, 1]}\n{"user_id": "b", "item_id": []}\n')
+    truth.write_text(
+        '{"user_id":"a","item_id":[1],"relevance":[2]}\n{"user_id":"b","item_id":[7],"relevance":[1]}'
+    )
+    result = tl.top_k_eval_files(recs, truth, 2, metrics=["hit", "cg"], order="file")
+    assert [*result] == [0.5, 1.0]
+    assert (result.n_users, result.n_missing) == (2, 1)
+
+
 @pytest.mark.parametrize("text", [True, False])
 def test_most_objects_need_no_reader_of_rows(tmp_path, monkeypatch, text):
     def refuse(*arguments):
         raise AssertionError("read row by row")
 
     monkeypatch.setattr(blocks, "_read", refuse)
+    monkeypatch.setattr(blocks, "OddError", KeyError)  # nothing is left to `by_rows`
     path = tmp_path / "a.jsonl"
     ids = [("ann", "7"), ("ann", "tea"), ("bob", "é")] if text else [(1, 7), (1, -8), (2, 10**17)]
     rows = [{"user_id": u, "item_id": i, "rank": r, "x": 1.5} for r, (u, i) in enumerate(ids, 1)]
@@ -372,7 +450,7 @@ def test_trec_files_are_read_as_by_rows(folder, file, size):
     read = read_ranks if name == "a.run" else read_truths
 
     def refuse(*arguments):
-        raise blocks.OddError
+        raise OddError
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(blocks, "SIZE", size)

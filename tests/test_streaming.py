@@ -13,7 +13,7 @@ from strategies import graded_populations
 
 import toplist as tl
 from toplist import cli
-from toplist.files import batches, parquet, streaming
+from toplist.files import batches, blocks, parquet, streaming
 
 RANKS = {f"u{user}": [f"i{(user * 7 + rank * 3) % 50}" for rank in range(6)] for user in range(40)}
 TRUTHS = {f"u{user}": {f"i{(user * 7 + item) % 50}" for item in range(4)} for user in range(5, 45)}
@@ -74,6 +74,7 @@ def parts(request, monkeypatch):
     """Read files in large parts, and in parts of a few rows."""
     if request.param == "cut":
         monkeypatch.setattr(batches, "ROWS", 8)
+        monkeypatch.setattr(blocks, "SIZE", 40)
         monkeypatch.setattr(parquet, "IDS", 12)
         monkeypatch.setattr(streaming, "PATIENCE", 20)
         monkeypatch.setattr(streaming, "PART", 2)
@@ -123,7 +124,7 @@ def test_users_in_any_order(tmp_path, parts, order, write):
 
 def test_same_order_keeps_little(tmp_path, monkeypatch):
     """Two files in one order never hold more than a few parts, though users lack on both sides."""
-    monkeypatch.setattr(batches, "ROWS", 30)
+    monkeypatch.setattr(blocks, "SIZE", 400)
     monkeypatch.setattr(streaming, "PATIENCE", 60)
     held = []
     join = streaming._Join._join
@@ -161,6 +162,7 @@ def test_streams_are_memory(tmp_path_factory, population, data):
     given_truths = {user: truths[user] for user in users}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(batches, "ROWS", data.draw(st.integers(1, 10)))
+        patch.setattr(blocks, "SIZE", data.draw(st.integers(1, 200)))
         patch.setattr(streaming, "PATIENCE", data.draw(st.integers(0, 10)))
         result = tl.top_k_eval_files(
             recs, truth, 4, metrics=["map", "ndcg", "cg"], duplicates="first"

@@ -194,15 +194,16 @@ class Stream:
         valid = NUMBER if self.side == "ranks" else GRADE
         for part in blocks.of_complete_users(blocks.rows(source, valid, users, items), source):
             table = self._table_of_rows(part, source.value)
+            if part.offsets is not None:
+                yield self._part(table, meet, part.lines, partial(_cut_lists, part, source.value))
+                continue
             codes = part.users.codes
             starts = np.flatnonzero(np.append(True, codes[1:] != codes[:-1]))
             yield self._part(table, meet, part.lines, _slices(table.frame, starts))
 
     def _table_of_rows(self, rows: blocks.Rows, value: str | None) -> Table:
-        data: dict[str, Any] = {"user_id": rows.users, "item_id": rows.items}
-        if value is not None:
-            data[value] = rows.values
-        return Table(PlainTable(data), self.side, renamed(None), self.order, ties=self.ties)
+        frame = _frame_of(rows, value)
+        return Table(frame, self.side, renamed(None), self.order, ties=self.ties)
 
     def _parts_of_text(self, meet: Meet[U]) -> Iterator[Part[U]]:
         for runs, value in self._runs():
@@ -313,6 +314,29 @@ def _slices(frame: Any, starts: NDArray[np.int64]) -> Cut:
     """Return what cuts a table of Arrow between lists that begin at some rows."""
     bounds = [*starts.tolist(), len(frame)]
     return lambda lo, hi: frame.slice(bounds[lo], bounds[hi] - bounds[lo])
+
+
+def _frame_of(rows: blocks.Rows, value: str | None) -> PlainTable:
+    """Return rows as a table; `value` is the name of their values."""
+    data: dict[str, Any] = {"user_id": rows.users, "item_id": rows.items}
+    if value is not None:
+        data[value] = rows.values
+    if rows.offsets is not None:
+        lists = {name: (rows.offsets, column) for name, column in data.items() if name != "user_id"}
+        data |= lists
+    return PlainTable(data)
+
+
+def _cut_lists(rows: blocks.Rows, value: str | None, lo: int, hi: int) -> PlainTable:
+    """Return a table of some of the lists."""
+    offsets = rows.offsets
+    assert offsets is not None
+    part = slice(offsets[lo], offsets[hi])
+    users = replace(rows.users, codes=rows.users.codes[lo:hi])
+    items = replace(rows.items, codes=rows.items.codes[part])
+    values = None if rows.values is None else rows.values[part]
+    bounds = offsets[lo : hi + 1] - offsets[lo]
+    return _frame_of(replace(rows, users=users, items=items, values=values, offsets=bounds), value)
 
 
 def _relevant(lists: Keyed) -> Keyed:

@@ -42,6 +42,7 @@ from toplist.files.text_ids import TextIds
 from toplist.inputs.dataframes import PlainTable
 from toplist.inputs.factorize import Column, Numbering
 from toplist.inputs.ids import kinds_of
+from toplist.inputs.lists import offsets_of
 
 SIZE = 1 << 22  # bytes in a block: some 200,000 rows
 ROWS = 1 << 17  # rows at a time that are read as Python objects: some 30 MB
@@ -51,12 +52,17 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Rows of a file: users and items, their values if any, and their lines."""
+    """Rows of a file: users and items, their values if any, and their lines.
+
+    With `offsets`, each row is a user with a list: as many users and lines, and the items and
+    values of all lists one after another.
+    """
 
     users: Column
     items: Column
     values: NDArray[Any] | None
     lines: Ints
+    offsets: Ints | None = None  # of lists of items and values, one for each user
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -78,6 +84,9 @@ def of_complete_users(parts: Iterable[Rows], source: Source) -> Iterator[Rows]:
     """Cut rows where a user ends; those of the last user wait for the next part."""
     waiting: list[Rows] = []
     for part in parts:
+        if part.offsets is not None:
+            yield part
+            continue
         users = part.users.codes
         changes = np.flatnonzero(users[1:] != users[:-1])
         last = int(changes[-1]) + 1 if len(changes) else 0
@@ -90,8 +99,13 @@ def of_complete_users(parts: Iterable[Rows], source: Source) -> Iterator[Rows]:
 
 
 def whole(source: Source, valid: Valid, users: TextIds, items: TextIds) -> Rows:
-    """Return all `rows` of a file."""
-    return _joined(list(rows(source, valid, users, items)), source)
+    """Return all `rows` of a file; OddError for lists in JSONL."""
+    parts = []
+    for part in rows(source, valid, users, items):
+        if part.offsets is not None:
+            raise OddError
+        parts.append(part)
+    return _joined(parts, source)
 
 
 def _joined(parts: Sequence[Rows], source: Source) -> Rows:
@@ -181,16 +195,50 @@ def _parts_of_objects(
         raise OddError
     line = next(blocks.lines()).removeprefix(codecs.BOM_UTF8)
     try:
-        source.value = source.choose(record_of(source, line.decode()))
-        scan = scans.of_objects(source, line)
+        record = record_of(source, line.decode())
+        is_list = type(record.get(source.names["item_id"])) is list
+        source.value = source.choose(record, optional=is_list)
+        found = scans.of_objects(source, line)
     except ValueError:
-        scan = None
-    if scan is None:
+        found = None
+    if found is None:
         raise OddError
     blocks.at = 0
-    blocks.scan(scan)
-    forms = {(False, source.value)}
-    yield from _mixed(source, valid, blocks, ids, partial(object_rows, source, forms=forms))
+    blocks.scan(found[0])
+    if not found[1]:
+        forms = {(False, source.value)}
+        yield from _mixed(source, valid, blocks, ids, partial(object_rows, source, forms=forms))
+        return
+    while blocks.more():
+        plain = _plain(source, valid, blocks.cells, ids)
+        if plain is None:
+            yield _read_lists(source, valid, blocks, ids)
+            blocks.scan_rest()
+        else:
+            blocks.skip()
+            yield plain
+
+
+def _read_lists(source: Source, valid: Valid, blocks: Blocks, ids: tuple[TextIds, TextIds]) -> Rows:
+    """Read lists, one in a line, to the end of a block."""
+    users, items, values = list[Any](), list[Any](), list[Number]()
+    lines, counts, text = array("q"), array("q"), blocks.text
+    forms = {(True, source.value)}
+    for line in source.counted(blocks.lines()):
+        found = [*numbered(source, valid, object_rows(source, iter([line]), forms))]
+        kept = [row for row in found if row[1] is not None]
+        if found:
+            users.append(found[0][0])
+            items += [row[1] for row in kept]
+            values += [row[2] for row in kept]
+            counts.append(len(kept))
+            lines.append(source.line)
+        if blocks.left(text):
+            break
+    numbers = None if source.value is None else packed(values)
+    columns = _column("user_id", users, ids[0], source), _column("item_id", items, ids[1], source)
+    offsets = offsets_of(np.array(counts, np.int64))
+    return Rows(*columns, numbers, np.array(lines, np.int64), offsets)
 
 
 def _mixed(
@@ -332,7 +380,7 @@ def _plain(
     lines = cells.lines + source.line
     source.line += cells.n_lines
     source.row = source.line
-    return Rows(columns[0], columns[1], values, lines)
+    return Rows(columns[0], columns[1], values, lines, cells.offsets)
 
 
 def _read(

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from toplist.files.numbers import EXACT, parse
 from toplist.files.text import TREC_RUN, Source, record_of
 from toplist.files.text_ids import Cells
+from toplist.inputs.lists import offsets_of
 
 Ints = NDArray[np.int64]
 
@@ -33,6 +34,7 @@ class Block:
     lines: Ints  # counted from the first of the block
     n_lines: int
     is_text: tuple[bool, ...] = (True, True, True)  # of the ids; else they are integers
+    offsets: Ints | None = None  # of lists of items and values, one for each line
 
 
 Scan = Callable[[bytes], Block | None]
@@ -55,7 +57,7 @@ def of_table(source: Source, header: Sequence[str]) -> Scan:
         rows = _rows_of(places, len(header))
         return int(cells.scan_fields(text, len(header), header is TREC_RUN, rows, 1, *found))
 
-    return partial(_scanned, find, len(wanted), value, (True,) * 3)
+    return partial(_scanned, find, len(wanted), value)
 
 
 def of_columns(delimiter: str, width: int, places: Sequence[int], value: int | None = None) -> Scan:
@@ -67,7 +69,7 @@ def of_columns(delimiter: str, width: int, places: Sequence[int], value: int | N
 
         return int(cells.scan_table(text, ord(delimiter), rows, 1, *found))
 
-    return partial(_scanned, find, len(places), value, (True,) * len(places))
+    return partial(_scanned, find, len(places), value)
 
 
 def _rows_of(places: Sequence[int], width: int) -> Ints:
@@ -77,10 +79,10 @@ def _rows_of(places: Sequence[int], width: int) -> Ints:
     return rows
 
 
-def of_objects(source: Source, line: bytes) -> Scan | None:
-    """Return the scan of a JSONL file whose lines are like a first one; None if that is odd.
+def of_objects(source: Source, line: bytes) -> tuple[Scan, bool] | None:
+    """Return the scan of a JSONL file whose lines are like a first one, and whether they are lists.
 
-    The scan wants the bytes between the values to be the same in all lines.
+    None if that line is odd. The scan wants the bytes between the values to be the same in all.
     """
     parts = _PLAIN_VALUE.split(line.decode().strip(" \t\r\n"))
     between, values = parts[::2], parts[1::2]
@@ -91,10 +93,12 @@ def of_objects(source: Source, line: bytes) -> Scan | None:
     wanted = [source.names[name] for name in ("user_id", "item_id", source.value) if name]
     if [*record_of(source, line.decode())] != names or not set(wanted) <= set(names):
         return None
-    kinds = np.array([value.startswith('"') for value in values], np.int64)
-    places = np.array([wanted.index(name) if name in wanted else -1 for name in names])
-    if len(wanted) > 2 and kinds[names.index(wanted[2])]:
+    kinds = np.array([2 * (text[0] == "[") + ('"' in text) for text in values])
+    user, *rest = (int(kinds[names.index(name)]) for name in wanted)
+    are_lists = rest[0] > 1
+    if user > 1 or "[]" in values or rest[1:] not in ([], [2 * are_lists]):
         return None
+    places = np.array([wanted.index(name) if name in wanted else -1 for name in names])
     literals = [text.encode() for text in between]
     bounds = np.concatenate([[0], np.cumsum([*map(len, literals)])])
     whole = np.frombuffer(b"".join(literals), np.uint8)
@@ -104,18 +108,19 @@ def of_objects(source: Source, line: bytes) -> Scan | None:
 
         return int(cells.scan_objects(text, whole, bounds, kinds, places, 1, *found))
 
-    is_text = tuple(bool(kinds[names.index(name)]) for name in wanted[:2])
-    return partial(_scanned, find, len(wanted), None if source.value is None else 2, is_text)
+    is_text = bool(user), bool(rest[0] & 1)
+    return partial(_scanned_objects, find, len(wanted), are_lists, is_text), are_lists
 
 
-# A number, or a string without escapes, where a value of JSON is.
-_PLAIN_VALUE = re.compile(r'(?:(?<=:)|(?<=: ))(-?[0-9][0-9.eE+-]*|"[^"\\]*")(?= *[,}])')
-_KEY = re.compile(r'("[^"\\]*") *:\Z')
+# A number, a string without escapes, or a list of these, where a value of JSON is.
+_SCALAR = r'(?:-?[0-9][0-9.eE+-]*|"[^"\\]*")'
+_PLAIN_VALUE = re.compile(
+    rf"(?:(?<=:)|(?<=: ))({_SCALAR}|\[ *(?:{_SCALAR}(?: *, *{_SCALAR})* *)?\])(?= *[,}}])"
+)
+_KEY = re.compile(r'("[^"\\]*") *: ?\Z')
 
 
-def _scanned(
-    find: _Find, n_wanted: int, value: int | None, is_text: tuple[bool, ...], text: bytes
-) -> Block | None:
+def _scanned(find: _Find, n_wanted: int, value: int | None, text: bytes) -> Block | None:
     """Find the cells of a block; `value` is the row of the values."""
     data = np.frombuffer(text, np.uint8)
     most = text.count(b"\n") + (not text.endswith(b"\n"))
@@ -132,9 +137,31 @@ def _scanned(
             return None
         starts, ends = np.delete(starts, value, 0), np.delete(ends, value, 0)
     ids = [Cells.read(data, *column) for column in zip(starts, ends, strict=True)]
-    if any(cells.n_other and not text for cells, text in zip(ids, is_text, strict=False)):
+    return Block(ids, values, lines[:n], most)
+
+
+def _scanned_objects(
+    find: Callable[..., int], n_wanted: int, are_lists: bool, is_text: tuple[bool, ...], text: bytes
+) -> Block | None:
+    """Find the values of a block of objects."""
+    data = np.frombuffer(text, np.uint8)
+    n_lines = text.count(b"\n") + (not text.endswith(b"\n"))
+    most = n_lines + (text.count(b",") if are_lists else 0)
+    starts, ends = np.empty((2, n_wanted, most), np.int32)
+    counts, lines = np.empty((2, n_lines), np.int64)
+    n = find(data, starts, ends, counts, lines)
+    if n < 0 or not (text.isascii() or _is_utf8(text)):
         return None
-    return Block(ids, values, lines[:n], most, is_text)
+    offsets = offsets_of(counts[:n])
+    sizes = [n, *[int(offsets[-1])] * (n_wanted - 1)]
+    places = [(starts[row, :size], ends[row, :size]) for row, size in enumerate(sizes)]
+    values = _numbers(data, *places[2]) if n_wanted > 2 else None
+    if n_wanted > 2 and values is None:
+        return None
+    ids = [Cells.read(data, *place) for place in places[:2]]
+    if any(cells.n_other and not text for cells, text in zip(ids, is_text, strict=True)):
+        return None
+    return Block(ids, values, lines[:n], n_lines, is_text, offsets if are_lists else None)
 
 
 def _is_utf8(text: bytes) -> bool:

@@ -131,7 +131,7 @@ class _Columns:
 
     def take(self, block: Block | None) -> bool:
         """Add the cells of a block; False if a reader of rows is needed."""
-        if block is None or self._names[0].isdecimal():
+        if block is None or self._names[0].lstrip("-").isdecimal():
             return False
         first = self._texts[0].n_texts
         for texts, cells in zip(self._texts, block.ids, strict=True):

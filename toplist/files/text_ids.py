@@ -32,9 +32,7 @@ class Cells(NamedTuple):
     n_other: int
 
     @classmethod
-    def read(
-        cls, text: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64]
-    ) -> Cells:
+    def read(cls, text: NDArray[np.uint8], starts: NDArray[Any], ends: NDArray[Any]) -> Cells:
         """Read texts, which takes no table: in any thread."""
         from toplist.kernels import cells
 

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.inputs.texts import Texts
+from toplist import parallel
+from toplist.inputs.texts import Texts, blocks, recoded, used_codes
 
 Ints = NDArray[np.int64]
 # Integers that are numbered at a time, so that the table grows with the distinct ones.
@@ -49,7 +50,20 @@ class Numbering:
         return self._codes[: self._n]
 
     def number(self, codes: NDArray[Any]) -> Ints:
-        """Return the number of each integer; new ones follow the last."""
+        """Return the number of each integer; new ones follow the last.
+
+        What the first integers do not settle is looked up on all cores first.
+        """
+        if len(codes) <= 4 * CHUNK:
+            return self._number(codes)
+        numbers = np.concatenate([self._number(codes[:CHUNK]), self.find(codes[CHUNK:])])
+        new = np.flatnonzero(numbers < 0)
+        if len(new):
+            numbers[new] = self._number(codes[new])
+        return numbers
+
+    def _number(self, codes: NDArray[Any]) -> Ints:
+        """Return the number of each integer, in one thread."""
         from toplist.kernels import grouping
 
         numbers = np.empty(len(codes), np.int64)
@@ -69,9 +83,12 @@ class Numbering:
         """Return the number of each integer, -1 for those that have none."""
         from toplist.kernels import grouping
 
-        numbers = np.empty(len(codes), np.int64)
-        table = self._table
-        if table is not None and grouping.find(codes, table, self._codes, numbers):
+        numbers, table = np.empty(len(codes), np.int64), self._table
+
+        def find(lo: int, hi: int) -> bool:
+            return bool(grouping.find(codes[lo:hi], table, self._codes, numbers[lo:hi]))
+
+        if table is not None and all(parallel.run(find, blocks(len(codes), CHUNK), None)):
             return numbers
         return self._find_sorted(codes.astype(np.int64))
 
@@ -114,6 +131,52 @@ class Numbering:
 def _empty_table(n: int) -> Ints:
     """Return an open-addressing table with room for n numbers, -1 where free."""
     return np.full(1 << (2 * n - 1).bit_length(), -1, np.int64)
+
+
+def numbered(codes: NDArray[Any]) -> tuple[Ints, NDArray[Any]]:
+    """Return the number of each integer, in order of appearance, and the distinct integers.
+
+    Examples
+    --------
+    >>> numbers, distinct = numbered(np.array([7, 5, 7]))
+    >>> numbers.tolist(), distinct.tolist()
+    ([0, 1, 0], [7, 5])
+    """
+    if len(codes) and 0 <= codes.min() and codes.max() < len(codes):
+        used, first = used_codes(codes)  # codes of texts, or users 0, 1, ...: without hashing
+        used = used[np.argsort(first)]
+        place = np.empty(int(used.max()) + 1, np.int64)
+        place[used] = np.arange(len(used))
+        return recoded(codes, place), used.astype(codes.dtype)
+    numbering = Numbering()
+    numbers = numbering.number(codes)
+    return numbers, numbering.codes.astype(codes.dtype)
+
+
+def in_runs(codes: NDArray[Any]) -> bool:
+    """Return whether equal integers seem to be together, in runs of two or more."""
+    first = codes[:CHUNK]
+    return 2 * np.count_nonzero(first[1:] != first[:-1]) <= len(first)
+
+
+def starts_of_runs(codes: NDArray[Any]) -> Ints:
+    """Return where each run of equal integers begins.
+
+    Examples
+    --------
+    >>> starts_of_runs(np.array([7, 7, 5, 7])).tolist()
+    [0, 2, 3]
+    """
+    from toplist.kernels import grouping
+
+    out = np.empty(len(codes), np.int64)
+
+    def find(lo: int, hi: int) -> Ints:
+        before = max(lo - 1, 0)
+        return out[lo : lo + grouping.starts_of_runs(codes[before:hi], before, out[lo:hi])]
+
+    parts = list(parallel.run(find, blocks(len(codes), CHUNK), None))
+    return np.concatenate([[0] * (len(codes) > 0), *parts]).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,12 +12,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from toplist import parallel
 from toplist.checks import Keyword, worded
 from toplist.inputs.factorize import Column, Numbering
 from toplist.inputs.flatten import Flat, flatten, is_frame, is_truth_container
 from toplist.inputs.ids import encode_alone, kinds_of, seeded, two_kinds
 from toplist.inputs.lists import offsets_of
 from toplist.inputs.texts import Texts, joined, recoded
+
+# Ids that a thread copies at a time.
+COPIED = 1 << 18
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,10 +57,15 @@ class Keyed:
 
         starts = np.append(self.offsets[:-1], 0)[places]
         lengths = np.append(np.diff(self.offsets), 0)[places]
-        where = starts, lengths, targets
-        grouping.gather(*where, self.items.codes, items)
-        if grades is not None and self.grades is not None:
-            grouping.gather(*where, self.grades.view(np.int64), grades.view(np.int64))
+
+        def copy(lo: int, hi: int) -> None:
+            where = starts[lo:hi], lengths[lo:hi], targets[lo:hi]
+            grouping.gather(*where, self.items.codes, items)
+            if grades is not None and self.grades is not None:
+                grouping.gather(*where, self.grades.view(np.int64), grades.view(np.int64))
+
+        for _ in parallel.run(copy, parallel.bounds(offsets_of(lengths), COPIED), None):
+            pass
 
     def flat(self) -> Flat:
         """Return the lists, in their order."""

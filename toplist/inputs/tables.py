@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from toplist import parallel
 from toplist.checks import Keyword, cached, worded
 from toplist.inputs import dataframes as cols
 from toplist.inputs import ordering
-from toplist.inputs.factorize import Column, Numbering
+from toplist.inputs.factorize import Column, in_runs, numbered, starts_of_runs
 from toplist.inputs.flatten import is_frame, refuse_unranked
 from toplist.inputs.grades import Grading
 from toplist.inputs.keyed import Keyed, align, keyed, refuse_counted, user_in_two_rows
@@ -25,8 +26,10 @@ from toplist.inputs.lists import offsets_of
 from toplist.inputs.options import Columns, columns_of
 from toplist.inputs.ordering import as_integers, comparable, order_of_ids
 from toplist.inputs.sides import Sides, sides_of
-from toplist.inputs.texts import Texts
+from toplist.inputs.texts import Texts, blocks
 
+# Rows that a thread puts in place at a time.
+PLACED = 1 << 18
 # Called with the users of the lists, and the row where each list begins.
 Meet = Callable[[Column, NDArray[np.int64]], None]
 
@@ -315,19 +318,20 @@ def grouped(users: Column, adjacent: bool = False) -> Groups:
     from toplist.kernels import grouping
 
     codes = users.codes
-    starts = np.flatnonzero(np.concatenate([[len(codes) > 0], codes[1:] != codes[:-1]]))
-    ends = np.append(starts, len(codes))
-    if adjacent:
-        return Groups(Column(users.name, codes[starts], users.names), ends, None)
-    numbering = Numbering()
-    runs = numbering.number(codes[starts])
-    whose = Column(users.name, numbering.codes.astype(codes.dtype), users.names)
-    n_users = len(numbering)
-    if n_users == len(starts):
-        return Groups(whose, ends, None)
-    rows, counts = np.repeat(runs, np.diff(ends)), np.zeros(n_users, np.int64)
+    if adjacent or in_runs(codes):
+        starts = starts_of_runs(codes)
+        ends = np.append(starts, len(codes))
+        if adjacent:
+            return Groups(Column(users.name, codes[starts], users.names), ends, None)
+        runs, distinct = numbered(codes[starts])
+        if len(distinct) == len(starts):
+            return Groups(Column(users.name, distinct, users.names), ends, None)
+        rows = np.repeat(runs, np.diff(ends))
+    else:
+        rows, distinct = numbered(codes)
+    counts = np.zeros(len(distinct), np.int64)
     grouping.count(rows, counts)
-    return Groups(whose, offsets_of(counts), rows)
+    return Groups(Column(users.name, distinct, users.names), offsets_of(counts), rows)
 
 
 def by_rank(side: str, ranks: NDArray[Any], groups: Groups, items: Column) -> Column:
@@ -342,9 +346,10 @@ def by_rank(side: str, ranks: NDArray[Any], groups: Groups, items: Column) -> Co
     if groups.rows is None and grouping.ranks_in_order(ranks, offsets):
         return items
     rows = groups.every_row
-    out, taken = np.empty(len(ranks), np.int64), np.zeros(len(ranks), np.uint8)
-    at = grouping.place_by_rank(rows, ranks, items.codes, offsets, taken, out)
-    if at >= 0:
+    out = _placed(rows, ranks, items.codes, offsets)
+    if out is None:
+        out, taken = np.empty(len(ranks), np.int64), np.zeros(len(ranks), np.uint8)
+        at = grouping.place_by_rank(rows, ranks, items.codes, offsets, taken, out)
         found = np.sort(ranks[rows == rows[at]])
         shown = ", ".join(map(str, found[:8])) + (", ..." if len(found) > 8 else "")
         zero = "; ranks start at 1" if found[0] == 0 else ""
@@ -354,6 +359,29 @@ def by_rank(side: str, ranks: NDArray[Any], groups: Groups, items: Column) -> Co
             f"once{zero}"
         )
     return replace(items, codes=out.astype(items.codes.dtype, copy=False))
+
+
+def _placed(
+    rows: NDArray[np.int64],
+    ranks: NDArray[np.int64],
+    items: NDArray[Any],
+    offsets: NDArray[np.int64],
+) -> NDArray[np.int64] | None:
+    """Return the items of every user by rank, placed by all cores; None for ranks not 1..n."""
+    from toplist.kernels import grouping
+
+    out, taken = np.empty(len(ranks), np.int64), np.zeros(len(ranks), np.uint8)
+
+    def place(lo: int, hi: int) -> int:
+        part = slice(lo, hi)
+        return int(
+            grouping.place_by_rank(rows[part], ranks[part], items[part], offsets, taken, out)
+        )
+
+    if any(at >= 0 for at in parallel.run(place, blocks(len(ranks), PLACED), None)):
+        return None
+    # two threads may have filled one place; then another one is free
+    return out if taken.all() else None
 
 
 def by_score(
@@ -367,7 +395,8 @@ def by_score(
 
     scores = comparable(scores)
     offsets = groups.offsets
-    if ties == "order" and groups.rows is None and grouping.scores_in_order(scores, offsets):
+    by_id = ties != "order"  # then equal scores have to be looked at
+    if groups.rows is None and grouping.scores_in_order(scores, offsets, by_id):
         return items
     if groups.rows is None:
         moved = replace(items, codes=items.codes.astype(np.int64))

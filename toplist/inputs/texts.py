@@ -415,9 +415,9 @@ def used_codes(codes: NDArray[Any]) -> tuple[Ints, Ints]:
     return used, rows[used]
 
 
-def blocks(n: int) -> list[tuple[int, int]]:
-    """Return the first and last row of each block of `n` rows."""
-    return [(lo, min(lo + BLOCK, n)) for lo in range(0, n, BLOCK)]
+def blocks(n: int, size: int = BLOCK) -> list[tuple[int, int]]:
+    """Return the first row of each block of `n` rows, and the row after its last."""
+    return [(lo, min(lo + size, n)) for lo in range(0, n, size)]
 
 
 def _longer(array: NDArray[Any], size: int) -> NDArray[Any]:

@@ -24,7 +24,8 @@ _SPLIT = 2.0**27 + 1
 
 _HALF, _LOW = np.uint64(32), np.uint64(2**32 - 1)
 _TAB, _NEWLINE, _RETURN, _SPACE, _QUOTE = 9, 10, 13, 32, 34
-_PLUS, _MINUS, _POINT, _ZERO, _LARGE_E, _BACKSLASH, _SMALL_E = 43, 45, 46, 48, 69, 92, 101
+_PLUS, _MINUS, _POINT, _ZERO, _LARGE_E, _SMALL_E = 43, 45, 46, 48, 69, 101
+_COMMA, _OPEN, _BACKSLASH, _CLOSE = 44, 91, 92, 93
 
 
 @kernel
@@ -197,60 +198,106 @@ def scan_objects(
     text: np.uint8,
     literals: np.uint8,
     bounds: np.int64,
-    strings: np.int64,
+    kinds: np.int64,
     places: np.int64,
     line,
     starts,
     ends,
+    counts,
     lines,
 ):
     """Find the values of objects of JSON, one in a line, all with the same bytes between values.
 
     Parameters
     ----------
-    text, line, starts, ends, lines
+    text, line, lines
         As in `scan_table`.
     literals, bounds : uint8, int64 (n_values + 2,)
         The bytes before each value and after the last, one after another, and where each begins.
-    strings : int64 (n_values,)
-        Whether a value is a string; else it is a number.
+    kinds : int64 (n_values,)
+        0 for a number, 1 for a string, 2 for a list of numbers, 3 for one of strings.
     places : int64 (n_values,)
-        As in `scan_table`, of each value.
+        As in `scan_table`, of each value. The elements of lists stand one after another.
+    counts : int64 (n_rows,), written
+        The length of the lists of each row, which is one for all; else 1.
 
     Returns
     -------
     int
         The number of rows; or -1, where a line is not so, or a string has an escape, or is empty.
     """
-    n, at, size, n_values = 0, 0, len(text), len(places)
+    n, n_cells, at, size, n_values = 0, 0, 0, len(text), len(places)
     while at < size:
         if text[np.uint64(at)] != _NEWLINE:
+            counts[n] = -1
             for v in range(n_values + 1):
-                for b in range(bounds[v], bounds[v + 1]):
-                    if at >= size or text[np.uint64(at)] != literals[b]:
-                        return -1
-                    at += 1
-                if v == n_values:
+                at = _after(text, at, literals, bounds[v], bounds[v + 1])
+                if v == n_values or at < 0:
                     break
-                quoted = strings[v]
-                start = at = at + quoted
-                if quoted and (at >= size or text[np.uint64(at - 1)] != _QUOTE):
+                cell = n_cells if kinds[v] > 1 else n
+                at, length = _values(text, at, kinds[v], places[v], cell, starts, ends)
+                if at < 0 or (kinds[v] > 1 and places[v] >= 0 and counts[n] not in (-1, length)):
                     return -1
-                at = _end_of_string(text, at) if quoted else _end_of_number(text, at)
-                if at <= start:
-                    return -1
-                if places[v] >= 0:
-                    starts[places[v], n], ends[places[v], n] = start, at
-                at += quoted
-            while at < size and text[np.uint64(at)] in (_SPACE, _TAB, _RETURN):
-                at += 1
-            if at < size and text[np.uint64(at)] != _NEWLINE:
+                if kinds[v] > 1 and places[v] >= 0:
+                    counts[n] = length
+            at = _after_blanks(text, at)
+            if at < 0 or (at < size and text[np.uint64(at)] != _NEWLINE):
                 return -1
+            counts[n] = 1 if counts[n] == -1 else counts[n]
             lines[n] = line
+            n_cells += counts[n]
             n += 1
         at += 1
         line += 1
     return n
+
+
+@kernel
+def _after(text, at, literals, begin, end):
+    """Return where the bytes of a literal end in a text; -1 if others are there."""
+    if at + end - begin > len(text):
+        return -1
+    for b in range(end - begin):
+        if text[np.uint64(at + b)] != literals[begin + b]:
+            return -1
+    return at + end - begin
+
+
+@kernel
+def _after_blanks(text, at):
+    while 0 <= at < len(text) and text[np.uint64(at)] in (_SPACE, _TAB, _RETURN):
+        at += 1
+    return at
+
+
+@kernel
+def _values(text, at, kind, place, cell, starts, ends):
+    """Find a value, or those of a list, and return where it ends and how many they are; or -1."""
+    quoted, many, n = kind & 1, kind > 1, 0
+    if many:
+        if at >= len(text) or text[np.uint64(at)] != _OPEN:
+            return -1, 0
+        at = _after_blanks(text, at + 1)
+        if at < len(text) and text[np.uint64(at)] == _CLOSE:
+            return at + 1, 0
+    while True:
+        start = at = at + quoted
+        if at >= len(text) or (quoted and text[np.uint64(at - 1)] != _QUOTE):
+            return -1, 0
+        at = _end_of_string(text, at) if quoted else _end_of_number(text, at)
+        if at <= start:
+            return -1, 0
+        if place >= 0:
+            starts[place, cell + n], ends[place, cell + n] = start, at
+        at, n = at + quoted, n + 1
+        if not many:
+            return at, n
+        at = _after_blanks(text, at)
+        if at >= len(text) or text[np.uint64(at)] not in (_COMMA, _CLOSE):
+            return -1, 0
+        if text[np.uint64(at)] == _CLOSE:
+            return at + 1, n
+        at = _after_blanks(text, at + 1)
 
 
 @kernel

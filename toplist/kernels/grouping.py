@@ -80,6 +80,19 @@ def _shift(table):
 
 
 @kernel
+def starts_of_runs(codes: np.int64, first, starts):
+    """Fill `starts` with the rows whose code is not that of the row before; return how many.
+
+    `first` is the row of the first code, which begins no run.
+    """
+    n = 0
+    for i in range(1, len(codes)):
+        starts[n] = first + i
+        n += codes[i] != codes[i - 1]
+    return n
+
+
+@kernel
 def count(rows: np.int64, counts):
     """Add up how many entries each row has."""
     for row in rows:
@@ -140,8 +153,10 @@ def place_in_order(rows: np.int64, items: np.int64, values: np.generic, ends, ou
 
 
 @kernel
-def scores_in_order(scores: np.generic, offsets: np.int64):
-    """Return whether the scores of every list never rise; a NaN is out of order.
+def scores_in_order(scores: np.generic, offsets: np.int64, strict):
+    """Return whether the scores of every list never rise, or if `strict`, always fall.
+
+    A NaN is out of order.
 
     Scores are float64 or int64 (`toplist.inputs.ordering.comparable`).
     """
@@ -152,6 +167,7 @@ def scores_in_order(scores: np.generic, offsets: np.int64):
             wrong += scores[start] != scores[start]
         for i in range(start + 1, end):
             wrong += not scores[i] <= scores[i - 1]
+            wrong += strict and scores[i] == scores[i - 1]
     return wrong == 0
 
 
