@@ -85,7 +85,8 @@ def of_complete_users(parts: Iterable[Rows], source: Source) -> Iterator[Rows]:
     waiting: list[Rows] = []
     for part in parts:
         if part.offsets is not None:
-            yield part
+            values = None if part.values is None else in_column([part.values], source.value)
+            yield replace(part, values=values)
             continue
         users = part.users.codes
         changes = np.flatnonzero(users[1:] != users[:-1])
