@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import parallel
-from toplist.inputs.texts import Texts, blocks, recoded, used_codes
+from toplist.inputs.texts import CHEAP, Texts, blocks, recoded, used_codes
 
 Ints = NDArray[np.int64]
 # Integers that are numbered at a time, so that the table grows with the distinct ones.
@@ -88,7 +88,7 @@ class Numbering:
         def find(lo: int, hi: int) -> bool:
             return bool(grouping.find(codes[lo:hi], table, self._codes, numbers[lo:hi]))
 
-        if table is not None and all(parallel.run(find, blocks(len(codes), CHUNK), None)):
+        if table is not None and all(parallel.run(find, blocks(len(codes), CHEAP), None)):
             return numbers
         return self._find_sorted(codes.astype(np.int64))
 
@@ -142,7 +142,7 @@ def numbered(codes: NDArray[Any]) -> tuple[Ints, NDArray[Any]]:
     >>> numbers.tolist(), distinct.tolist()
     ([0, 1, 0], [7, 5])
     """
-    if len(codes) and 0 <= codes.min() and codes.max() < len(codes):
+    if len(codes) and codes.min() >= 0 and codes.max() < len(codes):
         used, first = used_codes(codes)  # codes of texts, or users 0, 1, ...: without hashing
         used = used[np.argsort(first)]
         place = np.empty(int(used.max()) + 1, np.int64)
@@ -156,7 +156,7 @@ def numbered(codes: NDArray[Any]) -> tuple[Ints, NDArray[Any]]:
 def in_runs(codes: NDArray[Any]) -> bool:
     """Return whether equal integers seem to be together, in runs of two or more."""
     first = codes[:CHUNK]
-    return 2 * np.count_nonzero(first[1:] != first[:-1]) <= len(first)
+    return bool(2 * np.count_nonzero(first[1:] != first[:-1]) <= len(first))
 
 
 def starts_of_runs(codes: NDArray[Any]) -> Ints:
@@ -175,7 +175,7 @@ def starts_of_runs(codes: NDArray[Any]) -> Ints:
         before = max(lo - 1, 0)
         return out[lo : lo + grouping.starts_of_runs(codes[before:hi], before, out[lo:hi])]
 
-    parts = list(parallel.run(find, blocks(len(codes), CHUNK), None))
+    parts = list(parallel.run(find, blocks(len(codes), CHEAP), None))
     return np.concatenate([[0] * (len(codes) > 0), *parts]).astype(np.int64)
 
 

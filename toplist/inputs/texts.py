@@ -26,6 +26,7 @@ Words = NDArray[np.uint64]
 SMALLEST = 1 << 12  # slots of the first table
 FIRST = 1 << 16  # texts of the first part; each part has four times as many as the one before
 BLOCK = 1 << 16  # texts that a thread looks up at a time: their keys are a megabyte
+CHEAP = 1 << 18  # codes that a thread replaces or compares at a time
 _LOW = np.uint64(2**32 - 1)
 
 
@@ -399,7 +400,7 @@ def recoded(codes: NDArray[Any], new: Ints) -> Ints:
     def recode(lo: int, hi: int) -> None:
         texts.recode(codes[lo:hi], new, out[lo:hi])
 
-    for _ in parallel.run(recode, blocks(len(codes)), None):
+    for _ in parallel.run(recode, blocks(len(codes), CHEAP), None):
         pass
     return out
 
