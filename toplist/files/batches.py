@@ -39,6 +39,8 @@ U = TypeVar("U")
 E = TypeVar("E", bound=Exception)
 # From numbers of lists, the first and the one after the last: a table of these alone.
 Cut = Callable[[int, int], Any]
+# A table, the line of each of its rows or lists, and what cuts it between lists.
+_Read = tuple[Table, NDArray[np.int64] | None, Cut | None]
 # Called with the users of a part, and the line or row where the list of each user begins.
 Meet = Callable[[Column, NDArray[np.int64]], U]
 
@@ -169,37 +171,44 @@ class Stream:
 
     def _parts_of_tables(self, meet: Meet[U]) -> Iterator[Part[U]]:
         parts = parquet.parts(self.path, columns_of(self.columns, self.side))
-        tables = (self._table(frame, first) for first, frame in parts)  # one at a time
-        for table in tables:
-            try:
-                yield self._part(table, meet)
-            except SplitUserError:
-                raise
-            except ValueError:
-                self._find_split_user(tables, meet)
-                raise
-
-    def _find_split_user(self, tables: Iterator[Table], meet: Meet[U]) -> None:
-        """Raise SplitUserError if a later part has one: it explains a list that was cut in two."""
-        for table in tables:
-            try:
-                self._part(replace(table, order="file"), meet)
-            except SplitUserError:
-                raise
-            except (ValueError, TypeError):
-                continue
+        return self._read_parts(
+            ((self._table(frame, first), None, None) for first, frame in parts), meet
+        )
 
     def _parts_of_rows(self, meet: Meet[U], users: TextIds, items: TextIds) -> Iterator[Part[U]]:
         source = Source(self.path, self.kind, self.own_names, *self._wanted)
         valid = NUMBER if self.side == "ranks" else GRADE
-        for part in blocks.of_complete_users(blocks.rows(source, valid, users, items), source):
-            table = self._table_of_rows(part, source.value)
-            if part.offsets is not None:
-                yield self._part(table, meet, part.lines, partial(_cut_lists, part, source.value))
+
+        def parts() -> Iterator[_Read]:
+            for part in blocks.of_complete_users(blocks.rows(source, valid, users, items), source):
+                table, codes = self._table_of_rows(part, source.value), part.users.codes
+                starts = np.flatnonzero(np.append(True, codes[1:] != codes[:-1]))
+                cut = _slices(table.frame, starts)
+                if part.offsets is not None:
+                    cut = partial(_cut_lists, part, source.value)
+                yield table, part.lines, cut
+
+        return self._read_parts(parts(), meet)
+
+    def _read_parts(self, parts: Iterator[_Read], meet: Meet[U]) -> Iterator[Part[U]]:
+        for part in parts:
+            try:
+                yield self._part(part[0], meet, *part[1:])
+            except SplitUserError:
+                raise
+            except ValueError:
+                self._find_split_user(parts, meet)
+                raise
+
+    def _find_split_user(self, parts: Iterator[_Read], meet: Meet[U]) -> None:
+        """Raise SplitUserError if a later part has one: it explains a list that was cut in two."""
+        for table, lines, cut in parts:
+            try:
+                self._part(replace(table, order="file"), meet, lines, cut)
+            except SplitUserError:
+                raise
+            except (ValueError, TypeError):
                 continue
-            codes = part.users.codes
-            starts = np.flatnonzero(np.append(True, codes[1:] != codes[:-1]))
-            yield self._part(table, meet, part.lines, _slices(table.frame, starts))
 
     def _table_of_rows(self, rows: blocks.Rows, value: str | None) -> Table:
         frame = _frame_of(rows, value)
