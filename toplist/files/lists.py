@@ -110,7 +110,7 @@ def _groups(source: Source, valid: Valid, ties: str = "order") -> Iterator[Group
         ties = "item_desc"  # trec_eval's
     try:
         return _sorted(source, ties, *_coded(source, valid))
-    except blocks.OddError:
+    except (blocks.OddError, TypeError):  # lists; ids of two kinds, which a dict may hold
         pass
     users: dict[Id, int] = {}  # each numbered as it first appears
     items: dict[Id, int] = {}
