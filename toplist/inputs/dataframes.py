@@ -25,7 +25,7 @@ from toplist.inputs.flatten import is_frame as is_frame
 from toplist.inputs.ids import kinds_of, seeded
 from toplist.inputs.keyed import is_series, keyed_rows
 from toplist.inputs.lists import Lists
-from toplist.inputs.texts import Spans, TextColumn, Texts, Views, joined, used_codes
+from toplist.inputs.texts import Spans, TextColumn, Texts, Views, joined
 
 Offsets = NDArray[np.int64]
 
@@ -183,7 +183,7 @@ def ids(
             raise
         raise _no_ids(frame, name, side) from None
     except UnicodeDecodeError as error:
-        raise ValueError(f"{side}: column {name!r} holds text that is no UTF-8: {error}") from None
+        raise _no_utf8(name, side, error) from None
     except MemoryError:
         raise
     except refusals() as error:  # the library cannot find the distinct values
@@ -198,6 +198,21 @@ def ids(
     if kinds == {int} and all(-(2**63) <= number < 2**63 for number in names):
         return Column(name, np.array(names, np.int64)[codes])  # categories of integers
     return Column(name, codes, names)
+
+
+def runs(frame: Any, name: str, side: str, known: Texts) -> tuple[Column, NDArray[np.int64]] | None:
+    """Return the ids of runs of equal rows, and where each begins.
+
+    None if there are few runs, or the column is not of text; then `ids` reads it.
+    """
+    try:
+        text = library_of(frame).texts(frame, name)
+        found = None if text is None else text.runs()
+        return None if found is None else (Column(name, found[0].encode(known), known), found[1])
+    except UnicodeDecodeError as error:
+        raise _no_utf8(name, side, error) from None
+    except refusals():
+        return None
 
 
 def refusals() -> tuple[type[Exception], ...]:
@@ -257,6 +272,10 @@ def type_of(frame: Any, name: Any) -> Any:
 def in_index(frame: Any, name: Any) -> bool:
     """Whether a pandas frame has `name` in its index, not as a column."""
     return name in getattr(getattr(frame, "index", None), "names", ())
+
+
+def _no_utf8(name: str, side: str, error: UnicodeDecodeError) -> ValueError:
+    return ValueError(f"{side}: column {name!r} holds text that is no UTF-8: {error}")
 
 
 def _no_ids(frame: Any, name: str, side: str) -> TypeError:
@@ -498,9 +517,11 @@ class _Polars(_Library):
         codes = series.to_physical().to_numpy()
         if int(codes.max()) > 4 * len(codes) + 2**20:  # of many that other frames have
             codes = Numbering().number(codes)
-        used, rows = used_codes(codes)
-        found = series.gather(rows).cast(polars.String)
-        return TextColumn(cls._texts(found), codes, used)
+
+        def texts_at(rows: NDArray[np.int64]) -> Any:
+            return cls._texts(series.gather(rows).cast(polars.String))
+
+        return TextColumn(None, codes, texts_at)
 
     @staticmethod
     def _texts(series: Any) -> Any:

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import parallel
-from toplist.inputs.texts import CHEAP, Texts, blocks, recoded, used_codes
+from toplist.inputs.runs import blocks
+from toplist.inputs.texts import Texts, recoded, used_codes
 
 Ints = NDArray[np.int64]
 # Integers that are numbered at a time, so that the table grows with the distinct ones.
@@ -88,7 +89,7 @@ class Numbering:
         def find(lo: int, hi: int) -> bool:
             return bool(grouping.find(codes[lo:hi], table, self._codes, numbers[lo:hi]))
 
-        if table is not None and all(parallel.run(find, blocks(len(codes), CHEAP), None)):
+        if table is not None and all(parallel.run(find, blocks(len(codes)), None)):
             return numbers
         return self._find_sorted(codes.astype(np.int64))
 
@@ -151,32 +152,6 @@ def numbered(codes: NDArray[Any]) -> tuple[Ints, NDArray[Any]]:
     numbering = Numbering()
     numbers = numbering.number(codes)
     return numbers, numbering.codes.astype(codes.dtype)
-
-
-def in_runs(codes: NDArray[Any]) -> bool:
-    """Return whether equal integers seem to be together, in runs of two or more."""
-    first = codes[:CHUNK]
-    return bool(2 * np.count_nonzero(first[1:] != first[:-1]) <= len(first))
-
-
-def starts_of_runs(codes: NDArray[Any]) -> Ints:
-    """Return where each run of equal integers begins.
-
-    Examples
-    --------
-    >>> starts_of_runs(np.array([7, 7, 5, 7])).tolist()
-    [0, 2, 3]
-    """
-    from toplist.kernels import grouping
-
-    out = np.empty(len(codes), np.int64)
-
-    def find(lo: int, hi: int) -> Ints:
-        before = max(lo - 1, 0)
-        return out[lo : lo + grouping.starts_of_runs(codes[before:hi], before, out[lo:hi])]
-
-    parts = list(parallel.run(find, blocks(len(codes), CHEAP), None))
-    return np.concatenate([[0] * (len(codes) > 0), *parts]).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,18 +18,17 @@ from toplist import parallel
 from toplist.checks import Keyword, cached, worded
 from toplist.inputs import dataframes as cols
 from toplist.inputs import ordering
-from toplist.inputs.factorize import Column, in_runs, numbered, starts_of_runs
+from toplist.inputs.factorize import Column, numbered
 from toplist.inputs.flatten import is_frame, refuse_unranked
 from toplist.inputs.grades import Grading
 from toplist.inputs.keyed import Keyed, align, keyed, refuse_counted, user_in_two_rows
 from toplist.inputs.lists import offsets_of
 from toplist.inputs.options import Columns, columns_of
 from toplist.inputs.ordering import as_integers, comparable, order_of_ids
+from toplist.inputs.runs import blocks, in_runs, starts_of_runs
 from toplist.inputs.sides import Sides, sides_of
-from toplist.inputs.texts import Texts, blocks
+from toplist.inputs.texts import Texts
 
-# Rows that a thread puts in place at a time.
-PLACED = 1 << 18
 # Called with the users of the lists, and the row where each list begins.
 Meet = Callable[[Column, NDArray[np.int64]], None]
 
@@ -152,6 +151,11 @@ class Table:
         known = self.texts(wanted)
         return cols.ids(self.frame, name, self.side, first=self.first, known=known)
 
+    def runs(self) -> tuple[Column, NDArray[np.int64]] | None:
+        """Return the users of runs of rows, and where each begins; None if they are not sought."""
+        name = self.names[self.one_of("user_id")]
+        return None if self.known is None else cols.runs(self.frame, name, self.side, self.known[0])
+
     def texts(self, wanted: str) -> Texts | None:
         """Return the texts by which a column of ids is numbered."""
         return None if self.known is None else self.known[wanted == "item_id"]
@@ -185,10 +189,13 @@ def read(table: Table, meet: Meet | None = None) -> Keyed:
     """
     if table.wide:
         return _wide(table, meet)
-    users = table.ids("user_id")
+    runs = table.runs()
+    users, starts = (table.ids("user_id"), None) if runs is None else runs
     name = table.names[table.one_of("item_id")]
     rows = cols.python_lists(table.frame, name, table.side)
     lists = cols.lists(table.frame, name, table.side, table.first) if rows is None else None
+    if starts is not None and (rows is not None or lists is not None):
+        users = table.ids("user_id")
     if meet is not None and (rows is not None or lists is not None):
         meet(users, np.arange(len(users.codes)))
     if rows is not None:
@@ -198,7 +205,8 @@ def read(table: Table, meet: Meet | None = None) -> Keyed:
     if table.side == "ranks" and table.order is None:
         table.one_of("rank", "score")
     values = None if table.value is None else table.numbers(table.value)
-    groups = grouped(users, adjacent=meet is not None)
+    ends = None if starts is None else np.append(starts, len(table.frame))
+    groups = grouped(users, meet is not None, ends)
     if meet is not None:
         meet(groups.users, groups.offsets[:-1])
     return _put_in_order(table, groups, table.ids("item_id"), values)
@@ -313,25 +321,28 @@ class Groups:
         return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
 
 
-def grouped(users: Column, adjacent: bool = False) -> Groups:
-    """Group the rows of a table by user; if `adjacent`, every run of equal users is a group."""
+def grouped(users: Column, adjacent: bool = False, ends: NDArray[np.int64] | None = None) -> Groups:
+    """Group the rows of a table by user; if `adjacent`, every run of equal users is a group.
+
+    With `ends`, `users` are those of runs, which begin at ``ends[:-1]``.
+    """
     from toplist.kernels import grouping
 
     codes = users.codes
-    if adjacent or in_runs(codes):
+    if ends is None and (adjacent or in_runs(codes)):
         starts = starts_of_runs(codes)
-        ends = np.append(starts, len(codes))
-        if adjacent:
-            return Groups(Column(users.name, codes[starts], users.names), ends, None)
-        runs, distinct = numbered(codes[starts])
-        if len(distinct) == len(starts):
-            return Groups(Column(users.name, distinct, users.names), ends, None)
-        rows = np.repeat(runs, np.diff(ends))
-    else:
-        rows, distinct = numbered(codes)
+        ends, codes = np.append(starts, len(codes)), codes[starts]
+    if adjacent and ends is not None:
+        return Groups(Column(users.name, codes, users.names), ends, None)
+    rows, distinct = numbered(codes)
+    whose = Column(users.name, distinct, users.names)
+    if ends is not None:
+        if len(distinct) == len(codes):
+            return Groups(whose, ends, None)
+        rows = np.repeat(rows, np.diff(ends))
     counts = np.zeros(len(distinct), np.int64)
     grouping.count(rows, counts)
-    return Groups(Column(users.name, distinct, users.names), offsets_of(counts), rows)
+    return Groups(whose, offsets_of(counts), rows)
 
 
 def by_rank(side: str, ranks: NDArray[Any], groups: Groups, items: Column) -> Column:
@@ -378,7 +389,7 @@ def _placed(
             grouping.place_by_rank(rows[part], ranks[part], items[part], offsets, taken, out)
         )
 
-    if any(at >= 0 for at in parallel.run(place, blocks(len(ranks), PLACED), None)):
+    if any(at >= 0 for at in parallel.run(place, blocks(len(ranks)), None)):
         return None
     # two threads may have filled one place; then another one is free
     return out if taken.all() else None

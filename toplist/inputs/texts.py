@@ -9,7 +9,7 @@ A column is given as `Views` or `Spans` of bytes in UTF-8; texts are compared by
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import parallel
+from toplist.inputs.runs import blocks, in_runs, starts_by, starts_of_runs
 
 Ints = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
@@ -26,7 +27,6 @@ Words = NDArray[np.uint64]
 SMALLEST = 1 << 12  # slots of the first table
 FIRST = 1 << 16  # texts of the first part; each part has four times as many as the one before
 BLOCK = 1 << 16  # texts that a thread looks up at a time: their keys are a megabyte
-CHEAP = 1 << 18  # codes that a thread replaces or compares at a time
 _LOW = np.uint64(2**32 - 1)
 
 
@@ -224,7 +224,7 @@ class Texts(Sequence[str]):
         """Fill the codes of a part: look all texts up, add those that are new."""
         from toplist.kernels import texts
 
-        parts = [slice(lo + first, lo + last) for first, last in blocks(hi - lo)]
+        parts = [slice(lo + first, lo + last) for first, last in blocks(hi - lo, BLOCK)]
         look_up = partial(self._look_up, source, codes)
         unknown = list(parallel.run(look_up, [(part.start, part.stop) for part in parts], None))
         if any(map(len, unknown)):
@@ -258,7 +258,7 @@ class Texts(Sequence[str]):
     def _add(self, source: Views | Spans) -> Ints:
         """Return the number of each text; new ones follow the last. In one thread."""
         codes = np.empty(len(source), np.int64)
-        for lo, hi in blocks(len(source)):
+        for lo, hi in blocks(len(source), BLOCK):
             keys = source.keys(lo, hi)
             part = codes[lo : lo + len(keys)]
             if self._numbers is not None or not self._number(keys, part):
@@ -372,23 +372,49 @@ def _bytes_of(keys: Keys) -> list[bytes]:
 class TextColumn(NamedTuple):
     """A column of texts: `texts` themselves, or `codes` of these.
 
-    With `used`, the texts are those of the codes in it, the only ones that occur.
+    Or codes of texts that only the library knows: ``texts_at(rows)`` returns those of some rows.
     """
 
-    texts: Views | Spans
+    texts: Views | Spans | None = None
     codes: NDArray[Any] | None = None
-    used: Ints | None = None
+    texts_at: Callable[[Ints], Views | Spans] | None = None
 
     def encode(self, known: Texts) -> Ints:
         """Return the number of each row's text, as `Texts.encode` does."""
-        numbers = known.encode(self.texts)
-        if self.codes is None:
-            return numbers
-        if self.used is not None:
-            of_code = np.zeros(int(self.used[-1]) + 1, np.int64)
-            of_code[self.used] = numbers
-            numbers = of_code
-        return recoded(self.codes, numbers)
+        if self.texts_at is not None and self.codes is not None:
+            used, rows = used_codes(self.codes)
+            numbers = np.zeros(int(used[-1]) + 1, np.int64)
+            numbers[used] = known.encode(self.texts_at(rows))
+        else:
+            assert self.texts is not None
+            numbers = known.encode(self.texts)
+        return numbers if self.codes is None else recoded(self.codes, numbers)
+
+    def runs(self) -> tuple[TextColumn, Ints] | None:
+        """Return the texts of runs of equal rows, and where each begins; None if there are few."""
+        if self.codes is not None:
+            if not len(self.codes) or not in_runs(self.codes):
+                return None
+            starts, at = starts_of_runs(self.codes), self.texts_at
+            of_runs = None if at is None else lambda rows: at(starts[rows])
+            return TextColumn(self.texts, self.codes[starts], of_runs), starts
+        assert self.texts is not None
+        found = _starts_of_runs(self.texts)
+        return None if found is None else (TextColumn(self.texts.take(found)), found)
+
+
+def _starts_of_runs(source: Views | Spans) -> Ints | None:
+    """Return where each run of equal texts begins; None if there are few."""
+    from toplist.kernels import texts
+
+    def find(lo: int, hi: int, out: Ints) -> int:
+        keys = source.keys(lo, hi)
+        return int(texts.starts_of_runs(keys.words, keys.text, keys.starts, lo, out))
+
+    first = min(len(source), FIRST)
+    if not first or 2 * find(0, first, np.empty(first, np.int64)) > first:
+        return None
+    return starts_by(find, len(source), BLOCK)
 
 
 def recoded(codes: NDArray[Any], new: Ints) -> Ints:
@@ -400,7 +426,7 @@ def recoded(codes: NDArray[Any], new: Ints) -> Ints:
     def recode(lo: int, hi: int) -> None:
         texts.recode(codes[lo:hi], new, out[lo:hi])
 
-    for _ in parallel.run(recode, blocks(len(codes), CHEAP), None):
+    for _ in parallel.run(recode, blocks(len(codes)), None):
         pass
     return out
 
@@ -414,11 +440,6 @@ def used_codes(codes: NDArray[Any]) -> tuple[Ints, Ints]:
         texts.first_rows(codes[lo:hi], lo, rows)
     used = np.flatnonzero(rows >= 0)
     return used, rows[used]
-
-
-def blocks(n: int, size: int = BLOCK) -> list[tuple[int, int]]:
-    """Return the first row of each block of `n` rows, and the row after its last."""
-    return [(lo, min(lo + size, n)) for lo in range(0, n, size)]
 
 
 def _longer(array: NDArray[Any], size: int) -> NDArray[Any]:

@@ -235,6 +235,28 @@ def agree(
 
 
 @kernel
+def starts_of_runs(keys: np.uint64, text: np.uint8, places: np.int64, first, starts):
+    """Fill `starts` with the rows whose text is not that of the row before; return how many.
+
+    `first` is the row of the first text, which begins no run; `places` are those of longer texts.
+    """
+    n_starts = 0
+    for i in range(1, len(keys) // 2):
+        different = keys[2 * i] != keys[2 * i - 2] or keys[2 * i + 1] != keys[2 * i - 1]
+        n = keys[2 * i] & _LOW
+        if n > _HERE and not different:
+            start, before = np.uint64(places[i]), np.uint64(places[i - 1])
+            byte = np.uint8(0)
+            for b in range(n):
+                byte |= text[start + b] ^ text[before + b]
+            different = byte != 0
+        if different:
+            starts[n_starts] = first + i
+            n_starts += 1
+    return n_starts
+
+
+@kernel
 def unknown_rows(codes: np.int64, first, rows):
     """Fill `rows` with the rows of the codes that are `UNKNOWN`; `first` is that of the first."""
     n = 0
