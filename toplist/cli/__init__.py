@@ -4,22 +4,31 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from typing import NoReturn
 
 from toplist import __version__
 from toplist.checks import Keyword, printable
-from toplist.cli import check, definitions, evaluate, split, values
-from toplist.cli.options import option
+from toplist.cli.options import SUMMARIES, option
 
 # What Python says where the system refuses another thread.
 NO_THREAD = "can't start new thread"
-COMMANDS = (evaluate, split, check, values, definitions)
+# The module of each command; only that of the command that is run is loaded.
+MODULES = {
+    "eval": "evaluate",
+    "split": "split",
+    "check": "check",
+    "values": "values",
+    "metrics": "definitions",
+    "conventions": "definitions",
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status."""
-    parser = _parser()
-    options = parser.parse_args(arguments)
+    given = sys.argv[1:] if arguments is None else arguments
+    parser = _parser(given[0] if given else "")
+    options = parser.parse_args(given)
     try:
         options.check(options)
     except ValueError as error:  # wrong usage, found before any file is opened
@@ -76,13 +85,17 @@ class _Parser(argparse.ArgumentParser):
         super().error(printable(message))
 
 
-def _parser() -> argparse.ArgumentParser:
-    """Return the parser with all commands."""
+def _parser(name: str) -> argparse.ArgumentParser:
+    """Return the parser with all commands, and the options of the one that is named."""
     parser = _Parser(
         prog="toplist", description="Ranked item-id lists + ground truths -> metrics at every k."
     )
     parser.add_argument("--version", action="version", version=f"toplist {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for module in COMMANDS:
-        module.add(commands)
+    chosen = MODULES.get(name)
+    if chosen is not None:
+        import_module(f"toplist.cli.{chosen}").add(commands)
+    for other, summary in SUMMARIES.items():
+        if MODULES[other] != chosen:
+            commands.add_parser(other, help=summary)
     return parser

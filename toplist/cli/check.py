@@ -20,8 +20,7 @@ notes.
 
 def add(commands: Any) -> None:
     """Add the command to the parser."""
-    summary = "look for what makes an evaluation fail or mislead"
-    add = command(commands, "check", summary, run=_check, epilog=_EPILOG)
+    add = command(commands, "check", run=_check, epilog=_EPILOG)
     add("recs", metavar="RECS", help="file of ranked lists")
     add("truth", metavar="TRUTH", help="file of relevant items")
     add("--train", metavar="LOG", help="file of the interactions that systems were trained on")

@@ -15,12 +15,10 @@ from toplist.results.markup import aligned
 
 def add(commands: Any) -> None:
     """Add the commands to the parser."""
-    summary = "print the metrics and their formulas"
-    add = command(commands, "metrics", summary, run=_metrics, check=_check_metrics)
+    add = command(commands, "metrics", run=_metrics, check=_check_metrics)
     add("name", nargs="?", help="one metric, for example ndcg or rbp(p=0.5)")
     add("--convention", default="standard", choices=CONVENTIONS, help="whose formulas")
-    summary = "print the values of one list under every convention"
-    add = command(commands, "conventions", summary, run=_conventions, check=_check_conventions)
+    add = command(commands, "conventions", run=_conventions, check=_check_conventions)
     add("--list", nargs="+", default=["1", "2", "3", "4", "5"], metavar="ITEM", help="best first")
     add("--truth", nargs="+", default=["1", "3", "9"], metavar="ITEM", help="relevant items")
     add("-k", type=int, default=5, help="the cut-off (default: 5)")

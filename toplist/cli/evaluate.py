@@ -39,8 +39,7 @@ are always read so.
 
 def add(commands: Any) -> None:
     """Add the command to the parser."""
-    summary = "evaluate recommendations against a ground truth; several systems side by side"
-    add = command(commands, "eval", summary, run=_eval, check=_check, epilog=_EPILOG)
+    add = command(commands, "eval", run=_eval, check=_check, epilog=_EPILOG)
     add("recs", metavar="RECS", nargs="+", help="file of ranked lists, one per system")
     add("truth", metavar="TRUTH", help="file of relevant items, the last one")
     add("-k", type=_cut_off, nargs="+", help="cut-offs (default 1 5 10 20), or all: whole lists")

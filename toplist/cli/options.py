@@ -9,11 +9,20 @@ from typing import Any
 
 from toplist.checks import Keyword
 
+# The commands, in the order in which the help lists them.
+SUMMARIES = {
+    "eval": "evaluate recommendations against a ground truth; several systems side by side",
+    "split": "split an interaction log into train and test",
+    "check": "look for what makes an evaluation fail or mislead",
+    "values": "evaluate predicted values: AUC, GAUC, log loss, MAE, RMSE",
+    "metrics": "print the metrics and their formulas",
+    "conventions": "print the values of one list under every convention",
+}
+
 
 def command(
     commands: Any,
     name: str,
-    summary: str,
     *,
     run: Callable[[argparse.Namespace], str],
     check: Callable[[argparse.Namespace], object] = lambda options: None,
@@ -25,7 +34,7 @@ def command(
     """
     parser = commands.add_parser(
         name,
-        help=summary,
+        help=SUMMARIES[name],
         epilog=epilog,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -28,8 +28,7 @@ does not matter.
 
 def add(commands: Any) -> None:
     """Add the command to the parser."""
-    summary = "split an interaction log into train and test"
-    add = command(commands, "split", summary, run=_split, check=_check, epilog=_EPILOG)
+    add = command(commands, "split", run=_split, check=_check, epilog=_EPILOG)
     add("log", metavar="LOG", help="file of interactions: user_id, item_id, timestamp")
     add(
         "--out",

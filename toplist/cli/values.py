@@ -24,8 +24,7 @@ gauc.
 
 def add(commands: Any) -> None:
     """Add the command to the parser."""
-    summary = "evaluate predicted values: AUC, GAUC, log loss, MAE, RMSE"
-    add = command(commands, "values", summary, run=_values, check=_check, epilog=_EPILOG)
+    add = command(commands, "values", run=_values, check=_check, epilog=_EPILOG)
     add("file", metavar="FILE", help="file of users, labels and predictions")
     add("-m", "--metrics", nargs="+", default=METRICS, choices=METRICS, help="default: all")
     add("--clip", type=float, default=pointwise.CLIP, help="of log_loss (default 2^-52)")
