@@ -279,9 +279,9 @@ class Texts(Sequence[str]):
                 return self._use_dict(known)
             self._n = n
             if at < len(keys):
-                rows = _longer(rows, 2 * len(self._table))
                 if not self._grow():
                     return self._use_dict(known)
+                rows = _longer(rows, len(self._table) // 2)
         if self._n > known:
             self._keep(keys, rows[known : self._n])
         return self._agree(keys, codes) or self._use_dict(known)
