@@ -114,3 +114,28 @@ def test_strange_ids_in_every_library(library):
     for place, item in enumerate(STRANGE):
         hits = tl.match(table, {"u": {item, "never listed"}})
         assert hits.ranks.tolist() == [place + 1]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["{}", "{:07d}", "{:012d}", "{:x}", "{}x", "i{}", "item {:04d} x", "a long name, no. {}"],
+)
+def test_usual_names_spread_over_the_table(monkeypatch, name):
+    """Else they would be numbered by a dictionary; the table grows twice in one block of rows."""
+    texts, sizes = Texts(), []
+    monkeypatch.setattr(kernels, "place_texts", noted(kernels.place_texts, sizes))
+    strings = [name.format(number) for number in range(60_000)]
+    assert texts.encode(joined(strings)).tolist() == list(range(len(strings)))
+    assert sizes == [1 << 14, 1 << 16, 1 << 18]
+    slots = np.flatnonzero(texts._table)
+    together = np.count_nonzero(np.diff(slots) == 1) / len(slots)
+    assert abs(together - len(slots) / len(texts._table)) < 0.1  # as of random slots
+    assert texts._numbers is None
+
+
+def noted(kernel, sizes):
+    def place(keys, table):
+        sizes.append(len(table))
+        return kernel(keys, table)
+
+    return place

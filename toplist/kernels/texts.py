@@ -181,9 +181,11 @@ def place_texts(known: np.uint64, table):
 
 @kernel
 def _hash(first, second):
+    # low bits of a product know nothing of high bits, where the first characters are
     hashed = second * GOLDEN
     hashed = (hashed ^ (hashed >> _HALF) ^ first) * _MIX
-    return hashed ^ (hashed >> np.uint64(29))
+    hashed = (hashed ^ (hashed >> _HALF)) * GOLDEN
+    return hashed ^ (hashed >> _HALF)
 
 
 @kernel
