@@ -365,3 +365,12 @@ def test_masked_arrays_are_no_lists(name):
     arrays[name] = np.ma.array(arrays[name], mask=[False, True])
     with pytest.raises(TypeError, match=f"Lists: {name} is a masked array"):
         tl.Lists(**arrays)
+
+
+@pytest.mark.parametrize("padding", [-1, 7, 1000])
+def test_padding_in_a_set_beside_a_table(padding):
+    """A set has no end: whether padding came first in it was a matter of its hash."""
+    pl = library("polars")
+    recs = pl.DataFrame({"user_id": [5] * 3, "item_id": [1, 2, padding], "rank": [1, 2, 3]})
+    result = tl.top_k_eval(recs, {5: {2, padding, 9}}, 2, metrics="recall", padding=padding)
+    assert result["recall@2"] == 0.5

@@ -119,6 +119,11 @@ def trim(flat: Flat, padding: int | None, users: Sequence[Any] | None) -> Flat:
     return replace(flat, lengths=lengths)
 
 
+def without_padding(row: Any, padding: Any) -> Any:
+    """Return a row; a set without the padding, since it has no end to drop it from."""
+    return row - {padding} if isinstance(row, (set, frozenset)) else row
+
+
 def compact(flat: Flat) -> Lists:
     """Close the gaps that padding left."""
     if flat.lengths.sum() == len(flat.ids):

@@ -28,6 +28,7 @@ from toplist.inputs.flatten import (
     is_truth_container,
     refuse_unranked,
     truth_type,
+    without_padding,
 )
 from toplist.inputs.grades import STANDARD, Grading
 from toplist.inputs.ids import encode, integers_of
@@ -72,10 +73,7 @@ def read_sides(
     if keys is not None:
         _refuse_keys(users, "dicts")
     if padding is not None and isinstance(truth_rows, list):
-        # a set has no end to drop padding from
-        truth_rows = [
-            row - {padding} if isinstance(row, (set, frozenset)) else row for row in truth_rows
-        ]
+        truth_rows = [without_padding(row, padding) for row in truth_rows]
     ranked = flatten(rank_rows, k, "ranks")
     truth = flatten(truth_rows, None, "ground_truths")
     if len(ranked.lengths) != len(truth.lengths):

@@ -19,9 +19,16 @@ from toplist.checks import Keyword, cached, worded
 from toplist.inputs import dataframes as cols
 from toplist.inputs import ordering
 from toplist.inputs.factorize import Column, numbered
-from toplist.inputs.flatten import is_frame, refuse_unranked
+from toplist.inputs.flatten import is_frame, refuse_unranked, without_padding
 from toplist.inputs.grades import Grading
-from toplist.inputs.keyed import Keyed, align, keyed, refuse_counted, user_in_two_rows
+from toplist.inputs.keyed import (
+    Counted,
+    Keyed,
+    align,
+    keyed,
+    refuse_counted,
+    user_in_two_rows,
+)
 from toplist.inputs.lists import offsets_of
 from toplist.inputs.options import Columns, columns_of
 from toplist.inputs.ordering import as_integers, comparable, order_of_ids
@@ -44,6 +51,9 @@ def read_tables(
 ) -> Sides:
     """Read two sides of which at least one is a table."""
     known = Texts(), Texts()
+    if padding is not None and isinstance(truths, Mapping):
+        rows = {user: without_padding(row, padding) for user, row in truths.items()}
+        truths = Counted(rows) if isinstance(truths, Counted) else rows
     ranked = lists_of(ranks, "ranks", columns, ties, known)
     truth = lists_of(truths, "ground_truths", columns, known=known)
     refuse_counted("ranks", ranks, "ground_truths", map(truth.users.decode, truth.users.codes))
