@@ -177,7 +177,8 @@ def hits_of(ranks: Any, truths: Any, depth: int | None, joining: Joining) -> tup
     given = [
         name
         for name, value in joining._asdict().items()
-        if name not in ("n_threads", "users") and value != Joining._field_defaults[name]
+        if name not in ("n_threads", "users", "fingerprints")
+        and value != Joining._field_defaults[name]
     ]
     if given:
         raise TypeError(f"ranks is a Hits, joined already: give {', '.join(given)} to match()")

@@ -84,7 +84,9 @@ def _curves(
     if divisor is not None:
         metric = replace(metric, divisor=divisor)
     depth = None if k is None else whole(k, "k")
-    joining = Joining(duplicates, padding, relevant_from, gains, columns, n_threads, ties)
+    joining = Joining(
+        duplicates, padding, relevant_from, gains, columns, n_threads, ties, fingerprints=False
+    )
     hits, single = hits_of(ranks, ground_truths, depth, joining)
     counted = counted_users(hits, rules)
     hits = per_user.gains_of(hits, metric, rules.threshold_in_gains)

@@ -29,7 +29,10 @@ class Reading(TypedDict, total=False):
 
 
 class Joining(NamedTuple):
-    """How lists are joined with ground truths, in the order of the public keywords."""
+    """How lists are joined with ground truths, in the order of the public keywords.
+
+    `fingerprints` is none of these: hits that never merge need no fingerprint of their truths.
+    """
 
     duplicates: str = "raise"
     padding: Any = None
@@ -39,6 +42,7 @@ class Joining(NamedTuple):
     n_threads: int | None = None
     ties: str = "order"
     users: Sequence[Any] | None = None
+    fingerprints: bool = True
 
     @property
     def grading(self) -> Grading:

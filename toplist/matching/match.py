@@ -113,16 +113,18 @@ def joined(ranks: Any, truths: Any, k: int | None, joining: Joining) -> tuple[Hi
     read = partial(read, ties=joining.ties, users=joining.users)
     sides = read()
     try:
-        return join(sides, duplicates, n_threads), sides.single
+        return join(sides, duplicates, n_threads, joining.fingerprints), sides.single
     except HashCollisionError:
         sides = read(hashing=False)
-        return join(sides, duplicates, n_threads), sides.single
+        return join(sides, duplicates, n_threads, joining.fingerprints), sides.single
 
 
-def join(sides: Sides, duplicates: str, n_threads: int | None) -> Hits:
-    """Join two sides, in blocks of users."""
+def join(sides: Sides, duplicates: str, n_threads: int | None, fingerprints: bool = True) -> Hits:
+    """Join two sides, in blocks of users; without `fingerprints`, for hits that never merge."""
     bounds = parallel.bounds(sides.ranked.offsets + sides.truth.offsets)
-    parts = list(parallel.run(partial(_join_block, sides, duplicates), bounds, n_threads))
+    parts = list(
+        parallel.run(partial(_join_block, sides, duplicates, fingerprints), bounds, n_threads)
+    )
     ranks, n_hits, n_relevant, hashes, gains, ideal = map(np.concatenate, zip(*parts, strict=True))
     offsets = offsets_of(n_hits)
     if sides.hashed and not ids.agree(*sides.sources, offsets, ranks, n_relevant):
@@ -139,7 +141,7 @@ def join(sides: Sides, duplicates: str, n_threads: int | None) -> Hits:
         grading=sides.grading,
         users=sides.users,
         n_extra=sides.n_extra,
-        fingerprints=(_fingerprint(hashes, sides.users),),
+        fingerprints=(_fingerprint(hashes, sides.users),) if fingerprints else (),
         judged=_judged(sides, n_threads),
         **({} if len(ranks) else _examples(sides)),
     )
@@ -176,7 +178,9 @@ def _fingerprint(hashes: NDArray[np.uint64], users: Sequence[Any] | None) -> Fin
     return Fingerprint(int(hashes.sum(dtype=np.uint64)), len(hashes), varied)
 
 
-def _join_block(sides: Sides, duplicates: str, lo: int, hi: int) -> tuple[NDArray[Any], ...]:
+def _join_block(
+    sides: Sides, duplicates: str, fingerprints: bool, lo: int, hi: int
+) -> tuple[NDArray[Any], ...]:
     """Return ranks, numbers of hits and relevant items, hashes of these, gains, ideal gains."""
     from toplist.kernels import hashing
     from toplist.kernels import join as kernels
@@ -195,7 +199,9 @@ def _join_block(sides: Sides, duplicates: str, lo: int, hi: int) -> tuple[NDArra
     if user >= 0:
         raise _repeat_error(sides, lo + user)
     ranks, n_hits, n_relevant, gains = found
-    hashes = _row_hashes(sides, lo, hi, n_relevant)
+    hashes = np.empty(0, np.uint64)
+    if fingerprints:
+        hashes = _row_hashes(sides, lo, hi, n_relevant)
     ideal = _ideal_gains(sides, lo, hi) if sides.truth.gains is not None else values
     return ranks, n_hits, n_relevant, hashes, gains, ideal
 
