@@ -114,7 +114,10 @@ def take(frame: Any, rows: NDArray[np.int64]) -> Any:
 
 def numbers(frame: Any, name: str, side: str) -> NDArray[Any]:
     """Return a column of numbers without nulls; TypeError for anything else."""
-    column: NDArray[Any] | None = library_of(frame).array(frame, name)
+    return _numbers(frame, name, side, library_of(frame).array(frame, name))
+
+
+def _numbers(frame: Any, name: str, side: str, column: NDArray[Any] | None) -> NDArray[Any]:
     if not len(frame):  # an empty column is of any type
         return np.empty(0)
     if column is None or column.dtype.kind not in "iuf":
@@ -136,7 +139,7 @@ def scores(frame: Any, name: str, side: str) -> NDArray[Any]:
         places = ordering.exact(values) if _are_exact(values) else None
         if places is not None:
             return places
-    return numbers(frame, name, side)
+    return _numbers(frame, name, side, column)  # read once: to look for nulls takes 0.7 ns per row
 
 
 def _are_exact(values: list[Any]) -> bool:

@@ -13,7 +13,7 @@ from toplist import parallel
 Ints = NDArray[np.int64]
 
 FIRST = 1 << 16  # rows that are looked at before all are
-BLOCK = 1 << 18  # rows that a thread compares at a time
+BLOCK = 1 << 20  # rows that a thread compares at a time: 2^18 took 5 ms more for 10,000,000 rows
 
 
 def blocks(n: int, size: int = BLOCK) -> list[tuple[int, int]]:
