@@ -151,7 +151,7 @@ def rows(source: Source, valid: Valid, users: TextIds, items: TextIds) -> Iterat
     ------
     OddError
         For a TREC file with lines that only a reader of rows can judge, and, before any row is
-        read, for a JSONL file with lists, or a first line that is not plain.
+        read, for a JSONL file whose first line is not plain.
     """
     ids, n = (users, items), 0
     parts = {"trec": _parts_of_trec, "jsonl": _parts_of_objects}.get(source.format.name, _parts)

@@ -27,8 +27,8 @@ class Cells(NamedTuple):
     """
 
     text: NDArray[np.uint8]
-    starts: NDArray[np.int64]
-    ends: NDArray[np.int64]
+    starts: NDArray[Any]
+    ends: NDArray[Any]
     codes: NDArray[np.int64]
     hashes: NDArray[np.uint64]
     n_other: int
