@@ -8,6 +8,7 @@ cores, the numbering of 5,000,000 rows of text took 0.34 s instead of 0.19.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -65,7 +66,7 @@ class TextIds:
         self._known = np.empty(0, np.uint64)  # hashes, by number
         self._bounds = np.zeros(1, np.int64)  # of each text in the arena
         self._arena = np.empty(0, np.uint8)
-        self._numbers: dict[bytes, int] | None = None  # in place of the table
+        self._numbers: defaultdict[bytes, int] | None = None  # in place of the table
         self._grow(SMALLEST)
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.int64]:
@@ -155,33 +156,36 @@ class TextIds:
 
     def _use_dict(self) -> None:
         """Use a dict from now on: nobody can foresee Python's hashes of bytes."""
-        self._numbers = {self._bytes(number): number for number in range(self._n)}
+        self._numbers = defaultdict(lambda: len(self._numbers or ()))
+        self._numbers.update((self._bytes(number), number) for number in range(self._n))
 
     def _number_by_dict(self, cells: Cells) -> None:
         from toplist.kernels import cells as found
 
         numbers, whole, codes = self._numbers, cells.text.tobytes(), cells.codes
         assert numbers is not None
-        for at in np.flatnonzero(codes == found.OTHER).tolist():
-            text = whole[cells.starts[at] : cells.ends[at]]
-            if text not in numbers:
-                self._keep(text, cells.hashes[at])
-                numbers[text] = self._n - 1
-            codes[at] = found.FIRST + numbers[text]
+        rest = np.flatnonzero(codes == found.OTHER)
+        places = map(slice, cells.starts[rest].tolist(), cells.ends[rest].tolist())
+        texts = map(whole.__getitem__, places)
+        these = np.fromiter(map(numbers.__getitem__, texts), np.int64, len(rest))
+        codes[rest] = found.FIRST + these
+        rows = rest[np.unique(these, return_index=True)[1]]
+        self._keep(
+            list(numbers)[self._n :], cells.hashes[rows[codes[rows] >= found.FIRST + self._n]]
+        )
         same = np.flatnonzero(codes == found.SAME)
         others = np.flatnonzero(codes != found.SAME)
         codes[same] = codes[others[np.searchsorted(others, same) - 1]]
 
-    def _keep(self, text: bytes, hashed: np.uint64) -> None:
-        """Add a text to those known; the arena has room for it."""
-        if self._n == len(self._known):
-            self._known = np.resize(self._known, 2 * self._n)
-            self._bounds = np.resize(self._bounds, 2 * self._n + 1)
-        start = self._bounds[self._n]
-        self._arena[start : start + len(text)] = np.frombuffer(text, np.uint8)
-        self._known[self._n] = hashed
-        self._n += 1
-        self._bounds[self._n] = start + len(text)
+    def _keep(self, texts: list[bytes], hashes: NDArray[np.uint64]) -> None:
+        """Add texts to those known; the arena has room for them."""
+        ends = self._bounds[self._n] + np.cumsum([*map(len, texts)], dtype=np.int64)
+        start, n = self._bounds[self._n], self._n + len(texts)
+        joined = np.frombuffer(b"".join(texts), np.uint8)
+        self._arena[start : start + len(joined)] = joined
+        self._bounds = np.concatenate([self._bounds[: self._n + 1], ends])
+        self._known = np.concatenate([self._known[: self._n], hashes])
+        self._n = n
 
 
 def listed(column: Column) -> Column:
