@@ -200,15 +200,26 @@ def test_the_table_of_texts_grows_and_keeps_its_codes(monkeypatch):
     assert [ids[int(code)] for code in codes] == texts
 
 
-def test_texts_that_share_places_are_numbered_by_a_dict(monkeypatch):
+@pytest.mark.parametrize("which", ["number_texts", "place_texts"])
+def test_texts_that_share_places_are_hashed_by_a_secret(monkeypatch, which):
     """As texts of one hash would make it: the table gives up, and the codes stay the same."""
+    monkeypatch.setattr(text_ids, "SMALLEST", 4)
     plain, given_up = TextIds(), TextIds()
     texts = ["x", "a b", "x", "7", "é", "y\0z"]
-    more = [*texts, "new", "newer", "a b"]
+    more = [*texts, "new", "newer", "a b", *(f"new {i}" for i in range(300))]
     expected = [*plain.encode(texts)], [*plain.encode(more)]
     first = [*given_up.encode(texts)]
-    given_up._use_dict()
+    calls, kernel = [], getattr(kernels, which)
+
+    def sometimes(*arguments):
+        calls.append(arguments)
+        if len(calls) in (1, 2, 4):
+            return (-1, given_up.n_texts) if which == "number_texts" else False
+        return kernel(*arguments)
+
+    monkeypatch.setattr(kernels, which, sometimes)
     assert (first, [*given_up.encode(more)]) == expected
+    assert given_up._secret is not None
     assert [given_up[int(code)] for code in expected[1]] == more
     codes = np.array(expected[1])
     assert given_up.words(codes).tolist() == plain.words(codes).tolist()

@@ -12,52 +12,21 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from collisions import colliding_ids, colliding_texts, inverse, neighbouring_texts
 
 import toplist as tl
 from toplist import audit, beyond, loo, parallel, pointwise
 from toplist import scores as tls
 from toplist.checks import cached
+from toplist.files.text_ids import TextIds
 from toplist.inputs.factorize import Numbering
 from toplist.inputs.texts import Texts, joined
+from toplist.inputs.words import words_of
 from toplist.kernels import grouping, hashing, join, strings
+from toplist.kernels import texts as table
 from toplist.loo.timestamps import instant, times_of
 
 N = 100_000
-
-
-def inverse(odd):
-    """Return the inverse of an odd number modulo 2^64."""
-    return pow(int(odd), -1, 1 << 64)
-
-
-def colliding_ids(n, factor=hashing.GOLDEN):
-    """Return ids that all have the same top bits after multiplication by the factor."""
-    return np.arange(1, n + 1, dtype=np.uint64) * np.uint64(inverse(factor))
-
-
-def unhash(hashed, words):
-    """Return the eight bytes that make `hashed` out of the first words of a text of 16 bytes."""
-    golden, back = np.uint64(hashing.GOLDEN), np.uint64(inverse(hashing.GOLDEN))
-    state = (np.full(len(words), 16, np.uint64) * golden ^ words) * golden
-    state ^= state >> np.uint64(32)
-    wanted = hashed.copy()
-    wanted ^= (wanted >> np.uint64(29)) ^ (wanted >> np.uint64(58))
-    wanted = wanted * back  # the tail is empty
-    wanted ^= wanted >> np.uint64(32)
-    return wanted * back ^ state
-
-
-def colliding_texts(n, low_bits=64):
-    """Return n ASCII texts of one hash, or whose hashes share the low bits, by the code in use."""
-    random, found = np.random.default_rng(0), set()
-    while len(found) < n:
-        words = random.integers(33, 127, (1 << 20, 8)).astype(np.uint8).view(np.uint64).ravel()
-        high = random.integers(0, 1 << 20, len(words)).astype(np.uint64) << np.uint64(low_bits % 64)
-        last = unhash(high * np.uint64(low_bits < 64) + np.uint64(12345), words)
-        both = np.stack([words, last], axis=1).view(np.uint8).reshape(-1, 16)
-        plain = ((both > 0) & (both < 128)).all(axis=1)
-        found |= {row.tobytes().decode("ascii") for row in both[plain]}
-    return sorted(found)[:n]
 
 
 def spent(function, *arguments):
@@ -152,18 +121,32 @@ def test_b1_numbering_does_not_depend_on_the_table():
 
 def test_b1_look_ups_are_bounded_too():
     numbering = Numbering()
-    numbering.number(CHOSEN[:300])  # within the budget: they stay in the table
-    assert numbering.find(np.repeat(CHOSEN[299], 1_000_000)).tolist() == [299] * 1_000_000
-    probes = 300 * np.ones(1_000_000).sum()
-    assert probes > hashing.PROBES_OF_ROWS * 1_000_000  # so this was found by sorting
+    numbering.number(CHOSEN[:80])  # within the budget: they stay in the table
+    assert numbering._hashing == (hashing.GOLDEN, hashing.PROBES)
+    assert numbering.find(np.repeat(CHOSEN[79], 1_000_000)).tolist() == [79] * 1_000_000
+    assert numbering._hashing[0] != hashing.GOLDEN  # 79 probes for each row are too many
+
+
+def test_b1_numbering_goes_on_where_more_than_one_factor_does_badly(monkeypatch):
+    second, known = np.uint64(0xD1342543DE82EF95), [hashing.GOLDEN]
+    ids = np.concatenate([colliding_ids(N), colliding_ids(N, second)]).view(np.int64)
+    known += [second, np.uint64(0xAF251AF3B0F025B5)]
+    monkeypatch.setattr(hashing, "factors", lambda: iter([(one, 2) for one in known]))
+    numbering = Numbering()
+    assert np.array_equal(numbering.number(ids), np.arange(2 * N))
+    assert numbering._hashing[0] == known[2]
+    assert np.array_equal(numbering.find(ids[::-1]), np.arange(2 * N)[::-1])
 
 
 def test_b1_kernels_give_up_within_their_budget():
     for n in (1_000, 10_000, 100_000):
         ids, table = CHOSEN[:n], np.full(4 << n.bit_length(), -1)
-        assert grouping.number(ids, table, np.empty(n, np.int64), 0, np.empty(n, np.int64)) == -1
+        known, rows = np.empty((2, n), np.int64)
+        hashes = hashing.GOLDEN, hashing.PROBES
+        assert grouping.number(ids, *hashes, table, known, 0, rows) == -1
         entered = np.count_nonzero(table >= 0)
-        assert entered * (entered - 1) / 2 <= hashing.most_probes_of_rows(n) + entered
+        most = hashing.most_probes_of_rows(n, hashing.PROBES)
+        assert entered * (entered - 1) / 2 <= most + entered
 
 
 def joined_once(lists, truths):
@@ -269,8 +252,15 @@ def texts():
     return plain, colliding_texts(20_000), colliding_texts(20_000, 40)
 
 
+def read_twice(ids):
+    """Return the codes of texts as the readers of files number them, in two blocks."""
+    numbers = TextIds()
+    return np.concatenate([numbers.encode(ids[::2]), numbers.encode(ids)])
+
+
 TEXT_CASES = {
     "numbered": lambda ids: Texts().encode(joined(ids * 2)),
+    "numbered in files": read_twice,
     "lists": lambda ids: (
         tl.match(
             [ids[i : i + 100] for i in range(0, len(ids), 100)],
@@ -288,6 +278,63 @@ def test_b1_texts_chosen_to_collide(case, texts):
     names = Texts()
     codes = names.encode(joined(texts[1]))
     assert list(names) == texts[1] and np.array_equal(codes, np.arange(len(names)))
+
+
+def test_b1_texts_chosen_to_be_neighbours_in_the_table():
+    plain = [f"item{number:08d}" for number in np.random.default_rng(0).permutation(20_000)]
+    chosen = neighbouring_texts(20_000)
+    not_slow(lambda ids: Texts().encode(joined(ids * 2)), plain, chosen)
+    names = Texts()
+    assert np.array_equal(names.encode(joined(chosen)), np.arange(20_000))
+    assert list(names) == chosen and not np.array_equal(names._secret, table.PI)
+
+
+def test_b1_texts_by_a_secret_keep_their_words(texts):
+    given_up, numbers = Texts(), TextIds()
+    codes = given_up.encode(joined(texts[1])), numbers.encode(texts[1])
+    assert given_up._hash is not None and numbers._secret is not None
+    expected = words_of(texts[1])
+    assert np.array_equal(given_up.words(codes[0]), expected)
+    assert np.array_equal(numbers.words(codes[1]), expected)
+    lists = [texts[1][i : i + 100] for i in range(0, 20_000, 100)]
+    one, other = tl.match(lists, lists), tl.match(lists, lists[::-1])
+    assert one.fingerprints[0].total == other.fingerprints[0].total
+
+
+def test_b1_secrets_that_collide_are_drawn_again(monkeypatch, texts):
+    """As if the first two secrets were known to whoever chose the texts."""
+    drawn = []
+
+    class Known(strings.KeyedHash):
+        def __call__(self, *spans):
+            hashes = super().__call__(*spans)
+            if self not in drawn:
+                drawn.append(self)
+            return hashes if drawn.index(self) > 1 else np.zeros_like(hashes)
+
+    monkeypatch.setattr(strings, "KeyedHash", Known)
+    for case in TEXT_CASES.values():
+        drawn.clear()
+        found = case(texts[1])
+        assert len(drawn) == 3
+        assert np.array_equal(found, case(texts[0]))
+
+
+def test_b1_hashes_by_a_key():
+    rng, secret = np.random.default_rng(0), strings.KeyedHash()
+    text = rng.integers(0, 2, 40_000).astype(np.uint8)
+    starts = np.arange(0, 30_000)
+    ends = starts + rng.integers(0, 20, 30_000)
+    hashes = secret(text, starts, ends)
+    same = {}
+    for hashed, start, end in zip(hashes.tolist(), starts.tolist(), ends.tolist(), strict=True):
+        assert same.setdefault(text[start:end].tobytes(), hashed) == hashed
+    assert len(set(same.values())) == len(same)
+    assert np.array_equal(secret(np.zeros(9_000, np.uint8), [0], [9_000]) > 0, [True])
+    assert np.array_equal(secret(text, starts, ends), hashes)  # a longer key begins as the old one
+    for half in (hashes >> np.uint64(32), hashes & np.uint64(2**32 - 1)):
+        spread = np.bincount((np.unique(half) >> np.uint64(28)).astype(int), minlength=16)
+        assert spread.min() > 0.8 * spread.mean()
 
 
 def test_b1_the_chosen_texts_do_collide(texts):

@@ -8,15 +8,17 @@ cores, the numbering of 5,000,000 rows of text took 0.34 s instead of 0.19.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from toplist.inputs.factorize import Column, Numbering
 from toplist.inputs.lists import offsets_of
+
+if TYPE_CHECKING:
+    from toplist.kernels.strings import KeyedHash
 
 SMALLEST = 1 << 12  # places in the first table
 
@@ -66,7 +68,7 @@ class TextIds:
         self._known = np.empty(0, np.uint64)  # hashes, by number
         self._bounds = np.zeros(1, np.int64)  # of each text in the arena
         self._arena = np.empty(0, np.uint8)
-        self._numbers: defaultdict[bytes, int] | None = None  # in place of the table
+        self._secret: KeyedHash | None = None
         self._grow(SMALLEST)
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.int64]:
@@ -93,19 +95,20 @@ class TextIds:
         room = int(self._bounds[self._n]) + len(cells.text)
         if room > len(self._arena):
             self._arena = np.resize(self._arena, max(room, 2 * len(self._arena)))
-        at, codes = 0, cells.codes
-        while self._numbers is None and at < len(codes):
+        at, codes, hashes = 0, cells.codes, self._hashes(cells)
+        while at < len(codes):
             part = slice(min(at + kernels.STEP, len(codes)))  # Ctrl-C is heard between calls
-            at, self._n = found.number_texts(
-                *(cells.text, cells.starts[part], cells.ends[part], cells.hashes[part], at),
+            stopped, self._n = found.number_texts(
+                *(cells.text, cells.starts[part], cells.ends[part], hashes[part], at),
                 *(self._table, self._arena, self._bounds, self._known, self._n, codes),
             )
-            if at < 0:  # they were chosen to share places of the table, or hashes
-                self._use_dict()
-            elif at < part.stop:
+            if stopped < 0:  # they were chosen to share places of the table, or hashes
+                self._use_key()
+                hashes = self._hashes(cells)
+                continue  # with those that have no code yet
+            if stopped < part.stop:
                 self._grow(8 * len(self._table))
-        if self._numbers is not None:
-            self._number_by_dict(cells)
+            at = stopped
 
     def __getitem__(self, code: int) -> str:
         """Return the text of a code."""
@@ -131,11 +134,15 @@ class TextIds:
 
     def words(self, codes: NDArray[np.int64]) -> NDArray[np.uint64]:
         """Return the words of the texts of codes: their hashes."""
-        from toplist.kernels import cells
+        from toplist.kernels import cells, strings
 
         words, at = np.empty(len(codes), np.uint64), codes - cells.FIRST
         numbered = (at >= 0) & (at < self._n)
-        words[numbered] = self._known[at[numbered]]
+        hashes = self._known
+        if self._secret is not None:
+            bounds, hashes = self._bounds[: self._n + 1], np.empty(self._n, np.uint64)
+            strings.hash_spans(self._arena, bounds[:-1], bounds[1:], hashes)
+        words[numbered] = hashes[at[numbered]]
         decimals = np.empty(len(codes) - np.count_nonzero(numbered), np.uint64)
         cells.hash_decimals(codes[~numbered], decimals)
         words[~numbered] = decimals
@@ -144,48 +151,37 @@ class TextIds:
     def _bytes(self, number: int) -> bytes:
         return self._arena[self._bounds[number] : self._bounds[number + 1]].tobytes()
 
+    def _hashes(self, cells: Cells) -> NDArray[np.uint64]:
+        """Return the hashes of cells, by the key if there is one."""
+        if self._secret is None:
+            return cells.hashes
+        return self._secret(cells.text, cells.starts, cells.ends)
+
     def _grow(self, size: int) -> None:
         """Make a table of a size, and room for half as many texts."""
-        from toplist.kernels import cells
-
         self._bounds = np.resize(self._bounds, size // 2 + 1)
         self._known = np.resize(self._known, size // 2)
-        self._table = np.zeros(size, np.uint64)
-        if not cells.place_texts(self._known[: self._n], self._table):
-            self._use_dict()
+        self._table = np.empty(size, np.uint64)
+        if not self._place():
+            self._use_key()
 
-    def _use_dict(self) -> None:
-        """Use a dict from now on: nobody can foresee Python's hashes of bytes."""
-        self._numbers = defaultdict(lambda: len(self._numbers or ()))
-        self._numbers.update((self._bytes(number), number) for number in range(self._n))
+    def _place(self) -> bool:
+        """Put the known texts into an empty table; return whether it was done."""
+        from toplist.kernels import cells
 
-    def _number_by_dict(self, cells: Cells) -> None:
-        from toplist.kernels import cells as found
+        self._table = np.zeros(len(self._table), np.uint64)
+        return bool(cells.place_texts(self._known[: self._n], self._table))
 
-        numbers, whole, codes = self._numbers, cells.text.tobytes(), cells.codes
-        assert numbers is not None
-        rest = np.flatnonzero(codes == found.OTHER)
-        places = map(slice, cells.starts[rest].tolist(), cells.ends[rest].tolist())
-        texts = map(whole.__getitem__, places)
-        these = np.fromiter(map(numbers.__getitem__, texts), np.int64, len(rest))
-        codes[rest] = found.FIRST + these
-        rows = rest[np.unique(these, return_index=True)[1]]
-        self._keep(
-            list(numbers)[self._n :], cells.hashes[rows[codes[rows] >= found.FIRST + self._n]]
-        )
-        same = np.flatnonzero(codes == found.SAME)
-        others = np.flatnonzero(codes != found.SAME)
-        codes[same] = codes[others[np.searchsorted(others, same) - 1]]
+    def _use_key(self) -> None:
+        """Hash all texts by a key from now on."""
+        from toplist.kernels.strings import KeyedHash
 
-    def _keep(self, texts: list[bytes], hashes: NDArray[np.uint64]) -> None:
-        """Add texts to those known; the arena has room for them."""
-        ends = self._bounds[self._n] + np.cumsum([*map(len, texts)], dtype=np.int64)
-        start, n = self._bounds[self._n], self._n + len(texts)
-        joined = np.frombuffer(b"".join(texts), np.uint8)
-        self._arena[start : start + len(joined)] = joined
-        self._bounds = np.concatenate([self._bounds[: self._n + 1], ends])
-        self._known = np.concatenate([self._known[: self._n], hashes])
-        self._n = n
+        placed = False
+        while not placed:
+            self._secret = KeyedHash()
+            bounds = self._bounds[: self._n + 1]
+            self._known[: self._n] = self._secret(self._arena, bounds[:-1], bounds[1:])
+            placed = self._place()
 
 
 def listed(column: Column) -> Column:

@@ -23,8 +23,8 @@ class Numbering:
     """Integers as numbers 0, 1, ... in order of appearance.
 
     The table grows with the distinct integers, not with all that are looked up: one for all ids
-    of the benchmark would take 268 MB, and a cache miss per id. Integers that were chosen to share
-    places of the table, which would take quadratic time, are sorted instead.
+    of the benchmark would take 268 MB, and a cache miss per id. Where integers were chosen to share
+    places of the table, which would take quadratic time, they are hashed by another factor.
 
     Examples
     --------
@@ -36,10 +36,13 @@ class Numbering:
     """
 
     def __init__(self) -> None:
+        from toplist.kernels import hashing
+
         self._codes = np.empty(2 * CHUNK, np.int64)
-        self._table: Ints | None = _empty_table(2 * CHUNK)
+        self._table = _empty_table(2 * CHUNK)
         self._n = 0
-        self._order: Ints | None = None
+        self._factors = hashing.factors()
+        self._hashing = next(self._factors)
 
     def __len__(self) -> int:
         """Return how many distinct integers there are."""
@@ -68,15 +71,16 @@ class Numbering:
         from toplist.kernels import grouping
 
         numbers = np.empty(len(codes), np.int64)
-        for lo in range(0, len(codes), CHUNK):
-            part, n = slice(lo, lo + CHUNK), -1
-            self._grow(self._n + min(CHUNK, len(codes) - lo))
-            if self._table is not None:
-                n = grouping.number(codes[part], self._table, self._codes, self._n, numbers[part])
-            if n < 0:  # they were chosen to share places of the table
-                self._table = None
-                numbers[lo:] = self._number_sorted(codes[lo:].astype(np.int64))
-                break
+        for lo, hi in blocks(len(codes), CHUNK):
+            self._grow(self._n + hi - lo)
+            n = -1
+            while n < 0:
+                n = grouping.number(
+                    *(codes[lo:hi], *self._hashing, self._table),
+                    *(self._codes, self._n, numbers[lo:hi]),
+                )
+                if n < 0:
+                    self._hash_again()
             self._n = n
         return numbers
 
@@ -84,49 +88,40 @@ class Numbering:
         """Return the number of each integer, -1 for those that have none."""
         from toplist.kernels import grouping
 
-        numbers, table = np.empty(len(codes), np.int64), self._table
+        numbers = np.empty(len(codes), np.int64)
 
         def find(lo: int, hi: int) -> bool:
-            return bool(grouping.find(codes[lo:hi], table, self._codes, numbers[lo:hi]))
+            table = *self._hashing, self._table, self._codes
+            return bool(grouping.find(codes[lo:hi], *table, numbers[lo:hi]))
 
-        if table is not None and all(parallel.run(find, blocks(len(codes)), None)):
-            return numbers
-        return self._find_sorted(codes.astype(np.int64))
+        while False in list(parallel.run(find, blocks(len(codes)), None)):
+            self._hash_again()
+        return numbers
 
-    def _number_sorted(self, codes: Ints) -> Ints:
-        """Return the number of each integer, without a table."""
-        distinct, first, which = np.unique(codes, return_index=True, return_inverse=True)
-        numbers = self._find_sorted(distinct)
-        new = np.flatnonzero(numbers < 0)
-        new = new[np.argsort(first[new])]  # in order of appearance
-        numbers[new] = self._n + np.arange(len(new))
-        self._codes = np.concatenate([self.codes, distinct[new]])
-        self._n = len(self._codes)
-        return numbers[which]
+    def _hash_again(self) -> None:
+        """Hash by another factor from now on: integers were chosen to share places of the table."""
+        from toplist.kernels import grouping
 
-    def _find_sorted(self, codes: Ints) -> Ints:
-        """Return the number of each integer, -1 for those that have none, without the table."""
-        order = self._order
-        if order is None or len(order) < self._n:
-            order = self._order = np.argsort(self.codes)
-        if not len(order):
-            return np.full(len(codes), -1)
-        places = order[np.minimum(np.searchsorted(self.codes, codes, sorter=order), self._n - 1)]
-        return np.where(self._codes[places] == codes, places, -1)
+        placed, again = -1, np.empty(self._n, np.int64)
+        while placed < 0:
+            self._hashing = next(self._factors)
+            self._table.fill(-1)
+            known = self.codes.copy()
+            placed = grouping.number(known, *self._hashing, self._table, self._codes, 0, again)
 
     def _grow(self, n: int) -> None:
         """Make room for `n` integers in a table that stays half empty."""
         from toplist.kernels import grouping
 
-        if n <= len(self._codes) or self._table is None:
+        if n <= len(self._codes):
             return
         size = 1 << n.bit_length()
-        codes = np.empty(size, np.int64)
-        codes[: self._n] = self.codes
+        codes, again = np.empty(size, np.int64), np.empty(self._n, np.int64)
+        known = self.codes
         self._codes, self._table = codes, _empty_table(size)
-        again = np.empty(self._n, np.int64)
-        if grouping.number(codes[: self._n].copy(), self._table, codes, 0, again) < 0:
-            self._table = None
+        if grouping.number(known, *self._hashing, self._table, codes, 0, again) < 0:
+            codes[: self._n] = known
+            self._hash_again()
 
 
 def _empty_table(n: int) -> Ints:

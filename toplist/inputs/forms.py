@@ -11,9 +11,11 @@ The ids themselves are read by `toplist.inputs.ids`. What is returned is validat
 repeats in a list: the join finds these.
 """
 
+from __future__ import annotations
+
 import sys
 from collections.abc import Iterator, Mapping, Set
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -36,6 +38,9 @@ from toplist.inputs.lists import Lists, offsets_of
 from toplist.inputs.options import Columns
 from toplist.inputs.sides import Sides, refuse_matrix, words_behind
 
+if TYPE_CHECKING:
+    from toplist.kernels.strings import KeyedHash
+
 
 def read_sides(
     ranks: Any,
@@ -44,11 +49,13 @@ def read_sides(
     padding: Any = None,
     grading: Grading = STANDARD,
     columns: Columns = None,
-    hashing: bool = True,
+    secret: KeyedHash | None = None,
     ties: str = "order",
     users: Any = None,
 ) -> Sides:
     """Validate, align and encode the two sides of an evaluation: the input of the join.
+
+    `secret` hashes strings of lists, where two of them share the usual hash.
 
     Raises
     ------
@@ -85,7 +92,7 @@ def read_sides(
         from toplist.inputs.user_values import keys_of
 
         keys = keys_of(users, len(truth.lengths))
-    return _encoded(ranked, truth, k, padding, grading, hashing, (keys, single, n_extra))
+    return _encoded(ranked, truth, k, padding, grading, secret, (keys, single, n_extra))
 
 
 def _refuse_keys(users: Any, form: str) -> None:
@@ -101,12 +108,12 @@ def _encoded(
     k: int | None,
     padding: Any,
     grading: Grading,
-    hashing: bool,
+    secret: KeyedHash | None,
     whose: tuple[list[Any] | None, bool, int],
 ) -> Sides:
     """Encode aligned sides; `whose` are the users' keys, one bare user?, users of ranks only."""
     keys, single, n_extra = whose
-    encoded = encode(ranked, truth, padding, keys, hashing)
+    encoded = encode(ranked, truth, padding, keys, True, secret)
     if not encoded.hashed and encoded.names is None:
         refuse_matrix(encoded.truth, keys)
     relevant = grades.apply(encoded.truth, truth, grading, keys)

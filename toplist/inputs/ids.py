@@ -5,6 +5,8 @@ Integers stay as they are. Strings are hashed, and the hits verified after the j
 be hashed so) is numbered by one dictionary over both sides.
 """
 
+from __future__ import annotations
+
 import struct
 from collections import defaultdict
 from collections.abc import (
@@ -18,13 +20,16 @@ from collections.abc import (
 )
 from dataclasses import dataclass, replace
 from itertools import chain, count
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from toplist.inputs.flatten import Flat, compact, trim
 from toplist.inputs.lists import Lists
+
+if TYPE_CHECKING:
+    from toplist.kernels.strings import KeyedHash
 
 _NEVER_ID = (
     *(bool, np.bool_, float, np.floating, complex, type(None)),
@@ -52,15 +57,21 @@ class Encoded:
     lengths: NDArray[np.int64]
     truth: Lists
     hashed: bool
-    names: list[Any] | None = None
+    names: Any = None
 
 
 def encode(
-    ranked: Flat, truth: Flat, padding: Any, users: list[Any] | None, hashing: bool
+    ranked: Flat,
+    truth: Flat,
+    padding: Any,
+    users: list[Any] | None,
+    hashing: bool,
+    secret: KeyedHash | None = None,
 ) -> Encoded:
     """Encode both sides alike, and drop `padding` from the ends of their lists.
 
-    With `hashing`, strings are hashed where there is neither padding nor a grade.
+    With `hashing`, strings are hashed where there is neither padding nor a grade; by `secret`, if
+    it is given.
 
     Raises
     ------
@@ -73,9 +84,10 @@ def encode(
         padding = None
     integers = _as_integers(ranked, truth)
     if integers is None and hashing and padding is None and truth.grades is None:
-        hashes = hashed(ranked), hashed(truth)
+        hashes = hashed(ranked, secret), hashed(truth, secret)
         if hashes[0] is not None and hashes[1] is not None:
-            return Encoded(hashes[0], ranked.lengths, hashes[1], hashed=True)
+            behind = None if secret is None else _Secrets(hashes[1], hashed(truth))
+            return Encoded(hashes[0], ranked.lengths, hashes[1], True, behind)
     names = None
     if integers is None:
         ranked, truth, code_of, names = _numbered(ranked, truth, padding)
@@ -297,8 +309,24 @@ def _kind(type_: type) -> Any:
     return type_ if issubclass(type_, Hashable) else None
 
 
-def hashed(flat: Flat) -> Lists | None:
-    """Return the hashes of the strings of one side; None if not all ids are strings without NUL."""
+class _Secrets:
+    """The strings of a truth behind their secret hashes."""
+
+    def __init__(self, secret: Lists, public: Lists | None) -> None:
+        assert public is not None
+        order = np.argsort(secret.items)
+        self._secret, self._public = secret.items[order], public.items[order]
+
+    def words(self, hashes: NDArray[np.int64]) -> NDArray[np.uint64]:
+        """Return the words of strings, see `toplist.inputs.words`: their public hashes."""
+        return self._public[np.searchsorted(self._secret, hashes)].view(np.uint64)
+
+
+def hashed(flat: Flat, secret: KeyedHash | None = None) -> Lists | None:
+    """Return the hashes of the strings of one side; None if not all ids are strings without NUL.
+
+    By `secret`, if it is given.
+    """
     from toplist.kernels import strings
 
     if isinstance(flat.ids, np.ndarray) and flat.ids.dtype.kind == "S":
@@ -317,7 +345,12 @@ def hashed(flat: Flat) -> Lists | None:
         ends = np.flatnonzero(text == 0)
         if len(ends) != n:
             return None
-        strings.hash_strings(text, ends, hashes[offsets[first] : offsets[last]])
+        part = hashes[offsets[first] : offsets[last]]
+        if secret is None:
+            strings.hash_strings(text, ends, part)
+        else:
+            starts = np.concatenate([[0], ends + 1])[:-1]
+            part[:] = secret(text, starts, ends).view(np.int64)
     return Lists(offsets, hashes)
 
 

@@ -9,16 +9,20 @@ A column is given as `Views` or `Spans` of bytes in UTF-8; texts are compared by
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from toplist import parallel
 from toplist.inputs.runs import blocks, in_runs, starts_by, starts_of_runs
+
+if TYPE_CHECKING:
+    from toplist.kernels.strings import KeyedHash
 
 Ints = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
@@ -143,13 +147,16 @@ class Texts(Sequence[str]):
     """
 
     def __init__(self) -> None:
+        from toplist.kernels.texts import PI
+
         self._n = 0
         self._used = 0  # bytes of the arena
         self._table = np.zeros(SMALLEST, np.uint64)
         self._keys = np.empty(SMALLEST, np.uint64)
         self._places = np.empty(SMALLEST // 2, np.int64)
         self._arena = np.empty(SMALLEST, np.uint8)
-        self._numbers: dict[bytes, int] | None = None  # in place of the table
+        self._secret = PI
+        self._hash: KeyedHash | None = None  # of longer texts
 
     def __len__(self) -> int:
         """Return how many distinct texts there are."""
@@ -211,7 +218,7 @@ class Texts(Sequence[str]):
         lo, size = 0, FIRST
         while lo < len(codes):
             hi = min(lo + size, len(codes))
-            if self._n and self._numbers is None:
+            if self._n:
                 self._encode(source, codes, lo, hi)
             else:
                 codes[lo:hi] = self._add(source.take(np.arange(lo, hi)))
@@ -238,8 +245,8 @@ class Texts(Sequence[str]):
         """Fill the codes of texts that are known; return the rows of the others."""
         from toplist.kernels import texts
 
-        keys, part = source.keys(lo, hi), codes[lo:hi]
-        n = texts.find_texts(keys.words, self._table, self._keys, part)
+        keys, part = self._keys_of(source, lo, hi), codes[lo:hi]
+        n = texts.find_texts(keys.words, self._secret, self._table, self._keys, part)
         if n < 0 or not self._agree(keys, part):
             return np.arange(lo, hi)
         rows = np.empty(n, np.int64)
@@ -259,41 +266,44 @@ class Texts(Sequence[str]):
         """Return the number of each text; new ones follow the last. In one thread."""
         codes = np.empty(len(source), np.int64)
         for lo, hi in blocks(len(source), BLOCK):
-            keys = source.keys(lo, hi)
-            part = codes[lo : lo + len(keys)]
-            if self._numbers is not None or not self._number(keys, part):
-                part[:] = self._add_by_dict(keys)
+            known = self._n
+            while not self._number(self._keys_of(source, lo, hi), codes[lo:hi]):
+                self._use_secret(known)  # they were chosen to share places, or hashes
         return codes
 
     def _number(self, keys: Keys, codes: Ints) -> bool:
-        """Fill the codes of texts, by the table; return whether it was done."""
+        """Fill the codes of texts; return whether it was done."""
         from toplist.kernels import texts
 
         at, known = 0, self._n
         rows = np.empty(len(self._table) // 2, np.int64)
         while at < len(keys):
-            at, n = texts.number_texts(
-                keys.words, at, self._table, self._keys, self._n, rows, codes
+            at, self._n = texts.number_texts(
+                *(keys.words, self._secret, at, self._table, self._keys, self._n, rows, codes)
             )
-            if at < 0:  # they were chosen to share places of the table
-                return self._use_dict(known)
-            self._n = n
+            if at < 0:
+                return False
             if at < len(keys):
                 if not self._grow():
-                    return self._use_dict(known)
+                    return False
                 rows = _longer(rows, len(self._table) // 2)
         if self._n > known:
             self._keep(keys, rows[known : self._n])
-        return self._agree(keys, codes) or self._use_dict(known)
+        return self._agree(keys, codes)
 
     def _grow(self) -> bool:
         """Make room for more texts; return whether it was done."""
-        from toplist.kernels import texts
-
-        self._table = np.zeros(4 * len(self._table), np.uint64)
+        self._table = np.empty(4 * len(self._table), np.uint64)
         self._keys = _longer(self._keys, len(self._table))
         self._places = _longer(self._places, len(self._table) // 2)
-        return bool(texts.place_texts(self._keys[: 2 * self._n], self._table))
+        return self._place()
+
+    def _place(self) -> bool:
+        """Put the known texts into an empty table; return whether it was done."""
+        from toplist.kernels import texts
+
+        self._table = np.zeros(len(self._table), np.uint64)
+        return bool(texts.place_texts(self._keys[: 2 * self._n], self._secret, self._table))
 
     def _keep(self, keys: Keys, rows: Ints) -> None:
         """Keep the bytes of new texts: those of `rows`."""
@@ -312,39 +322,44 @@ class Texts(Sequence[str]):
         if self._used + size > len(self._arena):
             self._arena = _longer(self._arena, max(self._used + size, 2 * len(self._arena)))
 
-    def _use_dict(self, known: int) -> bool:
-        """Use a dict from now on: nobody can foresee Python's hashes of bytes.
+    def _use_secret(self, known: int) -> None:
+        """Hash by a secret from now on; only the first texts, `known` before, are as they were."""
+        from toplist.kernels import strings
 
-        Only the first texts, which were `known` before, are as they should be. Return False.
-        """
         self._n = known
-        texts = self.decoded(np.arange(known))
-        self._numbers = {
-            text.encode("utf-8", "surrogatepass"): number for number, text in enumerate(texts)
-        }
-        return False
+        placed = False
+        while not placed:
+            self._hash = strings.KeyedHash()
+            self._secret = np.frombuffer(os.urandom(8 * 4), np.uint64)
+            self._rehash(self._keys[: 2 * known], self._arena, self._places)
+            placed = self._place()
 
-    def _add_by_dict(self, keys: Keys) -> list[int]:
-        numbers = self._numbers
-        assert numbers is not None
-        rows = _bytes_of(keys)
-        new = {row: at for at, row in reversed([*enumerate(rows)]) if row not in numbers}
-        if new:
-            n = self._n + len(new)
-            at = np.sort(np.fromiter(new.values(), np.int64, len(new)))
-            numbers.update(zip((rows[row] for row in at.tolist()), range(self._n, n), strict=True))
-            if n > len(self._places):
-                self._keys, self._places = _longer(self._keys, 4 * n), _longer(self._places, 2 * n)
-            self._keys[2 * self._n : 2 * n] = keys.words.reshape(-1, 2)[at].ravel()
-            self._n = n
-            self._keep(keys, at)
-        return [numbers[row] for row in rows]
+    def _rehash(self, words: Words, text: Bytes, starts: NDArray[Any]) -> None:
+        """Hash the longer ones of some texts by the secret."""
+        from toplist.kernels import texts
+
+        sizes = (words[::2] & _LOW).astype(np.int64)
+        longer = np.flatnonzero(sizes > texts.HERE)
+        if self._hash is not None and len(longer):
+            starts = starts[longer]
+            words[2 * longer + 1] = self._hash(text, starts, starts + sizes[longer])
+
+    def _keys_of(self, source: Views | Spans, lo: int, hi: int) -> Keys:
+        """Return the keys of some texts of a column."""
+        keys = source.keys(lo, hi)
+        if self._hash is None or not keys.longer:
+            return keys
+        self._rehash(keys.words, keys.text, keys.starts)
+        return keys
 
     def _find(self, text: str) -> int:
-        if self._numbers is not None:
-            return self._numbers.get(text.encode("utf-8", "surrogatepass"), -1)
-        codes = np.empty(1, np.int64)
-        return -1 if len(self._look_up(joined([text]), codes, 0, 1)) else int(codes[0])
+        from toplist.kernels import texts
+
+        keys, codes = self._keys_of(joined([text]), 0, 1), np.empty(1, np.int64)
+        n = texts.find_texts(keys.words, self._secret, self._table, self._keys, codes)
+        if n < 0:  # it shares its place with thousands
+            return next((number for number, one in enumerate(self) if one == text), -1)
+        return int(codes[0]) if n == 0 and self._agree(keys, codes) else -1
 
     def _copied(self, numbers: Ints) -> tuple[Bytes, Ints]:
         """Return texts one after another, a NUL after each, and the places of these."""
@@ -355,18 +370,6 @@ class Texts(Sequence[str]):
         ends = np.empty(len(numbers), np.int64)
         texts.copy_texts(self._keys, self._places, self._arena, numbers, data, ends)
         return data, ends
-
-
-def _bytes_of(keys: Keys) -> list[bytes]:
-    """Return texts as bytes."""
-    here = keys.words.tobytes()
-    sizes = (keys.words[::2] & _LOW).tolist()
-    starts = keys.starts.tolist() if keys.longer else [0] * len(sizes)
-    text = keys.text
-    return [
-        here[16 * i + 4 : 16 * i + 4 + n] if n <= 12 else text[start : start + n].tobytes()
-        for i, (n, start) in enumerate(zip(sizes, starts, strict=True))
-    ]
 
 
 class TextColumn(NamedTuple):

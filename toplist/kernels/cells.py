@@ -3,7 +3,7 @@
 import numpy as np
 
 from toplist.kernels import kernel
-from toplist.kernels.hashing import most_probes_of_rows
+from toplist.kernels.hashing import PROBES, most_probes_of_rows
 from toplist.kernels.strings import equal, hash_of
 
 # Instead of an integer: the cell is no text that an integer of up to `DIGITS` digits is written as.
@@ -467,7 +467,7 @@ def number_texts(
         And the number of known texts.
     """
     last = np.uint64(len(table) - 1)
-    probes, most = 0, most_probes_of_rows(len(starts) - begin)
+    probes, most = 0, most_probes_of_rows(len(starts) - begin, PROBES)
     for i in range(begin, len(starts)):
         if codes[i] > SAME:
             continue
@@ -505,7 +505,7 @@ def place_texts(known: np.uint64, table):
     Return whether it was done: not where so many share places that it would take too long.
     """
     last = np.uint64(len(table) - 1)
-    probes, most = 0, most_probes_of_rows(len(known))
+    probes, most = 0, most_probes_of_rows(len(known), PROBES)
     for i in range(len(known)):
         slot = known[i] & last
         while table[slot]:

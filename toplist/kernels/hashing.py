@@ -14,9 +14,9 @@ GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 # work is done again by another factor. Other ids need less than one each.
 PROBES = 2
 FREE_ENTRIES = 32
-# The same of tables that are looked up by row, where many rows may ask for one id that lies some
-# places away, and where the work is done again by sorting.
-PROBES_OF_ROWS = 16
+# Tables that are looked up by row have this many times the probes, since many rows may ask for one
+# id that lies some places away, and these for nothing.
+OF_ROWS = 8
 FREE_PROBES = 2048
 # What a kernel returns instead of a user.
 GAVE_UP = -2
@@ -44,9 +44,9 @@ def most_probes(n, patience):
 
 
 @kernel
-def most_probes_of_rows(n):
+def most_probes_of_rows(n, patience):
     """Return how many probes may be made for n rows looked up in a table."""
-    return PROBES_OF_ROWS * n + FREE_PROBES
+    return OF_ROWS * patience * n + FREE_PROBES
 
 
 @kernel

@@ -101,7 +101,7 @@ def match(
 
 
 class HashCollisionError(Exception):
-    """Two different strings have one hash: the join is repeated with exact numbers."""
+    """Two different strings have one hash: the join is repeated with other hashes."""
 
 
 def joined(ranks: Any, truths: Any, k: int | None, joining: Joining) -> tuple[Hits, bool]:
@@ -112,11 +112,13 @@ def joined(ranks: Any, truths: Any, k: int | None, joining: Joining) -> tuple[Hi
     read = partial(read_sides, ranks, truths, k, joining.padding, joining.grading, joining.columns)
     read = partial(read, ties=joining.ties, users=joining.users)
     sides = read()
-    try:
-        return join(sides, duplicates, n_threads, joining.fingerprints), sides.single
-    except HashCollisionError:
-        sides = read(hashing=False)
-        return join(sides, duplicates, n_threads, joining.fingerprints), sides.single
+    while True:
+        try:
+            return join(sides, duplicates, n_threads, joining.fingerprints), sides.single
+        except HashCollisionError:
+            from toplist.kernels.strings import KeyedHash  # rarely needed
+
+            sides = read(secret=KeyedHash())
 
 
 def join(sides: Sides, duplicates: str, n_threads: int | None, fingerprints: bool = True) -> Hits:
@@ -271,6 +273,8 @@ def _repeat_error(sides: Sides, user: int) -> Exception:
     """Return the error of a list that holds an id twice."""
     first: dict[Any, int] = {}
     written = sides.sources[0].row(user)
+    if sides.hashed and sides.words is None:  # a look at all ids may take as long as the join
+        return HashCollisionError()
     for rank, item in enumerate(written, start=1):
         if first.setdefault(item, rank) != rank:
             fills = all(other == item for other in written[first[item] - 1 :])
