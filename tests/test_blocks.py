@@ -11,12 +11,14 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import toplist as tl
-from toplist.files import batches, blocks, read_ranks, read_truths, tables, text_ids
+from toplist.files import batches, blocks, read_ranks, read_truths, tables
 from toplist.files.blocks import OddError
 from toplist.files.formats import find_format
 from toplist.files.text import GRADE, NUMBER, Source, rows
 from toplist.files.text_ids import TextIds
+from toplist.inputs import texts as numbering
 from toplist.kernels import cells as kernels
+from toplist.kernels import texts as text_kernels
 
 COLUMNS = {"ranks": ("rank", "score"), "ground_truths": ("relevance",)}
 COLUMN_NAMES = ("user_id", "item_id", "rank")
@@ -190,7 +192,7 @@ def test_small_integers_are_their_own_codes(number):
 
 
 def test_the_table_of_texts_grows_and_keeps_its_codes(monkeypatch):
-    monkeypatch.setattr(text_ids, "SMALLEST", 4)
+    monkeypatch.setattr(numbering, "SMALLEST", 4)
     ids = TextIds()
     texts = [f"t{i}" for i in range(3000)]
     first = ids.encode(texts[:2])
@@ -203,13 +205,13 @@ def test_the_table_of_texts_grows_and_keeps_its_codes(monkeypatch):
 @pytest.mark.parametrize("which", ["number_texts", "place_texts"])
 def test_texts_that_share_places_are_hashed_by_a_secret(monkeypatch, which):
     """As texts of one hash would make it: the table gives up, and the codes stay the same."""
-    monkeypatch.setattr(text_ids, "SMALLEST", 4)
+    monkeypatch.setattr(numbering, "SMALLEST", 4)
     plain, given_up = TextIds(), TextIds()
     texts = ["x", "a b", "x", "7", "é", "y\0z"]
     more = [*texts, "new", "newer", "a b", *(f"new {i}" for i in range(300))]
     expected = [*plain.encode(texts)], [*plain.encode(more)]
     first = [*given_up.encode(texts)]
-    calls, kernel = [], getattr(kernels, which)
+    calls, kernel = [], getattr(text_kernels, which)
 
     def sometimes(*arguments):
         calls.append(arguments)
@@ -217,9 +219,9 @@ def test_texts_that_share_places_are_hashed_by_a_secret(monkeypatch, which):
             return (-1, given_up.n_texts) if which == "number_texts" else False
         return kernel(*arguments)
 
-    monkeypatch.setattr(kernels, which, sometimes)
+    monkeypatch.setattr(text_kernels, which, sometimes)
     assert (first, [*given_up.encode(more)]) == expected
-    assert given_up._secret is not None
+    assert given_up._texts._hash is not None
     assert [given_up[int(code)] for code in expected[1]] == more
     codes = np.array(expected[1])
     assert given_up.words(codes).tolist() == plain.words(codes).tolist()

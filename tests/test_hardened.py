@@ -292,7 +292,7 @@ def test_b1_texts_chosen_to_be_neighbours_in_the_table():
 def test_b1_texts_by_a_secret_keep_their_words(texts):
     given_up, numbers = Texts(), TextIds()
     codes = given_up.encode(joined(texts[1])), numbers.encode(texts[1])
-    assert given_up._hash is not None and numbers._secret is not None
+    assert given_up._hash is not None and numbers._texts._hash is not None
     expected = words_of(texts[1])
     assert np.array_equal(given_up.words(codes[0]), expected)
     assert np.array_equal(numbers.words(codes[1]), expected)

@@ -159,7 +159,7 @@ def _scanned_objects(
     if n_wanted > 2 and values is None:
         return None
     ids = [Cells.read(data, *place) for place in places[:2]]
-    if any(cells.n_other and not text for cells, text in zip(ids, is_text, strict=True)):
+    if any(len(cells.others) and not text for cells, text in zip(ids, is_text, strict=True)):
         return None
     return Block(ids, values, lines[:n], n_lines, is_text, offsets if are_lists else None)
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from toplist import parallel
 from toplist.inputs.runs import blocks
-from toplist.inputs.texts import Texts, recoded, used_codes
+from toplist.inputs.texts import recoded, used_codes
 
 Ints = NDArray[np.int64]
 # Integers that are numbered at a time, so that the table grows with the distinct ones.
@@ -166,8 +166,8 @@ class Column:
 
     def decoded(self, codes: NDArray[Any]) -> list[Any]:
         """Return many ids as they were written in the column."""
-        if isinstance(self.names, Texts):
-            return self.names.decoded(codes)
+        if hasattr(self.names, "decoded"):
+            return self.names.decoded(codes)  # type: ignore[no-any-return]
         found: list[Any] = codes.tolist()
         return found if self.names is None else list(map(self.names.__getitem__, found))
 

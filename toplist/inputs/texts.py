@@ -10,6 +10,7 @@ A column is given as `Views` or `Spans` of bytes in UTF-8; texts are compared by
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -168,7 +169,14 @@ class Texts(Sequence[str]):
             return self.decoded(np.arange(self._n)[number])
         if not -self._n <= number < self._n:
             raise IndexError(number)
-        return self.decoded(np.array([number % self._n]))[0]
+        number %= self._n
+        key = self._keys[2 * number : 2 * number + 2].tobytes()
+        size = int.from_bytes(key[:4], sys.byteorder)
+        text = key[4 : 4 + size]
+        if size > len(key) - 4:
+            start = int(self._places[number])
+            text = self._arena[start : start + size].tobytes()
+        return text.decode("utf-8", "surrogatepass")
 
     def __iter__(self) -> Iterator[str]:
         """Return all texts, by number."""
@@ -245,7 +253,7 @@ class Texts(Sequence[str]):
         """Fill the codes of texts that are known; return the rows of the others."""
         from toplist.kernels import texts
 
-        keys, part = self._keys_of(source, lo, hi), codes[lo:hi]
+        keys, part = self._hashed(source.keys(lo, hi)), codes[lo:hi]
         n = texts.find_texts(keys.words, self._secret, self._table, self._keys, part)
         if n < 0 or not self._agree(keys, part):
             return np.arange(lo, hi)
@@ -266,10 +274,14 @@ class Texts(Sequence[str]):
         """Return the number of each text; new ones follow the last. In one thread."""
         codes = np.empty(len(source), np.int64)
         for lo, hi in blocks(len(source), BLOCK):
-            known = self._n
-            while not self._number(self._keys_of(source, lo, hi), codes[lo:hi]):
-                self._use_secret(known)  # they were chosen to share places, or hashes
+            self.number(source.keys(lo, hi), codes[lo:hi])
         return codes
+
+    def number(self, keys: Keys, codes: Ints) -> None:
+        """Fill the number of each text; new ones, of UTF-8, follow the last. In one thread."""
+        known = self._n
+        while not self._number(self._hashed(keys), codes):
+            self._use_secret(known)  # they were chosen to share places, or hashes
 
     def _number(self, keys: Keys, codes: Ints) -> bool:
         """Fill the codes of texts; return whether it was done."""
@@ -335,27 +347,26 @@ class Texts(Sequence[str]):
             placed = self._place()
 
     def _rehash(self, words: Words, text: Bytes, starts: NDArray[Any]) -> None:
-        """Hash the longer ones of some texts by the secret."""
+        """Hash the longer ones of some texts by the secret, if there is one."""
         from toplist.kernels import texts
 
+        if self._hash is None:
+            return
         sizes = (words[::2] & _LOW).astype(np.int64)
         longer = np.flatnonzero(sizes > texts.HERE)
-        if self._hash is not None and len(longer):
-            starts = starts[longer]
-            words[2 * longer + 1] = self._hash(text, starts, starts + sizes[longer])
+        starts = starts[longer]
+        words[2 * longer + 1] = self._hash(text, starts, starts + sizes[longer])
 
-    def _keys_of(self, source: Views | Spans, lo: int, hi: int) -> Keys:
-        """Return the keys of some texts of a column."""
-        keys = source.keys(lo, hi)
-        if self._hash is None or not keys.longer:
-            return keys
-        self._rehash(keys.words, keys.text, keys.starts)
+    def _hashed(self, keys: Keys) -> Keys:
+        """Return keys whose longer ones are hashed by the secret, if there is one."""
+        if keys.longer:
+            self._rehash(keys.words, keys.text, keys.starts)
         return keys
 
     def _find(self, text: str) -> int:
         from toplist.kernels import texts
 
-        keys, codes = self._keys_of(joined([text]), 0, 1), np.empty(1, np.int64)
+        keys, codes = self._hashed(joined([text]).keys(0, 1)), np.empty(1, np.int64)
         n = texts.find_texts(keys.words, self._secret, self._table, self._keys, codes)
         if n < 0:  # it shares its place with thousands
             return next((number for number, one in enumerate(self) if one == text), -1)

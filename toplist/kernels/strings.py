@@ -58,13 +58,6 @@ def hash_strings(text: np.uint8, ends: np.int64, hashes):
 
 
 @kernel
-def hash_spans(text: np.uint8, starts: np.int64, ends: np.int64, hashes):
-    """Fill `hashes` (uint64) with a hash of each string ``text[starts[i]:ends[i]]``."""
-    for i in range(len(starts)):
-        hashes[i] = hash_of(text, starts[i], ends[i])
-
-
-@kernel
 def hash_by_key(text: np.uint8, starts: np.int64, ends: np.int64, key: np.uint64, hashes):
     """Fill `hashes` (uint64) with the `KeyedHash` of each ``text[starts[i]:ends[i]]``."""
     low, half = np.uint64(2**32 - 1), np.uint64(32)
