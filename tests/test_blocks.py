@@ -556,3 +556,10 @@ def test_most_columns_need_no_reader_of_rows(tmp_path, monkeypatch):
         "item_id": [f"i{i % 7}" for i in range(100)],
     }
     assert all(taken) and len(taken) > 3
+
+
+def test_a_last_line_that_ends_with_a_comma(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"user_id,item_id,rank\na,b,1\na,c,")
+    one, other = both(path)
+    assert one == other and ":3: rank '' is not a number" in one

@@ -358,3 +358,16 @@ def test_a_library_of_frames_is_one_class(monkeypatch):
     rows = MyFrame(user_id=users, label=np.array([1, 1, 0]), prediction=np.array([0.5, 0.9, 0.1]))
     assert tl.pointwise.auc(rows) == 1.0
     assert tl.pointwise.gauc(rows) == 1.0
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [np.array([-(2**63), 3, 3]), np.array([0, 2**63, 2**63], np.uint64)],
+    ids=["int64", "uint64"],
+)
+def test_the_least_integer_score_is_the_last(scores):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"user_id": 1, "item_id": [5, 7, 6], "score": scores})
+    for ties, item in (("item", 6), ("item_desc", 7), ("order", 7)):
+        assert tl.match(frame, {1: [5]}, ties=ties).ranks.tolist() == [3]
+        assert tl.match(frame, {1: [item]}, ties=ties).ranks.tolist() == [1]

@@ -337,6 +337,78 @@ def test_b1_hashes_by_a_key():
         assert spread.min() > 0.8 * spread.mean()
 
 
+def test_b1_a_table_of_a_file_that_grows_keeps_the_codes_of_its_texts():
+    """Texts that collide and fit into the rows of a block, but not into a table of only them."""
+    chosen, plain = neighbouring_texts(1_500), [f"item-{i}" for i in range(3_000)]
+    rows = [*chosen, *["7"] * 100_000, *plain, *chosen, *plain]
+    ids = TextIds()
+    codes = ids.encode(rows)
+    assert ids._texts._hash is not None
+    assert ids.n_texts == 4_500 and len(np.unique(codes)) == 4_501
+
+
+def test_b1_long_texts_of_one_hash():
+    n, length = 300, 8_000
+    words = np.arange(1, n + 1, dtype=np.uint64)
+    second = (np.full(n, length, np.uint64) * hashing.GOLDEN ^ words) * hashing.GOLDEN
+    second ^= second >> np.uint64(32)  # what follows the first eight bytes undoes them
+    text = np.zeros((n, length), np.uint8)
+    text[:, :16] = np.stack([words, second], axis=1).view(np.uint8)
+    starts = np.append(np.arange(n) * length, np.zeros(20_000, int))  # the rest is nothing
+    ends = np.append(starts[:n] + length, np.zeros(20_000, int))
+    ids = TextIds()
+    codes = ids.codes(text.ravel(), starts, ends)
+    assert len(np.unique(codes)) == ids.n_texts == n + 1
+
+
+def test_b1_look_ups_of_texts_are_bounded_too():
+    chosen, names = neighbouring_texts(600), Texts()
+    names.encode(joined(chosen + ["a"] * 20_000))  # within the budget: they stay in the table
+    assert np.array_equal(names._secret, table.PI)
+    assert names.encode(joined(chosen[-2:] * 50_000)).tolist() == [598, 599] * 50_000
+    assert not np.array_equal(names._secret, table.PI)  # hundreds of probes for each row
+
+
+def test_b1_both_halves_of_a_hash_by_a_key_depend_on_the_high_bits():
+    n = 20_000
+    words = np.random.default_rng(0).integers(0, 2**64, n, np.uint64)
+    words &= np.uint64(0xFFFF0000FFFF0000)
+    starts = 8 * np.arange(n)
+    hashes = strings.KeyedHash()(words.view(np.uint8), starts, starts + 8)
+    for half in (hashes, hashes >> np.uint64(32)):
+        assert len(np.unique(half & np.uint64(1023))) == 1024
+
+
+def test_b1_a_table_that_gives_up_as_it_grows_keeps_its_integers():
+    chain, far, numbering = CHOSEN[:2_200], -np.arange(1, 65_537), Numbering()
+    for part in np.split(chain, [1_300, 1_800]):  # each within the budget of its rows
+        numbering.number(np.append(part, np.repeat(part[0], 60_000)))
+    numbering.number(PLAIN[:65_000])
+    assert numbering._hashing[0] == hashing.GOLDEN
+    numbering.number(far)
+    assert numbering._hashing[0] != hashing.GOLDEN
+    expected = np.concatenate([chain, PLAIN[:65_000], far])
+    assert np.array_equal(numbering.codes, expected)
+    assert np.array_equal(numbering.find(expected), np.arange(len(expected)))
+
+
+def test_b1_known_texts_are_found_again_where_a_secret_does_badly(monkeypatch, texts):
+    """As if the first two secrets were known to whoever chose the texts."""
+    drawn = []
+
+    class Known(strings.KeyedHash):
+        def __call__(self, *spans):
+            drawn.extend([self] * (self not in drawn))
+            return super().__call__(*spans) * np.uint64(drawn.index(self) > 1)
+
+    monkeypatch.setattr(strings, "KeyedHash", Known)
+    chosen, ids = texts[1][:300], TextIds()
+    rows = [text for i in range(300) for text in (chosen[i], chosen[max(i - 10, 0)])]
+    codes = ids.encode(rows)
+    assert len(drawn) == 3 and ids.n_texts == 300
+    assert [ids[code] for code in codes.tolist()] == rows
+
+
 def test_b1_the_chosen_texts_do_collide(texts):
     hashes = np.empty((3, 20_000), np.int64)
     for row, given in zip(hashes, texts, strict=True):

@@ -113,6 +113,26 @@ def test_a_text_is_found_behind_thousands_that_share_its_place(monkeypatch):
     assert "c" not in texts
 
 
+@pytest.mark.parametrize("before", [0, 4])
+def test_new_strings_of_one_hash_one_after_another(monkeypatch, before):
+    monkeypatch.setattr(kernels, "keys_of_spans", _keys_of_one_hash(kernels.keys_of_spans))
+    monkeypatch.setattr("toplist.inputs.texts.BLOCK", 4)
+    texts = Texts()
+    texts.encode(joined(["known"]))
+    words = ["known"] * before + [f"a longer name, no. {i}" for i in range(4)]
+    assert texts.decoded(texts.encode(joined(words))) == words
+    assert len(texts) == 5
+
+
+def test_numbers_below_zero_count_from_the_end():
+    texts = Texts()
+    texts.encode(joined(["a", "b", "a longer name"]))
+    assert [texts[-1], texts[-2], texts[-3]] == ["a longer name", "b", "a"]
+    for number in (-4, 3):
+        with pytest.raises(IndexError):
+            texts[number]
+
+
 STRANGE = ["", "a\0b", "ä", "漢字", "x" * 300, "a", "b"]
 
 

@@ -26,6 +26,9 @@ MODULES = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status."""
+    if arguments is None:  # a process of our own
+        # numba asks for scipy's BLAS, which no kernel uses, and loads a tenth of a second of it
+        sys.modules.setdefault("scipy.linalg", None)  # type: ignore[arg-type]
     given = sys.argv[1:] if arguments is None else arguments
     parser = _parser(given[0] if given else "")
     options = parser.parse_args(given)
