@@ -158,6 +158,7 @@ class Texts(Sequence[str]):
         self._arena = np.empty(SMALLEST, np.uint8)
         self._secret = PI
         self._hash: KeyedHash | None = None  # of longer texts
+        self._words = np.empty(0, np.uint64)  # those that were asked for, by number
 
     def __len__(self) -> int:
         """Return how many distinct texts there are."""
@@ -209,10 +210,13 @@ class Texts(Sequence[str]):
         """Return the words of the texts of numbers, see `toplist.inputs.words`."""
         from toplist.kernels import strings
 
-        data, ends = self._copied(numbers)
-        hashes = np.empty(len(numbers), np.int64)
-        strings.hash_strings(data, ends, hashes)
-        return hashes.view(np.uint64)
+        words = self._words  # each text is hashed once, for all rows that have it
+        if len(words) < self._n:
+            data, ends = self._copied(np.arange(len(words), self._n))
+            hashes = np.empty(len(ends), np.int64)
+            strings.hash_strings(data, ends, hashes)
+            self._words = words = np.concatenate([words, hashes.view(np.uint64)])
+        return words[numbers]
 
     def encode(self, source: Views | Spans) -> Ints:
         """Return the number of each text; new ones follow the last.
