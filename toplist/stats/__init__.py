@@ -1,0 +1,7 @@
+"""Paired tests and intervals: arrays of values per user in, numbers out.
+
+`paired` has the moments, the t test and effect sizes of a difference, `randomization` the tests by
+sign flips, resamples and ranks, `corrections` what many comparisons need, `simultaneous` the
+distribution of the largest of many statistics, `blocked` all systems at once, `planning` margins
+and power, `distributions` the probabilities behind them.
+"""
