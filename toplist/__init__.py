@@ -12,6 +12,7 @@ The packages and modules from the ground up; each imports only from lines above 
     scores      score matrices: top k, DCG with ties
     averages    hits to numbers: values per user, means, intervals, merging, who was counted
     beyond      metrics of the lists themselves: coverage, popularity, novelty, diversity
+    stats       paired tests, intervals, corrections and power, on arrays
     plots       charts of results
     results     what people look at: `TopKResult`, its tables, segments, `compare`
     evaluation  what is asked: `top_k_eval` and the metric functions (`ndcg`, `recall`, ...)
@@ -59,8 +60,10 @@ if _typing.TYPE_CHECKING:
     from toplist import pointwise as pointwise
     from toplist import scores as scores
     from toplist.files.streaming import top_k_eval_files as top_k_eval_files
+    from toplist.results import inference as inference
     from toplist.results.comparison import Comparison as Comparison
     from toplist.results.comparison import compare as compare
+    from toplist.results.inference import paired_tests as paired_tests
     from toplist.results.merging import merge as merge
 
 __version__ = "0.1.0"
@@ -86,12 +89,14 @@ __all__ = [
     "f1",
     "files",
     "hit",
+    "inference",
     "loo",
     "map",
     "match",
     "merge",
     "mrr",
     "ndcg",
+    "paired_tests",
     "plots",
     "pointwise",
     "precision",
@@ -108,6 +113,7 @@ __all__ = [
 _LATER = dict.fromkeys(("audit", "beyond", "files", "loo", "plots", "pointwise", "scores"), "") | {
     "Comparison": "results.comparison",
     "compare": "results.comparison",
+    "paired_tests": "results.inference",
     "merge": "results.merging",
     "top_k_eval_files": "files.streaming",
 }
@@ -115,12 +121,15 @@ _LATER = dict.fromkeys(("audit", "beyond", "files", "loo", "plots", "pointwise",
 
 def __getattr__(name: str) -> _typing.Any:
     """Return a name that is loaded on first use."""
-    if name not in _LATER:
+    if name not in _LATER and name != "inference":
         raise AttributeError(f"module 'toplist' has no attribute {name!r}")
     from importlib import import_module
 
-    module = import_module(f"toplist.{_LATER[name] or name}")
-    found = getattr(module, name) if _LATER[name] else module
+    if name == "inference":
+        found = import_module("toplist.results.inference")
+    else:
+        module = import_module(f"toplist.{_LATER[name] or name}")
+        found = getattr(module, name) if _LATER[name] else module
     globals()[name] = found
     return found
 

@@ -16,6 +16,7 @@ NO_THREAD = "can't start new thread"
 # The module of each command; only that of the command that is run is loaded.
 MODULES = {
     "eval": "evaluate",
+    "compare": "compare",
     "split": "split",
     "check": "check",
     "values": "values",

@@ -40,6 +40,21 @@ are always read so.
 def add(commands: Any) -> None:
     """Add the command to the parser."""
     add = command(commands, "eval", run=_eval, check=_check, epilog=_EPILOG)
+    add_reading(add)
+    add("--in-memory", action="store_true", help="read files whole: rows in any order")
+    add("--every-metric", action="store_true", help="a line each for metrics that are one here")
+    add("--format", default="table", choices=output.FORMATS, help="of the output")
+    add("--per-user", metavar="FILE", help="also write every user's values (CSV); reads in memory")
+    add(
+        "--segments",
+        metavar="FILE:COLUMN",
+        help="also the results by a label of users; reads in memory",
+    )
+    add("--plot", metavar="FILE", help="also draw the curves over k (.png, .svg, .pdf)")
+
+
+def add_reading(add: Any) -> None:
+    """Add the files, and all options of how they are read and evaluated."""
     add("recs", metavar="RECS", nargs="+", help="file of ranked lists, one per system")
     add("truth", metavar="TRUTH", help="file of relevant items, the last one")
     add("-k", type=_cut_off, nargs="+", help="cut-offs (default 1 5 10 20), or all: whole lists")
@@ -55,17 +70,7 @@ def add(commands: Any) -> None:
     add_columns(add, files.COLUMNS, by_side=True)
     add("--ties", default="order", choices=TIES, help="equal scores: as the rows are, or by item")
     add("--order", choices=["file"], help="lists without rank or score: the first row is the best")
-    add("--in-memory", action="store_true", help="read files whole: rows in any order")
     add_items(add)
-    add("--every-metric", action="store_true", help="a line each for metrics that are one here")
-    add("--format", default="table", choices=output.FORMATS, help="of the output")
-    add("--per-user", metavar="FILE", help="also write every user's values (CSV); reads in memory")
-    add(
-        "--segments",
-        metavar="FILE:COLUMN",
-        help="also the results by a label of users; reads in memory",
-    )
-    add("--plot", metavar="FILE", help="also draw the curves over k (.png, .svg, .pdf)")
 
 
 def _cut_off(argument: str) -> int | str:
@@ -81,7 +86,27 @@ def _cut_off(argument: str) -> int | str:
 
 
 def _check(options: argparse.Namespace) -> None:
-    """Check the options; the default k is for the metrics without a k of their own."""
+    """Check the options before any file is opened."""
+    check_asked(options)
+    for option, target in (("--per-user", options.per_user), ("--plot", options.plot)):
+        check_target(options, option, target)
+    if options.plot:
+        output.check_picture(options.plot)
+    if options.segments:
+        segments.check(options.segments)
+        if len(options.recs) > 1:
+            raise ValueError("--segments splits the result of one file of lists, not of several")
+
+
+def check_target(options: argparse.Namespace, option: str, target: str | None) -> None:
+    """Refuse to write over an input file."""
+    sources = map(os.path.realpath, (*options.recs, options.truth))
+    if target and os.path.realpath(target) in sources:
+        raise ValueError(f"{option} {target} would overwrite an input file")
+
+
+def check_asked(options: argparse.Namespace) -> None:
+    """Check what is asked; the default k is for the metrics without a k of their own."""
     if options.k is None:
         asked = ([m] if "@" in m else [f"{m}@{k}" for k in DEFAULT_KS] for m in options.metrics)
         if any("@" in metric for metric in options.metrics):
@@ -93,19 +118,9 @@ def _check(options: argparse.Namespace) -> None:
             raise ValueError("-k all is the whole list: give no other cut-off with it")
         options.k = None
     entries_of(options.metrics, options.k, CONVENTIONS[options.convention])
-    for option, target in (("--per-user", options.per_user), ("--plot", options.plot)):
-        sources = map(os.path.realpath, (*options.recs, options.truth))
-        if target and os.path.realpath(target) in sources:
-            raise ValueError(f"{option} {target} would overwrite an input file")
     if len(set(options.recs)) < len(options.recs):
         raise ValueError("a file of lists is named twice; the last file is the ground truth")
-    if options.plot:
-        output.check_picture(options.plot)
     Grading(options.relevant_from, options.gains)
-    if options.segments:
-        segments.check(options.segments)
-        if len(options.recs) > 1:
-            raise ValueError("--segments splits the result of one file of lists, not of several")
 
 
 def _eval(options: argparse.Namespace) -> str:
@@ -113,8 +128,14 @@ def _eval(options: argparse.Namespace) -> str:
     if options.plot:
         axes.need_matplotlib()
     names = output.names_of(options.recs)
+    missing = options.missing or CONVENTIONS[options.convention].missing
+    # all systems count the same users of the truth, except where users without a list are left
+    # out: then the comparison must know the users themselves, not only their number
+    whole = bool(options.per_user or options.segments)
+    whole |= len(options.recs) > 1 and missing == "skip"
     results = {
-        name: _evaluate(options, recs) for name, recs in zip(names, options.recs, strict=True)
+        name: evaluated(options, recs, options.in_memory or whole)
+        for name, recs in zip(names, options.recs, strict=True)
     }
     if options.segments:
         user_id = names_of_columns(options).get("user_id", "user_id")
@@ -136,13 +157,9 @@ def _write(options: argparse.Namespace, results: dict[str, TopKResult]) -> None:
     write_all(contents)
 
 
-def _evaluate(options: argparse.Namespace, recs: str) -> TopKResult:
+def evaluated(options: argparse.Namespace, recs: str, in_memory: bool) -> TopKResult:
     """Evaluate one system; with several systems, an error names the file."""
     several = len(options.recs) > 1
-    missing = options.missing or CONVENTIONS[options.convention].missing
-    # all systems count the same users of the truth, except where users without a list are left
-    # out: then the comparison must know the users themselves, not only their number
-    whole = bool(options.per_user or options.segments) or (several and missing == "skip")
     try:
         return top_k_eval_files(
             recs,
@@ -160,7 +177,7 @@ def _evaluate(options: argparse.Namespace, recs: str) -> TopKResult:
             recs_format=options.recs_format,
             truth_format=options.truth_format,
             order=options.order,
-            in_memory=options.in_memory or whole,
+            in_memory=in_memory,
             unknown=options.unknown,
             ties=options.ties,
             **known_items(options, recs),

@@ -12,6 +12,7 @@ from toplist.checks import Keyword
 # The commands, in the order in which the help lists them.
 SUMMARIES = {
     "eval": "evaluate recommendations against a ground truth; several systems side by side",
+    "compare": "test whether one system is better than another, user by user",
     "split": "split an interaction log into train and test",
     "check": "look for what makes an evaluation fail or mislead",
     "values": "evaluate predicted values: AUC, GAUC, log loss, MAE, RMSE",

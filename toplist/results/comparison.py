@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from toplist import plots
 from toplist.averages import describe
 from toplist.averages.means import Means
+from toplist.checks import cached
 from toplist.metrics.conventions import policies
 from toplist.metrics.definitions import Metric
 from toplist.results import tables
@@ -18,12 +19,20 @@ from toplist.results.display import Display
 from toplist.results.markup import Cell, Page, Table
 from toplist.results.result import TopKResult
 
+if TYPE_CHECKING:
+    from toplist.results.bands import Band
+    from toplist.results.testing import Compared, Power
+    from toplist.results.tests import Tests
+    from toplist.stats.blocked import Anova
+
 Results = Mapping[str, Means]
 
 LENGTHS = "LISTS OF DIFFERENT LENGTH"
 
 
-def compare(results: Mapping[str, TopKResult]) -> Comparison:
+def compare(
+    results: Mapping[str, TopKResult], baseline: str | Sequence[str] | None = None
+) -> Comparison:
     """Put the results of several systems side by side.
 
     Parameters
@@ -31,12 +40,16 @@ def compare(results: Mapping[str, TopKResult]) -> Comparison:
     results : dict of system -> TopKResult
         What `top_k_eval` returned for every system, with the same ground truths, convention
         and k.
+    baseline : str or several, optional
+        The system that the others are tested against: † and ‡ mark what is better in a paired t
+        test (p below 0.05 and 0.01 after Holm), ▾ what is worse. `Comparison.test` has the tests.
 
     Returns
     -------
     Comparison
-        Printed, a table with a row per system; the best of every column is marked. Lines below
-        it say which systems were evaluated on different users, or by different rules.
+        Printed, a table with a row per system; the best of every column is marked, or with a
+        baseline what differs from it. Lines below it say which systems were evaluated on different
+        users, or by different rules.
 
     Raises
     ------
@@ -70,7 +83,12 @@ def compare(results: Mapping[str, TopKResult]) -> Comparison:
                 f"compare: {name!r} is {type(result).__name__}: names are str, and values what "
                 "top_k_eval returned"
             )
-    return Comparison(dict(results))
+    if baseline is not None:
+        from toplist.results.inference import pairs_of
+
+        pairs_of(list(results), baseline)
+    baselines = (baseline,) if isinstance(baseline, str) else tuple(baseline or ())
+    return Comparison(dict(results), baselines)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -84,6 +102,8 @@ class Comparison(Display):
     ----------
     results : dict of system -> TopKResult
         As given: ``comparison.results["mine"].interval("ndcg@10")``.
+    baselines : tuple of str
+        The systems that the others are tested against; empty for all pairs.
 
     Examples
     --------
@@ -97,6 +117,7 @@ class Comparison(Display):
     """
 
     results: Mapping[str, TopKResult]
+    baselines: tuple[str, ...] = ()
 
     @property
     def differences(self) -> list[str]:
@@ -163,6 +184,166 @@ class Comparison(Display):
         first = self.names()[0].rpartition("@")[0]
         return plots.curves(self.results, metric or first, level=level, ax=ax)
 
+    def test(
+        self,
+        names: str | Sequence[str] | None = None,
+        *,
+        method: str = "t",
+        correction: str = "holm",
+        alternative: str = "two-sided",
+        level: float = 0.95,
+        family: str = "all",
+        users: str = "same",
+        clusters: Any = None,
+        n_resamples: int | None = None,
+        seed: int = 0,
+        n_threads: int | None = None,
+    ) -> Tests:
+        """Test the differences of the systems, user by user.
+
+        Parameters
+        ----------
+        names : str or several, optional
+            ``"ndcg@10"``; default: every ``name@k`` that was asked for.
+        method, correction, alternative, level, clusters, n_resamples, seed, n_threads
+            As in `toplist.paired_tests`.
+        family : {"all", "metric"}
+            What p is corrected for: all comparisons in the table, or those of one name.
+        users : {"same", "common"}
+            "same": all systems must count the same users. "common": those that all of them count.
+
+        Returns
+        -------
+        Tests
+
+        Raises
+        ------
+        KeyError
+            For a name that a system does not have.
+        ValueError
+            For systems with other users, ground truths or rules, and for results without hits.
+
+        Examples
+        --------
+        >>> import toplist as tl
+        >>> truths = {user: {user % 3} for user in range(40)}
+        >>> a = tl.top_k_eval({user: [0, 1, 2] for user in truths}, truths, k=2, metrics="mrr")
+        >>> b = tl.top_k_eval({user: [2, 1, 0] for user in truths}, truths, k=2, metrics="mrr")
+        >>> test = tl.compare({"a": a, "b": b}, baseline="a").test("mrr@2")["b", "mrr@2"]
+        >>> round(test.difference, 3), round(test.p, 3), test.wins, test.ties, test.losses
+        (-0.025, 0.858, 13, 13, 14)
+        """
+        from toplist.results import testing
+
+        options = {"alternative": alternative, "level": level, "family": family, "seed": seed}
+        options |= {"n_resamples": n_resamples, "n_threads": n_threads}
+        return testing.tests(
+            self._compared, names, users, clusters, method=method, correction=correction, **options
+        )
+
+    def equivalence(
+        self,
+        names: str | Sequence[str] | None = None,
+        *,
+        margin: float,
+        correction: str = "none",
+        level: float = 0.95,
+        users: str = "same",
+        clusters: Any = None,
+    ) -> Tests:
+        """Test whether differences are within ±margin: two one-sided t tests.
+
+        Parameters
+        ----------
+        names, users, clusters
+            As in `test`.
+        margin : float
+            Above 0: what is within does not matter.
+        correction : {"none", "holm", "bh", "bonferroni"}
+        level : float
+            Of each one-sided test; the interval printed is that of 2 level - 1.
+        """
+        from toplist.results import testing
+
+        return testing.tests(
+            self._compared,
+            names,
+            users,
+            clusters,
+            margin=margin,
+            correction=correction,
+            level=level,
+        )
+
+    def band(
+        self,
+        metric: str,
+        system: str | None = None,
+        baseline: str | None = None,
+        *,
+        level: float = 0.95,
+        users: str = "same",
+        n_resamples: int | None = None,
+        seed: int = 0,
+        n_threads: int | None = None,
+    ) -> Band:
+        """Return the difference of two systems at every k, with intervals for all k together.
+
+        Parameters
+        ----------
+        metric : str
+            Without ``@``.
+        system, baseline : str, optional
+            Default: the only other system, and the baseline; of two systems without one, the first
+            less the second.
+        level, users, n_resamples, seed, n_threads
+            As in `test`.
+        """
+        from toplist.results import testing
+
+        drawn = n_resamples, seed, n_threads
+        return testing.band(self._compared, metric, system, baseline, level, users, *drawn)
+
+    def power(
+        self,
+        names: str | Sequence[str] | None = None,
+        *,
+        power: float = 0.8,
+        difference: float | None = None,
+        level: float = 0.95,
+        users: str = "same",
+    ) -> Power:
+        """Return what these users can detect, and how many would detect a given difference.
+
+        Parameters
+        ----------
+        names, users
+            As in `test`.
+        power : float
+            The chance that the test finds a difference that is there.
+        difference : float, optional
+            One that would matter: how many users would detect it?
+        level : float
+            1 - p below which a difference counts as found.
+        """
+        from toplist.results import testing
+
+        return testing.power(self._compared, names, power, difference, level, users)
+
+    def anova(self, name: str, *, users: str = "same") -> Anova:
+        """Test whether any two of the systems differ in ``"ndcg@10"``; users are blocks."""
+        from toplist.results import inference, testing
+
+        return inference.anova(testing.values(self._compared, name, users))
+
+    def tukey(self, name: str, *, method: str = "t", users: str = "same", **options: Any) -> Tests:
+        """Compare all pairs of systems in one name by Tukey's test, see `inference.tukey`."""
+        from toplist.results import inference, testing
+
+        return inference.tukey(
+            testing.values(self._compared, name, users), method=method, name=name, **options
+        )
+
     def _best(self, name: str) -> list[str]:
         """Return the systems with the best mean; none if there are no two to compare."""
         metric, _, k = name.rpartition("@")
@@ -209,19 +390,56 @@ class Comparison(Display):
 
     def _table(self, corner: str, columns: Mapping[str, str]) -> Table:
         """Return a table with a row per system; `columns` maps headers to ``name@k``."""
-        best = {name: self._best(name) for name in columns.values()}
+        marks = self._marks
+        best = {name: [] if self.baselines else self._best(name) for name in columns.values()}
         rows = []
         for system, result in self.results.items():
             held = set(result.names())
             cells = (
-                Cell(f"{result[name]:.4f}" if name in held else "-", best=system in best[name])
+                Cell(
+                    (f"{result[name]:.4f}" if name in held else "-")
+                    + marks.get((system, name), ""),
+                    best=system in best[name],
+                )
                 for name in columns.values()
             )
             rows.append((system, tuple(cells)))
         return Table(corner, tuple(columns), tuple(rows))
 
+    @property
+    def _compared(self) -> Compared:
+        from toplist.results.testing import Compared
+
+        return Compared(self.results, self.baselines, self.differences)
+
+    @cached
+    def _tests(self) -> Tests | None:
+        """The tests against the baselines that the table marks; None without a baseline."""
+        return self.test() if self.baselines else None
+
+    @property
+    def _marks(self) -> dict[tuple[str, str], str]:
+        """The mark of every (system, name), a blank where others of the table have one."""
+        if self._tests is None:
+            return {}
+        found = {
+            (one.system, one.name): one.mark if one.better else "▾" * bool(one.mark)
+            for one in reversed(self._tests.contrasts)
+        }
+        if not any(found.values()):
+            return {}
+        names = self.names()
+        return {(s, name): found.get((s, name)) or " " for s in self.results for name in names}
+
     def _notes(self) -> tuple[str, ...]:
         """Return the rules and who was counted: once if they are the same, else per system."""
+        from toplist.results import wording
+
+        tests = () if self._tests is None else (wording.legend(self._tests),)
+        return (*tests, *self.rules())
+
+    def rules(self) -> tuple[str, ...]:
+        """Return the lines that say by which rules and over whom the means are."""
         results = self.results.values()
         samples = {tuple(describe.sampling(result)) for result in results}
         return (

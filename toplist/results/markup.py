@@ -161,6 +161,10 @@ _LATEX = {
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
     "±": r"$\pm$",
+    "†": r"$^{\dagger}$",
+    "‡": r"$^{\ddagger}$",
+    "▾": r"$^{\blacktriangledown}$",
+    "<": "$<$",
     **{character: "\\" + character for character in "&%$#_{}"},
 }
 
@@ -168,7 +172,9 @@ _LATEX = {
 def latex(page: Page) -> str:
     r"""Write a page as LaTeX tables (booktabs); the best is bold, notes are comments."""
     best = [f"bold: {BEST}"] if any(table.marked for table in page.tables) else []
-    comments = (*page.warnings, *best, *page.notes, r"needs \usepackage{booktabs}")
+    marks = any("▾" in cell.mean for table in page.tables for _, row in table.rows for cell in row)
+    needs = r"needs \usepackage{booktabs}" + r" and \usepackage{amssymb}" * marks
+    comments = (*page.warnings, *best, *page.notes, needs)
     notes = (line for comment in comments for line in comment.splitlines())
     parts = ["\n".join(f"% {printable(line)}" for line in notes)]
     for table in page.tables:
@@ -217,7 +223,9 @@ def _latex_line(label: str, cells: Iterable[str]) -> str:
 
 def _latex_cell(cell: Cell, split: bool) -> str:
     """Return a mean with its interval; in a column of its own where the column is split."""
-    mean = rf"\textbf{{{cell.mean}}}" if cell.best else cell.mean
+    mean = _latex(cell.mean)
+    if cell.best:
+        mean = rf"\textbf{{{mean}}}"
     interval = cell.interval.replace("±", r"$\pm$\,")
     small = rf"{{\scriptsize{interval}}}" if interval else ""
     if split:

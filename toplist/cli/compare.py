@@ -1,0 +1,157 @@
+"""`toplist compare`: is B better than A? Files of lists and of relevant items in, tests out."""
+
+import argparse
+import json
+import math
+from collections.abc import Iterable
+from dataclasses import asdict, fields
+from typing import Any
+
+from toplist.cli import output
+from toplist.cli.evaluate import add_reading, check_asked, check_target, evaluated
+from toplist.cli.options import command, csv_text
+from toplist.files.writing import Content, write_all
+from toplist.plots import axes
+from toplist.results.aligning import USERS
+from toplist.results.comparison import Comparison, compare
+from toplist.results.contrasts import Contrast
+from toplist.results.display import Display
+from toplist.results.inference import CORRECTIONS, FAMILIES, METHODS, Asked, pairs_of
+from toplist.results.tests import Tests
+from toplist.stats.paired import ALTERNATIVES
+
+_EPILOG = """
+Every system but the baseline is compared with it (without one, each with each), user by user, in
+every metric at every k; p is corrected for all comparisons that are printed. Files are those of
+toplist eval, read whole; systems are named by their files.
+
+  toplist compare knn.csv ease.csv truth.csv -m ndcg@10 recall@20 --baseline knn
+  toplist compare knn.csv ease.csv truth.csv -m ndcg@10 --baseline knn --margin 0.005
+  toplist compare knn.csv ease.csv truth.csv -m ndcg -k 50 --baseline knn --band
+"""
+
+FORMATS = ("table", "json", "csv", "markdown", "latex")
+
+
+def add(commands: Any) -> None:
+    """Add the command to the parser."""
+    add = command(commands, "compare", run=_compare, check=_check, epilog=_EPILOG)
+    add_reading(add)
+    add("--baseline", nargs="+", metavar="SYSTEM", help="compare the others with it; by file name")
+    add("--test", default="t", choices=METHODS, help="the paired test (default: t)")
+    add("--correction", choices=CORRECTIONS, help="of p for all comparisons (default: holm)")
+    add("--family", default="all", choices=FAMILIES, help="all comparisons, or those of a metric")
+    add("--alternative", default="two-sided", choices=ALTERNATIVES, help="of system - baseline")
+    add("--level", type=float, default=0.95, help="of the intervals")
+    add("--users", default="same", choices=USERS, help="same in all systems, or common to all")
+    add("--margin", type=float, help="test whether differences are within ±MARGIN instead")
+    add("--band", action="store_true", help="also the difference at every k, all k together")
+    add("--power", action="store_true", help="also what so many users detect")
+    add("--resamples", type=int, metavar="N", help="of flips, bootstrap and MaxT")
+    add("--seed", type=int, default=0, help="of what is drawn")
+    add("--format", default="table", choices=FORMATS, help="of the output")
+    add("--plot", metavar="FILE", help="also draw the differences (.png, .svg, .pdf)")
+
+
+def _check(options: argparse.Namespace) -> None:
+    """Check the options before any file is opened."""
+    check_asked(options)
+    check_target(options, "--plot", options.plot)
+    if options.plot:
+        output.check_picture(options.plot)
+    if options.margin is not None and options.test != "t":
+        raise ValueError("--margin asks for two one-sided t tests: it goes with --test t")
+    Asked(options.test, _correction(options), options.alternative, options.level)
+    if options.margin is not None:
+        Asked(margin=options.margin)
+    pairs_of(output.names_of(options.recs), options.baseline)
+    if options.format in ("json", "csv") and (options.band or options.power):
+        raise ValueError(f"--band and --power are tables of their own: not with {options.format}")
+
+
+def _correction(options: argparse.Namespace) -> str:
+    if options.correction is not None:
+        return str(options.correction)
+    return "holm" if options.margin is None else "none"
+
+
+def _compare(options: argparse.Namespace) -> str:
+    """Evaluate all systems, test them, write what was asked for, and return the text to print."""
+    if options.plot:
+        axes.need_matplotlib()
+    names = output.names_of(options.recs)
+    results = {
+        name: evaluated(options, recs, in_memory=True)
+        for name, recs in zip(names, options.recs, strict=True)
+    }
+    comparison = compare(results, baseline=options.baseline)
+    try:
+        tests = _tests(options, comparison)
+        more = list(_more(options, comparison))
+    except KeyError as error:  # a name that a system lacks
+        raise ValueError(error.args[0]) from None
+    if options.plot:
+        drawn: dict[Any, Content] = {
+            options.plot: lambda path: tests.plot().figure.savefig(path, bbox_inches="tight")
+        }
+        write_all(drawn)
+    if options.format == "json":
+        return json.dumps([_plain(one) for one in tests], indent=1)
+    if options.format == "csv":
+        header = [one.name for one in fields(Contrast)]
+        return csv_text(header, (map(_cell, asdict(one).values()) for one in tests))
+    write = {"table": "to_text", "markdown": "to_markdown", "latex": "to_latex"}[options.format]
+    texts = [getattr(part, write)() for part in (tests, *more)]
+    if options.format == "table":
+        texts.append("\n".join(comparison.rules()))
+    return "\n\n".join(texts)
+
+
+def _tests(options: argparse.Namespace, comparison: Comparison) -> Tests:
+    """Return the tests that were asked for."""
+    if options.margin is not None:
+        return comparison.equivalence(
+            margin=options.margin,
+            correction=_correction(options),
+            level=options.level,
+            users=options.users,
+        )
+    return comparison.test(
+        method=options.test,
+        correction=_correction(options),
+        alternative=options.alternative,
+        level=options.level,
+        family=options.family,
+        users=options.users,
+        n_resamples=options.resamples,
+        seed=options.seed,
+    )
+
+
+def _more(options: argparse.Namespace, comparison: Comparison) -> Iterable[Display]:
+    """Yield the bands of every metric, and the power."""
+    if options.band:
+        metrics = list(dict.fromkeys(name.rpartition("@")[0] for name in comparison.names()))
+        systems = list(comparison.results)
+        for metric in metrics:
+            for system, baseline in pairs_of(systems, options.baseline):
+                yield comparison.band(
+                    *(metric, system, baseline),
+                    level=options.level,
+                    users=options.users,
+                    seed=options.seed,
+                )
+    if options.power:
+        yield comparison.power(level=options.level, users=options.users)
+
+
+def _plain(one: Contrast) -> dict[str, Any]:
+    """Return a comparison as JSON holds it: no number is null."""
+    return {
+        name: None if isinstance(value, float) and not math.isfinite(value) else value
+        for name, value in asdict(one).items()
+    }
+
+
+def _cell(value: Any) -> Any:
+    return " ".join(value) if isinstance(value, tuple) else value

@@ -1,0 +1,195 @@
+"""The values of each user of several systems, user by user: what tests of differences need.
+
+Users are matched by key, and put in the order of the hashes of their keys, so that no figure
+depends on the order in which they came. Users by position are those of the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toplist.averages.means import Means, hits_of
+from toplist.checks import choice
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+# Which users are tested: those of all systems, which must be the same; or those that all count.
+USERS = "same", "common"
+
+
+@dataclass(frozen=True, eq=False)
+class Aligned:
+    """Several results over the same users.
+
+    ``rows[system]`` are the rows of the users in this result; `users` are their keys, None where
+    they are known by position. `n_left_out` users are counted by some of the systems only.
+    """
+
+    results: Mapping[str, Means]
+    rows: Mapping[str, Ints]
+    users: Sequence[Any] | None
+    n_left_out: int = 0
+
+    @property
+    def n(self) -> int:
+        """The number of users."""
+        return len(next(iter(self.rows.values())))
+
+    def values(self, system: str, name: str) -> Floats:
+        """Return the values of a system, (n,) for ``"name@k"`` and (n, K) for ``"name"``."""
+        return np.ascontiguousarray(self.results[system].per_user(name)[self.rows[system]])
+
+    @property
+    def weights(self) -> Floats | None:
+        """The weights of the users; None without any."""
+        first = next(iter(self.results))
+        given = self.results[first].weights
+        return None if given is None else given[self.rows[first]]
+
+
+def align(results: Mapping[str, Means], users: str = "same") -> Aligned:
+    """Match the users that the results count.
+
+    Parameters
+    ----------
+    results : dict of system -> result
+        With hits; with one set of rules (`toplist.results.comparison.differences`).
+    users : {"same", "common"}
+        "same": the systems must count the same users. "common": those that all of them count.
+
+    Raises
+    ------
+    ValueError
+        If a result holds no hits, if the users are others or unknown, if a user has other relevant
+        items or another weight in one result than in another.
+    """
+    choice("users", users, USERS)
+    for system, result in results.items():
+        hits_of(result, f"the users of {system} are unknown")
+    keyed = {system: _is_keyed(result) for system, result in results.items()}
+    if len(set(keyed.values())) > 1:
+        one, other = (next(s for s in keyed if keyed[s] is kind) for kind in (True, False))
+        raise ValueError(
+            f"the users of {one} have keys, those of {other} are known by position: name them by "
+            "users= where the lists are evaluated"
+        )
+    found = _by_key(results, users) if all(keyed.values()) else _by_position(results, users)
+    _check(found)
+    return found
+
+
+def _is_keyed(result: Means) -> bool:
+    return result.hits is not None and result.hits.users is not None
+
+
+def _by_position(results: Mapping[str, Means], users: str) -> Aligned:
+    """Return the rows that all results count, in their order."""
+    first, *_ = results
+    n = {system: result.n_users for system, result in results.items()}
+    for system, n_users in n.items():
+        if n_users != n[first]:
+            raise ValueError(
+                f"{first} has {n[first]:,} users and {system} {n_users:,}, by position: without "
+                "keys, users= where they are evaluated, they cannot be matched"
+            )
+    counted = np.array([result.counted for result in results.values()], bool)
+    rows = np.flatnonzero(counted.all(axis=0))
+    n_left_out = int(counted.any(axis=0).sum()) - len(rows)
+    if users == "same" and n_left_out:
+        raise _others(results, n_left_out)
+    return Aligned(results, dict.fromkeys(results, rows), None, n_left_out)
+
+
+def _by_key(results: Mapping[str, Means], users: str) -> Aligned:
+    """Return the rows of the users that all results count, in the order of their words."""
+    from toplist.inputs.words import words_of
+
+    first, *others = results
+    rows = {first: np.flatnonzero(results[first].counted)}  # type: ignore[arg-type]
+    whole = results[first].users
+    keys = [whole[row] for row in rows[first].tolist()]
+    n_all = len(keys)
+    if all(_same_users(results[first], results[other]) for other in others):
+        rows |= dict.fromkeys(others, rows[first])
+        kept = np.arange(len(keys))
+    else:
+        places = {system: _places(results[system]) for system in others}
+        kept = np.array([i for i, key in enumerate(keys) if all(key in p for p in places.values())])
+        kept = kept.astype(np.int64)
+        n_all = len(set(keys).union(*places.values()))
+        rows[first] = rows[first][kept]
+        keys = [keys[i] for i in kept.tolist()]
+        rows |= {
+            system: np.array([p[key] for key in keys], np.int64) for system, p in places.items()
+        }
+    if users == "same" and n_all > len(kept):
+        raise _others(results, n_all - len(kept))
+    words = words_of(keys)
+    order = np.argsort(words, kind="stable")
+    if np.any(np.diff(words[order]) == 0):  # two keys of one word
+        order = np.array(sorted(range(len(keys)), key=lambda i: (int(words[i]), repr(keys[i]))))
+    sorted_rows = {system: some[order] for system, some in rows.items()}
+    return Aligned(results, sorted_rows, [keys[i] for i in order.tolist()], n_all - len(kept))
+
+
+def _same_users(one: Means, other: Means) -> bool:
+    if not np.array_equal(one.counted, other.counted):  # type: ignore[arg-type]
+        return False
+    return one.users is other.users or list(one.users) == list(other.users)
+
+
+def _places(result: Means) -> dict[Any, int]:
+    """Return the row of every user that a result counts."""
+    users = result.users
+    return {users[row]: row for row in np.flatnonzero(result.counted).tolist()}  # type: ignore[arg-type]
+
+
+def _others(results: Mapping[str, Means], n: int) -> ValueError:
+    return ValueError(
+        f"{', '.join(results)} count other users: {n:,} are in some of them only; "
+        'users="common" tests over those that all systems count'
+    )
+
+
+def _check(found: Aligned) -> None:
+    """Refuse other ground truths and weights of the same users, and nobody at all."""
+    (first, one), *others = found.results.items()
+    if not found.n:
+        raise ValueError(f"{', '.join(found.results)} have no user in common")
+    n_relevant = one.hits.n_relevant[found.rows[first]]  # type: ignore[union-attr]
+    for system, other in others:
+        changed = n_relevant != other.hits.n_relevant[found.rows[system]]  # type: ignore[union-attr]
+        if changed.any():
+            row = int(np.flatnonzero(changed)[0])
+            user = row if found.users is None else found.users[row]
+            raise ValueError(
+                f"{first} and {system} have other ground truths: {int(changed.sum()):,} of "
+                f"{found.n:,} users have another number of relevant items, user {user!r} first"
+            )
+        sums = {_total(one), _total(other)} - {None}
+        if one.n_users == other.n_users and not found.n_left_out and len(sums) > 1:
+            raise ValueError(
+                f"{first} and {system} have other ground truths of the same sizes: the relevant "
+                "items of some users are others"
+            )
+        if not _equal(one.weights, other.weights, found.rows[first], found.rows[system]):
+            raise ValueError(f"{first} and {system} have other weights of the same users")
+
+
+def _total(result: Means) -> int | None:
+    """Return the sum of the hashes of all ground truths; None where it is unknown."""
+    hits = result.hits
+    prints = result.fingerprints or (() if hits is None else hits.fingerprints)
+    return sum(one.total for one in prints) % 2**64 if prints else None
+
+
+def _equal(one: Any, other: Any, rows: Ints, others: Ints) -> bool:
+    if one is None or other is None:
+        return one is other
+    return bool(np.array_equal(one[rows], other[others]))

@@ -1,0 +1,129 @@
+"""`Band`: the difference of two systems at every k, with intervals that hold at all k together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toplist.results.display import Display
+from toplist.results.markup import Cell, Page, Table
+from toplist.results.wording import number
+
+Floats = NDArray[np.float64]
+
+# The k's that are printed, as far as there are any.
+SHOWN = (1, 5, 10, 20, 50, 100, 200, 500, 1000)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Band(Display):
+    """A system less another at every k. Returned by `Comparison.band` and `inference.band`.
+
+    Attributes
+    ----------
+    n : int
+        Users.
+    difference, std, error : (K,) float64
+    low, high : (K,) float64
+        The interval at each k; it holds at this k alone.
+    critical : float
+        Standard errors to either side of the simultaneous interval.
+    low_all, high_all : (K,) float64
+        The interval that holds at all k together.
+    n_resamples : int
+    """
+
+    n: int
+    difference: Floats
+    std: Floats
+    error: Floats
+    low: Floats
+    high: Floats
+    critical: float
+    low_all: Floats
+    high_all: Floats
+    n_resamples: int
+    name: str = "value"
+    systems: tuple[str, str] = ("system", "baseline")
+    level: float = 0.95
+    higher_is_better: bool = True
+
+    @property
+    def better(self) -> list[tuple[int, int]]:
+        """The k's, from first to last, where the system is better at all of them together."""
+        return _runs(self.low_all > 0 if self.higher_is_better else self.high_all < 0)
+
+    @property
+    def worse(self) -> list[tuple[int, int]]:
+        """The k's, from first to last, where it is worse."""
+        return _runs(self.high_all < 0 if self.higher_is_better else self.low_all > 0)
+
+    def to_pandas(self) -> Any:
+        """Return a DataFrame with a row per k."""
+        import pandas
+
+        columns = ("difference", "std", "error", "low", "high", "low_all", "high_all")
+        found = {name: getattr(self, name) for name in columns}
+        return pandas.DataFrame({"k": np.arange(1, len(self.difference) + 1), **found})
+
+    def plot(self, *, ax: Any = None) -> Any:
+        """Draw the difference over k with both intervals, and zero.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        from toplist.plots import differences
+
+        return differences.band(self, ax=ax)
+
+    def _page(self, every_metric: bool = False) -> Page:
+        """Return the difference and both intervals at some k's."""
+        last = len(self.difference)
+        ks = [k for k in SHOWN if k < last] + [last] * (last > 0)
+        share = f"{100 * self.level:.4g} %"
+        lines = (
+            ("difference", [number(self.difference[k - 1]) for k in ks]),
+            (f"{share} at this k", [_ends(self.low, self.high, k) for k in ks]),
+            (f"{share} at all k", [_ends(self.low_all, self.high_all, k) for k in ks]),
+        )
+        rows = tuple((label, tuple(map(Cell, cells))) for label, cells in lines)
+        corner = " - ".join(self.systems) + f" {self.name}"
+        return Page((Table(corner, tuple(f"@{k}" for k in ks), rows),), self._notes())
+
+    def _notes(self) -> tuple[str, ...]:
+        share = f"{100 * self.level:.4g} %"
+        found = [
+            f"{word} at k = {_listed(ks)}, at all of them together with {share} confidence"
+            for word, ks in (("better", self.better), ("worse", self.worse))
+            if ks
+        ] or [f"neither better nor worse at any k, all k together, with {share} confidence"]
+        found[-1] += f" (sup-t, critical value {self.critical:.2f}; {self.n:,} users)"
+        return tuple(found)
+
+
+def _ends(low: Floats, high: Floats, k: int) -> str:
+    return f"[{number(low[k - 1])}, {number(high[k - 1])}]"
+
+
+def _listed(runs: list[tuple[int, int]]) -> str:
+    return ", ".join(str(a) if a == b else f"{a} to {b}" for a, b in runs)
+
+
+def _runs(found: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """Return the first and last k of every run that is true.
+
+    Examples
+    --------
+    >>> _runs(np.array([True, False, True, True]))
+    [(1, 1), (3, 4)]
+    """
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], found, [False]]).astype(np.int8)))
+    return [(int(a) + 1, int(b)) for a, b in edges.reshape(-1, 2)]

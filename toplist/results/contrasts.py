@@ -1,0 +1,161 @@
+"""A `Contrast` is a system less its baseline in one measure; `Contrasts` are many, with a plan."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from toplist.checks import cached
+
+FEW_FOR_FLIPS = (
+    "MaxT by flips with fewer than 200 users is liberal: of 12 true nulls one was rejected in 8 to "
+    'in 12 % of samples; method="t" is not'
+)
+MARKS = "†", "‡"
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """A system less its baseline, in one measure.
+
+    Attributes
+    ----------
+    name, system, baseline : str
+        The measure, ``"ndcg@10"``, and the two systems.
+    n : int
+        Users (or rows, without users) that both count.
+    mean, baseline_mean, difference : float
+    std, error : float
+        Of the users' differences: the standard deviation, and the standard error of their mean.
+    df, statistic : float
+        The degrees of freedom, and t; by flips the sum, by ranks their sum, by signs the wins.
+    p, p_adjusted : float
+        For this comparison alone, and corrected for all of its family.
+    low, high : float
+        The interval of the difference; it holds for this comparison alone.
+    wins, ties, losses : int
+        Users for whom the system is the larger number, equal, the smaller.
+    relative : float
+        mean / baseline_mean - 1, with its interval `relative_low` to `relative_high`.
+    d_z, g_z, glass, d_av, superiority : float
+        Effect sizes: the difference over the standard deviation of differences (`d_z_low` to
+        `d_z_high`), the same for few users, over that of the baseline, over both; and
+        (wins + ties / 2) / n.
+    skewness : float
+        Of the differences.
+    exact : bool
+        Whether p was counted over all patterns, not drawn or approximated.
+    cautions : tuple of str
+        ``"SKEWED"``, ``"FEW DIFFER"``, ``"ONE RUN"``.
+    error_users, p_users : float
+        Of several runs: for these trained models; `error` and `p` are for models trained anew.
+    p_not_worse, p_not_better : float
+        Of an equivalence test, the two halves.
+    p_single_step : float
+        By MaxT, the p that belongs to the intervals for all comparisons together.
+    effect : float
+        By Tukey, the difference in pooled standard deviations.
+    """
+
+    name: str
+    system: str
+    baseline: str
+    n: int
+    mean: float
+    baseline_mean: float
+    difference: float
+    std: float = math.nan
+    error: float = math.nan
+    df: float = math.nan
+    statistic: float = math.nan
+    p: float = math.nan
+    p_adjusted: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+    wins: int = 0
+    ties: int = 0
+    losses: int = 0
+    relative: float = math.nan
+    relative_low: float = math.nan
+    relative_high: float = math.nan
+    d_z: float = math.nan
+    d_z_low: float = math.nan
+    d_z_high: float = math.nan
+    g_z: float = math.nan
+    glass: float = math.nan
+    d_av: float = math.nan
+    superiority: float = math.nan
+    skewness: float = math.nan
+    exact: bool = False
+    cautions: tuple[str, ...] = ()
+    error_users: float = math.nan
+    p_users: float = math.nan
+    p_not_worse: float = math.nan
+    p_not_better: float = math.nan
+    p_single_step: float = math.nan
+    effect: float = math.nan
+    higher_is_better: bool = True
+
+    @property
+    def mark(self) -> str:
+        """† or ‡ where p, corrected, is below 0.05 or 0.01."""
+        if not self.p_adjusted < 0.05:
+            return ""
+        return MARKS[self.p_adjusted < 0.01]
+
+    @property
+    def better(self) -> bool:
+        """Whether the system is better than the baseline, as a number."""
+        return self.difference > 0 if self.higher_is_better else self.difference < 0
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How the comparisons were made."""
+
+    method: str = "t"
+    correction: str = "holm"
+    family: str = "all"
+    alternative: str = "two-sided"
+    level: float = 0.95
+    n_resamples: int = 0
+    seed: int = 0
+    margin: float | None = None
+    runs: str | None = None
+    clustered: bool = False
+    weighted: bool = False
+    critical: float = math.nan
+    notes: tuple[str, ...] = ()
+    baselines: tuple[str, ...] = ()
+    of_users: bool = True
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Contrasts(Sequence[Contrast]):
+    """Comparisons, and how they were made."""
+
+    contrasts: tuple[Contrast, ...]
+    plan: Plan = field(default_factory=Plan)
+
+    def __len__(self) -> int:
+        """Return the number of comparisons."""
+        return len(self.contrasts)
+
+    def __iter__(self) -> Iterator[Contrast]:
+        """Yield the comparisons."""
+        return iter(self.contrasts)
+
+    def __getitem__(self, key: Any) -> Any:
+        """Return a comparison by its place."""
+        return self.contrasts[key]
+
+    @cached
+    def n_family(self) -> int:
+        """The number of comparisons that p is corrected for."""
+        p = [one for one in self if one.p == one.p]
+        if self.plan.family == "all":
+            return len(p)
+        names = {one.name for one in p}
+        return max((sum(one.name == name for one in p) for name in names), default=0)

@@ -1,0 +1,274 @@
+"""Tests of results: their users matched, their values tested by `toplist.results.inference`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toplist.averages import per_user
+from toplist.averages.means import hits_of
+from toplist.metrics.beyond_accuracy import ListMetric
+from toplist.metrics.definitions import Metric
+from toplist.results.aligning import Aligned, align
+from toplist.results.bands import Band
+from toplist.results.display import Display
+from toplist.results.inference import Asked, Units, banded, contrasted, pairs_of
+from toplist.results.inference import read as read_values
+from toplist.results.markup import Cell, Page, Table
+from toplist.results.result import TopKResult
+from toplist.results.tests import Tests
+from toplist.stats import planning, simultaneous
+from toplist.stats.paired import Pairs, snap
+
+Floats = NDArray[np.float64]
+
+# Differences of this kind are no reason not to test: names are asked of every system, and users are
+# matched.
+ALLOWED = "DIFFERENT METRICS OR K", "LISTS OF DIFFERENT LENGTH", "DIFFERENT USERS"
+
+
+class Compared(NamedTuple):
+    """What is tested: results by system, the baselines, and what makes them not comparable."""
+
+    results: Mapping[str, TopKResult]
+    baselines: tuple[str, ...]
+    differences: list[str]
+
+    def names(self) -> list[str]:
+        """Return every ``name@k`` that at least one of the systems has."""
+        return list(dict.fromkeys(name for one in self.results.values() for name in one.names()))
+
+
+def tests(
+    compared: Compared,
+    names: str | Sequence[str] | None,
+    users: str,
+    clusters: Any,
+    **options: Any,
+) -> Tests:
+    """Return the tests of some names between all pairs, or against the baselines."""
+    asked = Asked(**options)
+    some = _names(compared, names)
+    found = _aligned(compared, users)
+    units = _units(found, clusters)
+    pairs = pairs_of(list(compared.results), compared.baselines or None)
+    return contrasted(
+        found.values,
+        *(pairs, some, asked, units),
+        higher=lambda name: _higher(compared, name),
+        baselines=compared.baselines,
+    )
+
+
+def values(compared: Compared, name: str, users: str = "same") -> dict[str, Floats]:
+    """Return the values of every system at ``name@k``, their users matched."""
+    [one] = _names(compared, name)
+    found = _aligned(compared, users)
+    return {system: found.values(system, one) for system in compared.results}
+
+
+def band(
+    compared: Compared,
+    metric: str,
+    system: str | None,
+    baseline: str | None,
+    level: float,
+    users: str,
+    n_resamples: int | None,
+    seed: int,
+    n_threads: int | None,
+) -> Band:
+    """Return the difference of two systems at every k; curves are made block by block."""
+    pair = _pair(compared, system, baseline)
+    if not isinstance(metric, str) or "@" in metric:
+        raise ValueError(f"a band is over all k: give a metric without @, not {metric!r}")
+    for one in pair:
+        _metric(compared, one, metric)
+    found = _aligned(compared, users)
+    depth = min(compared.results[one].terms.depth for one in pair)
+    fills = [_filler(found, one, metric, depth) for one in pair]
+
+    def differences(lo: int, hi: int) -> Floats:
+        a, b = (fill(lo, hi) for fill in fills)
+        return snap(a.ravel(), b.ravel()).reshape(a.shape)
+
+    joint = simultaneous.Joint.over(differences, found.n, depth, n_threads=n_threads)
+    higher = _higher(compared, f"{metric}@1")
+    return banded(joint, level, n_resamples, seed, n_threads, pair, metric, higher)
+
+
+def _filler(found: Aligned, system: str, name: str, depth: int) -> Callable[[int, int], Floats]:
+    """Return what fills the curves of some users."""
+    if found.weights is not None:
+        raise ValueError("a band of weighted users is not offered: test() takes weights")
+    result, rows = found.results[system], found.rows[system]
+    metric, _ = result.terms.find(name)
+    if not isinstance(metric, Metric):
+        curves = found.values(system, name)
+        return lambda lo, hi: curves[lo:hi, :depth]
+    hits, counted = hits_of(result, "it has no values per user")
+    hits = per_user.gains_of(hits, metric, result.terms.threshold_in_gains)
+    if not np.array_equal(rows, np.arange(len(hits))):
+        hits, counted = hits.subset(rows), counted[rows]
+    fill = per_user.filler(hits, counted, metric, np.arange(1, depth + 1))
+
+    def some(lo: int, hi: int) -> Floats:
+        out = np.empty((hi - lo, depth))
+        fill(lo, hi, out)
+        return out
+
+    return some
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Power(Display):
+    """What an experiment of this size detects. Returned by `Comparison.power`.
+
+    Attributes
+    ----------
+    rows : tuple of dict
+        name, system, baseline, n, std, detectable, and n_needed where a difference was given.
+    """
+
+    rows: tuple[dict[str, Any], ...]
+    power: float
+    level: float
+    difference: float | None = None
+
+    def to_pandas(self) -> Any:
+        """Return a DataFrame with a row per compared."""
+        import pandas
+
+        return pandas.DataFrame(list(self.rows))
+
+    def _page(self, every_metric: bool = False) -> Page:
+        headers = ["users", "std", "detectable"]
+        headers += [] if self.difference is None else [f"users for {self.difference:g}"]
+        rows = []
+        for row in self.rows:
+            cells = [f"{row['n']:,}", f"{row['std']:.4f}", f"{row['detectable']:.4f}"]
+            if self.difference is not None:
+                cells.append(f"{row['n_needed']:,.0f}")
+            label = f"{row['system']} - {row['baseline']} {row['name']}"
+            rows.append((label, tuple(map(Cell, cells))))
+        note = (
+            f"detectable: the true difference that a two-sided paired t test at p < "
+            f"{1 - self.level:.2g} finds with {100 * self.power:.4g} % power; from the spread of "
+            "the differences, not from the difference that was seen"
+        )
+        return Page((Table("", tuple(headers), tuple(rows)),), (note,))
+
+
+def power(
+    compared: Compared,
+    names: str | Sequence[str] | None,
+    power: float,
+    difference: float | None,
+    level: float,
+    users: str,
+) -> Power:
+    """Return the detectable differences, and the users that a given one needs."""
+    found, rows = _aligned(compared, users), []
+    for name in _names(compared, names):
+        for system, baseline in pairs_of(list(compared.results), compared.baselines or None):
+            pairs = Pairs.of(found.values(system, name), found.values(baseline, name))
+            row: dict[str, Any] = {"name": name, "system": system, "baseline": baseline}
+            row |= {"n": pairs.n, "std": pairs.std}
+            row["detectable"] = planning.detectable(pairs.std, pairs.n, power, level)
+            if difference is not None:
+                row["n_needed"] = planning.n_needed(difference, pairs.std, power, level)
+            rows.append(row)
+    return Power(tuple(rows), power, level, difference)
+
+
+def _pair(compared: Compared, system: str | None, baseline: str | None) -> tuple[str, str]:
+    """Return the two systems of a band."""
+    systems = list(compared.results)
+    if baseline is None:
+        baseline = compared.baselines[0] if compared.baselines else systems[-1]
+    others = [one for one in systems if one != baseline]
+    if system is None and len(others) == 1:
+        system = others[0]
+    for one in (system, baseline):
+        if one not in systems:
+            what = "several systems: name one as system=" if one is None else f"no system {one!r}"
+            raise ValueError(f"band: {what}; there are {', '.join(systems)}")
+    if system == baseline:
+        raise ValueError(f"band: {system!r} is both the system and its baseline")
+    return str(system), str(baseline)
+
+
+def _names(compared: Compared, names: str | Sequence[str] | None) -> list[str]:
+    """Return the ``name@k`` to test; each must be one of every system."""
+    if names is None:
+        results = compared.results.values()
+        some = [name for name in compared.names() if all(name in one.names() for one in results)]
+        some = [name for name in some if not _of_all_lists(compared, name)]
+    else:
+        some = [names] if isinstance(names, str) else list(names)
+    for name in some:
+        for system in compared.results:
+            if _metric(compared, system, name)[1] is None:
+                raise ValueError(f"{name!r} is a whole curve: give name@k, or band({name!r})")
+            if _of_all_lists(compared, name):
+                raise ValueError(
+                    f"{name} is one number of all lists, not a mean over users: it has no test"
+                )
+            if name.rpartition("@")[0] in compared.results[system].terms.pooled:
+                raise ValueError(
+                    f"{name} is pooled, a ratio of sums: toplist.inference.ratio tests such ones"
+                )
+    if not some:
+        raise ValueError("no name@k is one of all systems: nothing to test")
+    return some
+
+
+def _metric(compared: Compared, system: str, name: str) -> tuple[Any, int | None]:
+    try:
+        return compared.results[system].terms.find(name)
+    except KeyError as error:
+        raise KeyError(f"{system}: {error.args[0]}") from None
+
+
+def _of_all_lists(compared: Compared, name: str) -> bool:
+    from toplist.beyond import WHOLE
+
+    metric = name.rpartition("@")[0]
+    found = next(iter(compared.results.values())).terms.asked.get(metric)
+    return isinstance(found, ListMetric) and metric in WHOLE
+
+
+def _higher(compared: Compared, name: str) -> bool:
+    metric = next(iter(compared.results.values())).terms.asked[name.rpartition("@")[0]]
+    return metric.higher_is_better if isinstance(metric, Metric) else True
+
+
+def _aligned(compared: Compared, users: str) -> Aligned:
+    """Match the users of all systems; ValueError for what makes them not comparable."""
+    for line in compared.differences:
+        if not line.startswith(ALLOWED) and not line.startswith("DIFFERENT GROUND TRUTHS"):
+            raise ValueError(f"these systems cannot be tested: {line}")
+    return align(compared.results, users)
+
+
+def _units(found: Aligned, clusters: Any) -> Units:
+    """Return the weights and clusters of the users."""
+    if clusters is None:
+        return Units(found.weights)
+    keys = list(range(found.n)) if found.users is None else list(found.users)
+    if isinstance(clusters, Mapping) or (hasattr(clusters, "index") and hasattr(clusters, "iloc")):
+        nothing = dict.fromkeys(keys, 0.0) if found.users is not None else np.zeros(found.n)
+        return Units(found.weights, read_values({"": nothing}, clusters=clusters).units.clusters)
+    if found.users is not None:
+        raise TypeError("the users have keys: give clusters as a dict or Series user -> label")
+    labels = list(clusters)
+    first = next(iter(found.results))
+    if len(labels) != found.results[first].n_users:
+        raise ValueError(
+            f"{len(labels):,} clusters for {found.results[first].n_users:,} users: one per user"
+        )
+    return Units(found.weights, [labels[row] for row in found.rows[first].tolist()])

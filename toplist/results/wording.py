@@ -1,0 +1,279 @@
+"""Comparisons in words: the table of `Tests`, the lines below it, and the sentence for a paper."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+from toplist.checks import counted
+from toplist.results.contrasts import Contrast, Contrasts, Plan
+from toplist.results.markup import Cell, Page, Table
+from toplist.stats import planning
+from toplist.stats.paired import CAUTIONS
+
+NAMES = {
+    "t": "paired t",
+    "randomization": "sign flips",
+    "bootstrap": "studentised bootstrap",
+    "wilcoxon": "Wilcoxon signed ranks",
+    "sign": "sign test",
+    "equivalence": "two one-sided t tests",
+    "tukey": "Tukey's test",
+}
+CORRECTED = {
+    "holm": "Holm",
+    "bonferroni": "Bonferroni",
+    "bh": "Benjamini-Hochberg",
+    "maxt": "MaxT",
+}
+# What these two test is no mean.
+NO_MEAN = (
+    "{} does not test the mean: with n = 10,000 and ties it rejected true nulls 20 to 100 % of the "
+    "time"
+)
+
+
+def number(value: float, digits: int = 4) -> str:
+    """Return a number with its sign.
+
+    Examples
+    --------
+    >>> number(0.00378), number(-0.003, 2), number(math.nan)
+    ('+0.0038', '-0.00', '-')
+    """
+    return "-" if value != value else f"{value:+.{digits}f}"
+
+
+def probability(p: float, floor: float = 0.0) -> str:
+    """Return a p value; one at the floor of its resamples is known to be at most that.
+
+    Examples
+    --------
+    >>> probability(0.0483), probability(0.0004), probability(1e-4, 1e-4), probability(math.nan)
+    ('0.048', '<0.001', '<=0.0001', '-')
+    """
+    if p != p:
+        return "-"
+    if floor and p <= floor * (1 + 1e-9):
+        return f"<={floor:.2g}"
+    return "<0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def percent(share: float) -> str:
+    """Return a relative difference.
+
+    Examples
+    --------
+    >>> percent(0.0391), percent(1.2), percent(math.nan)
+    ('+3.9 %', '+120 %', '-')
+    """
+    if not math.isfinite(share):
+        return "-"
+    return f"{100 * share:+.1f} %" if abs(share) < 0.9995 else f"{100 * share:+.0f} %"
+
+
+def page(tests: Contrasts) -> Page:
+    """Return the table of the comparisons: one table, or one for each name."""
+    names = list(dict.fromkeys(one.name for one in tests))
+    pairs = list(dict.fromkeys((one.system, one.baseline) for one in tests))
+    if len(pairs) == 1:
+        tables = [_of_pair(tests, *pairs[0])]
+    else:
+        tables = [_of_name(tests, name) for name in names]
+    return Page(tuple(tables), tuple(_notes(tests, pairs)))
+
+
+def _of_pair(tests: Contrasts, system: str, baseline: str) -> Table:
+    """Return a table of two systems: a row per name."""
+    columns = (baseline, system, *_headers(tests))
+    rows = tuple(
+        (one.name, (*map(Cell, (f"{one.baseline_mean:.4f}", f"{one.mean:.4f}")), *cells))
+        for one, cells in zip(tests, _cells(tests, tests.contrasts), strict=True)
+    )
+    return Table("", columns, rows)
+
+
+def _of_name(tests: Contrasts, name: str) -> Table:
+    """Return a table of one name: a row per system, the baseline first, or per pair."""
+    some = [one for one in tests if one.name == name]
+    headers, cells = _headers(tests), _cells(tests, some)
+    baselines = tests.plan.baselines
+    if len(baselines) != 1:
+        rows = [
+            (f"{one.system} - {one.baseline}", row) for one, row in zip(some, cells, strict=True)
+        ]
+        return Table(name, headers, tuple(rows))
+    blank = tuple(Cell() for _ in headers)
+    rows = [(baselines[0], (Cell(f"{some[0].baseline_mean:.4f}"), *blank))]
+    rows += [
+        (one.system, (Cell(f"{one.mean:.4f}"), *row)) for one, row in zip(some, cells, strict=True)
+    ]
+    return Table(name, ("mean", *headers), tuple(rows))
+
+
+def _headers(tests: Contrasts) -> tuple[str, ...]:
+    """Return the headers of what is said of a difference."""
+    plan = tests.plan
+    shown = f"{100 * (2 * plan.level - 1 if plan.margin else plan.level):.4g} % interval"
+    last = ["p (equivalence)"] if plan.margin else ["p"]
+    if plan.correction != "none":
+        last.append(f"p ({_corrected(plan)})")
+    return ("difference", shown, "relative", "d_z", "win/tie/loss", *last)
+
+
+def _cells(tests: Contrasts, some: Sequence[Contrast]) -> list[tuple[Cell, ...]]:
+    """Return the cells of some comparisons."""
+    marked = any(one.mark for one in some)
+    floor = 1 / (tests.plan.n_resamples + 1) if tests.plan.n_resamples else 0.0
+    rows = []
+    for one in some:
+        mark = (one.mark or " ") if marked else ""
+        p = [probability(one.p, 0.0 if one.exact else floor)]
+        if tests.plan.correction != "none":
+            p.append(probability(one.p_adjusted, 0.0 if one.exact else floor))
+        outcome = f"{one.wins}/{one.ties}/{one.losses}"
+        size = "-" if one.d_z != one.d_z else f"{one.d_z:.2f}"
+        ends = f"[{number(one.low)}, {number(one.high)}]"
+        words = (number(one.difference) + mark, ends, percent(one.relative), size, outcome, *p)
+        rows.append(tuple(map(Cell, words)))
+    return rows
+
+
+def _corrected(plan: Plan) -> str:
+    return CORRECTED[plan.correction]
+
+
+def _notes(tests: Contrasts, pairs: Sequence[tuple[str, str]]) -> Iterable[str]:
+    """Yield the lines below the table."""
+    plan = tests.plan
+    whose = ", ".join(plan.baselines)
+    what = f"against {whose}, " if whose and len(pairs) > 1 else ""
+    if len(pairs) == 1:
+        what = f"{pairs[0][0]} - {pairs[0][1]}, "
+    marks = ""
+    if any(one.mark for one in tests):
+        marks = f"; † ‡ p < 0.05, 0.01{_after(tests)}"
+    elif plan.correction != "none":
+        marks = f"; no p below 0.05{_after(tests)}"
+    yield f"{what}{_test(plan)} over {_whom(tests)}{marks}"
+    if plan.margin is not None:
+        yield from (_equivalence(one, plan.margin, plan.level) for one in tests)
+    elif len(pairs) > 1:
+        yield "intervals hold one by one, not together"
+    detectable = _detectable(tests)
+    if detectable:
+        yield f"detectable with 80 % power: {detectable}"
+    if plan.runs is not None:
+        yield from map(_of_runs, tests)
+    if plan.method in ("wilcoxon", "sign"):
+        yield NO_MEAN.format(NAMES[plan.method])
+    yield from plan.notes
+    for caution, meaning in CAUTIONS.items():
+        where = [
+            f"{one.system} - {one.baseline} {one.name}" for one in tests if caution in one.cautions
+        ]
+        if where:
+            yield f"{caution}: {meaning} ({', '.join(where[:4])}{', ...' * (len(where) > 4)})"
+
+
+def _test(plan: Plan) -> str:
+    """Return the test in words."""
+    words = NAMES["equivalence" if plan.margin is not None else plan.method]
+    if plan.n_resamples and plan.method in ("randomization", "bootstrap"):
+        words += f" ({plan.n_resamples:,}, seed {plan.seed})"
+    if plan.alternative != "two-sided":
+        words += f", one-sided ({plan.alternative})"
+    return words
+
+
+def _whom(tests: Contrasts) -> str:
+    """Return over whom was tested."""
+    sizes = sorted({one.n for one in tests})
+    unit = "user" if tests.plan.of_users else "row"
+    if not sizes:
+        return f"no {unit}s"
+    words = counted(sizes[0], unit) if len(sizes) == 1 else f"{sizes[0]:,} to {sizes[-1]:,} {unit}s"
+    if tests.plan.clustered:
+        clusters = sorted({int(one.df) + 1 for one in tests if one.df == one.df})
+        words += f" in {clusters[0]:,} clusters" if clusters else ""
+    return words + ", weighted" * tests.plan.weighted
+
+
+def _after(tests: Contrasts) -> str:
+    """Return what p was corrected for."""
+    if tests.plan.correction == "none":
+        return ", uncorrected"
+    each = " of each name" if tests.plan.family == "metric" else ""
+    return f" after {_corrected(tests.plan)} over {counted(tests.n_family, 'comparison')}{each}"
+
+
+def _equivalence(one: Contrast, margin: float, level: float) -> str:
+    within = "equivalent" if one.p_adjusted < 1 - level else "not shown to be equivalent"
+    return (
+        f"{one.system} - {one.baseline} {one.name}: {within} within ±{margin:g} "
+        f"(not worse p {probability(one.p_not_worse)}, not better p "
+        f"{probability(one.p_not_better)})"
+    )
+
+
+def _of_runs(one: Contrast) -> str:
+    return (
+        f"{one.system} - {one.baseline} {one.name}: for these trained models p "
+        f"{probability(one.p_users)}, standard error {one.error_users:.4g}; for models trained "
+        f"anew p {probability(one.p)}, standard error {one.error:.4g}"
+    )
+
+
+def _detectable(tests: Contrasts) -> str:
+    """Return the differences that as many users detect, by name."""
+    found: dict[str, list[float]] = {}
+    plan = tests.plan
+    if plan.method != "t" or plan.margin or plan.runs or plan.clustered or plan.weighted:
+        return ""
+    for one in tests:
+        if one.n > 2 and one.std > 0:
+            least = planning.detectable(one.std, one.n, level=plan.level)
+            found.setdefault(one.name, []).append(least)
+    ends = {name: (f"{min(some):.4f}", f"{max(some):.4f}") for name, some in found.items()}
+    return ", ".join(
+        f"{low if low == high else f'{low} to {high}'} ({name})"
+        for name, (low, high) in ends.items()
+    )
+
+
+def sentence(tests: Contrasts) -> str:
+    """Return what a paper says of the tests."""
+    plan = tests.plan
+    sided = "two-sided " if plan.alternative == "two-sided" else ""
+    after = _after(tests)
+    corrected = f"with p{after}" if plan.correction != "none" else "with uncorrected p"
+    head = (
+        f"Differences were tested by {sided}{_test(plan)} over {_whom(tests)}, {corrected}; "
+        f"intervals are {100 * plan.level:.4g} % and hold one by one."
+    )
+    if len(tests) > 4:
+        return head
+    return " ".join([head, *map(_said, tests)])
+
+
+def _said(one: Contrast) -> str:
+    change = "exceeds" if one.difference > 0 else "is below"
+    if one.difference == 0:
+        change = "equals"
+    by = "" if one.difference == 0 else f" by {abs(one.difference):.4f}"
+    return (
+        f"{one.system} {change} {one.baseline}{by} in {one.name} ({one.mean:.4f} against "
+        f"{one.baseline_mean:.4f}, interval [{number(one.low)}, {number(one.high)}], p = "
+        f"{probability(one.p_adjusted)}, d_z = {one.d_z:.2f}; {one.wins:,} users higher, "
+        f"{one.ties:,} equal, {one.losses:,} lower).".replace("p = <", "p < ")
+    )
+
+
+def legend(tests: Contrasts) -> str:
+    """Return what the marks of a table of means say."""
+    whose = ", ".join(tests.plan.baselines)
+    marks = "† ‡ better, ▾ worse" if any(one.mark for one in tests) else "nothing differs"
+    return (
+        f"{marks} than {whose}: {_test(tests.plan)} over {_whom(tests)}, p < 0.05, 0.01"
+        f"{_after(tests)}".replace("nothing differs than", "nothing differs from")
+    )

@@ -1,0 +1,57 @@
+"""Corrections of many p values for their number: Bonferroni, Holm, Benjamini and Hochberg."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from toplist.checks import choice
+
+METHODS = ("holm", "bh", "bonferroni", "none")
+
+
+def adjust(p: ArrayLike, method: str = "holm") -> NDArray[np.float64]:
+    """Return p values that hold for all comparisons together.
+
+    With p(1) <= ... <= p(m) in ascending order, cut at 1:
+
+        "bonferroni"  m p
+        "holm"        the largest of (m - j + 1) p(j) over j <= i (Holm 1979)
+        "bh"          the least of m p(j) / j over j >= i (Benjamini, Hochberg 1995)
+        "none"        p
+
+    Holm's and Bonferroni's bound the chance of one false discovery or more, Holm's never being the
+    larger; "bh" bounds the share of false ones among the discoveries.
+
+    Parameters
+    ----------
+    p : array of float
+        Of any shape: all of it is one family. NaN stays NaN and does not count.
+    method : {"holm", "bh", "bonferroni", "none"}
+
+    Examples
+    --------
+    >>> adjust([0.01, 0.04, 0.03, 0.005])
+    array([0.03, 0.06, 0.06, 0.02])
+    >>> adjust([0.01, np.nan, 0.04], "bonferroni")
+    array([0.02,  nan, 0.08])
+    """
+    choice("method", method, METHODS)
+    adjusted = np.array(p, np.float64)
+    counted = ~np.isnan(adjusted)
+    family = adjusted[counted]
+    if (wrong := (family < 0) | (family > 1)).any():
+        raise ValueError(f"p values lie between 0 and 1, not {float(family[wrong][0])!r}")
+    if method != "none":
+        order = np.argsort(family, kind="stable")
+        family[order] = np.minimum(_stepwise(family[order], method), 1.0)
+    adjusted[counted] = family
+    return adjusted
+
+
+def _stepwise(p: NDArray[np.float64], method: str) -> NDArray[np.float64]:
+    """Return ascending p values adjusted, not yet cut at 1."""
+    places = np.arange(1.0, len(p) + 1)
+    if method == "holm":
+        return np.maximum.accumulate((len(p) - places + 1) * p)
+    if method == "bh":
+        return np.minimum.accumulate((len(p) / places * p)[::-1])[::-1]
+    return len(p) * p

@@ -1,0 +1,718 @@
+"""The difference of two systems over the same users: moments, t test, effect sizes, runs.
+
+A value is a user's; a pair is the two values of one user. Where users have weights, come in
+clusters, or where a metric is a ratio of sums, `linearised` values take the place of the users'.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from toplist import parallel
+from toplist.checks import choice
+from toplist.stats.distributions import normal_ppf, t_ppf, t_sf
+
+Floats = NDArray[np.float64]
+
+ALTERNATIVES = ("two-sided", "greater", "less")
+RUNS = ("independent", "paired")
+# Numbers that differ by less than this share of the larger one are equal: .1 + .2 and .3 are.
+TIE = 1e-12
+# Users are added up in blocks of this size, and so many blocks are one task of a thread.
+BLOCK = 1 << 12
+TASK = 16 * BLOCK
+# Numbers that stay in the cache: in parts of this size `snap` takes a third of the time.
+CACHED = 1 << 14
+# What `cautions` may return, and what it means.
+CAUTIONS = {
+    "SKEWED": "n < 25 skewness^2",
+    "FEW DIFFER": "fewer than 30 users differ",
+    "ONE RUN": "says nothing of other seeds",
+}
+
+
+class TTest(NamedTuple):
+    """A t test of a mean difference, with its interval.
+
+    `n` counts users; `mean` and `baseline_mean` are of the first and the second system, and
+    `difference` is the first less the second. `std` is the standard deviation of the users'
+    differences, `error` the standard error of their mean, and `df` the degrees of freedom.
+    The interval from `low` to `high` is two-sided, whatever the alternative.
+    """
+
+    n: int
+    mean: float
+    baseline_mean: float
+    difference: float
+    std: float
+    error: float
+    df: float
+    statistic: float
+    p: float
+    low: float
+    high: float
+
+
+class Effects(NamedTuple):
+    """How large a difference is: by users who differ, by standard deviations, and relatively."""
+
+    wins: int
+    ties: int
+    losses: int
+    superiority: float
+    d_z: float
+    d_z_low: float
+    d_z_high: float
+    g_z: float
+    glass: float
+    d_av: float
+    relative: float
+    relative_low: float
+    relative_high: float
+    skewness: float
+
+
+class Paired(NamedTuple):
+    """A comparison of two systems: `moments`, t test, effect sizes and names of `CAUTIONS`."""
+
+    moments: Pairs
+    test: TTest
+    effects: Effects
+    cautions: list[str]
+
+
+class Runs(NamedTuple):
+    """Two systems in several runs: what holds for these trained models, and for ones trained anew.
+
+    `trained` compares the users' means over the runs, `anew` takes the runs for a sample, too.
+    """
+
+    trained: Paired
+    anew: TTest
+    n_runs: int
+    baseline_runs: int
+    cautions: list[str]
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Moments of pairs that can be merged; a, b and d = a - b are a user's values.
+
+    Parameters
+    ----------
+    n, wins, losses : int
+        All users, those with d > 0, and those with d < 0.
+    weight, weight2 : float
+        The sum of the weights and of their squares; without weights both are n.
+    mean_a, mean_b, mean : float
+        Weighted means of a, b and d.
+    aa, bb, dd, db, ddd : float
+        Weighted sums of products of deviations from these means: of a with itself, of d with b,
+        of the third power of d.
+    """
+
+    n: int
+    wins: int
+    losses: int
+    weight: float
+    weight2: float
+    mean_a: float
+    mean_b: float
+    mean: float
+    aa: float
+    bb: float
+    dd: float
+    db: float
+    ddd: float
+
+    @classmethod
+    def of(
+        cls,
+        a: ArrayLike,
+        b: ArrayLike,
+        weights: ArrayLike | None = None,
+        n_threads: int | None = None,
+    ) -> Pairs:
+        """Return the moments of the values of two systems, user by user.
+
+        Blocks of 4,096 users are merged in their order: the same bits for any number of threads.
+
+        Examples
+        --------
+        >>> pairs = Pairs.of([0.3, 0.5, 0.1 + 0.2], [0.1, 0.6, 0.3])
+        >>> pairs.wins, pairs.ties, pairs.losses, round(pairs.mean, 4), round(pairs.std, 4)
+        (1, 1, 1, 0.0333, 0.1528)
+        """
+        x, y = pair(a, b)
+        w = None if weights is None else weights_of(weights, len(x))
+
+        def moments(first: int, last: int) -> list[Floats]:
+            full = last - (last - first) % BLOCK
+            ranges = [(lo, hi) for lo, hi in ((first, full), (full, last)) if lo < hi]
+            return [_blocks(x, y, w, lo, hi) for lo, hi in ranges]
+
+        tasks = parallel.bounds(np.arange(-(-len(x) // BLOCK) + 1), TASK // BLOCK)
+        users = [(lo * BLOCK, min(hi * BLOCK, len(x))) for lo, hi in tasks]
+        parts = [part for task in parallel.run(moments, users, n_threads) for part in task]
+        return _merged(np.hstack([*parts, np.empty((13, 0))]))
+
+    @classmethod
+    def merged(cls, parts: Sequence[Pairs]) -> Pairs:
+        """Return the moments of all users together (Chan, Golub, LeVeque 1979, for many parts).
+
+        Examples
+        --------
+        >>> parts = Pairs.of([1, 0], [0, 0]), Pairs.of([0, 3], [1, 0])
+        >>> Pairs.merged(parts) == Pairs.of([1, 0, 0, 3], [0, 0, 1, 0])
+        True
+        """
+        return _merged(np.array([astuple(part) for part in parts]).reshape(-1, 13).T)
+
+    def __add__(self, other: Pairs) -> Pairs:
+        """Return the moments of both sets of users together."""
+        return Pairs.merged([self, other])
+
+    @property
+    def ties(self) -> int:
+        """The number of users with d = 0."""
+        return self.n - self.wins - self.losses
+
+    @property
+    def std(self) -> float:
+        """The standard deviation of d (ddof = 1): NaN for fewer than two users."""
+        return self._std(self.dd, self.mean)
+
+    @property
+    def std_a(self) -> float:
+        """The standard deviation of a."""
+        return self._std(self.aa, self.mean_a)
+
+    @property
+    def std_b(self) -> float:
+        """The standard deviation of b."""
+        return self._std(self.bb, self.mean_b)
+
+    @property
+    def error(self) -> float:
+        """The standard error of the mean of d, s / √n; without weights only."""
+        return self.std / math.sqrt(self.n) if self.n else math.nan
+
+    @property
+    def skewness(self) -> float:
+        """The third moment of d over the 1.5th power of the second; 0 where d is constant."""
+        if self.n < 2 or not self.std:
+            return math.nan if self.n < 2 else 0.0
+        return self.ddd / self.dd / math.sqrt(self.dd / self.weight)
+
+    def _std(self, squares: float, mean: float) -> float:
+        if self.n < 2:
+            return math.nan
+        return _settled(squares, self.weight - self.weight2 / self.weight, mean)
+
+
+def snap(a: ArrayLike, b: ArrayLike) -> Floats:
+    """Return a - b, and exactly 0 where |a - b| <= 1e-12 max(|a|, |b|).
+
+    What differs by rounding only is a tie, not a win.
+
+    Examples
+    --------
+    >>> snap([0.1 + 0.2, 0.5], [0.3, 0.4]).round(3)
+    array([0. , 0.1])
+    """
+    x, y = np.broadcast_arrays(np.asarray(a, np.float64), np.asarray(b, np.float64))
+    d = np.empty(x.shape)
+    x, y, flat = x.reshape(-1), y.reshape(-1), d.reshape(-1)
+    for low in range(0, len(flat), CACHED):
+        part = slice(low, low + CACHED)
+        np.subtract(x[part], y[part], out=flat[part])
+        most = np.maximum(np.abs(x[part]), np.abs(y[part]))
+        np.copyto(flat[part], 0.0, where=np.abs(flat[part]) <= TIE * most)
+    return d
+
+
+def linearised(numerators: ArrayLike, divisors: ArrayLike) -> Floats:
+    """Return a value per user whose plain mean and standard error are those of Σx / Σy.
+
+        r + (x - r y) / mean y,  r = Σx / Σy
+
+    (The delta method by its influence function; Särndal, Swensson, Wretman 1992, 5.6.) With the
+    weights as y and w d as x this is a weighted mean, with sizes and sums of clusters a mean over
+    clusters of users: then its squared error is n / (n - 1) Σ (x - r y)² / (Σy)².
+
+    Examples
+    --------
+    >>> values = linearised([2, 0, 1], [4, 1, 1])
+    >>> values.round(3), values.mean().round(3)
+    (array([0.5 , 0.25, 0.75]), np.float64(0.5))
+    """
+    x, y = np.asarray(numerators, np.float64), np.asarray(divisors, np.float64)
+    if len(y) == 0:
+        return np.empty(0)
+    total = float(y.sum())
+    if total == 0:
+        raise ValueError("the divisors add up to 0: there is no ratio")
+    ratio = float(x.sum()) / total
+    values: Floats = ratio + (x - ratio * y) * (len(y) / total)
+    return values
+
+
+def units(
+    values: ArrayLike, weights: ArrayLike | None = None, clusters: Any = None
+) -> tuple[Floats, Floats]:
+    """Return what is drawn or flipped as one: a sum of w d and of w per user, or per cluster.
+
+    Clusters come in the order of their labels, whatever the order of the users.
+
+    Examples
+    --------
+    >>> units([1, 2, 4], clusters=["y", "x", "y"])
+    (array([2., 5.]), array([1., 2.]))
+    """
+    d = np.asarray(values, np.float64)
+    w = np.ones(len(d)) if weights is None else weights_of(weights, len(d))
+    if clusters is None:
+        return d * w, w
+    labels = np.asarray(clusters)
+    if labels.shape != d.shape:
+        raise ValueError(f"clusters has shape {labels.shape}: one label per user, {d.shape}")
+    found, places = np.unique(labels, return_inverse=True)
+    sums, sizes = (np.bincount(places, part, len(found)) for part in (d * w, w))
+    return sums.astype(np.float64, copy=False), sizes.astype(np.float64, copy=False)
+
+
+def t_test(
+    pairs: Pairs,
+    alternative: str = "two-sided",
+    level: float = 0.95,
+    error: float | None = None,
+    df: float | None = None,
+) -> TTest:
+    """Return the paired t test of a mean difference D.
+
+        t = D / (s / √n),  df = n - 1,  interval D ± t_(1 - a/2) s / √n
+
+    (Student 1908.) Where all differences are 0, p is 1. Where they are all the same, by the
+    1e-12th part, t is infinite and p 0. One user gives NaN.
+
+    Parameters
+    ----------
+    pairs : Pairs
+    alternative : {"two-sided", "greater", "less"}
+        Of the first system's mean against the second's.
+    level : float
+        Of the interval.
+    error, df : float, optional
+        The standard error and its degrees of freedom, where they are not those of `pairs`.
+
+    Examples
+    --------
+    >>> test = t_test(Pairs.of([0.5, 0.9], [0.2, 0.1]))
+    >>> round(test.difference, 4), round(test.statistic, 4), round(test.p, 4)
+    (0.55, 2.2, 0.2716)
+    """
+    checked(alternative, level)
+    error = pairs.error if error is None else error
+    df = float(pairs.n - 1) if df is None else df
+    statistic, p, low, high = _tested(pairs.mean, error, df, alternative, level)
+    means = pairs.mean_a, pairs.mean_b, pairs.mean
+    return TTest(pairs.n, *means, pairs.std, error, df, statistic, p, low, high)
+
+
+def effects(
+    pairs: Pairs,
+    level: float = 0.95,
+    error: float | None = None,
+    relative: tuple[float, float, float] | None = None,
+) -> Effects:
+    """Return the effect sizes of a mean difference D.
+
+        d_z = D / s,  interval d_z ± z √(1/n + d_z²/2n)
+        g_z = J d_z,  J = √(2 / (n-1)) Γ((n-1)/2) / Γ((n-2)/2)       (Hedges 1981)
+        glass = D / s_b,  d_av = D / √((s_a² + s_b²) / 2)            (Cumming 2012)
+        superiority = (wins + ties/2) / n                            (Grissom 1994)
+        relative = mean a / mean b - 1, by the delta method
+
+    Infinite where D is divided by 0, and 0 where D is 0, too; `relative` is NaN for a mean b of 0.
+
+    Parameters
+    ----------
+    pairs : Pairs
+    level : float
+        Of both intervals.
+    error, relative : optional
+        The standard error of D, and the relative difference with its interval, where weights or
+        clusters make them other than those of `pairs`.
+
+    Examples
+    --------
+    >>> sizes = effects(Pairs.of([0.5, 0.9, 0.1], [0.2, 0.1, 0.2]))
+    >>> round(sizes.d_z, 4), round(sizes.g_z, 4), sizes.wins, round(sizes.relative, 4)
+    (0.7392, 0.4171, 2, 2.0)
+    """
+    checked("two-sided", level)
+    n, std, mean = pairs.n, pairs.std, pairs.mean
+    d_z = over(mean, std)
+    share = (pairs.error if error is None else error) / std if std else 0.0
+    spread = math.hypot(share, d_z / math.sqrt(2 * max(n, 1))) if share else 0.0
+    half = normal_ppf(0.5 + level / 2) * spread
+    return Effects(
+        pairs.wins,
+        pairs.ties,
+        pairs.losses,
+        (pairs.wins + pairs.ties / 2) / n if n else math.nan,
+        d_z,
+        d_z - half,
+        d_z + half,
+        d_z * _hedges(n) if d_z else 0.0,
+        over(mean, pairs.std_b),
+        over(mean, math.sqrt((pairs.std_a**2 + pairs.std_b**2) / 2)),
+        *(_relative(pairs, level) if relative is None else relative),
+        pairs.skewness,
+    )
+
+
+def paired(
+    a: ArrayLike,
+    b: ArrayLike,
+    *,
+    weights: ArrayLike | None = None,
+    clusters: Any = None,
+    alternative: str = "two-sided",
+    level: float = 0.95,
+    n_threads: int | None = None,
+) -> Paired:
+    """Return moments, t test, effect sizes and cautions of two systems over the same users.
+
+        weights:  D = Σ w d / Σ w,  error² = n/(n-1) Σ w² (d - D)² / (Σ w)²
+        clusters: error² = G/(G-1) Σ (S_c - n_c D)² / n²,  S_c = Σ d of cluster c,  df = G - 1
+
+    (The second: Liang, Zeger 1986, for a mean.) The number of users who win, and so superiority,
+    has no weights.
+
+    Parameters
+    ----------
+    a, b : (n,) float
+        A value per user; the same users in the same order.
+    weights : (n,) float, optional
+        Positive.
+    clusters : (n,), optional
+        A label per row, such as the user where the rows are sessions.
+    alternative, level
+        As in `t_test`.
+    n_threads : int, optional
+
+    Examples
+    --------
+    >>> plain = paired([0.5, 0.9, 0.1, 0.4], [0.2, 0.1, 0.2, 0.1])
+    >>> round(plain.test.p, 4), plain.effects.wins, plain.cautions
+    (0.176, 3, ['FEW DIFFER'])
+    >>> clusters = ["ann", "ann", "bob", "cid"]
+    >>> test = paired([0.5, 0.9, 0.1, 0.4], [0.2, 0.1, 0.2, 0.1], clusters=clusters).test
+    >>> test.df, round(test.error, 4)
+    (2.0, 0.1897)
+    """
+    checked(alternative, level)
+    pairs = Pairs.of(a, b, weights, n_threads)
+    if weights is None and clusters is None:
+        return of_moments(pairs, alternative, level)
+    error, df = _spread(linearised(*units(snap(a, b), weights, clusters)))
+    test = t_test(pairs, alternative, level, error, df)
+    x, y = (units(values, weights, clusters)[0] for values in (a, b))
+    spread = _spread(linearised(x, y)) if pairs.mean_b else (math.nan, df)
+    sizes = effects(pairs, level, error, _relative(pairs, level, spread))
+    return Paired(pairs, test, sizes, cautions(pairs))
+
+
+def of_moments(pairs: Pairs, alternative: str = "two-sided", level: float = 0.95) -> Paired:
+    """Return the same as `paired` from moments, which may have been merged; without weights.
+
+    Examples
+    --------
+    >>> parts = Pairs.of([0.5, 0.9], [0.2, 0.1]), Pairs.of([0.1, 0.4], [0.2, 0.1])
+    >>> round(of_moments(parts[0] + parts[1]).test.p, 4)
+    0.176
+    """
+    test = t_test(pairs, alternative, level)
+    return Paired(pairs, test, effects(pairs, level), cautions(pairs))
+
+
+def ratio(
+    x_a: ArrayLike,
+    y_a: ArrayLike,
+    x_b: ArrayLike,
+    y_b: ArrayLike,
+    *,
+    alternative: str = "two-sided",
+    level: float = 0.95,
+) -> TTest:
+    """Return the t test of a difference of ratios of sums, Σx_a / Σy_a - Σx_b / Σy_b.
+
+        e = (x_a - r_a y_a) / mean y_a - (x_b - r_b y_b) / mean y_b,  error = s_e / √n
+
+    (The delta method.) With weights, give w x and w y; with clusters, sums over each.
+
+    Parameters
+    ----------
+    x_a, y_a, x_b, y_b : (n,) float
+        Numerators and divisors of each user in both systems.
+
+    Examples
+    --------
+    >>> test = ratio([2, 0, 1], [4, 1, 1], [1, 0, 1], [4, 1, 1])
+    >>> round(test.difference, 4), round(test.error, 4)
+    (0.1667, 0.0833)
+    """
+    checked(alternative, level)
+    (xa, ya), (xb, yb) = pair(x_a, y_a), pair(x_b, y_b)
+    first, second = linearised(xa, ya), linearised(xb, yb)
+    return t_test(Pairs.of(first, second, n_threads=1), alternative, level)
+
+
+def runs(
+    a: ArrayLike,
+    b: ArrayLike,
+    kind: str = "independent",
+    *,
+    weights: ArrayLike | None = None,
+    clusters: Any = None,
+    alternative: str = "two-sided",
+    level: float = 0.95,
+    n_threads: int | None = None,
+) -> Runs:
+    """Return the comparison of two systems that were trained several times.
+
+    Users are averaged over runs first. With s_d of these averages, and v_i its parts,
+
+        independent: v = s_d²/n + s_A²/r_A + s_B²/r_B    (s_A², s_B²: variances of the runs' means)
+        paired:      v = s_d²/n + s_diff²/r              (of the runs' differences; same splits)
+        df = v² / Σ (v_i² / df_i)                        (Satterthwaite 1946)
+
+    v is a bit too large, by the variance within user and run. Of one run there is no variance:
+    then `anew` is NaN. A system that comes out the same in every run may be given as often.
+
+    Parameters
+    ----------
+    a, b : (n_runs, n) float
+        A row per run. Paired runs are as many in both.
+    kind : {"independent", "paired"}
+    weights, clusters, alternative, level, n_threads
+        As in `paired`.
+
+    Examples
+    --------
+    >>> both = runs([[0.5, 0.9, 0.1], [0.3, 0.8, 0.1]], [[0.2, 0.1, 0.2], [0.2, 0.2, 0.1]])
+    >>> round(both.trained.test.error, 4), round(both.anew.error, 4), round(both.anew.df, 2)
+    (0.2205, 0.2261, 2.2)
+    """
+    choice("runs", kind, RUNS)
+    rows = _rows(a), _rows(b)
+    n_runs, baseline_runs = map(len, rows)
+    if kind == "paired" and n_runs != baseline_runs:
+        unlike = f"not {n_runs} and {baseline_runs}"
+        raise ValueError(f"runs='paired' needs as many runs of both systems, {unlike}")
+    options: dict[str, Any] = {"alternative": alternative, "level": level, "n_threads": n_threads}
+    both = (side.mean(axis=0) for side in rows)
+    trained = paired(*both, weights=weights, clusters=clusters, **options)
+    test = trained.test
+    means = [_run_means(side, weights) for side in rows]
+    spreads = [_spread(snap(*means))] if kind == "paired" else [*map(_spread, means)]
+    parts = [(test.error, test.df), *spreads]
+    variance = sum(error**2 for error, _ in parts)
+    below = sum(error**4 / df for error, df in parts if error > 0)
+    df = variance**2 / below if below else test.df if variance == 0 else math.nan
+    tested = _tested(test.difference, math.sqrt(variance), df, alternative, level)
+    anew = TTest(*test[:5], math.sqrt(variance), df, *tested)
+    found = ["ONE RUN"] if min(n_runs, baseline_runs) < 2 else []
+    return Runs(trained, anew, n_runs, baseline_runs, trained.cautions + found)
+
+
+def cautions(pairs: Pairs) -> list[str]:
+    """Return the names of `CAUTIONS` that concern these differences; none where all are 0.
+
+    SKEWED is Cochran's rule (1977, 2.15): with n > 25 skewness² the t interval is about right.
+
+    Examples
+    --------
+    >>> cautions(Pairs.of([0.0] * 99 + [1.0], [0.0] * 100))
+    ['SKEWED', 'FEW DIFFER']
+    >>> CAUTIONS["FEW DIFFER"]
+    'fewer than 30 users differ'
+    """
+    differ = pairs.wins + pairs.losses
+    if not differ:
+        return []
+    found = ["SKEWED"] if pairs.n < 25 * pairs.skewness**2 else []
+    return [*found, "FEW DIFFER"] if differ < 30 else found
+
+
+def over(number: float, divisor: float) -> float:
+    """Return a ratio: 0 for 0 / 0, infinite for all else over 0.
+
+    Examples
+    --------
+    >>> over(0.0, 0.0), over(-1.0, 0.0), over(1.0, 2.0)
+    (0.0, -inf, 0.5)
+    """
+    if divisor or math.isnan(divisor):
+        return number / divisor
+    return math.copysign(math.inf, number) if number else 0.0
+
+
+def checked(alternative: str, level: float) -> None:
+    """Raise ValueError for an unknown alternative, or a level that is not between 0 and 1."""
+    choice("alternative", alternative, ALTERNATIVES)
+    number = isinstance(level, (int, float, np.number)) and not isinstance(level, bool)
+    if not number or not 0 < level < 1:
+        raise ValueError(f"level must be a number between 0 and 1, not {level!r}")
+
+
+def pair(a: ArrayLike, b: ArrayLike) -> tuple[Floats, Floats]:
+    """Return the values of two systems as float64; they are as many, and all are finite."""
+    x, y = np.asarray(a, np.float64), np.asarray(b, np.float64)
+    if x.ndim != 1 or x.shape != y.shape:
+        raise ValueError(f"values of shape {x.shape} and {y.shape}: one per user in both is needed")
+    for values in (x, y):
+        if not np.isfinite(values).all():
+            user = int(np.argmin(np.isfinite(values)))
+            raise ValueError(f"the value of user {user} is {values[user]}: it must be finite")
+    return x, y
+
+
+def weights_of(weights: ArrayLike, n: int) -> Floats:
+    """Return weights as float64, one per user, all positive."""
+    w = np.asarray(weights, np.float64)
+    if w.shape != (n,):
+        raise ValueError(f"weights has shape {w.shape}: one per user is needed, ({n},)")
+    good = (w > 0) & np.isfinite(w)
+    if not good.all():
+        user = int(np.argmin(good))
+        raise ValueError(f"the weight of user {user} is {w[user]}: it must be positive and finite")
+    return w
+
+
+def _rows(values: ArrayLike) -> Floats:
+    """Return the values of runs as a matrix with a row per run."""
+    rows = np.asarray(values, np.float64)
+    if rows.ndim != 2 or len(rows) == 0:
+        raise ValueError(f"runs have shape {rows.shape}: a row of users' values per run is needed")
+    return rows
+
+
+def _run_means(rows: Floats, weights: ArrayLike | None) -> Floats:
+    """Return the mean of each run over users."""
+    if rows.shape[1] == 0:
+        return np.full(len(rows), math.nan)
+    w = None if weights is None else weights_of(weights, rows.shape[1])
+    means: Floats = np.average(rows, axis=1, weights=w)
+    return means
+
+
+def _blocks(a: Floats, b: Floats, w: Floats | None, first: int, last: int) -> Floats:
+    """Return the fields of `Pairs` of each block of users, a column per block."""
+    shape = -1, min(BLOCK, last - first)
+    a, b = a[first:last].reshape(shape), b[first:last].reshape(shape)
+    d = snap(a, b)
+    ones = np.ones(len(d))
+    counts = [ones * shape[1], (d > 0).sum(axis=1), (d < 0).sum(axis=1)]
+    if w is None:
+        weight = weight2 = counts[0]
+        means = [values.sum(axis=1) / weight for values in (a, b, d)]
+    else:
+        w = w[first:last].reshape(shape)
+        weight, weight2 = w.sum(axis=1), (w * w).sum(axis=1)
+        means = [(w * values).sum(axis=1) / weight for values in (a, b, d)]
+    a, b, d = (values - mean[:, None] for values, mean in zip((a, b, d), means, strict=True))
+    wd = d if w is None else w * d
+    squares = (a * a, b * b) if w is None else (w * a * a, w * b * b)
+    products = [part.sum(axis=1) for part in (*squares, wd * d, wd * b, wd * d * d)]
+    return np.array([*counts, weight, weight2, *means, *products])
+
+
+def _merged(parts: Floats) -> Pairs:
+    """Return the moments of parts that are given as columns with the fields of `Pairs`."""
+    parts = parts[:, parts[0] > 0]
+    n, wins, losses, weight, weight2 = parts[:5].sum(axis=1)
+    if n == 0:
+        return Pairs(0, 0, 0, 0.0, 0.0, *[math.nan] * 8)
+    w = parts[3]
+    means = (parts[5:8] * w).sum(axis=1) / weight
+    a, b, d = parts[5:8] - means[:, None]
+    aa, bb, dd, db, ddd = parts[8:]
+    thirds = ddd + 3 * d * dd + w * d**3
+    products = [aa + w * a * a, bb + w * b * b, dd + w * d * d, db + w * d * b, thirds]
+    sums = [float(part.sum()) for part in products]
+    counts = int(n), int(wins), int(losses)
+    return Pairs(*counts, float(weight), float(weight2), *map(float, means), *sums)
+
+
+def _settled(squares: float, spread: float, mean: float) -> float:
+    """Return the standard deviation, and 0 where it is rounding.
+
+    s <= 1e-12 max |d| says so, and as then max |d| = |mean| to 12 digits, so does the mean.
+    """
+    std = math.sqrt(squares / spread)
+    return 0.0 if std <= TIE * abs(mean) else std
+
+
+def _spread(values: Floats) -> tuple[float, float]:
+    """Return the standard error of the mean of values, and its degrees of freedom."""
+    n = len(values)
+    if n < 2:
+        return math.nan, n - 1.0
+    mean = float(values.mean())
+    squares = float(((values - mean) ** 2).sum())
+    return _settled(squares, n - 1.0, mean) / math.sqrt(n), n - 1.0
+
+
+def _tested(
+    difference: float, error: float, df: float, alternative: str, level: float
+) -> tuple[float, float, float, float]:
+    """Return t, p and the ends of the interval."""
+    if math.isnan(error):
+        return math.nan, math.nan, math.nan, math.nan
+    t = over(difference, error)
+    if error == 0:
+        against = {"two-sided": not t, "greater": t <= 0, "less": t >= 0}
+        return t, float(against[alternative]), difference, difference
+    tails = {"two-sided": (2, abs(t)), "greater": (1, t), "less": (1, -t)}
+    factor, above = tails[alternative]
+    half = t_ppf(0.5 + level / 2, df) * error
+    return t, min(factor * t_sf(above, df), 1.0), difference - half, difference + half
+
+
+def _relative(
+    pairs: Pairs, level: float, spread: tuple[float, float] | None = None
+) -> tuple[float, float, float]:
+    """Return mean a / mean b - 1 and its interval, whose error and df may be given."""
+    if pairs.n > 1 and pairs.ties == pairs.n:
+        return 0.0, 0.0, 0.0
+    if not pairs.n or pairs.mean_b == 0:
+        return math.nan, math.nan, math.nan
+    relative = pairs.mean / pairs.mean_b
+    error, df = math.nan, pairs.n - 1.0
+    if spread is not None:
+        error, df = spread
+    elif df:
+        # (mean a / mean b) b is b + relative b: where systems are near, no digits are lost
+        squares = pairs.dd - 2 * relative * pairs.db + relative**2 * pairs.bb
+        error = math.sqrt(max(squares, 0.0) / df / pairs.n) / abs(pairs.mean_b)
+    half = t_ppf(0.5 + level / 2, df) * error
+    return relative, relative - half, relative + half
+
+
+def _hedges(n: int) -> float:
+    """Return J = √(2/m) Γ(m/2) / Γ((m-1)/2), m = n - 1; NaN for fewer than three users."""
+    m = n - 1
+    if m < 2:
+        return math.nan
+    if m <= 1000:
+        return math.exp(math.lgamma(m / 2) - math.lgamma((m - 1) / 2)) * math.sqrt(2 / m)
+    # logarithms of gamma functions would cancel (DLMF 5.11.13)
+    return 1 - 3 / (4 * m) - 7 / (32 * m**2) - 9 / (128 * m**3)

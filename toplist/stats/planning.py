@@ -1,0 +1,150 @@
+"""Margins and power: equivalence tests, what n users can detect, and how many are needed."""
+
+import math
+from typing import NamedTuple
+
+from toplist.stats.distributions import noncentral_t_sf, normal_ppf, probability, root, t_ppf, t_sf
+
+# Of the standard deviation: a difference that 10^19 users would be needed for.
+HOPELESS = 1e-9
+
+
+class Equivalence(NamedTuple):
+    """Two one-sided tests of a difference against a margin.
+
+    `p_not_worse` is small where the difference is above -margin, `p_not_better` where it is below
+    +margin; `p`, the larger one, is small where it is within both. `low` and `high` are the
+    interval that lies within the margin exactly when p < 1 - level.
+    """
+
+    p: float
+    p_not_worse: float
+    p_not_better: float
+    low: float
+    high: float
+
+
+def tost(
+    difference: float, error: float, df: float, margin: float, level: float = 0.95
+) -> Equivalence:
+    """Return the two one-sided t tests of Schuirmann (1987).
+
+    P(T > (D + m) / se) and P(T > (m - D) / se), with the interval D ± t(level) se, which is the
+    90 % one at level 0.95.
+
+    Parameters
+    ----------
+    difference, error, df : float
+        The mean difference D, its standard error se and the degrees of freedom.
+    margin : float
+        Above 0: differences within ±margin do not matter.
+    level : float
+        Of each of the two tests.
+
+    Examples
+    --------
+    >>> result = tost(0.03, 0.01, 49, margin=0.05)
+    >>> round(result.p, 4), round(result.low, 4), round(result.high, 4)
+    (0.0255, 0.0132, 0.0468)
+    """
+    probability(level, "level")
+    if not 0.0 < margin < math.inf:
+        raise ValueError(f"margin must be a number above 0, not {margin!r}")
+    not_worse = t_sf(_ratio(difference + margin, error), df)
+    not_better = t_sf(_ratio(margin - difference, error), df)
+    reach = t_ppf(level, df) * error
+    p = max(not_worse, not_better)
+    return Equivalence(p, not_worse, not_better, difference - reach, difference + reach)
+
+
+def power(difference: float, std: float, n: float, level: float = 0.95) -> float:
+    """Return the power of the two-sided t test: the chance that it finds a difference.
+
+    P(|T'| > t), T' noncentral t with n - 1 degrees of freedom and centre √n difference / std, t the
+    quantile of Student's t at 1/2 + level/2. (Of a difference that matters, never of the observed
+    one: that says the same as p.)
+
+    Parameters
+    ----------
+    difference, std : float
+        The true mean difference and the standard deviation of the users' differences.
+    n : float
+        The number of users; NaN is returned for fewer than 2.
+
+    Examples
+    --------
+    >>> round(power(0.5, 1.0, 34), 4)
+    0.8078
+    """
+    probability(level, "level")
+    _spread(std)
+    if not n > 1 or math.isnan(std) or math.isnan(difference):
+        return math.nan
+    if difference == 0.0 and std == 0.0:
+        return 0.0  # p is 1 where no user differs
+    return _found(_ratio(abs(difference), std) * math.sqrt(n), n, level)
+
+
+def detectable(std: float, n: float, power: float = 0.8, level: float = 0.95) -> float:
+    """Return the least true difference that the two-sided t test over n users finds with `power`.
+
+    The inverse of `power` in its difference; NaN for fewer than 2 users.
+
+    Examples
+    --------
+    >>> round(detectable(0.1096, 240), 5)
+    0.0199
+    """
+    probability(level, "level")
+    probability(power, "power", above=1.0 - level)
+    _spread(std)
+    if not n > 1 or math.isnan(std):
+        return math.nan
+    guess = t_ppf(0.5 + level / 2.0, n - 1.0) + max(normal_ppf(power), 0.0)
+    return root(lambda centre: _found(centre, n, level) - power, 0.0, guess) * std / math.sqrt(n)
+
+
+def n_needed(difference: float, std: float, power: float = 0.8, level: float = 0.95) -> float:
+    """Return the least number of users over which the t test finds a difference with `power`.
+
+    The inverse of `power` in n, a whole number from 2 on; NaN where the standard deviation is.
+
+    Examples
+    --------
+    >>> n_needed(0.5, 1.0), n_needed(0.005, 0.1096, power=0.9)
+    (34, 5051)
+    """
+    probability(level, "level")
+    probability(power, "power", above=1.0 - level)
+    _spread(std)
+    if math.isnan(std) or math.isnan(difference):
+        return math.nan
+    effect = _ratio(abs(difference), std)
+    if not effect > HOPELESS:
+        raise ValueError(f"difference {difference!r} is too small: no number of users finds it")
+    low, high = 1, 2
+    while _found(effect * math.sqrt(high), high, level) < power:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        enough = _found(effect * math.sqrt(middle), middle, level) >= power
+        low, high = (low, middle) if enough else (middle, high)
+    return high
+
+
+def _found(centre: float, n: float, level: float) -> float:
+    """Return the chance that the two-sided t test rejects, given √n difference / std."""
+    t = t_ppf(0.5 + level / 2.0, n - 1.0)
+    return noncentral_t_sf(t, n - 1.0, centre) + noncentral_t_sf(t, n - 1.0, -centre)
+
+
+def _ratio(number: float, error: float) -> float:
+    """Return number / error; without error ±inf, and -inf for 0, which is not beyond any bound."""
+    if error == 0.0:
+        return math.inf if number > 0.0 else -math.inf
+    return number / error
+
+
+def _spread(std: float) -> None:
+    if std < 0.0:
+        raise ValueError(f"std must be 0 or more, not {std!r}")

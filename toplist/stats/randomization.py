@@ -1,0 +1,389 @@
+"""Tests that draw: random sign flips and the studentised bootstrap; tests of ranks and signs.
+
+Each takes the differences of two systems, user by user. The draws depend on the seed alone, never
+on the number of threads.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from toplist import parallel
+from toplist.checks import whole
+from toplist.stats.distributions import binomial_sf, binomial_two_sided, normal_sf
+from toplist.stats.paired import TIE, Floats, checked, linearised, pair, snap, t_test, units
+from toplist.stats.paired import Pairs as _Pairs
+
+FLIPS = 10_000
+RESAMPLES = 9_999
+FEWEST = 99
+# All sign patterns are gone through for up to so many differences that are not 0.
+EXACT = 20
+# Wilcoxon's p is counted for up to so many differences, and for more it is the normal limit.
+RANKED = 50
+# Flips in one task of a thread, and additions between two moments at which Ctrl-C is heard.
+TASK = 1250
+STEP = 1 << 33
+# Draws in one task of a thread.
+DRAWS = 1 << 26
+
+
+class Outcome(NamedTuple):
+    """A test by flips, ranks or signs.
+
+    `statistic` is Σd, the sum of the ranks of positive differences, or the number of wins;
+    `exact` says whether `p` is counted over all patterns, and `n_nonzero` how many differ.
+    `n_resamples` is 0 where nothing is drawn; otherwise p is at least 1 / (n_resamples + 1).
+    """
+
+    statistic: float
+    p: float
+    exact: bool
+    n_nonzero: int
+    n_resamples: int
+
+
+class Bootstrapped(NamedTuple):
+    """A studentised bootstrap: the t of the data, p, and an interval that agrees with p."""
+
+    statistic: float
+    p: float
+    low: float
+    high: float
+    n_resamples: int
+
+
+def randomization(
+    d: ArrayLike,
+    *,
+    weights: ArrayLike | None = None,
+    clusters: Any = None,
+    alternative: str = "two-sided",
+    n_resamples: int = FLIPS,
+    seed: int = 0,
+    n_threads: int | None = None,
+) -> Outcome:
+    """Return Fisher's randomization test: the signs of the differences are flipped at random.
+
+        T_b = Σ ±d,  p = (1 + #{|T_b| >= |T|}) / (B + 1)      (Phipson, Smyth 2010)
+
+    Up to rounding: 1e-12 Σ|d|. Exact, and without draws, where at most 20 differences are not 0
+    (all their sign patterns), or where all of these are as large (binomial). Fisher 1935, The
+    Design of Experiments, 21.
+
+    Parameters
+    ----------
+    d : (n,) float
+        Differences of the users, as `snap` returns them.
+    weights, clusters : optional
+        As in `paired`; w d are flipped, and whole clusters.
+    alternative : {"two-sided", "greater", "less"}
+        Of the mean difference against 0.
+    n_resamples : int
+        The number of flips B, at least 99.
+    seed : int
+        From 0 on.
+    n_threads : int, optional
+        The result is the same for any.
+
+    Examples
+    --------
+    >>> randomization([0.3, 0.8, -0.1, 0.0])
+    Outcome(statistic=1.0, p=0.5, exact=True, n_nonzero=3, n_resamples=0)
+    >>> randomization(np.arange(-10, 30) / 100, alternative="greater").p < 0.01
+    True
+    """
+    checked(alternative, 0.5)
+    key, n_resamples = seeded(seed), resamples(n_resamples)
+    values = units(differences(d), weights, clusters)[0]
+    n_nonzero, total = int(np.count_nonzero(values)), float(values.sum())
+    if len(values) == 0:
+        return Outcome(math.nan, math.nan, True, 0, 0)
+    p = exact_p(values, alternative)
+    if p is not None:
+        return Outcome(total, p, True, n_nonzero, 0)
+    sums = flipped_sums(values, n_resamples, key, n_threads)
+    p = (1 + int(extreme(sums, values, alternative).sum())) / (n_resamples + 1)
+    return Outcome(total, p, False, n_nonzero, n_resamples)
+
+
+def randomization_of_ratio(
+    x_a: ArrayLike, y_a: ArrayLike, x_b: ArrayLike, y_b: ArrayLike, **options: Any
+) -> Outcome:
+    """Return the randomization test of a difference of ratios of sums with the same divisors.
+
+    Where a user's divisor differs between the systems, exchanging the systems changes both sums of
+    divisors, and there is no test by flips.
+
+    Parameters
+    ----------
+    x_a, y_a, x_b, y_b
+        As in `ratio`.
+    **options
+        Of `randomization`.
+
+    Examples
+    --------
+    >>> randomization_of_ratio([2, 0, 1], [4, 1, 1], [1, 0, 1], [4, 1, 1]).p
+    1.0
+    """
+    (xa, ya), (xb, yb) = pair(x_a, y_a), pair(x_b, y_b)
+    if not np.array_equal(ya, yb):
+        raise ValueError("users' divisors differ between the systems: choose method='t'")
+    return randomization(snap(xa, xb), **options)
+
+
+def bootstrap(
+    d: ArrayLike,
+    *,
+    weights: ArrayLike | None = None,
+    clusters: Any = None,
+    alternative: str = "two-sided",
+    level: float = 0.95,
+    n_resamples: int = RESAMPLES,
+    seed: int = 0,
+    n_threads: int | None = None,
+) -> Bootstrapped:
+    """Return the studentised bootstrap of the mean difference D (Efron 1979; Hall 1988).
+
+        t* = (m* - D) / (s* / √n),  interval [D - q_hi se, D - q_lo se]
+        p = 2 min(1 + #{t* >= t}, 1 + #{t* <= t}) / (B + 1)
+
+    with q the (B+1) a/2-th and (B+1)(1 - a/2)-th of the B sorted t*, so that the interval leaves
+    out 0 exactly where p is at most a. Where s* is 0, t* is 0 or infinite.
+
+    Parameters
+    ----------
+    d, weights, clusters, alternative, seed, n_threads
+        As in `randomization`; whole clusters are drawn.
+    level : float
+        Of the interval, which is two-sided.
+    n_resamples : int
+        B, at least 99, and enough for the level.
+
+    Examples
+    --------
+    >>> test = bootstrap(np.arange(-10, 30) / 100)
+    >>> round(test.statistic, 2), test.p < 0.001, 0.05 < test.low < 0.07 < 0.12 < test.high < 0.14
+    (5.14, True, True)
+    """
+    checked(alternative, level)
+    key, n_resamples = seeded(seed), resamples(n_resamples)
+    rank = math.floor(round((n_resamples + 1) * (1 - level) / 2, 9))
+    if rank < 1:
+        raise ValueError(f"n_resamples={n_resamples} are too few for level={level}")
+    sums, sizes = units(differences(d), weights, clusters)
+    values = linearised(sums, sizes) if weights is not None or clusters is not None else sums
+    moments = _Pairs.of(values, np.zeros(len(values)), n_threads=n_threads)
+    mean, t = moments.mean, t_test(moments, alternative, level)
+    if not moments.std > 0:  # one user, or all the same: there is nothing to draw
+        p = t.p or (2 if alternative == "two-sided" else 1) / (n_resamples + 1)
+        return Bootstrapped(t.statistic, p, t.low, t.high, n_resamples)
+    drawn = _studentised(sums, sizes, mean, n_resamples, key, n_threads)
+    drawn.sort()
+    drawn[np.abs(drawn - t.statistic) <= TIE**0.75 * abs(t.statistic)] = t.statistic
+    above = 1 + n_resamples - int(np.searchsorted(drawn, t.statistic, "left"))
+    below = 1 + int(np.searchsorted(drawn, t.statistic, "right"))
+    counts = {"two-sided": 2 * min(above, below), "greater": above, "less": below}
+    p = min(counts[alternative] / (n_resamples + 1), 1.0)
+    # (t - q) se is D - q se, and 0 exactly where q is t
+    low, high = ((t.statistic - drawn[place]) * moments.error for place in (-rank, rank - 1))
+    return Bootstrapped(t.statistic, p, float(low), float(high), n_resamples)
+
+
+def wilcoxon(d: ArrayLike, *, alternative: str = "two-sided") -> Outcome:
+    """Return Wilcoxon's signed-rank test (1945): zeros are dropped, ties share their mean rank.
+
+    It does not test the mean: with skewed differences it rejects where the mean is 0, ever more
+    often for more users. |d| are ranked after rounding to 12 digits of the largest, as ties split
+    by rounding would change p. Up to 50 differences all sign patterns are counted; for more it is
+
+        z = (W - m(m+1)/4) / √(Σ r² / 4), without a correction for continuity
+
+    Parameters
+    ----------
+    d : (n,) float
+        As `snap` returns them.
+    alternative : {"two-sided", "greater", "less"}
+
+    Examples
+    --------
+    >>> wilcoxon([0.3, 0.8, -0.1, 0.0, 0.3])
+    Outcome(statistic=9.0, p=0.25, exact=True, n_nonzero=4, n_resamples=0)
+    """
+    checked(alternative, 0.5)
+    values = differences(d)
+    n, values = len(values), values[values != 0]
+    m = len(values)
+    if m == 0:
+        return Outcome(0.0 if n else math.nan, 1.0 if n else math.nan, True, 0, 0)
+    doubled = _doubled_ranks(values)
+    statistic = int(doubled[values > 0].sum())
+    if m <= RANKED:
+        counts = np.zeros(m * (m + 1) + 1, np.int64)  # patterns by their doubled sum of ranks
+        counts[0] = 1
+        for rank in doubled:
+            counts[rank:] += counts[:-rank].copy()
+        above, below = counts[statistic:].sum() / 2**m, counts[: statistic + 1].sum() / 2**m
+    else:
+        deviation = math.sqrt(float((doubled.astype(np.float64) ** 2).sum())) / 4
+        z = (statistic / 2 - m * (m + 1) / 4) / deviation
+        above, below = normal_sf(z), normal_sf(-z)
+    p = {"two-sided": 2 * min(above, below), "greater": above, "less": below}[alternative]
+    return Outcome(statistic / 2, min(float(p), 1.0), m <= RANKED, m, 0)
+
+
+def sign(d: ArrayLike, *, alternative: str = "two-sided") -> Outcome:
+    """Return the sign test: wins among the m users who differ are binomial with m and 1/2.
+
+    It does not test the mean (see `wilcoxon`).
+
+    Examples
+    --------
+    >>> sign([0.3, 0.8, -0.1, 0.0, 0.3])
+    Outcome(statistic=3.0, p=0.625, exact=True, n_nonzero=4, n_resamples=0)
+    """
+    checked(alternative, 0.5)
+    values = differences(d)
+    if len(values) == 0:
+        return Outcome(math.nan, math.nan, True, 0, 0)
+    wins, losses = int((values > 0).sum()), int((values < 0).sum())
+    p = _binomial_p(wins, losses, alternative)
+    return Outcome(float(wins), p, True, wins + losses, 0)
+
+
+def differences(d: ArrayLike) -> Floats:
+    """Return differences as float64, one per user, all finite."""
+    return pair(d, d)[0]
+
+
+def resamples(n_resamples: Any) -> int:
+    """Return the number of resamples if it is a whole number from 99 on."""
+    if whole(n_resamples, "n_resamples") < FEWEST:
+        raise ValueError(f"n_resamples must be at least {FEWEST}, not {n_resamples}")
+    return int(n_resamples)
+
+
+def seeded(seed: Any) -> np.uint64:
+    """Return a seed as the kernels take it: a whole number from 0 to 2^64 - 1."""
+    number = isinstance(seed, (int, np.integer)) and not isinstance(seed, bool)
+    if not number or not 0 <= seed < 1 << 64:
+        raise ValueError(f"seed must be a whole number from 0 to 2^64 - 1, not {seed!r}")
+    return np.uint64(seed)
+
+
+def exact_p(values: Floats, alternative: str) -> float | None:
+    """Return p over all sign patterns, or None where these are too many.
+
+    Examples
+    --------
+    >>> exact_p(np.array([1.0, 1.0, -1.0]), "greater"), exact_p(np.arange(30.0), "greater")
+    (0.5, None)
+    """
+    values = values[values != 0]
+    sizes = np.abs(values)
+    if len(sizes) == 0 or sizes.max() - sizes.min() <= TIE * sizes.max():
+        wins = int((values > 0).sum())
+        return _binomial_p(wins, len(values) - wins, alternative)
+    if len(sizes) > EXACT:
+        return None
+    return share(extreme(all_sums(values), values, alternative), True)
+
+
+def extreme(sums: Floats, values: Floats, alternative: str) -> NDArray[np.bool_]:
+    """Return which sums of flipped values are at least as extreme as the sum of the values."""
+    slack = TIE * float(np.abs(values).sum())
+    least = sided_of(values.sum(), alternative) - slack
+    return np.asarray(sided_of(sums, alternative) >= least)
+
+
+def all_sums(values: Floats) -> Floats:
+    """Return the sums of the values under all their sign patterns.
+
+    Examples
+    --------
+    >>> all_sums(np.array([1.0, 4.0]))
+    array([-5., -3.,  3.,  5.])
+    """
+    sums = np.zeros(1)
+    for value in values:
+        sums = np.concatenate([sums - value, sums + value])
+    return sums
+
+
+def flipped_sums(values: Floats, n_resamples: int, key: np.uint64, n_threads: int | None) -> Floats:
+    """Return the sum of the values in each of the random flips."""
+    from toplist.kernels.flipping import GROUP, add_flips
+
+    sums = np.zeros(n_resamples)
+    tasks = parallel.bounds(np.arange(n_resamples + 1), TASK)
+    users = max(STEP // n_resamples // GROUP, 1) * GROUP
+    for first in range(0, len(values), users):
+        part = values[first : first + users]
+
+        def add(low: int, high: int, part: Floats = part, first: int = first) -> None:
+            add_flips(part, first, low, key, sums[low:high])
+
+        deque(parallel.run(add, tasks, n_threads), maxlen=0)
+    return sums
+
+
+def sided_of(statistic: Any, alternative: str) -> Any:
+    """Return a statistic so that more is further towards the alternative."""
+    if alternative == "two-sided":
+        return np.abs(statistic)
+    return statistic if alternative == "greater" else -statistic
+
+
+def share(found: NDArray[np.bool_], exact: bool) -> float:
+    """Return the share of patterns found; of random ones, with the data counted as one more."""
+    count = int(np.count_nonzero(found))
+    return count / len(found) if exact else (count + 1) / (len(found) + 1)
+
+
+def _studentised(
+    sums: Floats,
+    sizes: Floats,
+    mean: float,
+    n_resamples: int,
+    key: np.uint64,
+    n_threads: int | None,
+) -> Floats:
+    """Return t* of every resample."""
+    from toplist.kernels import resampling
+
+    out = np.empty(n_resamples)
+    centred = snap(sums, mean * sizes)
+    plain = bool((sizes == 1).all())
+
+    def fill(low: int, high: int) -> None:
+        if plain:
+            resampling.studentised_means(centred, low, key, out[low:high])
+        else:
+            resampling.studentised_ratios(centred, sizes, low, key, out[low:high])
+
+    tasks = parallel.bounds(np.arange(n_resamples + 1) * len(sums), DRAWS)
+    deque(parallel.run(fill, tasks, n_threads), maxlen=0)
+    return out
+
+
+def _doubled_ranks(values: Floats) -> NDArray[np.int64]:
+    """Return twice the mid-ranks of |d|."""
+    sizes = np.abs(values)
+    _, places, counts = np.unique(
+        np.round(sizes / sizes.max(), 12), return_inverse=True, return_counts=True
+    )
+    ranks: NDArray[np.int64] = (2 * np.cumsum(counts) - counts + 1)[places]
+    return ranks
+
+
+def _binomial_p(wins: int, losses: int, alternative: str) -> float:
+    n = wins + losses
+    if alternative == "two-sided":
+        return binomial_two_sided(wins, n)
+    return binomial_sf(wins if alternative == "greater" else losses, n)
