@@ -280,6 +280,22 @@ def test_the_range_of_many():
         assert range_sf(7.0, n, 1e13) == pytest.approx(expected, abs=1e-9)
 
 
+def test_small_tails_of_the_range_are_those_of_all_pairs():
+    for n, q in ((3, 14.0), (5, 20.0), (30, 30.0)):
+        expected = n * (n - 1) * normal_sf(q / math.sqrt(2))
+        assert range_sf(q, n, INF) == pytest.approx(expected, rel=1e-8)
+
+
+def test_fractions_of_a_degree_of_freedom():
+    # Satterthwaite's are never below 1; these need only end
+    t = t_ppf(0.6, 0.01)
+    assert t_sf(t, 0.01) == pytest.approx(0.4)
+    assert t_ppf(1 - 1e-12, 0.01) == INF
+    assert noncentral_t_sf(1.0, 0.01, 0.0) == pytest.approx(t_sf(1.0, 0.01), abs=1e-9)
+    assert 0 < range_sf(3, 3, 0.01) < 1 and range_ppf(0.01, 3, 0.1) > 0
+    assert 0 <= noncentral_t_sf(1.0, 1e-6, 0.0) <= 1
+
+
 def test_ends_of_the_range():
     assert (range_sf(0, 3, 9), range_sf(-1, 3, 9), range_sf(INF, 3, 9)) == (1, 1, 0)
     assert range_sf(1e9, 3, 1e6) == 0

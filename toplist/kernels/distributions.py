@@ -25,23 +25,22 @@ def studentised_range_tail(
     """Return P(range > q S) for S = chi / sqrt(df), summed over x = log S at equal steps.
 
     The density of x is exp(log_scale + df (x - (exp(2 x) - 1) / 2)). Density times tail has one
-    peak, since both have concave logarithms. The sum starts at x = 0, or below it, where the peak
-    would be if the tail were exp(-q^2 S^2 / 4), and goes both ways until nothing is added.
+    peak, since both have concave logarithms. The sum starts where the peak would be if the
+    tail were exp(-q^2 S^2 / 4), which is at the peak or below it, and goes both ways until nothing
+    is added.
     """
     start = np.int64(math.floor(0.5 * math.log(df / (df + 0.5 * q * q)) / step))
     total = 0.0
     for way in (-1, 1):
         i = start if way == 1 else start - 1
-        before = 0.0
         while True:
             x = i * step
             term = math.exp(log_scale + df * (x - 0.5 * math.expm1(2.0 * x)))
             if term > 0.0:
                 term *= _range_tail(q * math.exp(x), n_groups, lowest, nodes, weights)
             total += term
-            if not (term > before or term > NOTHING * total):
+            if not term > NOTHING * total:
                 break
-            before = term
             i += way
     return total * step
 

@@ -231,7 +231,7 @@ class Comparison(Display):
         >>> b = tl.top_k_eval({user: [2, 1, 0] for user in truths}, truths, k=2, metrics="mrr")
         >>> test = tl.compare({"a": a, "b": b}, baseline="a").test("mrr@2")["b", "mrr@2"]
         >>> round(test.difference, 3), round(test.p, 3), test.wins, test.ties, test.losses
-        (-0.025, 0.858, 13, 13, 14)
+        (-0.025, 0.85, 13, 13, 14)
         """
         from toplist.results import testing
 

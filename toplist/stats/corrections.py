@@ -1,5 +1,7 @@
 """Corrections of many p values for their number: Bonferroni, Holm, Benjamini and Hochberg."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 

@@ -5,6 +5,8 @@ needs numpy and numba only. All tails are computed as such, never as 1 - p: smal
 digits.
 """
 
+from __future__ import annotations
+
 import functools
 import math
 from collections.abc import Callable
@@ -164,7 +166,7 @@ def noncentral_t_sf(t: float, df: float, nc: float) -> float:
         return normal_sf(t - nc)
     log_scale, step, lowest, highest = _chi_steps(df, max(abs(nc), 1.0))
     total = 0.0
-    for i in range(math.floor(lowest / step), math.ceil(highest / step) + 1):
+    for i in range(math.floor(lowest / step), math.floor(highest / step) + 1):
         x = i * step
         weight = math.exp(log_scale + df * (x - 0.5 * math.expm1(2.0 * x)))
         total += weight * normal_sf(t * math.exp(x) - nc)
@@ -283,7 +285,8 @@ def _chi_steps(df: float, steepness: float) -> tuple[float, float, float, float]
     """
     log_scale = 0.5 * math.log(df / math.pi) - _stirling_rest(df / 2.0)
     deviation = 1.0 / math.sqrt(2.0 * df)
-    lowest, highest = -DEVIATIONS * deviation - FAINT / df, DEVIATIONS * deviation
+    lowest = -DEVIATIONS * deviation - FAINT / df
+    highest = min(DEVIATIONS * deviation, max(1.0, 0.5 * math.log(5.0 * FAINT / df)))
     finest = (highest - lowest) / 20_000  # so that no argument can make it slow
     return log_scale, max(0.5 * min(deviation, 1.0 / steepness, 0.2), finest), lowest, highest
 

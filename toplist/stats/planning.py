@@ -1,5 +1,7 @@
 """Margins and power: equivalence tests, what n users can detect, and how many are needed."""
 
+from __future__ import annotations
+
 import math
 from typing import NamedTuple
 
