@@ -168,6 +168,11 @@ class Users:
         """Return a user's id as it was written."""
         return self._codes.decode(int(self._numbering.codes[number]))
 
+    def decoded(self, numbers: NDArray[np.int64]) -> list[Any]:
+        """Return the ids of some users, as they were written."""
+        codes = self._numbering.codes[numbers]
+        return Column("user_id", codes, self._codes.names).decoded(codes)
+
     def words(self, numbers: NDArray[np.int64]) -> NDArray[np.uint64]:
         """Return the words of some users: what fingerprints are made of."""
         codes, names = self._numbering.codes[numbers], self._codes.names

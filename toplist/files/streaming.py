@@ -9,12 +9,13 @@ merged, so that there are means and spreads, but no values per user.
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeVar, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.averages.means import Unmatched, unmatched
+from toplist.averages.means import Unmatched, in_pairs, unmatched
 from toplist.beyond.results import ListResult
 from toplist.checks import Keyword, choice, worded
 from toplist.evaluation.evaluate import DEFAULT, hits_of, lists_of
@@ -42,6 +43,8 @@ from toplist.results.result import TopKResult
 E = TypeVar("E", bound=Exception)
 # Ids of ranked lists that may wait before more of the truth is read for them: 32 MB.
 PATIENCE = 1 << 22
+# What `keep` keeps.
+KEEP = ("hits",)
 # Users without a list that are evaluated at a time.
 PART = 1 << 17
 
@@ -70,6 +73,7 @@ def top_k_eval_files(
     truth_format: str | None = None,
     order: str | None = None,
     in_memory: bool = False,
+    keep: str | None = None,
     **items: Unpack[Items],
 ) -> TopKResult:
     r"""Evaluate two files of any size: Parquet, CSV, TSV or JSONL, the last three also .gz.
@@ -94,11 +98,15 @@ def top_k_eval_files(
     in_memory : bool
         Read both files whole, with the rows of a user in any place; the result then has values
         per user. TREC files are always read so.
+    keep : {"hits"}, optional
+        "hits": of files that are read in parts, keep the ranks of the hits and the users' keys, so
+        that the result has values per user, segments and tests: some 40 bytes per user, 4 per hit,
+        and the keys as Python objects; a gigabyte for ten million users.
 
     Returns
     -------
     TopKResult
-        Merged from parts: it holds no hits, so `per_user` raises.
+        Merged from parts: without `keep` it holds no hits, so `per_user` raises.
 
     Raises
     ------
@@ -123,6 +131,8 @@ def top_k_eval_files(
     plan = plan_of(metrics, k, convention, weights, aggregate, empty, missing)
     if order is not None:
         choice("order", order, ORDERS)
+    if keep is not None:
+        choice("keep", keep, KEEP)
     choice("duplicates", duplicates, DUPLICATES)
     choice("ties", ties, TIES)
     streams = (
@@ -142,7 +152,7 @@ def top_k_eval_files(
         return plan.result(hits, n_threads, lists_of(plan, ranks, known, hits.k))
     if weights is not None and not isinstance(weights, Mapping):
         raise TypeError("weights must be a dict user -> number: files have no rows to count by")
-    return _Join(streams, plan, options, known, as_text).run()
+    return _Join(streams, plan, options, known, as_text, keep is not None).run()
 
 
 def _coded(streams: tuple[Stream, Stream], plan: Plan, options: Joining) -> tuple[Hits, Keyed]:
@@ -294,8 +304,11 @@ class _Join:
         options: Joining,
         known: Known,
         as_text: bool,
+        keep: bool,
     ) -> None:
         self.plan, self.options = plan, options
+        # of every part, the users by number and their hits
+        self.hits: list[tuple[NDArray[np.int64], Hits]] | None = [] if keep else None
         self.known, self.as_text = known, as_text
         self.users, self.items = Users(as_text), Codes(as_text)
         self.ranked, self.truth = (_Side(stream, self.users, self.items) for stream in streams)
@@ -370,6 +383,8 @@ class _Join:
             place, in_ranks = found
             side = self.ranked if in_ranks else self.truth
             raise named(side.stream.place(int(side.begins[numbers[place]])), error) from None
+        if self.hits is not None:
+            self.hits.append((numbers, hits))
         n_threads = self.options.n_threads
         part = replace(self.plan.part(hits, n_threads), hits=None, counted=None, fingerprints=())
         self.unmatched = self.unmatched or unmatched(hits)
@@ -390,14 +405,31 @@ class _Join:
         assert self.result is not None  # a file without rows is an error
         terms = self.result.terms.whole(self.longest)
         truths = (together(self.truths),)
+        whole = self.result
+        if self.hits is not None:
+            whole = self.plan.result(self._kept(self.hits), self.options.n_threads)
         return replace(
-            self.result,
+            whole,
             terms=terms,
             n_extra=len(extra),
             lists=self.lists,
             fingerprints=truths,
             unmatched=self.unmatched,
         )
+
+    def _kept(self, parts: list[tuple[NDArray[np.int64], Hits]]) -> Hits:
+        """Return the hits of all parts as those of one, with the keys of its users."""
+        depth = self.plan.depth or max(hits.k for _, hits in parts)
+        some = [_without_users(hits, depth) for _, hits in parts]
+        users = self.users.decoded(np.concatenate([numbers for numbers, _ in parts]))
+        whole = in_pairs(some, partial(Hits.merged, disjoint=True))
+        return replace(whole, users=users, fingerprints=(together(self.truths),))
+
+
+def _without_users(hits: Hits, depth: int) -> Hits:
+    """Return hits of a part as they merge with others: read to one depth, without keys."""
+    judged = None if hits.judged is None else _without_users(hits.judged, depth)
+    return replace(hits, k=depth, users=None, fingerprints=(), judged=judged)
 
 
 class _UserIds(Sequence[Any]):
