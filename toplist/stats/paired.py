@@ -249,8 +249,8 @@ def linearised(numerators: ArrayLike, divisors: ArrayLike) -> Floats:
     Examples
     --------
     >>> values = linearised([2, 0, 1], [4, 1, 1])
-    >>> values.round(3), values.mean().round(3)
-    (array([0.5 , 0.25, 0.75]), np.float64(0.5))
+    >>> values.round(3), float(values.mean().round(3))
+    (array([0.5 , 0.25, 0.75]), 0.5)
     """
     x, y = np.asarray(numerators, np.float64), np.asarray(divisors, np.float64)
     if len(y) == 0:
@@ -566,7 +566,14 @@ def over(number: float, divisor: float) -> float:
 
 
 def checked(alternative: str, level: float) -> None:
-    """Raise ValueError for an unknown alternative, or a level that is not between 0 and 1."""
+    """Raise ValueError for an unknown alternative, or a level that is not between 0 and 1.
+
+    Examples
+    --------
+    >>> checked("greater", 95)
+    Traceback (most recent call last):
+    ValueError: level must be a number between 0 and 1, not 95
+    """
     choice("alternative", alternative, ALTERNATIVES)
     number = isinstance(level, (int, float, np.number)) and not isinstance(level, bool)
     if not number or not 0 < level < 1:
@@ -574,7 +581,13 @@ def checked(alternative: str, level: float) -> None:
 
 
 def pair(a: ArrayLike, b: ArrayLike) -> tuple[Floats, Floats]:
-    """Return the values of two systems as float64; they are as many, and all are finite."""
+    """Return the values of two systems as float64; they are as many, and all are finite.
+
+    Examples
+    --------
+    >>> pair([1, 0], [0.5, 0])
+    (array([1., 0.]), array([0.5, 0. ]))
+    """
     x, y = np.asarray(a, np.float64), np.asarray(b, np.float64)
     if x.ndim != 1 or x.shape != y.shape:
         raise ValueError(f"values of shape {x.shape} and {y.shape}: one per user in both is needed")
@@ -586,7 +599,13 @@ def pair(a: ArrayLike, b: ArrayLike) -> tuple[Floats, Floats]:
 
 
 def weights_of(weights: ArrayLike, n: int) -> Floats:
-    """Return weights as float64, one per user, all positive."""
+    """Return weights as float64, one per user, all positive.
+
+    Examples
+    --------
+    >>> weights_of([2, 1], 2)
+    array([2., 1.])
+    """
     w = np.asarray(weights, np.float64)
     if w.shape != (n,):
         raise ValueError(f"weights has shape {w.shape}: one per user is needed, ({n},)")

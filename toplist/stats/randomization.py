@@ -16,8 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from toplist import parallel
 from toplist.checks import whole
 from toplist.stats.distributions import binomial_sf, binomial_two_sided, normal_sf
-from toplist.stats.paired import TIE, Floats, checked, linearised, pair, snap, t_test, units
-from toplist.stats.paired import Pairs as _Pairs
+from toplist.stats.paired import TIE, Floats, Pairs, checked, linearised, pair, snap, t_test, units
 
 FLIPS = 10_000
 RESAMPLES = 9_999
@@ -26,9 +25,12 @@ FEWEST = 99
 EXACT = 20
 # Wilcoxon's p is counted for up to so many differences, and for more it is the normal limit.
 RANKED = 50
-# Flips in one task of a thread, and additions between two moments at which Ctrl-C is heard.
+# Flips in one task of a thread, whose sums stay in its cache, and additions between two moments at
+# which Ctrl-C is heard.
 TASK = 1250
 STEP = 1 << 33
+# A t* that differs from t by less is the same: differences of few values give few values of t*.
+SAME = 1e-9
 # Draws in one task of a thread.
 DRAWS = 1 << 26
 
@@ -179,14 +181,14 @@ def bootstrap(
         raise ValueError(f"n_resamples={n_resamples} are too few for level={level}")
     sums, sizes = units(differences(d), weights, clusters)
     values = linearised(sums, sizes) if weights is not None or clusters is not None else sums
-    moments = _Pairs.of(values, np.zeros(len(values)), n_threads=n_threads)
+    moments = Pairs.of(values, np.zeros(len(values)), n_threads=n_threads)
     mean, t = moments.mean, t_test(moments, alternative, level)
     if not moments.std > 0:  # one user, or all the same: there is nothing to draw
         p = t.p or (2 if alternative == "two-sided" else 1) / (n_resamples + 1)
         return Bootstrapped(t.statistic, p, t.low, t.high, n_resamples)
     drawn = _studentised(sums, sizes, mean, n_resamples, key, n_threads)
     drawn.sort()
-    drawn[np.abs(drawn - t.statistic) <= TIE**0.75 * abs(t.statistic)] = t.statistic
+    drawn[np.abs(drawn - t.statistic) <= SAME * max(abs(t.statistic), 1.0)] = t.statistic
     above = 1 + n_resamples - int(np.searchsorted(drawn, t.statistic, "left"))
     below = 1 + int(np.searchsorted(drawn, t.statistic, "right"))
     counts = {"two-sided": 2 * min(above, below), "greater": above, "less": below}
@@ -258,19 +260,37 @@ def sign(d: ArrayLike, *, alternative: str = "two-sided") -> Outcome:
 
 
 def differences(d: ArrayLike) -> Floats:
-    """Return differences as float64, one per user, all finite."""
+    """Return differences as float64, one per user, all finite.
+
+    Examples
+    --------
+    >>> differences([1, 2])
+    array([1., 2.])
+    """
     return pair(d, d)[0]
 
 
 def resamples(n_resamples: Any) -> int:
-    """Return the number of resamples if it is a whole number from 99 on."""
+    """Return the number of resamples if it is a whole number from 99 on.
+
+    Examples
+    --------
+    >>> resamples(99)
+    99
+    """
     if whole(n_resamples, "n_resamples") < FEWEST:
         raise ValueError(f"n_resamples must be at least {FEWEST}, not {n_resamples}")
     return int(n_resamples)
 
 
 def seeded(seed: Any) -> np.uint64:
-    """Return a seed as the kernels take it: a whole number from 0 to 2^64 - 1."""
+    """Return a seed as the kernels take it: a whole number from 0 to 2^64 - 1.
+
+    Examples
+    --------
+    >>> int(seeded(7))
+    7
+    """
     number = isinstance(seed, (int, np.integer)) and not isinstance(seed, bool)
     if not number or not 0 <= seed < 1 << 64:
         raise ValueError(f"seed must be a whole number from 0 to 2^64 - 1, not {seed!r}")
@@ -296,7 +316,13 @@ def exact_p(values: Floats, alternative: str) -> float | None:
 
 
 def extreme(sums: Floats, values: Floats, alternative: str) -> NDArray[np.bool_]:
-    """Return which sums of flipped values are at least as extreme as the sum of the values."""
+    """Return which sums of flipped values are at least as extreme as the sum of the values.
+
+    Examples
+    --------
+    >>> extreme(np.array([-5.0, -3.0, 3.0, 5.0]), np.array([1.0, -4.0]), "less")
+    array([ True,  True, False, False])
+    """
     slack = TIE * float(np.abs(values).sum())
     least = sided_of(values.sum(), alternative) - slack
     return np.asarray(sided_of(sums, alternative) >= least)
@@ -317,7 +343,13 @@ def all_sums(values: Floats) -> Floats:
 
 
 def flipped_sums(values: Floats, n_resamples: int, key: np.uint64, n_threads: int | None) -> Floats:
-    """Return the sum of the values in each of the random flips."""
+    """Return the sum of the values in each of the random flips.
+
+    Examples
+    --------
+    >>> np.unique(flipped_sums(np.array([1.0, 4.0]), 99, np.uint64(0), 1))
+    array([-5., -3.,  3.,  5.])
+    """
     from toplist.kernels.flipping import GROUP, add_flips
 
     sums = np.zeros(n_resamples)
@@ -334,14 +366,26 @@ def flipped_sums(values: Floats, n_resamples: int, key: np.uint64, n_threads: in
 
 
 def sided_of(statistic: Any, alternative: str) -> Any:
-    """Return a statistic so that more is further towards the alternative."""
+    """Return a statistic so that more is further towards the alternative.
+
+    Examples
+    --------
+    >>> sided_of(np.array([-2.0, 1.0]), "two-sided"), sided_of(np.array([-2.0, 1.0]), "less")
+    (array([2., 1.]), array([ 2., -1.]))
+    """
     if alternative == "two-sided":
         return np.abs(statistic)
     return statistic if alternative == "greater" else -statistic
 
 
 def share(found: NDArray[np.bool_], exact: bool) -> float:
-    """Return the share of patterns found; of random ones, with the data counted as one more."""
+    """Return the share of patterns found; of random ones, with the data counted as one more.
+
+    Examples
+    --------
+    >>> share(np.array([True, False]), exact=True), share(np.array([False] * 99), exact=False)
+    (0.5, 0.01)
+    """
     count = int(np.count_nonzero(found))
     return count / len(found) if exact else (count + 1) / (len(found) + 1)
 
