@@ -487,3 +487,74 @@ def test_a_stream_that_keeps_its_hits_is_the_result_in_memory(
         assert kept.fingerprints == streamed.fingerprints
     with pytest.raises(ValueError, match="keep='all': choose from 'hits'"):
         tl.top_k_eval_files(*files, keep="all")
+
+
+# What a first reader stumbled over
+
+
+def test_a_user_twice_in_a_series_is_refused():
+    pandas = pytest.importorskip("pandas")
+    twice = {name: pandas.Series([1.0, 2.0, 3.0], [1, 1, 2]) for name in "ab"}
+    with pytest.raises(ValueError, match="the Series of a has user 1 twice"):
+        tl.paired_tests(twice)
+
+
+@pytest.mark.parametrize("what", ["tukey", "anova", "power", "band"])
+def test_what_takes_no_weights_refuses_them(what):
+    compared = tl.compare(results(weights={f"u{i}": 1.0 + i for i in range(60)}), baseline="a")
+    calls = {
+        "band": lambda: compared.band("mrr", "b", "a"),
+        "power": lambda: compared.power("mrr@2"),
+    }
+    with pytest.raises(ValueError, match="the users have weights"):
+        calls.get(what, lambda: getattr(compared, what)("mrr@2"))()
+
+
+def test_a_comparison_that_cannot_be_tested_is_printed_and_says_why():
+    both = results()
+    fewer = both["b"].by({f"u{i}": i < 50 for i in range(60)})[True]
+    text = str(tl.compare({"a": both["a"], "b": fewer}, baseline="a"))
+    assert "NOT TESTED against a: a, b count other users: 10 are in some of them only" in text
+    assert "DIFFERENT USERS" in text and "mrr@3" in text
+
+
+def test_tukey_says_that_its_intervals_hold_together(retrieved):
+    tukey = tl.compare(retrieved).tukey("ndcg@10")
+    assert "after Tukey over 1 comparison" in str(tukey)
+    assert "p and intervals hold for all pairs together" in str(tukey)
+    assert "hold for all pairs together" in tukey.sentence() and "nan" not in tukey.sentence()
+
+
+def test_equivalence_is_said_as_such(retrieved):
+    close = tl.compare(retrieved, baseline="popularity").equivalence("ndcg@10", margin=0.1)
+    said = close.sentence()
+    assert said.startswith("Equivalence within ±0.1 was tested by two one-sided t tests over 992")
+    assert "intervals are 90 %" in said and "are equivalent in ndcg@10" in said
+    assert "†" not in str(close) and "‡" not in str(close)
+    for margin in (float("nan"), "1%", 0, -1):
+        with pytest.raises(ValueError, match="margin must be a number above 0"):
+            tl.compare(retrieved).equivalence("ndcg@10", margin=margin)
+    with pytest.raises(ValueError, match="correction='maxt' is of tests of a difference"):
+        tl.compare(retrieved).equivalence("ndcg@10", margin=0.1, correction="maxt")
+
+
+def test_words_of_few_users_of_one_side_and_of_many_comparisons():
+    rng = np.random.default_rng(0)
+    systems = {name: rng.random(20) for name in "abcd"}
+    assert "MaxT by t with fewer than 50 users is liberal" in str(
+        tl.paired_tests(systems, correction="maxt")
+    )
+    assert "95 % interval (two-sided)" in str(tl.paired_tests(systems, alternative="less"))
+    assert tl.paired_tests(systems).sentence().endswith("of 6 differences.")
+    alone = {name: values[:1] for name, values in systems.items()}
+    assert tl.paired_tests(alone, baseline="a").n_family == 0
+    assert "and independent runs" in tl.paired_tests(
+        {name: [values, values + 0.1] for name, values in systems.items()}, runs="independent"
+    ).sentence()  # fmt: skip
+
+
+def test_a_comparison_is_found_by_its_system_alone(retrieved):
+    tests = tl.compare(retrieved, baseline="popularity").test("ndcg@10")
+    assert tests["itemknn"] is tests[0]
+    with pytest.raises(ValueError, match="this is of one name@k, not of map@10, ndcg@10"):
+        tl.compare(retrieved).anova(["map@10", "ndcg@10"])

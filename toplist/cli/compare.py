@@ -61,9 +61,11 @@ def _check(options: argparse.Namespace) -> None:
         output.check_picture(options.plot)
     if options.margin is not None and options.test != "t":
         raise ValueError("--margin asks for two one-sided t tests: it goes with --test t")
+    if options.margin is not None and options.alternative != "two-sided":
+        raise ValueError("--margin asks for both sides: it goes without --alternative")
     Asked(options.test, _correction(options), options.alternative, options.level)
     if options.margin is not None:
-        Asked(margin=options.margin)
+        Asked(correction=_correction(options), margin=options.margin)
     pairs_of(output.names_of(options.recs), options.baseline)
     if options.format in ("json", "csv") and (options.band or options.power):
         raise ValueError(f"--band and --power are tables of their own: not with {options.format}")

@@ -412,10 +412,20 @@ class Comparison(Display):
 
         return Compared(self.results, self.baselines, self.differences)
 
-    @cached
+    @property
     def _tests(self) -> Tests | None:
-        """The tests against the baselines that the table marks; None without a baseline."""
-        return self.test() if self.baselines else None
+        """The tests against the baselines that the table marks; None where there are none."""
+        return self._tested[0]
+
+    @cached
+    def _tested(self) -> tuple[Tests | None, str]:
+        """The tests, and why there are none though there is a baseline."""
+        if not self.baselines:
+            return None, ""
+        try:
+            return self.test(), ""
+        except (ValueError, KeyError) as error:
+            return None, str(error.args[0])
 
     @property
     def _marks(self) -> dict[tuple[str, str], str]:
@@ -436,6 +446,8 @@ class Comparison(Display):
         from toplist.results import wording
 
         tests = () if self._tests is None else (wording.legend(self._tests),)
+        if self._tested[1]:
+            tests = (f"NOT TESTED against {', '.join(self.baselines)}: {self._tested[1]}",)
         return (*tests, *self.rules())
 
     def rules(self) -> tuple[str, ...]:

@@ -13,6 +13,10 @@ FEW_FOR_FLIPS = (
     "MaxT by flips with fewer than 200 users is liberal: of 12 true nulls one was rejected in 8 to "
     'in 12 % of samples; method="t" is not'
 )
+FEW_FOR_T = (
+    "MaxT by t with fewer than 50 users is liberal: of 10 true nulls one was rejected in 7 to 13 % "
+    "of samples of 5 to 20; Holm is not"
+)
 MARKS = "†", "‡"
 
 

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from toplist.checks import choice
 from toplist.results.bands import Band
-from toplist.results.contrasts import FEW_FOR_FLIPS, Contrast, Plan
+from toplist.results.contrasts import FEW_FOR_FLIPS, FEW_FOR_T, Contrast, Plan
 from toplist.results.tests import Tests
 from toplist.stats import blocked, paired, planning, randomization, simultaneous
 from toplist.stats.blocked import Anova
@@ -79,8 +79,12 @@ class Asked:
         choice("correction", self.correction, CORRECTIONS)
         choice("family", self.family, FAMILIES)
         checked(self.alternative, self.level)
-        if self.margin is not None and not 0 < self.margin < math.inf:
-            raise ValueError(f"margin must be a number above 0, not {self.margin!r}")
+        if self.margin is not None:
+            number = isinstance(self.margin, (int, float, np.number))
+            if not number or not 0 < self.margin < math.inf:
+                raise ValueError(f"margin must be a number above 0, not {self.margin!r}")
+            if self.correction == "maxt":
+                raise ValueError("correction='maxt' is of tests of a difference: choose another")
         if self.runs is not None:
             choice("runs", self.runs, RUNS)
         if self.correction == "maxt" and self.method not in ("t", "randomization"):
@@ -258,8 +262,9 @@ def _corrected(
             found = _maxt([columns[i] for i in places.tolist()], asked, units)
             adjusted, single = found.step_down, found.single_step
             plan = replace(plan, critical=found.critical)
-            if asked.method == "randomization" and some and some[0].n < 200:
-                plan = replace(plan, notes=(FEW_FOR_FLIPS,))
+            few = {"randomization": (200, FEW_FOR_FLIPS), "t": (50, FEW_FOR_T)}[asked.method]
+            if some and some[0].n < few[0]:
+                plan = replace(plan, notes=(few[1],))
         else:
             adjusted = adjust([one.p for one in some], plan.correction)
             single = np.full(len(some), math.nan)
@@ -326,8 +331,16 @@ def _aligned(values: Mapping[Any, Any]) -> tuple[dict[Any, Floats], list[Any] | 
 
     read: dict[Any, Any] = {}
     for system, one in values.items():
-        if is_series(one):
-            one = one.to_numpy() if counts_rows(one.index) else one.to_dict()
+        if is_series(one) and counts_rows(one.index):
+            one = one.to_numpy()
+        elif is_series(one):
+            if not one.index.is_unique:
+                twice = one.index[one.index.duplicated()].tolist()[0]
+                raise ValueError(
+                    f"the Series of {_named(system)} has user {twice!r} twice: one value per user, "
+                    "or give .to_numpy() and the users as clusters"
+                )
+            one = one.to_dict()
         read[system] = one
     keyed = [isinstance(one, Mapping) for one in read.values()]
     first = next(iter(read))

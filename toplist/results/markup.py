@@ -165,6 +165,8 @@ _LATEX = {
     "‡": r"$^{\ddagger}$",
     "▾": r"$^{\blacktriangledown}$",
     "<": "$<$",
+    ">": "$>$",
+    "|": r"\textbar{}",
     **{character: "\\" + character for character in "&%$#_{}"},
 }
 

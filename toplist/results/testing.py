@@ -66,8 +66,11 @@ def tests(
 
 def values(compared: Compared, name: str, users: str = "same") -> dict[str, Floats]:
     """Return the values of every system at ``name@k``, their users matched."""
-    [one] = _names(compared, name)
-    found = _aligned(compared, users)
+    some = _names(compared, name)
+    if len(some) != 1:
+        raise ValueError(f"this is of one name@k, not of {', '.join(some)}")
+    [one], found = some, _aligned(compared, users)
+    _refuse_weights(found)
     return {system: found.values(system, one) for system in compared.results}
 
 
@@ -103,8 +106,7 @@ def band(
 
 def _filler(found: Aligned, system: str, name: str, depth: int) -> Callable[[int, int], Floats]:
     """Return what fills the curves of some users."""
-    if found.weights is not None:
-        raise ValueError("a band of weighted users is not offered: test() takes weights")
+    _refuse_weights(found)
     result, rows = found.results[system], found.rows[system]
     metric, _ = result.terms.find(name)
     if not isinstance(metric, Metric):
@@ -173,6 +175,7 @@ def power(
 ) -> Power:
     """Return the detectable differences, and the users that a given one needs."""
     found, rows = _aligned(compared, users), []
+    _refuse_weights(found)
     for name in _names(compared, names):
         for system, baseline in pairs_of(list(compared.results), compared.baselines or None):
             pairs = Pairs.of(found.values(system, name), found.values(baseline, name))
@@ -183,6 +186,13 @@ def power(
                 row["n_needed"] = planning.n_needed(difference, pairs.std, power, level)
             rows.append(row)
     return Power(tuple(rows), power, level, difference)
+
+
+def _refuse_weights(found: Aligned) -> None:
+    if found.weights is not None:
+        raise ValueError(
+            "the users have weights: test() and equivalence() take them, this does not"
+        )
 
 
 def _pair(compared: Compared, system: str | None, baseline: str | None) -> tuple[str, str]:

@@ -32,9 +32,12 @@ class Tests(Display, Contrasts):
 
     def __getitem__(self, key: Any) -> Any:
         """Return a comparison by its place, or by system and name, or by system, baseline, name."""
+        if isinstance(key, str):
+            key = (key,)
         if isinstance(key, tuple):
             found = [one for one in self if {*key} <= {one.system, one.baseline, one.name}]
-            found = [one for one in found if one.system == key[0] and one.name == key[-1]]
+            if len(key) > 1:
+                found = [one for one in found if one.system == key[0] and one.name == key[-1]]
             if len(found) != 1:
                 have = ", ".join(f"({one.system!r}, {one.name!r})" for one in self.contrasts[:6])
                 what = "several have" if found else "no comparison has"

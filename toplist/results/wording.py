@@ -115,6 +115,7 @@ def _headers(tests: Contrasts) -> tuple[str, ...]:
     """Return the headers of what is said of a difference."""
     plan = tests.plan
     shown = f"{100 * (2 * plan.level - 1 if plan.margin else plan.level):.4g} % interval"
+    shown += " (two-sided)" * (plan.alternative != "two-sided")
     last = ["p (equivalence)"] if plan.margin else ["p"]
     if plan.correction != "none":
         last.append(f"p ({_corrected(plan)})")
@@ -123,7 +124,7 @@ def _headers(tests: Contrasts) -> tuple[str, ...]:
 
 def _cells(tests: Contrasts, some: Sequence[Contrast]) -> list[tuple[Cell, ...]]:
     """Return the cells of some comparisons."""
-    marked = any(one.mark for one in some)
+    marked = any(one.mark for one in some) and tests.plan.margin is None
     floor = 1 / (tests.plan.n_resamples + 1) if tests.plan.n_resamples else 0.0
     rows = []
     for one in some:
@@ -151,13 +152,17 @@ def _notes(tests: Contrasts, pairs: Sequence[tuple[str, str]]) -> Iterable[str]:
     if len(pairs) == 1:
         what = f"{pairs[0][0]} - {pairs[0][1]}, "
     marks = ""
-    if any(one.mark for one in tests):
+    if plan.margin is not None:
+        marks = _after(tests) if plan.correction != "none" else ""
+    elif any(one.mark for one in tests):
         marks = f"; † ‡ p < 0.05, 0.01{_after(tests)}"
     elif plan.correction != "none":
         marks = f"; no p below 0.05{_after(tests)}"
     yield f"{what}{_test(plan)} over {_whom(tests)}{marks}"
     if plan.margin is not None:
         yield from (_equivalence(one, plan.margin, plan.level) for one in tests)
+    elif plan.method == "tukey":
+        yield "p and intervals hold for all pairs together"
     elif len(pairs) > 1:
         yield "intervals hold one by one, not together"
     detectable = _detectable(tests)
@@ -201,6 +206,8 @@ def _whom(tests: Contrasts) -> str:
 
 def _after(tests: Contrasts) -> str:
     """Return what p was corrected for."""
+    if tests.plan.method == "tukey":
+        return f" after Tukey over {counted(len(tests), 'comparison')}"
     if tests.plan.correction == "none":
         return ", uncorrected"
     each = " of each name" if tests.plan.family == "metric" else ""
@@ -244,27 +251,53 @@ def _detectable(tests: Contrasts) -> str:
 def sentence(tests: Contrasts) -> str:
     """Return what a paper says of the tests."""
     plan = tests.plan
+    if plan.margin is not None:
+        return _equivalent(tests)
     sided = "two-sided " if plan.alternative == "two-sided" else ""
     after = _after(tests)
-    corrected = f"with p{after}" if plan.correction != "none" else "with uncorrected p"
+    corrected = "with uncorrected p" if after == ", uncorrected" else f"with p{after}"
+    runs = f" and {plan.runs} runs" if plan.runs else ""
+    together = "for all pairs together" if plan.method == "tukey" else "one by one"
     head = (
-        f"Differences were tested by {sided}{_test(plan)} over {_whom(tests)}, {corrected}; "
-        f"intervals are {100 * plan.level:.4g} % and hold one by one."
+        f"Differences were tested by {sided}{_test(plan)} over {_whom(tests)}{runs}, {corrected}; "
+        f"intervals are {100 * plan.level:.4g} % and hold {together}."
     )
     if len(tests) > 4:
-        return head
+        found = sum(bool(one.mark) for one in tests)
+        return f"{head} p is below 0.05 for {found} of {len(tests)} differences."
     return " ".join([head, *map(_said, tests)])
+
+
+def _equivalent(tests: Contrasts) -> str:
+    """Return what a paper says of tests of equivalence."""
+    plan = tests.plan
+    assert plan.margin is not None
+    corrected = "with uncorrected p" if plan.correction == "none" else f"with p{_after(tests)}"
+    head = (
+        f"Equivalence within ±{plan.margin:g} was tested by {_test(plan)} over {_whom(tests)}, "
+        f"{corrected}; intervals are {100 * (2 * plan.level - 1):.4g} %."
+    )
+    words = []
+    for one in tests:
+        within = "equivalent" if one.p_adjusted < 1 - plan.level else "not shown to be equivalent"
+        words.append(
+            f"{one.system} and {one.baseline} are {within} in {one.name} (difference "
+            f"{number(one.difference)}, interval [{number(one.low)}, {number(one.high)}], p = "
+            f"{probability(one.p_adjusted)}).".replace("p = <", "p < ")
+        )
+    return " ".join([head, *words])
 
 
 def _said(one: Contrast) -> str:
     change = "exceeds" if one.difference > 0 else "is below"
     if one.difference == 0:
         change = "equals"
+    size = "" if one.d_z != one.d_z else f", d_z = {one.d_z:.2f}"
     by = "" if one.difference == 0 else f" by {abs(one.difference):.4f}"
     return (
         f"{one.system} {change} {one.baseline}{by} in {one.name} ({one.mean:.4f} against "
         f"{one.baseline_mean:.4f}, interval [{number(one.low)}, {number(one.high)}], p = "
-        f"{probability(one.p_adjusted)}, d_z = {one.d_z:.2f}; {one.wins:,} users higher, "
+        f"{probability(one.p_adjusted)}{size}; {one.wins:,} users higher, "
         f"{one.ties:,} equal, {one.losses:,} lower).".replace("p = <", "p < ")
     )
 
@@ -272,6 +305,8 @@ def _said(one: Contrast) -> str:
 def legend(tests: Contrasts) -> str:
     """Return what the marks of a table of means say."""
     whose = ", ".join(tests.plan.baselines)
+    if not tests.n_family:
+        return f"nothing could be tested against {whose} over {_whom(tests)}"
     marks = "† ‡ better, ▾ worse" if any(one.mark for one in tests) else "nothing differs"
     return (
         f"{marks} than {whose}: {_test(tests.plan)} over {_whom(tests)}, p < 0.05, 0.01"
