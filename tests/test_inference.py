@@ -558,3 +558,34 @@ def test_a_comparison_is_found_by_its_system_alone(retrieved):
     assert tests["itemknn"] is tests[0]
     with pytest.raises(ValueError, match="this is of one name@k, not of map@10, ndcg@10"):
         tl.compare(retrieved).anova(["map@10", "ndcg@10"])
+
+
+def test_metrics_that_are_equal_by_definition_are_one_hypothesis():
+    """In leave-one-out, hit is recall, and map is mrr."""
+    rng = np.random.default_rng(0)
+    truths = {f"u{user}": {int(rng.integers(5))} for user in range(60)}
+    both = {}
+    for name in "ab":
+        lists = {user: rng.permutation(5)[:3].tolist() for user in truths}
+        both[name] = tl.top_k_eval(lists, truths, k=3, metrics=["hit", "recall", "map", "mrr"])
+    tests = tl.compare(both, baseline="a").test()
+    assert [one.name for one in tests] == ["hit@3", "map@3"] and tests.n_family == 2
+    assert len(tl.compare(both).test(["hit@3", "recall@3"])) == 2  # where both are asked for
+
+
+def test_what_is_written_says_how_it_was_tested(retrieved, capsys):
+    tests = tl.compare(retrieved, baseline="popularity").test(["map@10", "ndcg@10"])
+    [first, _] = tests.to_dict()
+    assert (first["method"], first["correction"], first["n_family"]) == ("t", "holm", 2)
+    assert (first["alternative"], first["level"]) == ("two-sided", 0.95)
+    _, out, _ = run(capsys, *FILES, "-m", "ndcg@10", "--format", "csv", "--test", "sign")
+    header, row = out.splitlines()
+    assert dict(zip(header.split(","), row.split(","), strict=True))["method"] == "sign"
+
+
+def test_the_legend_of_daggers_is_printed_in_latex(retrieved):
+    compared = tl.compare(retrieved, baseline="popularity")
+    for text in (compared.to_latex(), compared.test("ndcg@10").to_latex()):
+        legend = text[text.index(r"\footnotesize") :]
+        assert r"$^{\dagger}$ $^{\ddagger}$" in legend and "paired t over 992 users" in legend
+    assert "footnotesize" not in tl.compare(retrieved).to_latex()

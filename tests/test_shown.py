@@ -156,7 +156,7 @@ def test_latex(result):
     assert lines[2] == "% 2 of 3 users evaluated, 1 skipped (no relevant items)"
     body = lines[lines.index(r"\midrule") + 1 : lines.index(r"\bottomrule")]
     assert all(line.endswith(r" \\") and line.count(" & ") == 2 for line in body)
-    assert body[-1].startswith(r"map\_|<R>\&\% & ")
+    assert body[-1].startswith(r"map\_\textbar{}$<$R$>$\&\% & ")
     assert re.findall(r"\d\.\d{4}", "\n".join(body)) == cells(result)
     assert r"{\scriptsize$\pm$\,0.0817}" in body[0]
 

@@ -4,7 +4,6 @@ import argparse
 import json
 import math
 from collections.abc import Iterable
-from dataclasses import asdict, fields
 from typing import Any
 
 from toplist.cli import output
@@ -14,7 +13,6 @@ from toplist.files.writing import Content, write_all
 from toplist.plots import axes
 from toplist.results.aligning import USERS
 from toplist.results.comparison import Comparison, compare
-from toplist.results.contrasts import Contrast
 from toplist.results.display import Display
 from toplist.results.inference import CORRECTIONS, FAMILIES, METHODS, Asked, pairs_of
 from toplist.results.tests import Tests
@@ -98,10 +96,10 @@ def _compare(options: argparse.Namespace) -> str:
         }
         write_all(drawn)
     if options.format == "json":
-        return json.dumps([_plain(one) for one in tests], indent=1)
+        return json.dumps(list(map(_plain, tests.to_dict())), indent=1)
     if options.format == "csv":
-        header = [one.name for one in fields(Contrast)]
-        return csv_text(header, (map(_cell, asdict(one).values()) for one in tests))
+        rows = tests.to_dict()
+        return csv_text(rows[0], (map(_cell, row.values()) for row in rows))
     write = {"table": "to_text", "markdown": "to_markdown", "latex": "to_latex"}[options.format]
     texts = [getattr(part, write)() for part in (tests, *more)]
     if options.format == "table":
@@ -147,11 +145,11 @@ def _more(options: argparse.Namespace, comparison: Comparison) -> Iterable[Displ
         yield comparison.power(level=options.level, users=options.users)
 
 
-def _plain(one: Contrast) -> dict[str, Any]:
+def _plain(row: dict[str, Any]) -> dict[str, Any]:
     """Return a comparison as JSON holds it: no number is null."""
     return {
         name: None if isinstance(value, float) and not math.isfinite(value) else value
-        for name, value in asdict(one).items()
+        for name, value in row.items()
     }
 
 

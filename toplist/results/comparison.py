@@ -375,7 +375,9 @@ class Comparison(Display):
                 self._table(" = ".join(names), {f"@{k}": f"{names[0]}@{k}" for k in ks})
                 for names, ks in groups.items()
             ]
-        return Page(tuple(shown), self._notes(), tuple(self.differences))
+        notes = self._notes()
+        legend = notes[0] if self._marks else ""
+        return Page(tuple(shown), notes, tuple(self.differences), legend=legend)
 
     def _groups(self, every_metric: bool) -> dict[tuple[str, ...], list[int]]:
         """Return the metrics, equal ones together, with the k's of all systems."""
@@ -410,7 +412,9 @@ class Comparison(Display):
     def _compared(self) -> Compared:
         from toplist.results.testing import Compared
 
-        return Compared(self.results, self.baselines, self.differences)
+        groups = self._groups(every_metric=False)  # one hypothesis once, where metrics are equal
+        names = [f"{some[0]}@{k}" for some, ks in groups.items() for k in ks]
+        return Compared(self.results, self.baselines, self.differences, names)
 
     @property
     def _tests(self) -> Tests | None:

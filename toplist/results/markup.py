@@ -41,13 +41,15 @@ class Table(NamedTuple):
 class Page(NamedTuple):
     """Tables, notes below them, and warnings that come first.
 
-    `formulas` are in HTML only, where they can be unfolded.
+    `formulas` are in HTML only, where they can be unfolded. `legend` is the note that says what
+    marks in the cells are: it stands below the tables in LaTeX, where the notes are comments.
     """
 
     tables: tuple[Table, ...]
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     formulas: tuple[str, ...] = ()
+    legend: str = ""
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> str:
@@ -200,6 +202,8 @@ def latex(page: Page) -> str:
             r"\end{tabular}",
         ]
         parts.append("\n".join(lines))
+    if page.legend:
+        parts.append(rf"{{\footnotesize {_latex(page.legend)}}}")
     return "\n\n".join(parts)
 
 

@@ -32,15 +32,15 @@ ALLOWED = "DIFFERENT METRICS OR K", "LISTS OF DIFFERENT LENGTH", "DIFFERENT USER
 
 
 class Compared(NamedTuple):
-    """What is tested: results by system, the baselines, and what makes them not comparable."""
+    """What is tested: results by system, the baselines, and what makes them not comparable.
+
+    `names` are the ``name@k`` that any system has, those that are equal by definition once.
+    """
 
     results: Mapping[str, TopKResult]
     baselines: tuple[str, ...]
     differences: list[str]
-
-    def names(self) -> list[str]:
-        """Return every ``name@k`` that at least one of the systems has."""
-        return list(dict.fromkeys(name for one in self.results.values() for name in one.names()))
+    names: list[str]
 
 
 def tests(
@@ -216,7 +216,7 @@ def _names(compared: Compared, names: str | Sequence[str] | None) -> list[str]:
     """Return the ``name@k`` to test; each must be one of every system."""
     if names is None:
         results = compared.results.values()
-        some = [name for name in compared.names() if all(name in one.names() for one in results)]
+        some = [name for name in compared.names if all(name in one.names() for one in results)]
         some = [name for name in some if not _of_all_lists(compared, name)]
     else:
         some = [names] if isinstance(names, str) else list(names)

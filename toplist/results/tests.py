@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from toplist.checks import choice
 from toplist.plots import differences
 from toplist.results import wording
-from toplist.results.contrasts import Contrast, Contrasts
+from toplist.results.contrasts import Contrasts
 from toplist.results.display import Display
 from toplist.results.markup import Page
 
@@ -48,16 +48,16 @@ class Tests(Display, Contrasts):
         return self.contrasts[key]
 
     def to_dict(self) -> list[dict[str, Any]]:
-        """Return a dict per comparison, with all of its fields."""
-        return [asdict(one) for one in self]
+        """Return a dict per comparison: its fields, and how it was tested."""
+        plan: dict[str, Any] = {"method": self.plan.method, "alternative": self.plan.alternative}
+        plan |= {"correction": self.plan.correction, "n_family": self.n_family}
+        return [asdict(one) | plan | {"level": self.plan.level} for one in self]
 
     def to_pandas(self) -> Any:
-        """Return a DataFrame with a row per comparison, and all fields as columns."""
+        """Return a DataFrame with a row per comparison, and the keys of `to_dict` as columns."""
         import pandas
 
-        return pandas.DataFrame(
-            [vars(one) for one in self], columns=[f.name for f in fields(Contrast)]
-        )
+        return pandas.DataFrame(self.to_dict())
 
     def sentence(self) -> str:
         """Return what a paper says of the tests: which test, over whom, corrected for what."""

@@ -80,7 +80,8 @@ def page(tests: Contrasts) -> Page:
         tables = [_of_pair(tests, *pairs[0])]
     else:
         tables = [_of_name(tests, name) for name in names]
-    return Page(tuple(tables), tuple(_notes(tests, pairs)))
+    notes = tuple(_notes(tests, pairs))
+    return Page(tuple(tables), notes, legend=notes[0])
 
 
 def _of_pair(tests: Contrasts, system: str, baseline: str) -> Table:
