@@ -396,7 +396,7 @@ def test_b4_a_lack_of_memory_or_threads_is_one_line(monkeypatch, capsys, error, 
     def fail(options):
         raise error
 
-    monkeypatch.setattr("toplist.cli.evaluate.evaluated", lambda options, *_: fail(options))
+    monkeypatch.setattr("toplist.cli.evaluate._evaluate", lambda options, *_: fail(options))
     assert main(["eval", "r.csv", "t.csv", "-k", "1"]) == 1
     assert capsys.readouterr().err == f"toplist: {line}\n"
     error = RuntimeError("a fault of toplist itself")

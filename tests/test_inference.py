@@ -13,6 +13,7 @@ import pytest
 import toplist as tl
 from toplist import inference
 from toplist.cli import main
+from toplist.results.pairwise import METHODS
 
 STATS = Path(__file__).parent.parent.parent / "shared" / "stats"
 DATA = Path(__file__).parent.parent / "notebooks" / "data"
@@ -105,7 +106,7 @@ def results(n=60, seed=0, k=(1, 2, 3), metrics=("mrr", "ndcg"), order=None, **op
     }
 
 
-@pytest.mark.parametrize("method", inference.METHODS)
+@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("correction", ["holm", "maxt"])
 def test_the_order_of_users_and_systems_changes_no_bit(method, correction):
     if correction == "maxt" and method not in ("t", "randomization"):
@@ -435,7 +436,8 @@ def test_one_file_of_lists_cannot_be_compared(capsys):
 def test_no_other_library_is_loaded():
     code = (
         "import sys, toplist as tl\n"
-        "for method in tl.inference.METHODS:\n"
+        "from toplist.results.pairwise import METHODS\n"
+        "for method in METHODS:\n"
         "    tl.paired_tests({'a': [1.0, 2, 4], 'b': [0.0, 1, 1]}, method=method)\n"
         "assert not {'scipy.stats', 'statsmodels', 'pandas'} & set(sys.modules)"
     )
@@ -589,3 +591,19 @@ def test_the_legend_of_daggers_is_printed_in_latex(retrieved):
         legend = text[text.index(r"\footnotesize") :]
         assert r"$^{\dagger}$ $^{\ddagger}$" in legend and "paired t over 992 users" in legend
     assert "footnotesize" not in tl.compare(retrieved).to_latex()
+
+
+@pytest.mark.parametrize(("option", "value"), [("--resamples", "98"), ("--seed", "-1")])
+def test_wrong_numbers_of_draws_are_wrong_usage(capsys, option, value):
+    with pytest.raises(SystemExit) as caught:
+        main(["compare", *map(str, FILES), "-m", "ndcg@10", option, value])
+    assert caught.value.code == 2 and option[2:6] in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("options", [{"seed": -1}, {"seed": 2**64}, {"n_resamples": 98}])
+def test_seeds_and_resamples_are_checked_alike_everywhere(options):
+    systems = {"a": [0.0, 1.0, 2.0], "b": [1.0, 1.0, 4.0]}
+    with pytest.raises(ValueError, match="seed must be|n_resamples must be"):
+        tl.paired_tests(systems, **options)  # of the t test too, which draws nothing
+    with pytest.raises(ValueError, match="seed must be|n_resamples must be"):
+        inference.tukey(systems, method="randomization", **options)

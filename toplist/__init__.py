@@ -110,9 +110,11 @@ __all__ = [
 
 # Loaded on first use, since they take twice as long to import as all others: modules, and names
 # with the module that has them.
-_LATER = dict.fromkeys(("audit", "beyond", "files", "loo", "plots", "pointwise", "scores"), "") | {
+_MODULES = "audit", "beyond", "files", "loo", "plots", "pointwise", "scores"
+_LATER = {name: name for name in _MODULES} | {
     "Comparison": "results.comparison",
     "compare": "results.comparison",
+    "inference": "results.inference",
     "paired_tests": "results.inference",
     "merge": "results.merging",
     "top_k_eval_files": "files.streaming",
@@ -121,15 +123,13 @@ _LATER = dict.fromkeys(("audit", "beyond", "files", "loo", "plots", "pointwise",
 
 def __getattr__(name: str) -> _typing.Any:
     """Return a name that is loaded on first use."""
-    if name not in _LATER and name != "inference":
+    if name not in _LATER:
         raise AttributeError(f"module 'toplist' has no attribute {name!r}")
     from importlib import import_module
 
-    if name == "inference":
-        found = import_module("toplist.results.inference")
-    else:
-        module = import_module(f"toplist.{_LATER[name] or name}")
-        found = getattr(module, name) if _LATER[name] else module
+    path = _LATER[name]
+    module = import_module(f"toplist.{path}")
+    found = module if path.rpartition(".")[2] == name else getattr(module, name)
     globals()[name] = found
     return found
 

@@ -14,7 +14,7 @@ from toplist.plots import axes
 from toplist.results.aligning import USERS
 from toplist.results.comparison import Comparison, compare
 from toplist.results.display import Display
-from toplist.results.inference import CORRECTIONS, FAMILIES, METHODS, Asked, pairs_of
+from toplist.results.pairwise import CORRECTIONS, FAMILIES, METHODS, Asked, pairs_of
 from toplist.results.tests import Tests
 from toplist.stats.paired import ALTERNATIVES
 
@@ -61,9 +61,11 @@ def _check(options: argparse.Namespace) -> None:
         raise ValueError("--margin asks for two one-sided t tests: it goes with --test t")
     if options.margin is not None and options.alternative != "two-sided":
         raise ValueError("--margin asks for both sides: it goes without --alternative")
-    Asked(options.test, _correction(options), options.alternative, options.level)
-    if options.margin is not None:
-        Asked(correction=_correction(options), margin=options.margin)
+    Asked(
+        *(options.test, _correction(options), options.alternative, options.level, options.family),
+        *(options.resamples, options.seed),
+        margin=options.margin,
+    )
     pairs_of(output.names_of(options.recs), options.baseline)
     if options.format in ("json", "csv") and (options.band or options.power):
         raise ValueError(f"--band and --power are tables of their own: not with {options.format}")
@@ -79,11 +81,7 @@ def _compare(options: argparse.Namespace) -> str:
     """Evaluate all systems, test them, write what was asked for, and return the text to print."""
     if options.plot:
         axes.need_matplotlib()
-    names = output.names_of(options.recs)
-    results = {
-        name: evaluated(options, recs, in_memory=True)
-        for name, recs in zip(names, options.recs, strict=True)
-    }
+    results = evaluated(options, in_memory=True)
     comparison = compare(results, baseline=options.baseline)
     try:
         tests = _tests(options, comparison)

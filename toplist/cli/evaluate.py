@@ -127,16 +127,12 @@ def _eval(options: argparse.Namespace) -> str:
     """Evaluate all systems, write what was asked for, and return the text to print."""
     if options.plot:
         axes.need_matplotlib()
-    names = output.names_of(options.recs)
     missing = options.missing or CONVENTIONS[options.convention].missing
     # all systems count the same users of the truth, except where users without a list are left
     # out: then the comparison must know the users themselves, not only their number
     whole = bool(options.per_user or options.segments)
     whole |= len(options.recs) > 1 and missing == "skip"
-    results = {
-        name: evaluated(options, recs, options.in_memory or whole)
-        for name, recs in zip(names, options.recs, strict=True)
-    }
+    results = evaluated(options, options.in_memory or whole)
     if options.segments:
         user_id = names_of_columns(options).get("user_id", "user_id")
         split = segments.split(next(iter(results.values())), options.segments, user_id)
@@ -157,7 +153,16 @@ def _write(options: argparse.Namespace, results: dict[str, TopKResult]) -> None:
     write_all(contents)
 
 
-def evaluated(options: argparse.Namespace, recs: str, in_memory: bool) -> TopKResult:
+def evaluated(options: argparse.Namespace, in_memory: bool) -> dict[str, TopKResult]:
+    """Evaluate all systems, by the names of their files."""
+    names = output.names_of(options.recs)
+    return {
+        name: _evaluate(options, recs, in_memory)
+        for name, recs in zip(names, options.recs, strict=True)
+    }
+
+
+def _evaluate(options: argparse.Namespace, recs: str, in_memory: bool) -> TopKResult:
     """Evaluate one system; with several systems, an error names the file."""
     several = len(options.recs) > 1
     try:

@@ -84,7 +84,7 @@ def compare(
                 "top_k_eval returned"
             )
     if baseline is not None:
-        from toplist.results.inference import pairs_of
+        from toplist.results.pairwise import pairs_of
 
         pairs_of(list(results), baseline)
     baselines = (baseline,) if isinstance(baseline, str) else tuple(baseline or ())

@@ -130,7 +130,6 @@ class Plan:
     runs: str | None = None
     clustered: bool = False
     weighted: bool = False
-    critical: float = math.nan
     notes: tuple[str, ...] = ()
     baselines: tuple[str, ...] = ()
     of_users: bool = True

@@ -16,11 +16,13 @@ from toplist.metrics.definitions import Metric
 from toplist.results.aligning import Aligned, align
 from toplist.results.bands import Band
 from toplist.results.display import Display
-from toplist.results.inference import Asked, Units, banded, contrasted, pairs_of
-from toplist.results.inference import read as read_values
+from toplist.results.inference import banded
 from toplist.results.markup import Cell, Page, Table
+from toplist.results.pairwise import Asked, contrasted, pairs_of
 from toplist.results.result import TopKResult
 from toplist.results.tests import Tests
+from toplist.results.values import Units
+from toplist.results.values import read as read_values
 from toplist.stats import planning, simultaneous
 from toplist.stats.paired import Pairs, snap
 

@@ -59,6 +59,11 @@ def probability(p: float, floor: float = 0.0) -> str:
     return "<0.001" if p < 0.001 else f"{p:.3f}"
 
 
+def _p_is(p: float) -> str:
+    words = probability(p)
+    return f"p {words}" if words[0] == "<" else f"p = {words}"
+
+
 def percent(share: float) -> str:
     """Return a relative difference.
 
@@ -283,8 +288,8 @@ def _equivalent(tests: Contrasts) -> str:
         within = "equivalent" if one.p_adjusted < 1 - plan.level else "not shown to be equivalent"
         words.append(
             f"{one.system} and {one.baseline} are {within} in {one.name} (difference "
-            f"{number(one.difference)}, interval [{number(one.low)}, {number(one.high)}], p = "
-            f"{probability(one.p_adjusted)}).".replace("p = <", "p < ")
+            f"{number(one.difference)}, interval [{number(one.low)}, {number(one.high)}], "
+            f"{_p_is(one.p_adjusted)})."
         )
     return " ".join([head, *words])
 
@@ -297,9 +302,9 @@ def _said(one: Contrast) -> str:
     by = "" if one.difference == 0 else f" by {abs(one.difference):.4f}"
     return (
         f"{one.system} {change} {one.baseline}{by} in {one.name} ({one.mean:.4f} against "
-        f"{one.baseline_mean:.4f}, interval [{number(one.low)}, {number(one.high)}], p = "
-        f"{probability(one.p_adjusted)}{size}; {one.wins:,} users higher, "
-        f"{one.ties:,} equal, {one.losses:,} lower).".replace("p = <", "p < ")
+        f"{one.baseline_mean:.4f}, interval [{number(one.low)}, {number(one.high)}], "
+        f"{_p_is(one.p_adjusted)}{size}; {one.wins:,} users higher, "
+        f"{one.ties:,} equal, {one.losses:,} lower)."
     )
 
 
@@ -308,8 +313,6 @@ def legend(tests: Contrasts) -> str:
     whose = ", ".join(tests.plan.baselines)
     if not tests.n_family:
         return f"nothing could be tested against {whose} over {_whom(tests)}"
-    marks = "† ‡ better, ▾ worse" if any(one.mark for one in tests) else "nothing differs"
-    return (
-        f"{marks} than {whose}: {_test(tests.plan)} over {_whom(tests)}, p < 0.05, 0.01"
-        f"{_after(tests)}".replace("nothing differs than", "nothing differs from")
-    )
+    found = any(one.mark for one in tests)
+    marks = f"† ‡ better, ▾ worse than {whose}" if found else f"nothing differs from {whose}"
+    return f"{marks}: {_test(tests.plan)} over {_whom(tests)}, p < 0.05, 0.01{_after(tests)}"

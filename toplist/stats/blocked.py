@@ -14,9 +14,9 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from toplist.checks import whole
 from toplist.parallel import bounds, run
 from toplist.stats.distributions import f_sf, probability, range_ppf, range_sf
+from toplist.stats.randomization import resamples, seeded
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
@@ -27,7 +27,6 @@ USERS = 4096
 STEP = 1 << 18
 # Permutations in one block: their sums stay in a cache.
 PERMUTATIONS = 1024
-FEWEST = 99
 # Up to this many systems all orders of a user's values are tabulated.
 TABULATED = 6
 # Differences below this share of the values are rounding.
@@ -261,17 +260,14 @@ def randomized_tukey(
     array([0.728, 0.001, 0.004])
     """
     table = _checked(values)
-    if whole(n_resamples, "n_resamples") < FEWEST:
-        raise ValueError(f"n_resamples must be at least {FEWEST}, not {n_resamples}")
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise ValueError(f"seed must be a whole number from 0 on, not {seed!r}")
+    n_resamples, key = resamples(n_resamples), seeded(seed)
     if not len(table):
         return np.full(len(_pairs(np.zeros(table.shape[1]))[2]), np.nan)
     # users whose systems are all equal change nothing, and are many where lists miss
     users = np.flatnonzero((table != table[:, :1]).any(axis=1))
     centred = table[users] - table[users].mean(axis=1, keepdims=True)
     blocks = bounds(np.arange(n_resamples + 1), PERMUTATIONS)
-    sums = run(partial(_permuted_sums, centred, users, int(seed)), blocks, n_threads)
+    sums = run(partial(_permuted_sums, centred, users, int(key)), blocks, n_threads)
     ranges = np.sort(np.concatenate([np.ptp(part, axis=0) for part in sums]))
     observed = np.abs(_pairs(centred.sum(axis=0))[2])
     tolerance = ROUNDING * float(np.abs(table).max(axis=1).sum())
@@ -286,7 +282,7 @@ def _permuted_sums(centred: Floats, users: Places, seed: int, lo: int, hi: int) 
     add, step = _adder(n_systems, hi - lo), STEP // n_systems
     for start in range(0, len(users), step):
         part = slice(start, start + step)
-        add(centred[part], users[part], np.uint64(seed % 2**64), np.uint64(lo), sums)
+        add(centred[part], users[part], np.uint64(seed), np.uint64(lo), sums)
     return sums
 
 
