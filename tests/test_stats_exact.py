@@ -756,8 +756,8 @@ def test_users_that_are_all_equal_change_no_permutation():
     [
         ({"n_resamples": 98}, "n_resamples must be at least 99, not 98"),
         ({"n_resamples": 99.5}, "n_resamples must be a whole number from 1 on, not 99.5"),
-        X,
-        ({"seed": 1.5}, "seed must be a whole number from 0 to 2.64 - 1, not 1.5"),
+        ({"seed": -1}, r"seed must be a whole number from 0 to 2\^64 - 1, not -1"),
+        ({"seed": 1.5}, r"seed must be a whole number from 0 to 2\^64 - 1, not 1.5"),
         ({"n_threads": 0}, "n_threads must be a whole number from 1 on, not 0"),
     ],
 )
