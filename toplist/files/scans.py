@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from toplist.files.text_ids import Cells
 from toplist.inputs.lists import offsets_of
 
 Ints = NDArray[np.int64]
+Places = NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +41,7 @@ class Block:
 
 Scan = Callable[[bytes], Block | None]
 # Fills where cells begin and end, and their lines; returns the number of rows, or -1.
-_Find = Callable[[NDArray[np.uint8], NDArray[np.int32], NDArray[np.int32], Ints], int]
+_Find = Callable[[NDArray[np.uint8], Places, Places, Ints], int]
 
 
 def of_table(source: Source, header: Sequence[str]) -> Scan:
@@ -93,25 +95,40 @@ def of_objects(source: Source, line: bytes) -> tuple[Scan, bool] | None:
     wanted = [source.names[name] for name in ("user_id", "item_id", source.value) if name]
     if [*record_of(source, line.decode())] != names or not set(wanted) <= set(names):
         return None
-    kinds = np.array([2 * (text[0] == "[") + ('"' in text) for text in values])
-    user, *rest = (int(kinds[names.index(name)]) for name in wanted)
+    kinds = [2 * (text[0] == "[") + ('"' in text) for text in values]
+    user, *rest = (kinds[names.index(name)] for name in wanted)
     are_lists = rest[0] > 1
     if user > 1 or "[]" in values or rest[1:] not in ([], [2 * are_lists]):
         return None
-    places = np.array([wanted.index(name) if name in wanted else -1 for name in names])
-    literals = [text.encode() for text in between]
-    bounds = np.concatenate([[0], np.cumsum([*map(len, literals)])])
-    whole = np.frombuffer(b"".join(literals), np.uint8)
+    parts = [*zip(*_parts(between, kinds), strict=True)]
 
     def find(text: Any, *found: Any) -> int:
         from toplist.kernels import cells
 
-        return int(cells.scan_objects(text, whole, bounds, kinds, places, 1, *found))
+        return int(cells.scan_objects(text, *parts, 1, *found))
 
+    places = [names.index(name) for name in wanted]
     is_text = bool(user), bool(rest[0] & 1)
-    return partial(_scanned_objects, find, len(wanted), are_lists, is_text), are_lists
+    return partial(_scanned_objects, find, kinds, places, is_text), are_lists
 
 
+def _parts(between: Sequence[str], kinds: Sequence[int]) -> Iterator[tuple[int, int, int]]:
+    """Yield the kind of every part of a line, and the word and the size of a literal."""
+    from toplist.kernels import cells
+
+    closing = ""
+    for text, kind in zip_longest(between, kinds):
+        opening = _QUOTES.get(kind, "")
+        literal = (closing + text + opening[:1]).encode()
+        for at in range(0, len(literal), 8):
+            piece = literal[at : at + 8]
+            yield cells.LITERAL, int.from_bytes(piece, "little"), len(piece)
+        if kind is not None:
+            yield kind, 0, 0
+        closing = opening[1:]
+
+
+_QUOTES = {1: '""', 2: "[]", 3: "[]"}  # around the values of a kind
 # A number, a string without escapes, or a list of these, where a value of JSON is.
 _SCALAR = r'(?:-?[0-9][0-9.eE+-]*|"[^"\\]*")'
 _PLAIN_VALUE = re.compile(
@@ -141,27 +158,54 @@ def _scanned(find: _Find, n_wanted: int, value: int | None, text: bytes) -> Bloc
 
 
 def _scanned_objects(
-    find: Callable[..., int], n_wanted: int, are_lists: bool, is_text: tuple[bool, ...], text: bytes
+    find: Callable[..., int],
+    kinds: Sequence[int],
+    places: Sequence[int],
+    is_text: tuple[bool, ...],
+    text: bytes,
 ) -> Block | None:
-    """Find the values of a block of objects."""
+    """Find the values of a block of objects; `places` are those of the wanted ones."""
     data = np.frombuffer(text, np.uint8)
     n_lines = text.count(b"\n") + (not text.endswith(b"\n"))
-    most = n_lines + (text.count(b",") if are_lists else 0)
-    starts, ends = np.empty((2, n_wanted, most), np.int32)
-    counts, lines = np.empty((2, n_lines), np.int64)
-    n = find(data, starts, ends, counts, lines)
+    starts, ends = np.empty((2, len(kinds), n_lines), np.int32)
+    lines = np.empty(n_lines, np.int64)
+    n = find(data, starts, ends, lines)
     if n < 0 or not (text.isascii() or _is_utf8(text)):
         return None
-    offsets = offsets_of(counts[:n])
-    sizes = [n, *[int(offsets[-1])] * (n_wanted - 1)]
-    places = [(starts[row, :size], ends[row, :size]) for row, size in enumerate(sizes)]
-    values = _numbers(data, *places[2]) if n_wanted > 2 else None
-    if n_wanted > 2 and values is None:
+    most = n + text.count(b",")  # elements of lists
+    spans = zip(kinds, starts[:, :n], ends[:, :n], strict=True)
+    found = [one for span in spans if (one := _elements(data, most, *span))]
+    if len(found) < len(kinds):
         return None
-    ids = [Cells.read(data, *place) for place in places[:2]]
+    user, item, *value = (found[place] for place in places)
+    counts = item[2]
+    if value and not np.array_equal(counts, value[0][2]):
+        return None
+    values = _numbers(data, *value[0][:2]) if value else None
+    if value and values is None:
+        return None
+    ids = [Cells.read(data, *place[:2]) for place in (user, item)]
     if any(len(cells.others) and not text for cells, text in zip(ids, is_text, strict=True)):
         return None
-    return Block(ids, values, lines[:n], n_lines, is_text, offsets if are_lists else None)
+    offsets = offsets_of(counts) if kinds[places[1]] > 1 else None
+    return Block(ids, values, lines[:n], n_lines, is_text, offsets)
+
+
+def _elements(
+    text: NDArray[np.uint8], most: int, kind: int, starts: Places, ends: Places
+) -> tuple[Places, Places, Ints] | None:
+    """Return where the values of a kind or, if it is one of lists, their elements begin and end.
+
+    And how many elements each has. None for a list that is odd.
+    """
+    if kind < 2:
+        return starts, ends, np.ones(len(starts), np.int64)
+    from toplist.kernels import cells
+
+    firsts, lasts = np.empty((2, most), np.int32)
+    counts = np.empty(len(starts), np.int64)
+    n = cells.scan_elements(text, kind == 3, starts, ends, firsts, lasts, counts)
+    return (firsts[:n], lasts[:n], counts) if n >= 0 else None
 
 
 def _is_utf8(text: bytes) -> bool:
@@ -172,9 +216,7 @@ def _is_utf8(text: bytes) -> bool:
     return True
 
 
-def _numbers(
-    text: NDArray[np.uint8], starts: NDArray[np.int32], ends: NDArray[np.int32]
-) -> NDArray[Any] | None:
+def _numbers(text: NDArray[np.uint8], starts: Places, ends: Places) -> NDArray[Any] | None:
     """Return cells as int64 or float64; None if one is no number, or both types are needed."""
     from toplist.kernels import cells
 

@@ -23,7 +23,9 @@ _SPLIT = 2.0**27 + 1
 
 _TAB, _NEWLINE, _RETURN, _SPACE, _QUOTE = 9, 10, 13, 32, 34
 _PLUS, _MINUS, _POINT, _ZERO, _LARGE_E, _SMALL_E = 43, 45, 46, 48, 69, 101
-_COMMA, _OPEN, _BACKSLASH, _CLOSE = 44, 91, 92, 93
+_COMMA, _BACKSLASH, _CLOSE = 44, 92, 93
+
+LITERAL = -1  # a part of a line that is no value
 
 
 @kernel
@@ -205,16 +207,7 @@ def _is_end(text, at):
 
 @kernel
 def scan_objects(
-    text: np.uint8,
-    literals: np.uint8,
-    bounds: np.int64,
-    kinds: np.int64,
-    places: np.int64,
-    line,
-    starts,
-    ends,
-    counts,
-    lines,
+    text: np.uint8, kinds: np.int64, words: np.uint64, sizes: np.int64, line, starts, ends, lines
 ):
     """Find the values of objects of JSON, one in a line, all with the same bytes between values.
 
@@ -222,40 +215,55 @@ def scan_objects(
     ----------
     text, line, lines
         As in `scan_table`.
-    literals, bounds : uint8, int64 (n_values + 2,)
-        The bytes before each value and after the last, one after another, and where each begins.
-    kinds : int64 (n_values,)
-        0 for a number, 1 for a string, 2 for a list of numbers, 3 for one of strings.
-    places : int64 (n_values,)
-        As in `scan_table`, of each value. The elements of lists stand one after another.
-    counts : int64 (n_rows,), written
-        The length of the lists of each row, which is one for all; else 1.
+    kinds : int64 (n_parts,)
+        Of the parts of a line: 0 for a number, 1 for a string, 2 and 3 for a list, `LITERAL` for
+        bytes that are the same in all lines, quotes of strings and brackets of lists among them.
+    words, sizes : uint64, int64 (n_parts,)
+        The bytes of each literal, up to 8, the first the lowest; and how many.
+    starts, ends : int32 (n_values, n_rows), written
+        Where each value begins and ends. What is in a list is for `scan_elements` to judge.
 
     Returns
     -------
     int
         The number of rows; or -1, where a line is not so, or a string has an escape, or is empty.
     """
-    n, n_cells, at, size, n_values = 0, 0, 0, len(text), len(places)
+    # functions that take the text are called where they are seldom needed: see `texts`
+    n, at, size = 0, 0, len(text)
     while at < size:
         if text[np.uint64(at)] != _NEWLINE:
-            counts[n] = -1
-            for v in range(n_values + 1):
-                at = _after(text, at, literals, bounds[v], bounds[v + 1])
-                if v == n_values or at < 0:
-                    break
-                cell = n_cells if kinds[v] > 1 else n
-                at, length = _values(text, at, kinds[v], places[v], cell, starts, ends)
-                if at < 0 or (kinds[v] > 1 and places[v] >= 0 and counts[n] not in (-1, length)):
+            value = 0
+            for part in range(len(kinds)):
+                start, kind = at, kinds[part]
+                if kind == LITERAL:
+                    word = np.uint64(0)
+                    for b in range(8 if at + 8 <= size else 0):  # one load
+                        word |= np.uint64(text[np.uint64(at + b)]) << np.uint64(8 * b)
+                    word = word if at + 8 <= size else _last_word(text, at)
+                    # what is above the bytes of the literal is shifted out
+                    if (word ^ words[part]) << np.uint64(64 - 8 * sizes[part]):
+                        return -1
+                    at += sizes[part]
+                    continue
+                if kind == 0:
+                    while at < size and _is_digit(text[np.uint64(at)]):
+                        at += 1
+                    if at == size or not _is_integer(text[start], text[np.uint64(at)], at - start):
+                        at = _end_of_number(text, start)
+                elif kind == 1:
+                    while at < size and _is_plain(text[np.uint64(at)]):
+                        at += 1
+                else:
+                    at = _end_of_list(text, at)
+                if at < start + (kind < 2):
                     return -1
-                if kinds[v] > 1 and places[v] >= 0:
-                    counts[n] = length
-            at = _after_blanks(text, at)
-            if at < 0 or (at < size and text[np.uint64(at)] != _NEWLINE):
+                starts[value, n], ends[value, n] = start, at
+                value += 1
+            while at < size and _is_blank(text[np.uint64(at)]):
+                at += 1
+            if at < size and text[np.uint64(at)] != _NEWLINE:
                 return -1
-            counts[n] = 1 if counts[n] == -1 else counts[n]
             lines[n] = line
-            n_cells += counts[n]
             n += 1
         at += 1
         line += 1
@@ -263,61 +271,98 @@ def scan_objects(
 
 
 @kernel
-def _after(text, at, literals, begin, end):
-    """Return where the bytes of a literal end in a text; -1 if others are there."""
-    if at + end - begin > len(text):
-        return -1
-    for b in range(end - begin):
-        if text[np.uint64(at + b)] != literals[begin + b]:
-            return -1
-    return at + end - begin
+def _last_word(text, at):
+    """Return the last bytes of a text, up to 8, the first the lowest."""
+    word = np.uint64(0)
+    for b in range(len(text) - at):
+        word |= np.uint64(text[np.uint64(at + b)]) << np.uint64(8 * b)
+    return word
 
 
 @kernel
-def _after_blanks(text, at):
-    while 0 <= at < len(text) and text[np.uint64(at)] in (_SPACE, _TAB, _RETURN):
+def scan_elements(text: np.uint8, quoted, starts: np.int32, ends: np.int32, firsts, lasts, counts):
+    """Find the elements of lists of JSON, ``text[starts[i]:ends[i]]`` between their brackets.
+
+    Parameters
+    ----------
+    quoted : bool
+        Whether they are strings; else numbers.
+    firsts, lasts : int32 (n_elements,), written
+        Where each element begins and ends, without quotes.
+    counts : int64 (n_lists,), written
+
+    Returns
+    -------
+    int
+        The number of elements; or -1, as `scan_objects`.
+    """
+    n = 0
+    for i in range(len(starts)):
+        at, end, before = starts[i], ends[i], n
+        while at < end and _is_blank(text[np.uint64(at)]):
+            at += 1
+        more = at < end
+        while more:
+            if quoted and text[np.uint64(at)] != _QUOTE:
+                return -1
+            start = at = at + quoted
+            if quoted:
+                while at < end and _is_plain(text[np.uint64(at)]):
+                    at += 1
+            else:
+                while at < end and _is_digit(text[np.uint64(at)]):
+                    at += 1
+                if at == end or not _is_integer(text[start], text[np.uint64(at)], at - start):
+                    at = _end_of_number(text, start)
+            if at <= start or at + quoted > end or (quoted and text[np.uint64(at)] != _QUOTE):
+                return -1
+            firsts[n], lasts[n] = start, at
+            n, at = n + 1, at + quoted
+            while at < end and _is_blank(text[np.uint64(at)]):
+                at += 1
+            more = at < end
+            if more:
+                if text[np.uint64(at)] != _COMMA:
+                    return -1
+                at += 1
+                while at < end and _is_blank(text[np.uint64(at)]):
+                    at += 1
+                if at == end:
+                    return -1
+        counts[i] = n - before
+    return n
+
+
+@kernel
+def _is_blank(c):
+    return c in (_SPACE, _TAB, _RETURN)
+
+
+@kernel
+def _is_digit(c):
+    return c >= _ZERO and c <= _ZERO + 9
+
+
+@kernel
+def _is_plain(c):
+    """Return whether a byte is in a string of JSON: no quote, escape or control character."""
+    return c >= _SPACE and c not in (_QUOTE, _BACKSLASH)
+
+
+@kernel
+def _is_integer(first, c, n):
+    """Return whether `n` digits before a byte are an integer; False if more is to be looked at."""
+    return n > 0 and first != _ZERO and c not in (_POINT, _SMALL_E, _LARGE_E)
+
+
+@kernel
+def _end_of_list(text, at):
+    """Return where the closing bracket of a list may be."""
+    string = False
+    while at < len(text) and (string or text[np.uint64(at)] != _CLOSE):
+        string ^= text[np.uint64(at)] == _QUOTE
         at += 1
     return at
-
-
-@kernel
-def _values(text, at, kind, place, cell, starts, ends):
-    """Find a value, or those of a list, and return where it ends and how many they are; or -1."""
-    quoted, many, n = kind & 1, kind > 1, 0
-    if many:
-        if at >= len(text) or text[np.uint64(at)] != _OPEN:
-            return -1, 0
-        at = _after_blanks(text, at + 1)
-        if at < len(text) and text[np.uint64(at)] == _CLOSE:
-            return at + 1, 0
-    while True:
-        start = at = at + quoted
-        if at >= len(text) or (quoted and text[np.uint64(at - 1)] != _QUOTE):
-            return -1, 0
-        at = _end_of_string(text, at) if quoted else _end_of_number(text, at)
-        if at <= start:
-            return -1, 0
-        if place >= 0:
-            starts[place, cell + n], ends[place, cell + n] = start, at
-        at, n = at + quoted, n + 1
-        if not many:
-            return at, n
-        at = _after_blanks(text, at)
-        if at >= len(text) or text[np.uint64(at)] not in (_COMMA, _CLOSE):
-            return -1, 0
-        if text[np.uint64(at)] == _CLOSE:
-            return at + 1, n
-        at = _after_blanks(text, at + 1)
-
-
-@kernel
-def _end_of_string(text, at):
-    """Return where a string of JSON ends; -1 for an escape or a control character."""
-    while at < len(text) and text[np.uint64(at)] != _QUOTE:
-        if text[np.uint64(at)] < _SPACE or text[np.uint64(at)] == _BACKSLASH:
-            return -1
-        at += 1
-    return at if at < len(text) else -1
 
 
 @kernel
@@ -344,7 +389,7 @@ def _end_of_number(text, at):
 
 @kernel
 def _end_of_digits(text, at):
-    while at < len(text) and text[np.uint64(at)] >= _ZERO and text[np.uint64(at)] <= _ZERO + 9:
+    while at < len(text) and _is_digit(text[np.uint64(at)]):
         at += 1
     return at
 
