@@ -140,6 +140,8 @@ def numbered(codes: NDArray[Any]) -> tuple[Ints, NDArray[Any]]:
     """
     if len(codes) and codes.min() >= 0 and codes.max() < len(codes):
         used, first = used_codes(codes)  # codes of texts, or users 0, 1, ...: without hashing
+        if len(used) == used[-1] + 1 and np.all(first[1:] > first[:-1]):  # they are the numbers
+            return codes.astype(np.int64, copy=False), used.astype(codes.dtype)
         used = used[np.argsort(first)]
         place = np.empty(int(used.max()) + 1, np.int64)
         place[used] = np.arange(len(used))

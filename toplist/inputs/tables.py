@@ -382,6 +382,9 @@ def by_rank(side: str, ranks: NDArray[Any], groups: Groups, items: Column) -> Co
     return replace(items, codes=out.astype(items.codes.dtype, copy=False))
 
 
+SHARE = 1 << 18  # rows that a thread places at a time: of 5,000,000, in blocks of 2^20, one waited
+
+
 def _placed(
     rows: NDArray[np.int64],
     ranks: NDArray[np.int64],
@@ -399,7 +402,7 @@ def _placed(
             grouping.place_by_rank(rows[part], ranks[part], items[part], offsets, taken, out)
         )
 
-    if any(at >= 0 for at in parallel.run(place, blocks(len(ranks)), None)):
+    if any(at >= 0 for at in parallel.run(place, blocks(len(ranks), SHARE), None)):
         return None
     # two threads may have filled one place; then another one is free
     return out if taken.all() else None
