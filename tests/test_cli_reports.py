@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -65,7 +66,8 @@ def test_a_row_per_system(run, results):
 
 @pytest.mark.parametrize("form", ["markdown", "latex"])
 def test_reports(run, results, form):
-    alone, together = results["good"], tl.compare(results)
+    streamed = {name: replace(one, hits=None, counted=None) for name, one in results.items()}
+    alone, together = results["good"], tl.compare(streamed)
     for arguments, shown in ((ALONE, alone), (SYSTEMS, together)):
         expected = getattr(shown, f"to_{form}")()
         assert run(*arguments, "--format", form) == (0, f"{expected}\n", "")

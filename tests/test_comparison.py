@@ -26,7 +26,7 @@ def test_table(both):
         "        mrr@2   ndcg@2",
         "good  *0.5000  *0.5436",
         "poor   0.1667   0.2103",
-        "* best of its column (no test of the difference)",
+        "* best of its column; not tested: .test() and toplist compare test the difference",
         "convention standard: mean over users",
         "3 of 3 users evaluated",
     ]
@@ -36,9 +36,13 @@ def test_table(both):
 
 def test_every_markup_marks_the_best(both):
     assert "| good | **0.5000** | **0.5436** |" in both.to_markdown()
-    assert "**bold**: best of its column (no test of the difference)" in both.to_markdown()
-    assert r"good & \textbf{0.5000} & \textbf{0.5436} \\" in both.to_latex()
-    assert "poor & 0.1667 & 0.2103" in both.to_latex()
+    assert (
+        "**bold**: best of its column; not tested: .test() and toplist compare test the difference"
+        in both.to_markdown()
+    )
+    latex = both.to_latex()  # three users show no difference: nothing is bold
+    assert r"(a) good & 0.5000 & 0.5436 \\" in latex and "(b) poor & 0.1667 & 0.2103" in latex
+    assert "nothing differs: paired t over 3 users" in latex and "textbf" not in latex
     page = both._repr_html_()
     assert "<b>0.5000</b>" in page and "<b>0.1667</b>" not in page
 

@@ -100,8 +100,10 @@ def _compare(options: argparse.Namespace) -> str:
         return csv_text(rows[0], (map(_cell, row.values()) for row in rows))
     write = {"table": "to_text", "markdown": "to_markdown", "latex": "to_latex"}[options.format]
     texts = [getattr(part, write)() for part in (tests, *more)]
-    if options.format == "table":
-        texts.append("\n".join(comparison.rules()))
+    before, between = {"latex": ("% ", "\n"), "markdown": ("", "\n\n")}.get(
+        options.format, ("", "\n")
+    )
+    texts.append(between.join(before + line for line in comparison.rules()))
     return "\n\n".join(texts)
 
 

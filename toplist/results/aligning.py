@@ -53,15 +53,19 @@ class Aligned:
         return None if given is None else given[self.rows[first]]
 
 
-def align(results: Mapping[str, Means], users: str = "same") -> Aligned:
+def align(
+    results: Mapping[str, Means], users: str = "same", alike: Sequence[Sequence[str]] = ()
+) -> Aligned:
     """Match the users that the results count.
 
     Parameters
     ----------
     results : dict of system -> result
-        With hits; with one set of rules (`toplist.results.comparison.differences`).
+        With hits; with one set of rules (`toplist.results.comparability`).
     users : {"same", "common"}
         "same": the systems must count the same users. "common": those that all of them count.
+    alike : sequence of sequences of names, optional
+        Whose ground truths and weights must be the same; default: those of all.
 
     Raises
     ------
@@ -80,7 +84,11 @@ def align(results: Mapping[str, Means], users: str = "same") -> Aligned:
             "users= where the lists are evaluated"
         )
     found = _by_key(results, users) if all(keyed.values()) else _by_position(results, users)
-    _check(found)
+    if not found.n:
+        raise ValueError(f"{', '.join(found.results)} have no user in common")
+    for first, *others in alike or [list(results)]:
+        for other in others:
+            _check(found, first, other)
     return found
 
 
@@ -157,29 +165,26 @@ def _others(results: Mapping[str, Means], n: int) -> ValueError:
     )
 
 
-def _check(found: Aligned) -> None:
-    """Refuse other ground truths and weights of the same users, and nobody at all."""
-    (first, one), *others = found.results.items()
-    if not found.n:
-        raise ValueError(f"{', '.join(found.results)} have no user in common")
-    n_relevant = one.hits.n_relevant[found.rows[first]]  # type: ignore[union-attr]
-    for system, other in others:
-        changed = n_relevant != other.hits.n_relevant[found.rows[system]]  # type: ignore[union-attr]
-        if changed.any():
-            row = int(np.flatnonzero(changed)[0])
-            user = row if found.users is None else found.users[row]
-            raise ValueError(
-                f"{first} and {system} have other ground truths: {int(changed.sum()):,} of "
-                f"{found.n:,} users have another number of relevant items, user {user!r} first"
-            )
-        sums = {_total(one), _total(other)} - {None}
-        if one.n_users == other.n_users and not found.n_left_out and len(sums) > 1:
-            raise ValueError(
-                f"{first} and {system} have other ground truths of the same sizes: the relevant "
-                "items of some users are others"
-            )
-        if not _equal(one.weights, other.weights, found.rows[first], found.rows[system]):
-            raise ValueError(f"{first} and {system} have other weights of the same users")
+def _check(found: Aligned, first: str, system: str) -> None:
+    """Refuse other ground truths and weights of the same users."""
+    one, other = found.results[first], found.results[system]
+    rows, others = found.rows[first], found.rows[system]
+    changed = one.hits.n_relevant[rows] != other.hits.n_relevant[others]  # type: ignore[union-attr]
+    if changed.any():
+        row = int(np.flatnonzero(changed)[0])
+        user = row if found.users is None else found.users[row]
+        raise ValueError(
+            f"{first} and {system} have other ground truths: {int(changed.sum()):,} of "
+            f"{found.n:,} users have another number of relevant items, user {user!r} first"
+        )
+    sums = {_total(one), _total(other)} - {None}
+    if one.n_users == other.n_users and not found.n_left_out and len(sums) > 1:
+        raise ValueError(
+            f"{first} and {system} have other ground truths of the same sizes: the relevant "
+            "items of some users are others"
+        )
+    if not _equal(one.weights, other.weights, rows, others):
+        raise ValueError(f"{first} and {system} have other weights of the same users")
 
 
 def _total(result: Means) -> int | None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from toplist.checks import counted
 from toplist.results.display import Display
 from toplist.results.markup import Cell, Page, Table
 from toplist.results.wording import number
@@ -105,7 +106,7 @@ class Band(Display):
             for word, ks in (("better", self.better), ("worse", self.worse))
             if ks
         ] or [f"neither better nor worse at any k, all k together, with {share} confidence"]
-        found[-1] += f" (sup-t, critical value {self.critical:.2f}; {self.n:,} users)"
+        found[-1] += f" (sup-t, critical value {self.critical:.2f}; {counted(self.n, 'user')})"
         return tuple(found)
 
 

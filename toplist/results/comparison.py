@@ -2,36 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from toplist import plots
 from toplist.averages import describe
-from toplist.averages.means import Means
-from toplist.checks import cached
-from toplist.metrics.conventions import policies
+from toplist.checks import cached, choice
 from toplist.metrics.definitions import Metric
-from toplist.results import tables
+from toplist.results import comparability, tables
 from toplist.results.display import Display
-from toplist.results.markup import Cell, Page, Table
+from toplist.results.markup import Cell, Look, Page, Table
 from toplist.results.result import TopKResult
+from toplist.stats.paired import RUNS
 
 if TYPE_CHECKING:
     from toplist.results.bands import Band
+    from toplist.results.segment_tests import SegmentedComparison
     from toplist.results.testing import Compared, Power
     from toplist.results.tests import Tests
     from toplist.stats.blocked import Anova
 
-Results = Mapping[str, Means]
-
-LENGTHS = "LISTS OF DIFFERENT LENGTH"
-
 
 def compare(
-    results: Mapping[str, TopKResult], baseline: str | Sequence[str] | None = None
+    results: Mapping[str, TopKResult | Sequence[TopKResult]],
+    baseline: str | Sequence[str] | None = None,
+    *,
+    runs: str = "independent",
 ) -> Comparison:
     """Put the results of several systems side by side.
 
@@ -39,10 +37,13 @@ def compare(
     ----------
     results : dict of system -> TopKResult
         What `top_k_eval` returned for every system, with the same ground truths, convention
-        and k.
+        and k. A list of results are runs of one system: other seeds, other splits.
     baseline : str or several, optional
         The system that the others are tested against: † and ‡ mark what is better in a paired t
         test (p below 0.05 and 0.01 after Holm), ▾ what is worse. `Comparison.test` has the tests.
+    runs : {"independent", "paired"}
+        Of several runs: "paired" where run i of every system is of one split, or one seed; the
+        runs of another i may then have other ground truths.
 
     Returns
     -------
@@ -69,7 +70,7 @@ def compare(
           hit@2 = recall@2  precision@2  map@2 = mrr@2  ndcg@2
     good           *1.0000      *0.5000        *0.7500  *0.8155
     poor            0.5000       0.2500         0.2500   0.3155
-    * best of its column (no test of the difference)
+    * best of its column; not tested: .test() and toplist compare test the difference
     convention standard: mean over users
     2 of 2 users evaluated
     """
@@ -77,18 +78,42 @@ def compare(
         raise TypeError(f"compare takes a dict of name -> result, not {type(results).__name__}")
     if not results:
         raise ValueError("compare: the dict is empty: give name -> result")
-    for name, result in results.items():
-        if not isinstance(name, str) or not isinstance(result, TopKResult):
-            raise TypeError(
-                f"compare: {name!r} is {type(result).__name__}: names are str, and values what "
-                "top_k_eval returned"
-            )
+    choice("runs", runs, RUNS)
     if baseline is not None:
         from toplist.results.pairwise import pairs_of
 
         pairs_of(list(results), baseline)
     baselines = (baseline,) if isinstance(baseline, str) else tuple(baseline or ())
-    return Comparison(dict(results), baselines)
+    found, names = _runs(results)
+    if runs == "paired" and len({*map(len, names.values())}) > 1:
+        counts = ", ".join(f"{system} {len(some)}" for system, some in names.items())
+        raise ValueError(f"runs='paired' needs as many runs of every system; there are {counts}")
+    if any(len(some) > 1 for some in names.values()):
+        return Comparison(found, baselines, names, runs)
+    return Comparison(found, baselines)
+
+
+def _runs(results: Mapping[str, Any]) -> tuple[dict[str, TopKResult], dict[str, tuple[str, ...]]]:
+    """Return all results by name, and the names of the runs of every system."""
+    found: dict[str, TopKResult] = {}
+    names: dict[str, tuple[str, ...]] = {}
+    for system, given in results.items():
+        several = isinstance(given, (list, tuple)) and len(given) > 0
+        some = list(given) if several else [given]
+        for one in [system if isinstance(system, str) else None, *some]:
+            if not isinstance(one, (str, TopKResult)):
+                raise TypeError(
+                    f"compare: {system!r} is {type(given).__name__}: names are str, and values "
+                    "what top_k_eval returned, or lists of it (runs)"
+                )
+        names[system] = tuple(f"{system}, run {i + 1}" for i in range(len(some)))
+        if len(some) == 1:
+            names[system] = (system,)
+        for name, one in zip(names[system], some, strict=True):
+            if name in found:
+                raise ValueError(f"compare: two results are called {name!r}: rename a system")
+            found[name] = one
+    return found, names
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -101,9 +126,13 @@ class Comparison(Display):
     Attributes
     ----------
     results : dict of system -> TopKResult
-        As given: ``comparison.results["mine"].interval("ndcg@10")``.
+        As given: ``comparison.results["mine"].interval("ndcg@10")``. Several runs of a system are
+        ``"mine, run 1"`` and so on.
     baselines : tuple of str
         The systems that the others are tested against; empty for all pairs.
+    runs : dict of system -> names in `results`
+        Empty where every system has one result.
+    runs_are : {"independent", "paired"}
 
     Examples
     --------
@@ -118,11 +147,37 @@ class Comparison(Display):
 
     results: Mapping[str, TopKResult]
     baselines: tuple[str, ...] = ()
+    runs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    runs_are: str = "independent"
+
+    @property
+    def systems(self) -> list[str]:
+        """The names of the systems."""
+        return list(self.runs or self.results)
 
     @property
     def differences(self) -> list[str]:
         """What makes the systems not comparable, in a line each; empty if nothing does."""
-        return differences(self.results)
+        return comparability.differences(self.results, self._alike)
+
+    @property
+    def _alike(self) -> list[list[str]]:
+        """The names of results that are over one ground truth: all, or those of paired runs."""
+        if self.runs and self.runs_are == "paired":
+            return [list(some) for some in zip(*self.runs.values(), strict=True)]
+        return [list(self.results)]
+
+    def _of(self, system: str) -> list[TopKResult]:
+        """Return the results of a system: one, or those of its runs."""
+        return [self.results[name] for name in self.runs.get(system, (system,))]
+
+    def _has(self, system: str, name: str) -> bool:
+        return all(name in result.names() for result in self._of(system))
+
+    def _mean(self, system: str, name: str) -> float:
+        """Return the mean of a system: of several runs, the mean of theirs."""
+        means = [result[name] for result in self._of(system)]
+        return means[0] if len(means) == 1 else math.fsum(means) / len(means)
 
     def names(self) -> list[str]:
         """Return every ``name@k`` that at least one of the systems has."""
@@ -131,7 +186,7 @@ class Comparison(Display):
     @property
     def comparable(self) -> bool:
         """Whether the systems differ in nothing except metrics, k, and the lengths of lists."""
-        minor = "DIFFERENT METRICS OR K", LENGTHS
+        minor = "DIFFERENT METRICS OR K", comparability.LENGTHS
         return all(line.startswith(minor) for line in self.differences)
 
     def best(self) -> dict[str, list[str]]:
@@ -144,8 +199,15 @@ class Comparison(Display):
         return {name: self._best(name) for name in self.names()}
 
     def to_dict(self) -> dict[str, dict[str, float]]:
-        """Return the means of every system, ``{"mine": {"ndcg@10": 0.1, ...}, ...}``."""
-        return {system: result.to_dict() for system, result in self.results.items()}
+        """Return the means of every system, ``{"mine": {"ndcg@10": 0.1, ...}, ...}``.
+
+        Of several runs, the mean of their means.
+        """
+        names = self.names()
+        return {
+            system: {name: self._mean(system, name) for name in names if self._has(system, name)}
+            for system in self.systems
+        }
 
     def to_pandas(self, per_user: bool = False) -> Any:
         """Return a DataFrame: the rows of `TopKResult.to_pandas`, for every system.
@@ -156,14 +218,104 @@ class Comparison(Display):
         Parameters
         ----------
         per_user : bool
-            False: a row per system, metric and k. True: a row per system and user.
+            False: a row per system, metric and k. True: a row per system and user. With several
+            runs, a row for each, numbered in a column ``run``.
         """
         import pandas
 
-        frames = {name: result.to_pandas(per_user) for name, result in self.results.items()}
-        for name, frame in frames.items():
-            frame.insert(0, "system", name)
-        return pandas.concat(list(frames.values()), ignore_index=True)
+        frames = []
+        for system in self.systems:
+            for run, result in enumerate(self._of(system), start=1):
+                frame = result.to_pandas(per_user)
+                frame.insert(0, "system", system)
+                if self.runs:
+                    frame.insert(1, "run", run)
+                frames.append(frame)
+        return pandas.concat(frames, ignore_index=True)
+
+    def to_latex(
+        self,
+        every_metric: bool = False,
+        *,
+        intervals: bool = False,
+        digits: int | None = None,
+        percent: bool = False,
+        caption: str | None = None,
+        label: str | None = None,
+    ) -> str:
+        r"""Return the means in LaTeX (booktabs), with what was tested, for a paper.
+
+        With a baseline, † and ‡ mark what is better, ▾ what is worse. Without one, all pairs are
+        tested, and letters name the systems that a system exceeds. The best of a column is bold
+        where it differs after the correction; systems that do not differ from it share it. The
+        sentence for the text is a comment above the table.
+
+        Parameters
+        ----------
+        every_metric : bool
+            Whether metrics that are equal by definition have a column each.
+        intervals : bool
+            Whether every mean has its 95 % interval.
+        digits : int, optional
+            Decimals; default 4, in percent 2.
+        percent : bool
+            Whether means are multiplied by 100.
+        caption, label : str, optional
+            With either of them the table is a floating one, ``\begin{table}``.
+
+        Examples
+        --------
+        >>> import toplist as tl
+        >>> truths = {user: {user % 3} for user in range(90)}
+        >>> a = tl.top_k_eval({user: [0, 1, 2] for user in truths}, truths, k=2, metrics="mrr")
+        >>> b = tl.top_k_eval({user: [user % 3, 9] for user in truths}, truths, k=2, metrics="mrr")
+        >>> both = tl.compare({"a": a, "b": b}, baseline="a")
+        >>> print(both.to_latex(percent=True, digits=1))  # doctest: +ELLIPSIS
+        % bold: best of its column, and different from a
+        % Differences were tested by two-sided paired t over 90 users, ...
+        \begin{tabular}{lr}
+        \toprule
+         & mrr@2 \\
+        \midrule
+        a & 50.0 \\
+        b & \textbf{100.0$^{\ddagger}$} \\
+        \bottomrule
+        \end{tabular}
+        <BLANKLINE>
+        ...
+        """
+        from toplist.results import latex_of_means, markup
+
+        page = latex_of_means.page(self, every_metric, Look.of(digits, percent, intervals))
+        return markup.latex(page, caption, label)
+
+    def by(self, labels: Any) -> SegmentedComparison:
+        """Compare the systems in every segment of the users.
+
+        Parameters
+        ----------
+        labels : one label per user, or dict user -> label
+            As in `TopKResult.by`; the systems must have the same users.
+
+        Returns
+        -------
+        SegmentedComparison
+            A mapping label -> Comparison, a table when printed; its tests are corrected for all
+            segments together.
+
+        Examples
+        --------
+        >>> import toplist as tl
+        >>> truths = {user: {user % 3} for user in range(60)}
+        >>> a = tl.top_k_eval({user: [0, 1, 2] for user in truths}, truths, k=2, metrics="mrr")
+        >>> b = tl.top_k_eval({user: [2, 1, 0] for user in truths}, truths, k=2, metrics="mrr")
+        >>> found = tl.compare({"a": a, "b": b}).by({user: user < 20 for user in truths})
+        >>> list(found), round(found[True].results["a"]["mrr@2"], 4)
+        ([False, True], 0.525)
+        """
+        from toplist.results import segment_tests
+
+        return segment_tests.by(self, labels)
 
     def plot(self, metric: str | None = None, *, level: float = 0.95, ax: Any = None) -> Any:
         """Draw one metric over k: a line with its band per system.
@@ -237,9 +389,8 @@ class Comparison(Display):
 
         options = {"alternative": alternative, "level": level, "family": family, "seed": seed}
         options |= {"n_resamples": n_resamples, "n_threads": n_threads}
-        return testing.tests(
-            self._compared, names, users, clusters, method=method, correction=correction, **options
-        )
+        asked = {"method": method, "correction": correction, **options}
+        return testing.tests(self._compared, names, users, clusters, **asked)
 
     def equivalence(
         self,
@@ -347,37 +498,40 @@ class Comparison(Display):
     def _best(self, name: str) -> list[str]:
         """Return the systems with the best mean; none if there are no two to compare."""
         metric, _, k = name.rpartition("@")
-        if not self.comparable or int(k) in _unequal_ks(self.results):
+        if not self.comparable or int(k) in comparability.unequal_ks(self.results):
             return []
-        held = {system: r for system, r in self.results.items() if name in r.names()}
-        means = {system: r[name] for system, r in held.items() if r[name] == r[name]}
+        held = [system for system in self.systems if self._has(system, name)]
+        means = {system: self._mean(system, name) for system in held}
+        means = {system: mean for system, mean in means.items() if mean == mean}
         if len(means) < 2:
             return []
-        asked = next(iter(held.values())).terms.asked[metric]
+        asked = self._of(held[0])[0].terms.asked[metric]
         if not isinstance(asked, Metric):
             return []  # more coverage or novelty is not better in itself
-        higher = asked.higher_is_better
-        top = max(means.values()) if higher else min(means.values())
+        top = max(means.values()) if asked.higher_is_better else min(means.values())
         return [system for system, mean in means.items() if mean == top]
 
     def _page(self, every_metric: bool = False) -> Page:
         """Return one table of all means; of many, a table per metric."""
-        groups = self._groups(every_metric)
-        if sum(len(ks) for ks in groups.values()) <= tables.WIDE:
-            columns = {
-                " = ".join(f"{name}@{k}" for name in names): f"{names[0]}@{k}"
-                for names, ks in groups.items()
-                for k in ks
-            }
-            shown = [self._table("", columns)]
-        else:
-            shown = [
-                self._table(" = ".join(names), {f"@{k}": f"{names[0]}@{k}" for k in ks})
-                for names, ks in groups.items()
-            ]
+        shown = [self._table(*columns) for columns in self._columns(every_metric)]
         notes = self._notes()
         legend = notes[0] if self._marks else ""
         return Page(tuple(shown), notes, tuple(self.differences), legend=legend)
+
+    def _columns(self, every_metric: bool) -> list[tuple[str, dict[str, str]]]:
+        """Return the corner of each table, and what its headers are of: ``name@k``."""
+        groups = self._groups(every_metric)
+        if sum(len(ks) for ks in groups.values()) > tables.WIDE:
+            return [
+                (" = ".join(names), {f"@{k}": f"{names[0]}@{k}" for k in ks})
+                for names, ks in groups.items()
+            ]
+        columns = {
+            " = ".join(f"{name}@{k}" for name in names): f"{names[0]}@{k}"
+            for names, ks in groups.items()
+            for k in ks
+        }
+        return [("", columns)]
 
     def _groups(self, every_metric: bool) -> dict[tuple[str, ...], list[int]]:
         """Return the metrics, equal ones together, with the k's of all systems."""
@@ -395,11 +549,10 @@ class Comparison(Display):
         marks = self._marks
         best = {name: [] if self.baselines else self._best(name) for name in columns.values()}
         rows = []
-        for system, result in self.results.items():
-            held = set(result.names())
+        for system in self.systems:
             cells = (
                 Cell(
-                    (f"{result[name]:.4f}" if name in held else "-")
+                    (f"{self._mean(system, name):.4f}" if self._has(system, name) else "-")
                     + marks.get((system, name), ""),
                     best=system in best[name],
                 )
@@ -414,7 +567,12 @@ class Comparison(Display):
 
         groups = self._groups(every_metric=False)  # one hypothesis once, where metrics are equal
         names = [f"{some[0]}@{k}" for some, ks in groups.items() for k in ks]
-        return Compared(self.results, self.baselines, self.differences, names)
+        return Compared(
+            *(self.results, self.baselines, self.differences, names),
+            runs=self.runs or None,
+            runs_are=self.runs_are if self.runs else None,
+            alike=self._alike,
+        )
 
     @property
     def _tests(self) -> Tests | None:
@@ -436,14 +594,27 @@ class Comparison(Display):
         """The mark of every (system, name), a blank where others of the table have one."""
         if self._tests is None:
             return {}
-        found = {
-            (one.system, one.name): one.mark if one.better else "▾" * bool(one.mark)
-            for one in reversed(self._tests.contrasts)
-        }
+        found = {(one.system, one.name): one.sign for one in reversed(self._tests.contrasts)}
         if not any(found.values()):
             return {}
-        names = self.names()
-        return {(s, name): found.get((s, name)) or " " for s in self.results for name in names}
+        places = [(system, name) for system in self.systems for name in self.names()]
+        return {(s, name): found.get((s, self._tested_as(name))) or " " for s, name in places}
+
+    def _tested_as(self, name: str) -> str:
+        """Return the name under which a metric is tested: one of those equal by definition."""
+        metric, _, k = name.rpartition("@")
+        groups = self._groups(every_metric=False)
+        return next(f"{some[0]}@{k}" for some in groups if metric in some)
+
+    @cached
+    def _tested_for_paper(self) -> tuple[Tests | None, str]:
+        """The tests against the baselines, or of all pairs; and why there are none."""
+        if self.baselines:
+            return self._tested
+        try:
+            return self.test(), ""
+        except (ValueError, KeyError) as error:
+            return None, f"not tested: {error.args[0]}"
 
     def _notes(self) -> tuple[str, ...]:
         """Return the rules and who was counted: once if they are the same, else per system."""
@@ -452,7 +623,20 @@ class Comparison(Display):
         tests = () if self._tests is None else (wording.legend(self._tests),)
         if self._tested[1]:
             tests = (f"NOT TESTED against {', '.join(self.baselines)}: {self._tested[1]}",)
-        return (*tests, *self.rules())
+        return (*tests, *self._accounts())
+
+    def _accounts(self) -> tuple[str, ...]:
+        """Return by which rules, over how many runs and over whom the means are."""
+        return (*((self._of_runs(),) if self.runs else ()), *self.rules())
+
+    def _of_runs(self) -> str:
+        """Return how many runs each system has."""
+        counts = {system: len(some) for system, some in self.runs.items()}
+        if len({*counts.values()}) == 1:
+            words = f"{next(iter(counts.values()))} {self.runs_are} runs of each system"
+        else:
+            words = f"{self.runs_are} runs: " + ", ".join(f"{n} of {s}" for s, n in counts.items())
+        return f"means over {words}"
 
     def rules(self) -> tuple[str, ...]:
         """Return the lines that say by which rules and over whom the means are."""
@@ -469,124 +653,3 @@ class Comparison(Display):
         if len(set(lines)) == 1:
             return lines[:1]
         return [f"{name}: {line}" for name, line in zip(self.results, lines, strict=True)]
-
-
-def differences(results: Results) -> list[str]:
-    """Return what makes the numbers of some results not comparable, in a line each."""
-    (first, one), *others = results.items()
-    lines = [
-        _different("CONVENTIONS", results, describe.rules),
-        _different("AVERAGES", results, describe.averaging),
-        _different("POLICIES", results, lambda r: policies(r.terms.empty, r.terms.missing)),
-        _different("CANDIDATES", results, lambda r: " ".join(describe.sampling(r)) or "all items"),
-        _different("METRICS OR K", results, _metrics),
-        *_formulas(results),
-        *_lengths(results),
-        *(_users(first, one, name, other) for name, other in others if not _same_users(one, other)),
-    ]
-    return [line for line in lines if line]
-
-
-def _different(what: str, results: Results, describing: Callable[[Means], str]) -> str:
-    """Return which systems have which description; nothing if all have the same."""
-    systems: dict[str, list[str]] = {}
-    for name, result in results.items():
-        systems.setdefault(describing(result), []).append(name)
-    if len(systems) == 1:
-        return ""
-    parts = (f"{', '.join(names)}: {text}" for text, names in systems.items())
-    return f"DIFFERENT {what}: {'; '.join(parts)}"
-
-
-def _metrics(result: Means) -> str:
-    """Return the metrics and their k's; metrics with the same k's are together."""
-    names: dict[str, list[str]] = {}
-    for name, ks in describe.ks_by_metric(result).items():
-        names.setdefault("@".join(["", *map(str, ks)]), []).append(name)
-    return ", ".join(f"{' '.join(some)} {ks}" for ks, some in names.items())
-
-
-def _formulas(results: Results) -> list[str]:
-    """Return the names that have several formulas, in a line."""
-    found: dict[str, Any] = {}
-    differ = {
-        name: None
-        for result in results.values()
-        for name, metric in result.terms.metrics.items()
-        if found.setdefault(name, metric) != metric
-    }
-    return [f"DIFFERENT FORMULAS: of {', '.join(differ)}"] if differ else []
-
-
-def _longest(results: Results) -> dict[str, int]:
-    """Return the length of the longest list of every system whose lists are known."""
-    return {
-        name: int(result.hits.n_listed.max(initial=0))
-        for name, result in results.items()
-        if result.hits is not None
-    }
-
-
-def _unequal_ks(results: Results) -> list[int]:
-    """Return the k's that all lists of some system do not reach, and lists of another do."""
-    longest = _longest(results).values()
-    ks = {k for result in results.values() for k in result.ks}
-    if not longest or min(longest) == max(longest):
-        return []
-    return sorted(k for k in ks if min(longest) < k <= max(longest))
-
-
-def _lengths(results: Results) -> list[str]:
-    """Return which systems have lists that end before a k, in a line."""
-    ks, longest = _unequal_ks(results), _longest(results)
-    if not ks:
-        return []
-    depth = {name: results[name].hits.k for name in longest}  # type: ignore[union-attr]
-    parts = (
-        f"{name} at {'least' if n == depth[name] else 'most'} {n:,}" for name, n in longest.items()
-    )
-    return [
-        f"{LENGTHS}: {', '.join(parts)}: at k = {', '.join(map(str, ks))} the places below the end "
-        "of a list are misses, so no system is marked as the best there"
-    ]
-
-
-def _same_users(one: Means, other: Means) -> bool:
-    """Return whether two results count the same users in the same order: the usual case, fast."""
-    if one.hits is None or other.hits is None:
-        return False
-    arrays = ((one.counted, other.counted), (one.hits.n_relevant, other.hits.n_relevant))
-    same = all(np.array_equal(mine, theirs) for mine, theirs in arrays)  # type: ignore[arg-type]
-    return same and list(one.users) == list(other.users)
-
-
-def _users(first: str, one: Means, name: str, other: Means) -> str:
-    """Return how the users of two results differ, as far as they are known."""
-    mine, theirs = _counted(one), _counted(other)
-    if mine is None or theirs is None:  # without hits, only their number is known
-        if one.n_evaluated == other.n_evaluated:
-            return ""
-        return (
-            f"DIFFERENT USERS: {first} over {one.n_evaluated:,}, {name} over {other.n_evaluated:,}"
-        )
-    if mine == theirs:
-        return ""
-    less, more = len(mine.keys() - theirs.keys()), len(theirs.keys() - mine.keys())
-    if less or more:
-        parts = [f"without {less:,} of the {len(mine):,} of {first}"] if less else []
-        parts += [f"with {more:,} that are not in {first}"] if more else []
-        return f"DIFFERENT USERS: {name} is over {len(theirs):,}, {' and '.join(parts)}"
-    changed = sum(theirs[user] != n_relevant for user, n_relevant in mine.items())
-    return (
-        f"DIFFERENT GROUND TRUTHS: {changed:,} of {len(mine):,} users have another number of "
-        f"relevant items in {name} than in {first}"
-    )
-
-
-def _counted(result: Means) -> dict[Any, int] | None:
-    """Return the users in the means with their numbers of relevant items; None if unknown."""
-    if result.hits is None or result.counted is None:
-        return None
-    rows = np.flatnonzero(result.counted).tolist()
-    users, n_relevant = result.users, result.hits.n_relevant.tolist()
-    return {users[row]: n_relevant[row] for row in rows}

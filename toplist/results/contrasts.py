@@ -61,6 +61,8 @@ class Contrast:
         By MaxT, the p that belongs to the intervals for all comparisons together.
     effect : float
         By Tukey, the difference in pooled standard deviations.
+    segment : str, or None
+        The segment of the users, where they were split.
     """
 
     name: str
@@ -101,6 +103,7 @@ class Contrast:
     p_single_step: float = math.nan
     effect: float = math.nan
     higher_is_better: bool = True
+    segment: str | None = None
 
     @property
     def mark(self) -> str:
@@ -108,6 +111,11 @@ class Contrast:
         if not self.p_adjusted < 0.05:
             return ""
         return MARKS[self.p_adjusted < 0.01]
+
+    @property
+    def sign(self) -> str:
+        """The mark where the system is better, ▾ where it is worse."""
+        return self.mark if self.better else "▾" * bool(self.mark)
 
     @property
     def better(self) -> bool:
@@ -153,6 +161,11 @@ class Contrasts(Sequence[Contrast]):
     def __getitem__(self, key: Any) -> Any:
         """Return a comparison by its place."""
         return self.contrasts[key]
+
+    @property
+    def names(self) -> list[str]:
+        """The names that are compared."""
+        return list(dict.fromkeys(one.name for one in self))
 
     @cached
     def n_family(self) -> int:

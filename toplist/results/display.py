@@ -75,7 +75,9 @@ class Display:
 
         return markup.markdown(self._page(every_metric))
 
-    def to_latex(self, every_metric: bool = False) -> str:
+    def to_latex(
+        self, every_metric: bool = False, *, caption: str | None = None, label: str | None = None
+    ) -> str:
         r"""Return the table in LaTeX (booktabs), for a paper.
 
         The convention and the users, which belong into the caption, are comments above the table.
@@ -84,6 +86,8 @@ class Display:
         ----------
         every_metric : bool
             Whether metrics that are equal by definition have a line each.
+        caption, label : str, optional
+            With either of them the table is a floating one, ``\begin{table}``.
 
         Examples
         --------
@@ -104,4 +108,4 @@ class Display:
         """
         from toplist.results import markup  # a twentieth of the import of toplist
 
-        return markup.latex(self._page(every_metric))
+        return markup.latex(self._page(every_metric), caption, label)

@@ -9,13 +9,14 @@ from toplist.checks import printable
 class Cell(NamedTuple):
     """A printed number: the mean, its interval, and whether it is the best.
 
-    The interval is `half` where it is symmetric, else its `ends`.
+    The interval is `half` where it is symmetric, else its `ends`. `above` stands above it in LaTeX.
     """
 
     mean: str = ""
     half: str = ""
     ends: tuple[str, ...] = ()
     best: bool = False
+    above: str = ""
 
     @property
     def interval(self) -> str:
@@ -43,6 +44,7 @@ class Page(NamedTuple):
 
     `formulas` are in HTML only, where they can be unfolded. `legend` is the note that says what
     marks in the cells are: it stands below the tables in LaTeX, where the notes are comments.
+    `best` says what is marked as the best.
     """
 
     tables: tuple[Table, ...]
@@ -50,6 +52,28 @@ class Page(NamedTuple):
     warnings: tuple[str, ...] = ()
     formulas: tuple[str, ...] = ()
     legend: str = ""
+    best: str = "best of its column; not tested: .test() and toplist compare test the difference"
+
+
+class Look(NamedTuple):
+    """How numbers are written: decimals, in percent or not, with their intervals or not."""
+
+    digits: int = 4
+    percent: bool = False
+    intervals: bool = False
+
+    @classmethod
+    def of(cls, digits: int | None, percent: bool, intervals: bool) -> "Look":
+        """Return a look; in percent, two decimals say as much as four."""
+        if digits is None:
+            digits = 2 if percent else 4
+        if isinstance(digits, bool) or not isinstance(digits, int) or not 0 <= digits <= 15:
+            raise ValueError(f"digits must be a whole number from 0 to 15, not {digits!r}")
+        return cls(digits, percent, intervals)
+
+    def number(self, value: float, sign: str = "") -> str:
+        """Return a number as text; `sign` is "+" for one that always has its sign."""
+        return f"{value * (100 if self.percent else 1):{sign}.{self.digits}f}"
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> str:
@@ -69,9 +93,6 @@ def aligned(rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(lines)
 
 
-BEST = "best of its column (no test of the difference)"
-
-
 def _grid(table: Table, write: Callable[[Cell], str]) -> list[list[str]]:
     """Return the cells of a table as strings, the header first."""
     return [
@@ -89,7 +110,7 @@ def text(page: Page) -> str:
     for table in tables:
         (corner, *columns), *rows = _text_grid(table)
         blocks.append(aligned([[corner.ljust(width), *columns], *rows]))
-    best = [f"* {BEST}"] if any(table.marked for table in tables) else []
+    best = [f"* {page.best}"] if any(table.marked for table in tables) else []
     notes = "\n".join([*map(printable, page.warnings), *best, *map(printable, page.notes)])
     if len(blocks) == 1:
         return f"{blocks[0]}\n{notes}"
@@ -130,18 +151,20 @@ def markdown(page: Page) -> str:
     """Write a page as Markdown tables; the best is bold."""
 
     def write(cell: Cell) -> str:
-        mean = f"**{cell.mean}**" if cell.best else cell.mean
+        mean = f"**{_markdown(cell.mean)}**" if cell.best else _markdown(cell.mean)
         return f"{mean} {cell.interval}".strip()
 
     def line(cells: Sequence[str]) -> str:
-        return "| " + " | ".join(_markdown(cell).replace("|", r"\|") for cell in cells) + " |"
+        return "| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |"
 
     parts = []
     for table in page.tables:
         header, *rows = _grid(table, write)
+        header = [*map(_markdown, header)]
+        rows = [[_markdown(label), *cells] for label, *cells in rows]
         rule = ["---", *(["---:"] * len(table.columns))]
         parts.append("\n".join(map(line, [header, rule, *rows])))
-    best = [f"**bold**: {BEST}"] if any(t.marked for t in page.tables) else []
+    best = [f"**bold**: {_markdown(page.best)}"] if any(t.marked for t in page.tables) else []
     warnings, notes = ([_paragraph(one) for one in some] for some in (page.warnings, page.notes))
     return "\n\n".join([*parts, *warnings, *best, *notes])
 
@@ -149,6 +172,8 @@ def markdown(page: Page) -> str:
 def _markdown(words: str) -> str:
     """Return words in one line that are no HTML and no link."""
     plain = printable(" ".join(words.split()))
+    for character in "\\`*":
+        plain = plain.replace(character, "\\" + character)
     return plain.replace("<", "&lt;").replace("](", r"]\(")
 
 
@@ -173,38 +198,60 @@ _LATEX = {
 }
 
 
-def latex(page: Page) -> str:
-    r"""Write a page as LaTeX tables (booktabs); the best is bold, notes are comments."""
-    best = [f"bold: {BEST}"] if any(table.marked for table in page.tables) else []
+def latex(page: Page, caption: str | None = None, label: str | None = None) -> str:
+    r"""Write a page as LaTeX tables (booktabs); the best is bold, notes are comments.
+
+    With a caption or a label, all of it is one floating table.
+    """
+    best = [f"bold: {page.best}"] if any(table.marked for table in page.tables) else []
     marks = any("▾" in cell.mean for table in page.tables for _, row in table.rows for cell in row)
     needs = r"needs \usepackage{booktabs}" + r" and \usepackage{amssymb}" * marks
     comments = (*page.warnings, *best, *page.notes, needs)
-    notes = (line for comment in comments for line in comment.splitlines())
-    parts = ["\n".join(f"% {printable(line)}" for line in notes)]
-    for table in page.tables:
-        # two columns for a mean and its interval where some intervals are of another width
-        split = [_is_mixed(table, i) for i in range(len(table.columns))]
-        headers = (
-            rf"\multicolumn{{2}}{{r}}{{{_latex(column)}}}" if two else _latex(column)
-            for column, two in zip(table.columns, split, strict=True)
-        )
-        rows = (
-            _latex_line(label, (_latex_cell(*one) for one in zip(cells, split, strict=True)))
-            for label, cells in table.rows
-        )
-        lines = [
-            rf"\begin{{tabular}}{{l{''.join('r@{ }l' if two else 'r' for two in split)}}}",
-            r"\toprule",
-            _latex_line(table.corner, headers),
-            r"\midrule",
-            *rows,
-            r"\bottomrule",
-            r"\end{tabular}",
-        ]
-        parts.append("\n".join(lines))
-    if page.legend:
-        parts.append(rf"{{\footnotesize {_latex(page.legend)}}}")
-    return "\n\n".join(parts)
+    lines = (line for comment in comments for line in comment.splitlines())
+    above = "\n".join(f"% {printable(line)}" for line in lines)
+    parts = [*map(_latex_table, page.tables)]
+    below = [line for line in (page.legend, *best) if line]
+    if below:
+        parts.append(rf"{{\footnotesize {_latex('; '.join(below))}}}")
+    if caption is None and label is None:
+        return "\n\n".join([above, *parts])
+    head = [r"\begin{table}", r"\centering"]
+    head += [] if caption is None else [rf"\caption{{{_latex(caption)}}}"]
+    head += [] if label is None else [rf"\label{{{_label(label)}}}"]
+    whole = "\n".join(head) + "\n" + "\n\n".join(parts)
+    return f"{above}\n\n{whole}\n" + r"\end{table}"
+
+
+def _label(words: str) -> str:
+    """Return a label; ValueError for what LaTeX cannot refer to."""
+    odd = set(words) & set("\\{}%#~^&$ ,\n\t")
+    if odd or not words:
+        raise ValueError(f"label {words!r}: letters, digits and : . - _ only")
+    return words
+
+
+def _latex_table(table: Table) -> str:
+    """Return a table as a tabular."""
+    # two columns for a mean and its interval where some intervals are of another width
+    split = [_is_mixed(table, i) for i in range(len(table.columns))]
+    headers = (
+        rf"\multicolumn{{2}}{{r}}{{{_latex(column)}}}" if two else _latex(column)
+        for column, two in zip(table.columns, split, strict=True)
+    )
+    rows = (
+        _latex_line(label, (_latex_cell(*one) for one in zip(cells, split, strict=True)))
+        for label, cells in table.rows
+    )
+    lines = [
+        rf"\begin{{tabular}}{{l{''.join('r@{ }l' if two else 'r' for two in split)}}}",
+        r"\toprule",
+        _latex_line(table.corner, headers),
+        r"\midrule",
+        *rows,
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+    return "\n".join(lines)
 
 
 def _is_mixed(table: Table, column: int) -> bool:
@@ -232,6 +279,8 @@ def _latex_cell(cell: Cell, split: bool) -> str:
     mean = _latex(cell.mean)
     if cell.best:
         mean = rf"\textbf{{{mean}}}"
+    if cell.above:
+        mean += f"$^{{{cell.above}}}$"
     interval = cell.interval.replace("±", r"$\pm$\,")
     small = rf"{{\scriptsize{interval}}}" if interval else ""
     if split:
@@ -260,7 +309,7 @@ def html(page: Page) -> str:
     warnings = [_tag("p", f"<b>{escape(a)}</b>{escape(b + c)}", "warning") for a, b, c in parted]
     notes = [_tag("p", escape(printable(note)), "note") for note in page.notes]
     if any(table.marked for table in page.tables):
-        notes.insert(0, _tag("p", f"<b>bold</b>: {BEST}", "note"))
+        notes.insert(0, _tag("p", f"<b>bold</b>: {escape(page.best)}", "note"))
     formulas = "<br>".join(map(escape, page.formulas))
     more = f"<details><summary>formulas</summary>{formulas}</details>" if formulas else ""
     parts = [*map(_html_table, map(_printable, page.tables)), *warnings, *notes]

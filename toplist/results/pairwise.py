@@ -140,7 +140,7 @@ def contrasted(
         baselines=tuple(baselines),
         of_users=of_users,
     )
-    return _corrected(rows, columns, plan, asked, units)
+    return corrected(rows, columns, plan, asked, units)
 
 
 def _contrast(a: Floats, b: Floats, asked: Asked, units: Units) -> tuple[Contrast, int]:
@@ -203,7 +203,7 @@ def _of_runs(a: Floats, b: Floats, asked: Asked, units: Units) -> Contrast:
     return row if asked.margin is None else _equivalent(row, asked)
 
 
-def _corrected(
+def corrected(
     rows: list[Contrast], columns: list[Floats], plan: Plan, asked: Asked, units: Units
 ) -> Tests:
     """Return the comparisons with p corrected within each family."""

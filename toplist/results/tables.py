@@ -7,15 +7,16 @@ import numpy as np
 from toplist.averages.describe import equal_names, ks_by_metric, rule_lines
 from toplist.averages.means import Means
 from toplist.metrics.formulas import SYMBOLS, formula
-from toplist.results.markup import Cell, Page, Table
+from toplist.results.markup import Cell, Look, Page, Table
 
 # With more columns, several results have a table per metric.
 WIDE = 8
 
+LOOK = Look()
 SUMMARY = ["metric", "k", "mean", "std", "low", "high", "n"]
 
 
-def cell(result: Means, name: str, best: bool = False) -> Cell:
+def cell(result: Means, name: str, look: Look = LOOK) -> Cell:
     """Return a mean as it is printed, with its interval if it has one.
 
     That is half of the interval where it is symmetric, else its ends.
@@ -23,10 +24,10 @@ def cell(result: Means, name: str, best: bool = False) -> Cell:
     mean = result[name]
     low, high = result.interval(name)
     if np.isnan(low):
-        return Cell(f"{mean:.4f}", best=best)
+        return Cell(look.number(mean))
     if np.isclose(high - mean, mean - low, rtol=1e-6, atol=1e-12):
-        return Cell(f"{mean:.4f}", half=f"{high - mean:.4f}", best=best)
-    return Cell(f"{mean:.4f}", ends=(f"{low:.4f}", f"{high:.4f}"), best=best)
+        return Cell(look.number(mean), half=look.number(high - mean))
+    return Cell(look.number(mean), ends=(look.number(low), look.number(high)))
 
 
 def page(result: Means, every_metric: bool = False) -> Page:

@@ -36,13 +36,31 @@ ALLOWED = "DIFFERENT METRICS OR K", "LISTS OF DIFFERENT LENGTH", "DIFFERENT USER
 class Compared(NamedTuple):
     """What is tested: results by system, the baselines, and what makes them not comparable.
 
-    `names` are the ``name@k`` that any system has, those that are equal by definition once.
+    `names` are the ``name@k`` that any system has, those that are equal by definition once. Of
+    several runs, `runs` has the names of the results of each system, and `runs_are` how they belong
+    together; `alike` are the names of results over the same ground truths.
     """
 
     results: Mapping[str, TopKResult]
     baselines: tuple[str, ...]
     differences: list[str]
     names: list[str]
+    runs: Mapping[str, tuple[str, ...]] | None = None
+    runs_are: str | None = None
+    alike: Sequence[Sequence[str]] = ()
+
+    @property
+    def systems(self) -> list[str]:
+        """The names of the systems."""
+        return list(self.runs or self.results)
+
+    def refuse_runs(self, what: str) -> None:
+        """Raise where there are several runs."""
+        if self.runs:
+            raise ValueError(
+                f"{what} is of one result of each system, and there are several runs: test() and "
+                "equivalence() take runs"
+            )
 
 
 def tests(
@@ -53,13 +71,17 @@ def tests(
     **options: Any,
 ) -> Tests:
     """Return the tests of some names between all pairs, or against the baselines."""
-    asked = Asked(**options)
+    asked = Asked(**options, runs=compared.runs_are)
     some = _names(compared, names)
     found = _aligned(compared, users)
     units = _units(found, clusters)
-    pairs = pairs_of(list(compared.results), compared.baselines or None)
+    pairs = pairs_of(compared.systems, compared.baselines or None)
+
+    def of_runs(system: str, name: str) -> Floats:
+        return np.stack([found.values(run, name) for run in (compared.runs or {})[system]])
+
     return contrasted(
-        found.values,
+        of_runs if compared.runs else found.values,
         *(pairs, some, asked, units),
         higher=lambda name: _higher(compared, name),
         baselines=compared.baselines,
@@ -68,6 +90,7 @@ def tests(
 
 def values(compared: Compared, name: str, users: str = "same") -> dict[str, Floats]:
     """Return the values of every system at ``name@k``, their users matched."""
+    compared.refuse_runs("this")
     some = _names(compared, name)
     if len(some) != 1:
         raise ValueError(f"this is of one name@k, not of {', '.join(some)}")
@@ -88,6 +111,7 @@ def band(
     n_threads: int | None,
 ) -> Band:
     """Return the difference of two systems at every k; curves are made block by block."""
+    compared.refuse_runs("a band")
     pair = _pair(compared, system, baseline)
     if not isinstance(metric, str) or "@" in metric:
         raise ValueError(f"a band is over all k: give a metric without @, not {metric!r}")
@@ -176,6 +200,7 @@ def power(
     users: str,
 ) -> Power:
     """Return the detectable differences, and the users that a given one needs."""
+    compared.refuse_runs("power()")
     found, rows = _aligned(compared, users), []
     _refuse_weights(found)
     for name in _names(compared, names):
@@ -235,7 +260,10 @@ def _names(compared: Compared, names: str | Sequence[str] | None) -> list[str]:
                     f"{name} is pooled, a ratio of sums: toplist.inference.ratio tests such ones"
                 )
     if not some:
-        raise ValueError("no name@k is one of all systems: nothing to test")
+        raise ValueError(
+            "nothing to test: no metric at one k is a mean over users in every system; they have "
+            f"{', '.join(compared.names) or 'no metric at all'}"
+        )
     return some
 
 
@@ -264,7 +292,7 @@ def _aligned(compared: Compared, users: str) -> Aligned:
     for line in compared.differences:
         if not line.startswith(ALLOWED) and not line.startswith("DIFFERENT GROUND TRUTHS"):
             raise ValueError(f"these systems cannot be tested: {line}")
-    return align(compared.results, users)
+    return align(compared.results, users, compared.alike)
 
 
 def _units(found: Aligned, clusters: Any) -> Units:

@@ -8,9 +8,9 @@ from typing import Any
 from toplist.checks import choice
 from toplist.plots import differences
 from toplist.results import wording
-from toplist.results.contrasts import Contrasts
+from toplist.results.contrasts import Contrast, Contrasts
 from toplist.results.display import Display
-from toplist.results.markup import Page
+from toplist.results.markup import Look, Page
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -31,13 +31,11 @@ class Tests(Display, Contrasts):
     __test__ = False  # no test of pytest
 
     def __getitem__(self, key: Any) -> Any:
-        """Return a comparison by its place, or by system and name, or by system, baseline, name."""
+        """Return a comparison by its place, or by (segment,) system, (baseline,) and name."""
         if isinstance(key, str):
             key = (key,)
         if isinstance(key, tuple):
-            found = [one for one in self if {*key} <= {one.system, one.baseline, one.name}]
-            if len(key) > 1:
-                found = [one for one in found if one.system == key[0] and one.name == key[-1]]
+            found = [one for one in self if key in _keys(one)]
             if len(found) != 1:
                 have = ", ".join(f"({one.system!r}, {one.name!r})" for one in self.contrasts[:6])
                 what = "several have" if found else "no comparison has"
@@ -58,6 +56,32 @@ class Tests(Display, Contrasts):
         import pandas
 
         return pandas.DataFrame(self.to_dict())
+
+    def to_latex(
+        self,
+        every_metric: bool = False,
+        *,
+        intervals: bool = True,
+        digits: int | None = None,
+        percent: bool = False,
+        caption: str | None = None,
+        label: str | None = None,
+    ) -> str:
+        """Return the table in LaTeX (booktabs), the sentence for the text as a comment above it.
+
+        Parameters
+        ----------
+        every_metric
+            Without effect here.
+        intervals, digits, percent, caption, label
+            As in `Comparison.to_latex`: of the differences and means.
+        """
+        from toplist.results import markup
+
+        page = wording.page(self, Look.of(digits, percent, intervals))
+        notes = (self.sentence(), *page.notes)
+        legend = page.legend + "; means and differences in percent" * percent
+        return markup.latex(page._replace(notes=notes, legend=legend), caption, label)
 
     def sentence(self) -> str:
         """Return what a paper says of the tests: which test, over whom, corrected for what."""
@@ -84,3 +108,13 @@ class Tests(Display, Contrasts):
     def _page(self, every_metric: bool = False) -> Page:
         """Return the table of the comparisons."""
         return wording.page(self)
+
+
+def _keys(one: Contrast) -> set[tuple[str | None, ...]]:
+    """Return what a comparison is found by."""
+    pairs = {(one.system, one.name), (one.system, one.baseline, one.name)}
+    return (
+        pairs
+        | {(one.segment, *pair) for pair in pairs}
+        | {(part,) for part in (one.system, one.baseline, one.name)}
+    )

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from toplist.checks import counted
 from toplist.results.contrasts import Contrast, Contrasts, Plan
-from toplist.results.markup import Cell, Page, Table
+from toplist.results.markup import Cell, Look, Page, Table
 from toplist.stats import planning
 from toplist.stats.paired import CAUTIONS
 
@@ -26,6 +26,7 @@ CORRECTED = {
     "bh": "Benjamini-Hochberg",
     "maxt": "MaxT",
 }
+LOOK = Look(intervals=True)
 # What these two test is no mean.
 NO_MEAN = (
     "{} does not test the mean: with n = 10,000 and ties it rejected true nulls 20 to 100 % of the "
@@ -77,32 +78,48 @@ def percent(share: float) -> str:
     return f"{100 * share:+.1f} %" if abs(share) < 0.9995 else f"{100 * share:+.0f} %"
 
 
-def page(tests: Contrasts) -> Page:
-    """Return the table of the comparisons: one table, or one for each name."""
-    names = list(dict.fromkeys(one.name for one in tests))
+def page(tests: Contrasts, look: Look = LOOK) -> Page:
+    """Return the table of the comparisons: one table, or one for each name, or name and pair."""
     pairs = list(dict.fromkeys((one.system, one.baseline) for one in tests))
-    if len(pairs) == 1:
-        tables = [_of_pair(tests, *pairs[0])]
+    if any(one.segment is not None for one in tests):
+        tables = [_of_segments(tests, name, pair, look) for name in tests.names for pair in pairs]
+    elif len(pairs) == 1:
+        tables = [_of_pair(tests, *pairs[0], look)]
     else:
-        tables = [_of_name(tests, name) for name in names]
+        tables = [_of_name(tests, name, look) for name in tests.names]
     notes = tuple(_notes(tests, pairs))
     return Page(tuple(tables), notes, legend=notes[0])
 
 
-def _of_pair(tests: Contrasts, system: str, baseline: str) -> Table:
+def _of_pair(tests: Contrasts, system: str, baseline: str, look: Look) -> Table:
     """Return a table of two systems: a row per name."""
-    columns = (baseline, system, *_headers(tests))
+    columns = (baseline, system, *_headers(tests, look))
     rows = tuple(
-        (one.name, (*map(Cell, (f"{one.baseline_mean:.4f}", f"{one.mean:.4f}")), *cells))
-        for one, cells in zip(tests, _cells(tests, tests.contrasts), strict=True)
+        (one.name, (*_means(one, look), *cells))
+        for one, cells in zip(tests, _cells(tests, tests.contrasts, look), strict=True)
     )
     return Table("", columns, rows)
 
 
-def _of_name(tests: Contrasts, name: str) -> Table:
+def _means(one: Contrast, look: Look) -> tuple[Cell, Cell]:
+    return Cell(look.number(one.baseline_mean)), Cell(look.number(one.mean))
+
+
+def _of_segments(tests: Contrasts, name: str, pair: tuple[str, str], look: Look) -> Table:
+    """Return a table of two systems in one name: a row per segment."""
+    some = [one for one in tests if (one.name, one.system, one.baseline) == (name, *pair)]
+    columns = ("users", pair[1], pair[0], *_headers(tests, look))
+    rows = tuple(
+        (str(one.segment), (Cell(f"{one.n:,}"), *_means(one, look), *cells))
+        for one, cells in zip(some, _cells(tests, some, look), strict=True)
+    )
+    return Table(name, columns, rows)
+
+
+def _of_name(tests: Contrasts, name: str, look: Look) -> Table:
     """Return a table of one name: a row per system, the baseline first, or per pair."""
     some = [one for one in tests if one.name == name]
-    headers, cells = _headers(tests), _cells(tests, some)
+    headers, cells = _headers(tests, look), _cells(tests, some, look)
     baselines = tests.plan.baselines
     if len(baselines) != 1:
         rows = [
@@ -110,14 +127,14 @@ def _of_name(tests: Contrasts, name: str) -> Table:
         ]
         return Table(name, headers, tuple(rows))
     blank = tuple(Cell() for _ in headers)
-    rows = [(baselines[0], (Cell(f"{some[0].baseline_mean:.4f}"), *blank))]
+    rows = [(baselines[0], (_means(some[0], look)[0], *blank))]
     rows += [
-        (one.system, (Cell(f"{one.mean:.4f}"), *row)) for one, row in zip(some, cells, strict=True)
+        (one.system, (_means(one, look)[1], *row)) for one, row in zip(some, cells, strict=True)
     ]
     return Table(name, ("mean", *headers), tuple(rows))
 
 
-def _headers(tests: Contrasts) -> tuple[str, ...]:
+def _headers(tests: Contrasts, look: Look) -> tuple[str, ...]:
     """Return the headers of what is said of a difference."""
     plan = tests.plan
     shown = f"{100 * (2 * plan.level - 1 if plan.margin else plan.level):.4g} % interval"
@@ -125,10 +142,10 @@ def _headers(tests: Contrasts) -> tuple[str, ...]:
     last = ["p (equivalence)"] if plan.margin else ["p"]
     if plan.correction != "none":
         last.append(f"p ({_corrected(plan)})")
-    return ("difference", shown, "relative", "d_z", "win/tie/loss", *last)
+    return ("difference", *[shown] * look.intervals, "relative", "d_z", "win/tie/loss", *last)
 
 
-def _cells(tests: Contrasts, some: Sequence[Contrast]) -> list[tuple[Cell, ...]]:
+def _cells(tests: Contrasts, some: Sequence[Contrast], look: Look) -> list[tuple[Cell, ...]]:
     """Return the cells of some comparisons."""
     marked = any(one.mark for one in some) and tests.plan.margin is None
     floor = 1 / (tests.plan.n_resamples + 1) if tests.plan.n_resamples else 0.0
@@ -140,10 +157,15 @@ def _cells(tests: Contrasts, some: Sequence[Contrast]) -> list[tuple[Cell, ...]]
             p.append(probability(one.p_adjusted, 0.0 if one.exact else floor))
         outcome = f"{one.wins}/{one.ties}/{one.losses}"
         size = "-" if one.d_z != one.d_z else f"{one.d_z:.2f}"
-        ends = f"[{number(one.low)}, {number(one.high)}]"
-        words = (number(one.difference) + mark, ends, percent(one.relative), size, outcome, *p)
+        ends = [f"[{_signed(one.low, look)}, {_signed(one.high, look)}]"] * look.intervals
+        difference = _signed(one.difference, look) + mark
+        words = (difference, *ends, percent(one.relative), size, outcome, *p)
         rows.append(tuple(map(Cell, words)))
     return rows
+
+
+def _signed(value: float, look: Look) -> str:
+    return "-" if value != value else look.number(value, "+")
 
 
 def _corrected(plan: Plan) -> str:
@@ -162,6 +184,8 @@ def _notes(tests: Contrasts, pairs: Sequence[tuple[str, str]]) -> Iterable[str]:
         marks = _after(tests) if plan.correction != "none" else ""
     elif any(one.mark for one in tests):
         marks = f"; † ‡ p < 0.05, 0.01{_after(tests)}"
+    elif not tests.n_family:
+        marks = ": too few to test"
     elif plan.correction != "none":
         marks = f"; no p below 0.05{_after(tests)}"
     yield f"{what}{_test(plan)} over {_whom(tests)}{marks}"
@@ -173,9 +197,11 @@ def _notes(tests: Contrasts, pairs: Sequence[tuple[str, str]]) -> Iterable[str]:
         yield "intervals hold one by one, not together"
     detectable = _detectable(tests)
     if detectable:
-        yield f"detectable with 80 % power: {detectable}"
+        yield f"detectable with 80 % power, before correction: {detectable}"
     if plan.runs is not None:
         yield from map(_of_runs, tests)
+    if plan.clustered:
+        yield "win/tie/loss count rows; the interval and p are of clusters"
     if plan.method in ("wilcoxon", "sign"):
         yield NO_MEAN.format(NAMES[plan.method])
     yield from plan.notes
@@ -217,6 +243,8 @@ def _after(tests: Contrasts) -> str:
     if tests.plan.correction == "none":
         return ", uncorrected"
     each = " of each name" if tests.plan.family == "metric" else ""
+    n_segments = len({one.segment for one in tests if one.segment is not None})
+    each += f" in {counted(n_segments, 'segment')}" if n_segments else ""
     return f" after {_corrected(tests.plan)} over {counted(tests.n_family, 'comparison')}{each}"
 
 
@@ -257,6 +285,8 @@ def _detectable(tests: Contrasts) -> str:
 def sentence(tests: Contrasts) -> str:
     """Return what a paper says of the tests."""
     plan = tests.plan
+    if not tests.n_family:
+        return f"No difference could be tested over {_whom(tests)}."
     if plan.margin is not None:
         return _equivalent(tests)
     sided = "two-sided " if plan.alternative == "two-sided" else ""
@@ -271,7 +301,8 @@ def sentence(tests: Contrasts) -> str:
     if len(tests) > 4:
         found = sum(bool(one.mark) for one in tests)
         return f"{head} p is below 0.05 for {found} of {len(tests)} differences."
-    return " ".join([head, *map(_said, tests)])
+    unit = "user" if plan.of_users else "row"
+    return " ".join([head, *(_said(one, unit) for one in tests)])
 
 
 def _equivalent(tests: Contrasts) -> str:
@@ -294,16 +325,17 @@ def _equivalent(tests: Contrasts) -> str:
     return " ".join([head, *words])
 
 
-def _said(one: Contrast) -> str:
+def _said(one: Contrast, unit: str) -> str:
     change = "exceeds" if one.difference > 0 else "is below"
     if one.difference == 0:
         change = "equals"
     size = "" if one.d_z != one.d_z else f", d_z = {one.d_z:.2f}"
     by = "" if one.difference == 0 else f" by {abs(one.difference):.4f}"
+    where = "" if one.segment is None else f" (segment {one.segment})"
     return (
-        f"{one.system} {change} {one.baseline}{by} in {one.name} ({one.mean:.4f} against "
+        f"{one.system} {change} {one.baseline}{by} in {one.name}{where} ({one.mean:.4f} against "
         f"{one.baseline_mean:.4f}, interval [{number(one.low)}, {number(one.high)}], "
-        f"{_p_is(one.p_adjusted)}{size}; {one.wins:,} users higher, "
+        f"{_p_is(one.p_adjusted)}{size}; {counted(one.wins, unit)} higher, "
         f"{one.ties:,} equal, {one.losses:,} lower)."
     )
 
@@ -312,7 +344,16 @@ def legend(tests: Contrasts) -> str:
     """Return what the marks of a table of means say."""
     whose = ", ".join(tests.plan.baselines)
     if not tests.n_family:
-        return f"nothing could be tested against {whose} over {_whom(tests)}"
+        against = f" against {whose}" if whose else ""
+        return f"nothing could be tested{against} over {_whom(tests)}"
     found = any(one.mark for one in tests)
+    if not whose:
+        return f"nothing differs: {tested(tests)}"
     marks = f"† ‡ better, ▾ worse than {whose}" if found else f"nothing differs from {whose}"
-    return f"{marks}: {_test(tests.plan)} over {_whom(tests)}, p < 0.05, 0.01{_after(tests)}"
+    return f"{marks}: {tested(tests)}"
+
+
+def tested(tests: Contrasts) -> str:
+    """Return which test, over whom, at which p, corrected for what."""
+    ends = "0.05, 0.01" if tests.plan.baselines else "0.05"
+    return f"{_test(tests.plan)} over {_whom(tests)}, p < {ends}{_after(tests)}"

@@ -1,0 +1,128 @@
+"""The means of several systems for LaTeX: bold, marks and letters follow from the tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from toplist.results import tables, wording
+from toplist.results.markup import Cell, Look, Page, Table
+
+if TYPE_CHECKING:
+    from toplist.results.comparison import Comparison
+    from toplist.results.tests import Tests
+
+
+def page(comparison: Comparison, every_metric: bool, look: Look) -> Page:
+    """Return the table of means, with what the tests say of them."""
+    given = comparison._page(every_metric)
+    tests, why = comparison._tested_for_paper
+    marks = {} if tests is None else _marks(comparison, tests)
+    names = [name for _, some in comparison._columns(every_metric) for name in some.values()]
+    bold = {} if tests is None else {name: best(comparison, tests, name) for name in names}
+    letters = tests is not None and not comparison.baselines
+    shown = [
+        _table(comparison, corner, columns, look, bold, marks, letters)
+        for corner, columns in comparison._columns(every_metric)
+    ]
+    said = [why] if tests is None else [wording.sentence(tests)]
+    notes = *said, *comparison._accounts(), *given.warnings
+    legend = "; ".join(_legend(comparison, tests, any(marks.values()), look))
+    return Page(tuple(shown), notes, legend=legend, best=_bold(comparison, tests))
+
+
+def best(comparison: Comparison, tests: Tests, name: str) -> list[str]:
+    """Return the best systems of a name, if what they were compared with differs from them.
+
+    Those that do not differ from the best share it; none is the best if nothing differs from it.
+    """
+    top = comparison._best(name)
+    if not top:
+        return []
+    beaten, compared, tested = set(), set(), comparison._tested_as(name)
+    for one in tests:
+        if one.name == tested and top[0] in (one.system, one.baseline):
+            other = one.baseline if one.system == top[0] else one.system
+            compared.add(other)
+            if one.mark:
+                beaten.add(other)
+    return [*top, *sorted(compared - beaten - set(top))] if beaten else []
+
+
+def _marks(comparison: Comparison, tests: Tests) -> dict[tuple[str, str], str]:
+    """Return what stands at each (system, name): a mark, or the letters of those it exceeds."""
+    if comparison.baselines:
+        return comparison._marks
+    letters = dict(zip(comparison.systems, _letters(), strict=False))
+    beaten: dict[tuple[str, str], list[str]] = {}
+    for one in tests:
+        if one.mark:
+            pair = (one.system, one.baseline) if one.better else (one.baseline, one.system)
+            beaten.setdefault((pair[0], one.name), []).append(letters[pair[1]])
+    return {place: "".join(sorted(some, key=_order)) for place, some in beaten.items()}
+
+
+def _order(letters: str) -> tuple[int, str]:
+    return len(letters), letters
+
+
+def _letters() -> Iterator[str]:
+    """Yield a, b, ..., z, aa, ab, ..."""
+    alphabet = "abcdefghijklmnopqrstuvwxyz"
+    yield from alphabet
+    for first in alphabet:
+        yield from (first + second for second in alphabet)
+
+
+def _table(
+    comparison: Comparison,
+    corner: str,
+    columns: Mapping[str, str],
+    look: Look,
+    bold: Mapping[str, list[str]],
+    marks: Mapping[tuple[str, str], str],
+    letters: bool,
+) -> Table:
+    rows = []
+    for system, letter in zip(comparison.systems, _letters(), strict=False):
+        cells = []
+        for name in columns.values():
+            of = comparison._tested_as(name) if letters else name
+            mark = marks.get((system, of), "")
+            cell = _cell(comparison, system, name, look)._replace(
+                best=system in bold.get(name, []), above=mark if letters else ""
+            )
+            cells.append(cell if letters else cell._replace(mean=cell.mean + mark))
+        label = f"({letter}) {system}" if letters else system
+        rows.append((label, tuple(cells)))
+    return Table(corner, tuple(columns), tuple(rows))
+
+
+def _cell(comparison: Comparison, system: str, name: str, look: Look) -> Cell:
+    """Return a mean as it looks; intervals are of one result, not of several runs."""
+    if not comparison._has(system, name):
+        return Cell("-")
+    if look.intervals and not comparison.runs:
+        return tables.cell(comparison.results[system], name, look)
+    return Cell(look.number(comparison._mean(system, name)))
+
+
+def _bold(comparison: Comparison, tests: Tests | None) -> str:
+    """Return what bold says."""
+    if tests is None:
+        return ""
+    if comparison.baselines:
+        return f"best of its column, and different from {', '.join(comparison.baselines)}"
+    return "best of its column, with those that do not differ from it"
+
+
+def _legend(comparison: Comparison, tests: Tests | None, marked: bool, look: Look) -> Iterator[str]:
+    """Yield what the marks say, and how numbers are written."""
+    if tests is not None and (comparison.baselines or not marked):
+        yield wording.legend(tests)
+    elif tests is not None:
+        yield f"letters name the systems that a system exceeds: {wording.tested(tests)}"
+    if look.percent:
+        yield "means in percent"
+    if look.intervals and not comparison.runs:
+        yield "with 95 % intervals"

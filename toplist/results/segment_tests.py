@@ -1,0 +1,208 @@
+"""`SegmentedComparison`: systems compared in every segment of the users, corrected for all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from toplist.averages.means import has_keys
+from toplist.checks import cached
+from toplist.inputs.user_values import values_by_user
+from toplist.results import pairwise, testing, wording
+from toplist.results.comparison import Comparison
+from toplist.results.contrasts import Contrast
+from toplist.results.display import Display
+from toplist.results.markup import Cell, Page, Table
+from toplist.results.result import TopKResult
+from toplist.results.tests import Tests
+from toplist.results.values import Units
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SegmentedComparison(Display, Mapping[Any, Comparison]):
+    """Systems compared in every segment of the users. Returned by `Comparison.by`.
+
+    A mapping label -> Comparison, sorted; users without a label are the last segment, None. A table
+    when printed, with marks where there is a baseline: p is corrected for all segments together.
+
+    Attributes
+    ----------
+    whole : Comparison
+        The comparison that was split.
+    parts : dict of label -> Comparison
+        The segments.
+    """
+
+    whole: Comparison
+    parts: Mapping[Any, Comparison]
+
+    def __getitem__(self, label: Any) -> Comparison:
+        """Return the comparison in one segment; a KeyError names the labels."""
+        if label not in self.parts:
+            raise KeyError(f"{label!r}: the segments are {', '.join(map(repr, self.parts))}")
+        return self.parts[label]
+
+    def __iter__(self) -> Iterator[Any]:
+        """Yield the labels."""
+        return iter(self.parts)
+
+    def __len__(self) -> int:
+        """Return the number of segments."""
+        return len(self.parts)
+
+    def test(
+        self,
+        names: str | Sequence[str] | None = None,
+        *,
+        method: str = "t",
+        correction: str = "holm",
+        alternative: str = "two-sided",
+        level: float = 0.95,
+        family: str = "all",
+        users: str = "same",
+        n_resamples: int | None = None,
+        seed: int = 0,
+        n_threads: int | None = None,
+    ) -> Tests:
+        """Test the differences of the systems in every segment.
+
+        Parameters
+        ----------
+        names, method, alternative, level, users, n_resamples, seed, n_threads
+            As in `Comparison.test`.
+        correction : {"holm", "bh", "bonferroni", "none"}
+            Of p for the comparisons of all segments together.
+        family : {"all", "metric"}
+            What p is corrected for: all comparisons in all segments, or those of one name.
+
+        Returns
+        -------
+        Tests
+            ``tests["new", "ease", "ndcg@10"]`` is that of one segment. Segments in which no user
+            is counted have none.
+
+        Examples
+        --------
+        >>> import toplist as tl
+        >>> truths = {user: {user % 3} for user in range(60)}
+        >>> a = tl.top_k_eval({user: [0, 1, 2] for user in truths}, truths, k=2, metrics="mrr")
+        >>> b = tl.top_k_eval({user: [2, 1, 0] for user in truths}, truths, k=2, metrics="mrr")
+        >>> segments = {user: "new" if user < 20 else "old" for user in truths}
+        >>> tests = tl.compare({"a": a, "b": b}, baseline="a").by(segments).test()
+        >>> tests["old", "b", "mrr@2"].n, tests.n_family
+        (40, 2)
+        """
+        if correction == "maxt":
+            raise ValueError(
+                "correction='maxt' is over comparisons of the same users, and segments have "
+                "others: give 'holm', or test one segment"
+            )
+        options = {"method": method, "alternative": alternative, "level": level, "seed": seed}
+        options |= {"n_resamples": n_resamples, "n_threads": n_threads}
+        asked = pairwise.Asked(correction=correction, family=family, **options)  # type: ignore[arg-type]
+        rows: list[Contrast] = []
+        plan = None
+        for label, part in self.parts.items():
+            if not any(result.n_evaluated for result in part.results.values()):
+                continue
+            found = testing.tests(part._compared, names, users, None, correction="none", **options)
+            rows += [replace(one, segment=_named(label)) for one in found]
+            n_drawn = max(found.plan.n_resamples, plan.n_resamples if plan else 0)
+            plan = replace(found.plan, n_resamples=n_drawn)
+        if plan is None:
+            raise ValueError("no user is counted in any segment: nothing to test")
+        plan = replace(plan, correction=correction, family=family)
+        return pairwise.corrected(rows, [], plan, asked, Units())
+
+    def to_dict(self) -> dict[Any, dict[str, dict[str, float]]]:
+        """Return the means, ``{label: {"mine": {"ndcg@10": 0.1, ...}, ...}, ...}``."""
+        return {label: part.to_dict() for label, part in self.items()}
+
+    def to_pandas(self) -> Any:
+        """Return a DataFrame: the rows of `Comparison.to_pandas`, for every segment."""
+        import pandas
+
+        frames = {label: part.to_pandas() for label, part in self.items()}
+        for label, frame in frames.items():
+            frame.insert(0, "segment", label)
+        return pandas.concat(list(frames.values()), ignore_index=True)
+
+    @cached
+    def _tested(self) -> tuple[Tests | None, str]:
+        """The tests that are marked, and why there are none though there is a baseline."""
+        if not self.whole.baselines:
+            return None, ""
+        try:
+            return self.test(), ""
+        except (ValueError, KeyError) as error:
+            return None, str(error.args[0])
+
+    def _page(self, every_metric: bool = False) -> Page:
+        """Return a table per name: a row per segment, and one for all."""
+        tests, why = self._tested
+        marks = {} if tests is None else {(t.segment, t.system, t.name): t.sign for t in tests}
+        names = [n for _, some in self.whole._columns(every_metric) for n in some.values()]
+        shown = tuple(self._table(name, marks) for name in names if self._splits(name))
+        notes = ["users: those of the ground truth in the segment"]
+        if why:
+            notes.insert(0, f"NOT TESTED against {', '.join(self.whole.baselines)}: {why}")
+        legend = "" if tests is None else wording.legend(tests)
+        if legend:
+            notes = [legend, "the line of all users is not among these tests", *notes]
+        notes += self.whole._accounts()
+        best = "best of its line; not tested: .test() tests the difference in every segment"
+        return Page(shown, tuple(notes), tuple(self.whole.differences), legend=legend, best=best)
+
+    def _splits(self, name: str) -> bool:
+        """Return whether a name is in the segments: not coverage, which does not split."""
+        return any(part._has(system, name) for part in self.values() for system in part.systems)
+
+    def _table(self, name: str, marks: Mapping[tuple[Any, str, str], str]) -> Table:
+        systems = self.whole.systems
+        marked = any(mark for (_, _, of), mark in marks.items() if of == name)
+        rows = []
+        for label, part in [*self.items(), ("all", self.whole)]:
+            n_users = max(result.n_users for result in part.results.values())
+            cells = [Cell(f"{n_users:,}")]
+            best = [] if self.whole.baselines else part._best(name)
+            for system in systems:
+                of_all = part is self.whole
+                mark = "" if of_all else marks.get((_named(label), system, name), "")
+                mean = f"{part._mean(system, name):.4f}" if part._has(system, name) else "-"
+                cells.append(Cell(mean + (mark or " " * marked), best=system in best))
+            rows.append(("all" if part is self.whole else _named(label), tuple(cells)))
+        return Table(name, ("users", *systems), tuple(rows))
+
+
+def _named(label: Any) -> str:
+    return "(no label)" if label is None else str(label)
+
+
+def by(comparison: Comparison, labels: Any) -> SegmentedComparison:
+    """Split a comparison; see `Comparison.by`."""
+    found = {name: result.by(_labels(comparison, name, labels)) for name, result in
+             comparison.results.items()}  # fmt: skip
+    order = list(dict.fromkeys(label for one in found.values() for label in one))
+    if None in order:
+        order = [label for label in order if label is not None] + [None]
+    parts = {}
+    for label in order:
+        lacking = [name for name, one in found.items() if label not in one]
+        if lacking:
+            raise ValueError(
+                f"segment {label!r} has no user of {lacking[0]}: the systems have other users"
+            )
+        results = {name: one[label] for name, one in found.items()}
+        parts[label] = replace(comparison, results=results)
+    return SegmentedComparison(comparison, parts)
+
+
+def _labels(comparison: Comparison, name: str, labels: Any) -> Any:
+    """Return the labels for one of the results: those in an order are in that of the first."""
+    first = next(iter(comparison.results.values()))
+    result: TopKResult = comparison.results[name]
+    if not has_keys(first) or not has_keys(result):
+        return labels
+    whose, _ = values_by_user(labels, first.users, first.n_users, "labels")
+    return dict(zip(first.users, whose, strict=True))
