@@ -1,5 +1,6 @@
 """Tables with notes, written as text, HTML, Markdown and LaTeX; `Display` is what has them."""
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
@@ -274,14 +275,19 @@ def _latex_line(label: str, cells: Iterable[str]) -> str:
     return " & ".join([first, *cells]) + r" \\"
 
 
+def _minus(number: str) -> str:
+    """Return a number in LaTeX, whose hyphen is no minus; that of 1e-05 is."""
+    return re.sub(r"(?<!e)-(?=\d)", "$-$", number)
+
+
 def _latex_cell(cell: Cell, split: bool) -> str:
     """Return a mean with its interval; in a column of its own where the column is split."""
-    mean = _latex(cell.mean)
+    mean = _minus(_latex(cell.mean))
     if cell.best:
         mean = rf"\textbf{{{mean}}}"
     if cell.above:
         mean += f"$^{{{cell.above}}}$"
-    interval = cell.interval.replace("±", r"$\pm$\,")
+    interval = _minus(cell.interval.replace("±", r"$\pm$\,"))
     small = rf"{{\scriptsize{interval}}}" if interval else ""
     if split:
         return f"{mean} & {small}"
