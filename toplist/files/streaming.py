@@ -100,8 +100,8 @@ def top_k_eval_files(
         per user. TREC files are always read so.
     keep : {"hits"}, optional
         "hits": of files that are read in parts, keep the ranks of the hits and the users' keys, so
-        that the result has values per user, segments and tests: some 40 bytes per user, 4 per hit,
-        and the keys as Python objects; a gigabyte for ten million users.
+        that the result has values per user, segments and tests: some 190 bytes per user with three
+        hits, the keys as Python objects among them; two gigabytes for ten million users.
 
     Returns
     -------
