@@ -97,7 +97,11 @@ def matrix(
         for row, column, value in ((i, j, one.difference), (j, i, -one.difference)):
             words = f"{value:+.4f}" if n <= 6 else f"{value:+.3f}"
             # the cells are light, on dark pages as well
-            style: dict[str, Any] = {"fontsize": 8 if n <= 6 else 7, "fontweight": weight, "color": "black"}
+            style: dict[str, Any] = {
+                "fontsize": 8 if n <= 6 else 7,
+                "fontweight": weight,
+                "color": "black",
+            }
             ax.text(column, row, words, ha="center", va="center", **style)
     ax.set_xticks(range(n), systems, rotation=30, ha="right")
     ax.set_yticks(range(n), systems)

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from toplist.results import tables, wording
 from toplist.results.markup import Cell, Look, Page, Table
+from toplist.results.side_by_side import SideBySide
+from toplist.results.tests import Tests
 
-if TYPE_CHECKING:
-    from toplist.results.comparison import Comparison
-    from toplist.results.tests import Tests
+# What stands at a (system, name): a mark against the baseline.
+Marks = Mapping[tuple[str, str], str]
 
 
-def page(comparison: Comparison, every_metric: bool, look: Look) -> Page:
-    """Return the table of means, with what the tests say of them."""
-    given = comparison._page(every_metric)
-    tests, why = comparison._tested_for_paper
-    marks = {} if tests is None else _marks(comparison, tests)
+def page(
+    comparison: SideBySide,
+    every_metric: bool,
+    look: Look,
+    tests: Tests | None,
+    why: str,
+    against: Marks,
+) -> Page:
+    """Return the table of means, with what the tests say of them, or why there are none.
+
+    `against` are the marks of what was tested against baselines.
+    """
+    marks = against if comparison.baselines else _letters_of(comparison, tests)
     names = [name for _, some in comparison._columns(every_metric) for name in some.values()]
     bold = {} if tests is None else {name: best(comparison, tests, name) for name in names}
     letters = tests is not None and not comparison.baselines
@@ -26,12 +34,12 @@ def page(comparison: Comparison, every_metric: bool, look: Look) -> Page:
         for corner, columns in comparison._columns(every_metric)
     ]
     said = [why] if tests is None else [wording.sentence(tests)]
-    notes = *said, *comparison._accounts(), *given.warnings
+    notes = *said, *comparison._accounts(), *comparison.differences
     legend = "; ".join(_legend(comparison, tests, any(marks.values()), look))
     return Page(tuple(shown), notes, legend=legend, best=_bold(comparison, tests))
 
 
-def best(comparison: Comparison, tests: Tests, name: str) -> list[str]:
+def best(comparison: SideBySide, tests: Tests, name: str) -> list[str]:
     """Return the best systems of a name, if what they were compared with differs from them.
 
     Those that do not differ from the best share it; none is the best if nothing differs from it.
@@ -49,13 +57,11 @@ def best(comparison: Comparison, tests: Tests, name: str) -> list[str]:
     return [*top, *sorted(compared - beaten - set(top))] if beaten else []
 
 
-def _marks(comparison: Comparison, tests: Tests) -> dict[tuple[str, str], str]:
-    """Return what stands at each (system, name): a mark, or the letters of those it exceeds."""
-    if comparison.baselines:
-        return comparison._marks
+def _letters_of(comparison: SideBySide, tests: Tests | None) -> dict[tuple[str, str], str]:
+    """Return the letters of the systems that each (system, name) exceeds."""
     letters = dict(zip(comparison.systems, _letters(), strict=False))
     beaten: dict[tuple[str, str], list[str]] = {}
-    for one in tests:
+    for one in tests or ():
         if one.mark:
             pair = (one.system, one.baseline) if one.better else (one.baseline, one.system)
             beaten.setdefault((pair[0], one.name), []).append(letters[pair[1]])
@@ -75,12 +81,12 @@ def _letters() -> Iterator[str]:
 
 
 def _table(
-    comparison: Comparison,
+    comparison: SideBySide,
     corner: str,
     columns: Mapping[str, str],
     look: Look,
     bold: Mapping[str, list[str]],
-    marks: Mapping[tuple[str, str], str],
+    marks: Marks,
     letters: bool,
 ) -> Table:
     rows = []
@@ -98,7 +104,7 @@ def _table(
     return Table(corner, tuple(columns), tuple(rows))
 
 
-def _cell(comparison: Comparison, system: str, name: str, look: Look) -> Cell:
+def _cell(comparison: SideBySide, system: str, name: str, look: Look) -> Cell:
     """Return a mean as it looks; intervals are of one result, not of several runs."""
     if not comparison._has(system, name):
         return Cell("-")
@@ -107,7 +113,7 @@ def _cell(comparison: Comparison, system: str, name: str, look: Look) -> Cell:
     return Cell(look.number(comparison._mean(system, name)))
 
 
-def _bold(comparison: Comparison, tests: Tests | None) -> str:
+def _bold(comparison: SideBySide, tests: Tests | None) -> str:
     """Return what bold says."""
     if tests is None:
         return ""
@@ -116,7 +122,7 @@ def _bold(comparison: Comparison, tests: Tests | None) -> str:
     return "best of its column, with those that do not differ from it"
 
 
-def _legend(comparison: Comparison, tests: Tests | None, marked: bool, look: Look) -> Iterator[str]:
+def _legend(comparison: SideBySide, tests: Tests | None, marked: bool, look: Look) -> Iterator[str]:
     """Yield what the marks say, and how numbers are written."""
     if tests is not None and (comparison.baselines or not marked):
         yield wording.legend(tests)

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from toplist.averages.means import has_keys
 from toplist.checks import cached
 from toplist.inputs.user_values import values_by_user
 from toplist.results import pairwise, testing, wording
-from toplist.results.comparison import Comparison
 from toplist.results.contrasts import Contrast
 from toplist.results.display import Display
 from toplist.results.markup import Cell, Page, Table
 from toplist.results.result import TopKResult
+from toplist.results.side_by_side import SideBySide
 from toplist.results.tests import Tests
 from toplist.results.values import Units
 
+S = TypeVar("S", bound=SideBySide)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SegmentedComparison(Display, Mapping[Any, Comparison]):
+class SegmentedComparison(Display, Mapping[Any, S], Generic[S]):
     """Systems compared in every segment of the users. Returned by `Comparison.by`.
 
     A mapping label -> Comparison, sorted; users without a label are the last segment, None. A table
@@ -34,10 +36,10 @@ class SegmentedComparison(Display, Mapping[Any, Comparison]):
         The segments.
     """
 
-    whole: Comparison
-    parts: Mapping[Any, Comparison]
+    whole: S
+    parts: Mapping[Any, S]
 
-    def __getitem__(self, label: Any) -> Comparison:
+    def __getitem__(self, label: Any) -> S:
         """Return the comparison in one segment; a KeyError names the labels."""
         if label not in self.parts:
             raise KeyError(f"{label!r}: the segments are {', '.join(map(repr, self.parts))}")
@@ -179,7 +181,7 @@ def _named(label: Any) -> str:
     return "(no label)" if label is None else str(label)
 
 
-def by(comparison: Comparison, labels: Any) -> SegmentedComparison:
+def by(comparison: S, labels: Any) -> SegmentedComparison[S]:
     """Split a comparison; see `Comparison.by`."""
     found = {name: result.by(_labels(comparison, name, labels)) for name, result in
              comparison.results.items()}  # fmt: skip
@@ -198,7 +200,7 @@ def by(comparison: Comparison, labels: Any) -> SegmentedComparison:
     return SegmentedComparison(comparison, parts)
 
 
-def _labels(comparison: Comparison, name: str, labels: Any) -> Any:
+def _labels(comparison: SideBySide, name: str, labels: Any) -> Any:
     """Return the labels for one of the results: those in an order are in that of the first."""
     first = next(iter(comparison.results.values()))
     result: TopKResult = comparison.results[name]

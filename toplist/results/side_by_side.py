@@ -1,0 +1,200 @@
+"""`SideBySide`: the results of several systems, their means, the best of each, and their rules."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from toplist.averages import describe
+from toplist.metrics.definitions import Metric
+from toplist.results import comparability, tables
+from toplist.results.display import Display
+from toplist.results.result import TopKResult
+
+if TYPE_CHECKING:
+    from toplist.results.testing import Compared
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SideBySide(Display):
+    """The results of several systems, by name; see `toplist.results.comparison.Comparison`."""
+
+    results: Mapping[str, TopKResult]
+    baselines: tuple[str, ...] = ()
+    runs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    runs_are: str = "independent"
+
+    @property
+    def systems(self) -> list[str]:
+        """The names of the systems."""
+        return list(self.runs or self.results)
+
+    @property
+    def differences(self) -> list[str]:
+        """What makes the systems not comparable, in a line each; empty if nothing does."""
+        return comparability.differences(self.results, self._alike)
+
+    @property
+    def _alike(self) -> list[list[str]]:
+        """The names of results that are over one ground truth: all, or those of paired runs."""
+        if self.runs and self.runs_are == "paired":
+            return [list(some) for some in zip(*self.runs.values(), strict=True)]
+        return [list(self.results)]
+
+    def _of(self, system: str) -> list[TopKResult]:
+        """Return the results of a system: one, or those of its runs."""
+        return [self.results[name] for name in self.runs.get(system, (system,))]
+
+    def _has(self, system: str, name: str) -> bool:
+        return all(name in result.names() for result in self._of(system))
+
+    def _mean(self, system: str, name: str) -> float:
+        """Return the mean of a system: of several runs, the mean of theirs."""
+        means = [result[name] for result in self._of(system)]
+        return means[0] if len(means) == 1 else math.fsum(means) / len(means)
+
+    def names(self) -> list[str]:
+        """Return every ``name@k`` that at least one of the systems has."""
+        return list(dict.fromkeys(name for one in self.results.values() for name in one.names()))
+
+    @property
+    def comparable(self) -> bool:
+        """Whether the systems differ in nothing except metrics, k, and the lengths of lists."""
+        minor = "DIFFERENT METRICS OR K", comparability.LENGTHS
+        return all(line.startswith(minor) for line in self.differences)
+
+    def best(self) -> dict[str, list[str]]:
+        """Return the systems with the best mean of every ``name@k``: several if they are equal.
+
+        ``Metric.higher_is_better`` decides. A mean of NaN is never the best; none is if the
+        systems are not `comparable`, if only one of them has this mean, or if all lists of some
+        system end before k, and those of others do not.
+        """
+        return {name: self._best(name) for name in self.names()}
+
+    def to_dict(self) -> dict[str, dict[str, float]]:
+        """Return the means of every system, ``{"mine": {"ndcg@10": 0.1, ...}, ...}``.
+
+        Of several runs, the mean of their means.
+        """
+        names = self.names()
+        return {
+            system: {name: self._mean(system, name) for name in names if self._has(system, name)}
+            for system in self.systems
+        }
+
+    def to_pandas(self, per_user: bool = False) -> Any:
+        """Return a DataFrame: the rows of `TopKResult.to_pandas`, for every system.
+
+        ``.pivot(index="system", columns=["metric", "k"], values="mean")`` has one row per system;
+        ``.pivot(index="user_id", columns="system", values="ndcg@10")`` has one row per user.
+
+        Parameters
+        ----------
+        per_user : bool
+            False: a row per system, metric and k. True: a row per system and user. With several
+            runs, a row for each, numbered in a column ``run``.
+        """
+        import pandas
+
+        frames = []
+        for system in self.systems:
+            for run, result in enumerate(self._of(system), start=1):
+                frame = result.to_pandas(per_user)
+                frame.insert(0, "system", system)
+                if self.runs:
+                    frame.insert(1, "run", run)
+                frames.append(frame)
+        return pandas.concat(frames, ignore_index=True)
+
+    def _best(self, name: str) -> list[str]:
+        """Return the systems with the best mean; none if there are no two to compare."""
+        metric, _, k = name.rpartition("@")
+        if not self.comparable or int(k) in comparability.unequal_ks(self.results):
+            return []
+        held = [system for system in self.systems if self._has(system, name)]
+        means = {system: self._mean(system, name) for system in held}
+        means = {system: mean for system, mean in means.items() if mean == mean}
+        if len(means) < 2:
+            return []
+        asked = self._of(held[0])[0].terms.asked[metric]
+        if not isinstance(asked, Metric):
+            return []  # more coverage or novelty is not better in itself
+        top = max(means.values()) if asked.higher_is_better else min(means.values())
+        return [system for system, mean in means.items() if mean == top]
+
+    def _columns(self, every_metric: bool) -> list[tuple[str, dict[str, str]]]:
+        """Return the corner of each table, and what its headers are of: ``name@k``."""
+        groups = self._groups(every_metric)
+        if sum(len(ks) for ks in groups.values()) > tables.WIDE:
+            return [
+                (" = ".join(names), {f"@{k}": f"{names[0]}@{k}" for k in ks})
+                for names, ks in groups.items()
+            ]
+        columns = {
+            " = ".join(f"{name}@{k}" for name in names): f"{names[0]}@{k}"
+            for names, ks in groups.items()
+            for k in ks
+        }
+        return [("", columns)]
+
+    def _groups(self, every_metric: bool) -> dict[tuple[str, ...], list[int]]:
+        """Return the metrics, equal ones together, with the k's of all systems."""
+        ks: dict[str, set[int]] = {}
+        for result in self.results.values():
+            for name, some in describe.ks_by_metric(result).items():
+                ks.setdefault(name, set()).update(some)
+        names = list(ks)
+        alone = [(name,) for name in names]
+        groups = alone if every_metric else describe.equal_names(list(self.results.values()), names)
+        return {group: sorted(ks[group[0]]) for group in groups}
+
+    @property
+    def _compared(self) -> Compared:
+        from toplist.results.testing import Compared
+
+        groups = self._groups(every_metric=False)  # one hypothesis once, where metrics are equal
+        names = [f"{some[0]}@{k}" for some, ks in groups.items() for k in ks]
+        return Compared(
+            *(self.results, self.baselines, self.differences, names),
+            runs=self.runs or None,
+            runs_are=self.runs_are if self.runs else None,
+            alike=self._alike,
+        )
+
+    def _tested_as(self, name: str) -> str:
+        """Return the name under which a metric is tested: one of those equal by definition."""
+        metric, _, k = name.rpartition("@")
+        groups = self._groups(every_metric=False)
+        return next(f"{some[0]}@{k}" for some in groups if metric in some)
+
+    def _accounts(self) -> tuple[str, ...]:
+        """Return by which rules, over how many runs and over whom the means are."""
+        return (*((self._of_runs(),) if self.runs else ()), *self.rules())
+
+    def _of_runs(self) -> str:
+        """Return how many runs each system has."""
+        counts = {system: len(some) for system, some in self.runs.items()}
+        if len({*counts.values()}) == 1:
+            words = f"{next(iter(counts.values()))} {self.runs_are} runs of each system"
+        else:
+            words = f"{self.runs_are} runs: " + ", ".join(f"{n} of {s}" for s, n in counts.items())
+        return f"means over {words}"
+
+    def rules(self) -> tuple[str, ...]:
+        """Return the lines that say by which rules and over whom the means are."""
+        results = self.results.values()
+        samples = {tuple(describe.sampling(result)) for result in results}
+        return (
+            *self._once([f"{describe.rules(r)}: {describe.averaging(r)}" for r in results]),
+            *(samples.pop() if len(samples) == 1 else ()),  # several are among the differences
+            *self._once([describe.account(r) for r in results]),
+        )
+
+    def _once(self, lines: list[str]) -> list[str]:
+        """Return a line of every system, or one line if they are equal."""
+        if len(set(lines)) == 1:
+            return lines[:1]
+        return [f"{name}: {line}" for name, line in zip(self.results, lines, strict=True)]
