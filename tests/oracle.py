@@ -453,7 +453,8 @@ def evaluate(ranks, truths, k, metric_function, empty="skip", missing="zero", **
 
     `ranks` and `truths` are lists by position, or dicts by user. `empty` says what becomes of a
     user without a relevant item, `missing` of one with relevant items but no list, or an empty one:
-    "skip" or "zero"; a user with neither counts only if both say "zero". Options such as
+    "skip" or "zero", or "one" for `empty`; a user with neither is left out if one of them says so,
+    and else scores as `empty` says. Options such as
     `relevant_from` are handed on to the metric.
 
     >>> ranks = [[5, 7, 8, 9, 3], [4, 6, 2, 1, 10]]
@@ -466,14 +467,13 @@ def evaluate(ranks, truths, k, metric_function, empty="skip", missing="zero", **
     Evaluation(per_user=[0.5, 0.0, nan], mean=0.25, std=0.3535533905932738, n_users=3, \
 n_evaluated=2, n_skipped=1, n_missing=1)
     """
-    for policy in (empty, missing):
-        if policy not in ("skip", "zero"):
-            raise ValueError(f"{policy!r} is neither 'skip' nor 'zero'")
-    instead = {"skip": math.nan, "zero": 0.0}
+    if empty not in ("skip", "zero", "one") or missing not in ("skip", "zero"):
+        raise ValueError(f"{empty!r}, {missing!r}: no such policies")
+    instead = {"skip": math.nan, "zero": 0.0, "one": 1.0}
 
     per_user = []
     n_missing = 0
-    judged = empty == "zero" and getattr(metric_function, "reads_no_threshold", False)
+    judged = empty != "skip" and getattr(metric_function, "reads_no_threshold", False)
     for ranked, relevant in rows(ranks, truths):
         if judged and ranked and relevant_items(relevant):
             per_user.append(metric_function(ranked, relevant, k, **options))

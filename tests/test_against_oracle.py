@@ -232,7 +232,7 @@ def test_a_small_spread_is_not_lost(name, k, truths):
 
 
 @pytest.mark.parametrize("missing", ["skip", "zero"])
-@pytest.mark.parametrize("empty", ["skip", "zero"])
+@pytest.mark.parametrize("empty", ["skip", "zero", "one"])
 @settings(deadline=None, max_examples=20)
 @given(population=sparse_populations(), depth=DEPTHS)
 def test_policies(empty, missing, population, depth):
@@ -241,7 +241,7 @@ def test_policies(empty, missing, population, depth):
 
 
 @pytest.mark.parametrize("missing", ["skip", "zero"])
-@pytest.mark.parametrize("empty", ["skip", "zero"])
+@pytest.mark.parametrize("empty", ["skip", "zero", "one"])
 def test_a_user_with_neither_truth_nor_list(empty, missing):
     policies = {"empty": empty, "missing": missing}
     check(([[1, 2], []], [{2}, set()]), 2, twins_of("standard"), policies=policies)

@@ -915,7 +915,7 @@ def test_unknown_convention(bad):
 @pytest.mark.parametrize(
     ("option", "valid"),
     [
-        ("empty", ("skip", "zero", "raise")),
+        ("empty", ("skip", "zero", "one", "raise")),
         ("missing", ("zero", "skip", "raise")),
         ("duplicates", ("raise", "first")),
         ("gains", ("linear", "exponential")),

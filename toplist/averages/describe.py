@@ -18,6 +18,7 @@ def account(result: Means) -> str:
     """Return who was counted: the users in the means, those left out, and why."""
     terms = result.terms
     parts = [f"{result.n_evaluated:,} of {counted(result.n_users, 'user')} evaluated"]
+    parts += _without_relevant(result)
     if result.n_skipped:
         why = "no relevant items" if terms.missing != "skip" else "no relevant items or no list"
         parts.append(f"{result.n_skipped:,} skipped ({why})")
@@ -26,6 +27,7 @@ def account(result: Means) -> str:
         parts.append(f"{result.n_missing:,} without a list ({policy})")
     if result.n_extra:
         parts.append(f"{result.n_extra:,} with a list but no ground truth (ignored)")
+    parts += _other_numbers(result)
     n_parts = 0 if has_keys(result) else len(fingerprints_of(result))
     if n_parts > 1:
         parts.append(f"merged by position from {n_parts:,} parts")
@@ -33,6 +35,29 @@ def account(result: Means) -> str:
     if result.n_evaluated and not result.histograms.each.any():
         text += f"; {_no_hit(result)}"
     return text
+
+
+def _without_relevant(result: Means) -> list[str]:
+    """Return how many users without relevant items are in the means, with their score."""
+    n = result.n_evaluated - result.histograms.n_of("skip")
+    score = {"zero": 0, "one": 1}.get(result.terms.empty)
+    return [f"{n:,} of them without relevant items (counted as {score})"] if n else []
+
+
+def _other_numbers(result: Means) -> list[str]:
+    """Return which metrics are over another number of users, or score other users 1."""
+    terms = result.terms
+    n_empty = result.histograms.n_of(None) - result.histograms.n_of("skip")
+    names: dict[str, list[str]] = {}
+    for name, policy in terms.empty_of.items():
+        if n_empty and policy != terms.empty:
+            names.setdefault(policy, []).append(name)
+    words = {"skip": "are left out", "zero": "count as 0", "one": "count as 1"}
+    return [
+        f"{', '.join(some)}: over {result.n_of(some[0]):,}, as {n_empty:,} without relevant items "
+        f"{words[policy]}"
+        for policy, some in names.items()
+    ]
 
 
 def _no_hit(result: Means) -> str:
@@ -54,7 +79,7 @@ def rules(result: Means, metric: Metric | None = None) -> str:
     own = [
         one.name
         for one in asked
-        if standard.get(one.name.split("(")[0]) != one and not _parametric(one)
+        if standard.get(one.name.split("(")[0]) != one.formula and not _parametric(one)
     ]
     text = f"convention {terms.convention}"
     if len(own) == len(list(asked)):
@@ -87,6 +112,14 @@ def averaging(result: Means, metric: Metric | None = None) -> str:
     return f"{mean} ({', '.join(terms.pooled)}: {ratio})"
 
 
+def treatment(result: Means, metric: Metric | None = None) -> str:
+    """Return what is done with users who have no relevant items, or no list."""
+    terms = result.terms
+    if metric is not None:
+        return policies(terms.empty_of[metric.name], terms.missing)
+    return policies(terms.empty, terms.missing, terms.empty_of)
+
+
 def of_lists(result: Means, metric: ListMetric) -> str:
     """Return which lists a metric of the lists themselves is over."""
     n = result.n_of(metric.name)
@@ -109,7 +142,7 @@ def explanation(result: Means, metric: Metric | ListMetric, style: str) -> str:
         SYMBOLS[style],
         *([GAIN_WORDS[terms.grading.gains]] if metric.graded else []),
         rules(result, metric) + (f"; the same in {', '.join(peers)}" if peers else ""),
-        f"{averaging(result, metric)}; {policies(terms.empty, terms.missing)}",
+        f"{averaging(result, metric)}; {treatment(result, metric)}",
         *sampling(result),
         account(result),
     ]
@@ -147,7 +180,7 @@ def _identity(result: Means, name: str) -> Any:
     if not isinstance(metric, Metric):
         return metric
     key = identity(metric, result.population, name in result.terms.pooled)
-    return key, ks_by_metric(result)[name]
+    return key, metric.empty, ks_by_metric(result)[name]
 
 
 def ks_by_metric(result: Means) -> dict[str, list[int]]:

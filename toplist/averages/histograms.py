@@ -22,6 +22,7 @@ from toplist import parallel
 from toplist.averages.moments import Moments, Pooled
 from toplist.averages.per_user import (
     Rows,
+    counted_in,
     cut_offs,
     divisor_filler,
     filler,
@@ -68,10 +69,10 @@ class Histograms:
         """The rank down to which hits are counted."""
         return int(self.each.shape[1])
 
-    @property
-    def n_evaluated(self) -> int:
-        """The number of users in the means."""
-        return int(self.n_users.sum())
+    def n_of(self, empty: str | None) -> int:
+        """Return the number of users in a mean that does this with empty ground truths."""
+        counted = self.n_relevant > 0 if empty == "skip" else slice(None)
+        return int(self.n_users[counted].sum())
 
     def __add__(self, other: "Histograms") -> "Histograms":
         """Return the histograms of both sets of users together."""
@@ -138,7 +139,9 @@ class Histograms:
         """Return the `Average` of one of the metrics at some k's, which rise."""
         if metric.name in self.gathered:
             return self._gathered(metric.name, cuts)
-        n = self.n_evaluated
+        n = self.n_of(metric.empty)
+        if n < self.n_of(None):
+            return self._with_relevant().moments(metric, cuts)
         if n == 0:
             return Moments.of(np.empty((0, len(cuts))), None)
         n_users = self.n_users[:, np.newaxis]
@@ -147,11 +150,20 @@ class Histograms:
         near = len(cuts) <= self.depth and cuts.max(initial=0) == len(cuts)
         columns = slice(len(cuts)) if near else np.minimum(cuts, self.depth) - 1
         means = self.sums(metric)[:, columns] / divisors
+        if metric.empty == "one":
+            means[self.n_relevant == 0] = 1.0
         # one row, as in leave-one-out, is not rounded again: precision = hit / k, bit for bit
         mean = means[0] if len(means) == 1 else (n_users * means).sum(axis=0) / n
         between = n_users * (means - mean) ** 2
         within = self._spread(metric)[:, columns] / divisors**2
         return Moments(n, n, n, mean, (within + between).sum(axis=0))
+
+    def _with_relevant(self) -> "Histograms":
+        """Return the histograms of the users with relevant items."""
+        kept = self.n_relevant > 0
+        names = ("n_relevant", "n_listed", "n_users", "each", "nth", "first")
+        tables = {name: getattr(self, name)[kept] for name in names}
+        return replace(self, **tables, spreads=self.spreads[:, kept])
 
     def _gathered(self, name: str, cuts: NDArray[np.int64]) -> Average:
         """Return an average that was computed from the users' curves."""
@@ -233,7 +245,8 @@ def count(
         read = gains_of(hits, metric, threshold_in_gains)
         ratio = metric.name in pooled
         if ratio or weights is not None or (metric.graded and (read.graded or read is not hits)):
-            gathered[metric.name] = _gather(read, counted, metric, cuts, ratio, weights, n_threads)
+            mine = counted_in(hits, counted, metric)
+            gathered[metric.name] = _gather(read, mine, metric, cuts, ratio, weights, n_threads)
     return Histograms(
         metrics, rows.n_relevant, rows.n_listed, n_users, each, nth, first, spreads, gathered, cuts
     )

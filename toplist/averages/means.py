@@ -64,8 +64,8 @@ class Means:
 
     @property
     def n_evaluated(self) -> int:
-        """The number of users in the means."""
-        return self.histograms.n_evaluated
+        """The number of users in the means; `n_of` has that of a metric that counts others."""
+        return self.histograms.n_of(self.terms.empty)
 
     @property
     def n_skipped(self) -> int:
@@ -165,6 +165,7 @@ class Means:
             per_user.empty((len(of_lists), self.terms.depth))
             return np.pad(of_lists, ((0, 0), (0, self.terms.depth - width)), "edge")
         hits, counted = hits_of(self, "it has no values per user")
+        counted = per_user.counted_in(hits, counted, metric)
         hits = per_user.gains_of(hits, metric, self.terms.threshold_in_gains)
         if k is None:
             return per_user.curves(hits, counted, metric, self.terms.depth)
@@ -173,7 +174,9 @@ class Means:
     def n_of(self, name: str) -> int:
         """Return the number of users in a mean; for a metric of all lists, the number of lists."""
         metric, _ = self.terms.find(name)
-        return self._moments[metric.name].n if isinstance(metric, ListMetric) else self.n_evaluated
+        if isinstance(metric, ListMetric):
+            return int(self._moments[metric.name].n)
+        return self.histograms.n_of(metric.empty)
 
     def to_dict(self) -> dict[str, float]:
         """Return the means asked for, ``{"ndcg@10": 0.1, ...}``."""
@@ -286,6 +289,14 @@ class Means:
             one.name: self.histograms.moments(one, self._cuts) for one in self.histograms.metrics
         }
         return own | of_lists
+
+
+def in_all_means(result: Means) -> NDArray[np.bool_]:
+    """Return the users who are in the mean of every metric of a result that holds its hits."""
+    hits, counted = hits_of(result, "its users are not known")
+    for metric in result.terms.metrics.values():
+        counted = per_user.counted_in(hits, counted, metric)
+    return counted
 
 
 def hits_of(result: Means, so: str) -> tuple[Hits, NDArray[np.bool_]]:

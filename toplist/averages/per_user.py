@@ -73,7 +73,13 @@ def values(hits: Hits, counted: NDArray[np.bool_], metric: Metric, k: int) -> Fl
         *(COUNTS.index(metric.counts), metric.discounts(reach(hits, k))),
         *(divisors, out),
     )
+    _score_empty(hits, counted, metric, out)
     return out
+
+
+def counted_in(hits: Hits, counted: NDArray[np.bool_], metric: Metric) -> NDArray[np.bool_]:
+    """Return who is in the mean of a metric, of those who are in any."""
+    return counted & (hits.n_relevant > 0) if metric.empty == "skip" else counted
 
 
 def gains_of(hits: Hits, metric: Metric, threshold_in_gains: bool) -> Hits:
@@ -133,6 +139,7 @@ def filler(
         def fill(lo: int, hi: int, out: Floats) -> None:
             offsets, ranks, _ = hits.block(lo, hi)
             kernels.curves(offsets, ranks, rows.of_user[lo:hi], code, discounts, table, out)
+            _score_empty(hits, counted, metric, out, lo)
 
         return fill
 
@@ -150,8 +157,18 @@ def filler(
             *(best[lo : hi + 1], ideal_gains[best[lo] : best[hi]]),
             *(rows.of_user[lo:hi], code, discounts, table, ideal, out),
         )
+        _score_empty(hits, counted, metric, out, lo)
 
     return fill_graded
+
+
+def _score_empty(
+    hits: Hits, counted: NDArray[np.bool_], metric: Metric, out: Floats, lo: int = 0
+) -> None:
+    """Let users with an empty ground truth score 1 where the metric says so, from user `lo` on."""
+    if metric.empty == "one":
+        part = slice(lo, lo + len(out))
+        out[(hits.n_relevant[part] == 0) & counted[part]] = 1.0
 
 
 def divisor_filler(

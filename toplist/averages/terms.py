@@ -122,6 +122,11 @@ class Terms:
         return CONVENTIONS[self.convention].threshold_in_gains
 
     @property
+    def empty_of(self) -> dict[str, str]:
+        """What is done with empty ground truths in each metric of hits, by name."""
+        return {name: metric.empty or self.empty for name, metric in self.metrics.items()}
+
+    @property
     def depth(self) -> int:
         """The largest k."""
         return max((k for entry in self.entries for k in entry.ks), default=0)

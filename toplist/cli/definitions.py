@@ -67,7 +67,7 @@ def _one_metric(name: str, convention: Convention) -> str:
         formula(metric),
         formula(metric, "latex"),
         SYMBOLS["text"],
-        f"{ratio}; {policies(convention.empty, convention.missing)}",
+        f"{ratio}; {policies(convention.policy_of(metric), convention.missing)}",
         f"convention {convention.name}: {convention.text}",
         f"source: {convention.source}" if convention.source else "",
         f"the same formula in: {', '.join(same_formula(metric)) or 'none of the others'}",

@@ -16,7 +16,8 @@ from toplist.files.streaming import top_k_eval_files
 from toplist.files.writing import Content, write_all
 from toplist.inputs.grades import GAINS, Grading
 from toplist.inputs.options import DUPLICATES, TIES
-from toplist.metrics.conventions import CONVENTIONS, EMPTY, MISSING
+from toplist.metrics.conventions import CONVENTIONS, MISSING
+from toplist.metrics.definitions import EMPTY
 from toplist.plots import axes
 from toplist.results.result import TopKResult
 

@@ -75,9 +75,9 @@ def top_k_eval(
     aggregate : {"mean", "pooled"}, optional
         The mean of the users' values; or the ratio of sums, Σ numerators / Σ divisors over
         users, which has no std. Default: the convention's.
-    empty : {"skip", "zero", "raise"}, optional
-        Users with an empty ground truth: left out of the mean (NaN per user), or 0. Default: the
-        convention's.
+    empty : {"skip", "zero", "one", "raise"}, optional
+        Users with an empty ground truth: left out of the mean (NaN per user), or 0, or 1. Default:
+        the convention's, which may differ from metric to metric; what is given here is of all.
     missing : {"zero", "skip", "raise"}, optional
         Users with a ground truth and no list: 0, or left out. Default: the convention's.
     duplicates : {"raise", "first"}

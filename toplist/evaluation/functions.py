@@ -83,12 +83,13 @@ def _curves(
     metric, _ = parse(name, rules)
     if divisor is not None:
         metric = replace(metric, divisor=divisor)
+    metric = replace(metric, empty=rules.policy_of(metric))
     depth = None if k is None else whole(k, "k")
     joining = Joining(
         duplicates, padding, relevant_from, gains, columns, n_threads, ties, fingerprints=False
     )
     hits, single = hits_of(ranks, ground_truths, depth, joining)
-    counted = counted_users(hits, rules)
+    counted = counted_users(hits, rules, [rules.policy_of(metric)])
     hits = per_user.gains_of(hits, metric, rules.threshold_in_gains)
     out = per_user.curves(hits, counted, metric, depth or hits.k, n_threads)
     return out[0] if single else out

@@ -16,8 +16,8 @@ from toplist.checks import Keyword, choice, whole, worded
 from toplist.inputs.flatten import name_user
 from toplist.matching.hits import Hits
 from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetric
-from toplist.metrics.conventions import CONVENTIONS, EMPTY, MISSING, Convention
-from toplist.metrics.definitions import METRICS, Metric
+from toplist.metrics.conventions import CONVENTIONS, MISSING, Convention
+from toplist.metrics.definitions import EMPTY, METRICS, Metric
 from toplist.metrics.names import named, parse
 from toplist.results.result import TopKResult
 
@@ -64,9 +64,9 @@ class Plan:
         are kept down to `depth`, or the longest list.
         """
         rules, weighted = self.rules, self.weights is not None
-        counted = counted_users(hits, rules)
         policies = rules.name, rules.empty, rules.missing
         terms = Terms(self.entries, *policies, hits.grading, self.pooled, weighted)
+        counted = counted_users(hits, rules, terms.empty_of.values())
         weights = _weights(self.weights, hits) if weighted else None
         found = histograms.count(
             hits,
@@ -94,7 +94,14 @@ def plan_of(
     """Check what is asked for; the parameters are those of `toplist.top_k_eval`."""
     rules = rules_of(convention, empty, missing)
     entries = entries_of(metrics, k, rules)
-    return Plan(entries, rules, _pooled(entries, rules, aggregate), weights)
+    pooled = _pooled(entries, rules, aggregate)
+    for entry in entries:
+        name = entry.metric.name
+        if name in pooled and isinstance(entry.metric, Metric) and entry.metric.empty == "one":
+            text = f"{name} is a ratio of sums over users, in which no user scores 1: give "
+            ways = Keyword("empty", "zero"), " or ", Keyword("empty", "skip")
+            raise worded(ValueError, text, *ways)
+    return Plan(entries, rules, pooled, weights)
 
 
 def _pooled(
@@ -157,6 +164,7 @@ def rules_of(convention: str, empty: str | None, missing: str | None) -> Convent
     rules = replace(
         rules,
         empty=rules.empty if empty is None else empty,
+        empty_of=rules.empty_of if empty is None else {},
         missing=rules.missing if missing is None else missing,
     )
     choice("empty", rules.empty, EMPTY)
@@ -180,6 +188,8 @@ def entries_of(
     entries = []
     for spec in asked:
         metric, own = _parse(spec, rules)
+        if isinstance(metric, Metric):
+            metric = replace(metric, empty=rules.policy_of(metric))
         entries.append(Entry(metric, (own,) if own else ks, scalar))
     _refuse_twins(entries)
     return tuple(entries)
@@ -221,8 +231,11 @@ def _refuse_twins(entries: list[Entry]) -> None:
                 )
 
 
-def counted_users(hits: Hits, rules: Convention) -> NDArray[np.bool_]:
-    """Say which users are in the means; raise where a policy is to raise."""
+def counted_users(hits: Hits, rules: Convention, empty_of: Iterable[str] = ()) -> NDArray[np.bool_]:
+    """Say which users are in the mean of any metric; raise where a policy is to raise.
+
+    `empty_of` are the policies of the metrics; without metrics, it is that of the rules.
+    """
     empty = hits.n_relevant == 0
     _refuse_users(
         hits, rules.empty == "raise", empty, "an empty ground truth", Keyword("empty", "skip")
@@ -232,7 +245,7 @@ def counted_users(hits: Hits, rules: Convention) -> NDArray[np.bool_]:
         hits, rules.missing == "raise", missing, "no ranked list", Keyword("missing", "zero")
     )
     counted = np.ones(len(hits), bool)
-    if rules.empty == "skip":
+    if set(empty_of or [rules.empty]) == {"skip"}:
         counted &= ~empty
     if rules.missing == "skip":  # whatever the truth: trec_eval never sees such a user
         counted &= hits.n_listed > 0

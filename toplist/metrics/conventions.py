@@ -12,12 +12,11 @@ torchmetrics), means of precisions (Elliot's MAP), bpref.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from toplist.metrics.definitions import METRICS, Metric
 
-EMPTY = ("skip", "zero", "raise")
 MISSING = ("zero", "skip", "raise")
 
 
@@ -30,8 +29,9 @@ class Convention:
     name : str
     metrics : mapping of name to Metric
         The metrics that the library has, with its divisors.
-    empty : {"skip", "zero", "raise"}
-        What is done with a user whose ground truth is empty.
+    empty : {"skip", "zero", "one", "raise"}
+        What is done with a user whose ground truth is empty: left out of the means, 0, 1, or an
+        error.
     missing : {"zero", "skip", "raise"}
         What is done with a user who has a ground truth but no list.
     pooled : tuple of str
@@ -40,6 +40,8 @@ class Convention:
         Repository, version and lines.
     text : str
         What is special about it, and which defects are not copied.
+    empty_of : mapping of name to policy
+        The metrics that do otherwise with such a user.
     threshold_in_gains : bool
         Whether items below `relevant_from` gain nothing in graded metrics. In trec_eval the
         threshold decides what is relevant, and nDCG does not read it.
@@ -59,6 +61,11 @@ class Convention:
     source: str = ""
     text: str = ""
     threshold_in_gains: bool = True
+    empty_of: Mapping[str, str] = field(default_factory=dict)
+
+    def policy_of(self, metric: Metric) -> str:
+        """Return what is done in a metric with users whose ground truth is empty."""
+        return metric.empty or self.empty_of.get(metric.name, self.empty)
 
 
 def _metrics(
@@ -230,17 +237,32 @@ def same_formula(metric: Metric) -> list[str]:
     return [
         name
         for name, convention in CONVENTIONS.items()
-        if convention.metrics.get(metric.name) == metric
+        if convention.metrics.get(metric.name) == metric.formula
     ]
 
 
-def policies(empty: str, missing: str) -> str:
-    """Return the two policies in words.
+_POLICY_WORDS = {
+    "skip": "are left out",
+    "zero": "score 0",
+    "one": "score 1",
+    "raise": "are an error",
+}
+
+
+def policies(empty: str, missing: str, empty_of: Mapping[str, str] = MappingProxyType({})) -> str:
+    """Return the two policies in words, with the metrics that do otherwise.
 
     Examples
     --------
     >>> policies("skip", "zero")
     'users without relevant items are left out; users without a list score 0'
+    >>> policies("skip", "zero", {"precision": "zero", "map": "skip"})
+    'users without relevant items are left out (precision: score 0); users without a list score 0'
     """
-    words = {"skip": "are left out", "zero": "score 0", "raise": "are an error"}
-    return f"users without relevant items {words[empty]}; users without a list {words[missing]}"
+    words = _POLICY_WORDS
+    others = [f"{name}: {words[policy]}" for name, policy in empty_of.items() if policy != empty]
+    of_some = f" ({', '.join(others)})" if others else ""
+    return (
+        f"users without relevant items {words[empty]}{of_some}; users without a list "
+        f"{words[missing]}"
+    )

@@ -25,6 +25,9 @@ Array = NDArray[Any]
 
 COUNTS = ("each", "nth", "first")
 
+# What is done with a user whose ground truth is empty.
+EMPTY = ("skip", "zero", "one", "raise")
+
 
 @dataclass(frozen=True)
 class Discount:
@@ -130,6 +133,9 @@ class Metric:
         Whether the highest mean is the best of a comparison.
     text, latex : str
         A description in one line; a formula in LaTeX that replaces the composed one.
+    empty : {"skip", "zero", "one"}, optional
+        What a user with an empty ground truth does to this metric: left out of its mean, 0, or 1.
+        Default: as the evaluation says for all metrics.
 
     Raises
     ------
@@ -153,12 +159,15 @@ class Metric:
     higher_is_better: bool = True
     text: str = ""
     latex: str = ""
+    empty: str | None = None
 
     def __post_init__(self) -> None:
         """Check the name and the three choices."""
         if not isinstance(self.name, str) or not self.name or "@" in self.name:
             raise ValueError(f"metric name {self.name!r}: a name is needed, without '@'")
         choice("counts", self.counts, COUNTS)
+        if self.empty is not None:
+            choice("empty", self.empty, EMPTY)
         for what, given, valid in (
             ("discount", self.discount, DISCOUNTS),
             ("divisor", self.divisor, DIVISORS),
@@ -171,6 +180,11 @@ class Metric:
                 "list, since the ideal counts every hit as 1: give counts='each', or a divisor "
                 "such as 'min(k,R)'"
             )
+
+    @property
+    def formula(self) -> Metric:
+        """The same definition, whatever is done with empty ground truths."""
+        return self if self.empty is None else replace(self, empty=None)
 
     @property
     def discounting(self) -> Discount:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.averages.means import Means, hits_of
+from toplist.averages.means import Means, hits_of, in_all_means
 from toplist.checks import choice
 
 Floats = NDArray[np.float64]
@@ -106,7 +106,7 @@ def _by_position(results: Mapping[str, Means], users: str) -> Aligned:
                 f"{first} has {n[first]:,} users and {system} {n_users:,}, by position: without "
                 "keys, users= where they are evaluated, they cannot be matched"
             )
-    counted = np.array([result.counted for result in results.values()], bool)
+    counted = np.array([in_all_means(result) for result in results.values()], bool)
     rows = np.flatnonzero(counted.all(axis=0))
     n_left_out = int(counted.any(axis=0).sum()) - len(rows)
     if users == "same" and n_left_out:
@@ -119,7 +119,7 @@ def _by_key(results: Mapping[str, Means], users: str) -> Aligned:
     from toplist.inputs.words import words_of
 
     first, *others = results
-    rows = {first: np.flatnonzero(results[first].counted)}  # type: ignore[arg-type]
+    rows = {first: np.flatnonzero(in_all_means(results[first]))}
     whole = results[first].users
     keys = [whole[row] for row in rows[first].tolist()]
     n_all = len(keys)
@@ -147,7 +147,7 @@ def _by_key(results: Mapping[str, Means], users: str) -> Aligned:
 
 
 def _same_users(one: Means, other: Means) -> bool:
-    if not np.array_equal(one.counted, other.counted):  # type: ignore[arg-type]
+    if not np.array_equal(in_all_means(one), in_all_means(other)):
         return False
     return one.users is other.users or list(one.users) == list(other.users)
 
@@ -155,7 +155,7 @@ def _same_users(one: Means, other: Means) -> bool:
 def _places(result: Means) -> dict[Any, int]:
     """Return the row of every user that a result counts."""
     users = result.users
-    return {users[row]: row for row in np.flatnonzero(result.counted).tolist()}  # type: ignore[arg-type]
+    return {users[row]: row for row in np.flatnonzero(in_all_means(result)).tolist()}
 
 
 def _others(results: Mapping[str, Means], n: int) -> ValueError:

@@ -9,7 +9,6 @@ import numpy as np
 
 from toplist.averages import describe
 from toplist.averages.means import Means
-from toplist.metrics.conventions import policies
 
 Results = Mapping[str, Means]
 
@@ -27,7 +26,7 @@ def differences(results: Results, alike: Sequence[Sequence[str]] = ()) -> list[s
     lines = [
         _different("CONVENTIONS", results, describe.rules),
         _different("AVERAGES", results, describe.averaging),
-        _different("POLICIES", results, lambda r: policies(r.terms.empty, r.terms.missing)),
+        _different("POLICIES", results, describe.treatment),
         _different("CANDIDATES", results, lambda r: " ".join(describe.sampling(r)) or "all items"),
         _different("METRICS OR K", results, _metrics),
         *_formulas(results),
@@ -63,7 +62,7 @@ def _formulas(results: Results) -> list[str]:
         name: None
         for result in results.values()
         for name, metric in result.terms.metrics.items()
-        if found.setdefault(name, metric) != metric
+        if found.setdefault(name, metric.formula) != metric.formula
     }
     return [f"DIFFERENT FORMULAS: of {', '.join(differ)}"] if differ else []
 

@@ -139,6 +139,7 @@ def _filler(found: Aligned, system: str, name: str, depth: int) -> Callable[[int
         curves = found.values(system, name)
         return lambda lo, hi: curves[lo:hi, :depth]
     hits, counted = hits_of(result, "it has no values per user")
+    counted = per_user.counted_in(hits, counted, metric)
     hits = per_user.gains_of(hits, metric, result.terms.threshold_in_gains)
     if not np.array_equal(rows, np.arange(len(hits))):
         hits, counted = hits.subset(rows), counted[rows]

@@ -1,0 +1,142 @@
+"""Users with an empty ground truth: left out, 0 or 1, for all metrics or for some of them."""
+
+from dataclasses import replace
+
+import numpy as np
+import oracle
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import populations
+from test_against_oracle import agree, columns, expectations
+
+import toplist as tl
+
+RANKS = {"a": [1, 2, 3], "b": [4, 5], "c": [6], "d": [1]}
+TRUTHS = {"a": {1, 3}, "b": set(), "c": {6}, "d": set()}
+OWN = [
+    replace(tl.METRICS["precision"], empty="zero"),
+    replace(tl.METRICS["recall"], empty="one"),
+    replace(tl.METRICS["map"], empty="skip"),
+    tl.METRICS["mrr"],
+]
+
+
+def line(result, word):
+    """Return the line below the table that holds a word."""
+    return next(line for line in str(result).splitlines() if word in line)
+
+
+def test_one_in_every_metric():
+    result = tl.top_k_eval(RANKS, TRUTHS, 2, metrics=list(tl.METRICS), empty="one")
+    for name in tl.METRICS:
+        assert result.per_user(name)[[1, 3]].tolist() == [[1.0, 1.0]] * 2, name
+        assert result.per_user(f"{name}@2")[[1, 3]].tolist() == [1.0, 1.0], name
+        assert np.array_equal(
+            tl.top_k_eval(RANKS, TRUTHS, 2, empty="one", metrics=name)[name], result[name]
+        )
+        function = getattr(tl, "map_" if name == "map" else name, None) or tl.map
+        assert np.array_equal(function(RANKS, TRUTHS, 2, empty="one"), result.per_user(name))
+    assert result["recall@2"] == (0.5 + 1 + 1 + 1) / 4
+    assert line(result, "evaluated") == (
+        "4 of 4 users evaluated, 2 of them without relevant items (counted as 1)"
+    )
+    assert "users without relevant items score 1" in result.formula("recall")
+
+
+def test_zeros_are_in_the_account_too():
+    result = tl.top_k_eval(RANKS, TRUTHS, 2, empty="zero")
+    assert "2 of them without relevant items (counted as 0)" in str(result)
+
+
+@settings(deadline=None, max_examples=25)
+@given(populations(), populations(), st.integers(1, 8), st.booleans())
+def test_one_merges_splits_and_weighs(first, second, k, weighted):
+    options = {"empty": "one", "duplicates": "first"}
+    parts = [
+        tl.top_k_eval(*part, k, users=[f"{i}-{u}" for u in range(len(part[0]))], **options)
+        for i, part in enumerate((first, second))
+    ]
+    both = parts[0] + parts[1]
+    whole = [one + other for one, other in zip(first, second, strict=True)]
+    expected = tl.top_k_eval(*whole, k, **options)
+    for name in tl.METRICS.keys() & set(expected.terms.metrics):
+        agree(both[name], expected[name], name)
+        agree(both.std(name), expected.std(name), name)
+    labels = [i % 2 for i in range(len(whole[0]))]
+    of_even = tl.top_k_eval(whole[0][::2], whole[1][::2], k, **options)
+    agree(list(expected.by(labels)[0]), list(of_even), "segments")
+    weights = np.arange(1, len(whole[0]) + 1)
+    of_weights = tl.top_k_eval(*whole, k, weights=weights, **options)
+    values = of_weights.per_user(f"recall@{k}")
+    agree(of_weights[f"recall@{k}"], np.average(values, weights=weights), "weights")
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    populations(max_truth=2),
+    st.integers(1, 8),
+    st.sampled_from(["skip", "zero", "one"]),
+    st.sampled_from(["skip", "zero"]),
+)
+def test_a_policy_per_metric(population, k, empty, missing):
+    options = {"missing": missing, "duplicates": "first"}
+    result = tl.top_k_eval(
+        *population,
+        list(range(1, k + 1)),
+        metrics=[replace(one, empty=one.empty or empty) for one in OWN],
+        **options,
+    )
+    for metric in OWN:
+        name, policy = metric.name, metric.empty or empty
+        expected = expectations(population, k, oracle.METRICS[name], empty=policy, missing=missing)
+        agree(result[name], [one.mean for one in expected], name)
+        agree(result.std(name), [one.std for one in expected], name)
+        agree(result.per_user(name), columns(expected), name)
+        agree(result.per_user(f"{name}@{k}"), expected[-1].per_user, name)
+        assert result.n_of(name) == expected[-1].n_evaluated
+    parts = tl.top_k_eval(*population, k, metrics=OWN, **options).by([0] * len(population[0]))
+    whole = tl.top_k_eval(*population, k, metrics=OWN, **options)
+    agree(list(parts[0]), list(whole), "one segment of all")
+
+
+def test_the_account_says_which_metrics_count_whom():
+    result = tl.top_k_eval(RANKS, TRUTHS, 2, metrics=OWN)
+    assert result.n_evaluated == 2
+    assert [result.n_of(metric.name) for metric in OWN] == [4, 4, 2, 2]
+    assert line(result, "evaluated") == (
+        "2 of 4 users evaluated, 2 skipped (no relevant items), precision: over 4, as 2 without "
+        "relevant items count as 0, recall: over 4, as 2 without relevant items count as 1"
+    )
+    assert result.to_pandas().set_index("metric").n.tolist() == [4, 4, 2, 2]
+    assert "users without relevant items score 1" in result.formula("recall")
+    nobody = tl.top_k_eval([[1]], [{1}], 1, metrics=OWN)
+    assert line(nobody, "evaluated") == "1 of 1 user evaluated"
+
+
+def test_policies_of_metrics_are_compared_and_not_merged_with_others():
+    one = tl.top_k_eval(RANKS, TRUTHS, 2, metrics=OWN)
+    plain = tl.top_k_eval(RANKS, TRUTHS, 2, metrics=["precision", "recall", "map", "mrr"])
+    table = str(tl.compare({"own": one, "plain": plain}))
+    assert "DIFFERENT POLICIES" in table and "recall: score 1" in table
+    assert "DIFFERENT FORMULAS" not in table
+    with pytest.raises(ValueError, match="precision, recall is defined differently"):
+        one + plain
+    test = tl.compare({"own": one, "again": tl.top_k_eval(RANKS, TRUTHS, 2, metrics=OWN)}).test()
+    assert test["recall@2"].n == 2  # whom every metric counts
+
+
+def test_no_user_scores_one_in_a_ratio_of_sums():
+    with pytest.raises(ValueError, match="recall is a ratio of sums over users, in which no user"):
+        tl.top_k_eval(RANKS, TRUTHS, 2, metrics="recall", aggregate="pooled", empty="one")
+
+
+def test_files(tmp_path):
+    lists, truths = tmp_path / "ranks.jsonl", tmp_path / "truths.jsonl"
+    lists.write_text("".join(f'{{"user_id": "{u}", "item_id": {r}}}\n' for u, r in RANKS.items()))
+    truths.write_text(
+        "".join(f'{{"user_id": "{u}", "item_id": {sorted(t)}}}\n' for u, t in TRUTHS.items())
+    )
+    found = tl.top_k_eval_files(lists, truths, 2, empty="one")
+    assert list(found) == list(tl.top_k_eval(RANKS, TRUTHS, 2, empty="one"))
+    assert "2 of them without relevant items (counted as 1)" in str(found)
