@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from oracle import DIVISORS, IDEAL_PLACES, METRICS, OVER, hit_ranks, relevant_items
+from oracle import IDEAL_PLACES, METRICS, OVER, divisor_of, hit_ranks, relevant_items
 
 FOLDER = Path(__file__).resolve().parents[2] / "shared" / "cases"
 
@@ -79,6 +79,7 @@ LABELS = {  # of recsys_cases.json, "consistent_with"
     "min(k,R)": "min(k,R)",
     "min(len,R)": "min(k,n,R)",
     "cumsum": "sum(min(i,R))",
+    "hits": "hits",
 }
 
 STATED = {  # of ir_cases.json: the key of "convention" that says it, and what its values mean
@@ -205,13 +206,17 @@ def variants(case, divisors, source):
 
 def always_equal(one, other, case):
     """Tell whether two divisors agree for every user of the case who has a hit."""
-    divisors = DIVISORS | IDEAL_PLACES
+
+    def places(name, k, ranked, truth):
+        if name in IDEAL_PLACES:
+            return IDEAL_PLACES[name](k, len(relevant_items(truth)), len(ranked))
+        return divisor_of(name, ranked, truth, k)
+
     ks = case["k"] if isinstance(case["k"], list) else [case["k"]]
     if case["aggregation"] == "cumulative":
         ks = range(1, case["k"] + 1)
     return all(
-        divisors[one](k, len(relevant_items(truth)), len(ranked))
-        == divisors[other](k, len(relevant_items(truth)), len(ranked))
+        places(one, k, ranked, truth) == places(other, k, ranked, truth)
         for k in ks
         for ranked, truth in zip(case["ranks"], case["truths"], strict=True)
         if hit_ranks(ranked, truth, k)

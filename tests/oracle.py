@@ -220,6 +220,18 @@ DIVISORS = {
     "(k+R)/2": lambda k, R, n: (k + R) / 2,
 }
 
+
+def divisor_of(name, ranked, relevant, k, relevant_from=None):
+    """Look up a divisor; "hits" is the number of relevant items among the first k.
+
+    >>> divisor_of("hits", [5, 7, 8, 9, 3], {7, 3, 5}, 4), divisor_of("R", [5], {7, 3, 5}, 4)
+    (2.0, 3.0)
+    """
+    if name == "hits":
+        return float(len(found(ranked, relevant, k, relevant_from)))
+    return DIVISORS[name](k, len(relevant_items(relevant, relevant_from)), len(ranked))
+
+
 IDEAL_PLACES = {
     "ideal(k)": lambda k, R, n: k,
     "ideal(min(k,R))": lambda k, R, n: min(k, R),
@@ -259,8 +271,7 @@ def precision_over(divisor_name):
     """
 
     def metric(ranked, relevant, k, *, relevant_from=None):
-        n_relevant = len(relevant_items(relevant, relevant_from))
-        divisor = DIVISORS[divisor_name](k, n_relevant, len(ranked))
+        divisor = divisor_of(divisor_name, ranked, relevant, k, relevant_from)
         return ratio(len(found(ranked, relevant, k, relevant_from)), divisor)
 
     return metric
@@ -274,8 +285,7 @@ def map_over(divisor_name):
     """
 
     def metric(ranked, relevant, k, *, relevant_from=None):
-        n_relevant = len(relevant_items(relevant, relevant_from))
-        divisor = DIVISORS[divisor_name](k, n_relevant, len(ranked))
+        divisor = divisor_of(divisor_name, ranked, relevant, k, relevant_from)
         return ratio(summed_precision(ranked, relevant, k, relevant_from), divisor)
 
     return metric

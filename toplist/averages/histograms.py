@@ -5,8 +5,9 @@ the number of hits at each rank, the sum of their j, and the number of first hit
 integers, so they are the same for any order of users, any number of threads and any sharding, and
 two parts merge by addition. The mean of any metric at any k, under any divisor, follows from them.
 So does the variance of hit, precision, recall, f1 and mrr; other sums over hits need one more
-table, of squared deviations, in floats. Where users differ in more than R and n (grades, weights),
-and for ratios of sums, the averages are computed from the users' curves instead.
+table, of squared deviations, in floats. Where users differ in more than R and n (grades, weights,
+a divisor of the hits so far), and for ratios of sums, the averages are computed from the users'
+curves instead.
 """
 
 import operator
@@ -202,7 +203,7 @@ def sums_of(metrics: tuple[Metric, ...]) -> list[Metric]:
     """Return one metric per distinct sum over hits whose spread needs a table of its own."""
     sums: dict[Any, Metric] = {}
     for metric in metrics:
-        if metric.counts != "first" and not _undiscounted(metric):
+        if metric.counts != "first" and not (_undiscounted(metric) or metric.dividing.by_hits):
             sums.setdefault((metric.counts, metric.discounting), metric)
     return list(sums.values())
 
@@ -244,7 +245,8 @@ def count(
     for metric in metrics:
         read = gains_of(hits, metric, threshold_in_gains)
         ratio = metric.name in pooled
-        if ratio or weights is not None or (metric.graded and (read.graded or read is not hits)):
+        of_curves = ratio or weights is not None or metric.dividing.by_hits
+        if of_curves or (metric.graded and (read.graded or read is not hits)):
             mine = counted_in(hits, counted, metric)
             gathered[metric.name] = _gather(read, mine, metric, cuts, ratio, weights, n_threads)
     return Histograms(

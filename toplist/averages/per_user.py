@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from toplist import parallel
 from toplist.inputs.lists import offsets_of
 from toplist.matching.hits import Hits
-from toplist.metrics.definitions import COUNTS, Metric
+from toplist.metrics.definitions import COUNTS, METRICS, Metric
 
 Floats = NDArray[np.float64]
 
@@ -66,6 +66,11 @@ def values(hits: Hits, counted: NDArray[np.bool_], metric: Metric, k: int) -> Fl
             fill(lo, hi, block)
             out[lo:hi] = block[:, -1]
         return out
+    if metric.dividing.by_hits:
+        both = (values(hits, counted, one, k) for one in _over_hits(metric))
+        divided = _divided(*both)
+        _score_empty(hits, counted, metric, divided)
+        return divided
     rows = rows_of(hits, counted, metric.dividing.by_length, k)
     divisors = metric.divisors(rows.n_relevant, rows.n_listed, np.array([k]))[:, 0]
     kernels.values(
@@ -129,6 +134,8 @@ def filler(
     """
     from toplist.kernels import curves as kernels
 
+    if metric.dividing.by_hits:
+        return _filler_over_hits(hits, counted, metric, cuts)
     rows = rows_of(hits, counted, metric.dividing.by_length, int(cuts.max(initial=0)))
     code = COUNTS.index(metric.counts)
 
@@ -162,6 +169,37 @@ def filler(
     return fill_graded
 
 
+# The number of hits down to k.
+_N_HITS = replace(METRICS["cg"], graded=False)
+
+
+def _over_hits(metric: Metric) -> tuple[Metric, Metric]:
+    """Return the numerator and the divisor of a metric whose divisor is the hits so far."""
+    return replace(metric, divisor="1", empty=None), _N_HITS
+
+
+def _divided(sums: Floats, n_hits: Floats, out: Floats | None = None) -> Floats:
+    """Return sums over hits divided by the number of hits; 0 without any."""
+    quotient: Floats = np.divide(sums, np.maximum(n_hits, 1.0), out=out)
+    return quotient
+
+
+def _filler_over_hits(
+    hits: Hits, counted: NDArray[np.bool_], metric: Metric, cuts: NDArray[np.int64]
+) -> Callable[[int, int, Floats], None]:
+    """Return the `filler` of a metric whose divisor is the hits so far."""
+    sums, n_hits = (filler(hits, counted, one, cuts) for one in _over_hits(metric))
+
+    def fill(lo: int, hi: int, out: Floats) -> None:
+        divisors = np.empty(out.shape)
+        sums(lo, hi, out)
+        n_hits(lo, hi, divisors)
+        _divided(out, divisors, out)
+        _score_empty(hits, counted, metric, out, lo)
+
+    return fill
+
+
 def _score_empty(
     hits: Hits, counted: NDArray[np.bool_], metric: Metric, out: Floats, lo: int = 0
 ) -> None:
@@ -175,6 +213,15 @@ def divisor_filler(
     hits: Hits, counted: NDArray[np.bool_], metric: Metric, cuts: NDArray[np.int64]
 ) -> Callable[[int, int], Floats]:
     """Return a function of ``lo, hi``: the divisors of these users at each k, (hi - lo, K)."""
+    if metric.dividing.by_hits:
+        count = filler(hits, counted, _N_HITS, cuts)
+
+        def n_hits(lo: int, hi: int) -> Floats:
+            out = np.empty((hi - lo, len(cuts)))
+            count(lo, hi, out)
+            return out
+
+        return n_hits
     rows = rows_of(hits, counted, metric.dividing.by_length, int(cuts.max(initial=0)))
     if not (metric.graded and hits.graded and metric.dividing.ideal):
         table = metric.divisors(rows.n_relevant, rows.n_listed, cuts)

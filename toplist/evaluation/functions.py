@@ -34,7 +34,8 @@ k : int, optional
 convention : str
     A name in `CONVENTIONS`: whose divisor and policies.
 divisor : str or callable, optional
-    A name in `DIVISORS`, or a function ``f(k, R, n)``, in place of the convention's.
+    A name in `DIVISORS`, or a function ``f(k, R, n)``, in place of the convention's. "hits" is
+    the number of hits in the first k.
 empty, missing, duplicates, padding, relevant_from, gains, ties, columns, n_threads
     As in `toplist.top_k_eval`. Users left out have NaN.
 

@@ -5,8 +5,7 @@ truths, missing lists and averaging, with the place in the library's source that
 rounds, and none copies a defect (repeated items that count twice, ideals made from the hits found).
 Only libraries that have grades use them: the others count every relevant item as 1.
 
-Not of this form, and therefore not included: a divisor of the hits found so far (recmetrics,
-torchmetrics), means of precisions (Elliot's MAP), bpref.
+Not of this form, and therefore not included: means of precisions (Elliot's MAP), bpref.
 """
 
 from __future__ import annotations

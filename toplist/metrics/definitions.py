@@ -45,6 +45,13 @@ class Divisor:
     With `ideal`, the function returns a number of ranks, and the divisor is the sum over hits at
     all these ranks: the ideal DCG, with the discount of the metric. `by_length` is whether the
     divisor depends on the length n of the list.
+
+    With `by_hits`, the divisor is the number of the user's hits down to k, which is no function of
+    k, R and n (the function returns what it is at most). Average precision is divided so in
+    torchmetrics (top_k), LibRecommender, DocArray, AutoRAG, recmetrics and Haystack before
+    2026-08, and the context precision of ragas and DeepEval. What is not found is then not in the
+    divisor either: one relevant item of two at rank 1, and the value is 1. It may fall where a
+    hit is added (benhamner/Metrics #59, PyG #9989, Haystack #12255).
     """
 
     name: str
@@ -52,6 +59,7 @@ class Divisor:
     latex: str
     by_length: bool = False
     ideal: bool = False
+    by_hits: bool = False
 
 
 def table_of(*rows: Any) -> Mapping[str, Any]:
@@ -93,6 +101,7 @@ DIVISORS: Mapping[str, Divisor] = table_of(
     *(Divisor(name, of, latex, by_length) for name, (of, latex, by_length) in _SMALLEST.items()),
     Divisor("R^2", lambda k, R, n: R * R, "R^2"),
     Divisor("sum(min(i,R))", _steps, r"\sum_{i=1}^{\min(k, n)} \min(i, R)", by_length=True),
+    Divisor("hits", _SMALLEST["min(k,n,R)"][0], r"\left|\{j : r_j \le k\}\right|", by_hits=True),
     Divisor("(k+R)/2", lambda k, R, n: (k + R) / 2, r"\frac{k + R}{2}"),
     *(
         Divisor(f"ideal({name})", of, latex, by_length, ideal=True)

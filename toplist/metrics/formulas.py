@@ -51,6 +51,8 @@ def _text(metric: Metric) -> str:
     if metric.dividing.ideal:
         last = divisor.removeprefix("ideal(").removesuffix(")")
         divisor = f"the same sum over hits at all ranks up to {last}, best gains first"
+    if metric.dividing.by_hits:
+        divisor = "the number of hits with r_j <= k"
     divided = "" if divisor == "1" else f", divided by {divisor}"
     return f"{metric.name}@k = sum over r_j <= k of {term}{divided}"
 

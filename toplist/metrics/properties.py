@@ -107,7 +107,8 @@ def identity(metric: Metric, population: Population, pooled: bool) -> tuple[Any,
         return metric.discounting, dividing, graded, pooled
     sizes = np.array([0, 1] if pooled else [1])
     ideal = graded and dividing.ideal  # then the divisor has the user's grade
-    return metric.discounting, _divisors(metric, sizes).tobytes(), graded, pooled, ideal
+    by_hits = pooled and dividing.by_hits  # then a user without a hit has no part in the ratio
+    return metric.discounting, _divisors(metric, sizes).tobytes(), graded, pooled, ideal, by_hits
 
 
 def _pairs(sizes: Any) -> tuple[Any, Any]:

@@ -1,0 +1,110 @@
+"""A divisor of the hits so far: the average precision of torchmetrics, LibRecommender, DocArray."""
+
+from dataclasses import replace
+
+import numpy as np
+import oracle
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import graded_populations, populations
+from test_against_oracle import agree
+
+import toplist as tl
+
+SO_FAR = replace(tl.METRICS["map"], name="so_far", divisor="hits")
+
+
+def test_what_is_not_found_is_not_missed():
+    # torchmetrics retrieval_average_precision(top_k=3): 1.0; PyG's LinkPredMAP: 0.5
+    assert tl.map([1, 2, 3], {1, 9}, divisor="hits").tolist() == [1.0, 1.0, 1.0]
+    assert tl.map([1, 2, 3], {1, 9}).tolist() == [1.0, 0.5, 0.5]
+    # a hit more, and a lower value
+    assert tl.map([1, 2, 3, 4], {1, 4}, divisor="hits").tolist() == [1.0, 1.0, 1.0, 0.75]
+    assert tl.map([1, 2], {9}, divisor="hits").tolist() == [0.0, 0.0]
+
+
+@settings(deadline=None, max_examples=40)
+@given(populations(), st.integers(1, 15))
+def test_at_one_k_it_is_that_of_the_truth_that_is_listed(population, k):
+    ranks, truths = population
+    listed = [set(ranked[:k]) & truth for ranked, truth in zip(ranks, truths, strict=True)]
+    options = {"empty": "zero", "missing": "zero"}
+    found = tl.map(ranks, truths, k, divisor="hits", **options)[:, k - 1]
+    agree(found, tl.map(ranks, listed, k, divisor="R", **options)[:, k - 1], "so far")
+
+
+@settings(deadline=None, max_examples=25)
+@given(populations(), populations(), st.integers(1, 15))
+def test_it_merges_and_weighs(first, second, k):
+    parts = [
+        tl.top_k_eval(*part, k, metrics=SO_FAR, users=[f"{i}-{u}" for u in range(len(part[0]))])
+        for i, part in enumerate((first, second))
+    ]
+    both = [one + other for one, other in zip(first, second, strict=True)]
+    expected = [oracle.evaluate(*both, depth, oracle.map_over("hits")) for depth in range(1, k + 1)]
+    merged = parts[0] + parts[1]
+    agree(merged["so_far"], [one.mean for one in expected], "mean")
+    agree(merged.std("so_far"), [one.std for one in expected], "std")
+    weights = np.arange(1.0, len(both[0]) + 1)
+    result = tl.top_k_eval(*both, k, metrics=SO_FAR, weights=weights)
+    values = result.per_user("so_far")
+    kept = ~np.isnan(values[:, 0])
+    if kept.any():
+        of_weights = np.average(values[kept], axis=0, weights=weights[kept])
+        agree(result["so_far"], of_weights, "weighted")
+
+
+@settings(deadline=None, max_examples=25)
+@given(graded_populations(), st.integers(1, 15))
+def test_grades_do_not_count_as_hits(population, k):
+    metric = replace(tl.METRICS["cg"], name="mean_grade", divisor="hits")
+    result = tl.top_k_eval(*population, k, metrics=metric, empty="zero", missing="zero")
+    expected = [
+        oracle.ratio(oracle.cg(ranked, truth, k), len(oracle.found(ranked, truth, k)))
+        for ranked, truth in zip(*population, strict=True)
+    ]
+    agree(result.per_user(f"mean_grade@{k}"), expected, "mean grade of the hits")
+
+
+def test_any_k_and_any_number_of_threads():
+    rng = np.random.default_rng(3)
+    ranks = np.argsort(rng.random((3000, 60)), axis=1)
+    truths = [set(rng.integers(0, 60, 5).tolist()) for _ in range(3000)]
+    one, two = (
+        tl.top_k_eval(ranks, truths, [10, 5000], metrics=[SO_FAR, "map"], n_threads=n)
+        for n in (1, 2)
+    )
+    for name in ("so_far@5000", "so_far@7"):
+        assert one[name] == two[name] and one.std(name) == two.std(name)
+        assert one[name] == pytest.approx(one.per_user(name).mean(), abs=1e-12)
+    assert one["so_far@60"] == one["so_far@5000"]  # nothing is found below the lists
+
+
+def test_a_ratio_of_sums():
+    result = tl.top_k_eval(
+        [[1, 2, 3], [5, 6, 7]], [{1, 3}, {6}], 3, metrics=SO_FAR, aggregate="pooled"
+    )
+    assert result["so_far@3"] == pytest.approx((1 + 2 / 3 + 1 / 2) / 3)
+
+
+def test_files(tmp_path):
+    recs, truth = tmp_path / "recs.csv", tmp_path / "truth.csv"
+    recs.write_text("user_id,item_id,rank\na,1,1\na,2,2\na,3,3\nb,4,1\nb,5,2\n")
+    truth.write_text("user_id,item_id\na,3\na,9\nb,4\n")
+    (found,) = tl.top_k_eval_files(recs, truth, [1, 3], metrics=SO_FAR)
+    assert found.tolist() == [0.5, (1 / 3 + 1) / 2]
+
+
+def test_the_formula():
+    result = tl.top_k_eval([[1]], [{1}], 1, metrics=SO_FAR)
+    assert result.formula("so_far").startswith(
+        "so_far@k = sum over r_j <= k of j / r_j, divided by the number of hits with r_j <= k\n"
+    )
+    assert r"\left|\{j : r_j \le k\}\right|" in result.formula("so_far", "latex")
+    assert tl.DIVISORS["hits"].by_hits
+
+
+def test_in_leave_one_out_it_is_the_reciprocal_rank():
+    result = tl.top_k_eval([[1, 2], [3, 4]], [{2}, {9}], 2, metrics=[SO_FAR, "mrr"])
+    assert "so_far = mrr" in str(result)
