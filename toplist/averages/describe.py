@@ -86,6 +86,8 @@ def rules(result: Means, metric: Metric | None = None) -> str:
         text = f"own definition, policies of {text}"
     elif own:
         text += f" (except {', '.join(own)}: own definition)"
+    if terms.relevant == "listed":
+        text += ", R counts relevant items of the list only"
     if terms.grading.relevant_from is not None:
         text += f", relevant from grade {terms.grading.relevant_from:g}"
     if terms.grading.gains != "linear" and any(one.graded for one in asked):

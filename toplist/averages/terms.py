@@ -115,6 +115,7 @@ class Terms:
     pooled: tuple[str, ...] = ()
     weighted: bool = False
     sampled: Sampled | None = None
+    relevant: str = "all"
 
     @property
     def threshold_in_gains(self) -> bool:

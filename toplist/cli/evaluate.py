@@ -16,7 +16,7 @@ from toplist.files.streaming import top_k_eval_files
 from toplist.files.writing import Content, write_all
 from toplist.inputs.grades import GAINS, Grading
 from toplist.inputs.options import DUPLICATES, TIES
-from toplist.metrics.conventions import CONVENTIONS, MISSING
+from toplist.metrics.conventions import CONVENTIONS, MISSING, RELEVANT
 from toplist.metrics.definitions import EMPTY
 from toplist.plots import axes
 from toplist.results.result import TopKResult
@@ -63,6 +63,7 @@ def add_reading(add: Any) -> None:
     add("--convention", default="standard", choices=CONVENTIONS, help="whose formulas")
     add("--empty", choices=EMPTY, help="users with an empty truth (default: the convention's)")
     add("--missing", choices=MISSING, help="users without a list (default: the convention's)")
+    add("--relevant", choices=RELEVANT, help="R of all relevant items (default), or listed ones")
     add("--duplicates", default="raise", choices=DUPLICATES, help="an item twice in a list")
     add("--relevant-from", type=float, metavar="GRADE", help="relevant from this grade on")
     add("--gains", default="linear", choices=GAINS, help="the gain of a grade in nDCG")
@@ -175,6 +176,7 @@ def _evaluate(options: argparse.Namespace, recs: str, in_memory: bool) -> TopKRe
             convention=options.convention,
             empty=options.empty,
             missing=options.missing,
+            relevant=options.relevant,
             duplicates=options.duplicates,
             padding=padding_of(options, recs),
             relevant_from=options.relevant_from,

@@ -42,6 +42,7 @@ def top_k_eval(
     aggregate: str | None = None,
     empty: str | None = None,
     missing: str | None = None,
+    relevant: str | None = None,
     duplicates: str = "raise",
     padding: Any = None,
     relevant_from: float | None = None,
@@ -80,6 +81,9 @@ def top_k_eval(
         the convention's, which may differ from metric to metric; what is given here is of all.
     missing : {"zero", "skip", "raise"}, optional
         Users with a ground truth and no list: 0, or left out. Default: the convention's.
+    relevant : {"all", "listed"}, optional
+        Which relevant items count as R: all, or where a ground truth is known for listed items
+        only, those in the whole list, whatever k (see `Hits.listed`). Default: the convention's.
     duplicates : {"raise", "first"}
         An item twice in one list: refused, or later copies earn nothing and keep their place.
     padding : id, optional
@@ -137,15 +141,16 @@ def top_k_eval(
     options = duplicates, padding, relevant_from, gains, columns, n_threads
     joining = Joining(*options, ties, users)
     known = known_of("top_k_eval", items, unknown, joining)
-    plan = plan_of(metrics, k, convention, weights, aggregate, empty, missing)
+    plan = plan_of(metrics, k, convention, weights, aggregate, empty, missing, relevant)
     return evaluate(plan, ranks, ground_truths, joining, known)
 
 
 def evaluate(plan: Plan, ranks: Any, truths: Any, joining: Joining, known: Known) -> TopKResult:
     """Join lists with ground truths and compute what the plan asks for."""
+    joining = joining._replace(listed=plan.rules.relevant == "listed")
     if plan.list_metrics and not isinstance(ranks, Hits):
         choice("duplicates", joining.duplicates, DUPLICATES)
-        ranks = read_once(ranks, plan.depth, joining.columns, joining.ties)
+        ranks = read_once(ranks, joining.depth(plan.depth), joining.columns, joining.ties)
     hits, _ = hits_of(ranks, truths, plan.depth, joining)
     lists = lists_of(plan, ranks, known, hits.k)
     return plan.result(hits, joining.n_threads, lists)
@@ -177,7 +182,7 @@ def hits_of(ranks: Any, truths: Any, depth: int | None, joining: Joining) -> tup
     given = [
         name
         for name, value in joining._asdict().items()
-        if name not in ("n_threads", "users", "fingerprints")
+        if name not in ("n_threads", "users", "fingerprints", "listed")
         and value != Joining._field_defaults[name]
     ]
     if given:
@@ -187,7 +192,8 @@ def hits_of(ranks: Any, truths: Any, depth: int | None, joining: Joining) -> tup
             f"k={depth} is deeper than the lists of this Hits were read, k={ranks.k}: "
             f"match(..., k={depth}) reads deeper"
         )
-    return _with_users(ranks, joining.users), False
+    hits = _with_users(ranks, joining.users)
+    return hits.listed() if joining.listed else hits, False
 
 
 def _with_users(hits: Hits, users: Any) -> Hits:

@@ -36,7 +36,7 @@ convention : str
 divisor : str or callable, optional
     A name in `DIVISORS`, or a function ``f(k, R, n)``, in place of the convention's. "hits" is
     the number of hits in the first k.
-empty, missing, duplicates, padding, relevant_from, gains, ties, columns, n_threads
+empty, missing, relevant, duplicates, padding, relevant_from, gains, ties, columns, n_threads
     As in `toplist.top_k_eval`. Users left out have NaN.
 
 Returns
@@ -71,6 +71,7 @@ def _curves(
     divisor: Any = None,
     empty: str | None = None,
     missing: str | None = None,
+    relevant: str | None = None,
     duplicates: str = "raise",
     padding: Any = None,
     relevant_from: float | None = None,
@@ -80,14 +81,16 @@ def _curves(
     n_threads: int | None = None,
 ) -> NDArray[np.float64]:
     """Return a metric of the convention at every k: (K,) for one user, (n_users, K) for many."""
-    rules = rules_of(convention, empty, missing)
+    rules = rules_of(convention, empty, missing, relevant)
     metric, _ = parse(name, rules)
     if divisor is not None:
         metric = replace(metric, divisor=divisor)
     metric = replace(metric, empty=rules.policy_of(metric))
     depth = None if k is None else whole(k, "k")
     joining = Joining(
-        duplicates, padding, relevant_from, gains, columns, n_threads, ties, fingerprints=False
+        *(duplicates, padding, relevant_from, gains, columns, n_threads, ties),
+        fingerprints=False,
+        listed=rules.relevant == "listed",
     )
     hits, single = hits_of(ranks, ground_truths, depth, joining)
     counted = counted_users(hits, rules, [rules.policy_of(metric)])

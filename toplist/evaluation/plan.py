@@ -16,7 +16,7 @@ from toplist.checks import Keyword, choice, whole, worded
 from toplist.inputs.flatten import name_user
 from toplist.matching.hits import Hits
 from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetric
-from toplist.metrics.conventions import CONVENTIONS, MISSING, Convention
+from toplist.metrics.conventions import CONVENTIONS, MISSING, RELEVANT, Convention
 from toplist.metrics.definitions import EMPTY, METRICS, Metric
 from toplist.metrics.names import named, parse
 from toplist.results.result import TopKResult
@@ -65,7 +65,8 @@ class Plan:
         """
         rules, weighted = self.rules, self.weights is not None
         policies = rules.name, rules.empty, rules.missing
-        terms = Terms(self.entries, *policies, hits.grading, self.pooled, weighted)
+        averages = self.pooled, weighted
+        terms = Terms(self.entries, *policies, hits.grading, *averages, relevant=rules.relevant)
         counted = counted_users(hits, rules, terms.empty_of.values())
         weights = _weights(self.weights, hits) if weighted else None
         found = histograms.count(
@@ -90,9 +91,10 @@ def plan_of(
     aggregate: str | None,
     empty: str | None,
     missing: str | None,
+    relevant: str | None = None,
 ) -> Plan:
     """Check what is asked for; the parameters are those of `toplist.top_k_eval`."""
-    rules = rules_of(convention, empty, missing)
+    rules = rules_of(convention, empty, missing, relevant)
     entries = entries_of(metrics, k, rules)
     pooled = _pooled(entries, rules, aggregate)
     for entry in entries:
@@ -156,7 +158,9 @@ def _are_numbers(values: Any) -> bool:
     )
 
 
-def rules_of(convention: str, empty: str | None, missing: str | None) -> Convention:
+def rules_of(
+    convention: str, empty: str | None, missing: str | None, relevant: str | None = None
+) -> Convention:
     """Return the convention, with the caller's policies in place of its own."""
     if convention not in CONVENTIONS:
         raise ValueError(f"convention {convention!r}: choose from {', '.join(CONVENTIONS)}")
@@ -165,10 +169,12 @@ def rules_of(convention: str, empty: str | None, missing: str | None) -> Convent
         rules,
         empty=rules.empty if empty is None else empty,
         empty_of=rules.empty_of if empty is None else {},
+        relevant=rules.relevant if relevant is None else relevant,
         missing=rules.missing if missing is None else missing,
     )
     choice("empty", rules.empty, EMPTY)
     choice("missing", rules.missing, MISSING)
+    choice("relevant", rules.relevant, RELEVANT)
     return rules
 
 

@@ -61,6 +61,7 @@ def top_k_eval_files(
     aggregate: str | None = None,
     empty: str | None = None,
     missing: str | None = None,
+    relevant: str | None = None,
     duplicates: str = "raise",
     padding: Any = None,
     relevant_from: float | None = None,
@@ -85,7 +86,7 @@ def top_k_eval_files(
         or one row per user, item_id holding the list. A folder is read as its .parquet files.
     truth : path
         Of relevant ids: user_id, item_id and, with grades, relevance, in either form.
-    k, metrics, convention, weights, aggregate, empty, missing
+    k, metrics, convention, weights, aggregate, empty, missing, relevant
         As in `toplist.top_k_eval`; weights by user only.
     duplicates, padding, relevant_from, gains, ties, columns, n_threads
         As in `toplist.top_k_eval`.
@@ -128,7 +129,8 @@ def top_k_eval_files(
     """
     options = Joining(duplicates, padding, relevant_from, gains, columns, n_threads)
     known = known_of("top_k_eval_files", items, unknown, options)
-    plan = plan_of(metrics, k, convention, weights, aggregate, empty, missing)
+    plan = plan_of(metrics, k, convention, weights, aggregate, empty, missing, relevant)
+    options = options._replace(listed=plan.rules.relevant == "listed")
     if order is not None:
         choice("order", order, ORDERS)
     if keep is not None:
@@ -201,8 +203,10 @@ def _hits(
 ) -> Hits:
     """Join lists of integers, or codes, that are in the order of the users."""
     grading = Grading(options.relevant_from, options.gains)
-    sides = sides_of(users, ranked, truth, n_extra, depth, options.padding, grading)
-    return join(sides, options.duplicates, options.n_threads)
+    read = options.depth(depth), options.padding, grading
+    sides = sides_of(users, ranked, truth, n_extra, *read)
+    hits = join(sides, options.duplicates, options.n_threads)
+    return hits.listed(depth) if options.listed else hits
 
 
 def _located(

@@ -31,7 +31,8 @@ class Reading(TypedDict, total=False):
 class Joining(NamedTuple):
     """How lists are joined with ground truths, in the order of the public keywords.
 
-    `fingerprints` is none of these: hits that never merge need no fingerprint of their truths.
+    `fingerprints` is none of these: hits that never merge need no fingerprint of their truths. Nor
+    is `listed`: whether a ground truth is known for listed items only, which the convention says.
     """
 
     duplicates: str = "raise"
@@ -43,6 +44,11 @@ class Joining(NamedTuple):
     ties: str = "order"
     users: Sequence[Any] | None = None
     fingerprints: bool = True
+    listed: bool = False
+
+    def depth(self, k: int | None) -> int | None:
+        """Return how deep lists are read for values down to k."""
+        return None if self.listed else k
 
     @property
     def grading(self) -> Grading:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -194,6 +194,44 @@ class Hits:
             n_extra=0,
             judged=None if self.judged is None else self.judged.subset(rows),
         )
+
+    def listed(self, k: int | None = None) -> Hits:
+        """Return the same hits of ground truths that are known for listed items only.
+
+        R is then the number of hits in the list, as far as it was read; what is not listed has no
+        part in any metric. So do libraries that take labels beside scores: torchmetrics, LightGBM,
+        TensorFlow Ranking, Evidently. A list may score 1 with half of the relevant items missing.
+
+        Parameters
+        ----------
+        k : int, optional
+            Leave out what is below this rank, though it counts in R.
+
+        Examples
+        --------
+        >>> import toplist as tl
+        >>> hits = tl.match([5, 7, 8], {8, 1, 2})
+        >>> tl.recall(hits).round(4).tolist(), tl.recall(hits.listed()).tolist()
+        ([[0.0, 0.0, 0.3333]], [[0.0, 0.0, 1.0]])
+        """
+        n_hits = np.diff(self.offsets)
+        ideal = None
+        if self.gains is not None:
+            user = np.repeat(np.arange(len(self)), n_hits)
+            ideal = self.gains[np.lexsort((-self.gains, user))]
+        judged = None if self.judged is None else self.judged.listed(k)
+        parts = {field.name: getattr(self, field.name) for field in fields(self)}
+        parts |= {"n_relevant": n_hits, "ideal_gains": ideal, "judged": judged}
+        if k is not None:
+            kept = self.ranks <= k
+            parts |= {
+                "k": k,
+                "offsets": np.concatenate([[0], np.cumsum(kept)])[self.offsets],
+                "ranks": self.ranks[kept],
+                "n_listed": np.minimum(self.n_listed, k),
+                "gains": None if self.gains is None else self.gains[kept],
+            }
+        return trusted(**parts)
 
     def _all_gains(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the gains of the hits, and of all relevant items; 1 where there are none."""

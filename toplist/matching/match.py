@@ -109,12 +109,21 @@ def joined(ranks: Any, truths: Any, k: int | None, joining: Joining) -> tuple[Hi
     duplicates, n_threads = joining.duplicates, joining.n_threads
     choice("duplicates", duplicates, DUPLICATES)
     choice("ties", joining.ties, TIES)
-    read = partial(read_sides, ranks, truths, k, joining.padding, joining.grading, joining.columns)
+    read = partial(
+        read_sides,
+        ranks,
+        truths,
+        joining.depth(k),
+        joining.padding,
+        joining.grading,
+        joining.columns,
+    )
     read = partial(read, ties=joining.ties, users=joining.users)
     sides = read()
     while True:
         try:
-            return join(sides, duplicates, n_threads, joining.fingerprints), sides.single
+            hits = join(sides, duplicates, n_threads, joining.fingerprints)
+            return hits.listed(k) if joining.listed else hits, sides.single
         except HashCollisionError:
             from toplist.kernels.strings import KeyedHash  # rarely needed
 

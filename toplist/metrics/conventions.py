@@ -17,6 +17,8 @@ from types import MappingProxyType
 from toplist.metrics.definitions import METRICS, Metric
 
 MISSING = ("zero", "skip", "raise")
+# Which relevant items are known, and counted as R: all, or those in the list.
+RELEVANT = ("all", "listed")
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,9 @@ class Convention:
         Repository, version and lines.
     text : str
         What is special about it, and which defects are not copied.
+    relevant : {"all", "listed"}
+        Whether the ground truth is that of the user, or is known for listed items only, as labels
+        beside scores are: R is then the number of hits in the whole list.
     empty_of : mapping of name to policy
         The metrics that do otherwise with such a user.
     threshold_in_gains : bool
@@ -60,6 +65,7 @@ class Convention:
     source: str = ""
     text: str = ""
     threshold_in_gains: bool = True
+    relevant: str = "all"
     empty_of: Mapping[str, str] = field(default_factory=dict)
 
     def policy_of(self, metric: Metric) -> str:

@@ -1,0 +1,105 @@
+"""Ground truths that are known for listed items only: R is the number of hits in the list."""
+
+import numpy as np
+import oracle
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import graded_populations, populations
+from test_against_oracle import agree, columns, expectations
+
+import toplist as tl
+
+RANKS = {"a": [5, 7, 8, 9], "b": [1, 2], "c": [4], "d": []}
+TRUTHS = {"a": {8, 9, 100}, "b": {3}, "c": {4, 5}, "d": {1}}
+
+
+def listed(population):
+    """Return the truths of the items that are in the list."""
+    ranks, truths = population
+    kept = [
+        {item: truth[item] for item in truth if item in ranked}
+        if isinstance(truth, dict)
+        else truth & set(ranked)
+        for ranked, truth in zip(ranks, truths, strict=True)
+    ]
+    return ranks, kept
+
+
+@settings(deadline=None, max_examples=40)
+@given(populations() | graded_populations(), st.integers(1, 15), st.sampled_from([None, 2]))
+def test_against_the_truth_that_is_listed(population, k, relevant_from):
+    graded = any(isinstance(truth, dict) and truth for truth in population[1])
+    join = {"relevant_from": relevant_from} if graded else {}
+    policies = {"empty": "zero", "missing": "zero"}
+    result = tl.top_k_eval(
+        *population, k, metrics=list(tl.METRICS), relevant="listed", **policies, **join
+    )
+    whole = listed(population)
+    for name, twin in oracle.METRICS.items():
+        expected = expectations(whole, k, twin, **policies, **join)
+        agree(result[name], [one.mean for one in expected], name)
+        agree(result.std(name), [one.std for one in expected], name)
+        agree(result.per_user(name), columns(expected), name)
+        function = getattr(tl, name)(*population, k, relevant="listed", **policies, **join)
+        agree(function, columns(expected), f"tl.{name}")
+    hits = tl.match(*population, **join)
+    if hits.k >= k:
+        of_hits = tl.top_k_eval(hits, k=k, relevant="listed", **policies)
+        assert of_hits["ndcg"].tolist() == result["ndcg"].tolist()
+        assert (
+            tl.top_k_eval(hits.listed(), k=k, **policies)["map"].tolist() == of_hits["map"].tolist()
+        )
+
+
+def test_r_counts_what_is_below_k():
+    assert tl.recall([5, 7, 8, 9], {7, 9, 100}, 2, relevant="listed").tolist() == [0.0, 0.5]
+    assert tl.recall([5, 7, 8, 9], {7, 9, 100}, 2).tolist() == [0.0, pytest.approx(1 / 3)]
+
+
+def test_it_is_said():
+    result = tl.top_k_eval(RANKS, TRUTHS, 2, relevant="listed", metrics="recall")
+    assert result["recall@2"] == 0.5  # of a and c
+    assert "convention standard, R counts relevant items of the list only: mean" in str(result)
+    assert "2 of 4 users evaluated, 2 skipped (no relevant items)" in str(result)
+    everything = tl.top_k_eval(RANKS, TRUTHS, 2, metrics="recall")
+    with pytest.raises(ValueError, match="relevant is 'listed' in one and 'all' in the other"):
+        result + everything
+    assert "DIFFERENT CONVENTIONS" in str(tl.compare({"a": result, "b": everything}))
+    with pytest.raises(ValueError, match="relevant='some': choose from 'all', 'listed'"):
+        tl.recall(RANKS, TRUTHS, relevant="some")
+
+
+def test_results_merge_and_are_tested():
+    parts = [
+        tl.top_k_eval({key: RANKS[key] for key in keys}, truths_of(keys), 2, relevant="listed")
+        for keys in ("ab", "cd")
+    ]
+    whole = tl.top_k_eval(RANKS, TRUTHS, 2, relevant="listed")
+    assert list(parts[0] + parts[1]) == pytest.approx(list(whole), nan_ok=True)
+    rng = np.random.default_rng(0)
+    truths = [{0, 1, 2}] * 40
+    results = {
+        name: tl.top_k_eval(np.argsort(rng.random((40, 9))), truths, 3, relevant="listed")
+        for name in "ab"
+    }
+    assert 0 < tl.compare(results).test()["recall@3"].p <= 1
+
+
+def truths_of(keys):
+    return {key: TRUTHS[key] for key in keys}
+
+
+def test_files(tmp_path):
+    recs, truth = tmp_path / "recs.csv", tmp_path / "truth.csv"
+    recs.write_text(
+        "user_id,item_id,rank\n"
+        + "".join(f"{u},{i},{n}\n" for u, items in RANKS.items() for n, i in enumerate(items, 1))
+    )
+    truth.write_text(
+        "user_id,item_id\n" + "".join(f"{u},{i}\n" for u, items in TRUTHS.items() for i in items)
+    )
+    expected = list(tl.top_k_eval(RANKS, TRUTHS, 2, relevant="listed"))
+    for options in ({}, {"in_memory": True}, {"keep": "hits"}):
+        found = tl.top_k_eval_files(recs, truth, 2, relevant="listed", **options)
+        assert list(found) == expected
