@@ -135,10 +135,12 @@ def _users(results: Results, first: str, name: str) -> str:
     )
 
 
-def _counted(result: Means) -> dict[Any, int] | None:
+def _counted(result: Means) -> dict[Any, int | None] | None:
     """Return the users in the means with their numbers of relevant items; None if unknown."""
     if result.hits is None or result.counted is None:
         return None
     rows = np.flatnonzero(result.counted).tolist()
     users, n_relevant = result.users, result.hits.n_relevant.tolist()
+    if result.terms.relevant == "listed":  # then R belongs to the list
+        return dict.fromkeys(users[row] for row in rows)
     return {users[row]: n_relevant[row] for row in rows}
