@@ -3,6 +3,7 @@
 import json
 import math
 import pickle
+import sys
 
 import cases
 import numpy as np
@@ -273,6 +274,36 @@ def test_parts_add_up(a, b):
     assert bits(sum(parts)) == bits(whole)
     assert bits(pickle.loads(pickle.dumps(whole))) == bits(whole)
     assert bits(pickle.loads(pickle.dumps(parts[0])) + parts[1]) == bits(whole)
+
+
+def test_counts_beyond_32_and_53_bits_add_up():
+    """Doubled 57 times, no count wraps: shares, Gini's index and entropy stay what they are."""
+    once = beyond.exposure(LISTS, catalogue=8)
+    found = once
+    for doubled in range(1, 58):
+        found = found + found
+        assert found.n_users == 5 * 2**doubled
+        if doubled in (24, 31, 53, 57):
+            expected = [count << doubled for count in once.counts().tolist()]
+            assert found.counts().tolist() == expected  # as integers
+            assert found.curves.total.tolist() == [5 << doubled, 10 << doubled, 15 << doubled]
+            same(beyond.item_coverage(found), beyond.item_coverage(once), 0)
+            same(beyond.gini(found), beyond.gini(once))
+            same(beyond.gini(found, over="recommended"), beyond.gini(once, over="recommended"))
+            same(beyond.shannon_entropy(found), beyond.shannon_entropy(once))
+            x, n = once.curves.spread * 2.0 ** (2 * doubled), found.n_users
+            shared = (x - found.curves.total) / (n * (n - 1.0)) / [1, 2, 3]
+            same(beyond.personalisation(found), 1 - shared)
+
+
+def test_large_counts_give_the_same_bits_as_small_ones(monkeypatch):
+    module = sys.modules["toplist.beyond.exposure"]  # the function hides it
+
+    lists = random_lists(40, 30, 10)
+    parts = [beyond.exposure(lists[u::4], 12, catalogue=30) for u in range(4)]
+    usual = bits(sum(parts))
+    monkeypatch.setattr(module, "LARGE", 0)
+    assert bits(sum(parts)) == usual
 
 
 def test_what_does_not_add_up():

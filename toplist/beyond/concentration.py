@@ -105,7 +105,7 @@ def gini(
     needing = "gini over the catalogue" if over == "catalogue" else None
     found, curves = _curves(ranks, k, reading, needing)
     n = np.full_like(curves.covered, found.n_items) if over == "catalogue" else curves.covered
-    if found.n_items * curves.total.max(initial=0) >= 2**63:
+    if found.n_items * int(curves.total.max(initial=0)) >= 2**63:
         n = n.astype(np.float64)  # int64 would overflow
     below = (n if divisor == "n" else n - 1) * curves.total
     return _ratio(n * curves.total - curves.squares, below, curves)

@@ -17,6 +17,10 @@ from toplist.inputs.catalogues import ids_of
 from toplist.inputs.lists import offsets_of
 from toplist.inputs.options import UNKNOWN
 
+# From this number of listings of one item at one rank on, the numbers of items by count are sorted
+# anew at every rank: their table has a place, and takes a step, for every listing.
+LARGE = 1 << 24
+
 
 class Curves(NamedTuple):
     """The sums from which the metrics of a whole population are computed, (K,) over all lists.
@@ -46,7 +50,7 @@ class Pairs(NamedTuple):
 
     starts: NDArray[np.int64]
     items: NDArray[Any]
-    counts: NDArray[np.int32]
+    counts: NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,8 +161,8 @@ class Exposure:
         found = [_counts(items, listed.n_items) for items in self._items_at_ranks(listed)]
         sizes = [len(items) for items, _ in found]
         sizes += [0] * (self.k - len(sizes))
-        nothing = np.empty(0, np.int32)
-        items, counts = (np.concatenate([nothing, *(pair[i] for pair in found)]) for i in (0, 1))
+        items = np.concatenate([np.empty(0, np.int32), *(pair[0] for pair in found)])
+        counts = np.concatenate([np.empty(0, np.int64), *(pair[1] for pair in found)])
         if listed.places is not None:
             items = _narrow(listed.places[items], self.n_items)
         return Pairs(offsets_of(np.array(sizes, np.int64)), items, counts)
@@ -169,7 +173,9 @@ class Exposure:
         from toplist.kernels import exposure as kernels
 
         n_items, ranks = self._ranks()
-        at, reach = np.zeros(n_items, np.int32), np.zeros(self.n_users + 2, np.int64)
+        if isinstance(self.source, Pairs) and self.source.counts.max(initial=0) > LARGE:
+            return _curves_of_large(ranks, n_items, self.k)
+        at, reach = np.zeros(n_items, np.int64), np.zeros(self.n_users + 2, np.int64)
         sums, shannon = np.zeros((self.k + 1, 4), np.int64), np.zeros(self.k)
         k = 0
         for k, (items, counts) in enumerate(ranks, start=1):
@@ -181,13 +187,13 @@ class Exposure:
         total, covered, squares, spread = sums[1:].T
         return Curves(total, covered, squares, spread, shannon)
 
-    def _ranks(self) -> tuple[int, Iterator[tuple[NDArray[np.int32], NDArray[np.int32]]]]:
+    def _ranks(self) -> tuple[int, Iterator[tuple[NDArray[np.int32], NDArray[np.int64]]]]:
         """Return a number of items, and the items (numbered up to it) and counts at each rank.
 
         Empty counts mean once per entry.
         """
         if isinstance(self.source, IndexedLists):
-            once = np.empty(0, np.int32)
+            once = np.empty(0, np.int64)
             return self.source.n_items, ((row, once) for row in self._items_at_ranks(self.source))
         starts, items, counts = self.source
         n_items = self.n_items
@@ -278,15 +284,42 @@ def exposure(
     return Exposure(listed.depth, len(listed), n_items, ids, listed, n_threads)
 
 
-def _counts(items: NDArray[Any], n_items: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def _curves_of_large(
+    ranks: Iterator[tuple[NDArray[np.int32], NDArray[np.int64]]], n_items: int, k: int
+) -> Curves:
+    """Return the curves from large counts: from the distinct ones at every rank.
+
+    `squares` and `spread` are floats where they might pass 2^63.
+    """
+    from toplist.kernels import exposure as kernels
+
+    x, rows = np.zeros(n_items, np.int64), []
+    total = covered = 0
+    squares, spread, shannon = 0.0, 0.0, 0.0
+    for items, counts in ranks:
+        x[items] += counts
+        levels, sizes = np.unique(x[x > 0], return_counts=True)
+        total, covered = total + int(counts.sum()), int(sizes.sum())
+        kind = np.float64 if total * max(covered, *levels[-1:].tolist(), 1) >= 2**63 else np.int64
+        reach = np.cumsum(sizes[::-1])[::-1].astype(kind)  # items of at least each level
+        squares = (np.diff(levels, prepend=0) * reach**2).sum()
+        spread = (sizes * levels.astype(kind) ** 2).sum()
+        shannon = kernels.entropy_of(levels, sizes, total)
+        rows.append((total, covered, squares, spread, shannon))
+    rows += [(total, covered, squares, spread, shannon)] * (k - len(rows))
+    columns = [np.array(column) for column in zip(*rows, strict=True)]
+    return Curves(*columns)
+
+
+def _counts(items: NDArray[Any], n_items: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Return the distinct items, and how often each occurs."""
     items = items[items >= 0]
     if n_items > 8 * len(items):
         distinct, counts = np.unique(items, return_counts=True)
-        return distinct.astype(np.int32), counts.astype(np.int32)
+        return distinct.astype(np.int32), counts.astype(np.int64, copy=False)
     listed = np.bincount(items, minlength=n_items)
     found = np.flatnonzero(listed)
-    return found.astype(np.int32), listed[found].astype(np.int32)
+    return found.astype(np.int32), listed[found].astype(np.int64, copy=False)
 
 
 def _merged(a: Pairs, b: Pairs, n_items: int) -> Pairs:
@@ -296,10 +329,11 @@ def _merged(a: Pairs, b: Pairs, n_items: int) -> Pairs:
     ranks = np.concatenate([np.repeat(np.arange(len(p.starts) - 1), np.diff(p.starts))
                             for p in (a, b)])  # fmt: skip
     both, place = np.unique(ranks * n + items, return_inverse=True)
-    counts = np.bincount(place, np.concatenate([a.counts, b.counts]), len(both))
+    counts = np.zeros(len(both), np.int64)
+    np.add.at(counts, place, np.concatenate([a.counts, b.counts]))
     ranks, items = np.divmod(both, n)
     starts = np.searchsorted(ranks, np.arange(len(a.starts)))
-    return Pairs(starts.astype(np.int64), _narrow(known[items], n_items), counts.astype(np.int32))
+    return Pairs(starts.astype(np.int64), _narrow(known[items], n_items), counts)
 
 
 def _narrow(items: NDArray[np.int64], n_items: int) -> NDArray[Any]:

@@ -40,15 +40,16 @@ def at_ranks(codes: np.int64, offsets: np.int64, lengths: np.int64, first, out):
 
 
 @kernel
-def concentrate(items: np.int32, counts: np.int32, at, reach, sums):
+def concentrate(items: np.int32, counts: np.int64, at, reach, sums):
     """Count more listings of items, and update the sums that coverage and Gini's index need.
 
     Parameters
     ----------
-    items, counts : int32
-        The items at a rank, and how often each of them is listed there; no counts: once each.
-        Items below 0 are left out.
-    at : int32 (n_items,), written
+    items : int32
+        The items at a rank; those below 0 are left out.
+    counts : int64
+        How often each of them is listed there; no counts: once each.
+    at : int64 (n_items,), written
         How often an item is listed so far.
     reach : int64 (largest count + 2,), written
         How many items are listed at least m times.
@@ -66,7 +67,7 @@ def concentrate(items: np.int32, counts: np.int32, at, reach, sums):
     if len(counts) == 0:
         for item in items:
             if item >= 0:
-                m = np.uint32(at[np.uint32(item)] + 1)  # unsigned: no check for negative indices
+                m = np.uint64(at[np.uint32(item)] + 1)  # unsigned: no check for negative indices
                 at[np.uint32(item)] = m
                 here = reach[m]
                 reach[m] = here + 1
@@ -108,7 +109,22 @@ def entropy(reach: np.int64, total):
                 low = middle
             else:
                 high = middle
-        share = low / total
-        found -= (reach[m] - reach[low + 1]) * share * np.log(share)
+        found -= _part(low, reach[m] - reach[low + 1], total)
         m = low + 1
     return found
+
+
+@kernel
+def entropy_of(levels: np.int64, sizes: np.int64, total):
+    """Return the entropy, in nats, of ascending counts `levels`, each that of `sizes` items."""
+    found = 0.0
+    for i in range(len(levels)):
+        found -= _part(levels[i], sizes[i], total)
+    return found
+
+
+@kernel
+def _part(level, n, total):
+    """Return the part of `n` items that are listed `level` times each."""
+    share = level / total
+    return n * share * np.log(share)
