@@ -121,3 +121,66 @@ def log_loss(labels, predictions, clip):
         p = min(max(p, clip), 1 - clip)
         total -= label * math.log(p) + (1 - label) * math.log(1 - p)
     return total / len(labels)
+
+
+def overlap(a, b, k):
+    return len(set(a[:k]) & set(b[:k])) / k if a or b else math.nan
+
+
+def jaccard(a, b, k):
+    either = set(a[:k]) | set(b[:k])
+    return len(set(a[:k]) & set(b[:k])) / len(either) if either else math.nan
+
+
+def rbo_ext(a, b, k, p):
+    """Equation 32 of Webber, Moffat and Zobel (2010), of lists cut at k."""
+    short, long = sorted((a[:k], b[:k]), key=len)
+    s, n = len(short), len(long)
+    if n == 0:
+        return math.nan
+    if s == 0:
+        return 0.0
+
+    def x(d):
+        return len(set(short[:d]) & set(long[:d]))
+
+    total = sum(x(d) / d * p**d for d in range(1, n + 1))
+    total += sum(x(s) * (d - s) / (s * d) * p**d for d in range(s + 1, n + 1))
+    return (1 - p) / p * total + ((x(n) - x(s)) / n + x(s) / s) * p**n
+
+
+def rbo_of_endless(a, b, p):
+    """Sum equation 4 down to where what is left cannot be seen; below their ends both go on alike.
+
+    The lists have to be of one length.
+    """
+    assert len(a) == len(b)
+    total, d = 0.0, 0
+    while p**d > 1e-17:
+        d += 1
+        n = min(d, len(a))
+        shared = len(set(a[:n]) & set(b[:n])) + d - n
+        total += (1 - p) * p ** (d - 1) * shared / d
+    return total
+
+
+def rbo_min(a, b, k, p):
+    """RBO of the lists with other items below their ends, never the same ones."""
+    a, b = list(a[:k]), list(b[:k])
+    if not (a or b):
+        return math.nan
+    total, d = 0.0, 0
+    while p**d > 1e-17:
+        d += 1
+        total += (1 - p) * p ** (d - 1) * len(set(a[:d]) & set(b[:d])) / d
+    return total
+
+
+def rbo_max(a, b, k, p):
+    """RBO of the lists with each other's missing items below their ends, and alike from there."""
+    a, b = list(a[:k]), list(b[:k])
+    if not (a or b):
+        return math.nan
+    longer_a = a + [item for item in b if item not in a]
+    longer_b = b + [item for item in a if item not in b]
+    return rbo_of_endless(longer_a, longer_b, p)

@@ -3,12 +3,14 @@
 Of the whole population, an array (K,) over k, from one `Exposure`: `item_coverage`, `gini`,
 `shannon_entropy`, `personalisation`. Of each user, (n_users, K): `average_popularity`,
 `tail_percentage`, `novelty`, `intra_list_diversity`, `unexpectedness`, `serendipity`.
+Of two sets of lists, an `Agreement`: `overlap`, `rbo`.
 """
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from toplist.beyond import concentration, diversity, popularity
+from toplist.beyond.agreement import Agreement, overlap, rbo
 from toplist.beyond.concentration import gini, item_coverage, personalisation, shannon_entropy
 from toplist.beyond.diversity import intra_list_diversity
 from toplist.beyond.exposure import Exposure, exposure
@@ -17,6 +19,7 @@ from toplist.beyond.serendipity import serendipity, unexpectedness
 from toplist.inputs.options import Known
 
 __all__ = [
+    "Agreement",
     "Exposure",
     "average_popularity",
     "exposure",
@@ -24,7 +27,9 @@ __all__ = [
     "intra_list_diversity",
     "item_coverage",
     "novelty",
+    "overlap",
     "personalisation",
+    "rbo",
     "serendipity",
     "shannon_entropy",
     "tail_percentage",

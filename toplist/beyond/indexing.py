@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import parallel
-from toplist.checks import Keyword, choice, whole, worded
+from toplist.checks import Keyword, choice, prefixed, whole, worded
 from toplist.inputs.factorize import Numbering
 from toplist.inputs.flatten import Flat, item_twice, name_user, trim
 from toplist.inputs.forms import read_ranks
@@ -247,3 +247,61 @@ def _repeat_error(listed: IndexedLists, flat: Flat, user: int, place: int) -> Va
     fills = bool((row[first:] == row[first]).all())
     item = flat.row(user)[place]
     return item_twice(name_user(listed.users, user), item, first + 1, place + 1, fills)
+
+
+def indexed_together(
+    lists: tuple[ReadLists, ReadLists], names: tuple[str, str], how: Reading
+) -> tuple[IndexedLists, IndexedLists]:
+    """Write two sets of ranked lists as indices of the items that either holds.
+
+    Raises
+    ------
+    TypeError
+        For ids of two kinds.
+    ValueError
+        For an id twice in a list, misplaced padding; the message says in which of `names`.
+    """
+    rules = Indexing(None).reading(how)
+    choice("duplicates", rules.duplicates, DUPLICATES)
+    flats = [replace(one.flat, side=name) for one, name in zip(lists, names, strict=True)]
+    if rules.padding is not None:
+        flats = [
+            trim(flat, padding_code(rules.padding, flat), one.users) if flat.lengths.any() else flat
+            for flat, one in zip(flats, lists, strict=True)
+        ]
+    *codes, n_items = _numbered_together(*flats)
+    found = []
+    for one, flat, numbers, name in zip(lists, flats, codes, names, strict=True):
+        depth = int(flat.lengths.max(initial=0)) if one.k is None else one.k
+        sizes = flat.offsets, flat.lengths, n_items, depth
+        try:
+            found.append(
+                _cleaned(IndexedLists(numbers, *sizes, one.users, one.single), flat, rules)
+            )
+        except ValueError as error:
+            raise prefixed(f"{name}: ", error) from None
+    return found[0], found[1]
+
+
+def _numbered_together(a: Flat, b: Flat) -> tuple[Ints, Ints, int]:
+    """Return the ids of two sides as numbers that are equal where the ids are, and how many."""
+    encoded = encode(_ids_alone(a), _ids_alone(b), None, None, hashing=False)
+    codes: list[Any] = [encoded.ranked.items, encoded.truth.items]
+    low = min(int(part.min(initial=0)) for part in codes)
+    high = max(int(part.max(initial=0)) for part in codes)
+    if low < 0 or high >= FREE:
+        numbering = Numbering()
+        codes = [numbering.number(part) for part in codes]
+        high = len(numbering) - 1
+    a_codes, b_codes = (
+        np.asarray(part if flat.names is None else part[flat.ids], np.int64)
+        for part, flat in zip(codes, (a, b), strict=True)
+    )
+    return a_codes, b_codes, high + 1
+
+
+def _ids_alone(flat: Flat) -> Flat:
+    """Return the ids in one row, of names the distinct ones."""
+    ids = flat.ids if flat.names is None else flat.names
+    rows = ids if flat.names is None else [ids]
+    return Flat(flat.side, rows, np.array([0, len(ids)]), np.array([len(ids)]))

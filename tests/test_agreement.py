@@ -1,0 +1,316 @@
+"""Overlap and rank-biased overlap of two sets of lists: formulas, figures, matching, errors."""
+
+import pickle
+import sys
+
+import numpy as np
+import oracle_beyond as oracle
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import toplist as tl
+from toplist import beyond
+
+NAN = float("nan")
+IDS = st.lists(st.integers(-3, 6), unique=True, max_size=7)
+PAIRS = st.lists(st.tuples(IDS, IDS), max_size=6)
+DEPTHS = st.one_of(st.none(), st.integers(1, 9))
+
+
+def same(found, expected, tolerance=1e-12):
+    np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance)
+
+
+def sides(pairs):
+    return [a for a, _ in pairs], [b for _, b in pairs]
+
+
+def curves(function, pairs, k, *rest):
+    depth = k or max((len(one) for pair in pairs for one in pair), default=0)
+    rows = [[function(a, b, d, *rest) for d in range(1, depth + 1)] for a, b in pairs]
+    return np.reshape(np.array(rows, float), (len(pairs), depth))
+
+
+# Against plain Python
+
+
+@settings(deadline=None)
+@given(PAIRS, DEPTHS)
+def test_overlap_is_the_formula(pairs, k):
+    a, b = sides(pairs)
+    np.testing.assert_array_equal(
+        beyond.overlap(a, b, k).per_user, curves(oracle.overlap, pairs, k)
+    )
+    found = beyond.overlap(a, b, k, divisor="union").per_user
+    np.testing.assert_array_equal(found, curves(oracle.jaccard, pairs, k))
+
+
+@settings(deadline=None)
+@given(PAIRS, DEPTHS, st.sampled_from([0.05, 0.5, 0.8, 0.9, 0.98]))
+def test_rbo_is_the_paper(pairs, k, p):
+    a, b = sides(pairs)
+    ext, low, rest = (beyond.rbo(a, b, p, k, variant=one).per_user for one in ("ext", "min", "res"))
+    same(ext, curves(oracle.rbo_ext, pairs, k, p))
+    same(low, curves(oracle.rbo_min, pairs, k, p))
+    same(low + rest, curves(oracle.rbo_max, pairs, k, p))
+    there = ~np.isnan(ext)
+    assert ((low - 1e-12 <= ext) & (ext <= low + rest + 1e-12))[there].all()
+    swapped = beyond.rbo(b, a, p, k).per_user
+    assert swapped.tobytes() == ext.tobytes()
+
+
+@settings(deadline=None)
+@given(IDS.filter(len), st.floats(0.01, 0.99))
+def test_equal_lists_score_exactly_1_and_disjoint_ones_0(ranked, p):
+    assert (beyond.rbo(ranked, ranked, p, 9).per_user == 1).all()
+    assert (beyond.rbo(ranked, [100 + item for item in ranked], p, 9).per_user == 0).all()
+    assert (beyond.overlap(ranked, ranked, divisor="union").per_user == 1).all()
+    longer = [*ranked, 50, 51]  # of two that agree down to the end of the shorter, too
+    assert (beyond.rbo(ranked, longer, p).per_user == 1).all()
+
+
+# Figures from outside
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "p", "expected"),
+    [
+        ("abcdefg", "bacdxye", 0.9, 0.7153547142857144),
+        ("abcdefg", "cax", 0.8, 0.5066666666666667),
+        ("ab", "ba", 0.9, 0.9),
+    ],
+)
+def test_figures_of_the_package_rbo(a, b, p, expected):
+    """`RankingSimilarity(a, b).rbo_ext(p)` of rbo 0.1.3 (changyaochen/rbo).
+
+    3,000 random pairs differed from it by 7e-16 at most. It has two empty lists equal; here they
+    have no value.
+    """
+    assert beyond.rbo(list(a), list(b), p).per_user[-1] == pytest.approx(expected, abs=1e-14)
+
+
+def test_the_weight_of_the_first_ranks():
+    """Webber et al. 2010: with p=0.9 the first ten ranks have 86 % of the weight."""
+    found = beyond.rbo([list(range(10))], [list(range(10))], p=0.9)
+    assert repr(found).endswith("the first 10 ranks carry 86 % of the weight")
+    weight = sum(0.1 * 0.9 ** (d - 1) * min(1, 10 / d) for d in range(1, 2000))
+    assert round(weight, 2) == 0.86
+
+
+# Who is compared with whom
+
+
+A = {"ann": [1, 2, 3], "bob": [4, 5], "eve": [6]}
+B = {"zoe": [6], "bob": [5, 4], "ann": [3, 9]}
+EXPECTED = [[0, 0, 1 / 3], [0, 1, 2 / 3]]
+
+
+def test_users_are_matched_by_key_and_the_others_counted():
+    found = beyond.overlap(A, B)
+    assert found.users == ["ann", "bob"] and (found.only_a, found.only_b) == (1, 1)
+    assert found.n_users == found.n_evaluated == 2
+    same(found.per_user, EXPECTED)
+    same(found.mean, [0, 0.5, 0.5])
+    assert repr(found) == "overlap of 2 users (1 only in a, 1 only in b): mean 0.5000 at k=3"
+    reordered = beyond.overlap(dict(reversed(A.items())), B)
+    assert reordered.users == ["bob", "ann"]
+    same(reordered.per_user, EXPECTED[::-1])
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+@pytest.mark.parametrize("kind", [int, lambda item: f"item {item}"])
+def test_tables_beside_tables_and_dicts(library, kind):
+    module = pytest.importorskip(library)
+    make = module.table if library == "pyarrow" else module.DataFrame
+
+    def table(lists):
+        rows = [(u, kind(i), r) for u, one in lists.items() for r, i in enumerate(one, 1)]
+        users, items, ranks = map(list, zip(*rows, strict=True))
+        return make({"user_id": users, "item_id": items, "rank": ranks})
+
+    written = {user: [kind(item) for item in ranked] for user, ranked in B.items()}
+    for b in (table(B), written):
+        found = beyond.overlap(table(A), b)
+        assert found.users == ["ann", "bob"] and (found.only_a, found.only_b) == (1, 1)
+        same(found.per_user, EXPECTED)
+    same(beyond.overlap(written, table(A)).per_user, EXPECTED[::-1])
+
+
+def test_series():
+    pandas = pytest.importorskip("pandas")
+    same(beyond.overlap(pandas.Series(A), B).per_user, EXPECTED)
+    a, b = pandas.Series([[1, 2], [3]]), pandas.Series([[2, 1], [4]])
+    by_position = beyond.overlap(a, b)
+    assert by_position.users is None
+    same(by_position.per_user, [[0, 1], [0, 0]])
+    same(beyond.overlap(a, [[2, 1], [4]]).per_user, [[0, 1], [0, 0]])
+    with pytest.raises(TypeError, match="b is keyed by user, a is by position"):
+        beyond.overlap(a, {0: [2, 1], 1: [4]})
+
+
+FORMS = {
+    "lists": lambda rows: rows,
+    "array": np.array,
+    "int32": lambda rows: np.array(rows, np.int32),
+    "wide": lambda rows: np.array(rows) * 10**15 - 10**16,
+    "huge": lambda rows: [[2**70 + item for item in row] for row in rows],
+    "unsigned": lambda rows: np.array(rows, np.uint64) + np.uint64(2**63),
+    "text": lambda rows: [[f"i{item}" for item in row] for row in rows],
+    "text array": lambda rows: np.array([[f"i{item}" for item in row] for row in rows]),
+    "Lists": lambda rows: tl.Lists([0, 3, 6], np.ravel(rows)),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_gives_the_same(form):
+    a, b = [[1, 2, 3], [4, 5, 6]], [[3, 2, 9], [5, 4, 6]]
+    found = beyond.overlap(FORMS[form](a), FORMS[form](b))
+    same(found.per_user, [[0, 0.5, 2 / 3], [0, 1, 1]])
+    assert found.per_user.tobytes() == beyond.overlap(a, b).per_user.tobytes()
+
+
+def test_only_what_is_within_k_is_read():
+    a, b = [[1, 2, 3, 3]], [[2, 1, 7, 8]]
+    same(beyond.overlap(a, b, 2).per_user, [[0, 1]])
+    same(beyond.rbo(a, b, 0.5, 2).per_user, [[0, 0.5]])
+    deep = beyond.overlap(np.array([[1, 2, 3]]), np.array([[2, 1, 3]]), 5)
+    same(deep.per_user, [[0, 1, 1, 3 / 4, 3 / 5]])  # past the ends the places are misses
+    rbo = beyond.rbo([[1, 2, 3]], [[2, 1]], 0.5, 6).per_user[0]
+    assert (rbo[2:] == rbo[2]).all()
+
+
+def test_padding_and_repeats():
+    a, b = np.array([[3, 1, -1], [2, -1, -1]]), np.array([[3, -1, -1], [2, 5, -1]])
+    found = beyond.overlap(a, b, padding=-1, divisor="union")
+    same(found.per_user, [[1, 0.5], [1, 0.5]])
+    text = beyond.overlap([["x", ""]], [["x", ""]], padding="")
+    same(text.per_user, [[1]])
+    found = beyond.overlap([[1, 1, 2]], [[2, 1, 2]], duplicates="first", divisor="union")
+    same(found.per_user, [[0, 0.5, 1]])
+
+
+def test_empty_lists_and_nobody():
+    found = beyond.overlap([[], [], [1]], [[], [2], [1]], 2)
+    np.testing.assert_array_equal(found.per_user, [[NAN, NAN], [0, 0], [1, 0.5]])
+    same(found.mean, [0.5, 0.25])
+    assert repr(found) == "overlap of 3 users (1 without lists): mean 0.2500 at k=2"
+    for variant in ("ext", "min"):
+        rbo = beyond.rbo([[], []], [[], [2]], 0.5, 1, variant=variant).per_user
+        np.testing.assert_array_equal(rbo, [[NAN], [0]])
+    nobody = beyond.overlap([], [], 2)
+    assert nobody.per_user.shape == (0, 2) and np.isnan(nobody.mean).all()
+    assert repr(beyond.overlap({}, {})) == "overlap of 0 users: no list holds an item"
+    assert beyond.rbo([[]], [[]]).per_user.shape == (1, 0)
+
+
+def test_mean_and_std_are_those_of_the_values():
+    rng = np.random.default_rng(1)
+    a, b = (np.argsort(rng.random((300, 40)))[:, :12] for _ in range(2))
+    found = beyond.rbo(a, b)
+    same(found.mean, found.per_user.mean(axis=0))
+    same(found.std, found.per_user.std(axis=0, ddof=1))
+    assert np.isnan(beyond.overlap([[1]], [[1]]).std).all()
+
+
+# Relations
+
+
+def test_threads_and_blocks_leave_no_trace(monkeypatch):
+    parallel = sys.modules["toplist.parallel"]
+    rng = np.random.default_rng(2)
+    a, b = (np.argsort(rng.random((400, 60)))[:, :20] for _ in range(2))
+    whole = [beyond.overlap(a, b, n_threads=1), beyond.rbo(a, b, n_threads=1)]
+    monkeypatch.setattr(parallel, "BLOCK", 256)
+    monkeypatch.setattr(parallel.bounds, "__defaults__", (256,))
+    again = [beyond.overlap(a, b, n_threads=4), beyond.rbo(a, b, n_threads=4)]
+    for one, other in zip(whole, again, strict=True):
+        assert one.per_user.tobytes() == other.per_user.tobytes()
+        assert one.mean.tobytes() == other.mean.tobytes()
+    for u in (0, 399):
+        assert beyond.rbo(a[u], b[u]).per_user.tobytes() == again[1].per_user[u].tobytes()
+
+
+def test_overlap_is_precision_of_the_other_list_as_truth():
+    rng = np.random.default_rng(3)
+    a, b = (np.argsort(rng.random((50, 30)))[:, :10] for _ in range(2))
+    assert (beyond.overlap(a, b).per_user[:, -1] == tl.precision(a, b)[:, -1]).all()
+
+
+def test_parts_add_up():
+    parts = [beyond.rbo({user: A[user]}, B, k=3) for user in ("ann", "bob")]
+    whole = sum(parts)
+    assert whole.users == ["ann", "bob"]
+    same(whole.per_user, beyond.rbo(A, B, k=3).per_user, 0)
+    again = pickle.loads(pickle.dumps(whole))
+    assert again.per_user.tobytes() == whole.per_user.tobytes() and repr(again) == repr(whole)
+    for other, message in (
+        (beyond.rbo(A, B, 0.5, k=3), r"rbo\(p=0.9\) read to k=3 and rbo\(p=0.5\) .* do not merge"),
+        (beyond.rbo(A, B, k=2), "read to k=3 and .* to k=2 do not merge"),
+        (beyond.rbo([[1]], [[1]], k=3), "by key and users by position do not merge"),
+        (parts[0], "user 'ann' is there twice"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            whole + other
+    with pytest.raises(TypeError):
+        whole + 1
+
+
+# Errors
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: beyond.overlap(A, [[1]]), TypeError, "a is keyed by user, b is by position: give"),
+        (lambda: beyond.overlap([[1]], A), TypeError, r"b is keyed .* a=dict\(zip\(USERS, a\)\)"),
+        (lambda: beyond.overlap([1], [[1]]), TypeError, r"a is one user's list, .*: give \[a\]"),
+        (
+            lambda: beyond.overlap([[1], [2]], [[1]]),
+            ValueError,
+            "a has 2 lists, b has 1: lists by position",
+        ),
+        (
+            lambda: beyond.overlap({1: [1]}, {"1": [1]}),
+            ValueError,
+            r"no user is in both: a has 1, b has '1' \(a number and its text",
+        ),
+        (
+            lambda: beyond.overlap([[1]], [["1"]]),
+            TypeError,
+            "ids of two kinds, 1 in a and '1' in b",
+        ),
+        (
+            lambda: beyond.overlap({"x": [1]}, {"x": [1, 2, 1]}),
+            ValueError,
+            "b: user 'x' has item 1 at ranks 1 and 3",
+        ),
+        (lambda: beyond.overlap([[1, 2, 2]], [[1]]), ValueError, "a: user 0 has item 2 at ranks"),
+        (lambda: beyond.overlap([[1]], {1, 2}), TypeError, "b: .* has no ranking"),
+        (lambda: beyond.overlap([[0.5]], [[1]]), TypeError, "0.5 is a float, never an id"),
+        (
+            lambda: beyond.overlap([[1, -1, 2]], [[1, 2, -1]], padding=-1),
+            ValueError,
+            "a: user 0 has padding at rank 2, before a real id",
+        ),
+        (lambda: beyond.overlap([[1]], [[1]], 0), ValueError, "k must be at least 1"),
+        (lambda: beyond.overlap([[1]], [[1]], divisor="n"), ValueError, "divisor='n': choose from"),
+        (
+            lambda: beyond.overlap([[1]], [[1]], duplicates="last"),
+            ValueError,
+            "duplicates='last': choose from",
+        ),
+        (lambda: beyond.rbo([[1]], [[1]], 1.0), ValueError, "p = 1.0 must be .* below 1"),
+        (lambda: beyond.rbo([[1]], [[1]], 0), ValueError, "p = 0 must be .* above 0"),
+        (lambda: beyond.rbo([[1]], [[1]], True), ValueError, "p = True must be"),
+        (lambda: beyond.rbo([[1]], [[1]], variant="max"), ValueError, "variant='max': choose from"),
+        (
+            lambda: beyond.overlap(tl.match([[1]], [[1]]), [[1]]),
+            TypeError,
+            "a: ranks is a Hits, which holds no ids",
+        ),
+    ],
+)
+def test_errors(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
