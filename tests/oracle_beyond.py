@@ -184,3 +184,21 @@ def rbo_max(a, b, k, p):
     longer_a = a + [item for item in b if item not in a]
     longer_b = b + [item for item in a if item not in b]
     return rbo_of_endless(longer_a, longer_b, p)
+
+
+def exposures(lists, k, discount):
+    """Return the exposure of each listed item: every list that has it adds 1 / discount(rank)."""
+    found = {}
+    for ranked in lists:
+        for rank, item in enumerate(ranked[:k], start=1):
+            found[item] = found.get(item, 0.0) + 1 / discount(rank)
+    return found
+
+
+def group_shares(lists, k, groups, discount):
+    """Return each group's share of all exposure; None is the group of all other items."""
+    found = dict.fromkeys([*groups.values(), None], 0.0)
+    for item, value in exposures(lists, k, discount).items():
+        found[groups.get(item)] += value
+    total = sum(found.values())
+    return {group: value / total if total else math.nan for group, value in found.items()}

@@ -1,9 +1,9 @@
 """Metrics of the lists themselves, beyond accuracy: what is shown, to how many, and how alike.
 
 Of the whole population, an array (K,) over k, from one `Exposure`: `item_coverage`, `gini`,
-`shannon_entropy`, `personalisation`. Of each user, (n_users, K): `average_popularity`,
-`tail_percentage`, `novelty`, `intra_list_diversity`, `unexpectedness`, `serendipity`.
-Of two sets of lists, an `Agreement`: `overlap`, `rbo`.
+`shannon_entropy`, `personalisation`; of groups of items, `group_exposure`. Of each user,
+(n_users, K): `average_popularity`, `tail_percentage`, `novelty`, `intra_list_diversity`,
+`unexpectedness`, `serendipity`. Of two sets of lists, an `Agreement`: `overlap`, `rbo`.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,6 +14,7 @@ from toplist.beyond.agreement import Agreement, overlap, rbo
 from toplist.beyond.concentration import gini, item_coverage, personalisation, shannon_entropy
 from toplist.beyond.diversity import intra_list_diversity
 from toplist.beyond.exposure import Exposure, exposure
+from toplist.beyond.groups import GroupExposure, group_exposure
 from toplist.beyond.popularity import average_popularity, novelty, tail_percentage
 from toplist.beyond.serendipity import serendipity, unexpectedness
 from toplist.inputs.options import Known
@@ -21,9 +22,11 @@ from toplist.inputs.options import Known
 __all__ = [
     "Agreement",
     "Exposure",
+    "GroupExposure",
     "average_popularity",
     "exposure",
     "gini",
+    "group_exposure",
     "intra_list_diversity",
     "item_coverage",
     "novelty",

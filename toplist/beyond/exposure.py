@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -16,6 +17,9 @@ from toplist.checks import Keyword, cached, choice, whole, worded
 from toplist.inputs.catalogues import ids_of
 from toplist.inputs.lists import offsets_of
 from toplist.inputs.options import UNKNOWN
+from toplist.metrics.conventions import CONVENTIONS
+from toplist.metrics.definitions import DISCOUNTS, Metric
+from toplist.metrics.names import parse
 
 # From this number of listings of one item at one rank on, the numbers of items by count are sorted
 # anew at every rank: their table has a place, and takes a step, for every listing.
@@ -144,6 +148,57 @@ class Exposure:
         out = np.zeros(self.n_items, np.int64)
         np.add.at(out, items[:end], counts[:end])
         return out
+
+    def discounted(
+        self,
+        k: int | None = None,
+        *,
+        discount: Any = "log2(r+1)",
+        normalised: bool = False,
+    ) -> NDArray[np.float64]:
+        """Return the exposure of each item, its listings down to k discounted by rank, (n_items,).
+
+            exposure@k of an item = sum over the lists that have it within k of 1 / discount(rank)
+
+        (Singh, Joachims 2018, "Fairness of Exposure in Rankings", with the position bias
+        1 / log2(rank + 1).) In the order of `counts`.
+
+        Parameters
+        ----------
+        k : int, optional
+            Default: the largest one, and at most that.
+        discount : str or callable
+            A name in `DISCOUNTS` (``"log2(r+1)"``, ``"1"``, ``"r"``, ...), ``"rbp(p=0.8)"`` for the
+            weight (1 - p) p^(rank - 1) of rank-biased precision, or a function of ranks that
+            returns positive numbers.
+        normalised : bool
+            Divide by the exposure of all items: shares, NaN where nothing is listed.
+
+        Examples
+        --------
+        >>> from toplist import beyond
+        >>> found = beyond.exposure([[0, 1], [2, 0]], catalogue=4)
+        >>> found.discounted().round(4).tolist()
+        [1.6309, 0.6309, 1.0, 0.0]
+        >>> found.discounted(discount="1", normalised=True).tolist()
+        [0.5, 0.25, 0.25, 0.0]
+        """
+        depth = self.depth(k)
+        divisors = discounts_of(discount, depth)
+        starts, items, counts = self.pairs
+        n = np.diff(starts[: depth + 1])
+        # an item's parts are added up rank by rank, so that merged parts give the same bits
+        parts = counts[: starts[depth]] / np.repeat(divisors, n)
+        out = np.bincount(items[: len(parts)], parts, self.n_items).astype(np.float64)
+        if not normalised:
+            return out
+        total = (self.at_ranks[:depth] / divisors).sum()
+        return out / total if total else np.full(self.n_items, np.nan)
+
+    @property
+    def at_ranks(self) -> NDArray[np.int64]:
+        """How many listings there are at each rank, (K,)."""
+        return np.diff(np.append(0, np.cumsum(self.pairs.counts))[self.pairs.starts])
 
     def depth(self, k: int | None) -> int:
         """Return k, by default the largest; ValueError if it is deeper than the lists were read."""
@@ -282,6 +337,21 @@ def exposure(
     listed = indexed(read_lists(ranks, k, columns), rules)
     n_items = listed.n_items if ids is None else len(ids)
     return Exposure(listed.depth, len(listed), n_items, ids, listed, n_threads)
+
+
+def discounts_of(discount: Any, depth: int) -> NDArray[np.float64]:
+    """Return what a listing is divided by at the ranks 1..depth.
+
+    Examples
+    --------
+    >>> discounts_of("r", 3).tolist(), discounts_of("rbp(p=0.5)", 3).tolist()
+    ([1.0, 2.0, 3.0], [2.0, 4.0, 8.0])
+    """
+    if isinstance(discount, str) and discount not in DISCOUNTS:
+        if not re.fullmatch(r"rbp(\(.*\))?", discount):
+            choice("discount", discount, (*DISCOUNTS, "rbp(p=0.8)"))
+        discount = parse(discount, CONVENTIONS["standard"])[0].discount
+    return Metric("exposure", "each", discount, "1").discounts(depth)
 
 
 def _curves_of_large(
