@@ -202,3 +202,28 @@ def group_shares(lists, k, groups, discount):
         found[groups.get(item)] += value
     total = sum(found.values())
     return {group: value / total if total else math.nan for group, value in found.items()}
+
+
+def inverse_propensity(lists, truths, k, propensity, discount, normalised):
+    """Yang et al. (2018): the mean over users of what the hits down to k earn, each over its p.
+
+    Normalised, of each user over the sum of 1 / p of the relevant items; pooled, the sums are over
+    all users. Users without relevant items are left out.
+    """
+    above, below = [], []
+    for ranked, truth in zip(lists, truths, strict=True):
+        if truth:
+            parts = [
+                1 / propensity[item] / discount(rank)
+                for rank, item in enumerate(ranked[:k], start=1)
+                if item in truth
+            ]
+            above.append(sum(parts))
+            below.append(sum(1 / propensity[item] for item in truth))
+    if not above:
+        return math.nan
+    if normalised == "pooled":
+        return sum(above) / sum(below)
+    if normalised == "user":
+        return sum(a / b for a, b in zip(above, below, strict=True)) / len(above)
+    return sum(above) / len(above)
