@@ -210,7 +210,13 @@ def test_mean_and_std_are_those_of_the_values():
     found = beyond.rbo(a, b)
     same(found.mean, found.per_user.mean(axis=0))
     same(found.std, found.per_user.std(axis=0, ddof=1))
+    low, high = found.interval(0.9)
+    half = 1.6448536269514722 * found.std / np.sqrt(300)
+    same(low, np.maximum(found.mean - half, 0))
+    same(high, np.minimum(found.mean + half, 1))
     assert np.isnan(beyond.overlap([[1]], [[1]]).std).all()
+    with pytest.raises(ValueError, match="level must be between 0 and 1, not 95"):
+        found.interval(95)
 
 
 # Relations

@@ -10,11 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import parallel
+from toplist.averages.intervals import normal
 from toplist.beyond.indexing import IndexedLists, ReadLists, indexed_together, read_lists
 from toplist.checks import cached, choice, counted, prefixed
 from toplist.inputs.flatten import name_user
 from toplist.inputs.keyed import counts_rows, is_series
 from toplist.inputs.options import Reading
+from toplist.stats.distributions import normal_ppf
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -71,6 +73,20 @@ class Agreement:
     def per_user(self) -> Floats:
         """The value of every user at every k, (n_users, K); (K,) of one bare user."""
         return self.values[0] if self.single else self.values
+
+    def interval(self, level: float = 0.95) -> tuple[Floats, Floats]:
+        """Return the ends of a confidence interval of the mean, mean ± z std / √n, within [0, 1].
+
+        Examples
+        --------
+        >>> low, high = overlap([[1], [2], [3]], [[1], [2], [4]]).interval()
+        >>> low.round(4).tolist(), high.tolist()
+        ([0.0133], [1.0])
+        """
+        if not 0 < level < 1:
+            raise ValueError(f"level must be between 0 and 1, not {level!r}")
+        error = self.std / np.sqrt(max(self.n_evaluated, 1))
+        return normal(self.mean, error, normal_ppf((1 + level) / 2), within_one=True)
 
     @property
     def k(self) -> int:
@@ -201,7 +217,8 @@ def overlap(
 
     def fill(shared: Any, union: Any, short: Ints, long: Ints, out: Floats) -> None:
         below = union if divisor == "union" else np.arange(1, out.shape[1] + 1)
-        np.divide(shared, below, out=out, where=below > 0)
+        with np.errstate(invalid="ignore"):  # 0 / 0 of two empty lists
+            np.divide(shared, below, out=out)
         out[long == 0] = np.nan
 
     return _compared("jaccard" if divisor == "union" else "overlap", a, b, k, reading, fill)
@@ -320,7 +337,7 @@ def _compared(name: str, a: Any, b: Any, k: int | None, how: Reading, fill: Fill
     users = lists[0].users
     both = indexed_together(lists, SIDES, how)
     depth = max(one.depth for one in both)
-    out = np.full((len(rows[0]), depth), np.nan)
+    out = np.empty((len(rows[0]), depth))
     if depth:
         _write(both, rows, fill, out, how.get("n_threads"))
     known = None if users is None else [users[row] for row in rows[0]]
