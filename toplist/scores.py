@@ -21,6 +21,7 @@ from toplist.checks import choice, whole
 from toplist.inputs.grades import Grading
 from toplist.inputs.lists import Lists, offsets_of
 from toplist.inputs.ordering import comparable
+from toplist.inputs.tensors import array as as_array
 from toplist.metrics.definitions import METRICS
 
 __all__ = ["dcg", "ndcg", "top_k"]
@@ -45,12 +46,14 @@ def top_k(
     ----------
     scores : (n_users, n_items) array
         float32, float64 and int64 are read as they are, others converted block by block;
-        integers are compared as integers. An item scored -inf is never listed.
+        integers are compared as integers. An item scored -inf is never listed. A tensor in the
+        host's memory is not copied, unless it is of bfloat16, which becomes float32.
     k : int
         Length of the lists; shorter where fewer items remain.
     exclude : optional
-        Items to leave out (seen in training, say): a (n_users, n_items) array of bool, `Lists`
-        of columns, or per user a container of columns.
+        Items to leave out (seen in training, say): a (n_users, n_items) array of bool or scipy
+        sparse matrix, whose entries other than 0 are left out; `Lists` of columns; or per user a
+        container of columns.
     ties : {"order"}
         Of equal scores the item with the higher column comes first.
     n_threads : int, optional
@@ -217,7 +220,7 @@ def _curves(
         raise _keywords_only(name, misplaced)
     single = np.ndim(scores) == 1
     array = _matrix(scores, "scores", single)
-    grades = _matrix(np.atleast_2d(np.asarray(relevance)), "relevance")
+    grades = _matrix(np.atleast_2d(np.asarray(as_array(relevance))), "relevance")
     if array.shape != grades.shape:
         raise ValueError(f"scores has shape {array.shape}, relevance {grades.shape}")
     item_gains = _gains(grades, Grading(gains=gains))
@@ -267,6 +270,8 @@ def run_blocks(
 
 def _matrix(values: ArrayLike, name: str, single: bool = False) -> NDArray[Any]:
     """Return users x items as an array, of one user's items as one row if so."""
+    if not hasattr(values, "columns"):  # a table may hold both integers and floats
+        values = as_array(values)
     array = np.asarray(values)
     if array is not values and array.dtype.kind in "fO":
         array = _unrounded(values, array)
@@ -323,6 +328,9 @@ def columns_to_leave_out(exclude: Any, n_users: int, n_items: int) -> Lists:
     """Return the columns to leave out, per user, in any form of `exclude`."""
     if exclude is None:
         return Lists(np.zeros(n_users + 1, np.int64), np.empty(0, np.int64))
+    if hasattr(exclude, "tocsr"):
+        exclude = _stored(exclude, n_users, n_items)
+    exclude = as_array(exclude)
     if isinstance(exclude, np.ndarray) and exclude.ndim == 2:
         if exclude.dtype != bool or exclude.shape != (n_users, n_items):
             raise ValueError(
@@ -343,16 +351,27 @@ def columns_to_leave_out(exclude: Any, n_users: int, n_items: int) -> Lists:
     return lists
 
 
+def _stored(matrix: Any, n_users: int, n_items: int) -> Lists:
+    """Return, per row of a sparse matrix, the columns whose entry is not zero, of either sign."""
+    if matrix.shape != (n_users, n_items):
+        raise ValueError(
+            f"exclude is a sparse matrix of shape {matrix.shape}: {(n_users, n_items)}, users x "
+            "items, is needed"
+        )
+    return Lists.from_matrix(matrix.tocsr() != 0)
+
+
 def _rows_of(exclude: Any) -> list[Any]:
     if isinstance(exclude, (Mapping, str)) or not isinstance(exclude, Iterable):
         raise TypeError(
             f"exclude is a {type(exclude).__name__}: give one container of columns per user, "
-            "Lists, or an array of bool"
+            "Lists, an array of bool, or a sparse matrix"
         )
     return list(exclude)
 
 
 def _columns_of(user: int, row: Any) -> NDArray[np.int64]:
+    row = as_array(row)
     if not isinstance(row, (list, tuple, range, set, frozenset, np.ndarray)):
         raise TypeError(f"exclude: user {user} has {row!r} instead of a container of columns")
     columns = np.array(list(row))

@@ -37,6 +37,7 @@ from toplist.inputs.ids import encode, integers_of
 from toplist.inputs.lists import Lists, offsets_of
 from toplist.inputs.options import Columns
 from toplist.inputs.sides import Sides, refuse_matrix, words_behind
+from toplist.inputs.tensors import array, is_tensor
 
 if TYPE_CHECKING:
     from toplist.kernels.strings import KeyedHash
@@ -349,27 +350,6 @@ def native(value: Any, side: str) -> Any:
     return array(value) if found is None else found
 
 
-def is_tensor(value: Any) -> bool:
-    """Whether a value is an array of another library, on this or another device."""
-    protocols = ("__dlpack__", "__array__")
-    return not isinstance(value, (np.ndarray, np.generic)) and any(
-        hasattr(value, name) for name in protocols
-    )
-
-
 def _is_row(value: Any) -> bool:
     """Whether a value is a tensor of ids, not of a single one."""
     return is_tensor(value) and len(getattr(value, "shape", ())) > 0
-
-
-def array(tensor: Any) -> Any:
-    """Return a tensor as a numpy array, a view if it is in the host's memory; others unchanged."""
-    if not is_tensor(tensor):
-        return tensor
-    if hasattr(tensor, "to_numpy"):  # a pandas Series or Index
-        return tensor.to_numpy()
-    for copying in ("cpu", "get"):  # torch; cupy
-        if hasattr(tensor, copying):
-            tensor = getattr(tensor, copying)()
-            break
-    return np.asarray(tensor) if hasattr(tensor, "__array__") else np.from_dlpack(tensor)

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from toplist.checks import choice
 from toplist.inputs.flatten import name_user
 from toplist.inputs.ordering import comparable
+from toplist.inputs.tensors import array
 from toplist.matching.match import match
 from toplist.scores import columns_to_leave_out, refuse_nan, run_blocks
 
@@ -82,6 +83,7 @@ def ranks_of(
     """
     whole = ties is not None or exclude is not None
     kinds = "fiu" if whole else "f"
+    ranks = ranks if hasattr(ranks, "to_numpy") else array(ranks)  # no Series: it has keys
     if isinstance(ranks, np.ndarray) and ranks.ndim == 2 and ranks.dtype.kind in kinds:
         if duplicates != "raise" or columns is not None:
             raise TypeError("ranks are scores: duplicates and columns go with lists")

@@ -19,6 +19,7 @@ from toplist import parallel
 from toplist.averages.terms import SAMPLERS, Sampled, SampledMetricsWarning
 from toplist.checks import choice, whole
 from toplist.evaluation.evaluate import DEFAULT, top_k_eval
+from toplist.inputs.tensors import array
 from toplist.loo import hashing
 from toplist.loo.ranks import TIES, columns_of, rank_among
 from toplist.matching.hits import Hits
@@ -234,6 +235,7 @@ def sampled_ranks(
     [1, 3]
     """
     choice("ties", ties, [one for one in TIES if one != "average"])
+    scores = scores if callable(scores) else array(scores)
     score = scores if callable(scores) else _reader(scores)
     n_items = scores.shape[1] if isinstance(scores, np.ndarray) else whole(n_items, "n_items")
     held = columns_of(held_out, len(np.asarray(held_out)), n_items)
@@ -251,7 +253,7 @@ def sampled_ranks(
     ranks = np.empty(len(held), np.int64)
     for lo, hi in parallel.bounds(np.arange(len(held) + 1) * (n + 1), BLOCK):
         items = np.column_stack([held[lo:hi], drawn[lo:hi]])
-        found = np.asarray(score(np.arange(lo, hi)[:, np.newaxis], items))
+        found = np.asarray(array(score(np.arange(lo, hi)[:, np.newaxis], items)))
         if found.shape != items.shape:
             raise ValueError(f"scores: {found.shape} scores for {items.shape} candidates")
         ranks[lo:hi] = _ranked(found, items, lo, ties)
