@@ -275,7 +275,7 @@ WRONG_FORMS = [
     ([[5]], {"ann": [5]}, "ground_truths is keyed by user, ranks is not"),
     ([5, 7], {"ann": {5}}, "ground_truths"),
     ({"ann": [1], "bob": {5}}, {"ann": [5], "bob": [5]}, "user 'bob'.* is a set.*swapped"),
-    ({"ann": {5: 1}}, {"ann": [5]}, "user 'ann'.* is a dict.*swapped"),
+    ({"ann": {5: 1}}, {"ann": [5]}, "ranks holds whole numbers by item, like grades.*swapped"),
     ({"ann": "x"}, {"ann": "x"}, "user 'ann'.* is a str"),
     ({"ann": 5}, {"ann": 5}, "user 'ann'.* is a int"),
 ]

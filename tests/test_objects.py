@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 import pytest
-from test_forms import csr
+from test_forms import csr, same
 
 import toplist as tl
 
@@ -104,3 +104,306 @@ def test_exclude_takes_tensors():
     flags[0, 1] = flags[0, 2] = flags[1, 0] = True
     for given in (flags, [torch.tensor(row) for row in seen]):
         assert tl.scores.top_k(scores, 5, exclude=given).items.tolist() == expected
+
+
+# ranked lists with scores
+
+RANKED = {"q1": ["b", "a", "c"], "q2": ["z"], "q3": []}
+TRUTHS = {"q1": {"a": 2, "b": 1}, "q2": {"x": 1}, "q4": {"y": 1}, "q3": {"b": 0}}
+RUN = {"q1": {"a": 0.5, "b": 0.75, "c": -1.5}, "q2": {"z": 3.25}, "q3": {}}
+
+
+def hits_of(rows):
+    return [{"corpus_id": item, "score": score} for item, score in rows.items()]
+
+
+def response(rows):
+    """Return what Elasticsearch answers; it is in its own order, whatever the scores are."""
+    best = sorted(rows, key=rows.get, reverse=True)
+    hits = [{"_index": "docs", "_id": item, "_score": None, "_source": {}} for item in best]
+    return {"took": 3, "hits": {"total": {"value": len(rows)}, "hits": hits}}
+
+
+KEYED = {
+    "scores": lambda run: run,
+    "numpy-scores": lambda run: {
+        q: {d: np.float32(s) for d, s in row.items()} for q, row in run.items()
+    },
+    "hits": lambda run: {q: hits_of(row) for q, row in run.items()},
+    "responses": lambda run: {q: response(row) for q, row in run.items()},
+}
+
+
+def equal_results(ranks, truths, expected, **options):
+    """Evaluate in one line, in every way; the same numbers, bit for bit, as plain lists."""
+    hits, plain = tl.match(ranks, truths, **options), tl.match(*expected, **options)
+    assert same(hits, plain)
+    assert hits.fingerprints == plain.fingerprints
+    given, plain = (tl.top_k_eval(*both, 3, **options) for both in ((ranks, truths), expected))
+    assert list(given) == list(plain)
+    for metric in ("ndcg", "map", "precision"):
+        values = [one.per_user(metric) for one in (given, plain)]
+        assert np.array_equal(*values, equal_nan=True)
+    both = tl.ndcg(ranks, truths, **options), tl.ndcg(*expected, **options)
+    assert np.array_equal(*both, equal_nan=True)
+
+
+@pytest.mark.parametrize("make", KEYED.values(), ids=KEYED)
+def test_scores_by_item_are_ranked(make):
+    equal_results(make(RUN), TRUTHS, (RANKED, TRUTHS))
+    sets = {query: set(row) for query, row in TRUTHS.items()}
+    equal_results(make(RUN), sets, (RANKED, sets))
+    metrics = ["ndcg", "item_coverage"]
+    both = [
+        tl.top_k_eval(r, TRUTHS, 2, metrics=metrics, catalogue=list("abcz")) for r in (RUN, RANKED)
+    ]
+    assert list(both[0]) == list(both[1])
+    catalogue = list("abcz")
+    both = [tl.beyond.item_coverage(ranks, 3, catalogue=catalogue) for ranks in (make(RUN), RANKED)]
+    assert np.array_equal(*both)
+
+
+def test_hits_by_position():
+    ranks = [hits_of({7: 0.5, 3: 0.75, 1: 0.5}), [], hits_of({2: 1})]
+    truths = [{7, 1}, {3}, {2}]
+    equal_results(ranks, truths, ([[3, 7, 1], [], [2]], truths))
+    equal_results([[], *ranks], [{1}, *truths], ([[], [3, 7, 1], [], [2]], [{1}, *truths]))
+    assert tl.recall(ranks[0], {7}).tolist() == [0, 1, 1]  # one user
+    assert tl.match(ranks, truths, ties="item").ranks.tolist() == [2, 3, 1]
+
+
+@pytest.mark.parametrize("ties", ["order", "item", "item_desc"])
+def test_equal_scores_as_ties_says(ties):
+    rng = np.random.default_rng(5)
+    for items in (list(range(40)), [f"d{n}" for n in range(40)], [-n for n in range(40)]):
+        shuffled = rng.permutation(len(items)).tolist()
+        scores = rng.integers(0, 4, 40)
+        row = {items[n]: float(score) for n, score in zip(shuffled, scores, strict=True)}
+        ranked = sorted(row, key=lambda item: -row[item])
+        if ties != "order":
+            ranked = sorted(sorted(row, reverse=ties == "item_desc"), key=lambda item: -row[item])
+        truth = set(items[::3])
+        expected = tl.match({"q": ranked}, {"q": truth})
+        assert same(tl.match({"q": row}, {"q": truth}, ties=ties), expected)
+        frame = library("pandas").DataFrame(
+            {"user_id": "q", "item_id": list(row), "score": list(row.values())}
+        )
+        assert same(tl.match(frame, {"q": truth}, ties=ties), expected)
+
+
+def test_scores_are_compared_exactly():
+    run = {"q": {"a": 2**53, "b": 2**53 + 1, "c": float(2**53)}}
+    assert tl.match(run, {"q": {"b"}}).ranks.tolist() == [1]
+    single = {"q": {"a": np.float32(0.1), "b": 0.1, "c": np.float16(3)}}  # 0.1 of float32 is more
+    assert tl.match(single, {"q": {"a"}}).ranks.tolist() == [2]
+
+
+def test_a_series_of_scores_by_item():
+    pandas = library("pandas")
+    assert same(tl.match(pandas.Series(RUN), TRUTHS), tl.match(RANKED, TRUTHS))
+
+
+def test_scores_of_tensors():
+    torch = library("torch")
+    run = {q: {d: torch.tensor(s) for d, s in row.items()} for q, row in RUN.items()}
+    assert same(tl.match(run, TRUTHS), tl.match(RANKED, TRUTHS))
+
+
+@pytest.mark.parametrize(
+    ("ranks", "message"),
+    [
+        ({"q": {"a": 0.5, "b": math.nan}}, "ranks: user 'q', item 'b': the score is NaN, which"),
+        ({"q": {"a": 0.5, "b": "0.4"}}, "ranks: user 'q', item 'b': the score '0.4' is no number"),
+        ({"q": {"a": 0.5, "b": None}}, "user 'q', item 'b': the score None is no number"),
+        ({"q": {"a": True}}, "user 'q', item 'a': the score True is no number"),
+        ({"q": {"a": 0.5}, "r": ["a"]}, "user 'r' has a list without scores, other users have it"),
+        ({"q": {"a": 0.5}, "r": 3}, "user 'r' has a int without scores, other users have"),
+        ([hits_of({"a": 0.5}), [{"corpus_id": "b"}]], "user 1 has a list without scores"),
+        (
+            [[*hits_of({"a": 0.5}), {"id": "b"}]],
+            r"user 0, hit 2 is \{'id': 'b'\}, without 'corpus_id'",
+        ),
+        ([hits_of({"a": math.nan})], "ranks: user 0, item 'a': the score is NaN"),
+        (hits_of({"a": math.nan}), "ranks: item 'a': the score is NaN"),
+        ({"a": 0.5}, "user 'a': the ranked list is a float.*enter as {user: {item: score}}"),
+        ({"q": [("a", 0.5)]}, r"'a', 0\.5\) is a tuple.*give \[item for item, _ in pairs\]"),
+        ({"q": [{"id": "a", "text": ""}]}, r"\[one\[KEY\] for one in hits\].*'id', 'text'"),
+    ],
+)
+def test_scores_that_are_refused(ranks, message):
+    truths = {user: {"a"} for user in ranks} if isinstance(ranks, dict) else [{"a"}, {"a"}]
+    if not isinstance(ranks, dict):
+        truths = truths[: len(ranks)] if isinstance(ranks[0], list) else {"a"}
+    with pytest.raises((TypeError, ValueError), match=message):
+        tl.top_k_eval(ranks, truths, 3)
+
+
+def test_ties_by_item_need_an_order():
+    with pytest.raises(TypeError, match="user 'q', ties by item need ids that have an order.*'a'"):
+        tl.match({"q": {"a": 1.0, 2: 0.5}}, {"q": {"a"}}, ties="item")
+
+
+def test_sides_that_look_swapped():
+    for run in ({"q": ["a", "b"]}, {"q": {"a": 0.25, "b": 1.0}}):
+        with pytest.raises(TypeError, match="like grades.*swapped.*sorted"):
+            tl.match({"q": {"a": 1, "b": 0}}, run)
+    assert tl.match({"q": {"a": 2, "b": 1}}, {"q": {"b": 1.0}}).ranks.tolist() == [2]
+    assert tl.match({"q": {"a": 2, "b": 1}}, {"q": {"b"}}).ranks.tolist() == [2]
+    assert tl.match({"q": {"a": 2.5, "b": 1}}, {"q": ["b"]}).ranks.tolist() == [2]
+
+
+def test_lists_by_position_beside_truths_by_query_say_what_to_write():
+    ranks, truths = [["a"], ["b"]], {"q1": {"a"}, "q2": {"c"}}
+    with pytest.raises(TypeError, match=r"dict\(zip\(USERS, ranks\)\) names the users"):
+        tl.match(ranks, truths)
+    with pytest.raises(TypeError, match=r"dict\(zip\(USERS, ground_truths\)\) names the users"):
+        tl.match(truths and {"q1": ["a"]}, [{"a"}])
+    assert tl.match(dict(zip(truths, ranks, strict=True)), truths).ranks.tolist() == [1]
+
+
+# pairs (ids, scores)
+
+
+IDS = [[7, 3, 9, 1], [2, 8, 4, 0], [5, 1, 4, 6]]
+FALLING = [[4.0, 2.5, 2.5, -1.0], [0.5, 0.25, 0.25, 0.25], [3.0, 2.0, 1.0, -math.inf]]
+RELEVANT = [{3, 1}, {4}, {5, 2}]
+
+
+def torch_pair(ids, scores):
+    torch = library("torch")
+    return torch.tensor(ids), torch.tensor(scores, dtype=torch.bfloat16, requires_grad=True)
+
+
+PAIRS = {
+    "ids-first": lambda ids, scores: (np.array(ids, np.int32), np.array(scores, np.float32)),
+    "scores-first": lambda ids, scores: (np.array(scores), np.array(ids)),
+    "a-list": lambda ids, scores: [np.array(ids), np.array(scores)],
+    "unsigned": lambda ids, scores: (np.array(ids, np.uint32), np.array(scores, np.float16)),
+    "narrow": lambda ids, scores: (np.array(ids), Narrow(scores)),
+    "torch": torch_pair,
+}
+
+
+@pytest.mark.parametrize("make", PAIRS.values(), ids=PAIRS)
+def test_a_pair_is_ids_with_scores(make):
+    equal_results(make(IDS, FALLING), RELEVANT, (IDS, RELEVANT))
+    assert tl.recall(make(IDS[0], FALLING[0]), {3}).tolist() == [0, 1, 1, 1]  # one user
+    pairs = [make(*row) for row in zip(IDS, FALLING, strict=True)]
+    equal_results(pairs, RELEVANT, (IDS, RELEVANT))
+    users = ["ann", "bob", "eve"]
+    keyed = [dict(zip(users, rows, strict=True)) for rows in (pairs, IDS, RELEVANT)]
+    equal_results(keyed[0], keyed[2], keyed[1:])
+    metrics = ["ndcg", "gini"]
+    both = [
+        tl.top_k_eval(ranks, RELEVANT, 4, metrics=metrics, catalogue=10)
+        for ranks in (make(IDS, FALLING), IDS)
+    ]
+    assert list(both[0]) == list(both[1])
+
+
+def test_two_lists_stay_two_users():
+    two = [np.array([1, 2]), np.array([3, 4])]
+    assert len(tl.match(two, [{1}, {3}])) == len(tl.match(tuple(two), [{1}, {3}])) == 2
+    assert len(tl.match([[1, 2], [3, 4]], [{1}, {3}])) == 2
+    assert len(tl.match([np.array([1, 2]), np.array([])], [{1}, {3}])) == 2
+
+
+FILLED = np.array([[7, 3, 9], [2, -1, -1]]), np.array([[0.5, 0.25, 0.0], [0.1, -3.4e38, -3.4e38]])
+
+
+def test_padding_of_a_pair():
+    for options in ({}, {"metrics": ["gini"], "catalogue": 10}):
+        with pytest.raises(ValueError, match=r"user 1, rank 2 has the id -1.*padding=-1 drops it"):
+            tl.top_k_eval(FILLED, [{9}, {2}], 3, **options)
+        found = tl.top_k_eval(FILLED, [{9}, {2}], 3, padding=-1, **options)
+        assert list(found) == list(tl.top_k_eval([[7, 3, 9], [2]], [{9}, {2}], 3, **options))
+    with pytest.raises(ValueError, match="padding=-1 drops it"):
+        tl.beyond.gini(FILLED, 3, catalogue=10)
+    expected = tl.beyond.gini([[7, 3, 9], [2]], 3, catalogue=10)
+    assert np.array_equal(tl.beyond.gini(FILLED, 3, catalogue=10, padding=-1), expected)
+    counts, lists = [1] * 10, [[7, 3, 9], [2]]
+    found = tl.beyond.novelty(FILLED, item_counts=counts, k=3, padding=-1)
+    assert np.array_equal(found, tl.beyond.novelty(lists, item_counts=counts, k=3))
+    truths = [{9}, {2}]
+    assert same(tl.match(FILLED, truths, 1), tl.match([[7], [2]], truths, 1))  # read to there only
+    rising = FILLED[0], np.array([[0.5, 0.25, 0.0], [0.1, 3.4e38, math.nan]])  # as faiss fills
+    assert same(tl.match(rising, truths, padding=-1), tl.match(lists, truths))
+
+
+@pytest.mark.parametrize(
+    ("pair", "message"),
+    [
+        ((IDS, [[4.0, 2.5, 3.0, 1.0]] * 3), "user 0, the score rises from 2.5 at rank 2 to 3;.*0]"),
+        (
+            (IDS, [FALLING[0], [0.5, math.nan, 0.1, 0.0], FALLING[2]]),
+            "user 1, item 8 at rank 2.*NaN",
+        ),
+        (([[5], [6]], [[0.5], [math.nan]]), "user 1, item 6 at rank 1: the score is NaN"),
+        ((IDS[0], [1.0, 2.0, 0.0, 0.0]), "best first: the score rises from 1 at rank 1 to 2"),
+        ((IDS, [[1.0], [2.0], [3.0]]), r"int64 of \(3, 4\) and float64 of \(3, 1\): a pair"),
+        ((IDS, IDS), "ranks is a pair of 2-D arrays, int64.*one of integers and one of floats"),
+        ((FALLING, FALLING), "pair of 2-D arrays, float64.*give the array of ids alone"),
+        (([IDS], [FALLING]), "pair of arrays of 3 dimensions"),
+    ],
+)
+def test_pairs_that_are_refused(pair, message):
+    ranks = tuple(map(np.array, pair))
+    with pytest.raises((TypeError, ValueError), match=message):
+        tl.top_k_eval(ranks, {3} if ranks[0].ndim == 1 else RELEVANT[: len(pair[0])], 4)
+
+
+def test_a_score_below_the_cut_is_not_read():
+    pair = np.array([[1, 2, 3]]), np.array([[0.5, 0.25, 0.75]])
+    assert tl.match(pair, [{2}], 2).ranks.tolist() == [2]
+
+
+def test_implicit():
+    library("implicit")
+    from implicit.bpr import BayesianPersonalizedRanking
+    from implicit.nearest_neighbours import CosineRecommender
+
+    rng = np.random.default_rng(0)
+    seen = library("scipy.sparse").csr_matrix((rng.random((8, 40)) < 0.2).astype(np.float32))
+    held = rng.permuted(np.tile(np.arange(40), (8, 1)), axis=1)[:, :5]
+    for model in (CosineRecommender(K=1), BayesianPersonalizedRanking(4, iterations=2)):
+        model.fit(seen, show_progress=False)
+        ranks = model.recommend(np.arange(8), seen, N=30)
+        rows = [[item for item in row if item >= 0] for row in ranks[0].tolist()]
+        expected = tl.top_k_eval(rows, held, 20)
+        assert list(tl.top_k_eval(ranks, held, 20, padding=-1)) == list(expected)
+        alone = model.recommend(0, seen[0], N=5)
+        assert tl.recall(alone, held[0]).tolist() == tl.recall(alone[0], held[0]).tolist()
+    filled = CosineRecommender(K=1)
+    filled.fit(seen, show_progress=False)
+    few = filled.recommend(np.arange(8), seen, N=39)
+    assert -1 in few[0][:, -1]
+    with pytest.raises(ValueError, match="which implicit and faiss.*padding=-1"):
+        tl.top_k_eval(few, held, 39)
+
+
+def test_torch_topk():
+    torch = library("torch")
+    scores = torch.rand((6, 50), generator=torch.Generator().manual_seed(3))
+    truths = [{3, 5, 7}] * 6
+    for dtype in (torch.float32, torch.float64, torch.bfloat16, torch.float16):
+        found = scores.to(dtype).topk(10)
+        assert type(found).__module__ == "torch.return_types"
+        equal_results(found, truths, (found.indices.tolist(), truths))
+
+
+def test_faiss():
+    faiss = library("faiss")
+    vectors = np.random.default_rng(1).random((20, 4), np.float32)
+    truths = [{0, 1}] * 20
+    for index in (faiss.IndexFlatIP(4), faiss.IndexFlatL2(4)):
+        index.add(vectors)
+        found = index.search(vectors, 25)  # (scores or distances, ids), of which -1 fills up
+        expected = tl.top_k_eval(found[1][:, :20].tolist(), truths, 20)
+        if isinstance(index, faiss.IndexFlatIP):
+            assert list(tl.top_k_eval(found, truths, 20, padding=-1)) == list(expected)
+        else:
+            with pytest.raises(
+                ValueError, match=r"the least is best, give the ids alone, ranks\[1"
+            ):
+                tl.top_k_eval(found, truths, 20, padding=-1)
+        assert list(tl.top_k_eval(found[1], truths, 20, padding=-1)) == list(expected)

@@ -98,7 +98,8 @@ class Diversity:
         code = {"raise": None, "skip": -1, "nan": len(self.ids)}[self.unknown]
         way_out = Keyword("unknown", "skip"), " leaves such items out, 'nan' gives NaN"
         rules = Indexing(self.ids, "features", code, way_out).reading(reading)
-        return indexed(read_lists(ranks, k, reading.get("columns")), rules)
+        given = reading.get("columns"), reading.get("padding")
+        return indexed(read_lists(ranks, k, *given), rules)
 
     def filler(self, listed: IndexedLists) -> Callable[[int, int, Floats], None]:
         """Return what writes the curves of the users ``lo..hi`` into an array (hi - lo, K)."""

@@ -334,7 +334,7 @@ def exposure(
         padding=padding,
         n_threads=n_threads,
     )
-    listed = indexed(read_lists(ranks, k, columns), rules)
+    listed = indexed(read_lists(ranks, k, columns, padding), rules)
     n_items = listed.n_items if ids is None else len(ids)
     return Exposure(listed.depth, len(listed), n_items, ids, listed, n_threads)
 

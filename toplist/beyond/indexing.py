@@ -72,8 +72,12 @@ class ReadLists:
     single: bool
 
 
-def read_lists(ranks: Any, k: int | None, columns: Mapping[str, str] | None = None) -> ReadLists:
+def read_lists(
+    ranks: Any, k: int | None, columns: Mapping[str, str] | None = None, padding: Any = None
+) -> ReadLists:
     """Read ranked lists in any form; `ReadLists` are returned unchanged.
+
+    `padding` is not dropped here: a pair (ids, scores) with the id -1 asks for it.
 
     Raises
     ------
@@ -87,7 +91,7 @@ def read_lists(ranks: Any, k: int | None, columns: Mapping[str, str] | None = No
     k = None if k is None else whole(k, "k")
     if isinstance(ranks, Hits):
         raise TypeError("ranks is a Hits, which holds no ids: give the ranked lists themselves")
-    users, flat, single = read_ranks(ranks, k, columns)
+    users, flat, single = read_ranks(ranks, k, columns, padding)
     if not isinstance(flat.ids, np.ndarray) or flat.ids.dtype.kind not in "iu":
         ids, names = encode_alone(flat)
         flat = replace(flat, ids=ids, offsets=offsets_of(flat.lengths), names=names)

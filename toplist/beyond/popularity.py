@@ -210,7 +210,8 @@ class ItemValues:
         if self.unknown is not None:
             code = -1 if np.isnan(self.unknown) else len(self.ids)
         rules = Indexing(self.ids, self.keyword, code, self.way_out).reading(reading)
-        return indexed(read_lists(ranks, k, reading.get("columns")), rules)
+        given = reading.get("columns"), reading.get("padding")
+        return indexed(read_lists(ranks, k, *given), rules)
 
     def filler(self, listed: IndexedLists) -> Callable[[int, int, Floats], None]:
         """Return what writes the curves of the users ``lo..hi`` into an array (hi - lo, K)."""

@@ -161,7 +161,8 @@ def evaluate_lists(
     for metric in metrics:
         if metric.needs and known.items.get(metric.needs) is None:
             raise needs(metric.name, metric.needs)
-    lists = read_lists(ranks, depth, known.reading.get("columns"))
+    given = known.reading.get("columns"), known.reading.get("padding")
+    lists = read_lists(ranks, depth, *given)
     # below every list nothing changes: a huge k costs what the lists cost
     depth = min(depth, max(int(lists.flat.lengths.max(initial=0)), DEEP))
     lists = replace(lists, k=depth)

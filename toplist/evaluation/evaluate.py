@@ -150,7 +150,8 @@ def evaluate(plan: Plan, ranks: Any, truths: Any, joining: Joining, known: Known
     joining = joining._replace(listed=plan.rules.relevant == "listed")
     if plan.list_metrics and not isinstance(ranks, Hits):
         choice("duplicates", joining.duplicates, DUPLICATES)
-        ranks = read_once(ranks, joining.depth(plan.depth), joining.columns, joining.ties)
+        order = joining.ties, joining.padding
+        ranks = read_once(ranks, joining.depth(plan.depth), joining.columns, *order)
     hits, _ = hits_of(ranks, truths, plan.depth, joining)
     lists = lists_of(plan, ranks, known, hits.k)
     return plan.result(hits, joining.n_threads, lists)

@@ -12,6 +12,9 @@ from toplist.checks import Keyword, worded
 from toplist.inputs.lists import Lists
 
 CONTAINERS = (list, tuple, range)
+_OF_ONE_USER = (
+    "; one user's scores by item enter as {user: {item: score}}, beside {user: relevant items}"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,7 +172,7 @@ def refuse_unranked(ranks: Mapping[Any, Any]) -> None:
         if not is_container(row):
             raise TypeError(
                 f"user {user!r}: the ranked list is a {type(row).__name__}, not a list of ids"
-                + swapped(row)
+                + (_OF_ONE_USER if isinstance(row, (float, np.number)) else swapped(row))
             )
 
 

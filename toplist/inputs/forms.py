@@ -5,7 +5,8 @@ What an argument means is decided by its type, never by its length or its values
 - a *container* is a list, tuple, range or 1-D array, for ground truths also a set or a
   dict item -> grade;
 - an id is never a container; strings and bytes are ids;
-- a container of containers, a 2-D array or `Lists` holds many users, a mapping keys them.
+- a container of containers, a 2-D array or `Lists` holds many users, a mapping keys them;
+- two arrays of one shape, one of integers and one of floats, are a pair (ids, scores).
 
 The ids themselves are read by `toplist.inputs.ids`. What is returned is validated, except for
 repeats in a list: the join finds these.
@@ -36,8 +37,9 @@ from toplist.inputs.grades import STANDARD, Grading
 from toplist.inputs.ids import encode, integers_of
 from toplist.inputs.lists import Lists, offsets_of
 from toplist.inputs.options import Columns
+from toplist.inputs.scored import AS_GIVEN, Ordering, refuse_swapped, unscored
 from toplist.inputs.sides import Sides, refuse_matrix, words_behind
-from toplist.inputs.tensors import array, is_tensor
+from toplist.inputs.tensors import array, is_row, is_tensor
 
 if TYPE_CHECKING:
     from toplist.kernels.strings import KeyedHash
@@ -71,7 +73,10 @@ def read_sides(
         from toplist.inputs.keyed import beside
 
         ranks, ground_truths = beside(ranks, ground_truths)
-    ranks, ground_truths = native(ranks, "ranks"), native(ground_truths, "ground_truths")
+    if isinstance(ranks, Mapping) and isinstance(ground_truths, Mapping):
+        refuse_swapped(ranks, ground_truths)
+    ranks = native(ranks, "ranks", Ordering(k, padding, ties))
+    ground_truths = native(ground_truths, "ground_truths")
     if _by_user(ranks) or _by_user(ground_truths):
         _refuse_keys(users, "tables")
         from toplist.inputs.tables import read_tables  # a quarter of the import of toplist
@@ -142,9 +147,9 @@ def _by_user(value: Any) -> bool:
 
 
 def read_ranks(
-    ranks: Any, k: int | None = None, columns: Columns = None
+    ranks: Any, k: int | None = None, columns: Columns = None, padding: Any = None
 ) -> tuple[list[Any] | None, Flat, bool]:
-    """Read ranked lists without a ground truth.
+    """Read ranked lists without a ground truth; `padding` is only known, not dropped.
 
     Returns
     -------
@@ -155,7 +160,7 @@ def read_ranks(
     single
         Whether one user was given bare.
     """
-    ranks = native(ranks, "ranks")
+    ranks = native(ranks, "ranks", Ordering(k, padding))
     if _by_user(ranks):
         from toplist.inputs.tables import lists_of
 
@@ -170,7 +175,13 @@ def read_ranks(
     return None, flatten([ranks] if single else ranks, k, "ranks"), single
 
 
-def read_once(ranks: Any, k: int | None, columns: Columns = None, ties: str = "order") -> Any:
+def read_once(
+    ranks: Any,
+    k: int | None,
+    columns: Columns = None,
+    ties: str = "order",
+    padding: Any = None,
+) -> Any:
     """Return ranked lists in a form that is fast to read again: for the join, and for list metrics.
 
     A table becomes `Keyed`, Python lists of integers `Lists`, cut at `k`. Everything else is
@@ -178,7 +189,7 @@ def read_once(ranks: Any, k: int | None, columns: Columns = None, ties: str = "o
     """
     if hasattr(ranks, "to_dict") and hasattr(ranks, "index"):
         return ranks  # a pandas Series, by position or by key: the truth decides
-    ranks = native(ranks, "ranks")
+    ranks = native(ranks, "ranks", Ordering(k, padding, ties))
     if _by_user(ranks):
         from toplist.inputs.tables import lists_of
 
@@ -197,7 +208,7 @@ def _arrange(ranks: Any, truths: Any) -> tuple[list[Any] | None, Any, Any, bool,
         if not isinstance(truths, Mapping):
             raise TypeError(
                 "ranks is keyed by user, ground_truths is not: give both as dicts, "
-                "or both by position"
+                "or both by position; dict(zip(USERS, ground_truths)) names the users"
             )
         return _by_key(ranks, truths)
     if _holds_many(ranks, truths):
@@ -288,7 +299,8 @@ def _holds_many(ranks: Any, truths: Any) -> bool:
 def _truths_of_many(truths: Any) -> Any:
     if isinstance(truths, Mapping):
         raise TypeError(
-            "ground_truths is keyed by user, ranks is not: give both as dicts or both by position"
+            "ground_truths is keyed by user, ranks is not: give both as dicts or both by position; "
+            "dict(zip(USERS, ranks)) names the users of the lists, in their order"
         )
     if isinstance(truths, Lists) or (isinstance(truths, np.ndarray) and truths.ndim in (1, 2)):
         return truths
@@ -319,17 +331,25 @@ def _shape(value: Any) -> str:
     return f"an array of {value.ndim} dimensions"
 
 
-def native(value: Any, side: str) -> Any:
+def native(value: Any, side: str, ordering: Ordering = AS_GIVEN) -> Any:
     """Return one side of an evaluation as arrays, `Lists`, dicts or tables; others unchanged.
 
-    Series and Arrow arrays are read by `toplist.inputs.dataframes.native`. A sparse matrix (ground
-    truths only) is users x items.
+    Series and Arrow arrays are read by `toplist.inputs.dataframes.native`, ranked lists that come
+    with scores by `toplist.inputs.scored`. A sparse matrix (ground truths only) is users x items.
 
     Raises
     ------
     TypeError
         For a sparse matrix of ranks.
     """
+    found = _without_library(value, side)
+    if side == "ranks" and isinstance(found, (list, tuple, Mapping)):
+        return unscored(found, ordering)
+    return found
+
+
+def _without_library(value: Any, side: str) -> Any:
+    """Return one side as arrays, `Lists`, lists, dicts or tables; others unchanged."""
     if isinstance(value, (np.ndarray, Lists)):
         return value
     if hasattr(value, "tocsr"):  # before dict: scipy's dok is one
@@ -337,9 +357,9 @@ def native(value: Any, side: str) -> Any:
             raise TypeError("ranks is a sparse matrix: scores enter by scores.top_k")
         return Lists.from_matrix(value)
     if isinstance(value, (list, tuple)):
-        return list(map(array, value)) if value and _is_row(value[0]) else value
+        return list(map(array, value)) if value and _is_tensor_row(value[0]) else value
     if isinstance(value, dict):
-        if not value or not _is_row(next(iter(value.values()))):
+        if not value or not _is_tensor_row(next(iter(value.values()))):
             return value
         return {user: array(row) for user, row in value.items()}
     if value is None or isinstance(value, (Set, str, bytes, int)):
@@ -350,6 +370,6 @@ def native(value: Any, side: str) -> Any:
     return array(value) if found is None else found
 
 
-def _is_row(value: Any) -> bool:
-    """Whether a value is a tensor of ids, not of a single one."""
-    return is_tensor(value) and len(getattr(value, "shape", ())) > 0
+def _is_tensor_row(value: Any) -> bool:
+    """Whether a value is a tensor of ids, not of a single one, that is no array of numpy yet."""
+    return is_tensor(value) and is_row(value)

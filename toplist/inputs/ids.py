@@ -274,7 +274,8 @@ class _Kinds:
             kind = _kind(new)
             if kind is None or example != example:
                 raise TypeError(
-                    f"{side}: {_short(example)} is a {new.__name__}, never an id; {_way_out(new)}"
+                    f"{side}: {_short(example)} is a {new.__name__}, never an id; "
+                    + _way_out(example)
                 )
             self._examples.setdefault(kind, f"{example!r} in {side}")
             if len(self._examples) > 1:
@@ -289,7 +290,13 @@ def _short(value: Any) -> str:
     return f"{' '.join(repr(value).split()):.80}"
 
 
-def _way_out(type_: type) -> str:
+def _way_out(example: Any) -> str:
+    type_ = type(example)
+    if issubclass(type_, tuple) and len(example) == 2:
+        return "of pairs (item, score), give [item for item, _ in pairs]"
+    if issubclass(type_, Mapping) and example:
+        keys = ", ".join(map(repr, list(example)[:8]))
+        return f"give one of its values, [one[KEY] for one in hits], by a key of {keys}"
     if issubclass(type_, (float, np.floating)):
         return "scores enter by scores.top_k, whole numbers as int(id)"
     if issubclass(type_, (bool, np.bool_)):

@@ -16,6 +16,13 @@ def is_tensor(value: Any) -> bool:
     )
 
 
+def is_row(value: Any) -> bool:
+    """Whether a value is an array of numbers, of any library, not a single one."""
+    return (isinstance(value, np.ndarray) or is_tensor(value)) and len(
+        getattr(value, "shape", ())
+    ) > 0
+
+
 def array(tensor: Any) -> Any:
     """Return a tensor as a numpy array, a view if it is in the host's memory; others unchanged.
 

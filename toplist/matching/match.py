@@ -49,6 +49,11 @@ def match(
         with the Arrow interface) with user_id, item_id and rank (1..n) or score; or with a row
         per user, whose item_id is a list, or which has the columns 1 to K. Tensors in the host's
         memory are not copied; one on a device is copied by its own ``cpu()`` or ``get()``.
+        Lists with scores: a pair (ids, scores) in either order, two arrays of one shape, one of
+        integers and one of floats that fall (implicit's ``recommend``, ``torch.topk``, faiss; for
+        one user or many), or a pair per user; a dict user -> {item: score} (pytrec_eval, BEIR);
+        lists of hits ``{"corpus_id": 7, "score": 0.5}`` by position or by key
+        (sentence-transformers); a dict query -> response of Elasticsearch or OpenSearch.
     ground_truths : relevant ids of the same users
         In the same form, though keyed forms mix; a user's may be a set, a dict item -> grade, or
         one bare id. A pandas Series is keyed by its index, unless that only counts its rows and
@@ -59,7 +64,8 @@ def match(
     duplicates : {"raise", "first"}
         An id twice in one list: refused, or only its first place counts.
     padding : id, optional
-        An id that fills rectangular arrays: dropped from the ends of lists and ground truths.
+        An id that fills rectangular arrays: dropped from the ends of lists and ground truths. The
+        ids of a pair that end with -1 (implicit and faiss write it) need ``padding=-1``.
     relevant_from : float, optional
         An item is relevant if its grade is at least this; default: above 0.
     gains : {"linear", "exponential"}
@@ -72,7 +78,7 @@ def match(
     ties : {"order", "item", "item_desc"}
         How items of equal scores are ordered: as the rows are, or by item id, ascending or
         descending (as trec_eval does); integers as numbers, text by code points. Lists that are
-        ranked already have no ties.
+        ranked already, also pairs (ids, scores), have no ties.
     users : keys, one per row, optional
         Names the users of lists that are known by position (arrays, lists of lists, `Lists`):
         weights, labels and the merging of results then go by key.
@@ -89,12 +95,14 @@ def match(
         where ranks belong).
     ValueError
         For an id twice in a list, sides of different length or without a common user,
-        misplaced padding, a bad `k` or option.
+        misplaced padding, a bad `k` or option; a score that is NaN, scores of a pair that rise.
 
     Examples
     --------
     >>> match({"ann": ["a", "b"], "bob": ["b", "c"]}, {"bob": {"c"}, "eve": {"a"}})
     Hits(2 users, 1 hits, lists read to k=2)
+    >>> match({"q1": {"a": 0.2, "b": 0.5}}, {"q1": {"a": 1}}).ranks.tolist()
+    [2]
     """
     joining = Joining(duplicates, padding, relevant_from, gains, columns, n_threads, ties, users)
     return joined(ranks, ground_truths, k, joining)[0]
