@@ -407,3 +407,182 @@ def test_faiss():
             ):
                 tl.top_k_eval(found, truths, 20, padding=-1)
         assert list(tl.top_k_eval(found[1], truths, 20, padding=-1)) == list(expected)
+
+
+# objects of libraries
+
+
+def test_ranx():
+    ranx = library("ranx")
+    qrels = {query: row for query, row in TRUTHS.items() if query != "q3"}
+    run = {query: row for query, row in RUN.items() if row}
+    expected = {query: ids for query, ids in RANKED.items() if ids}, qrels
+    equal_results(ranx.Run(run), ranx.Qrels(qrels), expected)
+    equal_results(ranx.Run.from_dict(run), qrels, expected)
+    equal_results(RANKED, ranx.Qrels.from_dict(qrels), (RANKED, qrels))
+    series = library("pandas").Series(qrels)
+    assert same(tl.match(ranx.Run(run), series), tl.match(*expected))
+    found = ranx.evaluate(ranx.Qrels(qrels), ranx.Run(run), "ndcg@3", make_comparable=True)
+    ours = tl.top_k_eval(ranx.Run(run), ranx.Qrels(qrels), metrics="ndcg@3", convention="ranx")
+    assert math.isclose(found, ours["ndcg@3"])
+
+
+def test_ir_measures_and_pytrec_eval():
+    pytrec_eval = library("pytrec_eval")
+    evaluator = pytrec_eval.RelevanceEvaluator(TRUTHS, {"map", "recip_rank"})
+    theirs = evaluator.evaluate(RUN)
+    options = {"convention": "trec_eval", "ties": "item_desc", "metrics": ["map", "mrr"]}
+    ours = tl.top_k_eval(RUN, TRUTHS, 10, **options)
+    for query, row in theirs.items():
+        place = ours.users.index(query)
+        for name, metric in (("map", "map"), ("recip_rank", "mrr")):
+            assert np.nan_to_num(ours.per_user(metric)[place][-1]) == pytest.approx(row[name])
+
+
+def collections():
+    """Return LensKit's collections of lists and truths, and the same as plain dicts."""
+    data = library("lenskit.data")
+    lists, truths = {5: [7, 3, 9], 2: [8], 3: [], 9: [1]}, {2: [8, 4], 5: [9], 3: [1], 6: [2]}
+    ranks = {
+        user: data.ItemList(ids, scores=np.linspace(1, 0, len(ids)), ordered=True)
+        for user, ids in lists.items()
+    }
+    grades = {user: data.ItemList(ids, rating=[3.5] * len(ids)) for user, ids in truths.items()}
+    make = data.ItemListCollection.from_dict
+    return (make(ranks, "user_id"), make(grades, "user_id")), (lists, truths)
+
+
+def test_lenskit():
+    given, plain = collections()
+    equal_results(*given, plain)
+    equal_results(given[0], plain[1], plain)
+    equal_results(plain[0], given[1], plain)
+    graded = {user: dict.fromkeys(items, 3.5) for user, items in plain[1].items()}
+    columns = {"ground_truths": {"relevance": "rating"}}
+    assert same(tl.match(*given, columns=columns), tl.match(plain[0], graded))
+    assert np.array_equal(tl.beyond.item_coverage(given[0], 2, catalogue=10),
+                          tl.beyond.item_coverage(plain[0], 2, catalogue=10))  # fmt: skip
+
+
+def test_lenskit_lists_without_an_order():
+    data = library("lenskit.data")
+    scored = data.ItemList(["a", "b", "c"], scores=[0.1, 0.9, 0.5])
+    make = data.ItemListCollection.from_dict
+    assert tl.match(make({"u": scored}, "user_id"), {"u": {"c"}}).ranks.tolist() == [2]
+    with pytest.raises(TypeError, match=r"neither an order nor scores.*ordered=True"):
+        tl.match(make({"u": data.ItemList(["a"])}, "user_id"), {"u": {"c"}})
+    with pytest.raises(TypeError, match=r"ranks is an ItemList, .*give ranks\.ids\(\)"):
+        tl.match(scored, {"c"})
+    other = make({"u": scored}, "query_id")
+    with pytest.raises(ValueError, match=r"no column 'user_id', only 'query_id'.*columns="):
+        tl.match(other, {"u": {"c"}})
+    columns = {"ranks": {"user_id": "query_id"}}
+    assert tl.match(other, {"u": {"c"}}, columns=columns).ranks.tolist() == [2]
+
+
+LONG = {"user_id": [5, 5, 2, 5], "item_id": ["a", "b", "a", "c"], "rank": [2, 1, 1, 3]}
+OF_LONG = {5: ["b", "a", "c"], 2: ["a"]}
+LONG_TRUTHS = {5: {"c", "d"}, 2: {"a"}}
+
+
+def test_hugging_face():
+    datasets = library("datasets")
+    ranks = datasets.Dataset.from_dict(LONG)
+    truths = datasets.Dataset.from_dict({"user_id": [5, 2, 5], "item_id": ["c", "a", "d"]})
+    expected = OF_LONG, {5: ["c", "d"], 2: ["a"]}
+    equal_results(ranks, truths, expected)
+    equal_results(ranks.shuffle(seed=1), truths, expected)
+    equal_results(ranks.with_format("numpy").select([3, 1, 0, 2]), truths, expected)
+    two = ranks.filter(lambda row: row["user_id"] == 5)  # its Arrow table has all rows
+    assert tl.match(two, truths).n_listed.tolist() == [3, 0]
+    lists = datasets.Dataset.from_dict({"user_id": [5, 2], "item_id": list(OF_LONG.values())})
+    lists = lists.add_column("rank", [[1, 2, 3], [1]])
+    equal_results(lists, truths, expected)
+    assert tl.audit.check(ranks, truths).ok
+    scored = datasets.Dataset.from_dict({"label": [0, 1], "prediction": [0.25, 0.5]})
+    assert tl.pointwise.auc(scored) == 1.0
+    with pytest.raises(TypeError, match=r"DatasetDict of 'train', 'test'.*ranks\[SPLIT\]"):
+        tl.match(datasets.DatasetDict(train=ranks, test=ranks), truths)
+    with pytest.raises(TypeError, match=r"IterableDataset.*from_list\(list\(ground_truths\)\)"):
+        tl.match(ranks, truths.to_iterable_dataset())
+
+
+def test_datasets_of_arrow(tmp_path):
+    pyarrow = library("pyarrow")
+    dataset, parquet = library("pyarrow.dataset"), library("pyarrow.parquet")
+    table = pyarrow.table(LONG)
+    for part in range(2):
+        parquet.write_table(table.slice(2 * part, 2), tmp_path / f"{part}.parquet")
+    ranks = dataset.dataset(tmp_path)
+    truths = pyarrow.table({"user_id": [5, 2, 5], "item_id": ["c", "a", "d"]})
+    expected = OF_LONG, {5: ["c", "d"], 2: ["a"]}
+    equal_results(ranks, dataset.dataset(truths), expected)
+    equal_results(ranks.scanner(), LONG_TRUTHS, (OF_LONG, LONG_TRUTHS))
+    only = ranks.filter(dataset.field("user_id") == 5)
+    assert tl.match(only, LONG_TRUTHS).n_listed.tolist() == [3, 0]
+    split = tl.loo.holdout(ranks, ratio=0.5, by="random", seed=0)
+    assert len(split.train) + len(split.test) == 4
+    scored = dataset.dataset(pyarrow.table({"label": [0, 1], "prediction": [0.25, 0.5]}))
+    assert tl.pointwise.auc(scored) == 1.0
+
+
+class OfSpark:
+    """Stands in for a frame of Spark: the module of its class, and the names that are looked at."""
+
+    columns = ("user_id", "item_id")
+
+    def collect(self):
+        raise AssertionError("collects a cluster")
+
+    toPandas = collect  # noqa: N815
+
+
+OfSpark.__module__ = "pyspark.sql.dataframe"
+
+
+@pytest.mark.parametrize("side", ["ranks", "ground_truths"])
+def test_frames_of_a_cluster_name_the_way(side):
+    def refused(frame, message):
+        sides = {"ranks": {1: [2]}, "ground_truths": {1: [2]}} | {side: frame}
+        with pytest.raises(TypeError, match=message):
+            tl.top_k_eval(**sides, k=3)
+
+    refused(OfSpark(), rf"{side} is a Spark .*{side}\.toPandas\(\).*top_k_eval_files")
+
+
+def test_real_frames_of_spark():
+    sql = library("pyspark.sql")
+    frame = object.__new__(sql.DataFrame)  # as one of a cluster, which is not asked
+    with pytest.raises(TypeError, match=r"ranks is a Spark DataFrame.*ranks\.toPandas\(\)"):
+        tl.match(frame, {1: [2]})
+
+
+def test_modin():
+    library("modin.config").Engine.put("Dask")
+    library("dask.distributed")
+    modin = library("modin.pandas")
+    for value in (modin.DataFrame, modin.Series):
+        frame = value.__new__(value)  # one without its workers
+        with pytest.raises(TypeError, match=rf"Modin {value.__name__}.*ranks\.modin\.to_pandas"):
+            tl.match(frame, {1: [2]})
+
+
+def test_dask():
+    dask, pandas = library("dask.dataframe"), library("pandas")
+    frame = dask.from_pandas(pandas.DataFrame(LONG), npartitions=1)
+    with pytest.raises(TypeError, match=r"Dask DataFrame.*give ground_truths\.compute\(\)"):
+        tl.match(LONG_TRUTHS and OF_LONG, frame)
+    equal_results(frame.compute(), LONG_TRUTHS, (OF_LONG, LONG_TRUTHS))
+
+
+def test_sentence_transformers():
+    torch, util = library("torch"), library("sentence_transformers.util")
+    generator = torch.Generator().manual_seed(3)
+    queries, corpus = (torch.randn((n, 8), generator=generator) for n in (7, 50))
+    hits = util.semantic_search(queries, corpus, top_k=10)
+    rows = [[hit["corpus_id"] for hit in row] for row in hits]
+    relevant = [{query, query + 20} for query in range(7)]
+    equal_results(hits, relevant, (rows, relevant))
+    names = [f"q{query}" for query in range(7)]
+    keyed = [dict(zip(names, side, strict=True)) for side in (hits, relevant, rows)]
+    equal_results(keyed[0], keyed[1], (keyed[2], keyed[1]))

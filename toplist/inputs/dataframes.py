@@ -25,6 +25,7 @@ from toplist.inputs.flatten import is_frame as is_frame
 from toplist.inputs.ids import kinds_of, seeded
 from toplist.inputs.keyed import is_series, keyed_rows
 from toplist.inputs.lists import Lists
+from toplist.inputs.objects import opened
 from toplist.inputs.texts import Spans, TextColumn, Texts, Views, joined
 
 Offsets = NDArray[np.int64]
@@ -78,6 +79,9 @@ def readable(frame: Any) -> Any:
     ImportError
         If pyarrow is needed for the copy and not installed.
     """
+    if library_of(frame) is not None:
+        return frame
+    frame = opened(frame, "table")
     if library_of(frame) is not None:
         return frame
     if not hasattr(frame, "__arrow_c_stream__"):

@@ -6,7 +6,8 @@ What an argument means is decided by its type, never by its length or its values
   dict item -> grade;
 - an id is never a container; strings and bytes are ids;
 - a container of containers, a 2-D array or `Lists` holds many users, a mapping keys them;
-- two arrays of one shape, one of integers and one of floats, are a pair (ids, scores).
+- two arrays of one shape, one of integers and one of floats, are a pair (ids, scores);
+- an object of a library that `toplist.inputs.objects` knows is what its own methods make of it.
 
 The ids themselves are read by `toplist.inputs.ids`. What is returned is validated, except for
 repeats in a list: the join finds these.
@@ -36,6 +37,7 @@ from toplist.inputs.flatten import (
 from toplist.inputs.grades import STANDARD, Grading
 from toplist.inputs.ids import encode, integers_of
 from toplist.inputs.lists import Lists, offsets_of
+from toplist.inputs.objects import opened
 from toplist.inputs.options import Columns
 from toplist.inputs.scored import AS_GIVEN, Ordering, refuse_swapped, unscored
 from toplist.inputs.sides import Sides, refuse_matrix, words_behind
@@ -69,6 +71,7 @@ def read_sides(
     """
     if k is not None:
         k = whole(k, "k")
+    ranks, ground_truths = opened(ranks, "ranks"), opened(ground_truths, "ground_truths")
     if hasattr(ranks, "to_dict") or hasattr(ground_truths, "to_dict"):
         from toplist.inputs.keyed import beside
 
@@ -160,7 +163,7 @@ def read_ranks(
     single
         Whether one user was given bare.
     """
-    ranks = native(ranks, "ranks", Ordering(k, padding))
+    ranks = native(opened(ranks, "ranks"), "ranks", Ordering(k, padding))
     if _by_user(ranks):
         from toplist.inputs.tables import lists_of
 
@@ -187,6 +190,7 @@ def read_once(
     A table becomes `Keyed`, Python lists of integers `Lists`, cut at `k`. Everything else is
     returned unchanged: arrays are read as they are, dicts and text are read by each reader.
     """
+    ranks = opened(ranks, "ranks")
     if hasattr(ranks, "to_dict") and hasattr(ranks, "index"):
         return ranks  # a pandas Series, by position or by key: the truth decides
     ranks = native(ranks, "ranks", Ordering(k, padding, ties))

@@ -14,6 +14,7 @@ from toplist.inputs import dataframes as cols
 from toplist.inputs.factorize import Column
 from toplist.inputs.flatten import Flat
 from toplist.inputs.ids import encode
+from toplist.inputs.objects import opened
 from toplist.inputs.options import renamed
 
 Floats = NDArray[np.float64]
@@ -72,8 +73,9 @@ def read(
     """
     wanted = COLUMNS if of_users else COLUMNS[1:]
     names = renamed(columns, COLUMNS)
-    if cols.is_frame(given[0]):
-        return _of_table(given, [names[name] for name in wanted], weights, finite)
+    first = opened(given[0], "table")
+    if cols.is_frame(first):
+        return _of_table((first, *given[1:]), [names[name] for name in wanted], weights, finite)
     missing = next((n for n, one in zip(wanted, given, strict=True) if one is None), None)
     if missing:
         raise TypeError(f"{missing}s is missing: give {', '.join(f'{n}s' for n in wanted)}, each "

@@ -20,6 +20,7 @@ from toplist.checks import Keyword, worded
 from toplist.inputs import dataframes as cols
 from toplist.inputs.factorize import Column, Numbering
 from toplist.inputs.ids import kinds_of
+from toplist.inputs.objects import opened
 from toplist.inputs.options import renamed
 from toplist.loo.timestamps import Times, times_of
 
@@ -79,6 +80,7 @@ def read_log(log: Any, columns: Mapping[str, str] | None = None) -> Log:
         from toplist.files.tables import read_table
 
         return read_log(read_table(log), columns)
+    log = opened(log, "log")
     if cols.is_frame(log):
         return _of_frame(cols.readable(log), names)
     if isinstance(log, Mapping):

@@ -54,11 +54,13 @@ def match(
         one user or many), or a pair per user; a dict user -> {item: score} (pytrec_eval, BEIR);
         lists of hits ``{"corpus_id": 7, "score": 0.5}`` by position or by key
         (sentence-transformers); a dict query -> response of Elasticsearch or OpenSearch.
+        Objects of libraries: ranx ``Run``, LensKit ``ItemListCollection``, Hugging Face
+        ``Dataset``, datasets of pyarrow.
     ground_truths : relevant ids of the same users
         In the same form, though keyed forms mix; a user's may be a set, a dict item -> grade, or
         one bare id. A pandas Series is keyed by its index, unless that only counts its rows and
         `ranks` is by position. A table has user_id, item_id and, with grades, relevance. Or a scipy
-        sparse matrix, users x items, of 1s or grades.
+        sparse matrix, users x items, of 1s or grades; a ranx ``Qrels``; the other objects above.
     k : int, optional
         Read the first k ids of each list only; default all.
     duplicates : {"raise", "first"}
