@@ -113,6 +113,9 @@ def test_users_are_matched_by_key_and_the_others_counted():
     same(found.per_user, EXPECTED)
     same(found.mean, [0, 0.5, 0.5])
     assert repr(found) == "overlap of 2 users (1 only in a, 1 only in b): mean 0.5000 at k=3"
+    more = beyond.overlap({**A, "fay": [7]}, B)
+    assert (more.only_a, more.only_b) == (2, 1)
+    assert repr(more).startswith("overlap of 2 users (2 only in a, 1 only in b)")
     reordered = beyond.overlap(dict(reversed(A.items())), B)
     assert reordered.users == ["bob", "ann"]
     same(reordered.per_user, EXPECTED[::-1])
@@ -247,6 +250,9 @@ def test_parts_add_up():
     parts = [beyond.rbo({user: A[user]}, B, k=3) for user in ("ann", "bob")]
     whole = sum(parts)
     assert whole.users == ["ann", "bob"]
+    assert [part.only_b for part in parts] == [2, 2] and whole.only_b == 4
+    others = [beyond.overlap({user: A[user], "eve": [6]}, B, 3) for user in ("ann", "bob")]
+    assert [part.only_a for part in others] == [1, 1] and sum(others).only_a == 2
     same(whole.per_user, beyond.rbo(A, B, k=3).per_user, 0)
     again = pickle.loads(pickle.dumps(whole))
     assert again.per_user.tobytes() == whole.per_user.tobytes() and repr(again) == repr(whole)

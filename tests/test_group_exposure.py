@@ -117,6 +117,14 @@ def test_parity_is_1_where_all_items_are_shown_alike():
     assert (one.share == 1).all() and (one.parity == 1).all()
 
 
+def test_a_group_without_merit_has_no_ratio_and_no_part_in_parity():
+    groups = {1: "a", 2: "b", 3: "c"}
+    found = beyond.group_exposure([[1, 2, 3]], groups=groups, discount="1", merit={1: 2, 2: 1})
+    assert found.target.tolist() == [2, 1, 0]
+    np.testing.assert_array_equal(found.ratio[:, -1], [0.5, 1, math.nan])
+    assert found.parity.tolist() == [0, 0.5, 0.5]
+
+
 def test_items_without_a_group_are_the_group_none():
     found = beyond.group_exposure([[1, 2, 9]], groups={1: "a", 2: None, 3: float("nan")})
     assert found.groups == ("a", None)

@@ -115,7 +115,7 @@ class Agreement:
         return np.sqrt(self._moments[1] / (n - 1)) if n > 1 else out
 
     def __add__(self, other: Agreement) -> Agreement:
-        """Return both sets of users.
+        """Return both sets of users; those in one set of lists only are added up.
 
         Raises
         ------
@@ -286,6 +286,7 @@ def rbo(
     choice("variant", variant, VARIANTS)
     if isinstance(p, bool) or not (isinstance(p, (int, float, np.floating)) and 0 < p < 1):
         raise ValueError(f"rbo: p = {p!r} must be a number above 0 and below 1")
+    p = float(p)
     from toplist.kernels import agreement as kernels
 
     def fill(shared: Any, union: Any, short: Ints, long: Ints, out: Floats) -> None:
