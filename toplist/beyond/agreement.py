@@ -74,20 +74,6 @@ class Agreement:
         """The value of every user at every k, (n_users, K); (K,) of one bare user."""
         return self.values[0] if self.single else self.values
 
-    def interval(self, level: float = 0.95) -> tuple[Floats, Floats]:
-        """Return the ends of a confidence interval of the mean, mean ± z std / √n, within [0, 1].
-
-        Examples
-        --------
-        >>> low, high = overlap([[1], [2], [3]], [[1], [2], [4]]).interval()
-        >>> low.round(4).tolist(), high.tolist()
-        ([0.0133], [1.0])
-        """
-        if not 0 < level < 1:
-            raise ValueError(f"level must be between 0 and 1, not {level!r}")
-        error = self.std / np.sqrt(max(self.n_evaluated, 1))
-        return normal(self.mean, error, normal_ppf((1 + level) / 2), within_one=True)
-
     @property
     def k(self) -> int:
         """The largest k."""
@@ -113,6 +99,20 @@ class Agreement:
         """The standard deviation over users (ddof = 1), (K,); NaN for fewer than two."""
         n, out = self.n_evaluated, np.full(self.k, np.nan)
         return np.sqrt(self._moments[1] / (n - 1)) if n > 1 else out
+
+    def interval(self, level: float = 0.95) -> tuple[Floats, Floats]:
+        """Return the ends of a confidence interval of the mean, mean ± z std / √n, within [0, 1].
+
+        Examples
+        --------
+        >>> low, high = overlap([[1], [2], [3]], [[1], [2], [4]]).interval()
+        >>> low.round(4).tolist(), high.tolist()
+        ([0.0133], [1.0])
+        """
+        if not 0 < level < 1:
+            raise ValueError(f"level must be between 0 and 1, not {level!r}")
+        error = self.std / np.sqrt(max(self.n_evaluated, 1))
+        return normal(self.mean, error, normal_ppf((1 + level) / 2), within_one=True)
 
     def __add__(self, other: Agreement) -> Agreement:
         """Return both sets of users; those in one set of lists only are added up.
@@ -298,7 +298,7 @@ def rbo(
         else:
             kernels.residual(shared, short, long, powers, tails, p, out)
 
-    name = f"rbo(p={p:g})" if variant == "ext" else f"rbo_{variant}(p={p:g})"
+    name = f"rbo(p={p})" if variant == "ext" else f"rbo_{variant}(p={p})"
     found = _compared(name, a, b, k, reading, fill)
     weight = _weight(p, found.k)
     ranks = "rank carries" if found.k == 1 else f"{found.k} ranks carry"
