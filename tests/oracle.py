@@ -387,6 +387,65 @@ def graded(*names, **others):
     return {name: METRICS[name] for name in names} | others
 
 
+def listed(metric):
+    """Define a metric of a library that knows the relevance of listed items only."""
+
+    def of_the_list(ranked, relevant, k, **options):
+        return metric(ranked, listed_truth(ranked, relevant), k, **options)
+
+    of_the_list.of_listed = True
+    return of_the_list
+
+
+def listed_truth(ranked, relevant):
+    """Keep what is known of the items of a list.
+
+    >>> listed_truth([5, 7], {7, 9}), listed_truth([5, 7], {5: 0, 9: 3})
+    ({7}, {5: 0})
+    """
+    if isinstance(relevant, dict):
+        return {item: grade for item, grade in relevant.items() if item in ranked}
+    return set(relevant) & set(ranked)
+
+
+def all_listed(metrics):
+    """Define the metrics of such a library."""
+    return {name: listed(metric) for name, metric in metrics.items()}
+
+
+def mar(ranked, relevant, k, *, relevant_from=None):
+    """Sum the recall at each hit, over the relevant items.
+
+    >>> mar([1, 2, 3], {1, 3}, 3)  # (1/2 + 2/2) / 2
+    0.75
+    """
+    ranks = hit_ranks(ranked, relevant, k, relevant_from)
+    total = sum(recall(ranked, relevant, rank, relevant_from=relevant_from) for rank in ranks)
+    return ratio(total, len(relevant_items(relevant, relevant_from)))
+
+
+def ncrr(ranked, relevant, k, *, relevant_from=None):
+    """Sum the reciprocal ranks of the hits, over those of as many hits at the top.
+
+    >>> ncrr([1, 2, 3], {1, 3}, 3) == (1 + 1 / 3) / (1 + 1 / 2)
+    True
+    """
+    ranks = hit_ranks(ranked, relevant, k, relevant_from)
+    best = min(k, len(ranked), len(relevant_items(relevant, relevant_from)))
+    total = 0.0
+    for rank in range(1, best + 1):
+        total += 1 / rank
+    return ratio(math.fsum(1 / rank for rank in ranks), total)
+
+
+def whole_ndcg(ranked, relevant, k, *, relevant_from=None, exponential=False):
+    """NDCG whose ideal has all relevant items, whatever k."""
+    options = {"relevant_from": relevant_from, "exponential": exponential}
+    best = best_list(relevant, relevant_from)
+    ideal = dcg(best, relevant, len(best), **options)
+    return ratio(dcg(ranked, relevant, k, **options), ideal)
+
+
 CONVENTIONS = {
     "standard": METRICS,
     "neurec": taken(
@@ -420,6 +479,40 @@ CONVENTIONS = {
         "hit", "recall", precision=neurec_precision, map=map_over("R"), ndcg=neurec_ndcg
     ),
     "spark": taken("precision", "recall", "map", "ndcg"),
+    "llamaindex": taken(
+        *("hit", "recall", "mrr"),
+        precision=neurec_precision,
+        map=map_over("R"),
+        ndcg=whole_ndcg,
+    ),
+    "mlflow": taken("recall", precision=neurec_precision, ndcg=neurec_ndcg),
+    "haystack": graded("hit", "recall", "mrr", map=map_over("R"), ndcg=whole_ndcg),
+    "haystack-2025": graded("hit", "recall", "mrr", map=map_over("hits"), ndcg=whole_ndcg),
+    "sentence-transformers": taken("hit", "precision", "recall", "map", "ndcg", "mrr"),
+    "mteb": graded(
+        *("hit", "precision", "recall", "mrr"),
+        map=map_over("R"),
+        ndcg=trec_ndcg,
+        r_cap=precision_over("min(k,R)"),
+    ),
+    "ragas": taken("recall", precision=neurec_precision),
+    "replay": taken("hit", "precision", "recall", "map", "ndcg", "mrr"),
+    "evidently": all_listed(
+        graded("recall", "ndcg", precision=neurec_precision, map=map_over("R"), mar=mar)
+    ),
+    "tf-ranking": all_listed(
+        graded("recall", "ndcg", "dcg", "mrr", precision=neurec_precision, map=map_over("R"))
+    ),
+    "lightgbm": all_listed(graded("ndcg", map=map_over("min(k,n,R)"))),
+    "torchmetrics": all_listed(
+        graded("hit", "precision", "recall", "ndcg", "mrr", map=map_over("hits"))
+    ),
+    "elliot": graded("hit", "precision", "recall", "ndcg", "mrr"),
+    "recpack": taken(
+        *("precision", "recall", "ndcg", "dcg", "cg", "mrr"),
+        calibrated_recall=precision_over("min(k,R)"),
+    ),
+    "cornac": taken("hit", "precision", "recall", "f1", "ndcg", "mrr", ncrr=ncrr),
 }
 
 
@@ -485,6 +578,8 @@ n_evaluated=2, n_skipped=1, n_missing=1)
     n_missing = 0
     judged = empty != "skip" and getattr(metric_function, "reads_no_threshold", False)
     for ranked, relevant in rows(ranks, truths):
+        if getattr(metric_function, "of_listed", False):
+            relevant = listed_truth(ranked, relevant)
         if judged and ranked and relevant_items(relevant):
             per_user.append(metric_function(ranked, relevant, k, **options))
         elif not relevant_items(relevant, options.get("relevant_from")):

@@ -42,7 +42,25 @@ POLICIES = {  # empty truths, missing lists
     "implicit": ("skip", "zero"),
     "irspack": ("skip", "skip"),
     "spark": ("zero", "zero"),
+    "llamaindex": ("raise", "raise"),
+    "mlflow": ("zero", "zero"),
+    "haystack": ("zero", "zero"),
+    "haystack-2025": ("zero", "zero"),
+    "sentence-transformers": ("skip", "zero"),
+    "mteb": ("zero", "skip"),
+    "ragas": ("skip", "zero"),
+    "replay": ("skip", "zero"),
+    "evidently": ("skip", "zero"),
+    "tf-ranking": ("zero", "zero"),
+    "lightgbm": ("one", "zero"),
+    "torchmetrics": ("zero", "zero"),
+    "elliot": ("skip", "skip"),
+    "recpack": ("skip", "zero"),
+    "cornac": ("skip", "zero"),
 }
+EMPTY_OF = {("mteb", "r_cap"): "skip", ("ragas", "precision"): "zero"}
+LISTED = {"evidently", "tf-ranking", "lightgbm", "torchmetrics"}
+EXPONENTIAL = {"tf-ranking", "lightgbm", "elliot"}
 POOLED = {("implicit", "precision")}  # all others are means over users
 GRADED = {"cg", "dcg", "ndcg"}
 DISCOUNTS = {
@@ -68,6 +86,10 @@ def test_every_definition_has_a_twin():
         (convention, name) for convention, known in tl.CONVENTIONS.items() for name in known.pooled
     } == POOLED
     assert set(tl.CONVENTIONS) == set(POLICIES)
+    known = tl.CONVENTIONS.values()
+    assert {one.name for one in known if one.relevant == "listed"} == LISTED
+    assert {one.name for one in known if one.gains == "exponential"} == EXPONENTIAL
+    assert {(one.name, name): it for one in known for name, it in one.empty_of.items()} == EMPTY_OF
     plain, ideal = split_divisors()
     assert plain <= {*oracle.DIVISORS, "hits"}
     assert ideal <= set(oracle.IDEAL_PLACES)
@@ -108,8 +130,15 @@ def check_function(name, population, depth, expected, join=(), **options):
     function, join = getattr(tl, name), {"duplicates": "first", **dict(join)}
     found = function(*population, depth, **join, **options)
     agree(found, columns(expected), name)
-    hits = tl.match(*population, depth, **join)
-    assert equal(function(hits, **options), found), f"{name} of Hits"
+    hits = tl.match(*population, deep_enough(population, depth), **join)
+    gains = {"gains": join["gains"]} if "gains" in join else {}
+    assert equal(function(hits, k=depth, **gains, **options), found), f"{name} of Hits"
+
+
+def deep_enough(population, depth):
+    """Return a depth that no list is cut at, so that hits in the whole list are known."""
+    lists = population[0].values() if isinstance(population[0], dict) else population[0]
+    return max([depth, *map(len, lists)])
 
 
 def check_result(result, name, depth, expected):
@@ -118,7 +147,8 @@ def check_result(result, name, depth, expected):
     agree(result.std(name), [one.std for one in expected], f"std of {name}")
     agree(result.per_user(name), columns(expected), f"{name} per user")
     agree(result.per_user(f"{name}@{depth}"), expected[-1].per_user, f"{name} per user at k")
-    counts = (result.n_users, result.n_evaluated, result.n_skipped, result.n_missing)
+    n = result.n_of(name)
+    counts = (result.n_users, n, result.n_users - n, result.n_missing)
     assert counts == expected[-1][3:]
 
 
@@ -127,7 +157,9 @@ def check(population, depth, twins, join=(), policies=NOBODY_LEFT_OUT, **options
     join, ks = {"duplicates": "first", **dict(join)}, list(range(1, depth + 1))
     asked = options | {"metrics": list(twins), "aggregate": "mean"}
     result = tl.top_k_eval(*population, ks, **asked, **policies, **join)
-    from_hits = tl.top_k_eval(tl.match(*population, depth, **join), k=ks, **asked, **policies)
+    hits = tl.match(*population, deep_enough(population, depth), **join)
+    gains = {"gains": join["gains"]} if "gains" in join else {}
+    from_hits = tl.top_k_eval(hits, k=ks, **gains, **asked, **policies)
     for metric, (twin, twin_options) in twins.items():
         expected = expectations(population, depth, twin, **twin_options, **policies)
         name = metric.name if isinstance(metric, tl.Metric) else metric
@@ -254,12 +286,21 @@ def test_a_convention_brings_its_policies(convention, population, depth):
     policies = dict(zip(("empty", "missing"), POLICIES[convention], strict=True))
     options = {"convention": convention, "duplicates": "first"}
     twins = oracle.CONVENTIONS[convention]
+    if "raise" in policies.values():
+        counts = oracle.evaluate(*population, 1, oracle.hit)
+        if counts.n_skipped or counts.n_missing:
+            with pytest.raises(ValueError, match="such users"):
+                tl.top_k_eval(*population, depth, metrics=list(twins), **options)
+            return
+        policies = {"empty": "skip", "missing": "zero"}
     result = tl.top_k_eval(*population, depth, metrics=list(twins), aggregate="mean", **options)
     for name, twin in twins.items():
-        expected = expectations(population, depth, twin, **policies)
+        own = policies | {"empty": EMPTY_OF.get((convention, name), policies["empty"])}
+        expected = expectations(population, depth, twin, **own)
         check_result(result, name, depth, expected)
     name = next(name for name in twins if name in tl.METRICS)
-    expected = expectations(population, depth, twins[name], **policies)
+    own = policies | {"empty": EMPTY_OF.get((convention, name), policies["empty"])}
+    expected = expectations(population, depth, twins[name], **own)
     check_function(name, population, depth, expected, convention=convention)
 
 
@@ -400,3 +441,26 @@ def test_a_set_among_dicts_has_grades_of_one(population, depth, plain):
     ranks, graded = population
     truths = [set(truth) if user in plain else truth for user, truth in enumerate(graded)]
     check((ranks, truths), depth, twins_of("standard"))
+
+
+# Conventions that say how grades become gains
+
+
+def test_a_convention_has_gains_of_its_own():
+    ranks, truths = [1, 2], {1: 1, 2: 2}
+    linear, exponential = (tl.ndcg(ranks, truths, gains=one) for one in ("linear", "exponential"))
+    assert linear.tolist() != exponential.tolist()
+    assert tl.ndcg(ranks, truths, convention="elliot").tolist() == exponential.tolist()
+    own = tl.ndcg(ranks, truths, convention="elliot", gains="linear")
+    assert own.tolist() == linear.tolist()
+    result = tl.top_k_eval([ranks], [truths], 2, metrics="ndcg", convention="elliot")
+    assert result["ndcg@2"] == exponential[1]
+    assert "convention elliot, gain 2^grade - 1: mean" in str(result)
+    hits = tl.match([ranks], [truths])
+    with pytest.raises(ValueError, match="'elliot' has exponential gains, this Hits linear ones"):
+        tl.top_k_eval(hits, k=2, metrics="ndcg", convention="elliot")
+    assert tl.ndcg(hits, convention="elliot", gains="linear").tolist() == [linear.tolist()]
+    with pytest.raises(TypeError, match=r"give gains to match\(\)"):
+        tl.ndcg(hits, gains="exponential")
+    table = tl.conformance([ranks], [truths], 2)
+    assert table["elliot"]["ndcg"] == exponential[1] != table["sklearn"]["ndcg"]

@@ -66,7 +66,7 @@ def add_reading(add: Any) -> None:
     add("--relevant", choices=RELEVANT, help="R of all relevant items (default), or listed ones")
     add("--duplicates", default="raise", choices=DUPLICATES, help="an item twice in a list")
     add("--relevant-from", type=float, metavar="GRADE", help="relevant from this grade on")
-    add("--gains", default="linear", choices=GAINS, help="the gain of a grade in nDCG")
+    add("--gains", choices=GAINS, help="of a grade in nDCG (default: the convention's)")
     add("--recs-format", choices=files.FORMATS, help="default: by the extension")
     add("--truth-format", choices=files.FORMATS, help="default: by the extension")
     add_columns(add, files.COLUMNS, by_side=True)
@@ -122,7 +122,7 @@ def check_asked(options: argparse.Namespace) -> None:
     entries_of(options.metrics, options.k, CONVENTIONS[options.convention])
     if len(set(options.recs)) < len(options.recs):
         raise ValueError("a file of lists is named twice; the last file is the ground truth")
-    Grading(options.relevant_from, options.gains)
+    Grading(options.relevant_from)
 
 
 def _eval(options: argparse.Namespace) -> str:

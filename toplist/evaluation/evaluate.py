@@ -20,7 +20,7 @@ from toplist.inputs.options import (
 )
 from toplist.matching.hits import Hits
 from toplist.matching.match import joined
-from toplist.metrics.conventions import CONVENTIONS
+from toplist.metrics.conventions import CONVENTIONS, Convention
 from toplist.metrics.definitions import Metric
 from toplist.results.result import TopKResult
 
@@ -46,7 +46,7 @@ def top_k_eval(
     duplicates: str = "raise",
     padding: Any = None,
     relevant_from: float | None = None,
-    gains: str = "linear",
+    gains: str | None = None,
     ties: str = "order",
     columns: Mapping[str, Any] | None = None,
     users: Any = None,
@@ -90,9 +90,9 @@ def top_k_eval(
         An id that fills rectangular arrays, dropped from the ends.
     relevant_from : float, optional
         Where the ground truth has grades: an item is relevant from this grade on; default above 0.
-    gains : {"linear", "exponential"}
+    gains : {"linear", "exponential"}, optional
         Where the ground truth has grades: the gain of a hit is its grade, or 2^grade - 1, in cg,
-        dcg and ndcg.
+        dcg and ndcg. Default: the convention's.
     ties : {"order", "item", "item_desc"}
         Where scores rank the items: equal scores keep their order, or go by item id, ascending or
         descending (trec_eval's).
@@ -147,7 +147,7 @@ def top_k_eval(
 
 def evaluate(plan: Plan, ranks: Any, truths: Any, joining: Joining, known: Known) -> TopKResult:
     """Join lists with ground truths and compute what the plan asks for."""
-    joining = joining._replace(listed=plan.rules.relevant == "listed")
+    joining = ruled(ranks, joining, plan.rules)
     if plan.list_metrics and not isinstance(ranks, Hits):
         choice("duplicates", joining.duplicates, DUPLICATES)
         order = joining.ties, joining.padding
@@ -155,6 +155,28 @@ def evaluate(plan: Plan, ranks: Any, truths: Any, joining: Joining, known: Known
     hits, _ = hits_of(ranks, truths, plan.depth, joining)
     lists = lists_of(plan, ranks, known, hits.k)
     return plan.result(hits, joining.n_threads, lists)
+
+
+def ruled(ranks: Any, joining: Joining, rules: Convention) -> Joining:
+    """Return how lists are joined with ground truths under a convention.
+
+    Raises
+    ------
+    ValueError
+        For `Hits` that were joined with other gains than the convention's.
+    """
+    joining = joining._replace(listed=rules.relevant == "listed")
+    if not isinstance(ranks, Hits):
+        return joining._replace(gains=rules.gains if joining.gains is None else joining.gains)
+    own = ranks.grading.gains
+    if joining.gains == own:  # said, and so it is
+        return joining._replace(gains=None)
+    if ranks.graded and joining.gains is None and own != rules.gains != "linear":
+        raise ValueError(
+            f"convention {rules.name!r} has {rules.gains} gains, this Hits {own} ones: give "
+            f"match(..., gains={rules.gains!r}), or gains={own!r} here if these are meant"
+        )
+    return joining
 
 
 def lists_of(plan: Plan, ranks: Any, known: Known, longest: int | None = None) -> ListResult | None:
@@ -209,6 +231,9 @@ def _with_users(hits: Hits, users: Any) -> Hits:
 def conformance(ranks: Any, ground_truths: Any, k: int) -> dict[str, dict[str, float]]:
     """Evaluate the same lists under every convention.
 
+    Where a convention refuses users without relevant items, they are left out, and users without a
+    list score 0.
+
     Parameters
     ----------
     ranks, ground_truths
@@ -226,11 +251,20 @@ def conformance(ranks: Any, ground_truths: Any, k: int) -> dict[str, dict[str, f
     >>> {name: round(row["map"], 4) for name, row in table.items() if "map" in row}
     {'standard': 0.5556, 'neurec': 0.1389, 'neurec-cpp': 0.5556, 'recbole': 0.5556,
      'trec_eval': 0.5556, 'ranx': 0.5556, 'rectools': 0.5556, 'lenskit': 0.5556,
-     'recommenders': 0.5556, 'implicit': 0.5556, 'irspack': 0.5556, 'spark': 0.5556}
+     'recommenders': 0.5556, 'implicit': 0.5556, 'irspack': 0.5556, 'spark': 0.5556,
+     'llamaindex': 0.5556, 'haystack': 0.5556, 'haystack-2025': 0.8333,
+     'sentence-transformers': 0.5556, 'mteb': 0.5556, 'replay': 0.5556, 'evidently': 0.8333,
+     'tf-ranking': 0.8333, 'lightgbm': 0.8333, 'torchmetrics': 0.8333}
     """
-    hits, _ = hits_of(ranks, ground_truths, whole(k, "k"), Joining("first"))
-    found = {}
-    for name, convention in CONVENTIONS.items():
-        result = top_k_eval(hits, k=k, metrics=list(convention.metrics), convention=name)
-        found[name] = dict(zip(convention.metrics, result, strict=True))
+    depth, found = whole(k, "k"), {}
+    hits: dict[tuple[str, str], Hits] = {}
+    for name, rules in CONVENTIONS.items():
+        empty = "skip" if rules.empty == "raise" else None
+        missing = "zero" if rules.missing == "raise" else None
+        plan = plan_of(list(rules.metrics), depth, name, None, None, empty, missing)
+        ways = rules.relevant, rules.gains
+        if ways not in hits:
+            joining = ruled(ranks, Joining("first"), plan.rules)
+            hits[ways], _ = hits_of(ranks, ground_truths, depth, joining)
+        found[name] = dict(zip(rules.metrics, plan.result(hits[ways], None), strict=True))
     return found

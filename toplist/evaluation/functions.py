@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from toplist.averages import per_user
 from toplist.checks import whole
-from toplist.evaluation.evaluate import hits_of
+from toplist.evaluation.evaluate import hits_of, ruled
 from toplist.evaluation.plan import counted_users, rules_of
 from toplist.inputs.options import Joining
 from toplist.metrics.definitions import METRICS
@@ -75,7 +75,7 @@ def _curves(
     duplicates: str = "raise",
     padding: Any = None,
     relevant_from: float | None = None,
-    gains: str = "linear",
+    gains: str | None = None,
     ties: str = "order",
     columns: Mapping[str, Any] | None = None,
     n_threads: int | None = None,
@@ -90,9 +90,8 @@ def _curves(
     joining = Joining(
         *(duplicates, padding, relevant_from, gains, columns, n_threads, ties),
         fingerprints=False,
-        listed=rules.relevant == "listed",
     )
-    hits, single = hits_of(ranks, ground_truths, depth, joining)
+    hits, single = hits_of(ranks, ground_truths, depth, ruled(ranks, joining, rules))
     counted = counted_users(hits, rules, [rules.policy_of(metric)])
     hits = per_user.gains_of(hits, metric, rules.threshold_in_gains)
     out = per_user.curves(hits, counted, metric, depth or hits.k, n_threads)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from toplist.averages.means import Unmatched, in_pairs, unmatched
 from toplist.beyond.results import ListResult
 from toplist.checks import Keyword, choice, worded
-from toplist.evaluation.evaluate import DEFAULT, hits_of, lists_of
+from toplist.evaluation.evaluate import DEFAULT, hits_of, lists_of, ruled
 from toplist.evaluation.plan import Plan, plan_of
 from toplist.files.batches import Part, SplitUserError, Stream
 from toplist.files.buffers import Codes, Users, Waiting, in_list, text_codes, two_kinds
@@ -29,7 +29,6 @@ from toplist.files.lists import ORDERS, load
 from toplist.files.text_ids import TextIds
 from toplist.inputs.factorize import Column
 from toplist.inputs.flatten import Flat
-from toplist.inputs.grades import Grading
 from toplist.inputs.keyed import Keyed, align
 from toplist.inputs.options import DUPLICATES, TIES, Items, Joining, Known, known_of, shows_items
 from toplist.inputs.sides import sides_of
@@ -65,7 +64,7 @@ def top_k_eval_files(
     duplicates: str = "raise",
     padding: Any = None,
     relevant_from: float | None = None,
-    gains: str = "linear",
+    gains: str | None = None,
     ties: str = "order",
     columns: Mapping[str, Any] | None = None,
     unknown: str = "raise",
@@ -130,7 +129,7 @@ def top_k_eval_files(
     options = Joining(duplicates, padding, relevant_from, gains, columns, n_threads)
     known = known_of("top_k_eval_files", items, unknown, options)
     plan = plan_of(metrics, k, convention, weights, aggregate, empty, missing, relevant)
-    options = options._replace(listed=plan.rules.relevant == "listed")
+    options = ruled(None, options, plan.rules)
     if order is not None:
         choice("order", order, ORDERS)
     if keep is not None:
@@ -144,7 +143,7 @@ def top_k_eval_files(
     kinds = [stream.kind for stream in streams]
     # integers on one side, decimal text on the other: both are read as text
     as_text = not all(kind.typed_ids for kind in kinds)
-    Grading(relevant_from, gains)  # refuses a wrong word before any file is read
+    _ = options.grading  # refuses a wrong word before any file is read
     if in_memory or not all(kind.in_parts for kind in kinds):
         try:
             found = _coded(streams, plan, options) if as_text else None
@@ -202,7 +201,7 @@ def _hits(
     n_extra: int = 0,
 ) -> Hits:
     """Join lists of integers, or codes, that are in the order of the users."""
-    grading = Grading(options.relevant_from, options.gains)
+    grading = options.grading
     read = options.depth(depth), options.padding, grading
     sides = sides_of(users, ranked, truth, n_extra, *read)
     hits = join(sides, options.duplicates, options.n_threads)

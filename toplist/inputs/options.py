@@ -38,7 +38,7 @@ class Joining(NamedTuple):
     duplicates: str = "raise"
     padding: Any = None
     relevant_from: float | None = None
-    gains: str = "linear"
+    gains: str | None = None
     columns: Columns = None
     n_threads: int | None = None
     ties: str = "order"
@@ -53,7 +53,7 @@ class Joining(NamedTuple):
     @property
     def grading(self) -> Grading:
         """How grades become gains."""
-        return Grading(self.relevant_from, self.gains)
+        return Grading(self.relevant_from, "linear" if self.gains is None else self.gains)
 
     @property
     def reading(self) -> Reading:

@@ -44,6 +44,8 @@ class Convention:
     relevant : {"all", "listed"}
         Whether the ground truth is that of the user, or is known for listed items only, as labels
         beside scores are: R is then the number of hits in the whole list.
+    gains : {"linear", "exponential"}
+        How grades become gains in graded metrics, unless the caller says otherwise.
     empty_of : mapping of name to policy
         The metrics that do otherwise with such a user.
     threshold_in_gains : bool
@@ -66,6 +68,7 @@ class Convention:
     text: str = ""
     threshold_in_gains: bool = True
     relevant: str = "all"
+    gains: str = "linear"
     empty_of: Mapping[str, str] = field(default_factory=dict)
 
     def policy_of(self, metric: Metric) -> str:
@@ -85,6 +88,14 @@ def _metrics(
     return {metric.name: metric for metric in (*chosen, *others)}
 
 
+MAR = Metric("mar", "nth", "1", "R^2", text="mean recall at the hits, over the relevant items")
+NCRR = Metric(
+    "ncrr",
+    "each",
+    "r",
+    "ideal(min(k,n,R))",
+    text="sum of reciprocal ranks of the hits over that of the ideal order",
+)
 _CLIPPED = [replace(METRICS[name], discount="log2(max(r,2))") for name in ("ndcg", "dcg")]
 
 _ROWS = (
@@ -225,6 +236,169 @@ _ROWS = (
         text="precisionAt, recallAt, meanAveragePrecisionAt, ndcgAt. Not copied: repeated items "
         "that count twice, and ideals in the order given.",
     ),
+    Convention(
+        "llamaindex",
+        _metrics(
+            "hit precision recall map ndcg mrr", precision="min(k,n)", map="R", ndcg="ideal(R)"
+        ),
+        empty="raise",
+        missing="raise",
+        source="run-llama/llama_index 0.14.25 llama-index-core/llama_index/core/evaluation/"
+        "retrieval/metrics.py:214,332,421",
+        text="Its lists are read whole: k covers them. Before its PR #17126 the ideal of nDCG was "
+        "as long as the list. Its granular MRR divides by the hits so far. Not copied: repeated "
+        "ids that count twice in AP and nDCG.",
+    ),
+    Convention(
+        "mlflow",
+        _metrics("precision recall ndcg", precision="min(k,n)", ndcg="ideal(min(k,n,R))"),
+        empty="zero",
+        source="mlflow/mlflow 3.17.2 mlflow/metrics/metric_definitions.py:399,491,520",
+        text="nDCG's ideal is no longer than the list, which a short list gains by (its open "
+        "defect #24541). Where truth and list are both empty, its recall and nDCG are 1. Not "
+        "copied: repeated ids that count again in precision and lengthen the truth in nDCG.",
+    ),
+    Convention(
+        "haystack",
+        _metrics("hit recall map ndcg mrr", graded=True, map="R", ndcg="ideal(R)"),
+        empty="zero",
+        source="deepset-ai/haystack@c7cb46c haystack/components/evaluators/document_map.py:141 "
+        "document_ndcg.py:203 document_mrr.py document_recall.py",
+        text="Since its PR #12255 (2026-08); before, see haystack-2025. hit is its recall of "
+        "single hits. Its lists are read whole: k covers them.",
+    ),
+    Convention(
+        "haystack-2025",
+        _metrics("hit recall map ndcg mrr", graded=True, map="hits", ndcg="ideal(R)"),
+        empty="zero",
+        source="deepset-ai/haystack before PR #12255 haystack/components/evaluators/"
+        "document_map.py",
+        text="Haystack before 2026-08: map is divided by the hits found, so that a list may score "
+        "1 with half of the relevant documents missing.",
+    ),
+    Convention(
+        "sentence-transformers",
+        _metrics("hit precision recall map ndcg mrr"),
+        source="UKPLab/sentence-transformers@cad2119 sentence_transformers/sentence_transformer/"
+        "evaluation/information_retrieval.py:159,508-539",
+        text="InformationRetrievalEvaluator; hit is its accuracy. Equal scores go by ascending id: "
+        "the policy 'item' for ties. Not copied: repeated ids that count twice.",
+    ),
+    Convention(
+        "mteb",
+        _metrics(
+            "hit precision recall map ndcg mrr",
+            replace(
+                METRICS["recall"],
+                name="r_cap",
+                divisor="min(k,R)",
+                text="recall capped at k: hits over the most that k places can hold",
+            ),
+            graded=True,
+            map="R",
+        ),
+        empty="zero",
+        missing="skip",
+        empty_of={"r_cap": "skip"},
+        threshold_in_gains=False,
+        source="embeddings-benchmark/mteb@a905523 mteb/_evaluators/retrieval_metrics.py:40,78; "
+        "beir-cellar/beir@ef83d29 beir/retrieval/custom_metrics.py:55",
+        text="pytrec_eval (equal scores by descending id), and R_cap; rounded to 5 decimals there. "
+        "BEIR has the same, but its MRR is divided by the queries of the qrels, which is the "
+        "policy 'zero' for missing lists, and its R_cap fails for a query without relevant "
+        "documents.",
+    ),
+    Convention(
+        "ragas",
+        _metrics("precision recall", precision="min(k,n)"),
+        empty_of={"precision": "zero"},
+        source="explodinggradients/ragas@3e28e9d src/ragas/metrics/_context_precision.py:290-304 "
+        "_context_recall.py:262-272",
+        text="Context precision and recall by ids. Its lists are read whole: k covers them. "
+        "Without a list its recall is 0 and its precision NaN; here both are 0. Its context "
+        "precision by a language model is average precision divided by the hits so far.",
+    ),
+    Convention(
+        "replay",
+        _metrics("hit precision recall map ndcg mrr"),
+        source="sb-ai-lab/RePlay@b4e051e replay/metrics/map.py:64-78",
+        text="Of tables; of dicts, a user without relevant items counts as 0, the policy 'zero'. "
+        "Not copied: repeated items that count twice in map and ndcg.",
+    ),
+    Convention(
+        "evidently",
+        _metrics("precision recall map ndcg", MAR, graded=True, precision="min(k,n)", map="R"),
+        relevant="listed",
+        source="evidentlyai/evidently@a4aa4c2 src/evidently/legacy/metrics/recsys/"
+        "precision_recall_k.py:62-107",
+        text="Relevance is known for listed items only. no_feedback_users=True is the policy "
+        "'zero' for empty truths. Its F is that of the means. Not copied: at every k past the end "
+        "of a short list its last hit is added again.",
+    ),
+    Convention(
+        "tf-ranking",
+        _metrics("precision recall map ndcg dcg mrr", graded=True, precision="min(k,n)", map="R"),
+        empty="zero",
+        relevant="listed",
+        gains="exponential",
+        source="tensorflow/ranking@5b1d133 tensorflow_ranking/python/metrics_impl.py:31-33,202,620",
+        text="Relevance is known for listed items only; relevant are labels from 1 on.",
+    ),
+    Convention(
+        "lightgbm",
+        _metrics("map ndcg", graded=True, map="min(k,n,R)"),
+        empty="one",
+        relevant="listed",
+        gains="exponential",
+        source="microsoft/LightGBM@bae0b7b src/metric/map_metric.hpp:73-107 rank_metric.hpp:86-147",
+        text="Relevance is known for listed items only. A query without relevant items scores 1, "
+        "as in XGBoost and in scikit-learn's label_ranking_average_precision_score.",
+    ),
+    Convention(
+        "torchmetrics",
+        _metrics("hit precision recall map ndcg mrr", graded=True, map="hits"),
+        empty="zero",
+        relevant="listed",
+        source="Lightning-AI/torchmetrics@dab0333 src/torchmetrics/functional/retrieval/"
+        "average_precision.py:62",
+        text="Relevance is known for listed items only. map with top_k is divided by the hits in "
+        "the first k, so that it may be 1 with half of the relevant items missing. "
+        "empty_target_action 'pos' is the policy 'one', 'skip' and 'error' are 'skip' and 'raise'. "
+        "nDCG averages ties: toplist.scores.ndcg. Not copied: scores of 0 or less that are left "
+        "out.",
+    ),
+    Convention(
+        "elliot",
+        _metrics("hit precision recall ndcg mrr", graded=True),
+        missing="skip",
+        gains="exponential",
+        source="sisinflab/elliot@fc27efe elliot/evaluation/metrics/accuracy/*/*.py",
+        text="The gain is 2^(grade - threshold + 1) - 1, which is that of grades less the "
+        "threshold plus 1. Its MAP and MAR are means of precision and recall over 1..k, which is "
+        "no sum over hits: not here. Not copied: repeated items that count twice.",
+    ),
+    Convention(
+        "recpack",
+        _metrics(
+            "precision recall ndcg dcg mrr",
+            replace(METRICS["cg"], graded=False),
+            replace(
+                METRICS["recall"],
+                name="calibrated_recall",
+                divisor="min(k,R)",
+                text="hits over the most that k places can hold",
+            ),
+        ),
+        source="LienM/recpack@d429977 recpack/metrics/recall.py:83 dcg.py:121",
+        text="cg is its HitK, the number of hits. CalibratedRecallK is what BEIR calls R_cap.",
+    ),
+    Convention(
+        "cornac",
+        _metrics("hit precision recall f1 ndcg mrr", NCRR),
+        source="PreferredAI/cornac@4db147d cornac/metrics/ranking.py:172,272",
+        text="Its MRR reads the whole list: k covers it. NCRR is nDCG with the discount r. Not "
+        "copied: repeated items that count twice.",
+    ),
 )
 
 # read-only, since it is shared
@@ -237,7 +411,7 @@ def same_formula(metric: Metric) -> list[str]:
     Examples
     --------
     >>> same_formula(METRICS["map"])
-    ['standard', 'neurec-cpp', 'recbole', 'implicit', 'spark']
+    ['standard', 'neurec-cpp', 'recbole', 'implicit', 'spark', 'sentence-transformers', 'replay']
     """
     return [
         name
