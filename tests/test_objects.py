@@ -586,3 +586,45 @@ def test_sentence_transformers():
     names = [f"q{query}" for query in range(7)]
     keyed = [dict(zip(names, side, strict=True)) for side in (hits, relevant, rows)]
     equal_results(keyed[0], keyed[1], (keyed[2], keyed[1]))
+
+
+# predictions of ratings
+
+
+def surprise_rows():
+    library("surprise")
+    from surprise.prediction_algorithms.predictions import Prediction
+
+    rng = np.random.default_rng(2)
+    ratings, estimates = rng.integers(0, 2, 60), rng.integers(0, 9, 60) / 8
+    users = [f"u{user}" for user in rng.integers(0, 6, 60)]
+    rows = zip(users, ratings.tolist(), estimates.tolist(), strict=True)
+    return [Prediction(u, "i", float(r), e, {}) for u, r, e in rows], (users, ratings, estimates)
+
+
+def test_predictions_of_surprise():
+    from toplist import pointwise
+
+    given, (users, labels, predictions) = surprise_rows()
+    for metric in (pointwise.mae, pointwise.rmse, pointwise.auc, pointwise.log_loss):
+        assert metric(given) == metric(labels, predictions)
+    assert pointwise.gauc(given) == pointwise.gauc(users, labels, predictions)
+    from surprise import accuracy
+
+    assert pointwise.rmse(given) == pytest.approx(accuracy.rmse(given, verbose=False), rel=1e-14)
+    with pytest.raises(TypeError, match="ratings and estimates: give them alone"):
+        pointwise.mae(given, predictions)
+    unrated = given[0]._replace(r_ui=None)
+    with pytest.raises(ValueError, match="user 'u.*', item 'i' has no rating, r_ui is None"):
+        pointwise.mae([given[1], unrated])
+
+
+def test_predictions_like_those_of_surprise():
+    """Without Surprise: a tuple with its fields."""
+    from collections import namedtuple
+
+    Prediction = namedtuple("Prediction", ["uid", "iid", "r_ui", "est", "details"])
+    given = [Prediction("a", "x", 4.0, 3.5, {}), Prediction("a", "y", 1.0, 2.5, {})]
+    assert tl.pointwise.mae(given) == tl.pointwise.mae([4.0, 1.0], [3.5, 2.5]) == 1.0
+    with pytest.raises(ValueError, match="labels are 0 or 1; of ratings, compare first"):
+        tl.pointwise.auc(given)

@@ -2,7 +2,8 @@
 
 Every function takes arrays with one value per row, or instead of them one table of pandas, polars
 or pyarrow with the columns label and prediction (and user_id); ``columns={"label": "clicked"}``
-gives other names.
+gives other names. Or one list of Surprise's predictions, ``rmse(algo.test(testset))``: the rating
+is the label, the estimate the prediction.
 """
 
 from __future__ import annotations

@@ -64,6 +64,8 @@ def read(
 ) -> Predictions:
     """Read (labels, predictions), with `of_users` (users, labels, predictions), or (table, ...).
 
+    In place of a table there may be predictions of Surprise, with their own users.
+
     Raises
     ------
     TypeError
@@ -76,6 +78,8 @@ def read(
     first = opened(given[0], "table")
     if cols.is_frame(first):
         return _of_table((first, *given[1:]), [names[name] for name in wanted], weights, finite)
+    if _are_of_surprise(first):
+        given = _of_surprise(given)[-len(wanted) :]
     missing = next((n for n, one in zip(wanted, given, strict=True) if one is None), None)
     if missing:
         raise TypeError(f"{missing}s is missing: give {', '.join(f'{n}s' for n in wanted)}, each "
@@ -83,6 +87,27 @@ def read(
     numbers = [_numbers(one, name) for name, one in zip(COLUMNS[1:], given[-2:], strict=True)]
     users = _users(given[0]) if of_users else None
     return _checked(numbers, weights, users, given[0], finite)
+
+
+def _are_of_surprise(value: Any) -> bool:
+    """Whether a value is a list of Surprise's ``Prediction(uid, iid, r_ui, est, details)``."""
+    fields = getattr(value[0], "_fields", ()) if isinstance(value, (list, tuple)) and value else ()
+    return {"uid", "r_ui", "est"} <= set(fields)
+
+
+def _of_surprise(given: tuple[Any, ...]) -> tuple[list[Any], list[Any], list[Any]]:
+    """Return users, ratings and estimates of Surprise's predictions, the only argument."""
+    rows = given[0]
+    if any(one is not None for one in given[1:]):
+        raise TypeError("predictions of Surprise hold ratings and estimates: give them alone")
+    unrated = next((row for row in rows if row.r_ui is None), None)
+    if unrated is not None:
+        raise ValueError(
+            f"the prediction of user {unrated.uid!r}, item {unrated.iid!r} has no rating, r_ui is "
+            "None: give predictions of a test set, [one for one in predictions if one.r_ui is not "
+            "None]"
+        )
+    return [row.uid for row in rows], [row.r_ui for row in rows], [row.est for row in rows]
 
 
 def _of_table(given: tuple[Any, ...], names: list[str], weights: Any, finite: bool) -> Predictions:
