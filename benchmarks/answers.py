@@ -10,39 +10,12 @@ is no row of a frame of relevant items.
 """
 
 import json
-import math
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from importlib.metadata import version
-from typing import Any, NamedTuple
+from typing import Any
 
-Values = dict[str, float] | None
-Answer = tuple[str, int, float, Values]
-
-
-class Case(NamedTuple):
-    """One population: ranked lists and grades by user, and the cut-offs asked for."""
-
-    ks: list[int]
-    ranks: dict[str, list[int]]
-    truths: dict[str, dict[int, float]]
-
-    @property
-    def relevant(self) -> dict[str, dict[int, float]]:
-        """The items judged above 0, of the users who have any."""
-        rows = {u: {i: g for i, g in truth.items() if g > 0} for u, truth in self.truths.items()}
-        return {user: row for user, row in rows.items() if row}
-
-    @property
-    def n_items(self) -> int:
-        """One more than the largest id."""
-        rows = [*self.ranks.values(), *self.truths.values()]
-        return max(item for row in rows for item in row) + 1
-
-    @property
-    def longest(self) -> int:
-        """Length of the longest list."""
-        return max(map(len, self.ranks.values()))
+from case import Answer, Case, averaged, read
 
 
 def ranx(case: Case) -> Iterator[Answer]:
@@ -52,8 +25,8 @@ def ranx(case: Case) -> Iterator[Answer]:
     names = {"hit": "hit_rate", "cg": "hits"}
     names |= {name: name for name in ("precision", "recall", "f1", "map", "mrr", "dcg", "ndcg")}
     asked = {f"{theirs}@{k}": (ours, k) for ours, theirs in names.items() for k in case.ks}
-    run = Run({user: _scores(row) for user, row in case.ranks.items()})
-    means = evaluate(Qrels(_named(case.truths)), run, [*asked, "rbp.80"], make_comparable=True)
+    run = Run(case.run())
+    means = evaluate(Qrels(case.qrels), run, [*asked, "rbp.80"], make_comparable=True)
     for theirs, (ours, k) in asked.items():
         yield ours, k, means[theirs], dict(run.scores[theirs])
     for k in case.ks:
@@ -70,21 +43,21 @@ def pytrec_eval(case: Case) -> Iterator[Answer]:
         for name in ("success", "P", "recall", "map_cut", "ndcg_cut")
     }
     ours = ("hit", "precision", "recall", "map", "ndcg")
-    qrels = _named(case.truths)
-    found = RelevanceEvaluator(qrels, set(cut.values())).evaluate(_run(case))
+    qrels = case.qrels
+    found = RelevanceEvaluator(qrels, set(cut.values())).evaluate(case.run())
     for name, theirs in zip(ours, cut, strict=True):
         for k in case.ks:
-            yield _mean(name, k, {u: row[f"{theirs}_{k}"] for u, row in found.items()})
+            yield averaged(name, k, {u: row[f"{theirs}_{k}"] for u, row in found.items()})
     for k in case.ks:
-        found = RelevanceEvaluator(qrels, {"recip_rank"}).evaluate(_run(case, k))
-        yield _mean("mrr", k, {user: row["recip_rank"] for user, row in found.items()})
+        found = RelevanceEvaluator(qrels, {"recip_rank"}).evaluate(case.run(k))
+        yield averaged("mrr", k, {user: row["recip_rank"] for user, row in found.items()})
 
 
 def sklearn(case: Case) -> Iterator[Answer]:
     """Yield ndcg_score and dcg_score of score rows, in which every item has its place."""
     from sklearn.metrics import dcg_score, ndcg_score
 
-    relevance, scores = _grade_matrix(case), _score_matrix(case)
+    relevance, scores = case.grade_matrix(), case.score_matrix()
     for name, score in (("ndcg", ndcg_score), ("dcg", dcg_score)):
         for k in case.ks:
             rows = zip(case.truths, relevance, scores, strict=True)
@@ -105,8 +78,8 @@ def rectools(case: Case) -> Iterator[Answer]:
         "ndcg": metrics.NDCG,
         "mrr": metrics.MRR,
     }
-    reco = _ranked_frame(case, "user_id", "item_id", "rank")
-    interactions = _relevant_frame(case, "user_id", "item_id", "weight")
+    reco = case.ranked_frame("user_id", "item_id", "rank")
+    interactions = case.relevant_frame("user_id", "item_id", "weight")
     for name, kind in kinds.items():
         for k in case.ks:
             each = kind(k).calc_per_user(reco, interactions)
@@ -150,9 +123,9 @@ def recommenders(case: Case) -> Iterator[Answer]:
         "map_at_k": theirs.map_at_k,
         "ndcg": theirs.ndcg_at_k,
     }
-    predicted = _ranked_frame(case, "userID", "itemID", "rank")
+    predicted = case.ranked_frame("userID", "itemID", "rank")
     predicted["prediction"] = -predicted.pop("rank").astype(float)
-    true = _relevant_frame(case, "userID", "itemID", "rating")
+    true = case.relevant_frame("userID", "itemID", "rating")
     for name, function in functions.items():
         for k in case.ks:
             yield name, k, float(function(true, predicted, k=k, score_type="raw")), None
@@ -184,8 +157,8 @@ def irspack(case: Case) -> Iterator[Answer]:
     """Yield evaluate_recommendation_df, which has no cut-off, so k cuts the frame."""
     from irspack.evaluation.evaluate_df_to_df import evaluate_recommendation_df
 
-    ranked = _ranked_frame(case, "user", "item", "rank")
-    true = _relevant_frame(case, "user", "item", "grade")
+    ranked = case.ranked_frame("user", "item", "rank")
+    true = case.relevant_frame("user", "item", "grade")
     for k in case.ks:
         found = evaluate_recommendation_df(ranked[ranked["rank"] <= k], true, "user", "item", 1)
         for name in ("hit", "precision", "recall", "map", "ndcg"):
@@ -236,7 +209,9 @@ def recbole(case: Case) -> Iterator[Answer]:
         needs_sizes = name in ("recall", "map", "ndcg")
         values = metric.metric_info(hits, sizes) if needs_sizes else metric.metric_info(hits)
         for k in case.ks:
-            yield _mean(name, k, dict(zip(case.relevant, values[:, k - 1].tolist(), strict=True)))
+            yield averaged(
+                name, k, dict(zip(case.relevant, values[:, k - 1].tolist(), strict=True))
+            )
 
 
 def rectorch(case: Case) -> Iterator[Answer]:
@@ -244,11 +219,11 @@ def rectorch(case: Case) -> Iterator[Answer]:
     import numpy as np
     from rectorch.metrics import Metrics
 
-    scores, truth = np.array(_score_matrix(case)), np.array(_grade_matrix(case))
+    scores, truth = np.array(case.score_matrix()), np.array(case.grade_matrix())
     names = [f"{name}@{k}" for name in ("hit", "recall", "ndcg", "mrr") for k in case.ks]
     for label, values in Metrics.compute(scores, truth, names).items():
         name, _, k = label.partition("@")
-        yield _mean(name, int(k), dict(zip(case.truths, map(float, values), strict=True)))
+        yield averaged(name, int(k), dict(zip(case.truths, map(float, values), strict=True)))
 
 
 def spark(case: Case) -> Iterator[Answer]:
@@ -273,53 +248,6 @@ def spark(case: Case) -> Iterator[Answer]:
             yield name, k, method(k), None
 
 
-def _grade_matrix(case: Case) -> list[list[float]]:
-    """Return users x items: the grades."""
-    return [[truth.get(i, 0.0) for i in range(case.n_items)] for truth in case.truths.values()]
-
-
-def _score_matrix(case: Case) -> list[list[float]]:
-    """Return users x items: scores that fall along each list, in which every item stands."""
-    lists = [case.ranks[user] for user in case.truths]
-    return [[float(-row.index(i)) for i in range(case.n_items)] for row in lists]
-
-
-def _scores(row: list[int], k: int | None = None) -> dict[str, float]:
-    """Return a ranked list as scores that fall."""
-    return {str(item): float(len(row) - place) for place, item in enumerate(row[:k])}
-
-
-def _run(case: Case, k: int | None = None) -> dict[str, dict[str, float]]:
-    return {user: _scores(row, k) for user, row in case.ranks.items()}
-
-
-def _named(truths: dict[str, dict[int, float]]) -> dict[str, dict[str, int]]:
-    """Return ground truths with whole grades and ids that are strings."""
-    return {u: {str(i): int(grade) for i, grade in truth.items()} for u, truth in truths.items()}
-
-
-def _mean(name: str, k: int, values: dict[str, float]) -> Answer:
-    return name, k, math.fsum(values.values()) / len(values), values
-
-
-def _frame(rows: Iterable[tuple[str, int, float]], columns: tuple[str, ...]) -> Any:
-    import pandas as pd
-
-    return pd.DataFrame(list(rows), columns=list(columns))
-
-
-def _ranked_frame(case: Case, *columns: str) -> Any:
-    """Return a row per user and listed item, with its rank."""
-    rows = case.ranks.items()
-    return _frame(((u, i, rank) for u, row in rows for rank, i in enumerate(row, 1)), columns)
-
-
-def _relevant_frame(case: Case, *columns: str) -> Any:
-    """Return a row per user and relevant item, with its grade."""
-    rows = case.relevant.items()
-    return _frame(((u, i, grade) for u, row in rows for i, grade in row.items()), columns)
-
-
 PEERS = {
     peer.__name__: peer
     for peer in (
@@ -337,12 +265,6 @@ PEERS = {
         spark,
     )
 }
-
-
-def read(population: dict[str, Any]) -> Case:
-    """Return a population that went through JSON, which has no integer keys."""
-    truths = {user: dict(map(tuple, row)) for user, row in population["truths"].items()}
-    return Case(population["ks"], population["ranks"], truths)
 
 
 def main() -> None:

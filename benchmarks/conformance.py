@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from answers import PEERS as ANSWERS
-from answers import Answer, Case
+from case import Answer, Case
 from environments import interpreter
 
 import toplist as tl
@@ -211,9 +211,9 @@ def ask(name: str, folder: Path, cases: list[Case]) -> tuple[str, list[list[Answ
         for case in cases
     ]
     command = [python, str(HERE / "answers.py"), name, PEERS[name].package]
-    done = subprocess.run(
-        command, input=json.dumps(sent), stdout=subprocess.PIPE, text=True, check=True
-    )
+    done = subprocess.run(command, input=json.dumps(sent), capture_output=True, text=True)
+    if done.returncode:  # else its warnings are of no interest
+        raise SystemExit(f"{done.stderr}{name} gave no answers")
     report = json.loads(done.stdout.splitlines()[-1])  # a peer may print lines of its own before
     return report["version"], report["answers"]
 
