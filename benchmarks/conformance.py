@@ -8,10 +8,11 @@ A peer runs in its own environment, by `answers.py`, with the versions that inst
 sides get the same seeded populations without duplicates: long, short and even lists, k beyond
 both, grades, and users without truth, without a list or without either where the peer takes them.
 An input is a population at one k. Means, and values per user where the peer gives them, must agree
-to 1e-9.
+to 1e-9, and to single precision where a peer counts in that.
 
-A difference that the convention states is counted apart, with its reason, and must vanish under
-the options that stand beside the reason. Any other ends the run with exit code 1.
+A difference that the convention states is counted apart, with its reason. It must vanish under the
+options that stand beside the reason, or be of the users that the reason is about. Any other ends
+the run with exit code 1.
 """
 
 import argparse
@@ -21,7 +22,7 @@ import random
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -38,14 +39,27 @@ TOLERANCE = 1e-9
 SEED = 20_201
 
 
-class Stated(NamedTuple):
-    """A difference that is stated: why, and under which options none may be left.
+def graded(case: Case, k: int) -> set[str]:
+    """Return the users who have a grade above 1."""
+    return {user for user, truth in case.truths.items() if max(truth.values()) > 1}
 
-    Without options, grades make the difference, and only truths without grades have to agree.
+
+class Stated(NamedTuple):
+    """A difference that is stated: why, and where it may be.
+
+    Parameters
+    ----------
+    reason : str
+    options : mapping, optional
+        The options under which none may be left.
+    users : callable
+        Without options: of a population and a k, the users whose values may differ. If there are
+        any, the mean may.
     """
 
     reason: str
     options: Mapping[str, str] | None = None
+    users: Callable[[Case, int], set[str]] = graded
 
 
 class Peer(NamedTuple):
@@ -69,6 +83,8 @@ class Peer(NamedTuple):
         What it is not asked, and why.
     share : float
         Of the populations, for a slow peer.
+    tolerance : float
+        By how much values may differ: more where a peer counts in single precision, or rounds.
     """
 
     package: str
@@ -79,6 +95,7 @@ class Peer(NamedTuple):
     stated: Mapping[str, Stated] = {}
     silent: str = ""
     share: float = 1.0
+    tolerance: float = TOLERANCE
 
 
 PEERS = {
@@ -224,9 +241,8 @@ class Ours:
     def __init__(self, case: Case) -> None:
         """Give grades where there are any, else sets."""
         self.case = case
-        self.graded = any(g > 1 for truth in case.truths.values() for g in truth.values())
         self.truths: dict[str, Any] = dict(case.truths)
-        if not self.graded:
+        if not graded(case, max(case.ks)):
             self.truths = {u: {i for i, g in row.items() if g} for u, row in case.truths.items()}
         self.results: dict[tuple[str, ...], tl.TopKResult] = {}
 
@@ -302,8 +318,8 @@ def compare(name: str, folder: Path, n_cases: int) -> Report:
             if n_stated:
                 stated[answer[0]] += n_stated
     metrics = list(dict.fromkeys(pair.metric for pair in pairs))
-    wrong = [pair for pair in pairs if pair.size > TOLERANCE]
-    largest = max((pair.size for pair in pairs if pair.size <= TOLERANCE), default=0.0)
+    wrong = [pair for pair in pairs if pair.size > peer.tolerance]
+    largest = max((pair.size for pair in pairs if pair.size <= peer.tolerance), default=0.0)
     n_inputs = sum(len(case.ks) for case in cases)
     return Report(name, version, metrics, n_inputs, len(pairs), largest, wrong, stated)
 
@@ -315,12 +331,13 @@ def _judge(peer: Peer, case: Case, answer: Answer, ours: Ours) -> tuple[list[Dif
     stated = peer.stated.get(answer[0])
     if stated is None:
         return pairs, 0
-    wrong = [pair for pair in pairs if pair.size > TOLERANCE]
+    wrong = [pair for pair in pairs if pair.size > peer.tolerance]
     if stated.options is not None:
         return list(_beside(case, answer, ours, {**options, **stated.options})), len(wrong)
-    if not ours.graded:
-        return pairs, 0
-    return [pair for pair in pairs if pair.size <= TOLERANCE], len(wrong)
+    users = stated.users(case, answer[1])
+    users = {*users, ""} if users else users  # "" is the mean
+    left = [pair for pair in pairs if pair.size <= peer.tolerance or pair.user not in users]
+    return left, len(pairs) - len(left)
 
 
 def _beside(
