@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from importlib.metadata import version
 from typing import Any
 
+from answers_retrieval import PEERS as RETRIEVAL
 from case import Answer, Case, averaged, read
 
 
@@ -264,7 +265,7 @@ PEERS = {
         rectorch,
         spark,
     )
-}
+} | RETRIEVAL
 
 
 def main() -> None:

@@ -22,12 +22,13 @@ import random
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from answers import PEERS as ANSWERS
 from case import Answer, Case
+from conformance_peers import PEERS, TOLERANCE, Peer, graded
 from environments import interpreter
 
 import toplist as tl
@@ -35,137 +36,8 @@ import toplist as tl
 HERE = Path(__file__).resolve().parent
 README = HERE.parent / "README.md"
 MARKS = "<!-- conformance -->", "<!-- /conformance -->"
-TOLERANCE = 1e-9
 SEED = 20_201
 
-
-def graded(case: Case, k: int) -> set[str]:
-    """Return the users who have a grade above 1."""
-    return {user for user, truth in case.truths.items() if max(truth.values()) > 1}
-
-
-class Stated(NamedTuple):
-    """A difference that is stated: why, and where it may be.
-
-    Parameters
-    ----------
-    reason : str
-    options : mapping, optional
-        The options under which none may be left.
-    users : callable
-        Without options: of a population and a k, the users whose values may differ. If there are
-        any, the mean may.
-    """
-
-    reason: str
-    options: Mapping[str, str] | None = None
-    users: Callable[[Case, int], set[str]] = graded
-
-
-class Peer(NamedTuple):
-    """How to ask a peer.
-
-    Parameters
-    ----------
-    package : str
-        Whose version is told.
-    convention : str
-        Which of toplist's is compared.
-    installs : tuple of tuple of str
-        Arguments of ``pip install``, once per call.
-    takes : str
-        What its populations may hold: "grades"; users with an "empty" truth, "missing" or with a
-        "blank" list, or "extra" ones, in the lists alone. "whole": every list ranks every item.
-    apart : mapping of metric to options
-        Metrics that another convention or option computes.
-    stated : mapping of metric to Stated
-    silent : str
-        What it is not asked, and why.
-    share : float
-        Of the populations, for a slow peer.
-    tolerance : float
-        By how much values may differ: more where a peer counts in single precision, or rounds.
-    """
-
-    package: str
-    convention: str
-    installs: tuple[tuple[str, ...], ...]
-    takes: str = ""
-    apart: Mapping[str, Mapping[str, str]] = {}
-    stated: Mapping[str, Stated] = {}
-    silent: str = ""
-    share: float = 1.0
-    tolerance: float = TOLERANCE
-
-
-PEERS = {
-    "rectools": Peer("rectools", "rectools", (("rectools",),), "empty missing extra"),
-    "ranx": Peer(
-        "ranx",
-        "ranx",
-        (("ranx",),),
-        "grades empty missing blank extra",
-        stated={
-            "rbp": Stated("its rank-biased precision adds up grades, which its own formula has not")
-        },
-    ),
-    "pytrec_eval": Peer(
-        "pytrec-eval-terrier",
-        "trec_eval",
-        (("pytrec-eval-terrier", "numpy"),),
-        "grades empty missing extra",
-        silent="empty lists, which its dicts have and trec_eval's files have not: 0, and counted",
-    ),
-    "sklearn": Peer("scikit-learn", "sklearn", (("scikit-learn",),), "grades empty whole"),
-    "recommenders": Peer(
-        "recommenders",
-        "recommenders",
-        (("--no-deps", "recommenders"), ("pandas<3", "scikit-learn")),
-        "grades empty missing extra",
-        stated={
-            "ndcg": Stated("its nDCG alone counts users without a list, as 0", {"missing": "zero"})
-        },
-    ),
-    "lenskit": Peer(
-        "lenskit",
-        "lenskit",
-        (("lenskit",),),
-        "grades missing",
-        silent="empty lists and lists of users without a truth: its summary counts both as 0, "
-        "but leaves missing lists out; and its average precision divides by 0 without a truth",
-    ),
-    "irspack": Peer("irspack", "irspack", (("irspack",),), "empty missing extra"),
-    "implicit": Peer("implicit", "implicit", (("implicit",),), "empty missing blank extra"),
-    "rs_metrics": Peer(
-        "rs_metrics",
-        "standard",
-        (("rs_metrics",),),
-        "extra",
-        apart={"precision": {"convention": "irspack"}, "map": {"convention": "irspack"}},
-        silent="empty truths and missing lists: values are NaN, and so is the mean",
-    ),
-    "recbole": Peer(
-        "recbole",
-        "recbole",
-        (
-            ("--no-deps", "recbole"),
-            # Its MAP needs np.float, which left numpy in 1.24.
-            ("torch==2.13.0", "numpy<1.24", "scipy<1.12", "pandas<2.1", "scikit-learn<1.4"),
-            ("colorama", "colorlog", "psutil", "pyyaml", "tensorboard", "texttable", "tqdm"),
-        ),
-        "missing blank",
-        silent="users without a truth, whose recall is NaN; nor its own means, which it rounds "
-        "to 4 decimals: these are means of its values per user",
-    ),
-    "rectorch": Peer(
-        "rectorch",
-        "rectorch",
-        (("--no-deps", "rectorch"), ("numpy", "Bottleneck")),
-        "whole",
-        silent="users without a truth, whose recall and nDCG are NaN",
-    ),
-    "spark": Peer("pyspark", "spark", (("pyspark", "numpy"),), "empty missing blank", share=0.025),
-}
 
 assert PEERS.keys() == ANSWERS.keys()
 
@@ -197,7 +69,9 @@ def population(source: random.Random, takes: set[str]) -> Case:
             _spoil(user, ranks, truths, takes, source)
     if "extra" in takes and source.random() < 0.2:
         ranks["x"] = source.sample(range(n_items), longest)
-    return Case(sorted(source.sample(range(1, 41), 4)), ranks, truths)
+    deepest = longest if "shallow" in takes else 40
+    ks = source.sample(range(1, deepest + 1), min(4, deepest))
+    return Case(sorted(ks), ranks, truths)
 
 
 def _spoil(
@@ -320,7 +194,7 @@ def compare(name: str, folder: Path, n_cases: int) -> Report:
     metrics = list(dict.fromkeys(pair.metric for pair in pairs))
     wrong = [pair for pair in pairs if pair.size > peer.tolerance]
     largest = max((pair.size for pair in pairs if pair.size <= peer.tolerance), default=0.0)
-    n_inputs = sum(len(case.ks) for case in cases)
+    n_inputs = sum(len({k for _, k, *_ in answered}) for answered in answers)
     return Report(name, version, metrics, n_inputs, len(pairs), largest, wrong, stated)
 
 
@@ -395,6 +269,8 @@ def table(reports: list[Report]) -> str:
         lines.append(f"| {' | '.join(cells)} |")
         notes += [f"- {peer.package}, {m}: {s.reason}." for m, s in peer.stated.items()]
         notes += [f"- {peer.package}, not asked: {peer.silent}."] if peer.silent else []
+        if peer.tolerance != TOLERANCE:
+            notes.append(f"- {peer.package}: values agree to {peer.tolerance:.0e}.")
     return "\n".join([*lines, "", *notes])
 
 
