@@ -40,6 +40,7 @@ def test_means_of_runs_are_the_means_of_their_means(runs):
     assert both.to_dict()["a"]["ndcg@10"] == pytest.approx(expected, rel=1e-15)
     assert both.systems == ["a", "b"] and next(iter(both.results)) == "a, run 1"
     assert "means over 3 independent runs of each system" in str(both)
+    pytest.importorskip("pandas")
     frame = both.to_pandas()
     assert frame["run"].tolist() == [1, 1, 2, 2, 3, 3] * 2
 
@@ -148,6 +149,7 @@ def test_users_without_a_label_are_a_segment(pair):
     found = tl.compare(pair).by({user: "new" for user in TRUTH if segment(user) == "new"})
     assert list(found) == ["new", None] and "(no label)" in str(found)
     assert "best of its line; not tested" in str(found)
+    pytest.importorskip("pandas")
     assert found.to_pandas()["segment"].isna().sum() == len(found[None].to_pandas())
 
 
