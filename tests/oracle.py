@@ -191,6 +191,16 @@ def rbp(ranked, relevant, k, *, p=0.8, relevant_from=None):
     )
 
 
+def r_precision(ranked, relevant, k, *, relevant_from=None):
+    """Share of the first R places that hold a relevant item, R of them; of the first k at most.
+
+    >>> r_precision([5, 7, 8, 9, 3], {7, 3, 5}, 5), r_precision([5, 8, 7], {5, 7}, 1)
+    (0.6666666666666666, 0.5)
+    """
+    n_relevant = len(relevant_items(relevant, relevant_from))
+    return ratio(len(found(ranked, relevant, min(k, n_relevant), relevant_from)), n_relevant)
+
+
 METRICS = {
     "hit": hit,
     "precision": precision,
@@ -202,6 +212,7 @@ METRICS = {
     "cg": cg,
     "f1": f1,
     "rbp": rbp,
+    "r_precision": r_precision,
 }
 
 
@@ -455,7 +466,9 @@ CONVENTIONS = {
     "rectorch": taken("hit", "ndcg", "mrr", recall=precision_over("min(k,R)")),
     "recbole": taken("hit", "precision", "recall", "map", "ndcg", "mrr"),
     "sklearn": graded("dcg", "ndcg"),
-    "trec_eval": graded("hit", "precision", "recall", "mrr", map=map_over("R"), ndcg=trec_ndcg),
+    "trec_eval": graded(
+        *("hit", "precision", "recall", "mrr", "r_precision"), map=map_over("R"), ndcg=trec_ndcg
+    ),
     "ranx": graded(
         *("hit", "precision", "recall", "f1", "mrr", "dcg", "ndcg", "rbp"),
         cg=ungraded(cg),
@@ -505,7 +518,7 @@ CONVENTIONS = {
     ),
     "lightgbm": all_listed(graded("ndcg", map=map_over("min(k,n,R)"))),
     "torchmetrics": all_listed(
-        graded("hit", "precision", "recall", "ndcg", "mrr", map=map_over("hits"))
+        graded("hit", "precision", "recall", "ndcg", "mrr", "r_precision", map=map_over("hits"))
     ),
     "elliot": graded("hit", "precision", "recall", "ndcg", "mrr"),
     "recpack": taken(

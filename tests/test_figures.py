@@ -96,6 +96,7 @@ MEASURES = {  # as trec_eval calls them; those without a cut-off are of the whol
     "map": "map",
     "ndcg": "ndcg",
     "recip_rank": "mrr",
+    "Rprec": "r_precision",
 }
 
 
@@ -115,9 +116,9 @@ def printed_by_trec_eval(path, deepest):
 @pytest.mark.parametrize(
     ("run", "output", "n_figures", "options"),
     [
-        ("results.test", "out.test.a", 42, {}),
-        ("results.test", "out.test.aq", 42 * 4, {}),
-        ("results.trunc", "out.test.aqc", 42 * 4, {"missing": "zero"}),
+        ("results.test", "out.test.a", 43, {}),
+        ("results.test", "out.test.aq", 43 * 4, {}),
+        ("results.trunc", "out.test.aqc", 43 * 4, {"missing": "zero"}),
     ],
 )
 def test_trec_eval(run, output, n_figures, options, tmp_path):
@@ -153,6 +154,7 @@ GRADES_OF_301 = {
 }
 NOT_RELEVANT_IN_303 = "FT924-286 FT941-17652"
 FIGURES_FROM_2 = """
+Rprec 0.0000 0.5065 0.0000 0.1688
 map 0.0003 0.4175 0.0823 0.1667
 recip_rank 0.0033 1.0000 0.0526 0.3520
 P_5 0.0000 0.8000 0.0000 0.2667
@@ -221,7 +223,7 @@ def test_the_threshold_of_trec_eval_does_not_touch_its_ndcg():
     ranks = {query: [doc for _, doc in sorted(some)[::-1]] for query, some in scores.items()}
     result = tl.top_k_eval(
         *(ranks, graded_qrels(), 1000),
-        metrics=["hit", "precision", "recall", "map", "ndcg", "mrr"],
+        metrics=["hit", "precision", "recall", "map", "ndcg", "mrr", "r_precision"],
         convention="trec_eval",
         relevant_from=2,
     )

@@ -38,6 +38,7 @@ from toplist.evaluation.functions import map_ as map
 from toplist.evaluation.functions import mrr as mrr
 from toplist.evaluation.functions import ndcg as ndcg
 from toplist.evaluation.functions import precision as precision
+from toplist.evaluation.functions import r_precision as r_precision
 from toplist.evaluation.functions import rbp as rbp
 from toplist.evaluation.functions import recall as recall
 from toplist.inputs.lists import Lists as Lists
@@ -100,6 +101,7 @@ __all__ = [
     "plots",
     "pointwise",
     "precision",
+    "r_precision",
     "rbp",
     "recall",
     "scores",

@@ -150,13 +150,20 @@ class Histograms:
         # all k's down to a rank, as usual: no copy of the columns
         near = len(cuts) <= self.depth and cuts.max(initial=0) == len(cuts)
         columns = slice(len(cuts)) if near else np.minimum(cuts, self.depth) - 1
-        means = self.sums(metric)[:, columns] / divisors
+
+        def at_cuts(table: Floats) -> Floats:
+            if metric.cut == "k":
+                return table[:, columns]
+            last = np.minimum(np.minimum(cuts, self.depth), self.n_relevant[:, np.newaxis])
+            return np.take_along_axis(table, np.maximum(last, 1) - 1, axis=1)
+
+        means = at_cuts(self.sums(metric)) / divisors
         if metric.empty == "one":
             means[self.n_relevant == 0] = 1.0
         # one row, as in leave-one-out, is not rounded again: precision = hit / k, bit for bit
         mean = means[0] if len(means) == 1 else (n_users * means).sum(axis=0) / n
         between = n_users * (means - mean) ** 2
-        within = self._spread(metric)[:, columns] / divisors**2
+        within = at_cuts(self._spread(metric)) / divisors**2
         return Moments(n, n, n, mean, (within + between).sum(axis=0))
 
     def _with_relevant(self) -> "Histograms":

@@ -90,11 +90,12 @@ def counted_in(hits: Hits, counted: NDArray[np.bool_], metric: Metric) -> NDArra
 def gains_of(hits: Hits, metric: Metric, threshold_in_gains: bool) -> Hits:
     """Return the hits that a metric reads: of all judged items, where gains ignore the threshold.
 
-    In trec_eval `relevant_from` decides what is relevant, and nDCG does not read it.
+    In trec_eval `relevant_from` decides what is relevant, and nDCG does not read it. Where the
+    metric is cut at R, hits below are left out.
     """
-    if hits.judged is None or threshold_in_gains or not metric.graded:
-        return hits
-    return hits.judged
+    if hits.judged is not None and metric.graded and not threshold_in_gains:
+        hits = hits.judged
+    return hits.down_to(hits.n_relevant) if metric.cut == "R" else hits
 
 
 def reach(hits: Hits, k: int) -> int:

@@ -220,18 +220,35 @@ class Hits:
             user = np.repeat(np.arange(len(self)), n_hits)
             ideal = self.gains[np.lexsort((-self.gains, user))]
         judged = None if self.judged is None else self.judged.listed(k)
-        parts = {field.name: getattr(self, field.name) for field in fields(self)}
-        parts |= {"n_relevant": n_hits, "ideal_gains": ideal, "judged": judged}
+        changed: dict[str, Any] = {
+            "n_relevant": n_hits,
+            "ideal_gains": ideal,
+            "judged": judged,
+        }
         if k is not None:
-            kept = self.ranks <= k
-            parts |= {
-                "k": k,
-                "offsets": np.concatenate([[0], np.cumsum(kept)])[self.offsets],
-                "ranks": self.ranks[kept],
-                "n_listed": np.minimum(self.n_listed, k),
-                "gains": None if self.gains is None else self.gains[kept],
-            }
-        return trusted(**parts)
+            changed |= {"k": k, "n_listed": np.minimum(self.n_listed, k)}
+        within = self if k is None else self._kept(self.ranks <= k)
+        return trusted(**_fields(within) | changed)
+
+    def down_to(self, depths: NDArray[np.int64]) -> Hits:
+        """Return the hits of each user down to a rank of the user's own; lists stay as long.
+
+        Examples
+        --------
+        >>> from toplist import match
+        >>> match([[1, 2, 3], [4, 5]], [{1, 3}, {5}]).down_to(np.array([2, 2])).ranks.tolist()
+        [1, 2]
+        """
+        return self._kept(self.ranks <= np.repeat(depths, np.diff(self.offsets)))
+
+    def _kept(self, kept: NDArray[np.bool_]) -> Hits:
+        """Return some of the hits of the same lists and truths."""
+        changed = {
+            "offsets": np.concatenate([[0], np.cumsum(kept)])[self.offsets],
+            "ranks": self.ranks[kept],
+            "gains": None if self.gains is None else self.gains[kept],
+        }
+        return trusted(**_fields(self) | changed)
 
     def _all_gains(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the gains of the hits, and of all relevant items; 1 where there are none."""
@@ -418,6 +435,10 @@ def _check(hits: Hits) -> None:
             f"{hits.n_relevant[user]} relevant items in a list of {hits.n_listed[user]} "
             f"read to k={hits.k}: ranks rise from 1, within the list, at most one per relevant item"
         )
+
+
+def _fields(hits: Hits) -> dict[str, Any]:
+    return {field.name: getattr(hits, field.name) for field in fields(hits)}
 
 
 def trusted(**fields: Any) -> Hits:

@@ -146,13 +146,14 @@ _ROWS = (
     ),
     Convention(
         "trec_eval",
-        _metrics("hit precision recall map ndcg mrr", graded=True, map="R"),
+        _metrics("hit precision recall map ndcg mrr r_precision", graded=True, map="R"),
         empty="zero",
         missing="skip",
         threshold_in_gains=False,
         source="usnistgov/trec_eval@f425365 m_success.c m_P.c m_recall.c m_map_cut.c "
-        "m_ndcg_cut.c m_recip_rank.c",
-        text="success, P, recall, map_cut (map when k covers the list), ndcg_cut, recip_rank. "
+        "m_ndcg_cut.c m_recip_rank.c m_Rprec.c",
+        text="success, P, recall, map_cut (map when k covers the list), ndcg_cut, recip_rank, and "
+        "Rprec when k covers R. "
         "Users without a list are left out; its option -c counts them as 0.",
     ),
     Convention(
@@ -356,7 +357,7 @@ _ROWS = (
     ),
     Convention(
         "torchmetrics",
-        _metrics("hit precision recall map ndcg mrr", graded=True, map="hits"),
+        _metrics("hit precision recall map ndcg mrr r_precision", graded=True, map="hits"),
         empty="zero",
         relevant="listed",
         source="Lightning-AI/torchmetrics@dab0333 src/torchmetrics/functional/retrieval/"

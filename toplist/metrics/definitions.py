@@ -24,6 +24,8 @@ from toplist.checks import choice
 Array = NDArray[Any]
 
 COUNTS = ("each", "nth", "first")
+# Down to which rank hits count: k, or the number R of relevant items where that is less.
+CUTS = ("k", "R")
 
 # What is done with a user whose ground truth is empty.
 EMPTY = ("skip", "zero", "one", "raise")
@@ -142,6 +144,8 @@ class Metric:
         Whether the highest mean is the best of a comparison.
     text, latex : str
         A description in one line; a formula in LaTeX that replaces the composed one.
+    cut : {"k", "R"}
+        Hits in the first k ranks count; or in the first min(k, R), as in R-precision.
     empty : {"skip", "zero", "one"}, optional
         What a user with an empty ground truth does to this metric: left out of its mean, 0, or 1.
         Default: as the evaluation says for all metrics.
@@ -169,12 +173,14 @@ class Metric:
     text: str = ""
     latex: str = ""
     empty: str | None = None
+    cut: str = "k"
 
     def __post_init__(self) -> None:
         """Check the name and the three choices."""
         if not isinstance(self.name, str) or not self.name or "@" in self.name:
             raise ValueError(f"metric name {self.name!r}: a name is needed, without '@'")
         choice("counts", self.counts, COUNTS)
+        choice("cut", self.cut, CUTS)
         if self.empty is not None:
             choice("empty", self.empty, EMPTY)
         for what, given, valid in (
@@ -355,6 +361,15 @@ METRICS: Mapping[str, Metric] = table_of(
     ),
     Metric("f1", "each", "1", "(k+R)/2", text="harmonic mean of precision and recall"),
     replace(rbp_metric(), name="rbp"),
+    Metric(
+        "r_precision",
+        "each",
+        "1",
+        "R",
+        text="precision at rank R, the number of relevant items (Buckley, Voorhees 2005): that of "
+        "trec_eval from k = R on; recall over min(k,R) is what others call R-precision at k",
+        cut="R",
+    ),
 )
 
 # Metrics with a parameter, written as a call: "rbp(p=0.5)".

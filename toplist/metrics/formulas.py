@@ -54,7 +54,8 @@ def _text(metric: Metric) -> str:
     if metric.dividing.by_hits:
         divisor = "the number of hits with r_j <= k"
     divided = "" if divisor == "1" else f", divided by {divisor}"
-    return f"{metric.name}@k = sum over r_j <= k of {term}{divided}"
+    last = {"k": "k", "R": "min(k,R)"}[metric.cut]
+    return f"{metric.name}@k = sum over r_j <= {last} of {term}{divided}"
 
 
 def _latex(metric: Metric) -> str:
@@ -64,7 +65,8 @@ def _latex(metric: Metric) -> str:
     count, discount = _COUNT_WORDS[metric.counts], metric.discounting.latex
     if metric.graded:
         count = "g_j" if count == "1" else f"{count} g_j"
-    total = rf"\sum_{{j : r_j \le k}} {_fraction(count, discount)}"
+    last = {"k": "k", "R": r"\min(k, R)"}[metric.cut]
+    total = rf"\sum_{{j : r_j \le {last}}} {_fraction(count, discount)}"
     dividing = metric.dividing
     divisor = dividing.latex
     if dividing.ideal:
