@@ -136,9 +136,8 @@ def explanation(result: Means, metric: Metric | ListMetric, style: str) -> str:
         words = metric.formula if style == "text" else metric.latex
         return f"{words}\n{of_lists(result, metric)}"
     terms = result.terms
-    peers = [name for name in same_formula(metric) if name != terms.convention]
-    if metric.graded and terms.grading.gains != "linear":
-        peers = []  # the conventions have linear gains
+    same = same_formula(metric, terms.relevant, terms.grading.gains)
+    peers = [name for name in same if name != terms.convention]
     lines = [
         formula(metric, style),
         SYMBOLS[style],

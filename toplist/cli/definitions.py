@@ -8,7 +8,7 @@ from toplist.cli.options import command, option
 from toplist.evaluation.evaluate import conformance
 from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetric
 from toplist.metrics.conventions import CONVENTIONS, Convention, policies, same_formula
-from toplist.metrics.formulas import SYMBOLS, formula
+from toplist.metrics.formulas import GAIN_WORDS, SYMBOLS, formula
 from toplist.metrics.names import parse
 from toplist.results.markup import aligned
 
@@ -62,15 +62,17 @@ def _one_metric(name: str, convention: Convention) -> str:
     """Return what one metric is under one convention, in words and formulas."""
     metric, _ = parse(name, convention)
     ratio = "ratio of sums over users" if metric.name in convention.pooled else "mean over users"
+    same = same_formula(metric, convention.relevant, convention.gains)
     lines = [
         metric.text,
         formula(metric),
         formula(metric, "latex"),
         SYMBOLS["text"],
+        GAIN_WORDS[convention.gains] if metric.graded else "",
         f"{ratio}; {policies(convention.policy_of(metric), convention.missing)}",
         f"convention {convention.name}: {convention.text}",
         f"source: {convention.source}" if convention.source else "",
-        f"the same formula in: {', '.join(same_formula(metric)) or 'none of the others'}",
+        f"the same formula in: {', '.join(same) or 'none of the others'}",
     ]
     return "\n".join(filter(None, lines))
 

@@ -406,8 +406,10 @@ _ROWS = (
 CONVENTIONS: Mapping[str, Convention] = MappingProxyType({row.name: row for row in _ROWS})
 
 
-def same_formula(metric: Metric) -> list[str]:
+def same_formula(metric: Metric, relevant: str = "all", gains: str = "linear") -> list[str]:
     """Return the conventions that have a metric of this name with the same three choices.
+
+    R counts the same items in these; and in a graded metric, grades become gains in the same way.
 
     Examples
     --------
@@ -418,6 +420,8 @@ def same_formula(metric: Metric) -> list[str]:
         name
         for name, convention in CONVENTIONS.items()
         if convention.metrics.get(metric.name) == metric.formula
+        and convention.relevant == relevant
+        and (convention.gains == gains or not metric.graded)
     ]
 
 
