@@ -628,3 +628,67 @@ def test_predictions_like_those_of_surprise():
     assert tl.pointwise.mae(given) == tl.pointwise.mae([4.0, 1.0], [3.5, 2.5]) == 1.0
     with pytest.raises(ValueError, match="labels are 0 or 1; of ratings, compare first"):
         tl.pointwise.auc(given)
+
+
+# what was refused with words that led elsewhere
+
+
+FRAMES = {
+    "pandas": lambda columns: library("pandas").DataFrame(columns),
+    "polars": lambda columns: library("polars").DataFrame(columns),
+    "pyarrow": lambda columns: library("pyarrow").table(columns),
+}
+
+
+@pytest.mark.parametrize("make", FRAMES.values(), ids=FRAMES)
+def test_d1_a_score_that_is_nan_or_null_is_found(make):
+    rows = {"user_id": ["u", "v", "v"], "item_id": ["a", "b", "c"]}
+    named = "user 'v' has a score that is NaN, of item 'c'|must hold numbers.*null in row 2"
+    for ties in ("order", "item_desc"):
+        with pytest.raises((TypeError, ValueError), match=named):
+            tl.match(make(rows | {"score": [0.5, 0.25, math.nan]}), {"v": {"c"}}, ties=ties)
+    with pytest.raises(TypeError, match="'score' must hold numbers, and no nulls.*null in row 1"):
+        tl.match(make(rows | {"score": [0.5, None, 0.25]}), {"v": {"c"}})
+    with pytest.raises(TypeError, match="'relevance' must hold numbers.*, null in row 0"):
+        tl.match({"v": ["c"]}, make(rows | {"relevance": [None, 1.0, 2.0]}))
+
+
+def test_d1_keys_of_one_kind_are_not_called_two():
+    for ranked, truth in (("a", "b"), (np.int64(1), 2), (np.str_("a"), "b"), (1, 2)):
+        with pytest.raises(ValueError, match="no user is in both") as caught:
+            tl.match({ranked: [1]}, {truth: [1]})
+        assert "two keys" not in str(caught.value)
+    with pytest.raises(ValueError, match=r"\(a number and its text are two keys\)"):
+        tl.match({1: [1]}, {"1": [1]})
+
+
+def test_d1_ranks_with_gaps_have_a_way_out():
+    pandas = library("pandas")
+    frame = pandas.DataFrame({"user_id": 1, "item_id": [5, 6, 7], "rank": [4, 1, 3]})
+    with pytest.raises(ValueError, match="ranks 1, 3, 4 where 1 to 3 belong.*score = -rank") as one:
+        tl.match(frame, {1: [6]})
+    line = str(one.value).rpartition(", ")[2].replace("frame['rank']", 'frame["rank"]')
+    assert line == "frame.assign(score=-frame[\"rank\"]).drop(columns='rank')"
+    mended = frame.assign(score=-frame["rank"]).drop(columns="rank")
+    assert same(tl.match(mended, {1: [7]}), tl.match({1: [6, 7, 5]}, {1: [7]}))
+    with pytest.raises(ValueError, match="each once$"):
+        tl.match(frame.assign(rank=[1, 1, 2]), {1: [6]})
+    with pytest.raises(ValueError, match="ranks start at 1$"):
+        tl.match(frame.assign(rank=[0, 1, 2]), {1: [6]})
+
+
+def test_d1_audit_takes_what_match_takes():
+    pandas = library("pandas")
+    truths = {"q1": ["a", "b"], "q2": ["x"]}
+    expected = tl.audit.check(RANKED, truths, k=2)
+    for ranks in (RUN, KEYED["hits"](RUN), pandas.Series(RUN), pandas.Series(RANKED)):
+        for truth in (truths, pandas.Series(truths)):
+            assert str(tl.audit.check(ranks, truth, k=2)) == str(expected)
+    pair = np.array(IDS), np.array(FALLING)
+    assert str(tl.audit.check(pair, RELEVANT)) == str(tl.audit.check(IDS, RELEVANT))
+    assert str(tl.audit.check(IDS, csr(RELEVANT))) == str(tl.audit.check(IDS, RELEVANT))
+
+
+def test_d1_audit_of_lenskit():
+    given, plain = collections()
+    assert str(tl.audit.check(*given)) == str(tl.audit.check(*plain))

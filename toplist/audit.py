@@ -16,7 +16,10 @@ from typing import Any
 import numpy as np
 
 from toplist.inputs import dataframes as cols
+from toplist.inputs.forms import native
 from toplist.inputs.lists import Lists
+from toplist.inputs.objects import opened
+from toplist.inputs.tables import lists_of
 from toplist.loo.logs import read_log
 from toplist.matching.match import match
 
@@ -118,8 +121,8 @@ def check(
     Parameters
     ----------
     ranks, ground_truths : optional
-        Lists and truths by user or by position; tables and other logs too (then in the order of
-        their rows).
+        Lists and truths by user or by position, in any form that `toplist.match` takes; tables and
+        other logs in the order of their rows.
     train : optional
         What each user is known to have chosen: a log in any form of `toplist.loo.leave_one_out`,
         or user -> items.
@@ -415,12 +418,16 @@ def by_user(value: Any, name: str, columns: Mapping[str, str] | None = None) -> 
 
     Parameters
     ----------
-    value : dict user -> ids, list of lists of ids, 2-D array, Lists, or a log
+    value : a log, or any form of ranked lists or ground truths that `toplist.match` takes
         A log is a table, a dict of columns, a tuple of columns, or a path. The users of lists by
         position are the positions.
     """
     if is_log(value, columns):
         return _of_log(value, columns)
+    value = native(opened(value, name), name)
+    if cols.is_frame(value):
+        lists = lists_of(value, name, columns)
+        return dict(zip(lists.users.decoded(lists.users.codes), lists.flat().rows, strict=True))
     if isinstance(value, Mapping):
         return {user: _items(row) for user, row in value.items()}
     if isinstance(value, Lists):

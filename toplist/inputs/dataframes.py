@@ -11,7 +11,7 @@ values; a column of lists becomes offsets and a table of the values.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
@@ -116,25 +116,40 @@ def take(frame: Any, rows: NDArray[np.int64]) -> Any:
     return library_of(frame).take(frame, rows)
 
 
-def numbers(frame: Any, name: str, side: str) -> NDArray[Any]:
-    """Return a column of numbers without nulls; TypeError for anything else."""
-    return _numbers(frame, name, side, library_of(frame).array(frame, name))
+def numbers(frame: Any, name: str, side: str, first: int | None = None) -> NDArray[Any]:
+    """Return a column of numbers without nulls; TypeError for anything else.
+
+    `first` numbers the first row, so that the error names the row of a null.
+    """
+    return _numbers(frame, name, side, library_of(frame).array(frame, name), first)
 
 
-def _numbers(frame: Any, name: str, side: str, column: NDArray[Any] | None) -> NDArray[Any]:
+def _numbers(
+    frame: Any, name: str, side: str, column: NDArray[Any] | None, first: int | None
+) -> NDArray[Any]:
     if not len(frame):  # an empty column is of any type
         return np.empty(0)
     if column is None or column.dtype.kind not in "iuf":
+        row = None if first is None else next(_nulls(frame, name), None)
         raise TypeError(
             f"{side}: column {name!r} must hold numbers, and no nulls; it is {type_of(frame, name)}"
+            + ("" if first is None or row is None else f", null in row {first + row}")
         )
     return column
 
 
-def scores(frame: Any, name: str, side: str) -> NDArray[Any]:
+def _nulls(frame: Any, name: str) -> Iterator[int]:
+    """Return the rows of a column that are null; of a pandas frame, also those that are NaN."""
+    if isinstance(frame, PlainTable):
+        return iter(())
+    return (row for row, value in enumerate(objects(frame, name)) if value is None)
+
+
+def scores(frame: Any, name: str, side: str, first: int | None = None) -> NDArray[Any]:
     """Return a column of numbers, or places that order them where they fit no type of numpy.
 
-    Those are Decimals, integers of 128 bits, and Python's integers in a column of objects.
+    Those are Decimals, integers of 128 bits, and Python's integers in a column of objects. `first`
+    as in `numbers`.
     """
     library = library_of(frame)
     column: NDArray[Any] | None = library.array(frame, name)
@@ -143,7 +158,8 @@ def scores(frame: Any, name: str, side: str) -> NDArray[Any]:
         places = ordering.exact(values) if _are_exact(values) else None
         if places is not None:
             return places
-    return _numbers(frame, name, side, column)  # read once: to look for nulls takes 0.7 ns per row
+    # read once: to look for nulls takes 0.7 ns per row
+    return _numbers(frame, name, side, column, first)
 
 
 def _are_exact(values: list[Any]) -> bool:

@@ -212,7 +212,8 @@ def user_in_two_rows(side: str, user: Any, first: int, second: int) -> ValueErro
 
 def no_common_user(ranked: Any, truth: Any) -> ValueError:
     """Return the error of two sides without a common user, given a user of each."""
-    hint = "" if type(ranked) is type(truth) else " (a number and its text are two keys)"
+    mixed = isinstance(ranked, str) != isinstance(truth, str)
+    hint = " (a number and its text are two keys)" if mixed else ""
     return ValueError(
         f"no user is in both: ranks has {ranked!r}, ground_truths has {truth!r}{hint}"
     )

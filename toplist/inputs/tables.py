@@ -173,7 +173,8 @@ class Table:
     def numbers(self, wanted: str) -> NDArray[Any]:
         """Return a column of numbers; scores in whatever type keeps their order."""
         read = cols.scores if wanted == "score" else cols.numbers
-        return read(self.frame, self.names[wanted], self.side)
+        first = self.first if self.in_file is None else None  # a file names its own rows
+        return read(self.frame, self.names[wanted], self.side, first)
 
 
 def read(table: Table, meet: Meet | None = None) -> Keyed:
@@ -373,11 +374,16 @@ def by_rank(side: str, ranks: NDArray[Any], groups: Groups, items: Column) -> Co
         at = grouping.place_by_rank(rows, ranks, items.codes, offsets, taken, out)
         found = np.sort(ranks[rows == rows[at]])
         shown = ", ".join(map(str, found[:8])) + (", ..." if len(found) > 8 else "")
-        zero = "; ranks start at 1" if found[0] == 0 else ""
+        way_out = "; ranks start at 1" if found[0] == 0 else ""
+        if found[0] > 0 and len(np.unique(found)) == len(found):  # gaps
+            way_out = (
+                ": where rows were left out, a column score = -rank in place of rank ranks the "
+                "rest, frame.assign(score=-frame['rank']).drop(columns='rank')"
+            )
         user = groups.users.decode(groups.users.codes[rows[at]])
         raise ValueError(
             f"{side}: user {user!r} has ranks {shown} where 1 to {len(found)} belong, each "
-            f"once{zero}"
+            f"once{way_out}"
         )
     return replace(items, codes=out.astype(items.codes.dtype, copy=False))
 
@@ -436,7 +442,8 @@ def by_score(
     if at >= 0:
         place = int(np.searchsorted(offsets, at, side="right")) - 1
         user = groups.users.decode(groups.users.codes[place])
-        raise ValueError(f"{side}: user {user!r} has a score that is NaN")
+        item = moved.decode(moved.codes[at])
+        raise ValueError(f"{side}: user {user!r} has a score that is NaN, of item {item!r}")
     return replace(moved, codes=moved.codes.astype(items.codes.dtype, copy=False))
 
 
