@@ -333,7 +333,10 @@ def test_padding_of_a_pair():
 @pytest.mark.parametrize(
     ("pair", "message"),
     [
-        ((IDS, [[4.0, 2.5, 3.0, 1.0]] * 3), "user 0, the score rises from 2.5 at rank 2 to 3;.*0]"),
+        (
+            (IDS, [[4.0, 2.5, 3.0, 1.0]] * 3),
+            "user 0, the score rises from 2.5 at rank 2 to 3;.*0. of the pair",
+        ),
         (
             (IDS, [FALLING[0], [0.5, math.nan, 0.1, 0.0], FALLING[2]]),
             "user 1, item 8 at rank 2.*NaN",
@@ -403,7 +406,7 @@ def test_faiss():
             assert list(tl.top_k_eval(found, truths, 20, padding=-1)) == list(expected)
         else:
             with pytest.raises(
-                ValueError, match=r"the least is best, give the ids alone, ranks\[1"
+                ValueError, match=r"the least is best, give the ids alone, \[1\] of the pair"
             ):
                 tl.top_k_eval(found, truths, 20, padding=-1)
         assert list(tl.top_k_eval(found[1], truths, 20, padding=-1)) == list(expected)

@@ -37,14 +37,15 @@ from toplist.inputs.flatten import (
 from toplist.inputs.grades import STANDARD, Grading
 from toplist.inputs.ids import encode, integers_of
 from toplist.inputs.lists import Lists, offsets_of
-from toplist.inputs.objects import opened
 from toplist.inputs.options import Columns
-from toplist.inputs.scored import AS_GIVEN, Ordering, refuse_swapped, unscored
 from toplist.inputs.sides import Sides, refuse_matrix, words_behind
 from toplist.inputs.tensors import array, is_row, is_tensor
 
 if TYPE_CHECKING:
     from toplist.kernels.strings import KeyedHash
+
+# Types that are no objects of other libraries, looked up before all others.
+_PLAIN = frozenset((list, tuple, dict, set, frozenset, np.ndarray, Lists, type(None)))
 
 
 def read_sides(
@@ -71,14 +72,16 @@ def read_sides(
     """
     if k is not None:
         k = whole(k, "k")
-    ranks, ground_truths = opened(ranks, "ranks"), opened(ground_truths, "ground_truths")
+    ranks, ground_truths = _opened(ranks, "ranks"), _opened(ground_truths, "ground_truths")
     if hasattr(ranks, "to_dict") or hasattr(ground_truths, "to_dict"):
         from toplist.inputs.keyed import beside
 
         ranks, ground_truths = beside(ranks, ground_truths)
-    if isinstance(ranks, Mapping) and isinstance(ground_truths, Mapping):
+    if isinstance(ranks, Mapping) and isinstance(ground_truths, Mapping) and not _are_ids(ranks):
+        from toplist.inputs.scored import refuse_swapped
+
         refuse_swapped(ranks, ground_truths)
-    ranks = native(ranks, "ranks", Ordering(k, padding, ties))
+    ranks = native(ranks, "ranks", (k, padding, ties))
     ground_truths = native(ground_truths, "ground_truths")
     if _by_user(ranks) or _by_user(ground_truths):
         _refuse_keys(users, "tables")
@@ -163,7 +166,7 @@ def read_ranks(
     single
         Whether one user was given bare.
     """
-    ranks = native(opened(ranks, "ranks"), "ranks", Ordering(k, padding))
+    ranks = native(_opened(ranks, "ranks"), "ranks", (k, padding, "order"))
     if _by_user(ranks):
         from toplist.inputs.tables import lists_of
 
@@ -190,10 +193,10 @@ def read_once(
     A table becomes `Keyed`, Python lists of integers `Lists`, cut at `k`. Everything else is
     returned unchanged: arrays are read as they are, dicts and text are read by each reader.
     """
-    ranks = opened(ranks, "ranks")
+    ranks = _opened(ranks, "ranks")
     if hasattr(ranks, "to_dict") and hasattr(ranks, "index"):
         return ranks  # a pandas Series, by position or by key: the truth decides
-    ranks = native(ranks, "ranks", Ordering(k, padding, ties))
+    ranks = native(ranks, "ranks", (k, padding, ties))
     if _by_user(ranks):
         from toplist.inputs.tables import lists_of
 
@@ -335,11 +338,23 @@ def _shape(value: Any) -> str:
     return f"an array of {value.ndim} dimensions"
 
 
-def native(value: Any, side: str, ordering: Ordering = AS_GIVEN) -> Any:
+def _opened(value: Any, name: str) -> Any:
+    """Return an object of a known library as a table or dict; everything else unchanged."""
+    if type(value) in _PLAIN:
+        return value
+    from toplist.inputs.objects import opened  # rarely needed, as `scored` below
+
+    return opened(value, name)
+
+
+def native(
+    value: Any, side: str, ordering: tuple[int | None, Any, str] = (None, None, "order")
+) -> Any:
     """Return one side of an evaluation as arrays, `Lists`, dicts or tables; others unchanged.
 
     Series and Arrow arrays are read by `toplist.inputs.dataframes.native`, ranked lists that come
-    with scores by `toplist.inputs.scored`. A sparse matrix (ground truths only) is users x items.
+    with scores by `toplist.inputs.scored`, with its `Ordering`. A sparse matrix (ground truths
+    only) is users x items.
 
     Raises
     ------
@@ -347,9 +362,24 @@ def native(value: Any, side: str, ordering: Ordering = AS_GIVEN) -> Any:
         For a sparse matrix of ranks.
     """
     found = _without_library(value, side)
-    if side == "ranks" and isinstance(found, (list, tuple, Mapping)):
-        return unscored(found, ordering)
-    return found
+    if side != "ranks" or not isinstance(found, (list, tuple, Mapping)) or _are_ids(found):
+        return found
+    from toplist.inputs.scored import Ordering, unscored
+
+    return unscored(found, Ordering(*ordering))
+
+
+def _are_ids(ranks: Any) -> bool:
+    """Whether ranks begin with ids, of one user or of many: a quick look, most are.
+
+    Also where they are empty.
+    """
+    if not ranks:
+        return True
+    first = next(iter(ranks.values())) if isinstance(ranks, Mapping) else ranks[0]
+    if type(first) is list and first:
+        first = first[0]
+    return type(first) is int or type(first) is str
 
 
 def _without_library(value: Any, side: str) -> Any:

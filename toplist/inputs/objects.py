@@ -10,9 +10,6 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
-# Types of Python and numpy, looked up before all others.
-_PLAIN = frozenset((list, tuple, dict, set, frozenset, str, int, range, type(None)))
-
 
 def opened(value: Any, name: str) -> Any:
     """Return an object of a known library as a table or dict; everything else unchanged.
@@ -24,8 +21,6 @@ def opened(value: Any, name: str) -> Any:
     TypeError
         For data that is spread over processes or not yet computed; the error names the way.
     """
-    if type(value) in _PLAIN:
-        return value
     for kind in type(value).__mro__:
         reader = _READERS.get(kind.__module__.partition(".")[0])
         if reader is not None:

@@ -35,9 +35,6 @@ class Ordering(NamedTuple):
     ties: str = "order"
 
 
-AS_GIVEN = Ordering()
-
-
 def unscored(ranks: Any, ordering: Ordering) -> Any:
     """Return ranked lists without the scores that come with them; what has none unchanged.
 
@@ -234,7 +231,7 @@ def _of_pair(
             f"ranks is a pair (ids, scores): {_of(user, row)}rank {rank} has the id {FILLING}, "
             "with which implicit and faiss fill up a list of fewer items: ",
             Keyword("padding", FILLING),
-            f" drops it; where it is an item, give the ids alone, ranks[{place}]",
+            f" drops it; where it is an item, give the ids alone, [{place}] of the pair",
         )
     falls = values[:, 1:] <= values[:, :-1]
     if not falls.all() or np.any(np.isnan(values[:, :1])):
@@ -260,7 +257,7 @@ def _refuse_unsorted(
         raise ValueError(
             f"ranks is a pair (ids, scores), best first: {_of(user, row)}the score rises from "
             f"{values[row, at]:g} at rank {at + 1} to {values[row, at + 1]:g}; if these are "
-            f"distances, of which the least is best, give the ids alone, ranks[{place}]"
+            f"distances, of which the least is best, give the ids alone, [{place}] of the pair"
         )
 
 
