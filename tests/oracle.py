@@ -511,16 +511,25 @@ CONVENTIONS = {
     "ragas": taken("recall", precision=neurec_precision),
     "replay": taken("hit", "precision", "recall", "map", "ndcg", "mrr"),
     "evidently": all_listed(
-        graded("recall", "ndcg", precision=neurec_precision, map=map_over("R"), mar=mar)
+        graded(
+            *("hit", "recall", "ndcg", "mrr"),
+            precision=neurec_precision,
+            map=map_over("R"),
+            mar=mar,
+        )
     ),
     "tf-ranking": all_listed(
-        graded("recall", "ndcg", "dcg", "mrr", precision=neurec_precision, map=map_over("R"))
+        graded(
+            *("hit", "recall", "ndcg", "dcg", "mrr"),
+            precision=neurec_precision,
+            map=map_over("R"),
+        )
     ),
     "lightgbm": all_listed(graded("ndcg", map=map_over("min(k,n,R)"))),
     "torchmetrics": all_listed(
         graded("hit", "precision", "recall", "ndcg", "mrr", "r_precision", map=map_over("hits"))
     ),
-    "elliot": graded("hit", "precision", "recall", "ndcg", "mrr"),
+    "elliot": graded("hit", "precision", "recall", "f1", "ndcg", "mrr"),
     "recpack": taken(
         *("precision", "recall", "ndcg", "dcg", "cg", "mrr"),
         calibrated_recall=precision_over("min(k,R)"),

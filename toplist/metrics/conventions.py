@@ -328,7 +328,10 @@ _ROWS = (
     ),
     Convention(
         "evidently",
-        _metrics("precision recall map ndcg", MAR, graded=True, precision="min(k,n)", map="R"),
+        _metrics(
+            "hit precision recall map ndcg mrr", MAR, graded=True, precision="min(k,n)", map="R"
+        ),
+        missing="skip",
         relevant="listed",
         source="evidentlyai/evidently@a4aa4c2 src/evidently/legacy/metrics/recsys/"
         "precision_recall_k.py:62-107",
@@ -338,8 +341,11 @@ _ROWS = (
     ),
     Convention(
         "tf-ranking",
-        _metrics("precision recall map ndcg dcg mrr", graded=True, precision="min(k,n)", map="R"),
+        _metrics(
+            "hit precision recall map ndcg dcg mrr", graded=True, precision="min(k,n)", map="R"
+        ),
         empty="zero",
+        missing="skip",
         relevant="listed",
         gains="exponential",
         source="tensorflow/ranking@5b1d133 tensorflow_ranking/python/metrics_impl.py:31-33,202,620",
@@ -349,6 +355,7 @@ _ROWS = (
         "lightgbm",
         _metrics("map ndcg", graded=True, map="min(k,n,R)"),
         empty="one",
+        missing="skip",
         relevant="listed",
         gains="exponential",
         source="microsoft/LightGBM@bae0b7b src/metric/map_metric.hpp:73-107 rank_metric.hpp:86-147",
@@ -359,6 +366,7 @@ _ROWS = (
         "torchmetrics",
         _metrics("hit precision recall map ndcg mrr r_precision", graded=True, map="hits"),
         empty="zero",
+        missing="skip",
         relevant="listed",
         source="Lightning-AI/torchmetrics@dab0333 src/torchmetrics/functional/retrieval/"
         "average_precision.py:62",
@@ -370,7 +378,7 @@ _ROWS = (
     ),
     Convention(
         "elliot",
-        _metrics("hit precision recall ndcg mrr", graded=True),
+        _metrics("hit precision recall f1 ndcg mrr", graded=True),
         missing="skip",
         gains="exponential",
         source="sisinflab/elliot@fc27efe elliot/evaluation/metrics/accuracy/*/*.py",
