@@ -246,7 +246,7 @@ PEERS = {
             for metric in ("map", "mar")
         },
         silent="k beyond the longest list, for which it has no value",
-        share=0.6,
+        share=0.8,
     ),
     # Recommenders
     "replay": Peer(
