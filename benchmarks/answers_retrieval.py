@@ -1,4 +1,4 @@
-"""What the libraries for search and retrieval answer, and those whose truths are labels of a list.
+"""What libraries for search and retrieval answer, those of labels beside scores, and some more.
 
 As in `answers.py`: a peer is one function of a `Case`, and imports what it needs itself.
 """
@@ -280,7 +280,7 @@ def evidently(case: Case) -> Iterator[Answer]:
             yield name, k, curve[k - 1], None
 
 
-# Recommenders that are younger here
+# Recommenders
 
 
 def replay(case: Case) -> Iterator[Answer]:
