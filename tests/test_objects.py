@@ -9,6 +9,7 @@ import math
 import numpy as np
 import pytest
 from test_forms import csr, same
+from test_promises import fresh
 
 import toplist as tl
 
@@ -695,3 +696,25 @@ def test_d1_audit_takes_what_match_takes():
 def test_d1_audit_of_lenskit():
     given, plain = collections()
     assert str(tl.audit.check(*given)) == str(tl.audit.check(*plain))
+
+
+def test_d1_a_lazy_frame_as_the_truth():
+    lazy = library("polars").LazyFrame({"user_id": [1], "item_id": [2]})
+    with pytest.raises(TypeError, match=r"a LazyFrame: ground_truths\.collect\(\) makes a table"):
+        tl.match({1: [2]}, lazy)
+    assert tl.match({1: [2]}, lazy.collect()).ranks.tolist() == [1]
+
+
+def test_no_library_is_imported_for_its_objects():
+    code = """
+        import sys, numpy as np, toplist as tl
+        ids, scores = np.array([[1, 2]]), np.array([[0.5, 0.25]])
+        assert tl.top_k_eval((ids, scores), [{2}], metrics="mrr@2")["mrr@2"] == 0.5
+        run = {"q": {"a": 0.25, "b": 0.5}}
+        assert tl.top_k_eval(run, {"q": {"a"}}, metrics="mrr@2")["mrr@2"] == 0.5
+        hits = [[{"corpus_id": 1, "score": 0.5}]]
+        assert tl.top_k_eval(hits, [{1}], metrics="mrr@2")["mrr@2"] == 1
+        others = "torch", "ranx", "lenskit", "datasets", "pyarrow", "pandas", "polars", "pyspark"
+        print(*(name for name in others if name in sys.modules))
+    """
+    assert fresh(code).split() == []

@@ -246,6 +246,10 @@ def _refuse(ranks: Any, truths: Any) -> None:
             raise TypeError(f"{side} is a masked array: fill it, and name the filling as padding")
         if isinstance(value, Iterator):
             raise TypeError(f"{side} is a {type(value).__name__}, read once only: make it a list")
+        if side == "ground_truths" and hasattr(value, "collect"):
+            raise TypeError(
+                f"{side} is a {type(value).__name__}: {side}.collect() makes a table of it"
+            )
     if not isinstance(ranks, (Mapping, Lists, np.ndarray, *CONTAINERS)):
         raise TypeError(
             f"ranks is a {type(ranks).__name__}: give a list of item ids, a list of lists, "
