@@ -519,11 +519,7 @@ CONVENTIONS = {
         )
     ),
     "tf-ranking": all_listed(
-        graded(
-            *("hit", "recall", "ndcg", "dcg", "mrr"),
-            precision=neurec_precision,
-            map=map_over("R"),
-        )
+        graded("hit", "recall", "ndcg", "dcg", "mrr", precision=neurec_precision, map=map_over("R"))
     ),
     "lightgbm": all_listed(graded("ndcg", map=map_over("min(k,n,R)"))),
     "torchmetrics": all_listed(

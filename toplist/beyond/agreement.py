@@ -376,11 +376,11 @@ def _write(
 def _read(a: Any, b: Any, k: int | None, how: Reading) -> tuple[ReadLists, ReadLists]:
     """Read both sets of lists; the errors say which of them is meant."""
     counting = [is_series(one) and counts_rows(one.index) for one in (a, b)]
-    found = []
+    given, found = (k, how.get("columns"), how.get("padding")), []
     for side, one, counts in zip(SIDES, (a, b), counting, strict=True):
         try:
             # a Series whose index only counts its rows has positions
-            found.append(read_lists(one.to_list() if counts else one, k, how.get("columns")))
+            found.append(read_lists(one.to_list() if counts else one, *given))
         except (TypeError, ValueError) as error:
             raise prefixed(f"{side}: ", error) from None
     _refuse_mixed(*found)

@@ -299,7 +299,7 @@ def _of_lists(
     """Return the listings of each group at each rank, (n_groups, K), and the number of lists."""
     from toplist.kernels import exposure as kernels
 
-    lists = read_lists(ranks, k, how.get("columns"))
+    lists = read_lists(ranks, k, how.get("columns"), how.get("padding"))
     listed, items = indexed_together((lists, _as_list(ids, how)), ("ranks", "groups"), how)
     groups = _groups_of(items, codes, n_groups)
 

@@ -280,8 +280,8 @@ _ROWS = (
     Convention(
         "sentence-transformers",
         _metrics("hit precision recall map ndcg mrr"),
-        source="UKPLab/sentence-transformers@cad2119 sentence_transformers/sentence_transformer/"
-        "evaluation/information_retrieval.py:159,508-539",
+        source="huggingface/sentence-transformers@cad2119 sentence_transformers/"
+        "sentence_transformer/evaluation/information_retrieval.py:159,508-539",
         text="InformationRetrievalEvaluator; hit is its accuracy. Equal scores go by ascending id: "
         "the policy 'item' for ties. Not copied: repeated ids that count twice.",
     ),
