@@ -36,7 +36,7 @@ def ranx(case: Case) -> Iterator[Answer]:
 
 
 def pytrec_eval(case: Case) -> Iterator[Answer]:
-    """Yield values per user and their mean; recip_rank has no cut-off, so k cuts the run."""
+    """Yield values per user and their mean; k cuts the run for recip_rank and Rprec."""
     from pytrec_eval import RelevanceEvaluator
 
     cut = {
@@ -50,8 +50,9 @@ def pytrec_eval(case: Case) -> Iterator[Answer]:
         for k in case.ks:
             yield averaged(name, k, {u: row[f"{theirs}_{k}"] for u, row in found.items()})
     for k in case.ks:
-        found = RelevanceEvaluator(qrels, {"recip_rank"}).evaluate(case.run(k))
-        yield averaged("mrr", k, {user: row["recip_rank"] for user, row in found.items()})
+        found = RelevanceEvaluator(qrels, {"recip_rank", "Rprec"}).evaluate(case.run(k))
+        for name, theirs in (("mrr", "recip_rank"), ("r_precision", "Rprec")):
+            yield averaged(name, k, {user: row[theirs] for user, row in found.items()})
 
 
 def sklearn(case: Case) -> Iterator[Answer]:

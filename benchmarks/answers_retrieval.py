@@ -166,7 +166,10 @@ def beir(case: Case) -> Iterator[Answer]:
 
 
 def torchmetrics(case: Case) -> Iterator[Answer]:
-    """Yield the retrieval metrics of labels and scores; its arithmetic is in single precision."""
+    """Yield the retrieval metrics of labels and scores, which it computes in single precision.
+
+    R-precision has no cut-off, so it is asked where k covers the lists.
+    """
     import torch
     from torchmetrics import retrieval as classes
     from torchmetrics.functional import retrieval as functions
@@ -178,6 +181,7 @@ def torchmetrics(case: Case) -> Iterator[Answer]:
         "map": (classes.RetrievalMAP, functions.retrieval_average_precision),
         "mrr": (classes.RetrievalMRR, functions.retrieval_reciprocal_rank),
         "ndcg": (classes.RetrievalNormalizedDCG, functions.retrieval_normalized_dcg),
+        "r_precision": (classes.RetrievalRPrecision, functions.retrieval_r_precision),
     }
     lists = case.judged_lists()
     scores = {user: torch.arange(len(row), 0.0, -1.0) for user, row in lists.items()}
@@ -187,10 +191,12 @@ def torchmetrics(case: Case) -> Iterator[Answer]:
     for name, (kind, function) in kinds.items():
         labels = {u: row if name == "ndcg" else (row > 0).long() for u, row in grades.items()}
         given = torch.cat([*scores.values()]), torch.cat([*labels.values()])
-        for k in case.ks:
-            metric = kind(top_k=k)
+        uncut = name == "r_precision"
+        for k in [k for k in case.ks if k >= case.longest or not uncut]:
+            options = {} if uncut else {"top_k": k}
+            metric = kind(**options)
             metric.update(*given, indexes=indexes)
-            each = {u: float(function(scores[u], labels[u], top_k=k)) for u in lists}
+            each = {u: float(function(scores[u], labels[u], **options)) for u in lists}
             yield name, k, float(metric.compute()), each
 
 
