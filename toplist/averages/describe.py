@@ -138,6 +138,8 @@ def explanation(result: Means, metric: Metric | ListMetric, style: str) -> str:
     terms = result.terms
     same = same_formula(metric, terms.relevant, terms.grading.gains)
     peers = [name for name in same if name != terms.convention]
+    if metric.graded and terms.grading.relevant_from is not None:
+        peers = []  # conventions differ in what the threshold does to gains
     lines = [
         formula(metric, style),
         SYMBOLS[style],
