@@ -201,6 +201,15 @@ def r_precision(ranked, relevant, k, *, relevant_from=None):
     return ratio(len(found(ranked, relevant, min(k, n_relevant), relevant_from)), n_relevant)
 
 
+def judged(ranked, relevant, k, *, relevant_from=None):
+    """Share of the first k places that hold an item with a judgement, of whatever grade.
+
+    >>> judged([5, 7, 8, 9], {5: 0, 8: 2, 3: 1}, 4), judged([5, 7], {7}, 4)
+    (0.5, 0.25)
+    """
+    return len({*ranked[:k]} & {*relevant}) / k
+
+
 METRICS = {
     "hit": hit,
     "precision": precision,
@@ -213,6 +222,7 @@ METRICS = {
     "f1": f1,
     "rbp": rbp,
     "r_precision": r_precision,
+    "judged": judged,
 }
 
 
@@ -467,7 +477,9 @@ CONVENTIONS = {
     "recbole": taken("hit", "precision", "recall", "map", "ndcg", "mrr"),
     "sklearn": graded("dcg", "ndcg"),
     "trec_eval": graded(
-        *("hit", "precision", "recall", "mrr", "r_precision"), map=map_over("R"), ndcg=trec_ndcg
+        *("hit", "precision", "recall", "mrr", "r_precision", "judged"),
+        map=map_over("R"),
+        ndcg=trec_ndcg,
     ),
     "ranx": graded(
         *("hit", "precision", "recall", "f1", "mrr", "dcg", "ndcg", "rbp"),

@@ -34,6 +34,7 @@ from toplist.evaluation.functions import cg as cg
 from toplist.evaluation.functions import dcg as dcg
 from toplist.evaluation.functions import f1 as f1
 from toplist.evaluation.functions import hit as hit
+from toplist.evaluation.functions import judged as judged
 from toplist.evaluation.functions import map_ as map
 from toplist.evaluation.functions import mrr as mrr
 from toplist.evaluation.functions import ndcg as ndcg
@@ -91,6 +92,7 @@ __all__ = [
     "files",
     "hit",
     "inference",
+    "judged",
     "loo",
     "map",
     "match",

@@ -253,6 +253,7 @@ def count(
         read = gains_of(hits, metric, threshold_in_gains)
         ratio = metric.name in pooled
         of_curves = ratio or weights is not None or metric.dividing.by_hits
+        of_curves |= metric.of == "judged" and read is not hits
         if of_curves or (metric.graded and (read.graded or read is not hits)):
             mine = counted_in(hits, counted, metric)
             gathered[metric.name] = _gather(read, mine, metric, cuts, ratio, weights, n_threads)

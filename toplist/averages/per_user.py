@@ -90,12 +90,29 @@ def counted_in(hits: Hits, counted: NDArray[np.bool_], metric: Metric) -> NDArra
 def gains_of(hits: Hits, metric: Metric, threshold_in_gains: bool) -> Hits:
     """Return the hits that a metric reads: of all judged items, where gains ignore the threshold.
 
-    In trec_eval `relevant_from` decides what is relevant, and nDCG does not read it. Where the
-    metric is cut at R, hits below are left out.
+    Also where the metric is of judged items. In trec_eval `relevant_from` decides what is relevant,
+    and nDCG does not read it. Where the metric is cut at R, hits below are left out.
     """
-    if hits.judged is not None and metric.graded and not threshold_in_gains:
+    with_gains = metric.graded and hits.grading.relevant_from is not None
+    if hits.judged is not None and with_gains and not threshold_in_gains:
         hits = hits.judged
+    elif hits.judged is not None and metric.of == "judged":
+        hits = _of_judged(hits, hits.judged)
     return hits.down_to(hits.n_relevant) if metric.cut == "R" else hits
+
+
+def _of_judged(hits: Hits, judged: Hits) -> Hits:
+    """Return the judged items as hits, without those of users who have no relevant item.
+
+    These have an empty ground truth, and the policy for it is the same in all metrics.
+    """
+    has = hits.n_relevant > 0
+    if has.all():
+        return judged
+    found = judged.down_to(np.where(has, judged.n_listed, 0))
+    return replace(
+        found, n_relevant=np.where(has, judged.n_relevant, 0), ideal_gains=None, gains=None
+    )
 
 
 def reach(hits: Hits, k: int) -> int:

@@ -349,13 +349,14 @@ def _cut_lists(rows: blocks.Rows, value: str | None, lo: int, hi: int) -> PlainT
 
 
 def _relevant(lists: Keyed) -> Keyed:
-    """Return ground truths without the items that TREC calls not relevant: graded below 1."""
+    """Return ground truths as TREC reads them: below 1 not relevant, below 0 not judged."""
     grades = lists.grades
     assert grades is not None  # a column that qrels have
-    kept = grades >= 1
+    kept = grades >= 0
     n_kept = np.concatenate([[0], np.cumsum(kept)])[lists.offsets]
     items = replace(lists.items, codes=lists.items.codes[kept])
-    left = None if np.all(grades[kept] == 1) else grades[kept]
+    grades = np.where(grades < 1, 0.0, grades)[kept]
+    left = None if np.all(grades == 1) else grades
     return replace(lists, items=items, offsets=n_kept, grades=left)
 
 

@@ -80,14 +80,14 @@ def apply(truth: Lists, source: Flat, grading: Grading, users: Sequence[Any] | N
 
 
 def judged(truth: Lists, grading: Grading) -> Lists | None:
-    """Return all items with a grade above 0, where some are not relevant; else None.
+    """Return all items with a grade, 0 included, where some are not relevant; else None.
 
     The grades are those that `apply` has checked.
     """
     grades, least = truth.gains, grading.relevant_from
-    if grades is None or least is None or not np.any((grades > 0) & (grades < least)):
+    if grades is None or np.all(grades > 0 if least is None else grades >= least):
         return None
-    return _kept(truth, _gains(grades, grading), grades > 0)
+    return _kept(truth, _gains(grades, grading), np.ones(len(grades), bool))
 
 
 def _gains(grades: Floats, grading: Grading) -> Floats:

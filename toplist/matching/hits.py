@@ -46,8 +46,8 @@ class Hits:
     fingerprints : tuple of Fingerprint
         One for the ground truths of each part that was joined; none for hits made by hand.
     judged : Hits, optional
-        The hits of all items with a grade above 0, where `relevant_from` leaves some of them out:
-        same users and lists. What is relevant decides counts; the convention says whose gains.
+        The hits of all items with a grade, 0 included, where some of them are not relevant: same
+        users and lists. What is relevant decides counts; the convention says whose gains.
     examples : (str, str), optional
         Where nobody has a hit: a listed and a relevant id as written.
     cause : str

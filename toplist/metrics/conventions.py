@@ -146,7 +146,7 @@ _ROWS = (
     ),
     Convention(
         "trec_eval",
-        _metrics("hit precision recall map ndcg mrr r_precision", graded=True, map="R"),
+        _metrics("hit precision recall map ndcg mrr r_precision judged", graded=True, map="R"),
         empty="zero",
         missing="skip",
         threshold_in_gains=False,

@@ -26,6 +26,7 @@ Array = NDArray[Any]
 COUNTS = ("each", "nth", "first")
 # Down to which rank hits count: k, or the number R of relevant items where that is less.
 CUTS = ("k", "R")
+OF = ("relevant", "judged")
 
 # What is done with a user whose ground truth is empty.
 EMPTY = ("skip", "zero", "one", "raise")
@@ -146,6 +147,8 @@ class Metric:
         A description in one line; a formula in LaTeX that replaces the composed one.
     cut : {"k", "R"}
         Hits in the first k ranks count; or in the first min(k, R), as in R-precision.
+    of : {"relevant", "judged"}
+        A hit is a relevant item; or one with a grade, also 0, where the ground truth has grades.
     empty : {"skip", "zero", "one"}, optional
         What a user with an empty ground truth does to this metric: left out of its mean, 0, or 1.
         Default: as the evaluation says for all metrics.
@@ -174,6 +177,7 @@ class Metric:
     latex: str = ""
     empty: str | None = None
     cut: str = "k"
+    of: str = "relevant"
 
     def __post_init__(self) -> None:
         """Check the name and the three choices."""
@@ -181,6 +185,7 @@ class Metric:
             raise ValueError(f"metric name {self.name!r}: a name is needed, without '@'")
         choice("counts", self.counts, COUNTS)
         choice("cut", self.cut, CUTS)
+        choice("of", self.of, OF)
         if self.empty is not None:
             choice("empty", self.empty, EMPTY)
         for what, given, valid in (
@@ -369,6 +374,15 @@ METRICS: Mapping[str, Metric] = table_of(
         text="precision at rank R, the number of relevant items (Buckley, Voorhees 2005): that of "
         "trec_eval from k = R on; recall over min(k,R) is what others call R-precision at k",
         cut="R",
+    ),
+    Metric(
+        "judged",
+        "each",
+        "1",
+        "k",
+        text="share of the first k ranks that hold a judged item, relevant or not (1 - judged is "
+        "the share of holes; bpref's concern: Buckley, Voorhees 2004)",
+        of="judged",
     ),
 )
 

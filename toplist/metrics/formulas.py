@@ -55,7 +55,8 @@ def _text(metric: Metric) -> str:
         divisor = "the number of hits with r_j <= k"
     divided = "" if divisor == "1" else f", divided by {divisor}"
     last = {"k": "k", "R": "min(k,R)"}[metric.cut]
-    return f"{metric.name}@k = sum over r_j <= {last} of {term}{divided}"
+    which = " (hits: judged items)" if metric.of == "judged" else ""
+    return f"{metric.name}@k = sum over r_j <= {last} of {term}{divided}{which}"
 
 
 def _latex(metric: Metric) -> str:
@@ -73,7 +74,8 @@ def _latex(metric: Metric) -> str:
         ideal = discount.replace("r_j", "i")
         gain = "g^*_i" if metric.graded else "1"
         divisor = rf"\sum_{{i = 1}}^{{{dividing.latex}}} {_fraction(gain, ideal)}"
-    return rf"\mathrm{{{metric.name}}}@k = {_fraction(total, divisor)}"
+    which = r"\quad\text{(hits: judged items)}" if metric.of == "judged" else ""
+    return rf"\mathrm{{{metric.name}}}@k = {_fraction(total, divisor)}{which}"
 
 
 def _fraction(above: str, below: str) -> str:

@@ -102,14 +102,14 @@ def identity(metric: Metric, population: Population, pooled: bool) -> tuple[Any,
     graded = metric.graded and population.graded
     dividing = metric.dividing
     if not population.single:
-        return metric.counts, metric.discounting, dividing, graded, pooled, metric.cut
+        return metric.counts, metric.discounting, dividing, graded, pooled, metric.cut, metric.of
     if dividing not in DIVISORS.values():
-        return metric.discounting, dividing, graded, pooled, metric.cut
+        return metric.discounting, dividing, graded, pooled, metric.cut, metric.of
     sizes = np.array([0, 1] if pooled else [1])
     ideal = graded and dividing.ideal  # then the divisor has the user's grade
     by_hits = pooled and dividing.by_hits  # then a user without a hit has no part in the ratio
     of_divisors = _divisors(metric, sizes).tobytes(), ideal, by_hits
-    return metric.discounting, of_divisors, graded, pooled, metric.cut
+    return metric.discounting, of_divisors, graded, pooled, metric.cut, metric.of
 
 
 def _pairs(sizes: Any) -> tuple[Any, Any]:
