@@ -89,7 +89,7 @@ def test_what_runs_cannot_be(runs):
         tl.compare({"a": runs["a"], "b": one}, runs="paired")
     with pytest.raises(TypeError, match="'a' is list"):
         tl.compare({"a": [one, 0.5]})
-    with pytest.raises(TypeError, match="'a' is list"):
+    with pytest.raises(ValueError, match="'a' has no runs"):
         tl.compare({"a": []})
     with pytest.raises(ValueError, match="'a, run 1': rename a system"):
         tl.compare({"a": [one, one], "a, run 1": one})
@@ -179,7 +179,7 @@ def test_bold_is_what_differs_after_the_correction(pair):
     assert not any("textbf" in cell for cell in cells(text, "(a) a"))
     assert all(cell.endswith("$^{ab}$") for cell in cells(text, "(c) c"))
     near = tl.compare({"a": pair["a"], "b": system(0.21, 9)}).to_latex()
-    assert "textbf" not in near and "nothing differs: paired t over 120 users" in near
+    assert "textbf" not in near and "no difference was found: paired t over 120 users" in near
 
 
 def test_letters_go_on_after_z():
@@ -242,3 +242,115 @@ def test_it_compiles(pair, tmp_path):
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "t.tex"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-2000:]
+
+
+# What a first reader stumbled over
+
+
+def test_bold_and_marks_with_several_baselines(pair):
+    twins = tl.compare({"a": pair["a"], "b": system(0.21, 9), "c": pair["c"]}, baseline=["a", "b"])
+    text = twins.to_latex()
+    assert r"\textbf" in cells(text, "c")[0] and r"\textbf" not in cells(text, "b")[0]
+    assert "better, $" in text and "worse than each of a, b" in text
+    near = {"a": pair["a"], "b": pair["c"], "c": system(0.5, 30)}
+    mixed = tl.compare(near, baseline=["a", "b"])
+    assert mixed.test()["c", "a", "ndcg@10"].mark == "‡"
+    assert mixed.test()["c", "b", "ndcg@10"].mark == ""
+    assert mixed.test().signs["c", "ndcg@10"] == "" and "‡" not in str(mixed).split("\n")[3]
+
+
+def test_clusters_are_counted_with_runs_too(runs):
+    clusters = {user: number // 3 for number, user in enumerate(TRUTH)}
+    found = tl.compare(runs, baseline="a").test("ndcg@10", clusters=clusters)
+    assert "over 120 users in 40 clusters" in str(found)
+    assert "and 3 independent runs of each system" in found.sentence()
+
+
+def test_other_truths_of_the_same_sizes_have_no_best():
+    other = {user: {item + 100 for item in items} for user, items in TRUTH.items()}
+    both = tl.compare({"a": system(0.2, 1), "b": system(0.5, 2, other)})
+    assert not both.comparable and set(both.best()["ndcg@10"]) == set()
+    assert "DIFFERENT GROUND TRUTHS: as many relevant items, but others" in str(both)
+
+
+def test_equivalence_says_what_it_is(pair):
+    both = tl.compare(pair, baseline="a")
+    row = both.equivalence("ndcg@10", margin=0.3).to_dict()[0]
+    how = [row[key] for key in ("method", "alternative", "margin", "level")]
+    assert how == ["equivalence", "within", 0.3, pytest.approx(0.9)]
+    assert both.test("ndcg@10").to_dict()[0]["margin"] is None
+    for wrong in (True, 0, "a"):
+        with pytest.raises(ValueError, match="margin must be a number above 0"):
+            both.equivalence("ndcg@10", margin=wrong)
+    with pytest.raises(TypeError, match="margin is None"):
+        both.equivalence("ndcg@10", margin=None)
+    with pytest.raises(ValueError, match="level must be above 0.5"):
+        both.equivalence("ndcg@10", margin=0.1, level=0.4)
+
+
+def test_nothing_is_corrected_for_twice(pair):
+    with pytest.raises(ValueError, match="'ndcg@5' is there twice"):
+        tl.compare(pair).test(["ndcg@5", "ndcg@5"])
+    with pytest.raises(ValueError, match="baseline 'a' is given twice"):
+        tl.compare(pair, baseline=["a", "a"])
+    for names, error in (([], ValueError), (5, TypeError)):
+        with pytest.raises(error, match="names is"):
+            tl.compare(pair).test(names)
+    with pytest.raises(TypeError, match="baseline is 0: give the name"):
+        tl.compare(pair, baseline=0)
+
+
+def test_labels_that_look_alike_are_told_apart(pair):
+    labels = {user: (1, "1", "all")[number % 3] for number, user in enumerate(TRUTH)}
+    found = tl.compare(pair, baseline="a").by(labels)
+    segments = {one.segment for one in found.test("ndcg@10")}
+    assert segments == {"1", "'1'", "'all'"} and "in 3 segments" in str(found)
+    assert "'all'" in str(found) and "\nall " in str(found)
+
+
+def test_the_forest_names_segments(pair):
+    pytest.importorskip("matplotlib")
+    found = tl.compare(pair, baseline="a").by({user: segment(user) for user in TRUTH})
+    drawn = found.test("ndcg@10").plot()
+    words = [label.get_text() for label in drawn.get_yticklabels()]
+    assert len(set(words)) == 4 and any("(new)" in word for word in words)
+
+
+def test_only_shares_are_in_percent():
+    both = {
+        name: tl.top_k_eval([[1, 7], [3, 4]], [{1, 2}, {3, 5}], 2, metrics=["hit", "dcg"])
+        for name in ("a", "b")
+    }
+    text = tl.compare(both).to_latex(percent=True)
+    assert cells(text, "(a) a") == ["100.00", "1.0000"]
+    assert "means in percent, except dcg" in text
+
+
+def test_the_sentence_says_whose_interval_it_is(pair):
+    both = tl.compare(pair, baseline="a")
+    one_sided = both.test("ndcg@10", alternative="greater").sentence()
+    assert "two-sided intervals are 95 %" in one_sided
+    signs = both.test("ndcg@10", method="sign")
+    assert "by the t test" in signs.sentence() and "does not test the mean" in signs.sentence()
+    assert "the intervals are those of the t test" in str(signs)
+
+
+def test_metrics_without_a_value_for_some_users():
+    truth = {"u": {1}, "v": {2}, "w": {3}}
+    lists = {"a": {"u": [1], "v": [2]}, "b": {"u": [9], "v": [2], "w": [3]}}
+    results = {
+        name: tl.top_k_eval(
+            some, truth, 1, metrics=["hit", "average_popularity"], item_counts={1: 5, 2: 4, 3: 3, 9: 1},
+        )
+        for name, some in lists.items()
+    }  # fmt: skip
+    both = tl.compare(results, baseline="a")
+    assert both.test().names == ["hit@1"]
+    with pytest.raises(ValueError, match=r"a has no average_popularity@1 for 1 of 3 users, 'w'"):
+        both.test("average_popularity@1")
+
+
+def test_nobody_is_in_the_means():
+    empty = tl.top_k_eval({"u": [1]}, {"u": set()}, 1, metrics="hit")
+    both = tl.compare({"a": empty, "b": empty}, baseline="a")
+    assert "NOT TESTED against a: nobody to test: no user of a is in the means" in str(both)

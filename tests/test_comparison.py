@@ -42,7 +42,7 @@ def test_every_markup_marks_the_best(both):
     )
     latex = both.to_latex()  # three users show no difference: nothing is bold
     assert r"(a) good & 0.5000 & 0.5436 \\" in latex and "(b) poor & 0.1667 & 0.2103" in latex
-    assert "nothing differs: paired t over 3 users" in latex and "textbf" not in latex
+    assert "no difference was found: paired t over 3 users" in latex and "textbf" not in latex
     page = both._repr_html_()
     assert "<b>0.5000</b>" in page and "<b>0.1667</b>" not in page
 

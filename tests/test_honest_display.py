@@ -176,7 +176,10 @@ def test_a12_no_best_where_one_systems_lists_end_before_k():
 
 
 def test_a12_the_mark_says_that_it_is_no_test():
-    both = tl.compare({"a": hits_at_1(1, 3), "b": hits_at_1(2, 3)})
+    lists = {"a": [[1], [9], [9]], "b": [[1], [1], [9]]}
+    both = tl.compare(
+        {name: tl.top_k_eval(some, [{1}] * 3, 1, metrics="hit") for name, some in lists.items()}
+    )
     for text in (repr(both), both.to_markdown(), both._repr_html_()):
         assert (
             "best of its column; not tested: .test() and toplist compare test the difference"

@@ -206,7 +206,9 @@ def test_what_cannot_be_tested_is_one_line(name, said):
 
 def test_results_without_hits_and_metrics_of_all_lists_are_refused(tmp_path):
     streamed = tl.top_k_eval_files(DATA / "itemknn.csv.gz", DATA / "truth.csv", k=5, metrics="mrr")
-    with pytest.raises(ValueError, match="the users of a are unknown; of files, in_memory=True"):
+    with pytest.raises(
+        ValueError, match="the users of a are unknown; of files, keep='hits' or in_memory=True"
+    ):
         tl.compare({"a": streamed, "b": streamed}).test()
     lists = [[1, 2], [2, 3], [1, 3]]
     some = tl.top_k_eval(lists, [{1}, {2}, {3}], k=2, metrics=["mrr", "item_coverage"], catalogue=4)
@@ -550,7 +552,7 @@ def test_words_of_few_users_of_one_side_and_of_many_comparisons():
     assert tl.paired_tests(systems).sentence().endswith("of 6 differences.")
     alone = {name: values[:1] for name, values in systems.items()}
     assert tl.paired_tests(alone, baseline="a").n_family == 0
-    assert "and independent runs" in tl.paired_tests(
+    assert "and 2 independent runs of each system" in tl.paired_tests(
         {name: [values, values + 0.1] for name, values in systems.items()}, runs="independent"
     ).sentence()  # fmt: skip
 

@@ -303,7 +303,14 @@ def hits_of(result: Means, so: str) -> tuple[Hits, NDArray[np.bool_]]:
     """Return the hits and whose are in the means; ValueError if the result does not hold them."""
     if result.hits is None or result.counted is None:
         text = f"this result holds no hits, so {so}; of files, "
-        raise worded(ValueError, text, Keyword("in_memory", True), " keeps them")
+        raise worded(
+            ValueError,
+            text,
+            Keyword("keep", "hits"),
+            " or ",
+            Keyword("in_memory", True),
+            " keeps them",
+        )
     return result.hits, result.counted
 
 

@@ -54,6 +54,7 @@ def forest(
         " ".join(
             [f"{one.system} - {one.baseline}"] * (len(pairs) > 1 or len(names) == 1)
             + [one.name] * (len(names) > 1 or len(pairs) == 1)
+            + [f"({one.segment})"] * (one.segment is not None)
         )
         for one in contrasts
     ]

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from toplist.averages.means import Means, hits_of, in_all_means
 from toplist.checks import choice
+from toplist.results.comparability import truths_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -85,7 +86,9 @@ def align(
         )
     found = _by_key(results, users) if all(keyed.values()) else _by_position(results, users)
     if not found.n:
-        raise ValueError(f"{', '.join(found.results)} have no user in common")
+        nobody = [system for system, one in results.items() if not one.n_evaluated]
+        what = f"no user of {nobody[0]} is in the means" if nobody else "no user is in all of them"
+        raise ValueError(f"nobody to test: {what} ({', '.join(found.results)})")
     for first, *others in alike or [list(results)]:
         for other in others:
             _check(found, first, other)
@@ -178,21 +181,14 @@ def _check(found: Aligned, first: str, system: str) -> None:
             f"{first} and {system} have other ground truths: {int(changed.sum()):,} of "
             f"{found.n:,} users have another number of relevant items, user {user!r} first"
         )
-    sums = {_total(one), _total(other)} - {None}
+    sums = {truths_of(one), truths_of(other)} - {None}
     if one.n_users == other.n_users and not found.n_left_out and len(sums) > 1:
         raise ValueError(
             f"{first} and {system} have other ground truths of the same sizes: the relevant "
-            "items of some users are others"
+            "items of some users, or their grades, are others"
         )
     if not _equal(one.weights, other.weights, rows, others):
         raise ValueError(f"{first} and {system} have other weights of the same users")
-
-
-def _total(result: Means) -> int | None:
-    """Return the sum of the hashes of all ground truths; None where it is unknown."""
-    hits = result.hits
-    prints = result.fingerprints or (() if hits is None else hits.fingerprints)
-    return sum(one.total for one in prints) % 2**64 if prints else None
 
 
 def _equal(one: Any, other: Any, rows: Ints, others: Ints) -> bool:

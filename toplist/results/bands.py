@@ -101,6 +101,8 @@ class Band(Display):
 
     def _notes(self) -> tuple[str, ...]:
         share = f"{100 * self.level:.4g} %"
+        if self.critical != self.critical:
+            return (f"no interval: {counted(self.n, 'user')} are too few",)
         found = [
             f"{word} at k = {_listed(ks)}, at all of them together with {share} confidence"
             for word, ks in (("better", self.better), ("worse", self.worse))

@@ -96,7 +96,7 @@ def _lengths(results: Results) -> list[str]:
     )
     return [
         f"{LENGTHS}: {', '.join(parts)}: at k = {', '.join(map(str, ks))} the places below the end "
-        "of a list are misses, so no system is marked as the best there"
+        "of a list are misses: no system is marked as the best there, and a test compares lengths"
     ]
 
 
@@ -112,7 +112,7 @@ def _same_users(one: Means, other: Means) -> bool:
 def _users(results: Results, first: str, name: str) -> str:
     """Return how the users of two results differ, as far as they are known."""
     one, other = results[first], results[name]
-    if _same_users(one, other):
+    if _same_users(one, other) and not _other_truths(one, other):
         return ""
     mine, theirs = _counted(one), _counted(other)
     if mine is None or theirs is None:  # without hits, only their number is known
@@ -122,7 +122,12 @@ def _users(results: Results, first: str, name: str) -> str:
             f"DIFFERENT USERS: {first} over {one.n_evaluated:,}, {name} over {other.n_evaluated:,}"
         )
     if mine == theirs:
-        return ""
+        if one.terms.relevant == "listed" or not _other_truths(one, other):
+            return ""
+        return (
+            f"DIFFERENT GROUND TRUTHS: as many relevant items, but others, or other grades, in "
+            f"{name} than in {first}"
+        )
     less, more = len(mine.keys() - theirs.keys()), len(theirs.keys() - mine.keys())
     if less or more:
         parts = [f"without {less:,} of the {len(mine):,} of {first}"] if less else []
@@ -133,6 +138,18 @@ def _users(results: Results, first: str, name: str) -> str:
         f"DIFFERENT GROUND TRUTHS: {changed:,} of {len(mine):,} users have another number of "
         f"relevant items in {name} than in {first}"
     )
+
+
+def _other_truths(one: Means, other: Means) -> bool:
+    """Return whether the ground truths of the same users are known to be others."""
+    return len({truths_of(one), truths_of(other)} - {None}) > 1
+
+
+def truths_of(result: Means) -> int | None:
+    """Return the sum of the hashes of all ground truths; None where it is unknown."""
+    hits = result.hits
+    prints = result.fingerprints or (() if hits is None else hits.fingerprints)
+    return sum(one.total for one in prints) % 2**64 if prints else None
 
 
 def _counted(result: Means) -> dict[Any, int | None] | None:

@@ -94,6 +94,8 @@ def _runs(results: Mapping[str, Any]) -> tuple[dict[str, TopKResult], dict[str, 
     found: dict[str, TopKResult] = {}
     names: dict[str, tuple[str, ...]] = {}
     for system, given in results.items():
+        if system == "" or (isinstance(given, (list, tuple)) and not given):
+            raise ValueError(f"compare: {system!r} has {'no name' if given else 'no runs'}")
         several = isinstance(given, (list, tuple)) and len(given) > 0
         some = list(given) if several else [given]
         for one in [system if isinstance(system, str) else None, *some]:
@@ -323,17 +325,10 @@ class Comparison(SideBySide):
         level : float
             Of each one-sided test; the interval printed is that of 2 level - 1.
         """
-        from toplist.results import testing
+        from toplist.results import pairwise, testing
 
-        return testing.tests(
-            self._compared,
-            names,
-            users,
-            clusters,
-            margin=margin,
-            correction=correction,
-            level=level,
-        )
+        asked = {"margin": pairwise.with_margin(margin), "correction": correction, "level": level}
+        return testing.tests(self._compared, names, users, clusters, **asked)
 
     def band(
         self,
@@ -448,7 +443,7 @@ class Comparison(SideBySide):
         """The mark of every (system, name), a blank where others of the table have one."""
         if self._tests is None:
             return {}
-        found = {(one.system, one.name): one.sign for one in reversed(self._tests.contrasts)}
+        found = self._tests.signs
         if not any(found.values()):
             return {}
         places = [(system, name) for system in self.systems for name in self.names()]

@@ -136,11 +136,19 @@ class Plan:
     seed: int = 0
     margin: float | None = None
     runs: str | None = None
-    clustered: bool = False
+    n_runs: tuple[int, ...] = ()
+    n_clusters: int = 0
     weighted: bool = False
     notes: tuple[str, ...] = ()
     baselines: tuple[str, ...] = ()
     of_users: bool = True
+
+
+def _common(signs: Sequence[str]) -> str:
+    """Return the sign that holds against every baseline: the weaker mark, or none."""
+    if all(sign in MARKS for sign in signs):
+        return MARKS[min(map(MARKS.index, signs))]
+    return signs[0] if len(set(signs)) == 1 else ""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -166,6 +174,14 @@ class Contrasts(Sequence[Contrast]):
     def names(self) -> list[str]:
         """The names that are compared."""
         return list(dict.fromkeys(one.name for one in self))
+
+    @property
+    def signs(self) -> dict[tuple[str, str], str]:
+        """The sign of every (system, name): of several baselines, what holds against each."""
+        signs: dict[tuple[str, str], list[str]] = {}
+        for one in self:
+            signs.setdefault((one.system, one.name), []).append(one.sign)
+        return {place: _common(some) for place, some in signs.items()}
 
     @cached
     def n_family(self) -> int:

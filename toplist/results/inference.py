@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from toplist.checks import choice
 from toplist.results.bands import Band
 from toplist.results.contrasts import Contrast, Plan
-from toplist.results.pairwise import Asked, contrasted, maxt, pairs_of
+from toplist.results.pairwise import Asked, contrasted, maxt, pairs_of, with_margin
 from toplist.results.tests import Tests
 from toplist.results.values import Floats, Units, read
 from toplist.stats import blocked, paired, simultaneous
@@ -180,7 +180,7 @@ def equivalence(
     >>> test.p < 0.001, test.p_not_worse < 0.001, -0.005 < test.low < test.high < 0.005
     (True, True, True)
     """
-    asked = Asked(correction=correction, level=level, margin=margin, runs=runs)
+    asked = Asked(correction=correction, level=level, margin=with_margin(margin), runs=runs)
     return _asked_of(values, baseline, name, asked, weights, clusters)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from toplist.metrics.beyond_accuracy import ListMetric
+from toplist.metrics.properties import is_within_one
 from toplist.results import tables, wording
 from toplist.results.markup import Cell, Look, Page, Table
 from toplist.results.side_by_side import SideBySide
@@ -42,7 +44,8 @@ def page(
 def best(comparison: SideBySide, tests: Tests, name: str) -> list[str]:
     """Return the best systems of a name, if what they were compared with differs from them.
 
-    Those that do not differ from the best share it; none is the best if nothing differs from it.
+    Without a baseline those that do not differ from the best share it; none is the best if nothing
+    differs from it. With baselines, it must differ from each of them.
     """
     top = comparison._best(name)
     if not top:
@@ -54,7 +57,10 @@ def best(comparison: SideBySide, tests: Tests, name: str) -> list[str]:
             compared.add(other)
             if one.mark:
                 beaten.add(other)
-    return [*top, *sorted(compared - beaten - set(top))] if beaten else []
+    if not comparison.baselines:
+        return [*top, *sorted(compared - beaten - set(top))] if beaten else []
+    others = set(comparison.baselines if top[0] not in comparison.baselines else comparison.systems)
+    return top if others - set(top) and others - set(top) <= beaten else []
 
 
 def _letters_of(comparison: SideBySide, tests: Tests | None) -> dict[tuple[str, str], str]:
@@ -108,6 +114,8 @@ def _cell(comparison: SideBySide, system: str, name: str, look: Look) -> Cell:
     """Return a mean as it looks; intervals are of one result, not of several runs."""
     if not comparison._has(system, name):
         return Cell("-")
+    if look.percent and not _within_one(comparison, name.rpartition("@")[0]):
+        look = Look.of(None, False, look.intervals)
     if look.intervals and not comparison.runs:
         return tables.cell(comparison.results[system], name, look)
     return Cell(look.number(comparison._mean(system, name)))
@@ -118,7 +126,7 @@ def _bold(comparison: SideBySide, tests: Tests | None) -> str:
     if tests is None:
         return ""
     if comparison.baselines:
-        return f"best of its column, and different from {', '.join(comparison.baselines)}"
+        return f"best of its column, and different from {wording.each_of(comparison.baselines)}"
     return "best of its column, with those that do not differ from it"
 
 
@@ -129,6 +137,22 @@ def _legend(comparison: SideBySide, tests: Tests | None, marked: bool, look: Loo
     elif tests is not None:
         yield f"letters name the systems that a system exceeds: {wording.tested(tests)}"
     if look.percent:
-        yield "means in percent"
-    if look.intervals and not comparison.runs:
+        other = [name for name in _metrics(comparison) if not _within_one(comparison, name)]
+        yield "means in percent" + (f", except {', '.join(other)}" if other else "")
+    if comparison.runs:
+        yield comparison._of_runs() + (", without intervals" if look.intervals else "")
+    elif look.intervals:
         yield "with 95 % intervals"
+
+
+def _metrics(comparison: SideBySide) -> list[str]:
+    return list(dict.fromkeys(name.rpartition("@")[0] for name in comparison.names()))
+
+
+def _within_one(comparison: SideBySide, name: str) -> bool:
+    """Return whether a metric is from 0 to 1 by definition, so that it can be in percent."""
+    results = [one for one in comparison.results.values() if name in one.terms.asked]
+    metric = results[0].terms.asked[name]
+    if isinstance(metric, ListMetric):
+        return metric.within_one
+    return is_within_one(metric, results[0].population)

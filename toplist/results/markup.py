@@ -216,6 +216,9 @@ def latex(page: Page, caption: str | None = None, label: str | None = None) -> s
         parts.append(rf"{{\footnotesize {_latex('; '.join(below))}}}")
     if caption is None and label is None:
         return "\n\n".join([above, *parts])
+    for option, words in (("caption", caption), ("label", label)):
+        if words is not None and not isinstance(words, str):
+            raise TypeError(f"{option} must be text, not {words!r}")
     head = [r"\begin{table}", r"\centering"]
     head += [] if caption is None else [rf"\caption{{{_latex(caption)}}}"]
     head += [] if label is None else [rf"\label{{{_label(label)}}}"]

@@ -45,8 +45,14 @@ class Asked:
         checked(self.alternative, self.level)
         if self.margin is not None:
             number = isinstance(self.margin, (int, float, np.number))
+            number &= not isinstance(self.margin, bool)
             if not number or not 0 < self.margin < math.inf:
                 raise ValueError(f"margin must be a number above 0, not {self.margin!r}")
+            if self.level <= 0.5:
+                raise ValueError(
+                    f"level must be above 0.5, not {self.level!r}: the interval of two one-sided "
+                    "tests is that of 2 level - 1"
+                )
             if self.correction == "maxt":
                 raise ValueError("correction='maxt' is of tests of a difference: choose another")
         if self.n_resamples is not None:
@@ -91,8 +97,12 @@ def pairs_of(systems: Sequence[str], baseline: str | Sequence[str] | None) -> li
         raise ValueError(f"two systems are needed, and there is {', '.join(systems) or 'none'}")
     if baseline is None:
         return [(a, b) for i, a in enumerate(systems) for b in systems[i + 1 :]]
+    if not isinstance(baseline, (str, list, tuple)):
+        raise TypeError(f"baseline is {baseline!r}: give the name of a system, or a list of names")
     baselines = [baseline] if isinstance(baseline, str) else list(baseline)
     for one in baselines:
+        if baselines.count(one) > 1:
+            raise ValueError(f"baseline {one!r} is given twice")
         if one not in systems:
             raise ValueError(f"baseline {one!r} is none of the systems: {', '.join(systems)}")
     if not baselines:
@@ -100,6 +110,15 @@ def pairs_of(systems: Sequence[str], baseline: str | Sequence[str] | None) -> li
     return [(a, b) for b in baselines for a in systems if a not in baselines] or [
         (a, b) for i, a in enumerate(baselines) for b in baselines[i + 1 :]
     ]
+
+
+def with_margin(margin: Any) -> Any:
+    """Return a margin; TypeError for None, which would ask for no test of equivalence."""
+    if margin is None:
+        raise TypeError(
+            "margin is None: give the difference that does not matter, a number above 0"
+        )
+    return margin
 
 
 def contrasted(
@@ -115,7 +134,7 @@ def contrasted(
     """Return the comparisons of all pairs in all names, corrected."""
     rows: list[Contrast] = []
     columns: list[Floats] = []
-    n_drawn = 0
+    n_drawn, n_runs = 0, set[int]()
     for name in names:
         found = {one: values(one, name) for pair in pairs for one in pair}
         for system, baseline in pairs:
@@ -125,6 +144,7 @@ def contrasted(
                 n_drawn = max(n_drawn, drawn)
             else:
                 row = _of_runs(a, b, asked, units)
+                n_runs |= {len(a), len(b)}
             whose = {"name": name, "system": system, "baseline": baseline}
             rows.append(replace(row, **whose, higher_is_better=higher(name)))  # type: ignore[arg-type]
             if asked.correction == "maxt":
@@ -135,7 +155,8 @@ def contrasted(
         seed=asked.seed,
         margin=asked.margin,
         runs=asked.runs,
-        clustered=units.clusters is not None,
+        n_runs=tuple(sorted(n_runs)),
+        n_clusters=0 if units.clusters is None else len(set(units.clusters)),
         weighted=units.weights is not None,
         baselines=tuple(baselines),
         of_users=of_users,

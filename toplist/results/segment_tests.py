@@ -109,13 +109,20 @@ class SegmentedComparison(Display, Mapping[Any, S], Generic[S]):
             if not any(result.n_evaluated for result in part.results.values()):
                 continue
             found = testing.tests(part._compared, names, users, None, correction="none", **options)
-            rows += [replace(one, segment=_named(label)) for one in found]
+            rows += [replace(one, segment=self._label(label)) for one in found]
             n_drawn = max(found.plan.n_resamples, plan.n_resamples if plan else 0)
             plan = replace(found.plan, n_resamples=n_drawn)
         if plan is None:
             raise ValueError("no user is counted in any segment: nothing to test")
         plan = replace(plan, correction=correction, family=family)
         return pairwise.corrected(rows, [], plan, asked, Units())
+
+    def _label(self, label: Any) -> str:
+        """Return a label as it is printed: that of each segment is another."""
+        if label is None:
+            return "(no label)"
+        alike = [one for one in self if str(one) == str(label)]
+        return repr(label) if len(alike) > 1 or str(label) == "all" else str(label)
 
     def to_dict(self) -> dict[Any, dict[str, dict[str, float]]]:
         """Return the means, ``{label: {"mine": {"ndcg@10": 0.1, ...}, ...}, ...}``."""
@@ -170,15 +177,11 @@ class SegmentedComparison(Display, Mapping[Any, S], Generic[S]):
             best = [] if self.whole.baselines else part._best(name)
             for system in systems:
                 of_all = part is self.whole
-                mark = "" if of_all else marks.get((_named(label), system, name), "")
+                mark = "" if of_all else marks.get((self._label(label), system, name), "")
                 mean = f"{part._mean(system, name):.4f}" if part._has(system, name) else "-"
                 cells.append(Cell(mean + (mark or " " * marked), best=system in best))
-            rows.append(("all" if part is self.whole else _named(label), tuple(cells)))
+            rows.append(("all" if part is self.whole else self._label(label), tuple(cells)))
         return Table(name, ("users", *systems), tuple(rows))
-
-
-def _named(label: Any) -> str:
-    return "(no label)" if label is None else str(label)
 
 
 def by(comparison: S, labels: Any) -> SegmentedComparison[S]:

@@ -78,14 +78,31 @@ def tests(
     pairs = pairs_of(compared.systems, compared.baselines or None)
 
     def of_runs(system: str, name: str) -> Floats:
-        return np.stack([found.values(run, name) for run in (compared.runs or {})[system]])
+        return np.stack([values_of(run, name) for run in (compared.runs or {})[system]])
+
+    def values_of(system: str, name: str) -> Floats:
+        return _complete(found, system, name)
 
     return contrasted(
-        of_runs if compared.runs else found.values,
+        of_runs if compared.runs else values_of,
         *(pairs, some, asked, units),
         higher=lambda name: _higher(compared, name),
         baselines=compared.baselines,
     )
+
+
+def _complete(found: Aligned, system: str, name: str) -> Floats:
+    """Return the values of a system; ValueError that names a user who has none."""
+    values = found.values(system, name)
+    lacking = np.flatnonzero(np.isnan(values))
+    if len(lacking):
+        row = int(lacking[0])
+        user = row if found.users is None else found.users[row]
+        raise ValueError(
+            f"{system} has no {name} for {len(lacking):,} of {found.n:,} users, {user!r} first "
+            "(without a list): test another metric, or evaluate the users who have lists"
+        )
+    return values
 
 
 def values(compared: Compared, name: str, users: str = "same") -> dict[str, Floats]:
@@ -242,12 +259,20 @@ def _pair(compared: Compared, system: str | None, baseline: str | None) -> tuple
 
 def _names(compared: Compared, names: str | Sequence[str] | None) -> list[str]:
     """Return the ``name@k`` to test; each must be one of every system."""
+    if names is not None and not isinstance(names, (str, list, tuple)):
+        raise TypeError(f"names is {names!r}: give 'ndcg@10', or a list of such names")
+    if names is not None and not len(names):
+        raise ValueError("names is empty: give 'ndcg@10', a list of such names, or nothing for all")
     if names is None:
         results = compared.results.values()
         some = [name for name in compared.names if all(name in one.names() for one in results)]
         some = [name for name in some if not _of_all_lists(compared, name)]
+        some = [name for name in some if not _lacks_users(compared, name)] or some
     else:
         some = [names] if isinstance(names, str) else list(names)
+        twice = [name for name in some if some.count(name) > 1]
+        if twice:
+            raise ValueError(f"{twice[0]!r} is there twice: it would be corrected for twice")
     for name in some:
         for system in compared.results:
             if _metric(compared, system, name)[1] is None:
@@ -281,6 +306,16 @@ def _of_all_lists(compared: Compared, name: str) -> bool:
     metric = name.rpartition("@")[0]
     found = next(iter(compared.results.values())).terms.asked.get(metric)
     return isinstance(found, ListMetric) and metric in WHOLE
+
+
+def _lacks_users(compared: Compared, name: str) -> bool:
+    """Return whether a metric of the lists has no value for users who are in the means."""
+    for one in compared.results.values():
+        metric = one.terms.find(name)[0]
+        known = isinstance(metric, ListMetric) and one.hits is not None
+        if known and np.isnan(one.per_user(name)[one.counted]).any():
+            return True
+    return False
 
 
 def _higher(compared: Compared, name: str) -> bool:

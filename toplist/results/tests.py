@@ -37,7 +37,7 @@ class Tests(Display, Contrasts):
         if isinstance(key, tuple):
             found = [one for one in self if key in _keys(one)]
             if len(found) != 1:
-                have = ", ".join(f"({one.system!r}, {one.name!r})" for one in self.contrasts[:6])
+                have = ", ".join(map(str, (_longest(one) for one in self.contrasts[:6])))
                 what = "several have" if found else "no comparison has"
                 raise KeyError(f"{what} {key!r}; there are {have}")
             return found[0]
@@ -47,9 +47,13 @@ class Tests(Display, Contrasts):
 
     def to_dict(self) -> list[dict[str, Any]]:
         """Return a dict per comparison: its fields, and how it was tested."""
-        plan: dict[str, Any] = {"method": self.plan.method, "alternative": self.plan.alternative}
-        plan |= {"correction": self.plan.correction, "n_family": self.n_family}
-        return [asdict(one) | plan | {"level": self.plan.level} for one in self]
+        plan, level = self.plan, self.plan.level
+        how: dict[str, Any] = {"method": plan.method, "alternative": plan.alternative}
+        if plan.margin is not None:
+            how, level = {"method": "equivalence", "alternative": "within"}, 2 * level - 1
+        how |= {"correction": plan.correction, "n_family": self.n_family}
+        how |= {"level": level, "margin": plan.margin}  # the level is that of low and high
+        return [asdict(one) | how for one in self]
 
     def to_pandas(self) -> Any:
         """Return a DataFrame with a row per comparison, and the keys of `to_dict` as columns."""
@@ -108,6 +112,12 @@ class Tests(Display, Contrasts):
     def _page(self, every_metric: bool = False) -> Page:
         """Return the table of the comparisons."""
         return wording.page(self)
+
+
+def _longest(one: Contrast) -> tuple[str, ...]:
+    """Return the key that finds a comparison for sure."""
+    found = one.segment, one.system, one.baseline, one.name
+    return tuple(part for part in found if part is not None)
 
 
 def _keys(one: Contrast) -> set[tuple[str | None, ...]]:

@@ -116,7 +116,7 @@ def _same(first: Any, users: list[Any], system: Any, values: Mapping[Any, Any]) 
 
 
 def _named(system: Any) -> str:
-    return f"run {system[1]} of {system[0]}" if isinstance(system, tuple) else str(system)
+    return f"run {system[1] + 1} of {system[0]}" if isinstance(system, tuple) else str(system)
 
 
 def _floats(system: Any, values: Any, users: list[Any] | None) -> Floats:

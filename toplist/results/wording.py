@@ -27,6 +27,8 @@ CORRECTED = {
     "maxt": "MaxT",
 }
 LOOK = Look(intervals=True)
+# These have no interval of their own.
+OTHER_INTERVALS = ("randomization", "wilcoxon", "sign")
 # What these two test is no mean.
 NO_MEAN = (
     "{} does not test the mean: with n = 10,000 and ties it rejected true nulls 20 to 100 % of the "
@@ -200,15 +202,15 @@ def _notes(tests: Contrasts, pairs: Sequence[tuple[str, str]]) -> Iterable[str]:
         yield f"detectable with 80 % power, before correction: {detectable}"
     if plan.runs is not None:
         yield from map(_of_runs, tests)
-    if plan.clustered:
+    if plan.n_clusters:
         yield "win/tie/loss count rows; the interval and p are of clusters"
+    if plan.method in OTHER_INTERVALS and plan.margin is None:
+        yield "the intervals are those of the t test"
     if plan.method in ("wilcoxon", "sign"):
         yield NO_MEAN.format(NAMES[plan.method])
     yield from plan.notes
     for caution, meaning in CAUTIONS.items():
-        where = [
-            f"{one.system} - {one.baseline} {one.name}" for one in tests if caution in one.cautions
-        ]
+        where = [_label(one) for one in tests if caution in one.cautions]
         if where:
             yield f"{caution}: {meaning} ({', '.join(where[:4])}{', ...' * (len(where) > 4)})"
 
@@ -230,9 +232,8 @@ def _whom(tests: Contrasts) -> str:
     if not sizes:
         return f"no {unit}s"
     words = counted(sizes[0], unit) if len(sizes) == 1 else f"{sizes[0]:,} to {sizes[-1]:,} {unit}s"
-    if tests.plan.clustered:
-        clusters = sorted({int(one.df) + 1 for one in tests if one.df == one.df})
-        words += f" in {clusters[0]:,} clusters" if clusters else ""
+    if tests.plan.n_clusters:
+        words += f" in {counted(tests.plan.n_clusters, 'cluster')}"
     return words + ", weighted" * tests.plan.weighted
 
 
@@ -257,9 +258,20 @@ def _equivalence(one: Contrast, margin: float, level: float) -> str:
     )
 
 
+def _runs(plan: Plan) -> str:
+    """Return how many runs, and how they belong together."""
+    ends = sorted({plan.n_runs[0], plan.n_runs[-1]}) if plan.n_runs else []
+    return f"{' to '.join(map(str, ends))} {plan.runs} runs of each system".strip()
+
+
+def _label(one: Contrast) -> str:
+    where = "" if one.segment is None else f" ({one.segment})"
+    return f"{one.system} - {one.baseline} {one.name}{where}"
+
+
 def _of_runs(one: Contrast) -> str:
     return (
-        f"{one.system} - {one.baseline} {one.name}: for these trained models p "
+        f"{_label(one)}: for these trained models p "
         f"{probability(one.p_users)}, standard error {one.error_users:.4g}; for models trained "
         f"anew p {probability(one.p)}, standard error {one.error:.4g}"
     )
@@ -269,7 +281,7 @@ def _detectable(tests: Contrasts) -> str:
     """Return the differences that as many users detect, by name."""
     found: dict[str, list[float]] = {}
     plan = tests.plan
-    if plan.method != "t" or plan.margin or plan.runs or plan.clustered or plan.weighted:
+    if plan.method != "t" or plan.margin or plan.runs or plan.n_clusters or plan.weighted:
         return ""
     for one in tests:
         if one.n > 2 and one.std > 0:
@@ -292,17 +304,24 @@ def sentence(tests: Contrasts) -> str:
     sided = "two-sided " if plan.alternative == "two-sided" else ""
     after = _after(tests)
     corrected = "with uncorrected p" if after == ", uncorrected" else f"with p{after}"
-    runs = f" and {plan.runs} runs" if plan.runs else ""
+    runs = f" and {_runs(plan)}" if plan.runs else ""
     together = "for all pairs together" if plan.method == "tukey" else "one by one"
     head = (
         f"Differences were tested by {sided}{_test(plan)} over {_whom(tests)}{runs}, {corrected}; "
-        f"intervals are {100 * plan.level:.4g} % and hold {together}."
+        f"{'two-sided ' * (not sided)}intervals are {100 * plan.level:.4g} % and hold {together}"
+        f"{', by the t test' * (plan.method in OTHER_INTERVALS)}."
     )
+    if plan.method in ("wilcoxon", "sign"):
+        head += f" {_upper(NO_MEAN.format(NAMES[plan.method]))}."
     if len(tests) > 4:
         found = sum(bool(one.mark) for one in tests)
         return f"{head} p is below 0.05 for {found} of {len(tests)} differences."
     unit = "user" if plan.of_users else "row"
     return " ".join([head, *(_said(one, unit) for one in tests)])
+
+
+def _upper(words: str) -> str:
+    return words[:1].upper() + words[1:]
 
 
 def _equivalent(tests: Contrasts) -> str:
@@ -342,18 +361,32 @@ def _said(one: Contrast, unit: str) -> str:
 
 def legend(tests: Contrasts) -> str:
     """Return what the marks of a table of means say."""
-    whose = ", ".join(tests.plan.baselines)
+    whose = each_of(tests.plan.baselines)
     if not tests.n_family:
         against = f" against {whose}" if whose else ""
         return f"nothing could be tested{against} over {_whom(tests)}"
     found = any(one.mark for one in tests)
     if not whose:
-        return f"nothing differs: {tested(tests)}"
-    marks = f"† ‡ better, ▾ worse than {whose}" if found else f"nothing differs from {whose}"
+        return f"no difference was found: {tested(tests)}"
+    marks = (
+        f"† ‡ better, ▾ worse than {whose}" if found else f"no difference from {whose} was found"
+    )
     return f"{marks}: {tested(tests)}"
+
+
+def each_of(names: Sequence[str]) -> str:
+    """Return names in words.
+
+    Examples
+    --------
+    >>> each_of(["a"]), each_of(["a", "b"])
+    ('a', 'each of a, b')
+    """
+    return f"each of {', '.join(names)}" if len(names) > 1 else "".join(names)
 
 
 def tested(tests: Contrasts) -> str:
     """Return which test, over whom, at which p, corrected for what."""
-    ends = "0.05, 0.01" if tests.plan.baselines else "0.05"
+    marked = tests.plan.baselines and any(one.mark for one in tests)
+    ends = "0.05, 0.01" if marked else "0.05"
     return f"{_test(tests.plan)} over {_whom(tests)}, p < {ends}{_after(tests)}"
