@@ -340,10 +340,12 @@ def test_metrics_without_a_value_for_some_users():
     lists = {"a": {"u": [1], "v": [2]}, "b": {"u": [9], "v": [2], "w": [3]}}
     results = {
         name: tl.top_k_eval(
-            some, truth, 1, metrics=["hit", "average_popularity"], item_counts={1: 5, 2: 4, 3: 3, 9: 1},
+            *(some, truth, 1),
+            metrics=["hit", "average_popularity"],
+            item_counts={1: 5, 2: 4, 3: 3, 9: 1},
         )
         for name, some in lists.items()
-    }  # fmt: skip
+    }
     both = tl.compare(results, baseline="a")
     assert both.test().names == ["hit@1"]
     with pytest.raises(ValueError, match=r"a has no average_popularity@1 for 1 of 3 users, 'w'"):

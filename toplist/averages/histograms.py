@@ -77,43 +77,7 @@ class Histograms:
 
     def __add__(self, other: "Histograms") -> "Histograms":
         """Return the histograms of both sets of users together."""
-        keys = [np.stack([p.n_relevant, p.n_listed]) for p in (self, other)]
-        both, place = np.unique(np.concatenate(keys, axis=1), axis=1, return_inverse=True)
-        places = np.split(place.ravel(), [len(self.n_users)])
-        depth = max(self.depth, other.depth)
-
-        def placed(table: NDArray[Any], at: NDArray[np.int64]) -> NDArray[Any]:
-            out = np.zeros((both.shape[1], *table.shape[1:]), table.dtype)
-            out[at] = table
-            return out
-
-        parts = list(zip((self._deep(depth), other._deep(depth)), places, strict=True))
-        tables = {
-            name: operator.add(*(placed(getattr(part, name), at) for part, at in parts))
-            for name in ("n_users", "each", "nth", "first")
-        }
-        n, m = (placed(part.n_users, at)[:, np.newaxis] for part, at in parts)
-        spreads = [
-            sum(placed(part.spreads[i], at) for part, at in parts)
-            + operator.sub(*(placed(part.sums(metric), at) for part, at in parts)) ** 2
-            * (n * m / np.maximum(n + m, 1))
-            for i, metric in enumerate(sums_of(self.metrics))
-        ]
-        cuts = np.intersect1d(self.cuts, other.cuts)
-        gathered = {
-            metric.name: self.moments(metric, cuts) + other.moments(metric, cuts)
-            for metric in self.metrics
-            if metric.name in {*self.gathered, *other.gathered}
-        }
-        return Histograms(
-            self.metrics,
-            both[0],
-            both[1],
-            **tables,
-            spreads=np.reshape(spreads, (len(spreads), *tables["each"].shape)),
-            gathered=gathered,
-            cuts=cuts,
-        )
+        return merged([self, other])
 
     def _deep(self, depth: int) -> "Histograms":
         """Return the same histograms down to a larger rank."""
@@ -204,6 +168,58 @@ class Histograms:
         single = (self.each == self.first).all(axis=1)
         spread[single] = spread_of_first(self.first[single], n_users[single], discounts)
         return spread
+
+
+def merged(parts: Sequence[Histograms]) -> Histograms:
+    """Return the histograms of the users of all parts together.
+
+    In one step, whatever their number: the spread of a row is that within the parts, and that of
+    their means, sum over parts of n_i (m_i - m)^2 (Chan, Golub, LeVeque 1979).
+    """
+    first, depth = parts[0], max(part.depth for part in parts)
+    rows, places = _rows_together(parts)
+    deep = [part._deep(depth) for part in parts]
+
+    def added(name: str) -> NDArray[np.int64]:
+        out = np.zeros((rows.shape[1], *getattr(deep[0], name).shape[1:]), np.int64)
+        for part, at in zip(deep, places, strict=True):
+            out[at] += getattr(part, name)  # a part has a row once
+        return out
+
+    cuts = reduce(np.intersect1d, (part.cuts for part in parts))
+    gathered = {name for part in parts for name in part.gathered}
+    averages = {
+        metric.name: reduce(operator.add, (part.moments(metric, cuts) for part in parts))
+        for metric in first.metrics
+        if metric.name in gathered
+    }
+    tables = [added(name) for name in ("n_users", "each", "nth", "first")]
+    spreads = np.zeros((len(sums_of(first.metrics)), *tables[1].shape))
+    n_users, each, nth, hits = tables
+    whole = Histograms(
+        *(first.metrics, rows[0], rows[1], n_users, each, nth, hits, spreads, averages, cuts)
+    )
+    for i, metric in enumerate(sums_of(first.metrics)):
+        mean = whole.sums(metric)
+        for part, at in zip(deep, places, strict=True):
+            apart = (part.sums(metric) - mean[at]) ** 2
+            spreads[i, at] += part.spreads[i] + part.n_users[:, np.newaxis] * apart
+    return whole
+
+
+def _rows_together(
+    parts: Sequence[Histograms],
+) -> tuple[NDArray[np.int64], list[NDArray[np.int64]]]:
+    """Return the distinct (R, n) of all parts, (2, rows), and where those of each part are."""
+    keys = np.concatenate([np.stack([part.n_relevant, part.n_listed]) for part in parts], axis=1)
+    width = int(keys[1].max(initial=0)) + 1
+    if keys[0].max(initial=0) < 2**62 // width:  # np.unique of pairs takes ten times as long
+        codes, place = np.unique(keys[0] * width + keys[1], return_inverse=True)
+        rows = np.stack(np.divmod(codes, width))
+    else:
+        rows, place = np.unique(keys, axis=1, return_inverse=True)
+    ends = np.cumsum([len(part.n_users) for part in parts])[:-1]
+    return rows, np.split(place.ravel(), ends)
 
 
 def sums_of(metrics: tuple[Metric, ...]) -> list[Metric]:

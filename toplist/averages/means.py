@@ -331,7 +331,7 @@ def merged(parts: Sequence[M], disjoint: bool = False) -> M:
     lists = all_of([part.lists for part in parts])
     return type(first)(
         first.terms,
-        reduce(operator.add, (part.histograms for part in parts)),
+        histograms.merged([part.histograms for part in parts]),
         in_pairs(hits, operator.add) if hits else None,
         np.concatenate([part.counted for part in parts]) if hits else None,
         n_users=sum(part.n_users for part in parts),

@@ -143,5 +143,8 @@ class ListAverages(Protocol):
     def per_user(self, name: str, users: Sequence[Any]) -> Floats:
         """Return the values of these users at every k."""
 
+    def without_users(self) -> Self:
+        """Return the metrics without the lists."""
+
     def __add__(self, other: Any) -> Self:
         """Return the metrics over both sets of lists."""

@@ -143,6 +143,10 @@ class ListResult:
                 out[place] = curves[row[user]]
         return out
 
+    def without_users(self) -> "ListResult":
+        """Return the metrics without the lists."""
+        return replace(self, values=None)
+
     def __getstate__(self) -> dict[str, Any]:
         """Pickle without the lists."""
         return {**self.__dict__, "values": None}

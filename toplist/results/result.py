@@ -78,6 +78,60 @@ class TopKResult(Means, Display):
 
         return describe.explanation(self, self.terms.find(name)[0], style)
 
+    def without_users(self) -> TopKResult:
+        """Return the same means, spreads, intervals and counts without anything of single users.
+
+        Its size does not depend on the number of users; it has no values per user, no segments and
+        no keys, and still merges with others.
+
+        Examples
+        --------
+        >>> from toplist import top_k_eval
+        >>> result = top_k_eval([[1, 2], [3]], [{2}, {3}], k=2, metrics=["mrr"])
+        >>> bare = result.without_users()
+        >>> bare["mrr@2"], bare.hits is None, bare.n_evaluated
+        (0.75, True, 2)
+        """
+        from toplist.averages import stored
+
+        return stored.without_users(self)
+
+    def to_bytes(self) -> bytes:
+        """Return the result without users as bytes: to send, and to keep in a file.
+
+        The bytes are compressed, a versioned format without pickle, and the same for the same
+        result. `from_bytes` reads them.
+
+        Raises
+        ------
+        ValueError
+            For metrics of the lists themselves, and for metrics with functions of their own.
+
+        Examples
+        --------
+        >>> from toplist import TopKResult, top_k_eval
+        >>> result = top_k_eval([[1, 2], [3]], [{2}, {3}], k=2, metrics=["mrr"])
+        >>> again = TopKResult.from_bytes(result.to_bytes())
+        >>> again["mrr@2"] == result["mrr@2"], again.interval("mrr@2") == result.interval("mrr@2")
+        (True, True)
+        """
+        from toplist.averages import stored
+
+        return stored.to_bytes(self)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> TopKResult:
+        """Return the result that `to_bytes` wrote.
+
+        Raises
+        ------
+        ValueError
+            For other bytes, damaged ones, and those of another version of the format.
+        """
+        from toplist.averages import stored
+
+        return stored.from_bytes(cls, data)
+
     def by(self, labels: Any) -> Segments[TopKResult]:
         """Split the users by an attribute: a result for every label.
 

@@ -1,0 +1,162 @@
+"""Results without users, as bytes and back; many merged at once."""
+
+import zlib
+from functools import reduce
+from operator import add
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import graded_populations, populations
+
+import toplist as tl
+from toplist.averages import stored
+
+SPREAD = ["hit", "precision", "recall", "map", "ndcg", "mrr", "dcg", "f1", "rbp(p=0.5)"]
+
+
+def same(one, other):
+    """Whether two results say the same to the last bit."""
+    assert one.terms == other.terms
+    for name in [*one.names(), *one.terms.asked]:
+        for a, b in (
+            (one[name], other[name]),
+            (one.std(name), other.std(name)),
+            *zip(one.interval(name), other.interval(name), strict=True),
+        ):
+            np.testing.assert_array_equal(a, b)
+    counts = "n_users", "n_evaluated", "n_skipped", "n_missing", "n_extra"
+    assert all(getattr(one, name) == getattr(other, name) for name in counts)
+
+
+@settings(deadline=None, max_examples=60)
+@given(populations(), st.integers(1, 12), st.sampled_from(list(tl.CONVENTIONS)))
+def test_bytes_say_what_the_result_said(population, k, convention):
+    names = list(tl.CONVENTIONS[convention].metrics)
+    policy = {"empty": "zero", "missing": "zero"}
+    cuts = sorted({1, k})
+    result = tl.top_k_eval(*population, cuts, metrics=names, convention=convention, **policy)
+    again = tl.TopKResult.from_bytes(result.to_bytes())
+    same(result.without_users(), again)
+    for name in names:
+        np.testing.assert_array_equal(again[name], result[name])
+    assert again.to_bytes() == result.to_bytes() == result.without_users().to_bytes()
+
+
+@settings(deadline=None, max_examples=40)
+@given(graded_populations(), st.integers(1, 8), st.sampled_from([None, 2]), st.booleans())
+def test_grades_weights_and_pooling_travel_too(population, k, relevant_from, pooled):
+    if not any(population[1]):
+        return
+    rng = np.random.default_rng(0)
+    result = tl.top_k_eval(
+        *population,
+        k,
+        metrics=["ndcg", "recall", "map"],
+        relevant_from=relevant_from,
+        weights=rng.random(len(population[0])) + 0.5,
+        aggregate="pooled" if pooled else None,
+        empty="zero",
+    )
+    same(result.without_users(), tl.TopKResult.from_bytes(result.to_bytes()))
+
+
+def test_the_size_does_not_depend_on_the_users():
+    def size(n):
+        rng = np.random.default_rng(1)
+        lists = rng.permuted(np.tile(np.arange(40), (n, 1)), axis=1)[:, :20]
+        truths = [set(range(user % 5 + 1)) for user in range(n)]
+        return len(tl.top_k_eval(lists, truths, 20, metrics=SPREAD).to_bytes())
+
+    assert size(20_000) < 1.5 * size(500) < 15_000
+
+
+def part(rows, seed):
+    rng = np.random.default_rng(seed)
+    lists = rng.permuted(np.tile(np.arange(60), (rows, 1)), axis=1)[:, :15]
+    truths = [set(rng.choice(60, rng.integers(1, 9), replace=False).tolist()) for _ in range(rows)]
+    users = [f"{seed}-{row}" for row in range(rows)]
+    return tl.top_k_eval(lists, truths, 15, metrics=SPREAD, users=users)
+
+
+def test_many_parts_merge_at_once_as_one_after_another():
+    parts = [part(rows, seed) for seed, rows in enumerate((40, 1, 7, 90, 2, 33))]
+    whole, stepwise = tl.merge(parts), reduce(add, parts)
+    for name in whole.names():
+        assert whole[name] == stepwise[name]
+        assert whole.std(name) == pytest.approx(stepwise.std(name), rel=1e-12)
+    bare = tl.merge([tl.TopKResult.from_bytes(one.to_bytes()) for one in parts])
+    same(whole.without_users(), bare)
+    values = np.concatenate([one.per_user("ndcg@15") for one in parts])
+    assert bare.std("ndcg@15") == pytest.approx(values.std(ddof=1), rel=1e-12)
+
+
+def test_rows_beyond_64_bits_are_told_apart():
+    one = part(5, 1).without_users()
+    far = one.histograms
+    huge = np.full_like(far.n_relevant, 2**61)
+    moved = stored.replace(far, n_relevant=huge + np.arange(len(huge)))
+    both = stored.replace(one, histograms=moved)
+    merged = tl.merge([both, both], disjoint=True)
+    assert merged.histograms.n_relevant.tolist() == moved.n_relevant.tolist()
+    assert merged.n_evaluated == 2 * one.n_evaluated
+
+
+def test_a_result_without_users_keeps_none():
+    result = part(30, 3)
+    bare = result.without_users()
+    assert bare.hits is None and bare.weights is None and "30 of 30 users evaluated" in str(bare)
+    with pytest.raises(ValueError, match="holds no hits"):
+        bare.per_user("hit@1")
+    with pytest.raises(ValueError, match="the same users, who count once"):
+        tl.merge([bare, bare])
+
+
+def test_what_bytes_cannot_hold():
+    cubic = tl.Metric("cubic", "each", lambda r: r**3, "k")
+    result = tl.top_k_eval([[1]], [{1}], 1, metrics=[cubic])
+    with pytest.raises(ValueError, match="'cubic' has a discount of its own"):
+        result.to_bytes()
+    lists = tl.top_k_eval([[1]], [{1}], 1, metrics=["hit", "item_coverage"], catalogue=[1, 2])
+    with pytest.raises(ValueError, match="evaluate item_coverage apart"):
+        lists.to_bytes()
+
+
+def test_sampled_results_say_so_after_the_way():
+    scores = np.random.default_rng(0).random((4, 50))
+    found = tl.loo.sampled_ranks(scores, [3, 4, 5, 6], n=20, seed=0)
+    again = tl.TopKResult.from_bytes(found.evaluate(20).to_bytes())
+    assert "SAMPLED: ranked among 20 items of 50" in str(again)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda data: b"PK\x03\x04" + data, "no result of toplist"),
+        (lambda data: data[:7] + b"\x07" + data[8:], "of format 7, and this toplist knows 1"),
+        (lambda data: data[: len(data) // 2], "damaged"),
+        (lambda data: data[:30] + b"\x00" + data[31:], "damaged"),
+        (lambda data: data[:8] + zlib.compress(zlib.decompress(data[8:]) + b"x"), "damaged"),
+        (lambda data: data[:8] + zlib.compress(b"\xff" * 40), "damaged"),
+        (lambda data: data[:8] + zlib.compress((2).to_bytes(8, "little") + b"{}"), "damaged"),
+        (lambda data: b"", "no result of toplist"),
+        (lambda data: b"toplist", "no result of toplist"),
+    ],
+)
+def test_other_bytes_are_refused_in_a_line(change, words):
+    data = part(5, 0).to_bytes()
+    with pytest.raises(ValueError, match=words) as caught:
+        tl.TopKResult.from_bytes(change(data))
+    assert "\n" not in str(caught.value)
+
+
+def test_text_is_no_bytes():
+    with pytest.raises(TypeError, match="from_bytes takes bytes, not str"):
+        tl.TopKResult.from_bytes("toplist")
+
+
+def test_metrics_of_the_lists_stay_without_users():
+    result = tl.top_k_eval([[1], [2]], [{1}, {1}], 1, metrics=["hit", "item_coverage"], catalogue=4)
+    bare = result.without_users()
+    assert bare["item_coverage@1"] == 0.5 and bare.lists.values is None
