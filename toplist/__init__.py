@@ -61,6 +61,7 @@ if _typing.TYPE_CHECKING:
     from toplist import plots as plots
     from toplist import pointwise as pointwise
     from toplist import scores as scores
+    from toplist.files.record_batches import top_k_eval_batches as top_k_eval_batches
     from toplist.files.streaming import top_k_eval_files as top_k_eval_files
     from toplist.results import inference as inference
     from toplist.results.comparison import Comparison as Comparison
@@ -108,6 +109,7 @@ __all__ = [
     "recall",
     "scores",
     "top_k_eval",
+    "top_k_eval_batches",
     "top_k_eval_files",
 ]
 
@@ -121,6 +123,7 @@ _LATER = {name: name for name in _MODULES} | {
     "inference": "results.inference",
     "paired_tests": "results.inference",
     "merge": "results.merging",
+    "top_k_eval_batches": "files.record_batches",
     "top_k_eval_files": "files.streaming",
 }
 

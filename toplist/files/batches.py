@@ -244,10 +244,14 @@ class Stream:
             columns_of(self.columns, self.side),
             self.order if self.side == "ranks" else None,
         )
-        in_file = partial(parquet.column_names, self.path)
+        in_file = self._column_names
         if self.side == "ranks" and names["score"] in frame.column_names:
             frame = parquet.ordered(frame, names["score"])
         return Table(frame, self.side, names, order, first, in_file, self.ties)
+
+    def _column_names(self) -> list[str]:
+        """Return the names of the columns of a file that is no text, for messages."""
+        return parquet.column_names(self.path)
 
     def _part(
         self,

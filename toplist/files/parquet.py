@@ -73,27 +73,48 @@ def parts(path: PathLike, names: Mapping[str, str]) -> Iterator[tuple[int, Any]]
     ValueError
         For a file that cannot be read, and one without rows.
     """
+    name = os.fspath(path)
+    n_rows = 0
+    tables = _tables(name, set(names.values()))
+    for first, table in of_complete_users(name, tables, names["user_id"]):
+        yield first, table
+        n_rows = first + len(table)
+    if not n_rows:
+        raise ValueError(f"{name}: no rows")
+
+
+def of_complete_users(
+    where: str, tables: Iterator[tuple[Any, bool]], user: str
+) -> Iterator[tuple[int, Any]]:
+    """Cut tables where a user ends; yield the number of the first row, and the rows.
+
+    Each table comes with whether it is long: a row per user and item. `where` is for messages.
+    """
     first, rest = 0, None
-    user = names["user_id"]
-    for table, long in _tables(os.fspath(path), set(names.values())):
+    for table, long in tables:
         if long and user in table.column_names:
-            table = table if rest is None else _joined(os.fspath(path), [rest, table])
-            end = _start_of_last(table[user])
+            table = table if rest is None else _joined(where, [rest, table])
+            end = _start_of_last(table[user]) if len(table) else 0
             rest, table = table.slice(end), table.slice(0, end)
         if len(table):
             yield first, table
             first += len(table)
     if rest is not None and len(rest):
         yield first, rest
-        first += len(rest)
-    if not first:
-        raise ValueError(f"{os.fspath(path)}: no rows")
 
 
-def _joined(path: str, tables: Sequence[Any]) -> Any:
+def _joined(where: str, tables: Sequence[Any]) -> Any:
     """Return the rows of tables as one table; columns may differ in the width of their numbers."""
-    with _readable(path):
+    try:
         return pyarrow().concat_tables(tables, promote_options="permissive")
+    except pyarrow().ArrowException as error:
+        raise located(ValueError, f"{where}: ", f"not readable: {error}") from None
+
+
+def is_long(schema: Any, columns: Sequence[str]) -> bool:
+    """Return whether columns are of a row per user and item: no lists, and no column per rank."""
+    nested = pyarrow().types.is_nested
+    return not any(name.isdecimal() or nested(schema.field(name).type) for name in columns)
 
 
 @contextmanager
@@ -205,7 +226,7 @@ def _read(name: str, wanted: set[str]) -> Iterator[tuple[Any, bool]]:
         yield from _tables_of(name, wanted)
 
 
-def _columns(names: Sequence[str], wanted: set[str]) -> list[str]:
+def columns_read(names: Sequence[str], wanted: set[str]) -> list[str]:
     """Return the columns to read: those wanted, and those of wide tables; without any, all."""
     return [name for name in names if name in wanted or name.isdecimal()] or list(names)
 
@@ -214,7 +235,7 @@ def _kinds(path: str, wanted: set[str]) -> dict[str, str]:
     """Return the columns to read of a file, and what kind of values each holds."""
     arrow = pyarrow()
     schema = arrow.parquet.read_schema(path)
-    columns = _columns(schema.names, wanted)
+    columns = columns_read(schema.names, wanted)
     _refuse_twice(path, columns, schema.names)
     return {name: _kind(schema.field(name).type) for name in columns}
 
@@ -279,9 +300,8 @@ def _tables_of(path: str, wanted: set[str]) -> Iterator[tuple[Any, bool]]:
     # a buffer: without it a whole column of a row group is in memory at once
     with arrow.parquet.ParquetFile(path, buffer_size=1 << 20) as file:
         schema = file.schema_arrow
-        columns = _columns(schema.names, wanted)
-        long = not any(arrow.types.is_nested(schema.field(n).type) for n in columns)
-        long &= not any(name.isdecimal() for name in columns)
+        columns = columns_read(schema.names, wanted)
+        long = is_long(schema, columns)
         rows = file.metadata.num_rows
         with bar(os.path.basename(path), rows, " rows", least=1 << 20) as advance:
             size = _rows_in_part(file.metadata)

@@ -153,7 +153,7 @@ def top_k_eval_files(
         return plan.result(hits, n_threads, lists_of(plan, ranks, known, hits.k))
     if weights is not None and not isinstance(weights, Mapping):
         raise TypeError("weights must be a dict user -> number: files have no rows to count by")
-    return _Join(streams, plan, options, known, as_text, keep is not None).run()
+    return Join(streams, plan, options, known, as_text, keep is not None).run()
 
 
 def _coded(streams: tuple[Stream, Stream], plan: Plan, options: Joining) -> tuple[Hits, Keyed]:
@@ -297,8 +297,11 @@ class _Side:
         )
 
 
-class _Join:
-    """The join of two streams: both sides, and the result of the users met so far."""
+class Join:
+    """The join of two streams: both sides, and the result of the users met so far.
+
+    A `part` of a larger evaluation may have no user in both, and no user at all.
+    """
 
     def __init__(
         self,
@@ -308,8 +311,9 @@ class _Join:
         known: Known,
         as_text: bool,
         keep: bool,
+        part: bool = False,
     ) -> None:
-        self.plan, self.options = plan, options
+        self.plan, self.options, self.part = plan, options, part
         # of every part, the users by number and their hits
         self.hits: list[tuple[NDArray[np.int64], Hits]] | None = [] if keep else None
         self.known, self.as_text = known, as_text
@@ -397,7 +401,7 @@ class _Join:
     def _finish(self) -> TopKResult:
         """Add the users without lists, and count the lists without users."""
         extra, absent = self.ranked.waiting.users(), self.truth.waiting.users()
-        if self.result is None and len(extra) and len(absent):
+        if self.result is None and len(extra) and len(absent) and not self.part:
             streams = self.ranked.stream, self.truth.stream
             raise _no_user_in_both(streams, self.users[extra[0]], self.users[absent[0]])
         for first in range(0, len(absent), PART):
@@ -405,7 +409,14 @@ class _Join:
             offsets = np.zeros(len(numbers) + 1, np.int64)
             nothing = Flat("ranks", np.empty(0, np.int64), offsets, np.diff(offsets))
             self._evaluate(numbers, nothing, self.truth.waiting.take(numbers))
-        assert self.result is not None  # a file without rows is an error
+        if self.result is None:  # a part of nothing; a file without rows is an error
+            offsets = np.zeros(1, np.int64)
+            sides = (
+                Flat(side, np.empty(0, np.int64), offsets, np.empty(0, np.int64))
+                for side in ("ranks", "ground_truths")
+            )
+            self._evaluate(np.empty(0, np.int64), *sides)
+        assert self.result is not None
         terms = self.result.terms.whole(self.longest)
         truths = (together(self.truths),)
         whole = self.result

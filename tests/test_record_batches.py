@@ -1,0 +1,132 @@
+"""Streams of Arrow record batches, evaluated as files are."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+import toplist as tl
+
+pa = pytest.importorskip("pyarrow")
+
+N, K = 60, 5
+
+
+def tables(text=False, lists=False, by="rank"):
+    """Return recommendations and truths as Arrow tables, and as dicts."""
+    rng = np.random.default_rng(3)
+    users = [f"u{n:02}" if text else n for n in range(N)]
+    ranks = {u: rng.permutation(30)[:8].tolist() for u in users if u not in (users[3], users[7])}
+    truth = {u: rng.permutation(30)[: 1 + int(rng.integers(4))].tolist() for u in users[:-2]}
+    if text:
+        ranks, truth = (
+            {u: [f"item {i}" for i in some] for u, some in side.items()} for side in (ranks, truth)
+        )
+    if lists:
+        columns = [{"user_id": list(s), "item_id": list(s.values())} for s in (ranks, truth)]
+    else:
+        columns = [
+            {
+                "user_id": [u for u, some in side.items() for _ in some],
+                "item_id": [item for some in side.values() for item in some],
+            }
+            for side in (ranks, truth)
+        ]
+        places = np.tile(np.arange(8), len(ranks))
+        columns[0] |= {"rank": places + 1} if by == "rank" else {"score": 1.0 - places / 8}
+    return (*map(pa.table, columns), ranks, truth)
+
+
+def in_batches(table, size):
+    return iter(table.to_batches(max_chunksize=size))
+
+
+@pytest.mark.parametrize("size", [1, 7, 1000])
+@pytest.mark.parametrize(
+    "kind", [{}, {"text": True}, {"lists": True}, {"by": "score"}], ids=lambda kind: str(kind)
+)
+def test_batches_give_the_bits_of_dicts(kind, size):
+    recs, truth, ranks, truths = tables(**kind)
+    found = tl.top_k_eval_batches(in_batches(recs, size), in_batches(truth, size), K)
+    expected = tl.top_k_eval(ranks, truths, K)
+    for name in expected.names():
+        assert found[name] == expected[name]
+    counts = "n_users", "n_evaluated", "n_missing", "n_extra"
+    assert all(getattr(found, name) == getattr(expected, name) for name in counts)
+
+
+def test_readers_and_whatever_speaks_arrow():
+    recs, truth, ranks, truths = tables()
+    expected = tl.top_k_eval(ranks, truths, K)["ndcg@5"]
+    assert tl.top_k_eval_batches(recs.to_reader(3), truth, K)["ndcg@5"] == expected
+    polars = pytest.importorskip("polars")
+    assert tl.top_k_eval_batches(polars.from_arrow(recs), truth, K)["ndcg@5"] == expected
+
+
+@pytest.mark.parametrize("n_parts", [1, 2, 7, 40])
+def test_parts_by_user_merge_to_the_whole(n_parts):
+    recs, truth, ranks, truths = tables()
+    parts = []
+    for place in range(n_parts):
+        mine = [
+            side.filter(pa.array(np.asarray(side["user_id"]) % n_parts == place))
+            for side in (recs, truth)
+        ]
+        parts.append(tl.top_k_eval_batches(*(one.to_reader() for one in mine), K, part=True))
+    whole = tl.merge([tl.TopKResult.from_bytes(one.to_bytes()) for one in parts], disjoint=True)
+    expected = tl.top_k_eval(ranks, truths, K)
+    for name in expected.names():
+        assert whole[name] == expected[name]
+        assert whole.std(name) == pytest.approx(expected.std(name), rel=1e-12)
+    assert (whole.n_users, whole.n_missing, whole.n_extra) == (
+        expected.n_users,
+        expected.n_missing,
+        expected.n_extra,
+    )
+
+
+def test_a_part_may_be_empty():
+    recs, truth, *_ = tables()
+    nothing = recs.slice(0, 0), truth.slice(0, 0)
+    for sides in (nothing, (recs, nothing[1]), (nothing[0], truth)):
+        part = tl.top_k_eval_batches(*(side.to_reader() for side in sides), K, part=True)
+        assert part.n_evaluated == (0 if sides[1] is nothing[1] else N - 2)
+    whole = tl.top_k_eval_batches(recs, truth, K)
+    empty = tl.top_k_eval_batches(*(side.to_reader() for side in nothing), K, part=True)
+    assert tl.merge([empty, whole], disjoint=True)["map@5"] == whole["map@5"]
+
+
+def test_without_part_nobody_in_both_is_an_error():
+    recs, truth, *_ = tables()
+    far = truth.set_column(0, "user_id", pa.array(np.asarray(truth["user_id"]) + 1000))
+    with pytest.raises(ValueError, match="no user is in both: recs has 0, truth has 1000"):
+        tl.top_k_eval_batches(recs, far, K)
+    part = tl.top_k_eval_batches(recs, far, K, part=True)
+    assert part.n_missing == part.n_users == N - 2 and part.n_extra == N - 2
+
+
+def test_kept_hits_have_values_per_user():
+    recs, truth, ranks, truths = tables(text=True)
+    found = tl.top_k_eval_batches(in_batches(recs, 11), in_batches(truth, 5), K, keep="hits")
+    expected = tl.top_k_eval(ranks, truths, K)
+    mine = dict(zip(found.users, found.per_user("ndcg@5"), strict=True))
+    assert mine == dict(zip(expected.users, expected.per_user("ndcg@5"), strict=True))
+
+
+def test_errors_name_the_stream_the_row_and_the_user():
+    recs, truth, *_ = tables()
+    evaluate = partial(tl.top_k_eval_batches, k=K)
+    with pytest.raises(TypeError, match=r"recs is str: give a pyarrow.RecordBatchReader"):
+        evaluate("recs.parquet", truth)
+    with pytest.raises(TypeError, match="truth holds dict: give record batches"):
+        evaluate(recs, [{"user_id": 1}])
+    split = pa.concat_tables([recs, recs.slice(0, 8)])
+    with pytest.raises(ValueError, match=r"recs: user 0 is in row 0 and again in row 464"):
+        evaluate(split, truth)
+    wrong = recs.set_column(2, "rank", pa.array(np.append([2], np.asarray(recs["rank"])[1:])))
+    with pytest.raises(ValueError, match=r"recs: row 0: .*user 0 has ranks 2, 2, 3"):
+        evaluate(wrong, truth)
+    with pytest.raises(ValueError, match=r"recs: .*item_id"):
+        evaluate(recs.drop_columns(["item_id"]), truth)
+    with pytest.raises(ValueError, match="choose from"):
+        evaluate(recs, truth, keep="everything")
