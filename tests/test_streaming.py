@@ -127,13 +127,13 @@ def test_same_order_keeps_little(tmp_path, monkeypatch):
     monkeypatch.setattr(blocks, "SIZE", 400)
     monkeypatch.setattr(streaming, "PATIENCE", 60)
     held = []
-    join = streaming._Join._join
+    join = streaming.Join._join
 
     def watched(self, *part):
         join(self, *part)
         held.append(max(side.waiting.n_ids for side in (self.ranked, self.truth)))
 
-    monkeypatch.setattr(streaming._Join, "_join", watched)
+    monkeypatch.setattr(streaming.Join, "_join", watched)
     ranks = {user: [user % 7, 8 + user % 3, 20] for user in range(3000) if user % 300}
     truths = {user: [user % 7] for user in range(3000) if user % 301}
     files = (

@@ -107,6 +107,8 @@ def _joined(where: str, tables: Sequence[Any]) -> Any:
     """Return the rows of tables as one table; columns may differ in the width of their numbers."""
     try:
         return pyarrow().concat_tables(tables, promote_options="permissive")
+    except MemoryError:
+        raise
     except pyarrow().ArrowException as error:
         raise located(ValueError, f"{where}: ", f"not readable: {error}") from None
 
