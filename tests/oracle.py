@@ -419,11 +419,13 @@ def listed(metric):
 
 
 def listed_truth(ranked, relevant):
-    """Keep what is known of the items of a list.
+    """Keep what is known of the items of a list; without a list, the policy for that decides.
 
-    >>> listed_truth([5, 7], {7, 9}), listed_truth([5, 7], {5: 0, 9: 3})
-    ({7}, {5: 0})
+    >>> listed_truth([5, 7], {7, 9}), listed_truth([5, 7], {5: 0, 9: 3}), listed_truth([], {9})
+    ({7}, {5: 0}, {9})
     """
+    if not ranked:
+        return relevant
     if isinstance(relevant, dict):
         return {item: grade for item, grade in relevant.items() if item in ranked}
     return set(relevant) & set(ranked)

@@ -356,3 +356,27 @@ def test_nobody_is_in_the_means():
     empty = tl.top_k_eval({"u": [1]}, {"u": set()}, 1, metrics="hit")
     both = tl.compare({"a": empty, "b": empty}, baseline="a")
     assert "NOT TESTED against a: nobody to test: no user of a is in the means" in str(both)
+
+
+def test_each_metric_is_tested_over_its_own_users():
+    lists = {"u1": ["x"], "u2": ["z"], "u3": ["y"], "u4": ["q"], "u5": ["r"]}
+    other = {**lists, "u1": ["z"], "u2": ["x"], "u5": ["s"]}
+    truth = {"u1": {"x"}, "u2": {"x"}, "u3": set(), "u4": set(), "u5": {"r"}}
+
+    def both(names, **options):
+        results = {
+            name: tl.top_k_eval(some, truth, 1, metrics=names, convention="ragas")
+            for name, some in (("a", lists), ("b", other))
+        }
+        return tl.compare(results, baseline="a")
+
+    together, alone = both(["precision", "recall"]), both(["precision"])
+    found = together.test()
+    assert [one.n for one in found] == [5, 3]
+    assert found["b", "precision@1"].mean == together.results["b"]["precision@1"] == 0.2
+    assert found["b", "precision@1"].p == alone.test()[0].p
+    assert "Holm over 2 comparisons" in str(found) and "over 3 to 5 users" in str(found)
+    assert together.power("precision@1").rows[0]["n"] == 5
+    assert together.band("precision").n == 5
+    with pytest.raises(ValueError, match="these metrics count others"):
+        together.test(correction="maxt")

@@ -345,3 +345,10 @@ def test_a_table_or_a_repeated_item_is_no_group():
         beyond.group_exposure([[1]], groups=table)
     with pytest.raises(ValueError, match="item 1 is in the index of the Series twice"):
         beyond.group_exposure([[1]], groups=pandas.Series(["a", "b"], index=[1, 1]))
+
+
+def test_other_keywords_are_refused():
+    with pytest.raises(TypeError, match="group_exposure has no keyword 'discuont': it has groups"):
+        beyond.group_exposure([[0, 1]], groups=["x", "y"], discuont="1")
+    with pytest.raises(TypeError, match="unknown= is about items that are not in a catalogue"):
+        beyond.group_exposure([[0, 9]], groups=["x", "y"], unknown="skip")

@@ -16,14 +16,7 @@ TRUTHS = {"a": {8, 9, 100}, "b": {3}, "c": {4, 5}, "d": {1}}
 
 def listed(population):
     """Return the truths of the items that are in the list."""
-    ranks, truths = population
-    kept = [
-        {item: truth[item] for item in truth if item in ranked}
-        if isinstance(truth, dict)
-        else truth & set(ranked)
-        for ranked, truth in zip(ranks, truths, strict=True)
-    ]
-    return ranks, kept
+    return population[0], [*map(oracle.listed_truth, *population)]
 
 
 @settings(deadline=None, max_examples=40)
@@ -59,9 +52,9 @@ def test_r_counts_what_is_below_k():
 
 def test_it_is_said():
     result = tl.top_k_eval(RANKS, TRUTHS, 2, relevant="listed", metrics="recall")
-    assert result["recall@2"] == 0.5  # of a and c
+    assert result["recall@2"] == 1 / 3  # of a, c and d, who has no list
     assert "convention standard, R counts relevant items of the list only: mean" in str(result)
-    assert "2 of 4 users evaluated, 2 skipped (no relevant items)" in str(result)
+    assert "3 of 4 users evaluated, 1 skipped (no relevant items), 1 without a list" in str(result)
     everything = tl.top_k_eval(RANKS, TRUTHS, 2, metrics="recall")
     with pytest.raises(ValueError, match="relevant is 'listed' in one and 'all' in the other"):
         result + everything
@@ -103,3 +96,16 @@ def test_files(tmp_path):
     for options in ({}, {"in_memory": True}, {"keep": "hits"}):
         found = tl.top_k_eval_files(recs, truth, 2, relevant="listed", **options)
         assert list(found) == expected
+
+
+@pytest.mark.parametrize("graded", [False, True])
+def test_users_without_a_list_go_by_the_policy_for_them(graded):
+    lists = {"a": ["x"], "d": []}
+    truth = {"a": {"x": 2, "z": 3}, "d": {"y": 2, "w": 1}} if graded else {"a": {"x"}, "d": {"y"}}
+    options = {"k": 1, "relevant": "listed", "metrics": ["ndcg", "recall"]}
+    zero = tl.top_k_eval(lists, truth, missing="zero", empty="one", **options)
+    assert (zero["ndcg@1"], zero["recall@1"], zero.n_missing, zero.n_evaluated) == (0.5, 0.5, 1, 2)
+    skip = tl.top_k_eval(lists, truth, missing="skip", **options)
+    assert (skip["ndcg@1"], skip.n_missing, skip.n_evaluated) == (1.0, 1, 1)
+    with pytest.raises(ValueError, match="no ranked list"):
+        tl.top_k_eval(lists, truth, missing="raise", **options)

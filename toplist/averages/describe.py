@@ -52,7 +52,12 @@ def _other_numbers(result: Means) -> list[str]:
     for name, policy in terms.empty_of.items():
         if n_empty and policy != terms.empty:
             names.setdefault(policy, []).append(name)
-    words = {"skip": "are left out", "zero": "count as 0", "one": "count as 1"}
+    one = n_empty == 1
+    words = {
+        "skip": "is left out" if one else "are left out",
+        "zero": f"count{'s' * one} as 0",
+        "one": f"count{'s' * one} as 1",
+    }
     return [
         f"{', '.join(some)}: over {result.n_of(some[0]):,}, as {n_empty:,} without relevant items "
         f"{words[policy]}"
@@ -67,6 +72,8 @@ def _no_hit(result: Means) -> str:
     if found is None:
         return f"NO HIT AT ALL: {asked}"
     listed, relevant, cause = found
+    if listed == relevant:
+        return f"NO HIT AT ALL: no listed item is relevant, {listed!r} for one"
     text = f"NO HIT AT ALL: the lists hold items such as {listed!r}, the ground truths {relevant!r}"
     return f"{text}; likely cause: {cause}" if cause else f"{text}; {asked}"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
@@ -291,11 +291,13 @@ class Means:
         return own | of_lists
 
 
-def in_all_means(result: Means) -> NDArray[np.bool_]:
-    """Return the users who are in the mean of every metric of a result that holds its hits."""
+def in_means(result: Means, names: Iterable[str]) -> NDArray[np.bool_]:
+    """Return the users who are in the mean of every one of some metrics, by name, without ``@``."""
     hits, counted = hits_of(result, "its users are not known")
-    for metric in result.terms.metrics.values():
-        counted = per_user.counted_in(hits, counted, metric)
+    metrics = result.terms.metrics
+    for name in names:
+        if name in metrics:
+            counted = per_user.counted_in(hits, counted, metrics[name])
     return counted
 
 

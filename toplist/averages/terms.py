@@ -181,6 +181,11 @@ def difference(a: Terms, b: Terms) -> str:
     """Return the first term that differs, with both values, in words."""
     for field in fields(Terms):
         mine, theirs = getattr(a, field.name), getattr(b, field.name)
+        if mine != theirs and field.name == "grading":
+            for part in fields(type(mine)):
+                one, other = getattr(mine, part.name), getattr(theirs, part.name)
+                if one != other:
+                    return f"{part.name} is {one!r} in one and {other!r} in the other"
         if mine != theirs and field.name != "entries":
             return f"{field.name} is {mine!r} in one and {theirs!r} in the other"
     names = [terms.names for terms in (a, b)]

@@ -223,6 +223,7 @@ def group_exposure(
     None     1.0000  0.3066        0.0000     nan
     """
     discounts_of(discount, 1)
+    _refuse_others(reading)
     ids, codes, labels = _labels_of(groups)
     if isinstance(ranks, Exposure) or reading.get("catalogue") is not None:
         counts, sizes, n_users = _of_exposure(ranks, k, ids, codes, len(labels), reading)
@@ -243,6 +244,20 @@ def group_exposure(
         discount,
         n_users,
     )
+
+
+def _refuse_others(reading: Mapping[str, Any]) -> None:
+    """Raise TypeError for keywords that are none, or that need a catalogue."""
+    valid = (*Counting.__annotations__, *Reading.__annotations__)
+    for name in reading:
+        if name not in valid:
+            known = ", ".join(dict.fromkeys(("groups", "merit", "discount", *valid)))
+            raise TypeError(f"group_exposure has no keyword {name!r}: it has {known}")
+    if "unknown" in reading and reading.get("catalogue") is None:
+        raise TypeError(
+            "unknown= is about items that are not in a catalogue: give catalogue=, else items "
+            "without a group are the group None"
+        )
 
 
 def _labels_of(groups: Any) -> tuple[Any, Ints, tuple[Any, ...]]:

@@ -90,8 +90,8 @@ def top_k_eval(
         An id that fills rectangular arrays, dropped from the ends.
     relevant_from : float, optional
         Where the ground truth has grades: an item is relevant from this grade on; default above 0.
-        0 is every item that was judged: precision is then Judged@k, the share of the first k that
-        has a judgement, whose complement trec_eval prints as unj.
+        0 is every item that was judged: precision is then that of the metric judged, but over all
+        users with a judgement, also of 0 alone; trec_eval prints its complement as unj.
     gains : {"linear", "exponential"}, optional
         Where the ground truth has grades: the gain of a hit is its grade, or 2^grade - 1, in cg,
         dcg and ndcg. Default: the convention's.

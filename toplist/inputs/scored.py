@@ -115,7 +115,7 @@ def _ids(row: Any, user: str, ordering: Ordering) -> Any:
     if isinstance(row, Mapping):
         found = row.get("hits")
         if isinstance(found, Mapping):  # a response of Elasticsearch: in its own order
-            return [hit["_id"] for hit in found["hits"]]
+            return [hit["_id"] for hit in found.get("hits", ())]
         return _by_score(row, user, ordering.ties)
     if is_container(row) and len(row) == 0:
         return row

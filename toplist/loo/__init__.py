@@ -2,6 +2,7 @@
 
 from toplist.averages.terms import Sampled, SampledMetricsWarning
 from toplist.loo.estimators import Estimate, corrected, full_depth
+from toplist.loo.rank_counts import from_rank_counts
 from toplist.loo.ranks import ranks_of
 from toplist.loo.sampling import SampledRanks, negatives, sampled_ranks
 from toplist.loo.split import Columns, Split, holdout, leave_one_out
@@ -16,6 +17,7 @@ __all__ = [
     "SampledRanks",
     "Split",
     "corrected",
+    "from_rank_counts",
     "full_depth",
     "holdout",
     "leave_one_out",

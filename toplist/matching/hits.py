@@ -198,9 +198,11 @@ class Hits:
     def listed(self, k: int | None = None) -> Hits:
         """Return the same hits of ground truths that are known for listed items only.
 
-        R is then the number of hits in the list, as far as it was read; what is not listed has no
-        part in any metric. So do libraries that take labels beside scores: torchmetrics, LightGBM,
-        TensorFlow Ranking, Evidently. A list may score 1 with half of the relevant items missing.
+        R is then the number of hits in the list, as far as it was read (a `Hits` of the first k
+        ids knows no others); what is not listed has no part in any metric. So do libraries that
+        take labels beside scores: torchmetrics, LightGBM, TensorFlow Ranking, Evidently. A list may
+        score 1 with half of the relevant items missing. Users without a list keep their R: the
+        policy for missing lists is about them.
 
         Parameters
         ----------
@@ -215,13 +217,17 @@ class Hits:
         ([[0.0, 0.0, 0.3333]], [[0.0, 0.0, 1.0]])
         """
         n_hits = np.diff(self.offsets)
-        ideal = None
-        if self.gains is not None:
-            user = np.repeat(np.arange(len(self)), n_hits)
-            ideal = self.gains[np.lexsort((-self.gains, user))]
+        ideal, listed = None, self.n_listed > 0
+        if self.gains is not None and self.ideal_gains is not None:
+            users = np.arange(len(self))
+            relevant = np.repeat(users, self.n_relevant)
+            unlisted = ~listed[relevant]
+            gains = np.concatenate([self.gains, self.ideal_gains[unlisted]])
+            whose = np.concatenate([np.repeat(users, n_hits), relevant[unlisted]])
+            ideal = gains[np.lexsort((-gains, whose))]
         judged = None if self.judged is None else self.judged.listed(k)
         changed: dict[str, Any] = {
-            "n_relevant": n_hits,
+            "n_relevant": np.where(listed, n_hits, self.n_relevant),
             "ideal_gains": ideal,
             "judged": judged,
         }

@@ -256,8 +256,8 @@ _ROWS = (
         empty="zero",
         source="mlflow/mlflow 3.17.2 mlflow/metrics/metric_definitions.py:399,491,520",
         text="nDCG's ideal is no longer than the list, which a short list gains by (its open "
-        "defect #24541). Where truth and list are both empty, its recall and nDCG are 1. Not "
-        "copied: repeated ids that count again in precision and lengthen the truth in nDCG.",
+        "defect #24541). Not copied: recall and nDCG of 1 where truth and list are both empty "
+        "(here 0), and repeated ids that count again in precision and lengthen the truth in nDCG.",
     ),
     Convention(
         "haystack",

@@ -380,8 +380,8 @@ METRICS: Mapping[str, Metric] = table_of(
         "each",
         "1",
         "k",
-        text="share of the first k ranks that hold a judged item, relevant or not (1 - judged is "
-        "the share of holes; bpref's concern: Buckley, Voorhees 2004)",
+        text="share of the first k ranks that hold a judged item, relevant or not, over the users "
+        "who have a relevant one; 1 - judged is the share of holes",
         of="judged",
     ),
 )

@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.averages.means import Means, hits_of, in_all_means
+from toplist.averages.means import Means, hits_of, in_means
 from toplist.checks import choice
 from toplist.results.comparability import truths_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Counted = Mapping[str, NDArray[np.bool_]]  # whom each system counts
 
 # Which users are tested: those of all systems, which must be the same; or those that all count.
 USERS = "same", "common"
@@ -55,7 +56,10 @@ class Aligned:
 
 
 def align(
-    results: Mapping[str, Means], users: str = "same", alike: Sequence[Sequence[str]] = ()
+    results: Mapping[str, Means],
+    users: str = "same",
+    alike: Sequence[Sequence[str]] = (),
+    metrics: Sequence[str] = (),
 ) -> Aligned:
     """Match the users that the results count.
 
@@ -67,6 +71,8 @@ def align(
         "same": the systems must count the same users. "common": those that all of them count.
     alike : sequence of sequences of names, optional
         Whose ground truths and weights must be the same; default: those of all.
+    metrics : sequence of str, optional
+        The metrics, without ``@``, whose means must count a user.
 
     Raises
     ------
@@ -84,7 +90,9 @@ def align(
             f"the users of {one} have keys, those of {other} are known by position: name them by "
             "users= where the lists are evaluated"
         )
-    found = _by_key(results, users) if all(keyed.values()) else _by_position(results, users)
+    counted = {system: in_means(result, metrics) for system, result in results.items()}
+    match = _by_key if all(keyed.values()) else _by_position
+    found = match(results, counted, users)
     if not found.n:
         nobody = [system for system, one in results.items() if not one.n_evaluated]
         what = f"no user of {nobody[0]} is in the means" if nobody else "no user is in all of them"
@@ -99,7 +107,7 @@ def _is_keyed(result: Means) -> bool:
     return result.hits is not None and result.hits.users is not None
 
 
-def _by_position(results: Mapping[str, Means], users: str) -> Aligned:
+def _by_position(results: Mapping[str, Means], counted: Counted, users: str) -> Aligned:
     """Return the rows that all results count, in their order."""
     first, *_ = results
     n = {system: result.n_users for system, result in results.items()}
@@ -109,28 +117,28 @@ def _by_position(results: Mapping[str, Means], users: str) -> Aligned:
                 f"{first} has {n[first]:,} users and {system} {n_users:,}, by position: without "
                 "keys, users= where they are evaluated, they cannot be matched"
             )
-    counted = np.array([in_all_means(result) for result in results.values()], bool)
-    rows = np.flatnonzero(counted.all(axis=0))
-    n_left_out = int(counted.any(axis=0).sum()) - len(rows)
+    every = np.array(list(counted.values()), bool)
+    rows = np.flatnonzero(every.all(axis=0))
+    n_left_out = int(every.any(axis=0).sum()) - len(rows)
     if users == "same" and n_left_out:
         raise _others(results, n_left_out)
     return Aligned(results, dict.fromkeys(results, rows), None, n_left_out)
 
 
-def _by_key(results: Mapping[str, Means], users: str) -> Aligned:
+def _by_key(results: Mapping[str, Means], counted: Counted, users: str) -> Aligned:
     """Return the rows of the users that all results count, in the order of their words."""
     from toplist.inputs.words import words_of
 
     first, *others = results
-    rows = {first: np.flatnonzero(in_all_means(results[first]))}
+    rows = {first: np.flatnonzero(counted[first])}
     whole = results[first].users
     keys = [whole[row] for row in rows[first].tolist()]
     n_all = len(keys)
-    if all(_same_users(results[first], results[other]) for other in others):
+    if all(_same_users(results, counted, first, other) for other in others):
         rows |= dict.fromkeys(others, rows[first])
         kept = np.arange(len(keys))
     else:
-        places = {system: _places(results[system]) for system in others}
+        places = {system: _places(results[system], counted[system]) for system in others}
         kept = np.array([i for i, key in enumerate(keys) if all(key in p for p in places.values())])
         kept = kept.astype(np.int64)
         n_all = len(set(keys).union(*places.values()))
@@ -149,16 +157,17 @@ def _by_key(results: Mapping[str, Means], users: str) -> Aligned:
     return Aligned(results, sorted_rows, [keys[i] for i in order.tolist()], n_all - len(kept))
 
 
-def _same_users(one: Means, other: Means) -> bool:
-    if not np.array_equal(in_all_means(one), in_all_means(other)):
+def _same_users(results: Mapping[str, Means], counted: Counted, first: str, other: str) -> bool:
+    if not np.array_equal(counted[first], counted[other]):
         return False
-    return one.users is other.users or list(one.users) == list(other.users)
+    one, two = results[first].users, results[other].users
+    return one is two or list(one) == list(two)
 
 
-def _places(result: Means) -> dict[Any, int]:
+def _places(result: Means, counted: NDArray[np.bool_]) -> dict[Any, int]:
     """Return the row of every user that a result counts."""
     users = result.users
-    return {users[row]: row for row in np.flatnonzero(in_all_means(result)).tolist()}
+    return {users[row]: row for row in np.flatnonzero(counted).tolist()}
 
 
 def _others(results: Mapping[str, Means], n: int) -> ValueError:

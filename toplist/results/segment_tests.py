@@ -10,13 +10,11 @@ from toplist.averages.means import has_keys
 from toplist.checks import cached
 from toplist.inputs.user_values import values_by_user
 from toplist.results import pairwise, testing, wording
-from toplist.results.contrasts import Contrast
 from toplist.results.display import Display
 from toplist.results.markup import Cell, Page, Table
 from toplist.results.result import TopKResult
 from toplist.results.side_by_side import SideBySide
 from toplist.results.tests import Tests
-from toplist.results.values import Units
 
 S = TypeVar("S", bound=SideBySide)
 
@@ -103,19 +101,17 @@ class SegmentedComparison(Display, Mapping[Any, S], Generic[S]):
         options = {"method": method, "alternative": alternative, "level": level, "seed": seed}
         options |= {"n_resamples": n_resamples, "n_threads": n_threads}
         asked = pairwise.Asked(correction=correction, family=family, **options)  # type: ignore[arg-type]
-        rows: list[Contrast] = []
-        plan = None
+        parts = []
         for label, part in self.parts.items():
             if not any(result.n_evaluated for result in part.results.values()):
                 continue
             found = testing.tests(part._compared, names, users, None, correction="none", **options)
-            rows += [replace(one, segment=self._label(label)) for one in found]
-            n_drawn = max(found.plan.n_resamples, plan.n_resamples if plan else 0)
-            plan = replace(found.plan, n_resamples=n_drawn)
-        if plan is None:
+            segment = self._label(label)
+            named = tuple(replace(one, segment=segment) for one in found)
+            parts.append(replace(found, contrasts=named))
+        if not parts:
             raise ValueError("no user is counted in any segment: nothing to test")
-        plan = replace(plan, correction=correction, family=family)
-        return pairwise.corrected(rows, [], plan, asked, Units())
+        return testing.together(parts, asked)
 
     def _label(self, label: Any) -> str:
         """Return a label as it is printed: that of each segment is another."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +18,7 @@ from toplist.results.bands import Band
 from toplist.results.display import Display
 from toplist.results.inference import banded
 from toplist.results.markup import Cell, Page, Table
-from toplist.results.pairwise import Asked, contrasted, pairs_of
+from toplist.results.pairwise import Asked, contrasted, corrected, pairs_of
 from toplist.results.result import TopKResult
 from toplist.results.tests import Tests
 from toplist.results.values import Units
@@ -72,16 +72,53 @@ def tests(
 ) -> Tests:
     """Return the tests of some names between all pairs, or against the baselines."""
     asked = Asked(**options, runs=compared.runs_are)
-    some = _names(compared, names)
-    found = _aligned(compared, users)
+    groups = _by_users(compared, _names(compared, names))
+    if len(groups) == 1:
+        return _tests(compared, groups[0], users, clusters, asked)
+    if asked.correction == "maxt":
+        raise ValueError(
+            "correction='maxt' is over comparisons of the same users, and these metrics count "
+            "others: give 'holm', or test them one by one"
+        )
+    alone = replace(asked, correction="none")
+    return together([_tests(compared, group, users, clusters, alone) for group in groups], asked)
+
+
+def together(parts: Sequence[Tests], asked: Asked) -> Tests:
+    """Return tests over different users, uncorrected so far, corrected for all of them."""
+    rows = [one for part in parts for one in part]
+    plan = replace(
+        parts[0].plan,
+        correction=asked.correction,
+        family=asked.family,
+        n_resamples=max(part.plan.n_resamples for part in parts),
+    )
+    return corrected(rows, [], plan, asked, Units())
+
+
+def _by_users(compared: Compared, names: Sequence[str]) -> list[list[str]]:
+    """Return names in groups that are over the same users: a convention may have two policies."""
+    groups: dict[Any, list[str]] = {}
+    for name in names:
+        metric = name.rpartition("@")[0]
+        policies = (one.terms.empty_of.get(metric) for one in compared.results.values())
+        groups.setdefault(tuple(policies), []).append(name)
+    return list(groups.values())
+
+
+def _tests(
+    compared: Compared, some: Sequence[str], users: str, clusters: Any, asked: Asked
+) -> Tests:
+    """Return the tests of names that are over the same users."""
+    found = _aligned(compared, users, some)
     units = _units(found, clusters)
     pairs = pairs_of(compared.systems, compared.baselines or None)
 
-    def of_runs(system: str, name: str) -> Floats:
-        return np.stack([values_of(run, name) for run in (compared.runs or {})[system]])
-
     def values_of(system: str, name: str) -> Floats:
         return _complete(found, system, name)
+
+    def of_runs(system: str, name: str) -> Floats:
+        return np.stack([values_of(run, name) for run in (compared.runs or {})[system]])
 
     return contrasted(
         of_runs if compared.runs else values_of,
@@ -111,7 +148,7 @@ def values(compared: Compared, name: str, users: str = "same") -> dict[str, Floa
     some = _names(compared, name)
     if len(some) != 1:
         raise ValueError(f"this is of one name@k, not of {', '.join(some)}")
-    [one], found = some, _aligned(compared, users)
+    [one], found = some, _aligned(compared, users, some)
     _refuse_weights(found)
     return {system: found.values(system, one) for system in compared.results}
 
@@ -134,7 +171,7 @@ def band(
         raise ValueError(f"a band is over all k: give a metric without @, not {metric!r}")
     for one in pair:
         _metric(compared, one, metric)
-    found = _aligned(compared, users)
+    found = _aligned(compared, users, [f"{metric}@1"])
     depth = min(compared.results[one].terms.depth for one in pair)
     fills = [_filler(found, one, metric, depth) for one in pair]
 
@@ -219,9 +256,10 @@ def power(
 ) -> Power:
     """Return the detectable differences, and the users that a given one needs."""
     compared.refuse_runs("power()")
-    found, rows = _aligned(compared, users), []
-    _refuse_weights(found)
+    rows: list[dict[str, Any]] = []
     for name in _names(compared, names):
+        found = _aligned(compared, users, [name])
+        _refuse_weights(found)
         for system, baseline in pairs_of(list(compared.results), compared.baselines or None):
             pairs = Pairs.of(found.values(system, name), found.values(baseline, name))
             row: dict[str, Any] = {"name": name, "system": system, "baseline": baseline}
@@ -323,12 +361,13 @@ def _higher(compared: Compared, name: str) -> bool:
     return metric.higher_is_better if isinstance(metric, Metric) else True
 
 
-def _aligned(compared: Compared, users: str) -> Aligned:
-    """Match the users of all systems; ValueError for what makes them not comparable."""
+def _aligned(compared: Compared, users: str, names: Sequence[str]) -> Aligned:
+    """Match the users whom these metrics count; ValueError for what makes them not comparable."""
     for line in compared.differences:
         if not line.startswith(ALLOWED) and not line.startswith("DIFFERENT GROUND TRUTHS"):
             raise ValueError(f"these systems cannot be tested: {line}")
-    return align(compared.results, users, compared.alike)
+    metrics = [name.rpartition("@")[0] for name in names]
+    return align(compared.results, users, compared.alike, metrics)
 
 
 def _units(found: Aligned, clusters: Any) -> Units:

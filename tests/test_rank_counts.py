@@ -1,0 +1,70 @@
+"""Leave-one-out from counts of ranks: the bits of the users themselves."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import toplist as tl
+from toplist.loo import from_rank_counts
+
+NAMES = ["hit", "precision", "recall", "map", "ndcg", "mrr", "dcg", "f1", "rbp", "r_precision"]
+
+
+def counted(ranks):
+    return {rank: ranks.count(rank) for rank in set(ranks)}
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.integers(0, 14), min_size=1, max_size=40), st.integers(1, 16))
+def test_counts_say_what_the_users_say(ranks, k):
+    users = tl.Hits.from_ranks(np.array(ranks), np.full(len(ranks), 14))
+    expected = tl.top_k_eval(users, k=[1, k] if k > 1 else 1, metrics=NAMES)
+    found = from_rank_counts(counted(ranks), [1, k] if k > 1 else 1, metrics=NAMES)
+    for name in [*expected.names(), *NAMES]:
+        for pick in (lambda r, n: r[n], lambda r, n: r.std(n), lambda r, n: r.interval(n)):
+            np.testing.assert_array_equal(pick(found, name), pick(expected, name))
+    assert found.n_evaluated == found.n_users == len(ranks)
+
+
+def test_lengths_and_none_and_merging():
+    short = from_rank_counts({2: 3, None: 1}, 10, metrics="precision", convention="lenskit",
+                             n_listed=5)  # fmt: skip
+    assert short["precision@10"] == pytest.approx(3 / 5 / 4)
+    parts = [from_rank_counts({1: 2, 0: 1}, 5), from_rank_counts({4: 3}, 5)]
+    whole = from_rank_counts({1: 2, 0: 1, 4: 3}, 5)
+    assert tl.merge(parts, disjoint=True)["ndcg@5"] == whole["ndcg@5"]
+    again = tl.TopKResult.from_bytes(whole.to_bytes())
+    assert again["mrr@5"] == whole["mrr@5"] and "6 of 6 users evaluated" in str(again)
+
+
+def test_as_many_users_as_there_are():
+    result = from_rank_counts({1: 6 * 10**9, 7: 10**9, 0: 3 * 10**9}, 10, metrics=["hit", "mrr"])
+    assert result["hit@10"] == 0.7 and result.n_users == 10**10
+    low, high = result.interval("hit@10")
+    assert high - low < 2e-5
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: from_rank_counts([1, 2], 5), TypeError, "counts is list: give a dict of rank"),
+        (lambda: from_rank_counts({1: -1}, 5), ValueError, "number of users -1: whole numbers"),
+        (lambda: from_rank_counts({1.5: 1}, 5), ValueError, "rank 1.5: whole numbers"),
+        (lambda: from_rank_counts({True: 1}, 5), ValueError, "rank True"),
+        (lambda: from_rank_counts({1: 1}), ValueError, "k is missing"),
+        (
+            lambda: from_rank_counts({1: 1}, 5, metrics="precision", convention="lenskit"),
+            ValueError,
+            "precision divides by the length of the lists: give n_listed=",
+        ),
+        (
+            lambda: from_rank_counts({1: 1}, 5, metrics="map", convention="torchmetrics"),
+            ValueError,
+            "map needs more than the ranks",
+        ),
+    ],
+)
+def test_what_counts_cannot_be(call, error, words):
+    with pytest.raises(error, match=words):
+        call()
