@@ -18,7 +18,7 @@ def counted(ranks):
 @settings(deadline=None, max_examples=60)
 @given(st.lists(st.integers(0, 14), min_size=1, max_size=40), st.integers(1, 16))
 def test_counts_say_what_the_users_say(ranks, k):
-    users = tl.Hits.from_ranks(np.array(ranks), np.full(len(ranks), 14))
+    users = tl.Hits.from_ranks(np.array(ranks), np.full(len(ranks), 16))
     expected = tl.top_k_eval(users, k=[1, k] if k > 1 else 1, metrics=NAMES)
     found = from_rank_counts(counted(ranks), [1, k] if k > 1 else 1, metrics=NAMES)
     for name in [*expected.names(), *NAMES]:
