@@ -94,7 +94,7 @@ def of_complete_users(
     for table, long in tables:
         if long and user in table.column_names:
             table = table if rest is None else _joined(where, [rest, table])
-            end = _start_of_last(table[user]) if len(table) else 0
+            end = start_of_last(table[user]) if len(table) else 0
             rest, table = table.slice(end), table.slice(0, end)
         if len(table):
             yield first, table
@@ -198,7 +198,7 @@ def _is_valid(scalar: Any) -> bool:
     return True
 
 
-def _start_of_last(users: Any) -> int:
+def start_of_last(users: Any) -> int:
     """Return where the rows of the last user begin."""
     other = pyarrow().compute.not_equal(users, users[-1]).fill_null(True)
     found = np.flatnonzero(other.to_numpy())

@@ -1,0 +1,263 @@
+"""Spark: the bits of a local run, whatever the partitions; errors in one line on the driver."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import toplist as tl
+
+# TOPLIST_SPARK=1: then pyspark and Java have to be there
+if os.environ.get("TOPLIST_SPARK"):
+    import pyspark
+else:
+    pyspark = pytest.importorskip("pyspark")
+    pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+
+from toplist import spark as on_spark
+
+# pyspark's own: of newer pandas, of sockets that it leaves open
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+K = [1, 10]
+NAMES = ["hit", "precision", "recall", "map", "ndcg", "mrr"]
+OPTIONS = {
+    "spark.ui.enabled": "false",
+    "spark.sql.shuffle.partitions": "4",
+    "spark.driver.memory": "1g",
+    "spark.ui.showConsoleProgress": "false",
+}
+
+
+@pytest.fixture(scope="module")
+def session():
+    from pyspark.sql import SparkSession
+
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    builder = SparkSession.builder.master("local[2]")
+    for name, value in OPTIONS.items():
+        builder = builder.config(name, value)
+    found = builder.getOrCreate()
+    found.sparkContext.setLogLevel("OFF")
+    yield found
+    found.stop()
+
+
+def lists(text=False, n=120):
+    """Return ranked lists and truths by user; some users are on one side only."""
+    rng = np.random.default_rng(5)
+
+    def ids(some, letter):
+        return [f"{letter}{one}" if text else int(one) for one in some]
+
+    users = ids(range(n), "u")
+    ranks = {u: ids(rng.permutation(80)[:15], "i") for u in users[:-4]}
+    truth = {u: ids(rng.permutation(80)[: 1 + rng.integers(6)], "i") for u in users[3:]}
+    return ranks, truth
+
+
+def rows_of(ranks, truth, seed=0):
+    """Return both sides as rows in no order."""
+    rng = np.random.default_rng(seed)
+    recs = [(u, i, r) for u, some in ranks.items() for r, i in enumerate(some, start=1)]
+    relevant = [(u, i) for u, some in truth.items() for i in some]
+    return ([some[at] for at in rng.permutation(len(some))] for some in (recs, relevant))
+
+
+def frames(session, ranks, truth, user="bigint", item="bigint", seed=0):
+    recs, relevant = rows_of(ranks, truth, seed)
+    return (
+        session.createDataFrame(recs, f"user_id {user}, item_id {item}, rank int"),
+        session.createDataFrame(relevant, f"user_id {user}, item_id {item}"),
+    )
+
+
+def same(found, expected):
+    for name in expected.names():
+        assert found[name] == expected[name]
+        assert found.std(name) == pytest.approx(expected.std(name), rel=1e-12)
+    for count in ("n_users", "n_evaluated", "n_skipped", "n_missing", "n_extra"):
+        assert getattr(found, count) == getattr(expected, count)
+
+
+@pytest.mark.parametrize("partitions", [None, 1, 2, 7, 200])
+def test_the_bits_of_a_local_run(session, partitions):
+    ranks, truth = lists()
+    sides = frames(session, ranks, truth)
+    found = on_spark.top_k_eval(*sides, K, metrics=NAMES, partitions=partitions)
+    same(found, tl.top_k_eval(ranks, truth, K, metrics=NAMES))
+    assert found.hits is None
+
+
+def test_int_beside_bigint_and_text(session):
+    ranks, truth = lists()
+    recs, relevant = frames(session, ranks, truth)
+    narrow = recs.selectExpr("cast(user_id as int) user_id", "cast(item_id as int) item_id", "rank")
+    same(on_spark.top_k_eval(narrow, relevant, K), tl.top_k_eval(ranks, truth, K))
+    ranks, truth = lists(text=True)
+    sides = frames(session, ranks, truth, "string", "string")
+    same(on_spark.top_k_eval(*sides, K), tl.top_k_eval(ranks, truth, K))
+
+
+def test_columns_of_lists_with_empty_ones(session):
+    ranks, truth = lists()
+    ranks[7], truth[8] = [], []
+    recs = session.createDataFrame(list(ranks.items()), "user_id bigint, item_id array<bigint>")
+    relevant = session.createDataFrame(list(truth.items()), "user_id int, item_id array<int>")
+    expected = tl.top_k_eval(ranks, truth, K)
+    same(on_spark.top_k_eval(recs, relevant, K, partitions=3), expected)
+    long = frames(session, *lists())[0].where("user_id <> 7")
+    mixed = on_spark.top_k_eval(long, relevant, K)
+    assert mixed["ndcg@10"] == expected["ndcg@10"] and mixed.n_missing == expected.n_missing
+
+
+def test_grades_thresholds_and_columns(session):
+    ranks, truth = lists()
+    grades = {u: {i: 1 + i % 4 for i in some} for u, some in truth.items()}
+    recs, _ = frames(session, ranks, truth)
+    rows = [(u, i, float(g)) for u, some in grades.items() for i, g in some.items()]
+    graded = session.createDataFrame(rows, "u bigint, item_id bigint, relevance double")
+    options = {"metrics": ["ndcg", "recall"], "relevant_from": 2, "gains": "exponential"}
+    found = on_spark.top_k_eval(
+        recs, graded, K, columns={"ground_truths": {"user_id": "u"}}, **options
+    )
+    expected = tl.top_k_eval(ranks, grades, K, **options)
+    for name in expected.names():
+        assert found[name] == pytest.approx(expected[name], rel=1e-12)
+
+
+def test_tied_scores_have_one_value_in_any_layout(session):
+    ranks, truth = lists()
+    rows = [(u, i, float(r // 4)) for u, i, r in next(iter(rows_of(ranks, truth)))]
+    table = {"user_id": [], "item_id": [], "score": []}
+    for row in rows:
+        for name, value in zip(table, row, strict=True):
+            table[name].append(value)
+    import pandas as pd
+
+    expected = tl.top_k_eval(pd.DataFrame(table), truth, 10, metrics="ndcg", ties="item")["ndcg@10"]
+    relevant = frames(session, ranks, truth)[1]
+    for seed, partitions in ((1, 1), (2, 3), (3, 5), (4, None)):
+        order = np.random.default_rng(seed).permutation(len(rows))
+        recs = session.createDataFrame(
+            [rows[at] for at in order], "user_id bigint, item_id bigint, score double"
+        ).repartition(seed)
+        found = on_spark.top_k_eval(recs, relevant, 10, metrics="ndcg", partitions=partitions)
+        assert found["ndcg@10"] == expected
+
+
+def test_systems_are_evaluated_beside_each_other(session):
+    ranks, truth = lists()
+    other = {u: some[::-1] for u, some in list(ranks.items())[::2]}
+    recs = [
+        (name, u, i, r)
+        for name, side in (("knn", ranks), ("ease", other))
+        for u, some in side.items()
+        for r, i in enumerate(some, start=1)
+    ]
+    both = session.createDataFrame(recs, "model string, user_id bigint, item_id bigint, rank int")
+    relevant = frames(session, ranks, truth)[1]
+    found = on_spark.top_k_eval(both, relevant, K, system="model", partitions=5)
+    assert list(found) == ["ease", "knn"]
+    same(found["knn"], tl.top_k_eval(ranks, truth, K))
+    same(found["ease"], tl.top_k_eval(other, truth, K))
+    assert "ease" in str(tl.compare(found))
+
+
+def test_values_of_users(session):
+    ranks, truth = lists()
+    sides = frames(session, ranks, truth)
+    values = on_spark.per_user(*sides, K, metrics=["ndcg", "mrr"], partitions=3)
+    assert values.columns == ["user_id", "ndcg@1", "ndcg@10", "mrr@1", "mrr@10"]
+    expected = tl.top_k_eval(ranks, truth, K, metrics=["ndcg", "mrr"])
+    for name in values.columns[1:]:
+        found = {row["user_id"]: row[name] for row in values.collect()}
+        assert found == dict(zip(expected.users, expected.per_user(name).tolist(), strict=True))
+
+
+def test_a_user_of_many_items_and_a_size_that_does_not_grow(session):
+    ranks, truth = {0: list(range(200_000)), 1: [5]}, {0: {7, 100_000}, 1: {5}}
+    recs = session.range(200_000).selectExpr("0L user_id", "id item_id", "int(id + 1) rank")
+    one = session.createDataFrame([(1, 5, 1)], "user_id bigint, item_id bigint, rank int")
+    relevant = session.createDataFrame([(0, 7), (0, 100_000), (1, 5)], "user_id long, item_id long")
+    found = on_spark.top_k_eval(recs.union(one), relevant, 10, partitions=2)
+    same(found, tl.top_k_eval(ranks, truth, 10))
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "words"),
+    [
+        (
+            lambda r, t: (r, t.selectExpr("string(user_id) user_id", "item_id")),
+            TypeError,
+            'user_id holds whole numbers in recs and text in truth.*cast\\("bigint"\\)',
+        ),
+        (
+            lambda r, t: (r.selectExpr("double(user_id) user_id", "item_id", "rank"), t),
+            TypeError,
+            "'user_id' is double: ids are whole numbers or text",
+        ),
+        (lambda r, t: (r.drop("rank"), t), ValueError, "neither 'rank' nor 'score' is there"),
+        (lambda r, t: (r, t.drop("item_id")), ValueError, "no column 'item_id'; columns found"),
+        (
+            lambda r, t: (r.selectExpr("user_id", "item_id", "2 rank"), t),
+            ValueError,
+            "^ranks: user [0-9]+ has ranks 2, 2",
+        ),
+        (lambda r, t: (r.union(r), t), ValueError, "user [0-9]+ has ranks 1, 1, 2, 2"),
+        (
+            lambda r, t: (r.selectExpr("user_id", "nullif(item_id, 5) item_id", "rank"), t),
+            ValueError,
+            "ranks: user [0-9]+ has an item_id that is null",
+        ),
+        (
+            lambda r, t: (r.selectExpr("user_id", "item_id", "nullif(rank, 3) rank"), t),
+            ValueError,
+            "ranks: user [0-9]+ has a rank that is null",
+        ),
+        (
+            lambda r, t: (r, t.selectExpr("user_id + 1000 user_id", "item_id")),
+            ValueError,
+            "no user is in both",
+        ),
+        (lambda r, t: (r.limit(0), t.limit(0)), ValueError, "have no rows"),
+    ],
+)
+def test_errors_are_one_line_on_the_driver(session, change, error, words):
+    sides = change(*frames(session, *lists()))
+    with pytest.raises(error, match=words) as caught:
+        on_spark.top_k_eval(*sides, 10, partitions=3)
+    assert "\n" not in str(caught.value)
+
+
+def test_what_has_no_meaning_on_spark(session):
+    sides = frames(session, *lists())
+    with pytest.raises(ValueError, match="ties='order': rows of Spark have no order"):
+        on_spark.top_k_eval(*sides, 10, ties="order")
+    with pytest.raises(ValueError, match="option='wheights'|choose from"):
+        on_spark.per_user(*sides, 10, wheights=1)
+
+
+CONNECT = """
+import os, sys
+os.environ["PYSPARK_PYTHON"] = sys.executable
+from pyspark.sql import SparkSession
+from toplist import spark
+session = SparkSession.builder.remote("local[2]").getOrCreate()
+rows = [(1, 7, 1), (1, 8, 2), (2, 7, 1)]
+recs = session.createDataFrame(rows, "user_id int, item_id int, rank int")
+truth = session.createDataFrame([(1, 8), (2, 7)], "user_id bigint, item_id bigint")
+print("mrr", spark.top_k_eval(recs, truth, k=2, partitions=2)["mrr@2"])
+session.stop()
+"""
+
+
+def test_spark_connect(tmp_path):
+    pytest.importorskip("grpc")
+    done = subprocess.run(
+        [sys.executable, "-c", CONNECT], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert "mrr 0.75" in done.stdout, done.stderr[-2000:]

@@ -1,0 +1,435 @@
+"""Evaluation on Spark: one shuffle by user, partial results as bytes, one ``collect``.
+
+Both sides are put into one table, shuffled by user and sorted within the partitions; a worker reads
+its partition as a stream, evaluates some hundred thousand rows of complete users at a time, and
+sends one result without users, some kilobytes however many users it holds. So memory depends
+neither on the number of users nor on the size of a partition. Only the DataFrame API is used: no
+RDD, no SparkContext, so classic Spark and Spark Connect are served alike.
+
+On paper, 10^9 users with 100 items each: 1.65 TB are shuffled as rows; 1,000 partitions send 1.1 GB
+of results in all where R is of many sizes, which is why above `FAN` partitions the results are
+merged on workers before the driver sees them. Set ``partitions`` so that one has some million rows;
+cut ranks beyond the largest k before you come here, and leave-one-out needs no worker at all:
+`toplist.loo.from_rank_counts`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
+import numpy as np
+
+from toplist.checks import choice
+from toplist.evaluation.evaluate import DEFAULT
+from toplist.evaluation.plan import plan_of
+from toplist.inputs.options import DUPLICATES, TIES, columns_of
+from toplist.metrics.definitions import Metric
+from toplist.results.merging import merge
+from toplist.results.result import TopKResult
+
+# Rows of complete users that a worker evaluates at a time.
+ROWS = 1 << 19
+# Results that are merged by one task.
+FAN = 64
+_SENT = "system string, result binary, error string"
+_RANKED, _RELEVANT = 0, 1
+_WHOLE = ("tinyint", "smallint", "int", "bigint")
+
+
+def top_k_eval(
+    recs: Any,
+    truth: Any,
+    k: int | Iterable[int],
+    *,
+    metrics: str | Metric | Iterable[str | Metric] = DEFAULT,
+    convention: str = "standard",
+    aggregate: str | None = None,
+    empty: str | None = None,
+    missing: str | None = None,
+    relevant: str | None = None,
+    duplicates: str = "raise",
+    padding: Any = None,
+    relevant_from: float | None = None,
+    gains: str | None = None,
+    ties: str = "item",
+    columns: Mapping[str, Any] | None = None,
+    system: str | None = None,
+    partitions: int | None = None,
+) -> Any:
+    """Evaluate two DataFrames of Spark; the result is that of `toplist.top_k_eval`.
+
+    Parameters
+    ----------
+    recs : pyspark.sql.DataFrame
+        user_id, item_id and rank (1..n) or score, a number that a double holds; or item_id an
+        array, best first.
+    truth : pyspark.sql.DataFrame
+        user_id, item_id and, with grades, relevance; or item_id an array, and relevance with it.
+    k, metrics, convention, aggregate, empty, missing, relevant, duplicates, padding
+        As in `toplist.top_k_eval`; k is needed.
+    relevant_from, gains, columns
+        As in `toplist.top_k_eval`.
+    ties : {"item", "item_desc", "order"}
+        Equal scores: by item. "order" has no meaning on Spark, whose rows have none.
+    system : str, optional
+        A column of recs that names systems: then a dict system -> result is returned.
+    partitions : int, optional
+        Of the shuffle; default: Spark's own.
+
+    Returns
+    -------
+    TopKResult, or dict of system -> TopKResult
+        Means bit for bit those of a local run; without users, so without values per user.
+
+    Raises
+    ------
+    TypeError, ValueError
+        In one line on the driver: for columns of other types on both sides, and for what a worker
+        refuses, with the user and the item.
+
+    Examples
+    --------
+    >>> result = top_k_eval(spark.table("recs"), spark.table("truth"), k=10)  # doctest: +SKIP
+    """
+    options: dict[str, Any] = {
+        "metrics": metrics,
+        "convention": convention,
+        "aggregate": aggregate,
+        "empty": empty,
+        "missing": missing,
+        "relevant": relevant,
+    }
+    plan_of(metrics, k, convention, None, aggregate, empty, missing, relevant)
+    choice("duplicates", duplicates, DUPLICATES)
+    choice("ties", ties, TIES)
+    if ties == "order":
+        raise ValueError("ties='order': rows of Spark have no order; give 'item' or 'item_desc'")
+    options |= {"duplicates": duplicates, "padding": padding, "relevant_from": relevant_from}
+    options |= {"gains": gains, "ties": ties, "n_threads": 1}
+    both = _union(recs, truth, columns, system)
+    systems: list[Any] = [None]
+    if system is not None:
+        systems = sorted(str(row[0]) for row in recs.select(system).distinct().collect())
+    work = _Work(k, options, both.value, both.is_list, tuple(systems))
+    parts = _by_user(both.frame, partitions).mapInArrow(work.evaluate, _SENT)
+    if partitions is not None and partitions > FAN:
+        parts = parts.repartition(ceil(partitions / FAN)).mapInArrow(_merge_sent, _SENT)
+    found = _collected(parts.collect(), systems)
+    return found if system is not None else found[None]
+
+
+def per_user(
+    recs: Any,
+    truth: Any,
+    k: int | Iterable[int],
+    *,
+    metrics: str | Metric | Iterable[str | Metric] = DEFAULT,
+    convention: str = "standard",
+    columns: Mapping[str, Any] | None = None,
+    partitions: int | None = None,
+    ties: str = "item",
+    **options: Any,
+) -> Any:
+    """Return the values of every user as a DataFrame of Spark, computed when it is used.
+
+    Parameters
+    ----------
+    recs, truth, k, metrics, convention, columns, partitions, ties
+        As in `top_k_eval`.
+    **options
+        empty, missing, relevant, duplicates, padding, relevant_from, gains, as in `top_k_eval`.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        A row per user of the truth: user_id, and a column per ``name@k``, null for users who are
+        left out. What a worker refuses is an error of Spark, with the same words in it.
+
+    Examples
+    --------
+    >>> values = per_user(recs, truth, k=10, metrics="ndcg")  # doctest: +SKIP
+    >>> values.where("`ndcg@10` = 0").count()  # doctest: +SKIP
+    """
+    valid = ("empty", "missing", "relevant", "duplicates", "padding", "relevant_from", "gains")
+    for name in options:
+        choice("option", name, valid)
+    policies = (options.get(name) for name in ("empty", "missing", "relevant"))
+    plan = plan_of(metrics, k, convention, None, None, *policies)
+    choice("ties", ties, [one for one in TIES if one != "order"])
+    options |= {"metrics": metrics, "convention": convention, "ties": ties, "n_threads": 1}
+    both = _union(recs, truth, columns, None)
+    names = [f"{one.metric.name}@{cut}" for one in plan.entries for cut in one.ks]
+    work = _Work(k, options, both.value, both.is_list, (None,))
+    kind = both.frame.schema["user_id"].dataType.simpleString()
+    schema = ", ".join([f"user_id {kind}", *(f"`{name}` double" for name in names)])
+    return _by_user(both.frame, partitions).mapInArrow(_Values(work, tuple(names)), schema)
+
+
+@dataclass(frozen=True)
+class _Values:
+    """What a worker does for values of users."""
+
+    work: _Work
+    names: tuple[str, ...]
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Yield the values of the users of a partition."""
+        import pyarrow as pa
+
+        for table in _complete(batches):
+            result = self.work.part(table, None, keep="hits")
+            kind = table.schema.field("user_id").type
+            arrays = [pa.array(list(result.users), kind)]
+            for name in self.names:
+                values = result.per_user(name)
+                arrays.append(pa.array(values, mask=np.isnan(values)))
+            yield pa.RecordBatch.from_arrays(arrays, ["user_id", *self.names])
+
+
+@dataclass(frozen=True)
+class _Both:
+    """Both sides in one frame, the name of the ranked values, and which sides were lists."""
+
+    frame: Any
+    value: str
+    is_list: tuple[bool, bool]
+
+
+def _union(recs: Any, truth: Any, columns: Mapping[str, Any] | None, system: str | None) -> _Both:
+    """Return both sides as rows of side, user_id, item_id, value and system."""
+    from pyspark.sql import functions as F
+
+    frames, is_list, value = [], [], "rank"
+    kinds: dict[str, str] = {}
+    for side, frame, what in ((_RANKED, recs, "ranks"), (_RELEVANT, truth, "ground_truths")):
+        names = columns_of(columns, what)
+        lists = _is_list(frame, names, what)
+        wanted = ("relevance",) if side == _RELEVANT else () if lists else ("rank", "score")
+        given = next((name for name in wanted if names[name] in frame.columns), None)
+        if side == _RANKED and not lists:
+            if given is None:
+                raise ValueError(
+                    f"{what}: neither {names['rank']!r} nor {names['score']!r} is there"
+                )
+            value = given
+        _same_kind(frame, names, what, kinds)
+        whose = F.col(system) if system is not None and side == _RANKED else F.lit(None)
+        column = None if given is None else names[given]
+        frames.append(_rows(frame, names, column, lists, side, whose))
+        is_list.append(lists)
+    return _Both(frames[0].unionByName(frames[1]), value, (is_list[0], is_list[1]))
+
+
+def _rows(
+    frame: Any, names: Mapping[str, str], value: str | None, lists: bool, side: int, system: Any
+) -> Any:
+    """Return a side as rows of a user and an item; an empty list is a row without an item."""
+    from pyspark.sql import functions as F
+
+    item, number = F.col(names["item_id"]), F.lit(None) if value is None else F.col(value)
+    if lists:
+        zipped = [item.alias("item")] + ([number.alias("number")] if value is not None else [])
+        frame = frame.select("*", F.posexplode_outer(F.arrays_zip(*zipped)).alias("_at", "_of"))
+        item = F.col("_of.item")
+        number = F.col("_at") + 1 if side == _RANKED else F.lit(None)
+        number = F.col("_of.number") if value is not None else number
+    user = F.col(names["user_id"])
+    return frame.select(
+        F.lit(side).alias("side"),
+        _wide(user, _kind(frame, names["user_id"])).alias("user_id"),
+        _wide(item, _kind(frame, names["item_id"])).alias("item_id"),
+        number.cast("double").alias("value"),
+        system.cast("string").alias("system"),
+    )
+
+
+def _kind(frame: Any, name: str) -> str:
+    """Return the type of a column, or of the elements of its lists."""
+    kind = str(frame.schema[name].dataType.simpleString())
+    return kind.removeprefix("array<").removesuffix(">") if kind.startswith("array<") else kind
+
+
+def _wide(column: Any, kind: str) -> Any:
+    """Return whole numbers as bigint, so that int and bigint are one user."""
+    return column.cast("bigint") if kind in _WHOLE else column
+
+
+def _is_list(frame: Any, names: Mapping[str, str], what: str) -> bool:
+    for name in ("user_id", "item_id"):
+        if names[name] not in frame.columns:
+            raise ValueError(
+                f"{what}: no column {names[name]!r}; columns found: {', '.join(frame.columns)}"
+            )
+    return bool(frame.schema[names["item_id"]].dataType.simpleString().startswith("array<"))
+
+
+def _same_kind(frame: Any, names: Mapping[str, str], what: str, kinds: dict[str, str]) -> None:
+    """Raise TypeError where ids of one side are numbers and those of the other text."""
+    for name in ("user_id", "item_id"):
+        kind = _kind(frame, names[name])
+        family = "whole numbers" if kind in _WHOLE else "text" if kind == "string" else ""
+        if not family:
+            raise TypeError(f"{what}: {names[name]!r} is {kind}: ids are whole numbers or text")
+        if kinds.setdefault(name, family) != family:
+            column, target = names[name], "bigint" if family == "text" else "string"
+            raise TypeError(
+                f"{name} holds {kinds[name]} in recs and {family} in truth: they are never equal; "
+                f'cast one side: truth.withColumn({column!r}, truth[{column!r}].cast("{target}"))'
+            )
+
+
+def _by_user(frame: Any, partitions: int | None) -> Any:
+    shuffled = frame.repartition("user_id") if partitions is None else None
+    shuffled = frame.repartition(partitions, "user_id") if shuffled is None else shuffled
+    return shuffled.sortWithinPartitions("user_id")
+
+
+@dataclass(frozen=True)
+class _Work:
+    """What a worker does: it is sent to each, with the options."""
+
+    k: Any
+    options: Mapping[str, Any]
+    value: str
+    is_list: tuple[bool, bool]
+    systems: tuple[str | None, ...]
+
+    def evaluate(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Yield the results of a partition, or its error."""
+        found: dict[str | None, list[TopKResult]] = {name: [] for name in self.systems}
+        try:
+            for table in _complete(batches):
+                for name in self.systems:
+                    found[name].append(self.part(table, name).without_users())
+        except (ValueError, TypeError) as error:
+            # places in a chunk say nothing; the user is named
+            words = re.sub(r"^(recs|truth): |\brow \d+: ", "", str(error.args[0]))
+            yield _sent([(None, None, f"{type(error).__name__}: {words}")])
+            return
+        rows = [(name, merge(parts, disjoint=True)) for name, parts in found.items() if parts]
+        if rows:
+            yield _sent([(name, result.to_bytes(), None) for name, result in rows])
+
+    def part(self, table: Any, system: str | None, **more: Any) -> TopKResult:
+        """Evaluate some complete users."""
+        import pyarrow.compute as pc
+
+        from toplist.files.record_batches import top_k_eval_batches
+
+        ranked = table.filter(pc.equal(table["side"], _RANKED))
+        if system is not None:
+            ranked = ranked.filter(pc.equal(ranked["system"], system))
+        truth = table.filter(pc.equal(table["side"], _RELEVANT))
+        name = "rank" if self.is_list[0] else self.value
+        lists = _lists(ranked, name, "ranks", self.is_list[0])
+        truths = _lists(truth, "relevance", "ground_truths", self.is_list[1])
+        options: dict[str, Any] = {**self.options, **more}
+        return top_k_eval_batches(lists, truths, self.k, part=True, **options)
+
+
+def _complete(batches: Iterator[Any]) -> Iterator[Any]:
+    """Yield tables of complete users of a sorted stream, of some `ROWS` rows."""
+    import pyarrow as pa
+
+    from toplist.files.parquet import start_of_last
+
+    waiting: list[Any] = []
+    for batch in batches:
+        waiting.append(pa.Table.from_batches([batch]))
+        if sum(map(len, waiting)) < ROWS:
+            continue
+        table = pa.concat_tables(waiting).combine_chunks()
+        end = start_of_last(table["user_id"])
+        if end:
+            yield table.slice(0, end)
+        waiting = [table.slice(end)]
+    table = pa.concat_tables(waiting).combine_chunks() if waiting else None
+    if table is not None and len(table):
+        yield table
+
+
+def _lists(table: Any, value: str, what: str, was_list: bool) -> Any:
+    """Return rows that are sorted by user as a table with a row per user, and lists."""
+    import pyarrow as pa
+
+    users, items, values = (
+        table[name].combine_chunks() if table[name].num_chunks else pa.array([], table[name].type)
+        for name in ("user_id", "item_id", "value")
+    )
+    if users.null_count:
+        raise ValueError(f"{what}: a user_id is null")
+    there = np.asarray(items.is_valid())
+    if not there.all() and not was_list:
+        row = int(np.flatnonzero(~there)[0])
+        raise ValueError(f"{what}: user {users[row].as_py()!r} has an item_id that is null")
+    changes = np.flatnonzero(np.asarray(pa.compute.not_equal(users[1:], users[:-1]))) + 1
+    starts = np.concatenate([[0], changes])[: len(users)].astype(np.int64)
+    before = np.concatenate([[0], np.cumsum(there)])
+    offsets = pa.array(before[np.append(starts, len(users))], pa.int64())
+    kept = pa.array(there)
+    data = {"user_id": users.take(pa.array(starts))}
+    data["item_id"] = pa.LargeListArray.from_arrays(offsets, items.filter(kept))
+    numbers = values.filter(kept)
+    if numbers.null_count < len(numbers):
+        if numbers.null_count:
+            row = int(np.flatnonzero(np.asarray(values.is_null()) & there)[0])
+            raise ValueError(f"{what}: user {users[row].as_py()!r} has a {value} that is null")
+        numbers = numbers.cast(pa.int64()) if value == "rank" else numbers
+        data[value] = pa.LargeListArray.from_arrays(offsets, numbers)
+    elif len(numbers) and what == "ranks":
+        raise ValueError(f"{what}: user {users[0].as_py()!r} has a {value} that is null")
+    return pa.table(data)
+
+
+def _sent(rows: list[tuple[str | None, bytes | None, str | None]]) -> Any:
+    import pyarrow as pa
+
+    columns = zip(("system", "result", "error"), zip(*rows, strict=True), strict=True)
+    kinds = {"system": pa.string(), "result": pa.binary(), "error": pa.string()}
+    arrays = {name: pa.array(list(values), kinds[name]) for name, values in columns}
+    return pa.RecordBatch.from_pydict(arrays)
+
+
+def _merge_sent(batches: Iterator[Any]) -> Iterator[Any]:
+    """Yield the merged results of some partitions, or the first error."""
+    rows = [row for batch in batches for row in batch.to_pylist()]
+    wrong = [row for row in rows if row["error"] is not None]
+    if wrong:
+        yield _sent([(None, None, wrong[0]["error"])])
+        return
+    systems = dict.fromkeys(row["system"] for row in rows)
+    found = [
+        (name, _merged(row["result"] for row in rows if row["system"] == name)) for name in systems
+    ]
+    if found:
+        yield _sent([(name, result.to_bytes(), None) for name, result in found])
+
+
+def _merged(sent: Iterable[bytes]) -> TopKResult:
+    return merge([TopKResult.from_bytes(bytes(one)) for one in sent], disjoint=True)
+
+
+def _collected(rows: list[Any], systems: list[Any]) -> dict[Any, TopKResult]:
+    """Return the result of every system; raise what a worker refused."""
+    errors: dict[str, Callable[[str], Exception]] = {
+        "ValueError": ValueError,
+        "TypeError": TypeError,
+    }
+    wrong = sorted(row["error"] for row in rows if row["error"] is not None)
+    if wrong:
+        kind, _, words = wrong[0].partition(": ")
+        raise errors[kind](words)
+    if not rows:
+        raise ValueError("recs and truth have no rows")
+    found = {}
+    for name in systems:
+        found[name] = _merged(row["result"] for row in rows if row["system"] == name)
+        if found[name].n_extra and found[name].n_missing == found[name].n_users:
+            raise ValueError(
+                "no user is in both: are the user ids of recs and truth written in the same way?"
+            )
+    return found
