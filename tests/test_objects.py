@@ -551,7 +551,7 @@ def test_frames_of_a_cluster_name_the_way(side):
         with pytest.raises(TypeError, match=message):
             tl.top_k_eval(**sides, k=3)
 
-    refused(OfSpark(), rf"{side} is a Spark .*{side}\.toPandas\(\).*top_k_eval_files")
+    refused(OfSpark(), rf"{side} is a Spark .*toplist\.spark\.top_k_eval .*{side}\.toPandas\(\)")
 
 
 def test_real_frames_of_spark():

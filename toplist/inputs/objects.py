@@ -87,9 +87,9 @@ def _spark(value: Any, name: str) -> Any:
     """Raise TypeError for a frame, a column or an RDD."""
     convert = "to_pandas" if type(value).__module__.startswith("pyspark.pandas") else "toPandas"
     raise TypeError(
-        f"{name} is a Spark {type(value).__name__}, spread over a cluster: where it fits into the "
-        f"memory of this machine, give {name}.{convert}(); else write Parquet, both sides ordered "
-        "by user_id, for toplist.top_k_eval_files"
+        f"{name} is a Spark {type(value).__name__}, spread over a cluster: toplist.spark.top_k_eval "
+        "evaluates two of them there; where it fits into the memory of this machine, give "
+        f"{name}.{convert}()"
     )
 
 
