@@ -87,8 +87,8 @@ def _spark(value: Any, name: str) -> Any:
     """Raise TypeError for a frame, a column or an RDD."""
     convert = "to_pandas" if type(value).__module__.startswith("pyspark.pandas") else "toPandas"
     raise TypeError(
-        f"{name} is a Spark {type(value).__name__}, spread over a cluster: toplist.spark.top_k_eval "
-        "evaluates two of them there; where it fits into the memory of this machine, give "
+        f"{name} is a Spark {type(value).__name__}, spread over a cluster: "
+        "toplist.spark.top_k_eval evaluates two of them there; where it fits into the memory of this machine, give "
         f"{name}.{convert}()"
     )
 
