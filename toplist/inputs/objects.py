@@ -88,8 +88,8 @@ def _spark(value: Any, name: str) -> Any:
     convert = "to_pandas" if type(value).__module__.startswith("pyspark.pandas") else "toPandas"
     raise TypeError(
         f"{name} is a Spark {type(value).__name__}, spread over a cluster: "
-        "toplist.spark.top_k_eval evaluates two of them there; where it fits into the memory of this machine, give "
-        f"{name}.{convert}()"
+        "toplist.spark.top_k_eval evaluates two of them there; where it fits into the memory of "
+        f"this machine, give {name}.{convert}()"
     )
 
 
