@@ -165,6 +165,14 @@ def test_systems_are_evaluated_beside_each_other(session):
     same(found["knn"], tl.top_k_eval(ranks, truth, K))
     same(found["ease"], tl.top_k_eval(other, truth, K))
     assert "ease" in str(tl.compare(found))
+    flags = both.selectExpr("model = 'knn' as model", "user_id", "item_id", "rank")
+    assert (
+        on_spark.top_k_eval(flags, relevant, K, system="model")["true"]["ndcg@10"]
+        == (found["knn"]["ndcg@10"])
+    )
+    lacking = both.selectExpr("nullif(model, 'knn') model", "user_id", "item_id", "rank")
+    with pytest.raises(ValueError, match="the column 'model' of systems is null in some rows"):
+        on_spark.top_k_eval(lacking, relevant, K, system="model")
 
 
 def test_values_of_users(session):
@@ -224,6 +232,29 @@ def test_a_user_of_many_items_and_a_size_that_does_not_grow(session):
             "no user is in both",
         ),
         (lambda r, t: (r.limit(0), t.limit(0)), ValueError, "have no rows"),
+        (
+            lambda r, t: (r.selectExpr("user_id", "item_id", "rank + 0.5 rank"), t),
+            ValueError,
+            "ranks: the column of ranks holds some that are not whole",
+        ),
+        (
+            lambda r, t: (r, t.selectExpr("user_id", "item_id", "cast(null as int) relevance")),
+            ValueError,
+            "ground_truths: user [0-9]+ has a relevance that is null",
+        ),
+        (
+            lambda r, t: (r.selectExpr("user_id", "array(item_id, null) item_id").limit(1), t),
+            ValueError,
+            "ranks: user [0-9]+ has an item_id that is null",
+        ),
+        (
+            lambda r, t: (
+                r,
+                t.selectExpr("user_id", "array(item_id) item_id", "array(1, 2) relevance").limit(9),
+            ),
+            ValueError,
+            "ground_truths: user [0-9]+ has an item_id that is null",
+        ),
     ],
 )
 def test_errors_are_one_line_on_the_driver(session, change, error, words):
@@ -237,7 +268,7 @@ def test_what_has_no_meaning_on_spark(session):
     sides = frames(session, *lists())
     with pytest.raises(ValueError, match="ties='order': rows of Spark have no order"):
         on_spark.top_k_eval(*sides, 10, ties="order")
-    with pytest.raises(ValueError, match="option='wheights'|choose from"):
+    with pytest.raises(ValueError, match="option='wheights': choose from 'empty', 'missing'"):
         on_spark.per_user(*sides, 10, wheights=1)
 
 

@@ -160,3 +160,10 @@ def test_metrics_of_the_lists_stay_without_users():
     result = tl.top_k_eval([[1], [2]], [{1}, {1}], 1, metrics=["hit", "item_coverage"], catalogue=4)
     bare = result.without_users()
     assert bare["item_coverage@1"] == 0.5 and bare.lists.values is None
+
+
+def test_a_convention_that_is_not_known_is_refused():
+    data = part(5, 0).to_bytes()
+    other = zlib.decompress(data[8:]).replace(b'"standard"', b'"stundard"')
+    with pytest.raises(ValueError, match="convention 'stundard' is not known here"):
+        tl.TopKResult.from_bytes(data[:8] + zlib.compress(other))

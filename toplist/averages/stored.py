@@ -23,6 +23,7 @@ from toplist.averages.terms import Entry, Sampled, Terms
 from toplist.inputs.grades import Grading
 from toplist.matching.fingerprints import Fingerprint, together
 from toplist.metrics.beyond_accuracy import ListMetric
+from toplist.metrics.conventions import CONVENTIONS
 from toplist.metrics.definitions import Geometric, Metric, rbp_metric
 
 MAGIC, VERSION = b"toplist", 1
@@ -168,6 +169,8 @@ def _terms_of(given: Mapping[str, Any]) -> Terms:
         Entry(_metric_of(one["metric"]), tuple(one["ks"]), bool(one["scalar"]))
         for one in given["entries"]
     )
+    if given["convention"] not in CONVENTIONS:
+        raise ValueError(f"convention {given['convention']!r} is not known here")
     sampled = None if given["sampled"] is None else Sampled(**given["sampled"])
     more = {"pooled": tuple(given["pooled"]), "grading": Grading(**given["grading"])}
     return Terms(**{**given, **more, "entries": entries, "sampled": sampled})

@@ -27,7 +27,7 @@ class Sides:
     `sources` are both sides as the caller wrote them; `hashed` says that the integers are hashes,
     so that the hits have to be verified. `words` returns the words of the ids that codes of the
     truth stand for; None where the integers are ids, or hashes. `judged` is the truth with all
-    graded items, where `relevant_from` leaves some of them out.
+    graded items, where some of them are not relevant.
     """
 
     ranked: Lists
