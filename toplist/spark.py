@@ -85,7 +85,8 @@ def top_k_eval(
     Returns
     -------
     TopKResult, or dict of system -> TopKResult
-        Means bit for bit those of a local run; without users, so without values per user.
+        Means bit for bit those of a local run; with grades, pooling or a divisor of hits so far,
+        and in all spreads, to 1e-12. Without users, so without values per user.
 
     Raises
     ------
