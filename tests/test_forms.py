@@ -325,18 +325,36 @@ def test_padding_ends_the_lists_of_tables():
 def test_nulls_in_lists_are_named(name):
     make = MAKERS[name]
     for items, message in (
-        ([[1, None], [2]], "column 'item_id' holds a null in the list of row 0"),
-        ([[1], None], r"column 'item_id' is null in row 1: write \[\]"),
+        ([[1, None], [2]], r"holds a null in the list of row 0 \(user 1\)$"),
+        ([[1], None], r"column 'item_id' is null in row 1 \(user 2\): write \[\]"),
     ):
         with pytest.raises(ValueError, match=message):
             tl.match(make({"user_id": [1, 2], "item_id": items}), {1: [1]})
+
+
+@pytest.mark.parametrize("name", ["pandas", "polars", "pyarrow"])
+def test_nulls_in_rows_are_named_with_their_user(name):
+    make, truth = MAKERS[name], {"ann": ["a"]}
+    rows = {"user_id": ["ann", "ann"], "item_id": ["a", "b"], "rank": [1, 2]}
+    scored = {"user_id": ["ann", "ann"], "item_id": ["a", "b"], "score": [2, None]}
+    graded = {"user_id": ["ann", "ann"], "item_id": ["a", "b"], "relevance": [1.0, None]}
+    for ranks, relevant in (
+        (rows | {"item_id": ["a", None]}, truth),
+        (rows | {"rank": [1, None]}, truth),
+        (scored, truth),
+        (rows, make(graded)),
+    ):
+        with pytest.raises((ValueError, TypeError), match=r"null in row 1 \(user 'ann'\)"):
+            tl.match(make(ranks), relevant)
+    with pytest.raises(ValueError, match="'user_id' is null in row 1$"):
+        tl.match(make(rows | {"user_id": ["ann", None]}), truth)
 
 
 def test_nulls_of_pandas_lists_are_named():
     pandas = library("pandas")
     for items, error, message in (
         ([[1, None], [2]], TypeError, "None is a NoneType, never an id"),
-        ([[1], None], ValueError, "column 'item_id' holds None in row 1, not a list"),
+        ([[1], None], ValueError, "column 'item_id' holds None in row 1 .user 2., not a list"),
     ):
         with pytest.raises(error, match=message):
             tl.match(pandas.DataFrame({"user_id": [1, 2], "item_id": items}), {1: [1]})
@@ -360,7 +378,9 @@ def test_a_user_twice_in_an_index():
 @pytest.mark.parametrize("name", MAKERS)
 def test_a_hole_in_a_wide_row(name):
     table = {"user_id": [1, 2], "1": [5, None], "2": [6, 7]}
-    with pytest.raises(ValueError, match="column '1' is null in row 1, before a real id"):
+    with pytest.raises(
+        ValueError, match=r"column '1' is null in row 1 \(user 2\), before a real id"
+    ):
         tl.match(MAKERS[name](table), {1: [5]})
 
 

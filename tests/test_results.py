@@ -898,3 +898,19 @@ def test_hits_are_cheap_to_ship():
     shipped = pickle.loads(pickle.dumps(hits))
     assert top_k_eval(shipped, k=2).to_dict() == top_k_eval(hits, k=2).to_dict()
     assert list(shipped.users) == ["ann"]
+
+
+def test_a_result_says_how_equal_scores_were_ordered():
+    truth = {"ann": {"a": 1}}
+    ranks = {"ann": {"b": 1.5, "a": 1.5}}
+    shown = [
+        tl.top_k_eval(ranks, truth, 1, metrics=["hit"], ties=ties) for ties in ("item", "item_desc")
+    ]
+    assert [one["hit@1"] for one in shown] == [1.0, 0.0]
+    assert "equal scores by item id, ascending" in str(shown[0])
+    assert "equal scores by item id, descending" in shown[1].formula("hit")
+    assert "equal scores" not in str(tl.top_k_eval(ranks, truth, 1))
+    again = tl.TopKResult.from_bytes(shown[0].to_bytes())
+    assert "equal scores by item id, ascending" in str(again)
+    with pytest.raises(ValueError, match="ties"):
+        tl.merge([shown[0], shown[1]])

@@ -78,6 +78,10 @@ def _no_hit(result: Means) -> str:
     return f"{text}; likely cause: {cause}" if cause else f"{text}; {asked}"
 
 
+# How items of equal scores are ordered, where not as they come.
+TIE_WORDS = {"item": "ascending", "item_desc": "descending"}
+
+
 def rules(result: Means, metric: Metric | None = None) -> str:
     """Return the convention, and which definitions are not its own; of one metric, or of all."""
     terms = result.terms
@@ -93,6 +97,8 @@ def rules(result: Means, metric: Metric | None = None) -> str:
         text = f"own definition, policies of {text}"
     elif own:
         text += f" (except {', '.join(own)}: own definition)"
+    if terms.ties != "order":
+        text += f", equal scores by item id, {TIE_WORDS[terms.ties]}"
     if terms.relevant == "listed":
         text += ", R counts relevant items of the list only"
     if terms.grading.relevant_from is not None:

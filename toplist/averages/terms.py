@@ -116,6 +116,7 @@ class Terms:
     weighted: bool = False
     sampled: Sampled | None = None
     relevant: str = "all"
+    ties: str = "order"
 
     @property
     def threshold_in_gains(self) -> bool:

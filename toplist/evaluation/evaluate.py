@@ -143,7 +143,7 @@ def top_k_eval(
     options = duplicates, padding, relevant_from, gains, columns, n_threads
     joining = Joining(*options, ties, users)
     known = known_of("top_k_eval", items, unknown, joining)
-    plan = plan_of(metrics, k, convention, weights, aggregate, empty, missing, relevant)
+    plan = plan_of(metrics, k, convention, weights, aggregate, empty, missing, relevant, ties)
     return evaluate(plan, ranks, ground_truths, joining, known)
 
 

@@ -14,6 +14,7 @@ from toplist.averages import histograms, per_user
 from toplist.averages.terms import Entry, Terms
 from toplist.checks import Keyword, choice, whole, worded
 from toplist.inputs.flatten import name_user
+from toplist.inputs.options import TIES
 from toplist.matching.hits import Hits
 from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetric
 from toplist.metrics.conventions import CONVENTIONS, MISSING, RELEVANT, Convention
@@ -37,6 +38,7 @@ class Plan:
     rules: Convention
     pooled: tuple[str, ...]
     weights: Any = None
+    ties: str = "order"
 
     @property
     def depth(self) -> int | None:
@@ -65,8 +67,8 @@ class Plan:
         """
         rules, weighted = self.rules, self.weights is not None
         policies = rules.name, rules.empty, rules.missing
-        averages = self.pooled, weighted
-        terms = Terms(self.entries, *policies, hits.grading, *averages, relevant=rules.relevant)
+        averages = self.pooled, weighted, None, rules.relevant, self.ties
+        terms = Terms(self.entries, *policies, hits.grading, *averages)
         counted = counted_users(hits, rules, terms.empty_of.values())
         weights = _weights(self.weights, hits) if weighted else None
         found = histograms.count(
@@ -92,8 +94,10 @@ def plan_of(
     empty: str | None,
     missing: str | None,
     relevant: str | None = None,
+    ties: str = "order",
 ) -> Plan:
     """Check what is asked for; the parameters are those of `toplist.top_k_eval`."""
+    choice("ties", ties, TIES)
     rules = rules_of(convention, empty, missing, relevant)
     entries = entries_of(metrics, k, rules)
     pooled = _pooled(entries, rules, aggregate)
@@ -103,7 +107,7 @@ def plan_of(
             text = f"{name} is a ratio of sums over users, in which no user scores 1: give "
             ways = Keyword("empty", "zero"), " or ", Keyword("empty", "skip")
             raise worded(ValueError, text, *ways)
-    return Plan(entries, rules, pooled, weights)
+    return Plan(entries, rules, pooled, weights, ties)
 
 
 def _pooled(

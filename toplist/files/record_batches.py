@@ -29,7 +29,6 @@ from toplist.files.formats import PARQUET, FileFormat
 from toplist.files.streaming import KEEP, Join
 from toplist.inputs.options import (
     DUPLICATES,
-    TIES,
     Items,
     Joining,
     columns_of,
@@ -162,12 +161,11 @@ def top_k_eval_batches(
     """
     options = Joining(duplicates, padding, relevant_from, gains, columns, n_threads)
     known = known_of("top_k_eval_batches", items, unknown, options)
-    plan = plan_of(metrics, k, convention, weights, aggregate, empty, missing, relevant)
+    plan = plan_of(metrics, k, convention, weights, aggregate, empty, missing, relevant, ties)
     options = ruled(None, options, plan.rules)
     if keep is not None:
         choice("keep", keep, KEEP)
     choice("duplicates", duplicates, DUPLICATES)
-    choice("ties", ties, TIES)
     _ = options.grading  # refuses a wrong word before any batch is read
     if weights is not None and not isinstance(weights, Mapping):
         raise TypeError("weights must be a dict user -> number: streams have no rows to count by")

@@ -30,7 +30,7 @@ from toplist.files.text_ids import TextIds
 from toplist.inputs.factorize import Column
 from toplist.inputs.flatten import Flat
 from toplist.inputs.keyed import Keyed, align
-from toplist.inputs.options import DUPLICATES, TIES, Items, Joining, Known, known_of, shows_items
+from toplist.inputs.options import DUPLICATES, Items, Joining, Known, known_of, shows_items
 from toplist.inputs.sides import sides_of
 from toplist.inputs.tables import lists_of as lists_of_side
 from toplist.matching.fingerprints import Fingerprint, together
@@ -128,14 +128,13 @@ def top_k_eval_files(
     """
     options = Joining(duplicates, padding, relevant_from, gains, columns, n_threads)
     known = known_of("top_k_eval_files", items, unknown, options)
-    plan = plan_of(metrics, k, convention, weights, aggregate, empty, missing, relevant)
+    plan = plan_of(metrics, k, convention, weights, aggregate, empty, missing, relevant, ties)
     options = ruled(None, options, plan.rules)
     if order is not None:
         choice("order", order, ORDERS)
     if keep is not None:
         choice("keep", keep, KEEP)
     choice("duplicates", duplicates, DUPLICATES)
-    choice("ties", ties, TIES)
     streams = (
         Stream(os.fspath(recs), "ranks", recs_format, columns, order, ties),
         Stream(os.fspath(truth), "ground_truths", truth_format, columns),

@@ -11,7 +11,7 @@ values; a column of lists becomes offsets and a table of the values.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
@@ -29,6 +29,7 @@ from toplist.inputs.objects import opened
 from toplist.inputs.texts import Spans, TextColumn, Texts, Views, joined
 
 Offsets = NDArray[np.int64]
+Where = Callable[[int], str]  # how messages name a row
 
 
 def native(value: Any, side: str) -> Any:
@@ -58,6 +59,11 @@ def _rows_of_column(value: Any, side: str) -> Any:
     if found is None:
         return _plain_ids(table, side)
     return Lists(found[0], _plain_ids(found[1], side))
+
+
+def in_row(row: int) -> str:
+    """Return how messages name a row."""
+    return f"row {row}"
 
 
 def _plain_ids(table: Any, side: str) -> NDArray[Any]:
@@ -116,24 +122,31 @@ def take(frame: Any, rows: NDArray[np.int64]) -> Any:
     return library_of(frame).take(frame, rows)
 
 
-def numbers(frame: Any, name: str, side: str, first: int | None = None) -> NDArray[Any]:
+def cell(frame: Any, name: Any, row: int) -> Any:
+    """Return one cell as a Python object, None for null."""
+    # of Arrow, a slice is there for every type; take is not
+    some = frame.slice(row, 1) if hasattr(frame, "slice") else frame.iloc[row : row + 1]
+    return objects(some, name)[0]
+
+
+def numbers(frame: Any, name: str, side: str, where: Where | None = None) -> NDArray[Any]:
     """Return a column of numbers without nulls; TypeError for anything else.
 
-    `first` numbers the first row, so that the error names the row of a null.
+    With `where`, the error names the row of a null.
     """
-    return _numbers(frame, name, side, library_of(frame).array(frame, name), first)
+    return _numbers(frame, name, side, library_of(frame).array(frame, name), where)
 
 
 def _numbers(
-    frame: Any, name: str, side: str, column: NDArray[Any] | None, first: int | None
+    frame: Any, name: str, side: str, column: NDArray[Any] | None, where: Where | None
 ) -> NDArray[Any]:
     if not len(frame):  # an empty column is of any type
         return np.empty(0)
     if column is None or column.dtype.kind not in "iuf":
-        row = None if first is None else next(_nulls(frame, name), None)
+        row = None if where is None else next(_nulls(frame, name), None)
         raise TypeError(
             f"{side}: column {name!r} must hold numbers, and no nulls; it is {type_of(frame, name)}"
-            + ("" if first is None or row is None else f", null in row {first + row}")
+            + ("" if where is None or row is None else f", null in {where(row)}")
         )
     return column
 
@@ -145,10 +158,10 @@ def _nulls(frame: Any, name: str) -> Iterator[int]:
     return (row for row, value in enumerate(objects(frame, name)) if value is None)
 
 
-def scores(frame: Any, name: str, side: str, first: int | None = None) -> NDArray[Any]:
+def scores(frame: Any, name: str, side: str, where: Where | None = None) -> NDArray[Any]:
     """Return a column of numbers, or places that order them where they fit no type of numpy.
 
-    Those are Decimals, integers of 128 bits, and Python's integers in a column of objects. `first`
+    Those are Decimals, integers of 128 bits, and Python's integers in a column of objects. `where`
     as in `numbers`.
     """
     library = library_of(frame)
@@ -159,7 +172,7 @@ def scores(frame: Any, name: str, side: str, first: int | None = None) -> NDArra
         if places is not None:
             return places
     # read once: to look for nulls takes 0.7 ns per row
-    return _numbers(frame, name, side, column, first)
+    return _numbers(frame, name, side, column, where)
 
 
 def _are_exact(values: list[Any]) -> bool:
@@ -178,12 +191,12 @@ def ids(
     name: str,
     side: str,
     offsets: Offsets | None = None,
-    first: int = 0,
+    where: Where = in_row,
     known: Texts | None = None,
 ) -> Column:
     """Return a column of ids; the errors name the row of a null, or the type that holds no ids.
 
-    With `offsets`, the ids are the values of a column of lists; `first` numbers the first row.
+    With `offsets`, the ids are the values of a column of lists; `where` names a row.
     Texts are numbered by `known`, if given, and these are the names of the column; else the names
     are a list.
     """
@@ -213,11 +226,11 @@ def ids(
         raise _no_ids(frame, name, side) from error
     missing = np.flatnonzero(codes < 0)
     if len(missing):
-        row, what = missing[0], "is null in row"
+        row, what = missing[0], "is null in"
         if offsets is not None:
             row = np.searchsorted(offsets, row, side="right") - 1
-            what = "holds a null in the list of row"
-        raise ValueError(f"{side}: column {name!r} {what} {first + int(row)}")
+            what = "holds a null in the list of"
+        raise ValueError(f"{side}: column {name!r} {what} {where(int(row))}")
     if kinds == {int} and all(-(2**63) <= number < 2**63 for number in names):
         return Column(name, np.array(names, np.int64)[codes])  # categories of integers
     return Column(name, codes, names)
@@ -256,12 +269,12 @@ def index(frame: Any, side: str) -> Column:
     return ids(frame.index.to_frame(index=False, name="index"), "index", side)
 
 
-def lists(frame: Any, name: str, side: str, first: int = 0) -> tuple[Offsets, Any] | None:
+def lists(frame: Any, name: str, side: str, where: Where = in_row) -> tuple[Offsets, Any] | None:
     """Return the offsets of a column of lists, and a table of their values; None if not lists.
 
-    `first` numbers the first row, for the message about a null.
+    `where` names a row, for the message about a null.
     """
-    found: tuple[Offsets, Any] | None = library_of(frame).lists(frame, name, side, first)
+    found: tuple[Offsets, Any] | None = library_of(frame).lists(frame, name, side, where)
     return found
 
 
@@ -271,7 +284,7 @@ def objects(frame: Any, name: Any) -> list[Any]:
     return found
 
 
-def python_lists(frame: Any, name: str, side: str) -> list[Any] | None:
+def python_lists(frame: Any, name: str, side: str, where: Where = in_row) -> list[Any] | None:
     """Return a column of Python lists or arrays (only pandas has such); None for any other."""
     if not library_of(frame).has_objects(frame, name) or not len(frame):
         return None
@@ -283,7 +296,7 @@ def python_lists(frame: Any, name: str, side: str) -> list[Any] | None:
         return None
     for place, row in enumerate(rows):
         if not isinstance(row, containers):
-            raise ValueError(f"{side}: column {name!r} holds {row!r} in row {place}, not a list")
+            raise ValueError(f"{side}: column {name!r} holds {row!r} in {where(place)}, not a list")
     return rows
 
 
@@ -308,10 +321,10 @@ def _no_ids(frame: Any, name: str, side: str) -> TypeError:
     )
 
 
-def _refuse_null_list(side: str, name: str, null: Any, first: int) -> None:
+def _refuse_null_list(side: str, name: str, null: Any, where: Where) -> None:
     missing = np.flatnonzero(null)
     if len(missing):
-        raise ValueError(f"{side}: column {name!r} is null in row {first + missing[0]}: write []")
+        raise ValueError(f"{side}: column {name!r} is null in {where(int(missing[0]))}: write []")
 
 
 class _Library:
@@ -418,7 +431,7 @@ class PlainTable(_Library):
         return codes, [int(key, 16) if isinstance(key, str) else key for key in places]
 
     @staticmethod
-    def lists(frame: PlainTable, name: str, side: str, first: int) -> tuple[Offsets, Any] | None:
+    def lists(frame: PlainTable, name: str, side: str, where: Where) -> tuple[Offsets, Any] | None:
         """Return offsets and values of a column of lists."""
         column = frame.data[name]
         if not isinstance(column, tuple):
@@ -493,13 +506,13 @@ class _Pandas(_Library):
         return codes.astype(np.int64), list(names)
 
     @staticmethod
-    def lists(frame: Any, name: str, side: str, first: int) -> tuple[Offsets, Any] | None:
+    def lists(frame: Any, name: str, side: str, where: Where) -> tuple[Offsets, Any] | None:
         """Return offsets and values of a column of Arrow lists."""
         dtype = getattr(frame[name].dtype, "pyarrow_dtype", None)
         if dtype is None:
             return None
         pyarrow = sys.modules["pyarrow"]
-        return _Arrow.lists(pyarrow.table({name: pyarrow.array(frame[name])}), name, side, first)
+        return _Arrow.lists(pyarrow.table({name: pyarrow.array(frame[name])}), name, side, where)
 
     @staticmethod
     def objects(frame: Any, name: Any) -> list[Any]:
@@ -567,14 +580,14 @@ class _Polars(_Library):
         return codes.cast(polars.Int64).fill_null(-1).to_numpy(), names
 
     @staticmethod
-    def lists(frame: Any, name: str, side: str, first: int) -> tuple[Offsets, Any] | None:
+    def lists(frame: Any, name: str, side: str, where: Where) -> tuple[Offsets, Any] | None:
         """Return offsets and values of a column of lists."""
         series = frame[name]
         if hasattr(series.dtype, "shape"):
             series = series.arr.to_list()
         if not hasattr(series.dtype, "inner"):
             return None
-        _refuse_null_list(side, name, series.is_null().to_numpy(), first)
+        _refuse_null_list(side, name, series.is_null().to_numpy(), where)
         lengths = series.list.len().cast(sys.modules["polars"].Int64).to_numpy()
         filled = series.filter(series.list.len() > 0)  # an empty list would become a null
         offsets = np.concatenate([[0], np.cumsum(lengths)])
@@ -690,7 +703,7 @@ class _Arrow(_Library):
         return Spans(text, bounds[:-1], bounds[1:])
 
     @classmethod
-    def lists(cls, frame: Any, name: str, side: str, first: int) -> tuple[Offsets, Any] | None:
+    def lists(cls, frame: Any, name: str, side: str, where: Where) -> tuple[Offsets, Any] | None:
         """Return offsets and values of a column of lists, without copying the values."""
         column = cls._column(frame, name)
         pyarrow = sys.modules["pyarrow"]
@@ -705,7 +718,7 @@ class _Arrow(_Library):
             column = pyarrow.array(column.to_pylist(), lists)
         if not (types.is_list(column.type) or types.is_large_list(column.type)):
             return None
-        _refuse_null_list(side, name, column.is_null().to_numpy(zero_copy_only=False), first)
+        _refuse_null_list(side, name, column.is_null().to_numpy(zero_copy_only=False), where)
         offsets = column.offsets.to_numpy().astype(np.int64)
         return offsets - offsets[0], pyarrow.table({name: column.flatten()})
 

@@ -159,7 +159,13 @@ class Table:
         """Return a column of ids."""
         name = self.names[self.one_of(wanted)]
         known = self.texts(wanted)
-        return cols.ids(self.frame, name, self.side, first=self.first, known=known)
+        return cols.ids(self.frame, name, self.side, where=self.where, known=known)
+
+    def where(self, row: int) -> str:
+        """Return how messages name a row: by its number, and by its user, if it has one."""
+        name = self.names["user_id"]
+        user = cols.cell(self.frame, name, row) if name in self.columns else None
+        return cols.in_row(self.first + row) + ("" if user is None else f" (user {user!r})")
 
     def runs(self) -> tuple[Column, NDArray[np.int64]] | None:
         """Return the users of runs of rows, and where each begins; None if they are not sought."""
@@ -173,8 +179,8 @@ class Table:
     def numbers(self, wanted: str) -> NDArray[Any]:
         """Return a column of numbers; scores in whatever type keeps their order."""
         read = cols.scores if wanted == "score" else cols.numbers
-        first = self.first if self.in_file is None else None  # a file names its own rows
-        return read(self.frame, self.names[wanted], self.side, first)
+        where = self.where if self.in_file is None else None  # a file names its own rows
+        return read(self.frame, self.names[wanted], self.side, where)
 
 
 def read(table: Table, meet: Meet | None = None) -> Keyed:
@@ -203,8 +209,8 @@ def read(table: Table, meet: Meet | None = None) -> Keyed:
     runs = table.runs()
     users, starts = (table.ids("user_id"), None) if runs is None else runs
     name = table.names[table.one_of("item_id")]
-    rows = cols.python_lists(table.frame, name, table.side)
-    lists = cols.lists(table.frame, name, table.side, table.first) if rows is None else None
+    rows = cols.python_lists(table.frame, name, table.side, table.where)
+    lists = cols.lists(table.frame, name, table.side, table.where) if rows is None else None
     if starts is not None and (rows is not None or lists is not None):
         users = table.ids("user_id")
     if meet is not None and (rows is not None or lists is not None):
@@ -243,15 +249,19 @@ def _put_in_order(
 def _of_lists(table: Table, users: Column, offsets: NDArray[np.int64], frame: Any) -> Keyed:
     """Read a column of lists, and its column of lists of ranks, scores or grades, if any."""
     known = table.texts("item_id")
-    items = cols.ids(frame, table.names["item_id"], table.side, offsets, table.first, known)
+    items = cols.ids(frame, table.names["item_id"], table.side, offsets, table.where, known)
     values = None
     if table.value is not None:
         name = table.names[table.value]
-        found = cols.lists(table.frame, name, table.side)
+        found = cols.lists(table.frame, name, table.side, table.where)
         if found is None or not np.array_equal(found[0], offsets):
             raise _unlike(table, name)
         read = cols.scores if table.value == "score" else cols.numbers
-        values = read(found[1], name, table.side)
+
+        def where(at: int) -> str:
+            return table.where(int(np.searchsorted(offsets, at, side="right")) - 1)
+
+        values = read(found[1], name, table.side, where if table.in_file is None else None)
     return _put_in_order(table, Groups(users, offsets, None), items, values)
 
 
@@ -274,9 +284,8 @@ def _wide(table: Table, meet: Meet | None) -> Keyed:
         while row and row[-1] is None:
             row.pop()
         if None in row:
-            raise ValueError(
-                f"{side}: column {ranks[row.index(None)]!r} is null in row {user}, before a real id"
-            )
+            name, at = ranks[row.index(None)], table.where(user)
+            raise ValueError(f"{side}: column {name!r} is null in {at}, before a real id")
     return keyed(_by_user(users, rows, side), side)
 
 
