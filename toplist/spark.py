@@ -170,7 +170,7 @@ def per_user(
     valid = ("empty", "missing", "relevant", "duplicates", "padding", "relevant_from", "gains")
     for name in options:
         choice("option", name, valid)
-    policies = (options.get(name) for name in ("empty", "missing", "relevant"))
+    policies: Any = (options.get(name) for name in ("empty", "missing", "relevant"))
     plan = plan_of(metrics, k, convention, None, None, *policies)
     choice("ties", ties, [one for one in TIES if one != "order"])
     options |= {"metrics": metrics, "convention": convention, "ties": ties, "n_threads": 1}

@@ -67,8 +67,9 @@ class Plan:
         """
         rules, weighted = self.rules, self.weights is not None
         policies = rules.name, rules.empty, rules.missing
-        averages = self.pooled, weighted, None, rules.relevant, self.ties
-        terms = Terms(self.entries, *policies, hits.grading, *averages)
+        read: dict[str, Any] = {"relevant": rules.relevant, "ties": self.ties}
+        averages = self.pooled, weighted
+        terms = Terms(self.entries, *policies, hits.grading, *averages, **read)
         counted = counted_users(hits, rules, terms.empty_of.values())
         weights = _weights(self.weights, hits) if weighted else None
         found = histograms.count(
