@@ -6,6 +6,7 @@ place; nothing is shared with the library.
 
 import math
 from collections import Counter
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from itertools import combinations
 
@@ -227,3 +228,39 @@ def inverse_propensity(lists, truths, k, propensity, discount, normalised):
     if normalised == "user":
         return sum(a / b for a, b in zip(above, below, strict=True)) / len(above)
     return sum(above) / len(above)
+
+
+def coverage_of_counts(counts, catalogue):
+    """From counts of counts, count -> number of items, as are the next three; exactly."""
+    return float(Fraction(sum(n for count, n in counts.items() if count), catalogue))
+
+
+def gini_of_counts(counts, catalogue=None, divisor="n"):
+    """Add up the ranks i of all items with one count: they follow each other."""
+    counts = {count: n for count, n in counts.items() if count}
+    if catalogue is not None:
+        counts[0] = catalogue - sum(counts.values())
+    n, total = sum(counts.values()), sum(count * m for count, m in counts.items())
+    above = before = 0
+    for count, m in sorted(counts.items()):
+        above += count * (m * (2 * before + m + 1) - m * (n + 1))
+        before += m
+    if total == 0:
+        return math.nan
+    below = (n if divisor == "n" else n - 1) * total
+    return float(Fraction(above, below)) if below else 0.0
+
+
+def entropy_of_counts(counts):
+    total = sum(count * n for count, n in counts.items())
+    if total == 0:
+        return math.nan
+    with localcontext(prec=60):
+        return float(
+            -sum(n * Decimal(c) / total * (Decimal(c) / total).ln() for c, n in counts.items() if c)
+        )
+
+
+def personalisation_of_counts(counts, k, n_users):
+    pairs = sum(n * count * (count - 1) for count, n in counts.items())
+    return float(1 - Fraction(pairs, n_users * (n_users - 1) * k))

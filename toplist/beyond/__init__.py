@@ -1,7 +1,8 @@
 """Metrics of the lists themselves, beyond accuracy: what is shown, to how many, and how alike.
 
 Of the whole population, an array (K,) over k, from one `Exposure`: `item_coverage`, `gini`,
-`shannon_entropy`, `personalisation`; of groups of items, `group_exposure`. Of each user,
+`shannon_entropy`, `personalisation` (a database may have counted: `from_counts_of_counts`); of
+groups of items, `group_exposure`. Of each user,
 (n_users, K): `average_popularity`, `tail_percentage`, `novelty`, `intra_list_diversity`,
 `unexpectedness`, `serendipity`. Of two sets of lists, an `Agreement`: `overlap`, `rbo`.
 """
@@ -12,6 +13,7 @@ from typing import Any
 from toplist.beyond import concentration, diversity, popularity
 from toplist.beyond.agreement import Agreement, overlap, rbo
 from toplist.beyond.concentration import gini, item_coverage, personalisation, shannon_entropy
+from toplist.beyond.counts_of_counts import CountsOfCounts, from_counts_of_counts
 from toplist.beyond.diversity import intra_list_diversity
 from toplist.beyond.exposure import Exposure, exposure
 from toplist.beyond.groups import GroupExposure, group_exposure
@@ -21,10 +23,12 @@ from toplist.inputs.options import Known
 
 __all__ = [
     "Agreement",
+    "CountsOfCounts",
     "Exposure",
     "GroupExposure",
     "average_popularity",
     "exposure",
+    "from_counts_of_counts",
     "gini",
     "group_exposure",
     "intra_list_diversity",

@@ -8,6 +8,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from toplist.beyond.counts_of_counts import CountsOfCounts
 from toplist.beyond.exposure import Curves, Exposure, exposure
 from toplist.checks import choice
 from toplist.inputs.options import Reading, needs
@@ -36,10 +37,12 @@ def item_coverage(ranks: Any, k: int | None = None, **reading: Unpack[Counting])
 
     Parameters
     ----------
-    ranks : ranked lists of ids, or Exposure
-        In every form that `toplist.match` takes for ranks; or what `exposure` returned.
+    ranks : ranked lists of ids, Exposure, or CountsOfCounts
+        In every form that `toplist.match` takes for ranks; or what `exposure` or
+        `from_counts_of_counts` returned.
     k : int, optional
-        The largest k wanted; default the longest list. May exceed every list.
+        The largest k wanted; default the longest list. May exceed every list. Counts of counts
+        have their own k's, and give a value for each.
     **reading
         catalogue (needed), unknown, duplicates, padding, columns, n_threads: as in `exposure`.
 
@@ -57,8 +60,8 @@ def item_coverage(ranks: Any, k: int | None = None, **reading: Unpack[Counting])
     >>> item_coverage([[5, 7, 3], [4, 5, 2], [2, 3, 5], [1, 4, 6], [5, 3, 7]], catalogue=8).tolist()
     [0.5, 0.75, 0.875]
     """
-    found, curves = _curves(ranks, k, reading, "item_coverage")
-    return curves.covered / found.n_items
+    _, n_items, curves = _curves(ranks, k, reading, "item_coverage")
+    return curves.covered / n_items
 
 
 def gini(
@@ -103,12 +106,14 @@ def gini(
     choice("over", over, OVER)
     choice("divisor", divisor, DIVISORS)
     needing = "gini over the catalogue" if over == "catalogue" else None
-    found, curves = _curves(ranks, k, reading, needing)
-    n = np.full_like(curves.covered, found.n_items) if over == "catalogue" else curves.covered
-    if found.n_items * int(curves.total.max(initial=0)) >= 2**63:
-        n = n.astype(np.float64)  # int64 would overflow
-    below = (n if divisor == "n" else n - 1) * curves.total
-    return _ratio(n * curves.total - curves.squares, below, curves)
+    _, n_items, curves = _curves(ranks, k, reading, needing)
+    n, total = curves.covered, curves.total
+    if over == "catalogue":
+        n = np.full_like(n, n_items)
+    if int(n.max(initial=0)) * int(total.max(initial=0)) >= 2**53:
+        n, total = n.astype(object), total.astype(object)  # Python's integers: one rounding
+    below = (n if divisor == "n" else n - 1) * total
+    return _ratio(n * total - curves.squares, below, curves)
 
 
 def shannon_entropy(
@@ -160,10 +165,10 @@ def shannon_entropy(
     if normalised and variant != "shannon":
         raise ValueError(f"normalised={normalised!r} is for variant='shannon', not {variant!r}")
     needing = "shannon_entropy normalised by the catalogue" if normalised == "catalogue" else None
-    found, curves = _curves(ranks, k, reading, needing)
+    _, n_items, curves = _curves(ranks, k, reading, needing)
     ones = np.ones_like(curves.entropy)
     if normalised:
-        n = ones * found.n_items if normalised == "catalogue" else np.maximum(curves.covered, 1)
+        n = ones * n_items if normalised == "catalogue" else np.maximum(curves.covered, 1)
         return _ratio(curves.entropy, np.log(n), curves)
     base = np.log(2.0) if unit == "bits" else 1.0
     return _ratio(curves.entropy, (curves.covered if variant == "recbole" else ones) * base, curves)
@@ -189,7 +194,8 @@ def personalisation(ranks: Any, k: int | None = None, **reading: Unpack[Counting
     Parameters
     ----------
     ranks, k, **reading
-        As in `item_coverage`; no catalogue is needed.
+        As in `item_coverage`; no catalogue is needed. Counts of counts need to be by k, and the
+        number of lists.
 
     Returns
     -------
@@ -201,28 +207,39 @@ def personalisation(ranks: Any, k: int | None = None, **reading: Unpack[Counting
     >>> personalisation([[1, 2], [1, 3], [1, 2]]).round(4).tolist()
     [0.0, 0.3333]
     """
-    found, curves = _curves(ranks, k, reading, None)
-    n = found.n_users
+    found, _, curves = _curves(ranks, k, reading, None)
+    n, ks = found.n_users, [k for k in found.ks if k is not None]
+    if n is None or len(ks) < len(found.ks):
+        raise ValueError(
+            "personalisation needs k and the number of lists: from_counts_of_counts({k: counts}, "
+            "n_users=...)"
+        )
     if n < 2:
         return np.full(len(curves.total), np.nan)
     shared = curves.spread - curves.total  # of every pair twice
-    return 1.0 - shared / (n * (n - 1)) / np.arange(1, len(shared) + 1)
+    overlap: Floats = (shared / (n * (n - 1))).astype(np.float64)
+    return np.asarray(1.0 - overlap / ks[: len(shared)])
 
 
 def _curves(
     ranks: Any, k: int | None, reading: Counting, needing: str | None
-) -> tuple[Exposure, Curves]:
-    """Return the exposure, and its curves down to k; `needing` names what needs a catalogue."""
-    if isinstance(ranks, Exposure):
+) -> tuple[Exposure | CountsOfCounts, int, Curves]:
+    """Return the exposure, the size of its catalogue (0: none), and its curves down to k.
+
+    `needing` names what needs a catalogue.
+    """
+    if isinstance(ranks, (Exposure, CountsOfCounts)):
         given = [name for name in reading if name != "n_threads"]
         if given:
-            raise TypeError(f"ranks is an Exposure, counted already: it takes no {given[0]}")
-        found = ranks
+            named = "an Exposure" if isinstance(ranks, Exposure) else "of type CountsOfCounts"
+            raise TypeError(f"ranks is {named}, counted already: it takes no {given[0]}")
+        found: Exposure | CountsOfCounts = ranks
     else:
         _need(reading.get("catalogue"), needing)
         found = exposure(ranks, k, **reading)
-    _need(found.catalogue, needing)
-    return found, found.curves.down_to(found.depth(k))
+    stated = None if isinstance(found, Exposure) and found.catalogue is None else found.n_items
+    _need(stated, needing)
+    return found, stated or 0, found.curves.down_to(found.depth(k))
 
 
 def _need(catalogue: Any, needing: str | None) -> None:
@@ -232,7 +249,7 @@ def _need(catalogue: Any, needing: str | None) -> None:
 
 def _ratio(above: NDArray[Any], below: NDArray[Any], curves: Curves) -> Floats:
     """Return the ratio: 0 for 0 / 0, NaN where nothing is listed."""
-    out = np.zeros(len(curves.total))
-    np.divide(above, below, out=out, where=below != 0)
+    out, some = np.zeros(len(curves.total)), below != 0
+    out[some] = above[some] / below[some]
     out[curves.total == 0] = np.nan
     return out

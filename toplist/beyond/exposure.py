@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -12,7 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import parallel
-from toplist.beyond.indexing import FREE, IndexedLists, Indexing, indexed, read_lists
+from toplist.beyond.indexing import (
+    FREE,
+    IndexedLists,
+    Indexing,
+    ListingCounts,
+    indexed,
+    read_lists,
+)
 from toplist.checks import Keyword, cached, choice, whole, worded
 from toplist.inputs.catalogues import ids_of
 from toplist.inputs.lists import offsets_of
@@ -21,8 +28,8 @@ from toplist.metrics.conventions import CONVENTIONS
 from toplist.metrics.definitions import DISCOUNTS, Metric
 from toplist.metrics.names import parse
 
-# From this number of listings of one item at one rank on, the numbers of items by count are sorted
-# anew at every rank: their table has a place, and takes a step, for every listing.
+# Of merged exposures over more lists than this, the counts are sorted anew at every rank: a table
+# of the numbers of items by count has a place for every list, and takes a step for every listing.
 LARGE = 1 << 24
 
 
@@ -31,19 +38,31 @@ class Curves(NamedTuple):
 
     `total` listings of `covered` distinct items; with x an item's listings, `spread` is the sum of
     x^2; with G_m the number of items of at least m listings, `squares` is the sum of G_m^2;
-    `entropy` is in nats.
+    `entropy` is in nats. The whole numbers are int64, or Python's integers where they pass 2^63.
     """
 
-    total: NDArray[np.int64]
+    total: NDArray[Any]
     covered: NDArray[np.int64]
-    squares: NDArray[np.int64]
-    spread: NDArray[np.int64]
+    squares: NDArray[Any]
+    spread: NDArray[Any]
     entropy: NDArray[np.float64]
 
     def down_to(self, k: int) -> Curves:
         """Return the first k places of each."""
         total, covered, squares, spread, entropy = self
         return Curves(total[:k], covered[:k], squares[:k], spread[:k], entropy[:k])
+
+    @classmethod
+    def of(cls, counts: Iterable[tuple[NDArray[np.int64], NDArray[np.int64]]]) -> Curves:
+        """Return the sums from counts of counts, a pair (levels, sizes) at every k.
+
+        `levels` are the distinct numbers of listings, rising from 1; `sizes` says how many items
+        have each.
+        """
+        rows = [_sums(levels, sizes) for levels, sizes in counts]
+        total, covered, squares, spread, entropy = np.array(rows, object).reshape(-1, 5).T
+        total, squares, spread = map(_narrowed, (total, squares, spread))
+        return cls(total, covered.astype(np.int64), squares, spread, entropy.astype(np.float64))
 
 
 class Pairs(NamedTuple):
@@ -58,7 +77,7 @@ class Pairs(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Exposure:
+class Exposure(ListingCounts):
     """How often each item of a catalogue is at each rank, over many lists.
 
     Made by `toplist.beyond.exposure`; every metric of `toplist.beyond` that is of the whole
@@ -196,6 +215,11 @@ class Exposure:
         return out / total if total else np.full(self.n_items, np.nan)
 
     @property
+    def ks(self) -> range:
+        """Every k, from 1 on."""
+        return range(1, self.k + 1)
+
+    @property
     def at_ranks(self) -> NDArray[np.int64]:
         """How many listings there are at each rank, (K,)."""
         return np.diff(np.append(0, np.cumsum(self.pairs.counts))[self.pairs.starts])
@@ -228,8 +252,8 @@ class Exposure:
         from toplist.kernels import exposure as kernels
 
         n_items, ranks = self._ranks()
-        if isinstance(self.source, Pairs) and self.source.counts.max(initial=0) > LARGE:
-            return _curves_of_large(ranks, n_items, self.k)
+        if isinstance(self.source, Pairs) and self.n_users > LARGE:
+            return Curves.of(_counts_of_counts(ranks, n_items))
         at, reach = np.zeros(n_items, np.int64), np.zeros(self.n_users + 2, np.int64)
         sums, shannon = np.zeros((self.k + 1, 4), np.int64), np.zeros(self.k)
         k = 0
@@ -354,31 +378,33 @@ def discounts_of(discount: Any, depth: int) -> NDArray[np.float64]:
     return Metric("exposure", "each", discount, "1").discounts(depth)
 
 
-def _curves_of_large(
-    ranks: Iterator[tuple[NDArray[np.int32], NDArray[np.int64]]], n_items: int, k: int
-) -> Curves:
-    """Return the curves from large counts: from the distinct ones at every rank.
-
-    `squares` and `spread` are floats where they might pass 2^63.
-    """
-    from toplist.kernels import exposure as kernels
-
-    x, rows = np.zeros(n_items, np.int64), []
-    total = covered = 0
-    squares, spread, shannon = 0.0, 0.0, 0.0
+def _counts_of_counts(
+    ranks: Iterable[tuple[NDArray[np.int32], NDArray[np.int64]]], n_items: int
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Yield at every k the distinct counts of listed items, rising, and how many have each."""
+    x = np.zeros(n_items, np.int64)
     for items, counts in ranks:
         x[items] += counts
-        levels, sizes = np.unique(x[x > 0], return_counts=True)
-        total, covered = total + int(counts.sum()), int(sizes.sum())
-        kind = np.float64 if total * max(covered, *levels[-1:].tolist(), 1) >= 2**63 else np.int64
-        reach = np.cumsum(sizes[::-1])[::-1].astype(kind)  # items of at least each level
-        squares = (np.diff(levels, prepend=0) * reach**2).sum()
-        spread = (sizes * levels.astype(kind) ** 2).sum()
-        shannon = kernels.entropy_of(levels, sizes, total)
-        rows.append((total, covered, squares, spread, shannon))
-    rows += [(total, covered, squares, spread, shannon)] * (k - len(rows))
-    columns = [np.array(column) for column in zip(*rows, strict=True)]
-    return Curves(*columns)
+        yield np.unique(x[x > 0], return_counts=True)
+
+
+def _sums(levels: NDArray[np.int64], sizes: NDArray[np.int64]) -> tuple[int, int, int, int, float]:
+    """Return the numbers of `Curves` at one k, the whole ones exactly."""
+    from toplist.kernels import exposure as kernels
+
+    covered = int(sizes.sum())
+    largest = float(levels.astype(np.float64) @ sizes) * max(covered, int(levels.max(initial=0)))
+    kind: Any = np.int64 if largest < 2**62 else object  # Python's integers do not wrap
+    x, n = levels.astype(kind), sizes.astype(kind)
+    reach = np.cumsum(n[::-1])[::-1]  # items of at least each level
+    total, spread = int((x * n).sum()), int((x**2 * n).sum())
+    squares = int((np.diff(x, prepend=0) * reach**2).sum())
+    return total, covered, squares, spread, kernels.entropy_of(levels, sizes, float(total))
+
+
+def _narrowed(sums: NDArray[Any]) -> NDArray[Any]:
+    """Return Python's integers as int64, if all fit."""
+    return sums if max(sums, default=0) >= 2**63 else sums.astype(np.int64)
 
 
 def _counts(items: NDArray[Any], n_items: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:

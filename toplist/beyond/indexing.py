@@ -72,6 +72,10 @@ class ReadLists:
     single: bool
 
 
+class ListingCounts:
+    """What holds counts of listings, and no lists: it is refused where lists belong."""
+
+
 def read_lists(
     ranks: Any, k: int | None, columns: Mapping[str, str] | None = None, padding: Any = None
 ) -> ReadLists:
@@ -91,6 +95,9 @@ def read_lists(
     k = None if k is None else whole(k, "k")
     if isinstance(ranks, Hits):
         raise TypeError("ranks is a Hits, which holds no ids: give the ranked lists themselves")
+    if isinstance(ranks, ListingCounts):
+        name = type(ranks).__name__
+        raise TypeError(f"ranks is of type {name}, which holds no lists: give the lists themselves")
     users, flat, single = read_ranks(ranks, k, columns, padding)
     if not isinstance(flat.ids, np.ndarray) or flat.ids.dtype.kind not in "iu":
         ids, names = encode_alone(flat)

@@ -1,0 +1,312 @@
+"""Concentration from counts of counts: the bits of the lists; counts of any size are exact."""
+
+import pickle
+import sys
+from collections import Counter
+
+import numpy as np
+import oracle_beyond as oracle
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import toplist as tl
+from toplist import beyond
+from toplist.beyond import from_counts_of_counts
+
+LISTS = [[5, 7, 3], [4, 5, 2], [2, 3, 5], [1, 4, 6], [5, 3, 7]]
+COUNTS = {1: 2, 2: 3, 3: 1, 4: 1}  # within k = 3
+CATALOGUE = 9
+FIGURES = [
+    beyond.item_coverage,
+    beyond.gini,
+    lambda x: beyond.gini(x, divisor="n-1"),
+    lambda x: beyond.gini(x, over="recommended"),
+    lambda x: beyond.gini(x, over="recommended", divisor="n-1"),
+    beyond.shannon_entropy,
+    lambda x: beyond.shannon_entropy(x, unit="bits"),
+    lambda x: beyond.shannon_entropy(x, normalised="catalogue"),
+    lambda x: beyond.shannon_entropy(x, normalised="recommended"),
+    lambda x: beyond.shannon_entropy(x, variant="recbole"),
+    beyond.personalisation,
+]
+
+
+def counted(lists, k):
+    return dict(Counter(oracle.listings(lists, k).values()))
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.lists(st.lists(st.integers(0, CATALOGUE - 1), unique=True, max_size=7), max_size=12),
+    st.sets(st.integers(1, 8), min_size=1),
+    st.booleans(),
+)
+def test_counts_give_the_bits_of_the_lists(lists, ks, zeros):
+    local = beyond.exposure(lists, 8, catalogue=CATALOGUE)
+    counts = {k: counted(lists, k) for k in ks}
+    if zeros:
+        counts = {k: {0: CATALOGUE - sum(one.values())} | one for k, one in counts.items()}
+    catalogue = None if zeros else CATALOGUE
+    found = from_counts_of_counts(counts, catalogue=catalogue, n_users=len(lists))
+    for figure in FIGURES:
+        expected = figure(local)[np.array(sorted(ks)) - 1]
+        assert figure(found).tobytes() == expected.tobytes()
+    for k, one in counts.items():
+        alone = from_counts_of_counts(one, catalogue=catalogue)
+        for figure in FIGURES[:-1]:
+            np.testing.assert_array_equal(figure(alone), figure(local)[k - 1 : k])
+
+
+LARGE = st.dictionaries(st.integers(1, 2**45), st.integers(1, 2**35), min_size=1, max_size=9)
+
+
+@settings(deadline=None, max_examples=100)
+@given(LARGE, st.integers(0, 2**40))
+def test_counts_of_any_size_are_exact(counts, unlisted):
+    k, catalogue, n_users = 10**9, sum(counts.values()) + unlisted, 2**60
+    found = from_counts_of_counts({k: counts}, catalogue=catalogue, n_users=n_users)
+    assert beyond.item_coverage(found) == oracle.coverage_of_counts(counts, catalogue)
+    for divisor in ("n", "n-1"):
+        expected = oracle.gini_of_counts(counts, catalogue, divisor)
+        assert beyond.gini(found, divisor=divisor) == expected
+        expected = oracle.gini_of_counts(counts, None, divisor)
+        assert beyond.gini(found, over="recommended", divisor=divisor) == expected
+    entropy = oracle.entropy_of_counts(counts)
+    assert abs(beyond.shannon_entropy(found)[0] - entropy) <= 4e-15 * max(1, entropy)
+    shared = oracle.personalisation_of_counts(counts, k, n_users)
+    assert abs(beyond.personalisation(found)[0] - shared) <= 4e-16
+
+
+def doubled(exposure, times):
+    for _ in range(times):
+        exposure = exposure + exposure
+    return exposure
+
+
+@pytest.mark.parametrize("times", [20, 24, 31, 40, 57])
+def test_merged_exposures_beyond_31_bits_are_exact(times):
+    """As Python's integers and fractions say it, and as the same counts of counts do."""
+    found = doubled(beyond.exposure(LISTS, catalogue=CATALOGUE), times)
+    counts = {
+        k: {c << times: n for c, n in counted(LISTS, k).items()} for k in (1, 2, 3)
+    }  # each list 2^times times
+    assert found.n_users == 5 << times
+    gini = [oracle.gini_of_counts(one, CATALOGUE) for one in counts.values()]
+    assert beyond.gini(found).tolist() == gini
+    entropy = [oracle.entropy_of_counts(one) for one in counts.values()]
+    np.testing.assert_allclose(beyond.shannon_entropy(found), entropy, rtol=4e-15)
+    shared = [oracle.personalisation_of_counts(one, k, 5 << times) for k, one in counts.items()]
+    np.testing.assert_allclose(beyond.personalisation(found), shared, rtol=4e-15)
+    again = from_counts_of_counts(counts, catalogue=CATALOGUE, n_users=5 << times)
+    for figure in FIGURES:
+        assert figure(found).tobytes() == figure(again).tobytes()
+
+
+def test_many_lists_with_few_listings_of_an_item_at_each_rank():
+    """2^32 lists, where no item has more than 2^26 at one rank, but 2^32 in all."""
+    rotated = [[(u + r) % 64 for r in range(64)] for u in range(64)]
+    found = doubled(beyond.exposure(rotated, catalogue=64), 26)
+    assert found.n_users == 2**32 and found.counts().tolist() == [2**32] * 64
+    np.testing.assert_array_equal(beyond.gini(found), 0.0)
+    expected = [oracle.personalisation_of_counts({k << 26: 64}, k, 2**32) for k in range(1, 65)]
+    np.testing.assert_allclose(beyond.personalisation(found), expected, rtol=0, atol=4e-16)
+
+
+def test_as_many_lists_and_items_as_there_are():
+    """10^10 lists of 100 ids, and a catalogue of 10^8 items."""
+    counts = {4_000_000_000: 1, 1_995_000: 400_000, 2_000: 99_000_000}
+    found = from_counts_of_counts({100: counts}, catalogue=10**8, n_users=10**10)
+    assert beyond.item_coverage(found).tolist() == [0.99400001]
+    assert beyond.gini(found).tolist() == [oracle.gini_of_counts(counts, 10**8)]
+    assert repr(found) == "CountsOfCounts(k=100, 100,000,000 items, 10,000,000,000 lists)"
+    assert found.frequencies == {100: {0: 599_999} | counts}
+    assert list(found.frequencies[100]) == [0, 2_000, 1_995_000, 4_000_000_000]
+
+
+# Forms
+
+
+LEVELS, SIZES = list(COUNTS), list(COUNTS.values())
+TABLE = {"n": LEVELS, "items": np.array(SIZES, np.int32)}
+LISTED = beyond.exposure(LISTS, catalogue=8).counts()
+
+
+def module(name):
+    return pytest.importorskip(name)
+
+
+FORMS = {
+    "dict": lambda: COUNTS,
+    "dict of numpy's": lambda: dict(zip(np.array(LEVELS), np.array(SIZES), strict=True)),
+    "in another order": lambda: dict(reversed(COUNTS.items())),
+    "an empty count": lambda: COUNTS | {9: 0},
+    "lists": lambda: (LEVELS, SIZES),
+    "np.unique": lambda: np.unique(LISTED, return_counts=True),
+    "pandas": lambda: module("pandas").DataFrame(TABLE),
+    "pandas, value_counts": lambda: module("pandas").Series(LISTED).value_counts(),
+    "pandas, columns": lambda: tuple(module("pandas").DataFrame(TABLE)[name] for name in TABLE),
+    "polars": lambda: module("polars").DataFrame(TABLE),
+    "polars, group_by": lambda: module("polars").DataFrame({"n": LISTED}).group_by("n").len(),
+    "polars, columns": lambda: tuple(module("polars").DataFrame(TABLE).get_columns()),
+    "pyarrow": lambda: module("pyarrow").table(TABLE),
+    "pyarrow, columns": lambda: tuple(module("pyarrow").table(TABLE).columns),
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_every_form_says_the_same(name):
+    made = FORMS[name]
+    alone = from_counts_of_counts(made(), catalogue=8)
+    by_k = from_counts_of_counts({3: made(), 1: {1: 3, 2: 1}}, catalogue=range(8))
+    expected = beyond.exposure(LISTS, catalogue=8)
+    for figure in FIGURES[:-1]:
+        assert figure(alone).tolist() == figure(expected)[2:].tolist()
+        assert figure(by_k).tolist() == figure(expected)[[0, 2]].tolist()
+    assert by_k.ks == (1, 3) and alone.frequencies == {None: {0: 1} | COUNTS}
+
+
+def test_nothing_listed_and_no_catalogue():
+    nothing = from_counts_of_counts({}, catalogue=4, n_users=3)
+    assert beyond.item_coverage(nothing).tolist() == [0.0]
+    assert np.isnan([beyond.gini(nothing), beyond.shannon_entropy(nothing)]).all()
+    unknown = from_counts_of_counts(COUNTS)
+    assert unknown.n_items is None and repr(unknown) == "CountsOfCounts(no stated catalogue)"
+    assert beyond.gini(unknown, over="recommended") == beyond.gini(LISTS, over="recommended")[-1]
+    assert beyond.shannon_entropy(unknown) == beyond.shannon_entropy(LISTS)[-1]
+    kept = pickle.loads(pickle.dumps(unknown))
+    assert from_counts_of_counts(kept.frequencies[None], catalogue=8).n_items == 8
+
+
+def test_duckdb_counts_the_counts():
+    duckdb = pytest.importorskip("duckdb")
+    rows = [(u, i, r) for u, one in enumerate(LISTS) for r, i in enumerate(one, start=1)]
+    con = duckdb.connect()
+    con.execute("CREATE TABLE recs (user_id BIGINT, item_id BIGINT, rank INT)")
+    con.executemany("INSERT INTO recs VALUES (?, ?, ?)", rows)
+    counts = {
+        k: con.sql(
+            f"WITH seen AS (SELECT COUNT(*) n FROM recs WHERE rank <= {k} GROUP BY item_id) "
+            "SELECT n, COUNT(*) FROM seen GROUP BY n"
+        )
+        for k in (1, 2, 3)
+    }
+    local = beyond.exposure(LISTS, catalogue=8)
+    fetched = {k: dict(one.fetchall()) for k, one in counts.items()}
+    for given_counts in [fetched, counts] if "pyarrow" in sys.modules else [fetched]:
+        found = from_counts_of_counts(given_counts, catalogue=8, n_users=5)
+        for figure in FIGURES:
+            assert figure(found).tobytes() == figure(local).tobytes()
+
+
+# What is refused
+
+
+def frame(**columns):
+    return pytest.importorskip("pandas").DataFrame(columns)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: from_counts_of_counts([1, 2]), TypeError, "counts is a list: give a dict of cou"),
+        (lambda: from_counts_of_counts({5: [1, 2]}), TypeError, "counts at k=5 is a list: give"),
+        (lambda: from_counts_of_counts(((1, 2), (3, 4))), TypeError, "a tuple that holds a tuple"),
+        (lambda: from_counts_of_counts(([1, 2], [3])), ValueError, "2 counts, but 1 numbers of"),
+        (lambda: from_counts_of_counts({-1: 2}), ValueError, "counts: count -1: whole numbers"),
+        (lambda: from_counts_of_counts({1: -2}), ValueError, "number of items -2: whole numbers"),
+        (lambda: from_counts_of_counts({1.5: 2}), ValueError, "count 1.5: whole numbers from 0"),
+        (lambda: from_counts_of_counts({1: 2.0}), ValueError, "2.0: .* of an integer type"),
+        (lambda: from_counts_of_counts({True: 2}), ValueError, "count True: whole"),
+        (lambda: from_counts_of_counts({None: 2}), ValueError, "count None: whole"),
+        (lambda: from_counts_of_counts({"a": 2}), ValueError, "count 'a': whole"),
+        (lambda: from_counts_of_counts({2**63: 2}), ValueError, "count 9223372036854775808: whole"),
+        (lambda: from_counts_of_counts({0: {1: 2}}), ValueError, "k must be at least 1, not 0"),
+        (lambda: from_counts_of_counts({5: {1: 2}, 6: 3}), TypeError, "counts at k=6 is a int"),
+        (lambda: from_counts_of_counts(([1, 2, 1], [3, 4, 5])), ValueError, "count 1 is there tw"),
+        (lambda: from_counts_of_counts(frame(n=[1])), ValueError, "a table of columns 'n': give"),
+        (
+            lambda: from_counts_of_counts(frame(n=[1, None], m=[1, 2])),
+            ValueError,
+            "count 1.0: whole numbers .* of an integer type",
+        ),
+        (
+            lambda: from_counts_of_counts({1: 3, 2: 2}, catalogue=4),
+            ValueError,
+            "counts: 5 items, but the catalogue has 4",
+        ),
+        (
+            lambda: from_counts_of_counts({0: 1, 1: 3}, catalogue=range(7)),
+            ValueError,
+            "counts: 4 items, but the catalogue has 7",
+        ),
+        (
+            lambda: from_counts_of_counts({5: {0: 4, 1: 3}, 9: {0: 2, 1: 4}}),
+            ValueError,
+            "counts at k=9: 6 items, but the catalogue has 7",
+        ),
+        (lambda: from_counts_of_counts({1: 1}, catalogue=0), ValueError, "catalogue must be at l"),
+        (
+            lambda: from_counts_of_counts({5: {4: 1}}, n_users=3),
+            ValueError,
+            "at k=5: an item is in 4 lists, but there are 3 lists: count an item once per list",
+        ),
+        (
+            lambda: from_counts_of_counts({2: {3: 3}}, n_users=3),
+            ValueError,
+            "counts at k=2: 9 listings, but 3 lists of 2 hold at most 6",
+        ),
+        (lambda: from_counts_of_counts({1: 1}, n_users=2.0), ValueError, "n_users 2.0: whole"),
+        (
+            lambda: from_counts_of_counts({5: {3: 3}, 9: {2: 4}}),
+            ValueError,
+            "counts at k=9: 8 listings, fewer than the 9 at k=5",
+        ),
+        (
+            lambda: from_counts_of_counts({5: {3: 3}, 9: {6: 2}}),
+            ValueError,
+            "counts at k=9: 2 listed items, fewer than the 3 at k=5",
+        ),
+    ],
+)
+def test_what_counts_cannot_be(call, error, words):
+    with pytest.raises(error, match=words) as raised:
+        call()
+    assert "\n" not in str(raised.value)
+
+
+FOUND = from_counts_of_counts({3: COUNTS})
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: beyond.gini(FOUND), ValueError, "gini over the catalogue needs catalogue="),
+        (lambda: beyond.item_coverage(FOUND), ValueError, "item_coverage needs catalogue="),
+        (lambda: beyond.gini(FOUND, catalogue=8), TypeError, "counted already: it takes no catal"),
+        (lambda: beyond.shannon_entropy(FOUND, 2), TypeError, "are of some k's already"),
+        (lambda: beyond.personalisation(FOUND), ValueError, "needs k and the number of lists"),
+        (
+            lambda: beyond.personalisation(from_counts_of_counts(COUNTS, n_users=5)),
+            ValueError,
+            "needs k and the number of lists",
+        ),
+        (lambda: FOUND + FOUND, TypeError, "do not add up, since an item may be in both"),
+        (lambda: sum([FOUND, FOUND]), TypeError, "do not add up"),
+        (lambda: FOUND.counts(), AttributeError, "'CountsOfCounts' object has no attribute"),
+        (lambda: beyond.exposure(FOUND), TypeError, "of type CountsOfCounts, which holds no lists"),
+        (lambda: beyond.group_exposure(FOUND, groups={1: 2}), TypeError, "which holds no lists"),
+        (lambda: beyond.novelty(FOUND, item_counts=[1] * 9), TypeError, "which holds no lists"),
+        (
+            lambda: beyond.novelty(beyond.exposure(LISTS), item_counts=[1] * 9),
+            TypeError,
+            "of type Exposure, which holds no lists: give the lists themselves",
+        ),
+        (lambda: beyond.overlap(FOUND, FOUND), TypeError, "a: ranks is of type CountsOfC"),
+        (lambda: tl.match(FOUND, [{1}]), TypeError, "ranks is a CountsOfCounts: give"),
+    ],
+)
+def test_what_counts_of_counts_cannot_say(call, error, words):
+    with pytest.raises(error, match=words) as raised:
+        call()
+    assert "\n" not in str(raised.value)
