@@ -141,6 +141,7 @@ FORMS = {
     "dict of numpy's": lambda: dict(zip(np.array(LEVELS), np.array(SIZES), strict=True)),
     "in another order": lambda: dict(reversed(COUNTS.items())),
     "an empty count": lambda: COUNTS | {9: 0},
+    "rows": lambda: list(COUNTS.items()),
     "lists": lambda: (LEVELS, SIZES),
     "np.unique": lambda: np.unique(LISTED, return_counts=True),
     "pandas": lambda: module("pandas").DataFrame(TABLE),
@@ -175,7 +176,10 @@ def test_nothing_listed_and_no_catalogue():
     assert beyond.gini(unknown, over="recommended") == beyond.gini(LISTS, over="recommended")[-1]
     assert beyond.shannon_entropy(unknown) == beyond.shannon_entropy(LISTS)[-1]
     kept = pickle.loads(pickle.dumps(unknown))
-    assert from_counts_of_counts(kept.frequencies[None], catalogue=8).n_items == 8
+    assert from_counts_of_counts(kept.frequencies, catalogue=8).n_items == 8
+    by_k = from_counts_of_counts({3: COUNTS, 10: {0: 1, 5: 7}}, n_users=5)
+    again = from_counts_of_counts(by_k.frequencies, n_users=5)
+    assert again.frequencies == by_k.frequencies and again.n_items == by_k.n_items == 8
 
 
 def test_duckdb_counts_the_counts():
@@ -192,7 +196,7 @@ def test_duckdb_counts_the_counts():
         for k in (1, 2, 3)
     }
     local = beyond.exposure(LISTS, catalogue=8)
-    fetched = {k: dict(one.fetchall()) for k, one in counts.items()}
+    fetched = {k: one.fetchall() for k, one in counts.items()}
     for given_counts in [fetched, counts] if "pyarrow" in sys.modules else [fetched]:
         found = from_counts_of_counts(given_counts, catalogue=8, n_users=5)
         for figure in FIGURES:
@@ -203,7 +207,11 @@ def test_duckdb_counts_the_counts():
 
 
 def frame(**columns):
-    return pytest.importorskip("pandas").DataFrame(columns)
+    return module("pandas").DataFrame(columns)
+
+
+def lazy():
+    return module("polars").DataFrame(TABLE).lazy()
 
 
 @pytest.mark.parametrize(
@@ -211,6 +219,9 @@ def frame(**columns):
     [
         (lambda: from_counts_of_counts([1, 2]), TypeError, "counts is a list: give a dict of cou"),
         (lambda: from_counts_of_counts({5: [1, 2]}), TypeError, "counts at k=5 is a list: give"),
+        (lambda: from_counts_of_counts([(1, 2, 3)]), TypeError, "counts is a list: give a dict"),
+        (lambda: from_counts_of_counts([(1, 2), (1, 3)]), ValueError, "count 1 is there twice"),
+        (lambda: from_counts_of_counts(lazy()), TypeError, "counts: a LazyFrame that is not colle"),
         (lambda: from_counts_of_counts(((1, 2), (3, 4))), TypeError, "a tuple that holds a tuple"),
         (lambda: from_counts_of_counts(([1, 2], [3])), ValueError, "2 counts, but 1 numbers of"),
         (lambda: from_counts_of_counts({-1: 2}), ValueError, "counts: count -1: whole numbers"),
@@ -221,6 +232,7 @@ def frame(**columns):
         (lambda: from_counts_of_counts({None: 2}), ValueError, "count None: whole"),
         (lambda: from_counts_of_counts({"a": 2}), ValueError, "count 'a': whole"),
         (lambda: from_counts_of_counts({2**63: 2}), ValueError, "count 9223372036854775808: whole"),
+        (lambda: from_counts_of_counts({None: {1: 2}, 3: {1: 2}}), ValueError, "k must be a whol"),
         (lambda: from_counts_of_counts({0: {1: 2}}), ValueError, "k must be at least 1, not 0"),
         (lambda: from_counts_of_counts({5: {1: 2}, 6: 3}), TypeError, "counts at k=6 is a int"),
         (lambda: from_counts_of_counts(([1, 2, 1], [3, 4, 5])), ValueError, "count 1 is there tw"),

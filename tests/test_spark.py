@@ -17,6 +17,7 @@ else:
     pytest.importorskip("pandas")
     pytest.importorskip("pyarrow")
 
+from toplist import beyond
 from toplist import spark as on_spark
 
 # pyspark's own: of newer pandas, of sockets that it leaves open
@@ -270,6 +271,21 @@ def test_what_has_no_meaning_on_spark(session):
         on_spark.top_k_eval(*sides, 10, ties="order")
     with pytest.raises(ValueError, match="option='wheights': choose from 'empty', 'missing'"):
         on_spark.per_user(*sides, 10, wheights=1)
+
+
+def test_counts_of_counts_give_the_bits_of_the_lists(session):
+    ranks, truth = lists()
+    recs, _ = frames(session, ranks, truth)
+    counts = {}
+    for k in K:
+        seen = recs.where(f"rank <= {k}").groupBy("item_id").count()
+        counts[k] = seen.groupBy("count").agg({"*": "count"}).collect()
+    found = beyond.from_counts_of_counts(counts, catalogue=100, n_users=len(ranks))
+    local = beyond.exposure(ranks, max(K), catalogue=100)
+    for figure in (beyond.item_coverage, beyond.gini, beyond.shannon_entropy):
+        assert figure(found).tolist() == figure(local)[np.array(K) - 1].tolist()
+    with pytest.raises(TypeError, match="a DataFrame that is not collected: give what its"):
+        beyond.from_counts_of_counts({1: seen.groupBy("count").count()})
 
 
 CONNECT = """

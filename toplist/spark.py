@@ -11,7 +11,8 @@ On paper, 10^9 users with 100 items each: 1.65 TB are shuffled as rows; 1,000 pa
 of results in all where R is of many sizes, which is why above `FAN` partitions the results are
 merged on workers before the driver sees them. Set ``partitions`` so that one has some million rows;
 cut ranks beyond the largest k before you come here, and leave-one-out needs no worker at all:
-`toplist.loo.from_rank_counts`.
+`toplist.loo.from_rank_counts`; nor do coverage, Gini and entropy:
+`toplist.beyond.from_counts_of_counts`.
 """
 
 from __future__ import annotations

@@ -5,13 +5,13 @@ DuckDB, for k = 10::
 
     rows = con.sql("WITH seen AS (SELECT COUNT(*) n FROM recs WHERE rank <= 10 GROUP BY item_id) "
                    "SELECT n, COUNT(*) FROM seen GROUP BY n").fetchall()
-    found = beyond.from_counts_of_counts({10: dict(rows)}, catalogue=100_000_000)
+    found = beyond.from_counts_of_counts({10: rows}, catalogue=100_000_000)
 
 and in Spark::
 
     seen = recs.where("rank <= 10").groupBy("item_id").count()
     rows = seen.groupBy("count").agg({"*": "count"}).collect()
-    found = beyond.from_counts_of_counts({10: dict(rows)}, catalogue=100_000_000)
+    found = beyond.from_counts_of_counts({10: rows}, catalogue=100_000_000)
 
 Both count rows: where a list may hold an item twice, count distinct users instead.
 """
@@ -38,8 +38,8 @@ from toplist.inputs.objects import opened
 # k -> count -> number of items, both rising; the k None where none was given.
 Frequencies = Mapping[int | None, Mapping[int, int]]
 _FORMS = (
-    "a dict of count -> number of items, such as {0: 20, 1: 7, 2: 3}, a table of these two "
-    "columns, or a tuple of two arrays; or a dict of k -> one of these"
+    "a dict of count -> number of items, such as {0: 20, 1: 7, 2: 3}, a list of such pairs, a "
+    "table of two columns, or a tuple of two arrays; or a dict of k -> one of these"
 )
 
 
@@ -52,7 +52,7 @@ class CountsOfCounts(ListingCounts):
     value per k. Which items are listed, and at which ranks, it cannot say. Two of these do not add
     up, since an item may be in both: add the counts of the items, and count those.
 
-    There is no other stored form: keep `frequencies`, which is the input and small.
+    There is no other stored form: `frequencies` is small, and `from_counts_of_counts` takes it.
 
     Attributes
     ----------
@@ -117,11 +117,12 @@ def from_counts_of_counts(
 
     Parameters
     ----------
-    counts : dict of count -> number of items, table, or tuple of two arrays
-        How many items are in exactly so many lists. A table (also a relation of DuckDB) has two
-        columns, the count first; a Series has the counts in its index, as ``value_counts()`` makes
-        it. The count 0 says how many items of the catalogue are never listed; it may be left out.
-        Or a dict of k -> one of these, of what is listed within each k.
+    counts : dict of count -> number of items, list of pairs, table, or tuple of two arrays
+        How many items are in exactly so many lists. Pairs are rows as a database returns them. A
+        table (also a relation of DuckDB) has two columns, the count first; a Series has the counts
+        in its index, as ``value_counts()`` makes it. The count 0 says how many items of the
+        catalogue are never listed; it may be left out. Or a dict of k -> one of these, of what is
+        listed within each k.
     catalogue : int or ids, optional
         All items that could be listed, of which only the number counts. It may be left out if the
         count 0 is there, or if a metric needs no catalogue.
@@ -162,7 +163,8 @@ def from_counts_of_counts(
     [0.25]
     """
     if isinstance(counts, Mapping) and any(map(_holds_counts, counts.values())):
-        by_k = {whole(k, "k"): one for k, one in counts.items()}
+        alone = set(counts) == {None}  # as `frequencies` of counts without a k
+        by_k = {None if alone else whole(k, "k"): one for k, one in counts.items()}
         frequencies: Frequencies = {k: _read(by_k[k], _name(k)) for k in sorted(by_k)}
     else:
         frequencies = {None: _read(counts, _name(None))}
@@ -184,6 +186,11 @@ def _holds_counts(value: Any) -> bool:
 
 def _read(counts: Any, name: str) -> dict[int, int]:
     """Return the number of items of each count, rising; none for a count of no item, but for 0."""
+    if hasattr(counts, "collect"):  # of Spark, or lazy
+        raise TypeError(
+            f"{name}: a {type(counts).__name__} that is not collected: give what its .collect() "
+            "returns"
+        )
     found: dict[int, int] = {}
     for count, n in _rows(opened(counts, name), name):
         count, n = _number(count, f"{name}: count"), _number(n, f"{name}: number of items")
@@ -197,6 +204,8 @@ def _rows(counts: Any, name: str) -> Iterable[tuple[Any, Any]]:
     """Return pairs of a count and a number of items."""
     if isinstance(counts, Mapping):
         return counts.items()
+    if isinstance(counts, list) and all(isinstance(row, tuple) and len(row) == 2 for row in counts):
+        return counts
     if is_series(counts):
         return zip(counts.index.tolist(), counts.tolist(), strict=True)
     if is_frame(counts):
