@@ -162,6 +162,22 @@ def test_metrics_of_the_lists_stay_without_users():
     assert bare["item_coverage@1"] == 0.5 and bare.lists.values is None
 
 
+def test_what_is_listed_is_kept_as_counts_whose_size_does_not_depend_on_the_users():
+    sizes, names = set(), ["hit", "item_coverage", "gini", "shannon_entropy"]
+    for n in (2_000, 20_000):
+        lists = np.random.default_rng(n).permuted(np.tile(np.arange(30), (n, 1)), axis=1)[:, :10]
+        truths = lists[::-1, :1].copy()
+        result = tl.top_k_eval(lists, truths, 10, metrics=names, catalogue=30)
+        bare = result.without_users()
+        for name in names:
+            assert bare[name].tobytes() == result[name].tobytes()
+        assert tl.merge([bare, bare], disjoint=True)["gini"].tobytes() == result["gini"].tobytes()
+        sizes.add(sum(part.nbytes for part in bare.lists.exposure.source))
+        with pytest.raises(ValueError, match="evaluate item_coverage, gini, shannon_entropy apart"):
+            bare.to_bytes()
+    assert len(sizes) == 1
+
+
 def test_a_convention_that_is_not_known_is_refused():
     data = part(5, 0).to_bytes()
     other = zlib.decompress(data[8:]).replace(b'"standard"', b'"stundard"')

@@ -165,7 +165,9 @@ def from_counts_of_counts(
     if isinstance(counts, Mapping) and any(map(_holds_counts, counts.values())):
         alone = set(counts) == {None}  # as `frequencies` of counts without a k
         by_k = {None if alone else whole(k, "k"): one for k, one in counts.items()}
-        frequencies: Frequencies = {k: _read(by_k[k], _name(k)) for k in sorted(by_k)}
+        frequencies: Frequencies = {
+            k: _read(by_k[k], _name(k)) for k in sorted(by_k, key=lambda k: k or 0)
+        }
     else:
         frequencies = {None: _read(counts, _name(None))}
     if n_users is not None:

@@ -150,6 +150,10 @@ class Exposure(ListingCounts):
         """Pickle counts, not lists."""
         return Exposure, (self.k, self.n_users, self.n_items, self.catalogue, self.pairs)
 
+    def without_lists(self) -> Exposure:
+        """Return the same counts without the lists that they were counted from."""
+        return replace(self, source=self.pairs)
+
     def counts(self, k: int | None = None) -> NDArray[np.int64]:
         """Return how many lists hold each item among their first k, (n_items,).
 

@@ -145,7 +145,8 @@ class ListResult:
 
     def without_users(self) -> "ListResult":
         """Return the metrics without the lists."""
-        return replace(self, values=None)
+        counts = None if self.exposure is None else self.exposure.without_lists()
+        return replace(self, exposure=counts, values=None)
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle without the lists."""
