@@ -104,12 +104,13 @@ def test_merged_exposures_beyond_31_bits_are_exact(times):
 
 
 def test_many_lists_with_few_listings_of_an_item_at_each_rank():
-    """2^32 lists, where no item has more than 2^26 at one rank, but 2^32 in all."""
-    rotated = [[(u + r) % 64 for r in range(64)] for u in range(64)]
-    found = doubled(beyond.exposure(rotated, catalogue=64), 26)
-    assert found.n_users == 2**32 and found.counts().tolist() == [2**32] * 64
+    """An item is in 2^24 lists at each rank, and in 2^31 in all: the sum of squares is 2^69."""
+    n = 128
+    rotated = [[(u + r) % n for r in range(n)] for u in range(n)]
+    found = doubled(beyond.exposure(rotated, catalogue=n), 24)
+    assert found.n_users == 2**31 and found.counts().tolist() == [2**31] * n
     np.testing.assert_array_equal(beyond.gini(found), 0.0)
-    expected = [oracle.personalisation_of_counts({k << 26: 64}, k, 2**32) for k in range(1, 65)]
+    expected = [oracle.personalisation_of_counts({k << 24: n}, k, 2**31) for k in range(1, n + 1)]
     np.testing.assert_allclose(beyond.personalisation(found), expected, rtol=0, atol=4e-16)
 
 
