@@ -130,24 +130,3 @@ def test_errors_name_the_stream_the_row_and_the_user():
         evaluate(recs.drop_columns(["item_id"]), truth)
     with pytest.raises(ValueError, match="choose from"):
         evaluate(recs, truth, keep="everything")
-
-
-@pytest.mark.parametrize("text", [False, True])
-def test_the_recipe_of_polars(tmp_path, text):
-    pl = pytest.importorskip("polars")
-    recs, truth, ranks, truths = tables(text=text)
-    order = np.random.default_rng(0).permutation(len(recs))
-    for name, table in (("recs", recs.take(pa.array(order))), ("truth", truth)):
-        pl.from_arrow(table).write_parquet(tmp_path / f"{name}.parquet")
-
-    def bucket(name, n):
-        rows = pl.scan_parquet(tmp_path / f"{name}.parquet")
-        rows = rows.filter(pl.col("user_id").hash() % 8 == n)
-        return rows.sort("user_id", maintain_order=True).collect(engine="streaming")
-
-    parts = (
-        tl.top_k_eval_batches(bucket("recs", n), bucket("truth", n), k=K, part=True)
-        for n in range(8)
-    )
-    result, expected = tl.merge(parts, disjoint=True), tl.top_k_eval(ranks, truths, K)
-    assert [result[name] for name in expected.names()] == [*expected.to_dict().values()]

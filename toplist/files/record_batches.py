@@ -1,17 +1,7 @@
 """`top_k_eval_batches`: two streams of Arrow record batches, joined part by part.
 
 The engine is that of `toplist.files.streaming`; what comes from DuckDB, Polars, Dask, a Flight
-server or a worker of Spark needs no file. With polars, in hash buckets of users::
-
-    def bucket(path, n):
-        rows = pl.scan_parquet(path).filter(pl.col("user_id").hash() % 8 == n)
-        return rows.sort("user_id", maintain_order=True).collect(engine="streaming")
-
-    parts = (tl.top_k_eval_batches(bucket(RECS, n), bucket(TRUTH, n), k=10, part=True)
-             for n in range(8))
-    result = tl.merge(parts, disjoint=True)
-
-Polars hashes int32 and int64 alike; text and categories it does not: give both sides one type.
+server or a worker of Spark needs no file. Recipes: `toplist.files`.
 """
 
 from __future__ import annotations
