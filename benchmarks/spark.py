@@ -1,0 +1,362 @@
+"""`toplist.spark` beside the Spark evaluators of RePlay and recommenders, on 1,000,000 rows.
+
+    python benchmarks/spark.py                         # all three, in temporary environments
+    python benchmarks/spark.py replay --envs envs      # toplist and one peer; it is kept
+    python benchmarks/spark.py --memory                # the largest worker at 1 x and 10 x the data
+    python benchmarks/spark.py --smoke                 # toplist alone on little, checked
+
+The work: 20,000 users with lists of 50 items, of whom 3 % have no list and 2 % no truth, as two
+Parquet files. toplist gives six metrics at every k up to 50, a peer its own metrics at one k. Each
+program runs in a process of its own, with one Spark and the same settings. "cold" is the first
+evaluation of a fresh session, "warm" the least of some more; "jobs" are Spark's jobs of one
+evaluation; "memory" is the peak of all processes together: JVM, Python driver and workers.
+
+Below the table: the largest difference between the means of a peer and those of toplist under the
+convention of that peer, and what this convention changes. Means of toplist must be those of a local
+run to the last bit, else the exit code is 1. toplist runs in the interpreter that runs this file,
+which needs pyspark, pandas and pyarrow; Java must be there, and Linux, whose /proc is read.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from environments import interpreter
+from timing import best_of, timed
+from workload import generate
+
+USERS, LENGTH, PARTITIONS = 20_000, 50, 8
+SETTINGS = {
+    "spark.driver.memory": "2g",
+    "spark.sql.shuffle.partitions": str(PARTITIONS),
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+}
+Means = dict[str, float]
+
+
+# The data
+
+
+def columns(n_users: int) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """Return two long tables, their rows in no order: lists by rank, and relevant items."""
+    work = generate(n_users, length=LENGTH, mean_relevant=10, n_items=20_000, wide=False)
+    rng = np.random.default_rng(0)
+    without_list, without_truth = (rng.permutation(n_users)[: n_users * p // 100] for p in (3, 2))
+    recs = {
+        "user_id": np.repeat(np.arange(n_users), LENGTH),
+        "item_id": work.lists.reshape(-1),
+        "rank": np.tile(np.arange(1, LENGTH + 1), n_users),
+    }
+    truth = {"user_id": np.repeat(np.arange(n_users), np.diff(work.offsets)), "item_id": work.items}
+    tables = []
+    for table, lacking in ((recs, without_list), (truth, without_truth)):
+        rows = rng.permutation(np.flatnonzero(~np.isin(table["user_id"], lacking)))
+        tables.append({name: values[rows] for name, values in table.items()})
+    return tables[0], tables[1]
+
+
+def write(folder: Path, n_users: int) -> Path:
+    """Write both tables as Parquet files of some row groups."""
+    import pyarrow
+    import pyarrow.parquet
+
+    for name, table in zip(("recs", "truth"), columns(n_users), strict=True):
+        path, rows = folder / f"{name}.parquet", pyarrow.table(table)
+        pyarrow.parquet.write_table(rows, path, row_group_size=len(rows) // PARTITIONS + 1)
+    return folder
+
+
+# The programs: two frames of Spark and a k in, means out
+
+
+def toplist(recs: Any, truth: Any, k: int, **options: Any) -> Means:
+    """Return six metrics at every k up to 50, by "ndcg@10"."""
+    from toplist import spark
+
+    result = spark.top_k_eval(
+        recs, truth, [*range(1, LENGTH + 1)], partitions=PARTITIONS, **options
+    )
+    return result.to_dict()
+
+
+def replay(recs: Any, truth: Any, k: int) -> Means:
+    """Return RePlay's six metrics."""
+    from replay import metrics as theirs
+
+    classes = {"hit": "HitRate", "precision": "Precision", "recall": "Recall", "map": "MAP"}
+    classes |= {"ndcg": "NDCG", "mrr": "MRR"}
+    asked = [getattr(theirs, name)(k) for name in classes.values()]
+    names = {"query_column": "user_id", "item_column": "item_id", "rating_column": "rating"}
+    scored = recs.select("user_id", "item_id", (-recs["rank"]).cast("double").alias("rating"))
+    found = theirs.OfflineMetrics(asked, **names)(scored, truth)
+    return {f"{ours}@{k}": float(found[f"{name}@{k}"]) for ours, name in classes.items()}
+
+
+def recommenders(recs: Any, truth: Any, k: int) -> Means:
+    """Return the four metrics that recommenders has at k."""
+    from pyspark.sql import functions as F
+    from recommenders.evaluation.spark_evaluation import SparkRankingEvaluation
+
+    names = {"col_user": "user_id", "col_item": "item_id", "col_rating": "rating"}
+    scored = recs.select("user_id", "item_id", (-recs["rank"]).cast("double").alias("prediction"))
+    graded = truth.withColumn("rating", F.lit(1.0))
+    found = SparkRankingEvaluation(graded, scored, k=k, **names, col_prediction="prediction")
+    means = {"precision": found.precision_at_k(), "recall": found.recall_at_k()}
+    means |= {"map_at_k": found.map_at_k(), "ndcg": found.ndcg_at_k()}
+    return {f"{name}@{k}": float(value) for name, value in means.items()}
+
+
+class Program(NamedTuple):
+    """How to run a program, and what is said of it.
+
+    Parameters
+    ----------
+    means : callable
+    package : str
+        Whose version is told.
+    work : str
+        What it computes, for the table.
+    installs : tuple of tuple of str
+        Arguments of ``pip install``, once per call, beside pyspark. None: this interpreter.
+    convention : str
+        That of toplist which computes the same; its metrics are compared by their names.
+    """
+
+    means: Callable[..., Means]
+    package: str
+    work: str
+    installs: tuple[tuple[str, ...], ...] = ()
+    convention: str = "standard"
+
+
+PROGRAMS = {
+    "toplist": Program(toplist, "toplist", "six metrics at all 50 k"),
+    "replay": Program(
+        replay, "replay-rec", "six metrics at k = {k}", (("replay-rec",),), convention="replay"
+    ),
+    "recommenders": Program(
+        recommenders,
+        "recommenders",
+        "four metrics at k = {k}",
+        (("--no-deps", "recommenders"), ("pandas<3", "numpy", "pyarrow")),
+        convention="recommenders",
+    ),
+}
+
+
+# Measured in a process of its own
+
+
+@contextmanager
+def session() -> Iterator[Any]:
+    """Start Spark with the settings that all programs share."""
+    from pyspark.sql import SparkSession
+
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    builder = SparkSession.builder.master("local[2]")
+    for name, value in SETTINGS.items():
+        builder = builder.config(name, value)
+    spark = builder.getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    yield spark
+    spark.stop()
+
+
+class Memory(threading.Thread):
+    """Watches this process and all below it, ten times a second.
+
+    Attributes
+    ----------
+    total, worker : int
+        Peak in kB: of all processes together; of the largest Python process below the JVM.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self.total = self.worker = 0
+        self.done = threading.Event()
+
+    def run(self) -> None:
+        """Look until it is done."""
+        while not self.done.wait(0.1):
+            tree = descendants(os.getpid())
+            self.total = max(self.total, sum(int(one["VmRSS"]) for one in tree))
+            workers = [int(one["VmHWM"]) for one in tree[1:] if one["Name"].startswith("python")]
+            self.worker = max([self.worker, *workers])
+
+
+def descendants(root: int) -> list[dict[str, str]]:
+    """Return what /proc says of a process, first, and of all below it."""
+    found = {}
+    for path in Path("/proc").glob("[0-9]*/status"):
+        try:
+            lines = [line.split() for line in path.read_text().splitlines()]
+        except OSError:  # it has ended
+            continue
+        words = {line[0].rstrip(":"): line[1] for line in lines if len(line) > 1}
+        if "VmRSS" in words:
+            found[words["Pid"]] = words
+    tree = [found[str(root)]]
+    for parent in tree:
+        tree += [one for one in found.values() if one["PPid"] == parent["Pid"]]
+    return tree
+
+
+def inside(name: str, folder: Path, k: int, rounds: int) -> None:
+    """Measure a program and print the figures as JSON, with the versions at work."""
+    program = PROGRAMS[name]
+    with session() as spark:
+        recs, truth = (spark.read.parquet(str(folder / f"{one}.parquet")) for one in SIDES)
+        context, memory = spark.sparkContext, Memory()
+        memory.start()
+        context.setJobGroup("cold", "")
+        cold, means = timed(lambda: program.means(recs, truth, k))
+        jobs = len(context.statusTracker().getJobIdsForGroup("cold"))
+        context.setJobGroup("warm", "")
+        (warm,) = best_of(rounds, lambda: program.means(recs, truth, k), patience=120)
+        memory.done.set()
+        memory.join()
+        figures = {"cold": cold, "warm": warm, "jobs": jobs, "means": means}
+        figures |= {"total": memory.total / 1e6, "worker": memory.worker / 1e6}
+        figures["version"], figures["pyspark"] = version(program.package), version("pyspark")
+        if name == "toplist":
+            figures["under"] = conventions(recs, truth, k)
+    print("\n" + json.dumps(figures))
+
+
+SIDES = "recs", "truth"
+
+
+def conventions(recs: Any, truth: Any, k: int) -> dict[str, Means]:
+    """Return the means of toplist on Spark under the convention of each peer."""
+    from toplist import CONVENTIONS
+
+    asked = {one.convention for one in PROGRAMS.values() if one.installs}
+    return {
+        name: toplist(recs, truth, k, convention=name, metrics=list(CONVENTIONS[name].metrics))
+        for name in asked
+    }
+
+
+# Side by side
+
+
+def measure(name: str, data: Path, envs: Path, k: int, rounds: int) -> dict[str, Any]:
+    """Measure a program in its environment."""
+    installs = PROGRAMS[name].installs
+    if installs:
+        installs += ((f"pyspark=={version('pyspark')}", "setuptools<82"),)
+    python = interpreter(envs / name, *installs)
+    command = [python, __file__, "--inside", name, "--data", str(data)]
+    command += ["--k", str(k), "--rounds", str(rounds)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:  # else Spark's warnings are of no interest
+        raise SystemExit(f"{done.stderr}{name} gave no figures")
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def check(means: Mapping[str, float], data: Path) -> None:
+    """End the run with exit code 1 where means are not those of a local run, bit for bit."""
+    import pyarrow.parquet
+
+    import toplist as tl
+
+    tables = (pyarrow.parquet.read_table(data / f"{one}.parquet") for one in SIDES)
+    local = tl.top_k_eval(*tables, [*range(1, LENGTH + 1)]).to_dict()
+    if means != local:
+        wrong = next(name for name in local if means.get(name) != local[name])
+        raise SystemExit(f"{wrong} is {means.get(wrong)!r}, and {local[wrong]!r} in a local run")
+    print(f"toplist: {len(local)} means, all bit for bit those of a local run")
+
+
+def table(reports: Mapping[str, dict[str, Any]], k: int) -> None:
+    """Print the table for README."""
+    print("\n| | what | cold | warm | jobs | memory |\n| --- | --- | --- | --- | --- | --- |")
+    for name, one in reports.items():
+        what, seconds = PROGRAMS[name].work.format(k=k), f"{one['cold']:.1f} s | {one['warm']:.1f}"
+        cells = f"{what} | {seconds} s | {one['jobs']} | {one['total']:.1f} GB"
+        print(f"| {name} {one['version']} | {cells} |")
+    print()
+
+
+def agreement(name: str, theirs: Means, ours: dict[str, Any]) -> None:
+    """Print by how much a peer's means differ from toplist's under its convention, and why."""
+    convention = PROGRAMS[name].convention
+    under, standard = ours["under"][convention], ours["means"]
+    largest = max(abs(value - under[metric]) for metric, value in theirs.items())
+    print(f"{name}: within {largest:.1e} of toplist's convention {convention!r}", end="")
+    apart = [
+        f"{metric} {value:.4f} where the standard is {standard[metric]:.4f}"
+        for metric, value in theirs.items()
+        if metric in standard and abs(value - standard[metric]) > 1e-9
+    ]
+    words = ": users without a list are left out, in the nDCG too" if apart else ""
+    print("; ".join(["", *apart]) + words)
+
+
+def side_by_side(names: list[str], data: Path, envs: Path, k: int, rounds: int) -> None:
+    """Measure toplist and peers, and print what was found."""
+    reports = {name: measure(name, data, envs, k, rounds) for name in names}
+    check(reports["toplist"]["means"], data)
+    print(f"Spark {reports['toplist']['pyspark']}, local[2], {SETTINGS}")
+    table(reports, k)
+    for name in names[1:]:
+        agreement(name, reports[name]["means"], reports["toplist"])
+
+
+def memory(folder: Path, k: int) -> None:
+    """Print the peak of the largest worker, at 1 x and 10 x the data in as many partitions."""
+    for times in (1, 10):
+        data = folder / str(times)
+        data.mkdir()
+        found = measure("toplist", write(data, times * USERS), folder, k, 1)
+        print(
+            f"{times:>3} x, {times * USERS:>7,} users in {PARTITIONS} partitions: "
+            f"largest worker {found['worker']:.2f} GB, all processes {found['total']:.1f} GB, "
+            f"warm {found['warm']:.1f} s",
+            flush=True,
+        )
+
+
+def main() -> None:
+    """Run what was asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("peers", nargs="*", metavar="PEER", help=", ".join([*PROGRAMS][1:]))
+    parser.add_argument("--envs", type=Path, help="folder to keep the environments in")
+    parser.add_argument("--users", type=int, default=USERS)
+    parser.add_argument("--k", type=int, default=10, help="depth of the peers' metrics")
+    parser.add_argument("--rounds", type=int, default=5, help="warm evaluations")
+    parser.add_argument("--memory", action="store_true", help="the largest worker instead")
+    parser.add_argument("--smoke", action="store_true", help="toplist alone, on 200 users")
+    parser.add_argument("--inside", choices=PROGRAMS, help=argparse.SUPPRESS)
+    parser.add_argument("--data", type=Path, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if unknown := set(options.peers) - {*PROGRAMS}:
+        parser.error(f"unknown: {', '.join(unknown)}; choose from {', '.join([*PROGRAMS][1:])}")
+    if options.inside:
+        return inside(options.inside, options.data, options.k, options.rounds)
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        envs = (options.envs or folder / "envs").resolve()
+        if options.memory:
+            return memory(folder, options.k)
+        if options.smoke:
+            return side_by_side(["toplist"], write(folder, 200), envs, options.k, 1)
+        peers = options.peers or [*PROGRAMS][1:]
+        names = list(dict.fromkeys(["toplist", *peers]))
+        side_by_side(names, write(folder, options.users), envs, options.k, options.rounds)
+
+
+if __name__ == "__main__":
+    main()
