@@ -79,6 +79,30 @@ class Moments:
         residual = trace - users if trace - users > 1e-14 * trace else 0.0
         return cls(n, np.asarray(means, np.float64), max(users, 0.0), residual)
 
+    @classmethod
+    def of_pairs(cls, n: int, means: ArrayLike, own: ArrayLike, apart: ArrayLike) -> "Moments":
+        """Return them from sums of squares: of each system's values, of each pair's differences.
+
+        residual = sum over pairs of D_ij / S, users = sum of C_ii less that. No digits of the
+        residual are lost where systems are nearly equal.
+
+        Parameters
+        ----------
+        n : int
+        means, own : (S,) float
+            Means, and sums of squared deviations from them.
+        apart : float
+            Sums of squared deviations of the differences from their means, one per pair.
+
+        Examples
+        --------
+        >>> Moments.of_pairs(3, [1.0, 2.0], [2.0, 6.0], [2.0])
+        Moments(n=3, means=array([1., 2.]), users=7.0, residual=1.0)
+        """
+        averages = np.asarray(means, np.float64)
+        residual = float(np.sum(apart)) / len(averages)
+        return cls(n, averages, max(float(np.sum(own)) - residual, 0.0), residual)
+
     @property
     def squares(self) -> tuple[float, float, float]:
         """The sums of squares of systems, users and residual; 0 where that is rounding."""

@@ -155,12 +155,17 @@ class Pairs:
         def moments(first: int, last: int) -> list[Floats]:
             full = last - (last - first) % BLOCK
             ranges = [(lo, hi) for lo, hi in ((first, full), (full, last)) if lo < hi]
-            return [_blocks(x, y, w, lo, hi) for lo, hi in ranges]
+            return [block(lo, hi) for lo, hi in ranges]
+
+        def block(low: int, high: int) -> Floats:
+            shape = -1, min(BLOCK, high - low)
+            a, b, c = (None if v is None else v[low:high].reshape(shape) for v in (x, y, w))
+            return moments_of(a, b, c)  # type: ignore[arg-type]
 
         tasks = parallel.bounds(np.arange(-(-len(x) // BLOCK) + 1), TASK // BLOCK)
         users = [(lo * BLOCK, min(hi * BLOCK, len(x))) for lo, hi in tasks]
         parts = [part for task in parallel.run(moments, users, n_threads) for part in task]
-        return _merged(np.hstack([*parts, np.empty((13, 0))]))
+        return merged_columns(np.hstack([*parts, np.empty((13, 0))]))
 
     @classmethod
     def merged(cls, parts: Sequence[Pairs]) -> Pairs:
@@ -172,11 +177,33 @@ class Pairs:
         >>> Pairs.merged(parts) == Pairs.of([1, 0, 0, 3], [0, 0, 1, 0])
         True
         """
-        return _merged(np.array([astuple(part) for part in parts]).reshape(-1, 13).T)
+        return merged_columns(np.array([astuple(part) for part in parts]).reshape(-1, 13).T)
+
+    @classmethod
+    def of_column(cls, column: Floats) -> Pairs:
+        """Return the moments whose fields are the numbers of a column (13,)."""
+        n, wins, losses, *others = column.tolist()
+        return cls(int(n), int(wins), int(losses), *others)
 
     def __add__(self, other: Pairs) -> Pairs:
         """Return the moments of both sets of users together."""
         return Pairs.merged([self, other])
+
+    @property
+    def reversed(self) -> Pairs:
+        """The moments of b and a: of -d."""
+        counts = self.n, self.losses, self.wins, self.weight, self.weight2
+        means = self.mean_b, self.mean_a, 0.0 - self.mean
+        return Pairs(
+            *(*counts, *means),
+            *(self.bb, self.aa, self.dd, 0.0 - (self.db + self.dd), 0.0 - self.ddd),
+        )
+
+    @property
+    def own(self) -> Pairs:
+        """The moments of a and a, which differ in nothing."""
+        a, aa = self.mean_a, self.aa
+        return Pairs(self.n, 0, 0, self.weight, self.weight2, a, a, 0.0, aa, aa, 0.0, 0.0, 0.0)
 
     @property
     def ties(self) -> int:
@@ -633,18 +660,22 @@ def _run_means(rows: Floats, weights: ArrayLike | None) -> Floats:
     return means
 
 
-def _blocks(a: Floats, b: Floats, w: Floats | None, first: int, last: int) -> Floats:
-    """Return the fields of `Pairs` of each block of users, a column per block."""
-    shape = -1, min(BLOCK, last - first)
-    a, b = a[first:last].reshape(shape), b[first:last].reshape(shape)
+def moments_of(a: Floats, b: Floats, w: Floats | None = None) -> Floats:
+    """Return the fields of `Pairs` of each row of a and b, (rows, users), a column (13,) per row.
+
+    Examples
+    --------
+    >>> rows = moments_of(np.array([[0.5, 1.0], [1.0, 1.0]]), np.zeros((2, 2)))
+    >>> Pairs.of_column(rows[:, 0]) == Pairs.of([0.5, 1.0], [0.0, 0.0])
+    True
+    """
     d = snap(a, b)
     ones = np.ones(len(d))
-    counts = [ones * shape[1], (d > 0).sum(axis=1), (d < 0).sum(axis=1)]
+    counts = [ones * d.shape[1], (d > 0).sum(axis=1), (d < 0).sum(axis=1)]
     if w is None:
         weight = weight2 = counts[0]
         means = [values.sum(axis=1) / weight for values in (a, b, d)]
     else:
-        w = w[first:last].reshape(shape)
         weight, weight2 = w.sum(axis=1), (w * w).sum(axis=1)
         means = [(w * values).sum(axis=1) / weight for values in (a, b, d)]
     a, b, d = (values - mean[:, None] for values, mean in zip((a, b, d), means, strict=True))
@@ -654,8 +685,8 @@ def _blocks(a: Floats, b: Floats, w: Floats | None, first: int, last: int) -> Fl
     return np.array([*counts, weight, weight2, *means, *products])
 
 
-def _merged(parts: Floats) -> Pairs:
-    """Return the moments of parts that are given as columns with the fields of `Pairs`."""
+def merged_columns(parts: Floats) -> Pairs:
+    """Return the moments of parts that are given as columns (13,) with the fields of `Pairs`."""
     parts = parts[:, parts[0] > 0]
     n, wins, losses, weight, weight2 = parts[:5].sum(axis=1)
     if n == 0:
