@@ -387,17 +387,15 @@ class Comparison(SideBySide):
 
     def anova(self, name: str, *, users: str = "same") -> Anova:
         """Test whether any two of the systems differ in ``"ndcg@10"``; users are blocks."""
-        from toplist.results import inference, testing
+        from toplist.results import testing
 
-        return inference.anova(testing.values(self._compared, name, users))
+        return testing.anova(self._compared, name, users)
 
     def tukey(self, name: str, *, method: str = "t", users: str = "same", **options: Any) -> Tests:
         """Compare all pairs of systems in one name by Tukey's test, see `inference.tukey`."""
-        from toplist.results import inference, testing
+        from toplist.results import testing
 
-        return inference.tukey(
-            testing.values(self._compared, name, users), method=method, name=name, **options
-        )
+        return testing.tukey(self._compared, name, method, users, **options)
 
     def _page(self, every_metric: bool = False) -> Page:
         """Return one table of all means; of many, a table per metric."""

@@ -7,7 +7,8 @@ results. The rest is what stands beside a p value: `band` over k, `equivalence` 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,6 +34,8 @@ from toplist.stats.planning import power as power
 
 # The name of a measure that has none.
 VALUE = "value"
+# How the test of Tukey finds p.
+TUKEY = "t", "randomization"
 
 __all__ = [
     "adjust",
@@ -358,27 +361,42 @@ def tukey(
     >>> [f"{one.system} - {one.baseline}: {one.p_adjusted:.3f}" for one in tukey(systems)]
     ['a - b: 0.739', 'a - c: 0.000', 'b - c: 0.000']
     """
-    choice("method", method, ("t", "randomization"))
+    choice("method", method, TUKEY)
     found = read(values).values
     systems, table = list(found), np.stack(list(found.values()), axis=1)
     if len(systems) < 2:
         raise ValueError(f"two systems are needed, and there is {systems[0]}")
-    all_pairs = blocked.tukey_hsd(blocked.moments_of(table), level)
-    p = all_pairs.p
-    if method == "randomization":
-        p = blocked.randomized_tukey(table, n_resamples, seed, n_threads)
-    means = table.mean(axis=0)
+
+    def sizes(system: str, baseline: str) -> paired.Pairs:
+        return paired.Pairs.of(found[system], found[baseline])
+
+    tests = all_pairs(systems, blocked.moments_of(table), sizes, name, level)
+    if method == "t":
+        return tests
+    p = blocked.randomized_tukey(table, n_resamples, seed, n_threads).tolist()
+    rows = [replace(row, p=one, p_adjusted=one) for row, one in zip(tests, p, strict=True)]
+    return Tests(tuple(rows), replace(tests.plan, n_resamples=n_resamples, seed=seed))
+
+
+def all_pairs(
+    systems: Sequence[str],
+    moments: blocked.Moments,
+    sizes: Callable[[str, str], paired.Pairs],
+    name: str,
+    level: float = 0.95,
+) -> Tests:
+    """Return Tukey's test from the moments of all systems, and of two of them for wins."""
+    found = blocked.tukey_hsd(moments, level)
     rows = []
-    for place, (i, j) in enumerate(zip(all_pairs.first, all_pairs.second, strict=True)):
+    for place, (i, j) in enumerate(zip(found.first, found.second, strict=True)):
         numbers: dict[str, Any] = {
-            field: float(getattr(all_pairs, field)[place])
+            field: float(getattr(found, field)[place])
             for field in ("difference", "statistic", "low", "high", "effect")
         }
-        sizes = paired.Pairs.of(table[:, i], table[:, j])
-        numbers |= {"wins": sizes.wins, "ties": sizes.ties, "losses": sizes.losses}
-        numbers |= {"p": float(p[place]), "p_adjusted": float(p[place]), "df": all_pairs.df}
-        both = float(means[i]), float(means[j])
-        rows.append(Contrast(name, systems[i], systems[j], len(table), *both, **numbers))
-    drawn = n_resamples if method == "randomization" else 0
-    plan = Plan("tukey", "none", level=level, n_resamples=drawn, seed=seed)
-    return Tests(tuple(rows), plan)
+        both = sizes(systems[i], systems[j])
+        numbers |= {"wins": both.wins, "ties": both.ties, "losses": both.losses}
+        p = float(found.p[place])
+        numbers |= {"p": p, "p_adjusted": p, "df": found.df}
+        means = float(moments.means[i]), float(moments.means[j])
+        rows.append(Contrast(name, systems[i], systems[j], moments.n, *means, **numbers))
+    return Tests(tuple(rows), Plan("tukey", "none", level=level))

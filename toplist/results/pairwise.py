@@ -79,6 +79,16 @@ class Asked:
         """What random tests are given."""
         return {"seed": self.seed, "n_threads": self.n_threads, **self.resamples}
 
+    def plan(self, **more: Any) -> Plan:
+        """Return how this is tested, with fields of `Plan` that are known later."""
+        return Plan(
+            *(self.method, self.correction, self.family, self.alternative, self.level),
+            seed=self.seed,
+            margin=self.margin,
+            runs=self.runs,
+            **more,
+        )
+
 
 # (system, name) -> the values (n,), or (n_runs, n) of several runs
 Values = Callable[[str, str], Floats]
@@ -149,19 +159,19 @@ def contrasted(
             rows.append(replace(row, **whose, higher_is_better=higher(name)))  # type: ignore[arg-type]
             if asked.correction == "maxt":
                 columns.append(snap(a, b))
-    plan = Plan(
-        *(asked.method, asked.correction, asked.family, asked.alternative, asked.level),
+    plan = asked.plan(
         n_resamples=n_drawn,
-        seed=asked.seed,
-        margin=asked.margin,
-        runs=asked.runs,
         n_runs=tuple(sorted(n_runs)),
         n_clusters=0 if units.clusters is None else len(set(units.clusters)),
         weighted=units.weights is not None,
         baselines=tuple(baselines),
         of_users=of_users,
     )
-    return corrected(rows, columns, plan, asked, units)
+
+    def largest(places: Sequence[int]) -> simultaneous.MaxT:
+        return maxt([columns[place] for place in places], asked, units)
+
+    return corrected(rows, largest, plan, asked)
 
 
 def _contrast(a: Floats, b: Floats, asked: Asked, units: Units) -> tuple[Contrast, int]:
@@ -173,9 +183,9 @@ def _contrast(a: Floats, b: Floats, asked: Asked, units: Units) -> tuple[Contras
         level=asked.level,
         n_threads=asked.n_threads,
     )
-    row = _row(both)
+    row = row_of(both)
     if asked.margin is not None:
-        return _equivalent(row, asked), 0
+        return equivalent(row, asked), 0
     if asked.method == "t":
         return row, 0
     d, drawn = snap(a, b), {**asked.drawn, **units.given, "alternative": asked.alternative}
@@ -196,13 +206,14 @@ def _by(row: Contrast, outcome: randomization.Outcome) -> Contrast:
     return replace(row, statistic=outcome.statistic, p=outcome.p, exact=outcome.exact)
 
 
-def _row(both: paired.Paired) -> Contrast:
+def row_of(both: paired.Paired) -> Contrast:
     """Return a comparison by its t test, without names."""
     test = both.test._asdict()
     return Contrast("", "", "", **test, **both.effects._asdict(), cautions=tuple(both.cautions))
 
 
-def _equivalent(row: Contrast, asked: Asked) -> Contrast:
+def equivalent(row: Contrast, asked: Asked) -> Contrast:
+    """Return a comparison with p and interval of the two one-sided tests."""
     found = planning.tost(row.difference, row.error, row.df, asked.margin or 0.0, asked.level)
     numbers: dict[str, Any] = found._asdict()
     return replace(row, **numbers)
@@ -218,24 +229,26 @@ def _of_runs(a: Floats, b: Floats, asked: Asked, units: Units) -> Contrast:
         n_threads=asked.n_threads,
     )
     anew: dict[str, Any] = found.anew._asdict()
-    row = replace(_row(found.trained), **anew, cautions=tuple(found.cautions))
+    row = replace(row_of(found.trained), **anew, cautions=tuple(found.cautions))
     trained = found.trained.test
     row = replace(row, error_users=trained.error, p_users=trained.p)
-    return row if asked.margin is None else _equivalent(row, asked)
+    return row if asked.margin is None else equivalent(row, asked)
 
 
-def corrected(
-    rows: list[Contrast], columns: list[Floats], plan: Plan, asked: Asked, units: Units
-) -> Tests:
-    """Return the comparisons with p corrected within each family."""
+# The places of comparisons in one family -> their p by the largest of their statistics
+Largest = Callable[[Sequence[int]], simultaneous.MaxT]
+
+
+def corrected(rows: list[Contrast], largest: Largest | None, plan: Plan, asked: Asked) -> Tests:
+    """Return the comparisons with p corrected within each family; `largest` is for "maxt"."""
     names = [one.name for one in rows]
     whole = [np.arange(len(rows))]
     if plan.family == "metric":
         whole = [np.flatnonzero([one == name for one in names]) for name in dict.fromkeys(names)]
     for places in whole:
         some = [rows[i] for i in places.tolist()]
-        if plan.correction == "maxt":
-            found = maxt([columns[i] for i in places.tolist()], asked, units)
+        if plan.correction == "maxt" and largest is not None:
+            found = largest(places.tolist())
             adjusted, single = found.step_down, found.single_step
             few = {"randomization": (200, FEW_FOR_FLIPS), "t": (50, FEW_FOR_T)}[asked.method]
             if some and some[0].n < few[0]:

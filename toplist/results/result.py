@@ -13,6 +13,7 @@ from toplist.results.display import Display
 
 if TYPE_CHECKING:
     from toplist.results.markup import Page
+    from toplist.results.moments import Place
     from toplist.results.segments import Segments
 
 
@@ -54,6 +55,9 @@ class TopKResult(Means, Display):
         The ground truths, one per part: by them, parts over the same users are refused.
     unmatched : Unmatched or None
         Of files read in parts, examples of ids where nobody has a hit.
+    paired : Place or None
+        Of several systems in one `toplist.spark.top_k_eval`, the moments of their differences, by
+        which they are tested without users. Neither ``+`` nor `to_bytes` keeps them.
 
     Examples
     --------
@@ -63,6 +67,8 @@ class TopKResult(Means, Display):
     >>> (a + b)["mrr@2"], (a + b).per_user("mrr@2").tolist()
     (0.5, [0.5, 1.0, 0.0])
     """
+
+    paired: Place | None = None
 
     def formula(self, name: str, style: str = "text") -> str:
         """Return the exact formula of a metric, with its policies and the number of users.

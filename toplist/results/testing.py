@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -11,8 +12,10 @@ from numpy.typing import NDArray
 
 from toplist.averages import per_user
 from toplist.averages.means import hits_of
+from toplist.checks import choice
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import Metric
+from toplist.results import inference, moments
 from toplist.results.aligning import Aligned, align
 from toplist.results.bands import Band
 from toplist.results.display import Display
@@ -23,7 +26,7 @@ from toplist.results.result import TopKResult
 from toplist.results.tests import Tests
 from toplist.results.values import Units
 from toplist.results.values import read as read_values
-from toplist.stats import planning, simultaneous
+from toplist.stats import blocked, planning, simultaneous
 from toplist.stats.paired import Pairs, snap
 
 Floats = NDArray[np.float64]
@@ -93,7 +96,7 @@ def together(parts: Sequence[Tests], asked: Asked) -> Tests:
         family=asked.family,
         n_resamples=max(part.plan.n_resamples for part in parts),
     )
-    return corrected(rows, [], plan, asked, Units())
+    return corrected(rows, None, plan, asked)
 
 
 def _by_users(compared: Compared, names: Sequence[str]) -> list[list[str]]:
@@ -110,9 +113,15 @@ def _tests(
     compared: Compared, some: Sequence[str], users: str, clusters: Any, asked: Asked
 ) -> Tests:
     """Return the tests of names that are over the same users."""
+    pairs = pairs_of(compared.systems, compared.baselines or None)
+    known = _known(compared, users)
+    if known is not None:
+        if clusters is not None:
+            raise moments.refuse("clusters=", "test() without them works")
+        higher = functools.partial(_higher, compared)
+        return moments.contrasted(known, pairs, some, asked, higher, compared.baselines)
     found = _aligned(compared, users, some)
     units = _units(found, clusters)
-    pairs = pairs_of(compared.systems, compared.baselines or None)
 
     def values_of(system: str, name: str) -> Floats:
         return _complete(found, system, name)
@@ -142,15 +151,42 @@ def _complete(found: Aligned, system: str, name: str) -> Floats:
     return values
 
 
-def values(compared: Compared, name: str, users: str = "same") -> dict[str, Floats]:
-    """Return the values of every system at ``name@k``, their users matched."""
+def anova(compared: Compared, name: str, users: str) -> blocked.Anova:
+    """Return the analysis of variance of all systems at ``name@k``."""
+    one, known = _one(compared, name), _known(compared, users)
+    if known is not None:
+        return blocked.anova(known.blocked(one))
+    return inference.anova(_values(compared, one, users))
+
+
+def tukey(compared: Compared, name: str, method: str, users: str, **options: Any) -> Tests:
+    """Return Tukey's test of all pairs of systems at ``name@k``."""
+    one, known = _one(compared, name), _known(compared, users)
+    if known is None:
+        given = _values(compared, one, users)
+        return inference.tukey(given, method=method, name=name, **options)
+    choice("method", method, inference.TUKEY)
+    if method != "t":
+        raise moments.refuse(f"tukey by method={method!r}", "method='t' works")
+    options = {key: value for key, value in options.items() if key == "level"}
+    systems, sizes = list(compared.results), functools.partial(known.pairs, name=one)
+    return inference.all_pairs(systems, known.blocked(one), sizes, name, **options)
+
+
+def _one(compared: Compared, name: str) -> str:
+    """Return the one ``name@k`` that is asked for."""
     compared.refuse_runs("this")
     some = _names(compared, name)
     if len(some) != 1:
         raise ValueError(f"this is of one name@k, not of {', '.join(some)}")
-    [one], found = some, _aligned(compared, users, some)
+    return some[0]
+
+
+def _values(compared: Compared, name: str, users: str) -> dict[str, Floats]:
+    """Return the values of every system at ``name@k``, their users matched."""
+    found = _aligned(compared, users, [name])
     _refuse_weights(found)
-    return {system: found.values(system, one) for system in compared.results}
+    return {system: found.values(system, name) for system in compared.results}
 
 
 def band(
@@ -171,6 +207,11 @@ def band(
         raise ValueError(f"a band is over all k: give a metric without @, not {metric!r}")
     for one in pair:
         _metric(compared, one, metric)
+    higher = _higher(compared, f"{metric}@1")
+    known = _known(compared, users)
+    if known is not None:
+        joint = known.curve(*pair, metric)
+        return banded(joint, level, n_resamples, seed, n_threads, pair, metric, higher)
     found = _aligned(compared, users, [f"{metric}@1"])
     depth = min(compared.results[one].terms.depth for one in pair)
     fills = [_filler(found, one, metric, depth) for one in pair]
@@ -180,7 +221,6 @@ def band(
         return snap(a.ravel(), b.ravel()).reshape(a.shape)
 
     joint = simultaneous.Joint.over(differences, found.n, depth, n_threads=n_threads)
-    higher = _higher(compared, f"{metric}@1")
     return banded(joint, level, n_resamples, seed, n_threads, pair, metric, higher)
 
 
@@ -258,10 +298,9 @@ def power(
     compared.refuse_runs("power()")
     rows: list[dict[str, Any]] = []
     for name in _names(compared, names):
-        found = _aligned(compared, users, [name])
-        _refuse_weights(found)
+        pairs_in = _pairs_in(compared, name, users)
         for system, baseline in pairs_of(list(compared.results), compared.baselines or None):
-            pairs = Pairs.of(found.values(system, name), found.values(baseline, name))
+            pairs = pairs_in(system, baseline)
             row: dict[str, Any] = {"name": name, "system": system, "baseline": baseline}
             row |= {"n": pairs.n, "std": pairs.std}
             row["detectable"] = planning.detectable(pairs.std, pairs.n, power, level)
@@ -269,6 +308,18 @@ def power(
                 row["n_needed"] = planning.n_needed(difference, pairs.std, power, level)
             rows.append(row)
     return Power(tuple(rows), power, level, difference)
+
+
+def _pairs_in(compared: Compared, name: str, users: str) -> Callable[[str, str], Pairs]:
+    """Return what gives the moments of two systems in ``name@k``."""
+    known = _known(compared, users)
+    if known is not None:
+        return functools.partial(known.pairs, name=name)
+    found = _aligned(compared, users, [name])
+    _refuse_weights(found)
+    return lambda system, baseline: Pairs.of(
+        found.values(system, name), found.values(baseline, name)
+    )
 
 
 def _refuse_weights(found: Aligned) -> None:
@@ -363,11 +414,24 @@ def _higher(compared: Compared, name: str) -> bool:
 
 def _aligned(compared: Compared, users: str, names: Sequence[str]) -> Aligned:
     """Match the users whom these metrics count; ValueError for what makes them not comparable."""
+    _refuse_differences(compared)
+    metrics = [name.rpartition("@")[0] for name in names]
+    return align(compared.results, users, compared.alike, metrics)
+
+
+def _known(compared: Compared, users: str) -> moments.Known | None:
+    """Return the moments of results without users; None where they are aligned user by user."""
+    found = moments.known(compared.results, users)
+    if found is not None:
+        compared.refuse_runs("a test of results without users")
+        _refuse_differences(compared)
+    return found
+
+
+def _refuse_differences(compared: Compared) -> None:
     for line in compared.differences:
         if not line.startswith(ALLOWED) and not line.startswith("DIFFERENT GROUND TRUTHS"):
             raise ValueError(f"these systems cannot be tested: {line}")
-    metrics = [name.rpartition("@")[0] for name in names]
-    return align(compared.results, users, compared.alike, metrics)
 
 
 def _units(found: Aligned, clusters: Any) -> Units:

@@ -1,0 +1,272 @@
+"""Systems tested without their users, from merged moments: the figures of the users' values."""
+
+import math
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import toplist as tl
+from toplist.results import moments
+from toplist.results.moments import Place, of_results, shape_of
+from toplist.stats import systems as in_systems
+from toplist.stats.paired import Pairs
+from toplist.stats.simultaneous import Joint
+from toplist.stats.systems import PairedMoments
+
+OPTIONS = {"k": [1, 5, 10], "metrics": ["ndcg", "recall", "map", "hit"]}
+N = 397
+
+
+def data(seed=0, n=N):
+    """Return four systems and the truth: twins, one that lacks users, one that is better."""
+    rng = np.random.default_rng(seed)
+    truth = {u: set(rng.permutation(60)[: 1 + rng.integers(6)].tolist()) for u in range(n)}
+    lists = [{u: rng.permutation(60)[:15].tolist() for u in truth} for _ in range(2)]
+    better = {u: [*truth[u], *some] if u % 9 == 0 else some for u, some in lists[0].items()}
+    better = {u: list(dict.fromkeys(some)) for u, some in better.items()}
+    fewer = {u: some for u, some in lists[1].items() if u % 3}
+    return {"better": better, "fewer": fewer, "one": lists[0], "twin": lists[0]}, truth
+
+
+def evaluated(systems, truth, **options):
+    return {name: tl.top_k_eval(some, truth, **OPTIONS | options) for name, some in systems.items()}
+
+
+def on_parts(systems, truth, n_parts=5, **options):
+    """Return results without users, tested by moments that were sent from parts of the users."""
+    sent = []
+    for part in range(n_parts):
+        some = {u: one for u, one in truth.items() if u % n_parts == part}
+        lists = {name: {u: one[u] for u in one if u in some} for name, one in systems.items()}
+        sent.append(of_results(evaluated(lists, some, **options)).to_bytes())
+    whole = evaluated(systems, truth, **options)
+    shape = shape_of(list(systems), whole["one"].terms)
+    merged = PairedMoments.merged(PairedMoments.from_bytes(shape, one) for one in sent)
+    return {
+        name: replace(one.without_users(), paired=Place(merged, name))
+        for name, one in whole.items()
+    }
+
+
+def same(found, expected, rel=1e-12):
+    """Check that two dataclasses have the same numbers."""
+    for field in fields(expected):
+        one, other = getattr(found, field.name), getattr(expected, field.name)
+        if isinstance(other, (float, np.ndarray)):
+            other = pytest.approx(other, rel=rel, abs=1e-15, nan_ok=True)
+        assert one == other, field.name
+
+
+@pytest.fixture(scope="module")
+def both():
+    """The results of data() with users, and without."""
+    return evaluated(*data()), on_parts(*data())
+
+
+@pytest.mark.parametrize("baseline", [None, "one", ["better", "fewer"]])
+@pytest.mark.parametrize("correction", ["holm", "maxt", "bh", "none"])
+def test_all_figures_of_a_test(both, baseline, correction):
+    options = {"correction": correction, "n_resamples": 2_000}
+    expected, found = (tl.compare(one, baseline).test(**options) for one in both)
+    for one, other in zip(found, expected, strict=True):
+        same(one, other)
+    assert found.plan == expected.plan
+    assert str(found) == str(expected)
+    assert found.sentence() == expected.sentence()
+
+
+def test_what_else_is_printed(both):
+    for baseline in (None, "one"):
+        expected, found = (tl.compare(one, baseline) for one in both)
+        assert str(found) == str(expected)
+        assert found.to_latex() == expected.to_latex()
+        for ask in (
+            lambda one: one.equivalence(margin=0.01),
+            lambda one: one.power(difference=0.01),
+            lambda one: one.tukey("ndcg@10"),
+            lambda one: one.test(["ndcg@10", "hit@1"], family="metric", alternative="greater"),
+            lambda one: one.band("map", "fewer", "twin", n_resamples=2_000),
+        ):
+            assert str(ask(found)) == str(ask(expected))
+
+
+def test_identical_systems_differ_in_exactly_nothing(both):
+    compared = tl.compare(both[1])
+    for test in compared.test():
+        if {test.system, test.baseline} == {"one", "twin"}:
+            assert (test.difference, test.error, test.statistic, test.p) == (0, 0, 0, 1)
+            assert (test.wins, test.ties, test.losses, test.d_z) == (0, N, 0, 0)
+    band = compared.band("ndcg", "one", "twin")
+    assert not np.any([band.difference, band.low_all, band.high_all])
+
+
+@pytest.mark.parametrize("pair", [("fewer", "one"), ("one", "fewer"), ("better", "twin")])
+def test_bands(both, pair):
+    expected, found = (tl.compare(one).band("recall", *pair) for one in both)
+    same(found, expected)
+
+
+def test_analysis_of_variance_of_all_and_of_some(both):
+    for some in (["better", "fewer", "one", "twin"], ["twin", "fewer"], ["one", "twin"]):
+        users, sent = (tl.compare({name: one[name] for name in some}) for one in both)
+        expected, found = users.anova("ndcg@10"), sent.anova("ndcg@10")
+        for name, value in expected.to_dict().items():
+            # p of an F of 1e-11 relative error, some hundred powers of ten down
+            assert found.to_dict()[name] == pytest.approx(value, rel=1e-9, nan_ok=True)
+
+
+def test_other_names_and_a_system_twice(both):
+    _, found = both
+    renamed = tl.compare({"A": found["twin"], "B": found["fewer"], "C": found["twin"]}, "C")
+    tests = renamed.test("ndcg@10")
+    assert tests["A", "ndcg@10"].difference == 0.0
+    assert tests["B", "ndcg@10"].wins == tl.compare(found).test()["fewer", "twin", "ndcg@10"].wins
+    assert renamed.test("map@5", correction="maxt")["A", "map@5"].p_adjusted == 1.0
+    assert not renamed.band("ndcg", "A").difference.any()
+
+
+def test_policies_per_metric_are_over_other_users():
+    systems, truth = data(1)
+    truth |= {u: set() for u in range(0, N, 7)}
+    options = {"metrics": [replace(tl.METRICS["ndcg"], empty="zero"), "map"]}
+    expected = tl.compare(evaluated(systems, truth, **options))
+    found = tl.compare(on_parts(systems, truth, **options))
+    for one, other in zip(found.test(), expected.test(), strict=True):
+        same(one, other)
+    assert {one.name[:3]: one.n for one in found.test()} == {"ndc": N, "map": N - 57}
+    assert found.test("map@5", correction="maxt")[0].p_adjusted > 0
+
+
+def test_users_whom_some_systems_do_not_count():
+    systems, truth = data()
+    found = on_parts(systems, truth, missing="skip")
+    compared = tl.compare(found, "one")
+    with pytest.raises(ValueError, match='133 are in some of better, .*; users="common" tests'):
+        compared.test()
+    expected = tl.compare(evaluated(systems, truth, missing="skip"), "one").test(users="common")
+    for one, other in zip(compared.test(users="common"), expected, strict=True):
+        same(one, other)
+    fewer = tl.compare({name: found[name] for name in ("fewer", "one")})
+    with pytest.raises(ValueError, match="not those of fewer systems: compare all of them"):
+        fewer.test(users="common")
+    with pytest.raises(ValueError, match="users='both'"):
+        compared.test(users="both")
+
+
+def test_graded_truths_and_a_depth_that_is_not_common():
+    systems, truth = data(2)
+    graded = {u: {i: 1 + i % 3 for i in some} for u, some in truth.items()}
+    options = {"metrics": ["ndcg", "recall@3", "precision@20"], "gains": "exponential"}
+    expected = tl.compare(evaluated(systems, graded, **options), "one")
+    found = tl.compare(on_parts(systems, graded, **options), "one")
+    for one, other in zip(found.test(), expected.test(), strict=True):
+        same(one, other)
+    same(found.band("ndcg", "better"), expected.band("ndcg", "better"))
+
+
+def test_pooled_metrics_are_left_out():
+    systems, truth = data()
+    found = tl.compare(on_parts(systems, truth, aggregate="pooled"))
+    with pytest.raises(ValueError, match="is pooled, a ratio of sums"):
+        found.test("ndcg@10")
+
+
+@pytest.mark.parametrize(
+    ("ask", "words"),
+    [
+        (lambda one: one.test(method="wilcoxon"), "method='wilcoxon' needs the values of users"),
+        (lambda one: one.test(method="bootstrap"), "method='t' works; or toplist.spark.per_user"),
+        (lambda one: one.test(clusters={0: 1}), "clusters= needs the values of users"),
+        (lambda one: one.tukey("ndcg@10", method="randomization"), "tukey by method='random"),
+        (lambda one: one.test("ndcg@7"), "give its k to top_k_eval; known are ndcg@1, ndcg@5"),
+        (lambda one: one.by({0: "new"}), "this result holds no hits"),
+    ],
+)
+def test_what_needs_values_is_refused_in_a_line(both, ask, words):
+    with pytest.raises(ValueError, match=words) as caught:
+        ask(tl.compare(both[1]))
+    assert "\n" not in str(caught.value)
+
+
+def test_results_of_several_evaluations(both):
+    users, found = both
+    other = on_parts(*data(3))
+    words = "fewer and one are not of one evaluation, so the differences of their users are unknown"
+    for fewer in (other["fewer"], users["fewer"]):
+        with pytest.raises(ValueError, match=words):
+            tl.compare({"one": found["one"], "fewer": fewer}).test()
+    with pytest.raises(ValueError, match="several runs"):
+        tl.compare({"one": [found["one"], found["twin"]], "fewer": found["fewer"]}).test()
+    again = on_parts(*data())
+    assert len(tl.compare({"one": found["one"], "fewer": again["fewer"]}).test("map@5")) == 1
+
+
+def test_merging_and_bytes_drop_the_moments(both):
+    _, found = both
+    bare = tl.TopKResult.from_bytes(found["one"].to_bytes())
+    assert bare.paired is None
+    assert found["one"].without_users().paired is found["one"].paired
+    assert tl.merge([found["one"], on_parts(*data(3))["one"]], disjoint=True).paired is None
+    with pytest.raises(ValueError, match="holds no hits"):
+        tl.compare({"a": bare, "b": bare}).test()
+
+
+def test_size_does_not_depend_on_the_number_of_users():
+    few, many = (of_results(evaluated(*data(0, n))).to_bytes() for n in (50, 2000))
+    assert len(many) < 1.2 * len(few) < 60_000
+
+
+def test_what_is_too_large_to_send(monkeypatch):
+    monkeypatch.setattr(in_systems, "MOST", 100)
+    monkeypatch.setattr(moments, "MOST", 100)
+    systems, truth = data()
+    found = tl.compare(on_parts(systems, truth))
+    expected = tl.compare(evaluated(systems, truth))
+    for one, other in zip(found.test(), expected.test(), strict=True):
+        same(one, other)
+    with pytest.raises(ValueError, match="no band of ndcg: over all k, .* to a smaller k"):
+        found.band("ndcg", "one", "twin")
+    with pytest.raises(ValueError, match="correction='maxt' needs the covariances .* give 'holm'"):
+        found.test(correction="maxt")
+
+
+def test_nobody():
+    systems, truth = data()
+    part = of_results(evaluated({name: {} for name in systems}, {}))
+    again = PairedMoments.from_bytes(part.shape, part.to_bytes())
+    assert again.find("one", "twin", "ndcg@5").n == 0
+    whole = of_results(evaluated(systems, truth))
+    assert np.array_equal(
+        PairedMoments.merged([again, whole, again]).pairs["ndcg@5"], whole.pairs["ndcg@5"]
+    )
+    bare = {
+        name: replace(one.without_users(), paired=Place(part, name))
+        for name, one in evaluated(systems, truth).items()
+    }
+    with pytest.raises(ValueError, match="nobody to test: no user is in all of better, fewer"):
+        tl.compare(bare).test()
+
+
+VALUES = st.lists(st.tuples(*[st.floats(0, 1, width=16)] * 2), min_size=1, max_size=30)
+
+
+@given(VALUES)
+def test_pairs_the_other_way_round(values):
+    a, b = np.array(values).T
+    found, expected = Pairs.of(a, b).reversed, Pairs.of(b, a)
+    for name in ("n", "wins", "losses", "mean_a", "mean_b", "mean", "aa", "bb", "dd", "db", "ddd"):
+        assert getattr(found, name) == pytest.approx(getattr(expected, name), abs=1e-12)
+    assert Pairs.of(a, b).own == Pairs.of(a, a)
+
+
+@given(st.integers(1, 8), st.integers(0, 5))
+def test_packed_moments(k, n):
+    joints = [Joint.of(np.random.default_rng(i).random((n, k))) for i in range(3)]
+    for one, other in zip(joints, in_systems._unpacked(in_systems._packed(joints)), strict=True):
+        assert one.n == other.n
+        assert np.array_equal(one.mean, other.mean, equal_nan=True)
+        assert np.allclose(one.cross, other.cross, rtol=1e-15)
+        assert not math.isnan(other.cross.sum())

@@ -1,0 +1,240 @@
+"""Moments of the users' differences: made where the users are, tested where they are not.
+
+A result without users cannot be tested. Where several systems are evaluated together, each part of
+the users also makes the moments of their differences (`toplist.stats.systems`); they are merged
+with the means, and every result knows them, and which of the systems it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toplist.averages.means import Means, hits_of, in_means
+from toplist.averages.terms import Terms
+from toplist.checks import choice
+from toplist.results.aligning import USERS
+from toplist.results.contrasts import Contrast
+from toplist.results.pairwise import Asked, Pair, corrected, equivalent, row_of
+from toplist.results.tests import Tests
+from toplist.stats.blocked import Moments
+from toplist.stats.paired import Pairs, of_moments
+from toplist.stats.simultaneous import Joint, MaxT, maxt_t
+from toplist.stats.systems import MOST, USERS_AT_A_TIME, Gathered, PairedMoments, Shape
+
+M = TypeVar("M", bound=Means)
+
+# What results without users are tested by, where their moments do not do.
+VALUES = (
+    "toplist.spark.per_user has the values of every user: write those of each system to Parquet, "
+    "and give them to toplist.paired_tests or toplist.inference"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Place:
+    """Which system a result is in the moments that it shares with others."""
+
+    moments: PairedMoments
+    system: str
+
+
+def shape_of(systems: Sequence[str], terms: Terms) -> Shape:
+    """Return what the moments of systems are of: every ``name@k`` asked for, and curves over k."""
+    groups: dict[str, list[str]] = {}
+    for name in dict.fromkeys(terms.names):
+        metric = name.rpartition("@")[0]
+        if metric in terms.metrics and metric not in terms.pooled:
+            groups.setdefault(terms.empty_of[metric], []).append(name)
+    metrics = dict.fromkeys(name.rpartition("@")[0] for group in groups.values() for name in group)
+    k, n_pairs = terms.depth, len(systems) * (len(systems) - 1) // 2
+    fits = n_pairs * len(metrics) * k * (k + 1) // 2 <= MOST
+    return Shape(
+        tuple(systems),
+        tuple(map(tuple, groups.values())),
+        dict.fromkeys(metrics, k) if fits else {},
+    )
+
+
+def of_results(results: Mapping[str, Means]) -> PairedMoments:
+    """Return the moments of systems over the same ground truths; the results hold their hits."""
+    shape = shape_of(list(results), next(iter(results.values())).terms)
+    found, places = Gathered(shape), _in_one_order(results)
+    for place, group in enumerate(shape.groups):
+        metrics = list(dict.fromkeys(name.rpartition("@")[0] for name in group))
+        counted = [in_means(one, metrics)[places[system]] for system, one in results.items()]
+        every, some = np.all(counted, axis=0), np.any(counted, axis=0)
+        for name in group:
+            found.left_out[name] += int(some.sum() - every.sum())
+        rows = np.flatnonzero(every)
+        for low in range(0, len(rows), USERS_AT_A_TIME):
+            users = rows[low : low + USERS_AT_A_TIME]
+            parts = [_part(one, places[system][users]) for system, one in results.items()]
+            values = {name: np.array([one.per_user(name) for one in parts]) for name in group}
+            found.add(place, values)
+            for metric in (one for one in metrics if one in shape.depths):
+                found.add_curves(metric, np.array([one.per_user(metric) for one in parts]))
+    return found.moments
+
+
+def _in_one_order(results: Mapping[str, Means]) -> dict[str, NDArray[np.int64]]:
+    """Return the rows of all users of every system, in the order of the first one."""
+    first = list(next(iter(results.values())).users)
+    rows = {}
+    for system, result in results.items():
+        users = list(result.users)
+        rows[system] = np.arange(len(first))
+        if users != first:
+            row_of_user = {user: row for row, user in enumerate(users)}
+            rows[system] = np.array([row_of_user[user] for user in first], np.int64)
+    return rows
+
+
+def _part(result: M, rows: NDArray[np.int64]) -> M:
+    """Return some of the users, for their values; the means stay those of all."""
+    hits, counted = hits_of(result, "its users are not known")
+    return replace(result, hits=hits.subset(rows), counted=counted[rows])
+
+
+@dataclass(frozen=True)
+class Known:
+    """The moments of results without users, for tests of them.
+
+    Attributes
+    ----------
+    moments : PairedMoments
+    system_of : dict of name -> system
+        Results may have other names than the systems of the moments.
+    users : {"same", "common"}
+    """
+
+    moments: PairedMoments
+    system_of: Mapping[str, str]
+    users: str
+
+    def pairs(self, system: str, baseline: str, name: str) -> Pairs:
+        """Return the moments of two results in ``name@k``."""
+        self._check(name)
+        return self.moments.find(self.system_of[system], self.system_of[baseline], name)
+
+    def curve(self, system: str, baseline: str, metric: str) -> Joint:
+        """Return the moments of the difference of two results over k."""
+        shape = self.moments.shape
+        if metric not in shape.depths:
+            raise ValueError(
+                f"no band of {metric}: over all k, its moments for {len(shape.systems)} systems "
+                f"would be too many to send (at most {MOST:,} numbers for all metrics together): "
+                "evaluate fewer systems or metrics at a time, or to a smaller k"
+            )
+        self._check(next(name for name in shape.names if name.rpartition("@")[0] == metric))
+        return self.moments.curve(self.system_of[system], self.system_of[baseline], metric)
+
+    def joint(self, columns: Sequence[tuple[str, str, str]]) -> Joint:
+        """Return the moments of some (system, baseline, name) together."""
+        shape = self.moments.shape
+        if len(self.moments.joints) < len(shape.groups):
+            raise ValueError(
+                f"correction='maxt' needs the covariances of all names, which {len(shape.names)} "
+                f"names of {len(shape.systems)} systems have too many of: give 'holm'"
+            )
+        for _, _, name in columns:
+            self._check(name)
+        named = [(self.system_of[a], self.system_of[b], name) for a, b, name in columns]
+        return self.moments.joint(named)
+
+    def blocked(self, name: str) -> Moments:
+        """Return the moments of all results in ``name@k``, with users as blocks."""
+        first, *others = systems = list(self.system_of)
+        pairs = [self.pairs(a, b, name) for i, a in enumerate(systems) for b in systems[i + 1 :]]
+        values = [self.pairs(first, first, name), *(self.pairs(b, first, name) for b in others)]
+        means, own = [one.mean_a for one in values], [one.aa for one in values]
+        return Moments.of_pairs(values[0].n, means, own, [one.dd for one in pairs])
+
+    def _check(self, name: str) -> None:
+        """Refuse a name without moments, and users whom some of the systems do not count."""
+        shape = self.moments.shape
+        if name not in shape.names:
+            raise ValueError(
+                f"{name} was not asked for where the users were, so its differences are unknown: "
+                f"give its k to top_k_eval; known are {', '.join(shape.names)}"
+            )
+        left_out = self.moments.left_out[name]
+        if left_out and self.users == "same":
+            raise ValueError(
+                f"{', '.join(self.system_of)} count other users: {left_out:,} are in some of "
+                f"{', '.join(shape.systems)} only; "
+                'users="common" tests over those that all systems count'
+            )
+        if left_out and {*self.system_of.values()} != {*shape.systems}:
+            raise ValueError(
+                f"the users that are common to {', '.join(shape.systems)} are known, not those of "
+                "fewer systems: compare all of them, or evaluate those of interest alone"
+            )
+        if not self.moments.pairs[name][0].any():
+            raise ValueError(f"nobody to test: no user is in all of {', '.join(shape.systems)}")
+
+
+def known(results: Mapping[str, Means], users: str = "same") -> Known | None:
+    """Return the moments of results without users; None where they hold users, or know none."""
+    choice("users", users, USERS)
+    found = {name: getattr(one, "paired", None) for name, one in results.items()}
+    if not any(found.values()) or all(one.hits is not None for one in results.values()):
+        return None
+    first, where = next((name, one) for name, one in found.items() if one is not None)
+    for name, one in found.items():
+        if one is None or not _same(one.moments, where.moments):
+            raise ValueError(
+                f"{name} and {first} are not of one evaluation, so the differences of their users "
+                "are unknown: evaluate all systems in one toplist.spark.top_k_eval(..., system=...)"
+            )
+    return Known(where.moments, {name: one.system for name, one in found.items() if one}, users)
+
+
+def _same(one: PairedMoments, other: PairedMoments) -> bool:
+    if one is other:
+        return True
+    same = one.shape == other.shape and one.left_out == other.left_out
+    return same and all(np.array_equal(one.pairs[n], other.pairs[n]) for n in one.pairs)
+
+
+def refuse(what: str, instead: str) -> ValueError:
+    """Return the error for what does not follow from moments."""
+    return ValueError(
+        f"{what} needs the values of users, which these results are without: {instead}; or {VALUES}"
+    )
+
+
+def contrasted(
+    known: Known,
+    pairs: Sequence[Pair],
+    names: Sequence[str],
+    asked: Asked,
+    higher: Callable[[str], bool],
+    baselines: Sequence[str] = (),
+) -> Tests:
+    """Return the comparisons of all pairs in all names, corrected, as `pairwise.contrasted` does.
+
+    Raises
+    ------
+    ValueError
+        For methods that need the values of users.
+    """
+    if asked.method != "t":
+        raise refuse(f"method={asked.method!r}", "method='t' works")
+    rows: list[Contrast] = []
+    columns = [(*pair, name) for name in names for pair in pairs]
+    for system, baseline, name in columns:
+        both = of_moments(known.pairs(system, baseline, name), asked.alternative, asked.level)
+        row = row_of(both) if asked.margin is None else equivalent(row_of(both), asked)
+        whose = {"name": name, "system": system, "baseline": baseline}
+        rows.append(replace(row, **whose, higher_is_better=higher(name)))  # type: ignore[arg-type]
+
+    def largest(places: Sequence[int]) -> MaxT:
+        joint = known.joint([columns[place] for place in places])
+        return maxt_t(joint, alternative=asked.alternative, level=asked.level, **asked.drawn)
+
+    return corrected(rows, largest, asked.plan(baselines=tuple(baselines)), asked)
