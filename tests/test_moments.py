@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import toplist as tl
+from toplist import spark
 from toplist.results import moments
 from toplist.results.moments import Place, of_results, shape_of
 from toplist.stats import systems as in_systems
@@ -248,6 +249,43 @@ def test_nobody():
     }
     with pytest.raises(ValueError, match="nobody to test: no user is in all of better, fewer"):
         tl.compare(bare).test()
+
+
+def batches_of(systems, truth, users, size=97):
+    """Return what a worker of Spark is sent: both sides of some users, sorted by user."""
+    pa = pytest.importorskip("pyarrow")
+    rows = []
+    for u in sorted(users):
+        for name, some in systems.items():
+            rows += [(0, u, i, float(r), name, True) for r, i in enumerate(some.get(u, []), 1)]
+        rows += [(1, u, i, None, None, True) for i in sorted(truth.get(u, ()))]
+    names = ["side", "user_id", "item_id", "value", "system", "listed"]
+    kinds = [pa.int32(), pa.int64(), pa.int64(), pa.float64(), pa.string(), pa.bool_()]
+    columns = zip(*rows, strict=True) if rows else [[]] * 6
+    arrays = [pa.array(one, kind) for one, kind in zip(columns, kinds, strict=True)]
+    return iter(pa.table(arrays, names=names).to_batches(max_chunksize=size))
+
+
+@pytest.mark.parametrize("n_parts", [1, 3])
+def test_the_work_of_spark_without_spark(monkeypatch, n_parts):
+    monkeypatch.setattr(spark, "ROWS", 500)
+    systems, truth = data(4, 150)
+    names = tuple(systems)
+    options = {"metrics": OPTIONS["metrics"], "ties": "item", "n_threads": 1}
+    work = spark._Work(OPTIONS["k"], options, ("rank", None), names)
+    parts = [[u for u in truth if u % n_parts == part] for part in range(n_parts)] + [[]]
+    sent = [one for users in parts for one in work.evaluate(batches_of(systems, truth, users))]
+    again = list(spark._Merge(names)(iter(sent[:2])))
+    rows = [row for batch in again + sent[2:] for row in batch.to_pylist()]
+    found = spark._collected(rows, names)
+    assert spark._collected(rows[::-1], names)["one"].std("map@5") == found["one"].std("map@5")
+    expected = evaluated(systems, truth)
+    for baseline in (None, "one"):
+        tests = tl.compare(found, baseline).test()
+        for one, other in zip(tests, tl.compare(expected, baseline).test(), strict=True):
+            same(one, other)
+    pair = "better", "twin"
+    same(tl.compare(found).band("ndcg", *pair), tl.compare(expected).band("ndcg", *pair))
 
 
 VALUES = st.lists(st.tuples(*[st.floats(0, 1, width=16)] * 2), min_size=1, max_size=30)

@@ -1,6 +1,7 @@
 """Spark: the bits of a local run, whatever the partitions; errors in one line on the driver."""
 
 import os
+import re
 import subprocess
 import sys
 
@@ -174,6 +175,69 @@ def test_systems_are_evaluated_beside_each_other(session):
     lacking = both.selectExpr("nullif(model, 'knn') model", "user_id", "item_id", "rank")
     with pytest.raises(ValueError, match="the column 'model' of systems is null in some rows"):
         on_spark.top_k_eval(lacking, relevant, K, system="model")
+
+
+def of_systems(text=False):
+    """Return four systems and the truth: twins, one that lacks users, and one that differs."""
+    ranks, truth = lists(text)
+    moved = {u: some[::-1] if n % 3 else some for n, (u, some) in enumerate(ranks.items())}
+    fewer = {u: some for n, (u, some) in enumerate(moved.items()) if n % 5}
+    return {"ease": ranks, "fewer": fewer, "knn": moved, "twin": ranks}, truth
+
+
+def frames_of_systems(session, systems, truth, kind="bigint"):
+    rows = [
+        (name, u, i, r)
+        for name, side in systems.items()
+        for u, some in side.items()
+        for r, i in enumerate(some, start=1)
+    ]
+    schema = f"model string, user_id {kind}, item_id {kind}, rank int"
+    return session.createDataFrame(rows, schema), frames(session, {}, truth, kind, kind)[1]
+
+
+def same_tests(found, expected):
+    """Check that two comparisons have the same tests, bands and marks."""
+    assert re.sub(", merged by position from [0-9]+ parts", "", str(found)) == str(expected)
+    for one, other in zip(found.test(), expected.test(), strict=True):
+        for field, value in vars(other).items():
+            if isinstance(value, float):
+                value = pytest.approx(value, rel=1e-12, abs=1e-15, nan_ok=True)
+            assert getattr(one, field) == value, field
+    band, other = found.band("ndcg", system="ease"), expected.band("ndcg", system="ease")
+    for field in ("difference", "error", "low", "high", "low_all", "high_all"):
+        assert getattr(band, field) == pytest.approx(getattr(other, field), rel=1e-12, abs=1e-15)
+
+
+@pytest.mark.parametrize("partitions", [1, 2, 7, 200])
+def test_systems_are_tested_as_in_a_local_run(session, partitions):
+    systems, truth = of_systems(text=partitions == 7)
+    kind = "string" if partitions == 7 else "bigint"
+    sides = frames_of_systems(session, systems, truth, kind)
+    options = {"k": K, "metrics": ["ndcg", "recall"]}
+    found = on_spark.top_k_eval(*sides, system="model", partitions=partitions, **options)
+    local = {name: tl.top_k_eval(some, truth, **options) for name, some in systems.items()}
+    for name, one in local.items():
+        same(found[name], one)
+    same_tests(tl.compare(found, baseline="knn"), tl.compare(local, baseline="knn"))
+    twins = tl.compare(found).test()["ease", "twin", "ndcg@10"]
+    assert (twins.difference, twins.error, twins.p, twins.ties) == (0.0, 0.0, 1.0, len(truth))
+
+
+def test_systems_that_count_other_users(session):
+    systems, truth = of_systems()
+    sides = frames_of_systems(session, systems, truth)
+    options = {"k": K, "metrics": ["ndcg", "recall"], "missing": "skip"}
+    found = on_spark.top_k_eval(*sides, system="model", partitions=3, **options)
+    both = tl.compare(found, baseline="knn")
+    assert "NOT TESTED against knn" in str(both)
+    with pytest.raises(ValueError, match='count other users: 23 are .* users="common" tests over'):
+        both.test()
+    local = {name: tl.top_k_eval(some, truth, **options) for name, some in systems.items()}
+    expected = tl.compare(local, baseline="knn").test(users="common")
+    for one, other in zip(both.test(users="common"), expected, strict=True):
+        assert (one.n, one.wins, one.losses) == (other.n, other.wins, other.losses)
+        assert one.p == pytest.approx(other.p, rel=1e-12)
 
 
 def test_values_of_users(session):

@@ -61,7 +61,20 @@ def shape_of(systems: Sequence[str], terms: Terms) -> Shape:
 
 
 def of_results(results: Mapping[str, Means]) -> PairedMoments:
-    """Return the moments of systems over the same ground truths; the results hold their hits."""
+    """Return the moments of systems over the same ground truths; the results hold their hits.
+
+    Only users whom all systems count are in them; the others are counted as left out.
+
+    Examples
+    --------
+    >>> import toplist as tl
+    >>> truths = [{user % 3} for user in range(9)]
+    >>> lists = {"a": [[0, 1, 2]] * 9, "b": [[2, 1, 0]] * 9}
+    >>> results = {name: tl.top_k_eval(some, truths, k=2) for name, some in lists.items()}
+    >>> both = of_results(results).find("a", "b", "mrr@2")
+    >>> both.wins, both.ties, both.losses, both.mean
+    (3, 3, 3, 0.0)
+    """
     shape = shape_of(list(results), next(iter(results.values())).terms)
     found, places = Gathered(shape), _in_one_order(results)
     for place, group in enumerate(shape.groups):

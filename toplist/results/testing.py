@@ -168,7 +168,8 @@ def tukey(compared: Compared, name: str, method: str, users: str, **options: Any
     choice("method", method, inference.TUKEY)
     if method != "t":
         raise moments.refuse(f"tukey by method={method!r}", "method='t' works")
-    options = {key: value for key, value in options.items() if key == "level"}
+    for drawn in ("n_resamples", "seed", "n_threads"):
+        options.pop(drawn, None)
     systems, sizes = list(compared.results), functools.partial(known.pairs, name=one)
     return inference.all_pairs(systems, known.blocked(one), sizes, name, **options)
 

@@ -174,7 +174,19 @@ class PairedMoments:
 
 
 class Gathered:
-    """Moments that are gathered, some users after the other."""
+    """Moments that are gathered, some users after the other.
+
+    Examples
+    --------
+    >>> found = Gathered(Shape(("a", "b"), (("mrr@1",),), {"mrr": 2}))
+    >>> found.add(0, {"mrr@1": np.array([[0.0, 1.0, 1.0], [0.0, 0.0, 0.0]])})
+    >>> found.moments.find("b", "a", "mrr@1").losses
+    2
+    >>> curves = np.array([[[0.0, 0.5], [1.0, 1.0]], [[0.0, 0.0], [0.0, 0.5]]])
+    >>> found.add_curves("mrr", curves)
+    >>> found.moments.curve("a", "b", "mrr").mean
+    array([0.5, 0.5])
+    """
 
     def __init__(self, shape: Shape) -> None:
         """Begin with nobody."""
