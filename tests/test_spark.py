@@ -10,7 +10,7 @@ import pytest
 
 import toplist as tl
 
-# TOPLIST_SPARK=1: then pyspark and Java have to be there
+# TOPLIST_SPARK=1: then pyspark and Java have to be there; =connect: all tests run over Connect
 if os.environ.get("TOPLIST_SPARK"):
     import pyspark
 else:
@@ -39,11 +39,14 @@ def session():
     from pyspark.sql import SparkSession
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    builder = SparkSession.builder.master("local[2]")
+    over_connect = os.environ.get("TOPLIST_SPARK") == "connect"
+    builder = SparkSession.builder
+    builder = builder.remote("local[2]") if over_connect else builder.master("local[2]")
     for name, value in OPTIONS.items():
         builder = builder.config(name, value)
     found = builder.getOrCreate()
-    found.sparkContext.setLogLevel("OFF")
+    if not over_connect:
+        found.sparkContext.setLogLevel("OFF")
     yield found
     found.stop()
 
@@ -149,6 +152,7 @@ def test_tied_scores_have_one_value_in_any_layout(session):
         ).repartition(seed)
         found = on_spark.top_k_eval(recs, relevant, 10, metrics="ndcg", partitions=partitions)
         assert found["ndcg@10"] == expected
+        assert "equal scores by item id, ascending" in str(found)
 
 
 def test_systems_are_evaluated_beside_each_other(session):
@@ -252,8 +256,8 @@ def test_values_of_users(session):
 
 
 def test_a_user_of_many_items_and_a_size_that_does_not_grow(session):
-    ranks, truth = {0: list(range(200_000)), 1: [5]}, {0: {7, 100_000}, 1: {5}}
-    recs = session.range(200_000).selectExpr("0L user_id", "id item_id", "int(id + 1) rank")
+    ranks, truth = {0: list(range(1_000_000)), 1: [5]}, {0: {7, 100_000}, 1: {5}}
+    recs = session.range(1_000_000).selectExpr("0L user_id", "id item_id", "int(id + 1) rank")
     one = session.createDataFrame([(1, 5, 1)], "user_id bigint, item_id bigint, rank int")
     relevant = session.createDataFrame([(0, 7), (0, 100_000), (1, 5)], "user_id long, item_id long")
     found = on_spark.top_k_eval(recs.union(one), relevant, 10, partitions=2)

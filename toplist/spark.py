@@ -370,6 +370,8 @@ class _Work:
         lists = _lists(ranked, self.values[0], "ranks")
         truths = _lists(truth, self.values[1], "ground_truths")
         options: dict[str, Any] = {**self.options, **more}
+        if self.values[0] != "score":
+            options["ties"] = "order"  # ranks have none, and the result need not speak of them
         return top_k_eval_batches(lists, truths, self.k, part=True, **options)
 
 
