@@ -220,6 +220,9 @@ def lazy():
     [
         (lambda: from_counts_of_counts([1, 2]), TypeError, "counts is a list: give a dict of cou"),
         (lambda: from_counts_of_counts({5: [1, 2]}), TypeError, "counts at k=5 is a list: give"),
+        (lambda: from_counts_of_counts({5: np.arange(9999)}), TypeError, "k=5 is a ndarray: give"),
+        (lambda: from_counts_of_counts({5: lazy()}), TypeError, "counts at k=5: a LazyFrame that"),
+        (lambda: from_counts_of_counts({5: "7"}), ValueError, "number of items '7': whole"),
         (lambda: from_counts_of_counts([(1, 2, 3)]), TypeError, "counts is a list: give a dict"),
         (lambda: from_counts_of_counts([(1, 2), (1, 3)]), ValueError, "count 1 is there twice"),
         (lambda: from_counts_of_counts(lazy()), TypeError, "counts: a LazyFrame that is not colle"),

@@ -182,8 +182,8 @@ def from_counts_of_counts(
 
 def _holds_counts(value: Any) -> bool:
     """Whether a value of a dict is counts of counts, rather than a number of items."""
-    tables = hasattr(value, "columns") or is_frame(value) or is_series(value)
-    return tables or isinstance(value, (Mapping, list, tuple))
+    sized = hasattr(value, "__len__") and not isinstance(value, (str, bytes))
+    return sized or hasattr(value, "collect")
 
 
 def _read(counts: Any, name: str) -> dict[int, int]:
@@ -197,7 +197,7 @@ def _read(counts: Any, name: str) -> dict[int, int]:
     for count, n in _rows(opened(counts, name), name):
         count, n = _number(count, f"{name}: count"), _number(n, f"{name}: number of items")
         if count in found:
-            raise ValueError(f"{name}: count {count} is there twice: count the counts once more")
+            raise ValueError(f"{name}: count {count} is there twice: give one row per count")
         found[count] = n
     return {count: found[count] for count in sorted(found) if found[count] or not count}
 
