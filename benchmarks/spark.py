@@ -9,7 +9,8 @@ The work: 20,000 users with lists of 50 items, of whom 3 % have no list and 2 % 
 Parquet files. toplist gives six metrics at every k up to 50, a peer its own metrics at one k. Each
 program runs in a process of its own, with one Spark and the same settings. "cold" is the first
 evaluation of a fresh session, "warm" the least of some more; "jobs" are Spark's jobs of one
-evaluation; "memory" is the peak of all processes together: JVM, Python driver and workers.
+evaluation; "memory" is the peak of all processes together: JVM, Python driver and workers, whose
+shared pages count in each.
 
 Below the table: the largest difference between the means of a peer and those of toplist under the
 convention of that peer, and what this convention changes. Means of toplist must be those of a local
@@ -36,6 +37,7 @@ from timing import best_of, timed
 from workload import generate
 
 USERS, LENGTH, PARTITIONS = 20_000, 50, 8
+SIDES = "recs", "truth"
 SETTINGS = {
     "spark.driver.memory": "2g",
     "spark.sql.shuffle.partitions": str(PARTITIONS),
@@ -71,7 +73,7 @@ def write(folder: Path, n_users: int) -> Path:
     import pyarrow
     import pyarrow.parquet
 
-    for name, table in zip(("recs", "truth"), columns(n_users), strict=True):
+    for name, table in zip(SIDES, columns(n_users), strict=True):
         path, rows = folder / f"{name}.parquet", pyarrow.table(table)
         pyarrow.parquet.write_table(rows, path, row_group_size=len(rows) // PARTITIONS + 1)
     return folder
@@ -131,6 +133,8 @@ class Program(NamedTuple):
         Arguments of ``pip install``, once per call, beside pyspark. None: this interpreter.
     convention : str
         That of toplist which computes the same; its metrics are compared by their names.
+    stated : str
+        Why its means are apart from those of the convention "standard", where they are.
     """
 
     means: Callable[..., Means]
@@ -138,6 +142,7 @@ class Program(NamedTuple):
     work: str
     installs: tuple[tuple[str, ...], ...] = ()
     convention: str = "standard"
+    stated: str = "not stated"
 
 
 PROGRAMS = {
@@ -151,6 +156,7 @@ PROGRAMS = {
         "four metrics at k = {k}",
         (("--no-deps", "recommenders"), ("pandas<3", "numpy", "pyarrow")),
         convention="recommenders",
+        stated="users without a list are left out, in the nDCG too",
     ),
 }
 
@@ -235,9 +241,6 @@ def inside(name: str, folder: Path, k: int, rounds: int) -> None:
     print("\n" + json.dumps(figures))
 
 
-SIDES = "recs", "truth"
-
-
 def conventions(recs: Any, truth: Any, k: int) -> dict[str, Means]:
     """Return the means of toplist on Spark under the convention of each peer."""
     from toplist import CONVENTIONS
@@ -295,21 +298,22 @@ def agreement(name: str, theirs: Means, ours: dict[str, Any]) -> None:
     convention = PROGRAMS[name].convention
     under, standard = ours["under"][convention], ours["means"]
     largest = max(abs(value - under[metric]) for metric, value in theirs.items())
-    print(f"{name}: within {largest:.1e} of toplist's convention {convention!r}", end="")
+    print(f"{name}: within {largest:.1e} of toplist under the convention {convention!r}")
     apart = [
-        f"{metric} {value:.4f} where the standard is {standard[metric]:.4f}"
+        f"{metric} {value:.4f} ({standard[metric]:.4f})"
         for metric, value in theirs.items()
         if metric in standard and abs(value - standard[metric]) > 1e-9
     ]
-    words = ": users without a list are left out, in the nDCG too" if apart else ""
-    print("; ".join(["", *apart]) + words)
+    if apart:
+        print(f"  not the standard (in brackets): {', '.join(apart)}: {PROGRAMS[name].stated}")
 
 
 def side_by_side(names: list[str], data: Path, envs: Path, k: int, rounds: int) -> None:
     """Measure toplist and peers, and print what was found."""
     reports = {name: measure(name, data, envs, k, rounds) for name in names}
     check(reports["toplist"]["means"], data)
-    print(f"Spark {reports['toplist']['pyspark']}, local[2], {SETTINGS}")
+    settings = ", ".join(f"{name}={value}" for name, value in SETTINGS.items())
+    print(f"Spark {reports['toplist']['pyspark']}, local[2], {settings}")
     table(reports, k)
     for name in names[1:]:
         agreement(name, reports[name]["means"], reports["toplist"])
