@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 from toplist.averages.means import has_keys
 from toplist.checks import cached
 from toplist.inputs.user_values import values_by_user
-from toplist.results import pairwise, testing, wording
+from toplist.results import moments, pairwise, testing, wording
 from toplist.results.display import Display
 from toplist.results.markup import Cell, Page, Table
 from toplist.results.result import TopKResult
@@ -182,6 +182,10 @@ class SegmentedComparison(Display, Mapping[Any, S], Generic[S]):
 
 def by(comparison: S, labels: Any) -> SegmentedComparison[S]:
     """Split a comparison; see `Comparison.by`."""
+    if moments.known(comparison.results) is not None:
+        raise moments.refuse(
+            "by()", "evaluate the truth of every segment by itself, and compare its results"
+        )
     found = {name: result.by(_labels(comparison, name, labels)) for name, result in
              comparison.results.items()}  # fmt: skip
     order = list(dict.fromkeys(label for one in found.values() for label in one))

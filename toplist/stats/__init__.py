@@ -3,5 +3,6 @@
 `paired` has the moments, the t test and effect sizes of a difference, `randomization` the tests by
 sign flips, resamples and ranks, `corrections` what many comparisons need, `simultaneous` the
 distribution of the largest of many statistics, `blocked` all systems at once, `systems` what parts
-of the users send in place of their values, `planning` margins and power, `distributions` the probabilities behind them.
+of the users send in place of their values, `planning` margins and power, `distributions` the
+probabilities behind them.
 """
