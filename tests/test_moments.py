@@ -272,7 +272,7 @@ def test_the_work_of_spark_without_spark(monkeypatch, n_parts):
     systems, truth = data(4, 150)
     names = tuple(systems)
     options = {"metrics": OPTIONS["metrics"], "ties": "item", "n_threads": 1}
-    work = spark._Work(OPTIONS["k"], options, ("rank", None), names)
+    work = spark._Work(OPTIONS["k"], options, ("rank", None), names, True)
     parts = [[u for u in truth if u % n_parts == part] for part in range(n_parts)] + [[]]
     sent = [one for users in parts for one in work.evaluate(batches_of(systems, truth, users))]
     again = list(spark._Merge(names)(iter(sent[:2])))

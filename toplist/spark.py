@@ -2,10 +2,10 @@
 
 Both sides are put into one table, shuffled by user and sorted within the partitions; a worker reads
 its partition as a stream, evaluates some hundred thousand rows of complete users at a time, and
-sends one result without users, some kilobytes however many users it holds. So memory
-hardly depends on the number of users or the size of a partition (10,000,000 rows took 1.3 x that of
-1,000,000). Only the DataFrame API is used: no
-RDD, no SparkContext, so classic Spark and Spark Connect are served alike.
+sends one result without users, some kilobytes however many users it holds. So memory hardly depends
+on the number of users or the size of a partition (10,000,000 rows took 1.3 x that of 1,000,000).
+Only the DataFrame API is used: no RDD, no SparkContext, so classic Spark and Spark Connect are
+served alike.
 
 On paper, 10^9 users with 100 items each: 1.65 TB are shuffled as rows; 1,000 partitions send 1.1 GB
 of results in all where R is of many sizes, which is why above `FAN` partitions the results are
@@ -31,7 +31,8 @@ For S systems, M metrics down to K and N ``name@k`` a part sends 8 (S (S - 1) / 
 M K (K + 3) / 2) + (S N)^2 / 2) bytes, hardly compressible, however many users it has: six metrics
 of 5 systems 0.03 MB at K = 10, 0.6 MB at 50, 2.1 MB at 100. They cost 0.1 to 0.2 ms for a user of
 5 systems, 1 ms for one of 20: it is the pairs that cost. Covariances over k of more than 2^19
-numbers (4 MB) are not sent; then there are no bands, and all else works.
+numbers (4 MB) are not sent; then there are no bands, and all else works. ``paired=False`` saves all
+of it where nothing is to be tested.
 """
 
 from __future__ import annotations
@@ -82,6 +83,7 @@ def top_k_eval(
     ties: str = "item",
     columns: Mapping[str, Any] | None = None,
     system: str | None = None,
+    paired: bool = True,
     partitions: int | None = None,
 ) -> Any:
     """Evaluate two DataFrames of Spark; the result is that of `toplist.top_k_eval`.
@@ -103,6 +105,9 @@ def top_k_eval(
         A column of recs that names systems: then a dict system -> result is returned, sorted by
         name, which `toplist.compare` takes and tests. A user of the truth for whom a system has no
         rows is one without a list, as `missing` says.
+    paired : bool
+        Whether tests of several systems are wanted. False saves the moments of their differences,
+        which cost more than the rest.
     partitions : int, optional
         Of the shuffle; default: Spark's own.
 
@@ -144,10 +149,11 @@ def top_k_eval(
     systems: list[Any] = [None]
     if system is not None:
         systems = _systems(recs, system)
-    work = _Work(k, options, both.values, tuple(systems))
+    work = _Work(k, options, both.values, tuple(systems), paired and len(systems) > 1)
     parts = _by_user(both.frame, partitions).mapInArrow(work.evaluate, _SENT)
-    if partitions is not None and partitions > FAN:
-        parts = parts.repartition(ceil(partitions / FAN)).mapInArrow(_Merge(work.systems), _SENT)
+    n_parts = partitions or int(both.frame.sparkSession.conf.get("spark.sql.shuffle.partitions"))
+    if n_parts > FAN:
+        parts = parts.repartition(ceil(n_parts / FAN)).mapInArrow(_Merge(work.systems), _SENT)
     found = _collected(parts.collect(), systems)
     return found if system is not None else found[None]
 
@@ -203,7 +209,7 @@ def per_user(
     options |= {"metrics": metrics, "convention": convention, "ties": ties, "n_threads": 1}
     both = _union(recs, truth, columns, None)
     names = [f"{one.metric.name}@{cut}" for one in plan.entries for cut in one.ks]
-    work = _Work(k, options, both.values, (None,))
+    work = _Work(k, options, both.values, (None,), False)
     kind = both.frame.schema["user_id"].dataType.simpleString()
     schema = ", ".join([f"user_id {kind}", *(f"`{name}` double" for name in names)])
     return _by_user(both.frame, partitions).mapInArrow(_Values(work, tuple(names)), schema)
@@ -332,19 +338,19 @@ class _Work:
     options: Mapping[str, Any]
     values: tuple[str | None, str | None]
     systems: tuple[str | None, ...]
+    paired: bool
 
     def evaluate(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Yield the results of a partition, or its error."""
         found: dict[Any, list[TopKResult]] = {name: [] for name in self.systems}
         paired: list[PairedMoments] = []
-        several = len(self.systems) > 1
-        keep = "hits" if several else None
+        keep = "hits" if self.paired else None
         try:
             for table in _complete(batches):
                 parts: dict[Any, TopKResult] = {}
                 for name in self.systems:
                     parts[name] = self.part(table, name, keep=keep)
-                if several:
+                if self.paired:
                     paired.append(of_results(parts))
                 for name, part in parts.items():
                     found[name].append(part.without_users())
@@ -501,6 +507,8 @@ def _collected(rows: list[Any], systems: Sequence[Any]) -> dict[Any, TopKResult]
             raise ValueError(
                 "no user is in both: are the user ids of recs and truth written in the same way?"
             )
+    # many parts by key are one evaluation, none by position
+    found = {name: one.without_users() for name, one in found.items()}
     if moments is None:
         return found
     return {name: replace(one, paired=Place(moments, name)) for name, one in found.items()}
