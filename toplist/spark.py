@@ -3,7 +3,7 @@
 Both sides are put into one table, shuffled by user and sorted within the partitions; a worker reads
 its partition as a stream, evaluates some hundred thousand rows of complete users at a time, and
 sends one result without users, some kilobytes however many users it holds. So memory hardly depends
-on the number of users or the size of a partition (10,000,000 rows took 1.3 x that of 1,000,000).
+on the number of users or the size of a partition (10,000,000 rows took 1.2 x that of 1,000,000).
 Only the DataFrame API is used: no RDD, no SparkContext, so classic Spark and Spark Connect are
 served alike.
 
