@@ -373,6 +373,9 @@ session.stop()
 """
 
 
+@pytest.mark.skipif(
+    os.environ.get("TOPLIST_SPARK") == "connect", reason="all tests run over Connect, on its port"
+)
 def test_spark_connect(tmp_path):
     pytest.importorskip("grpc")
     done = subprocess.run(
