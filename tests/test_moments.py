@@ -276,8 +276,13 @@ def test_the_work_of_spark_without_spark(monkeypatch, n_parts):
     parts = [[u for u in truth if u % n_parts == part] for part in range(n_parts)] + [[]]
     sent = [one for users in parts for one in work.evaluate(batches_of(systems, truth, users))]
     again = list(spark._Merge(names)(iter(sent[:2])))
+    single = [batch.slice(row, 1) for batch in sent for row in range(len(batch))]
+    dealt = [one for row in single for one in spark._Merge(names)(iter([row]))]
     rows = [row for batch in again + sent[2:] for row in batch.to_pylist()]
     found = spark._collected(rows, names)
+    alone = spark._collected([row for batch in dealt for row in batch.to_pylist()], names)
+    for one, other in zip(tl.compare(alone).test(), tl.compare(found).test(), strict=True):
+        same(one, other)
     assert spark._collected(rows[::-1], names)["one"].std("map@5") == found["one"].std("map@5")
     expected = evaluated(systems, truth)
     for baseline in (None, "one"):

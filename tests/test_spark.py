@@ -27,7 +27,7 @@ K = [1, 10]
 NAMES = ["hit", "precision", "recall", "map", "ndcg", "mrr"]
 OPTIONS = {
     "spark.ui.enabled": "false",
-    "spark.sql.shuffle.partitions": "4",
+    "spark.sql.shuffle.partitions": "100",  # more than are merged at once
     "spark.driver.memory": "1g",
     "spark.ui.showConsoleProgress": "false",
 }
@@ -212,7 +212,7 @@ def same_tests(found, expected):
         assert getattr(band, field) == pytest.approx(getattr(other, field), rel=1e-12, abs=1e-15)
 
 
-@pytest.mark.parametrize("partitions", [1, 2, 7, 200])
+@pytest.mark.parametrize("partitions", [None, 1, 2, 7, 200])
 def test_systems_are_tested_as_in_a_local_run(session, partitions):
     systems, truth = of_systems(text=partitions == 7)
     kind = "string" if partitions == 7 else "bigint"

@@ -436,10 +436,15 @@ def _lists(table: Any, value: str | None, what: str) -> Any:
 
 
 def _sent(results: Mapping[Any, TopKResult], paired: PairedMoments | None) -> Iterator[Any]:
-    """Yield a row per system, and one with the moments of their differences."""
+    """Yield a row per system; the first has the moments of their differences.
+
+    They do not stand alone, since rows are dealt to the workers that merge them one by one, and
+    moments are read by the terms of a result.
+    """
+    rows: list[dict[str, Any]]
     rows = [{"system": name, "result": one.to_bytes()} for name, one in results.items()]
-    if paired is not None:
-        rows.append({"moments": paired.to_bytes()})
+    if rows and paired is not None:
+        rows[0]["moments"] = paired.to_bytes()
     if rows:
         yield _batch(rows)
 
@@ -487,7 +492,7 @@ def _merged(
         if sent:
             found[name] = merge([TopKResult.from_bytes(one) for one in sent], disjoint=True)
     moments = sorted(bytes(row["moments"]) for row in rows if row["moments"] is not None)
-    if not moments or not found:
+    if not moments:
         return found, None
     shape = shape_of(list(systems), next(iter(found.values())).terms)
     return found, PairedMoments.merged(PairedMoments.from_bytes(shape, one) for one in moments)
