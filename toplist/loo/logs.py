@@ -88,9 +88,7 @@ def read_log(log: Any, columns: Mapping[str, str] | None = None) -> Log:
     if isinstance(log, tuple) and len(log) in (2, 3):
         named = dict(zip(COLUMNS, log, strict=False))
         whole = _of_columns(named, {name: name for name in COLUMNS})
-        return Log(
-            whole.users, whole.items, whole.times, lambda rows: (*whole.take(rows).values(),)
-        )
+        return replace(whole, take=partial(_tuple_at, log))
     raise TypeError(
         f"a log is a table, a dict of columns, a tuple (users, items, times) of columns, or the "
         f"path of a file, not a {type(log).__name__}"
@@ -118,11 +116,16 @@ def _of_columns(log: Mapping[str, Any], names: Mapping[str, str]) -> Log:
         raise ValueError(f"log: columns of different length, {sizes}")
     users, items = (_numbered(log[names[name]], name) for name in COLUMNS[:2])
     times = times_of(log[names["timestamp"]]) if names["timestamp"] in log else None
+    return Log(users, items, times, partial(_columns_at, log))
 
-    def take(rows: NDArray[np.int64]) -> dict[str, Any]:
-        return {name: _selected(column, rows) for name, column in log.items()}
 
-    return Log(users, items, times, take)
+# Functions of a module, and none inside a function, so that a split can be pickled.
+def _columns_at(log: Mapping[str, Any], rows: NDArray[np.int64]) -> dict[str, Any]:
+    return {name: _selected(column, rows) for name, column in log.items()}
+
+
+def _tuple_at(log: tuple[Any, ...], rows: NDArray[np.int64]) -> tuple[Any, ...]:
+    return tuple(_selected(column, rows) for column in log)
 
 
 def _selected(column: Any, rows: NDArray[np.int64]) -> Any:
