@@ -899,8 +899,10 @@ def test_no_metric():
 
 @pytest.mark.parametrize("twice", [["ndcg", "ndcg"], ["ndcg@2", "map@2", "ndcg@2"]])
 def test_a_metric_twice(twice):
-    with pytest.raises(ValueError, match="two metrics are named 'ndcg@2'"):
+    with pytest.raises(ValueError, match="'ndcg@2' is asked for twice"):
         top_k_eval([[1]], [{1}], k=None if "@" in twice[0] else 2, metrics=twice)
+    with pytest.raises(ValueError, match="'ndcg' is asked for twice"):
+        top_k_eval([[1]], [{1}], metrics=["ndcg", "ndcg"])
 
 
 @pytest.mark.parametrize("bad", ["Standard", "", None, "recbole?"])

@@ -83,7 +83,7 @@ def test_one_error_names_what_is_missing(name):
             ValueError,
             "k must be a whole number from 1 on, not '0'",
         ),
-        ({"metrics": ["gini", "gini@3"]}, ValueError, "two metrics are named 'gini@3'"),
+        ({"metrics": ["gini", "gini@3"]}, ValueError, "'gini@3' is asked for twice"),
         ({"catalogue": 7}, ValueError, "user 0 lists item 7 at rank 2, which is not in catalogue"),
         ({"unknown": "zero"}, ValueError, "unknown='zero': choose from 'raise', 'skip'"),
         ({"lists": tl.match(LISTS, TRUTHS), "truths": None}, TypeError, "which holds no ids"),

@@ -507,7 +507,7 @@ def test_own_metrics_merge():
     [
         ["ndcg", Metric("ndcg", "each", "1", "1")],
         [Metric("mine", "each", "1", "1"), Metric("mine", "each", "1", "k")],
-        [SQUARES, SQUARES],
+        [SQUARES, dataclasses.replace(SQUARES, divisor="1")],
     ],
 )
 def test_two_metrics_of_one_name(twins):

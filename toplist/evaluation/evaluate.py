@@ -66,7 +66,7 @@ def top_k_eval(
         Sets, lists, or one bare id per user, in the same form.
     k : int or several ints, optional
         Cut-offs. None is the whole list: the length of the longest one. A metric may carry its own
-        (``"ndcg@10"``).
+        (``metrics=["ndcg@10", "recall"], k=[5, 20]``), which wins over these.
     metrics : names or Metric objects
         Names of `METRICS`: ``"ndcg"``, ``"ndcg@10"``, ``"rbp(p=0.5)"``, or a `Metric` of your own.
     convention : str

@@ -201,7 +201,7 @@ def entries_of(
         metric, own = _parse(spec, rules)
         if isinstance(metric, Metric):
             metric = replace(metric, empty=rules.policy_of(metric))
-        entries.append(Entry(metric, (own,) if own else ks, scalar))
+        entries.append(Entry(metric, (own,), True) if own else Entry(metric, ks, scalar))
     _refuse_twins(entries)
     return tuple(entries)
 
@@ -231,15 +231,20 @@ def _cut_offs(k: int | Iterable[int] | None) -> tuple[int, ...]:
 
 
 def _refuse_twins(entries: list[Entry]) -> None:
-    seen: dict[str, Entry] = {}
+    """Raise for two metrics of one name, and for one metric twice at one k."""
+    metrics: dict[str, Metric | ListMetric] = {}
+    asked: set[str] = set()
     for entry in entries:
-        for name in (entry.metric.name, *(f"{entry.metric.name}@{k}" for k in entry.ks)):
-            other = seen.setdefault(name, entry)
-            if other is not entry and (other.metric != entry.metric or "@" in name):
-                raise ValueError(
-                    f"two metrics are named {name!r}: give one another name, for example with "
-                    f"dataclasses.replace(metric, name={entry.metric.name + '_2'!r})"
-                )
+        name = entry.metric.name
+        if metrics.setdefault(name, entry.metric) != entry.metric:
+            raise ValueError(
+                f"two metrics are named {name!r}: give one another name, for example with "
+                f"dataclasses.replace(metric, name={name + '_2'!r})"
+            )
+        for one in [f"{name}@{k}" for k in entry.ks] or [name]:
+            if one in asked:
+                raise ValueError(f"{one!r} is asked for twice, by its own k or by the common one")
+            asked.add(one)
 
 
 def counted_users(hits: Hits, rules: Convention, empty_of: Iterable[str] = ()) -> NDArray[np.bool_]:

@@ -22,7 +22,7 @@ class TopKResult(Means, Display):
     """Means of metrics over users, at every k up to the largest asked for.
 
     Returned by `toplist.top_k_eval`. Iterating yields one value per entry of its `metrics`: a
-    float where one k was asked for, else an array over the k's. ``result["ndcg@7"]`` is the mean
+    float for one k or ``"ndcg@10"``, else an array over the k's. ``result["ndcg@7"]`` is the mean
     at any k up to the largest, ``result["ndcg"]`` the whole curve. Values are rounded only in
     print. ``a + b`` merges two results over different users, `toplist.merge` many.
 

@@ -1,0 +1,112 @@
+"""Metrics with a k of their own beside others at the common k: the same through every door."""
+
+import json
+
+import numpy as np
+import pytest
+
+import toplist as tl
+from toplist.cli import main
+
+RANKS = {"a": [5, 7, 8, 9, 3], "b": [4, 6, 2, 1, 10], "c": [1, 2, 3]}
+TRUTHS = {"a": [7, 3, 5], "b": [4, 2, 8, 7], "c": [3]}
+MIXED = ["ndcg@2", "recall", "rbp(p=0.5)@4"]
+NAMES = ["ndcg@2", "recall@1", "recall@3", "rbp(p=0.5)@4"]
+
+
+def rows(lists):
+    return [(user, item, r) for user, items in lists.items() for r, item in enumerate(items, 1)]
+
+
+def written(folder, name, lists):
+    path = folder / name
+    lines = ["user_id,item_id,rank", *(",".join(map(str, row)) for row in rows(lists))]
+    path.write_text("\n".join(lines) + "\n")
+    return str(path)
+
+
+def arrow(lists):
+    pyarrow = pytest.importorskip("pyarrow")
+    columns = zip(*rows(lists), strict=True)
+    return pyarrow.table(dict(zip(("user_id", "item_id", "rank"), columns, strict=True)))
+
+
+def of_files(folder, **asked):
+    paths = [written(folder, f"{n}.csv", side) for n, side in enumerate((RANKS, TRUTHS))]
+    return tl.top_k_eval_files(*paths, **asked)
+
+
+DOORS = {
+    "lists": lambda folder, **asked: tl.top_k_eval(RANKS, TRUTHS, **asked),
+    "hits": lambda folder, **asked: tl.top_k_eval(tl.match(RANKS, TRUTHS, k=5), **asked),
+    "files": of_files,
+    "batches": lambda folder, **asked: tl.top_k_eval_batches(arrow(RANKS), arrow(TRUTHS), **asked),
+    "bytes": lambda folder, **asked: tl.TopKResult.from_bytes(
+        tl.top_k_eval(RANKS, TRUTHS, **asked).to_bytes()
+    ),
+    "segments": lambda folder, **asked: tl.top_k_eval(RANKS, TRUTHS, **asked).by([1, 1, 1])[1],
+}
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_own_and_common_k(door, tmp_path):
+    found = DOORS[door](tmp_path, metrics=MIXED, k=[1, 3])
+    assert found.names() == NAMES and found.ks == (1, 2, 3, 4)
+    alone = {name: tl.top_k_eval(RANKS, TRUTHS, metrics=name)[name] for name in NAMES}
+    assert found.to_dict() == alone
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_a_metric_with_its_own_k_is_a_float_beside_arrays(door, tmp_path):
+    ndcg, recall, rbp = DOORS[door](tmp_path, metrics=MIXED, k=[1, 3])
+    assert type(ndcg) is float and type(rbp) is float
+    assert isinstance(recall, np.ndarray) and recall.shape == (2,)
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_own_k_beside_the_whole_list(door, tmp_path):
+    found = DOORS[door](tmp_path, metrics=MIXED)
+    assert found.names() == ["ndcg@2", "recall@5", "rbp(p=0.5)@4"]
+    assert found["recall@5"] == tl.recall(RANKS, TRUTHS)[:, 4].mean()
+
+
+def test_one_metric_at_its_own_and_at_the_common_k():
+    found = tl.top_k_eval(RANKS, TRUTHS, metrics=["ndcg@2", "ndcg"], k=[1, 3])
+    assert found.names() == ["ndcg@2", "ndcg@1", "ndcg@3"]
+    assert [found[f"ndcg@{k}"] for k in (1, 2, 3)] == found["ndcg"].tolist()
+    with pytest.raises(ValueError, match="'ndcg@3' is asked for twice, by its own k or by the"):
+        tl.top_k_eval(RANKS, TRUTHS, metrics=["ndcg@3", "ndcg"], k=[1, 3])
+
+
+def test_ranks_among_sampled_items():
+    sampled = tl.loo.sampled_ranks(np.eye(6, 60), np.arange(6), n=30, seed=0)
+    found = sampled.evaluate([20, 25], metrics=["ndcg@30", "hit"])
+    assert found.names() == ["ndcg@30", "hit@20", "hit@25"]
+    counted = tl.loo.from_rank_counts({1: 4, 3: 2}, [2, 9], metrics=["ndcg@5", "hit"])
+    assert counted.names() == ["ndcg@5", "hit@2", "hit@9"]
+
+
+def test_parts_merge():
+    parts = [{user: RANKS[user]} for user in RANKS]
+    asked = {"metrics": MIXED, "k": [1, 3]}
+    whole = tl.merge(tl.top_k_eval(one, {u: TRUTHS[u] for u in one}, **asked) for one in parts)
+    assert whole.to_dict() == tl.top_k_eval(RANKS, TRUTHS, **asked).to_dict()
+
+
+@pytest.mark.parametrize(
+    ("asked", "names"),
+    [
+        (["-m", *MIXED, "-k", "1", "3"], NAMES),
+        (["-m", "ndcg@2", "recall"], ["ndcg@2", *(f"recall@{k}" for k in (1, 5, 10, 20))]),
+        (["-m", "ndcg@2", "recall", "-k", "all"], ["ndcg@2", "recall@5"]),
+        (["-m", "ndcg@2", "recall@3"], ["ndcg@2", "recall@3"]),
+    ],
+)
+def test_the_command_line(asked, names, tmp_path, capsys):
+    files = [written(tmp_path, f"{n}.csv", side) for n, side in enumerate((RANKS, TRUTHS))]
+    assert main(["eval", *files, *asked, "--format", "json"]) == 0
+    values = json.loads(capsys.readouterr().out)["values"]
+    assert values == tl.top_k_eval(RANKS, TRUTHS, metrics=names).to_dict()
+    other = written(tmp_path, "other.csv", {user: list[::-1] for user, list in RANKS.items()})
+    assert main(["compare", files[0], other, files[1], *asked, "--format", "json"]) == 0
+    assert [row["name"] for row in json.loads(capsys.readouterr().out)] == names
