@@ -212,7 +212,10 @@ def test_implicit_pools_its_precision_alone():
 
 
 def test_unknown_aggregate():
-    with pytest.raises(ValueError, match="aggregate='median': choose from 'mean', 'pooled'"):
+    with pytest.raises(
+        ValueError,
+        match=r"aggregate='median' \(did you mean 'mean'\?\): choose from 'mean', 'pooled'",
+    ):
         tl.top_k_eval([[1]], [{1}], 1, aggregate="median")
 
 

@@ -2,6 +2,7 @@
 
 import copy
 import math
+import re
 import uuid
 from collections import deque
 from fractions import Fraction
@@ -867,9 +868,10 @@ def test_no_k_is_the_whole_list_and_a_metrics_own_k_wins():
         top_k_eval([[1]], [{1}], k=[])
 
 
-@pytest.mark.parametrize("name", ["nope", "NDCG", "ndcg ", "hits"])
+@pytest.mark.parametrize("name", ["nope", "squares", "x(p=2)"])
 def test_unknown_metric(name):
-    with pytest.raises(ValueError, match=f"{name!r}: choose from {', '.join(METRICS)}"):
+    words = f"^metric {re.escape(repr(name))}: choose from {', '.join(METRICS)}; of"
+    with pytest.raises(ValueError, match=words):
         top_k_eval([[1]], [{1}], k=1, metrics=[name])
 
 
@@ -905,15 +907,15 @@ def test_a_metric_twice(twice):
         top_k_eval([[1]], [{1}], metrics=["ndcg", "ndcg"])
 
 
-@pytest.mark.parametrize("bad", ["Standard", "", None, "recbole?"])
+@pytest.mark.parametrize("bad", ["usual", "", None, "my own"])
 def test_unknown_convention(bad):
-    message = rf"convention {bad!r}: choose from {', '.join(CONVENTIONS)}".replace("?", r"\?")
+    message = rf"convention {bad!r}: choose from {', '.join(CONVENTIONS)}"
     for call in (tl.ndcg, top_k_eval):
         with pytest.raises(ValueError, match=message):
             call([[1]], [{1}], 1, convention=bad)
 
 
-@pytest.mark.parametrize("bad", ["drop", "", False, 0, "Skip"])
+@pytest.mark.parametrize("bad", ["drop", "", False, 0, "x"])
 @pytest.mark.parametrize(
     ("option", "valid"),
     [

@@ -362,7 +362,9 @@ def test_keywords_about_items_are_shown_by_name(name):
 
 @pytest.mark.parametrize("name", ["top_k_eval", "top_k_eval_files"])
 def test_a_wrong_keyword_is_a_type_error_that_names_it(name):
-    message = rf"^{name}\(\) got an unexpected keyword argument 'catalog'$"
+    message = (
+        rf"^{name}\(\) got an unexpected keyword argument 'catalog' \(did you mean 'catalogue'\?\)$"
+    )
     with pytest.raises(TypeError, match=message):
         getattr(toplist, name)("no", "where", k=0, catalog=3)
 

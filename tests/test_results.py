@@ -674,10 +674,10 @@ def test_rbp_is_found_by_the_name_that_was_asked():
         ("rbp(p=half)", r"rbp.*'half'"),
         ("rbp(q=0.5)", r"'rbp' takes no parameter 'q'"),
         ("ndcg(p=0.5)", r"'ndcg' takes no parameter; only rbp does"),
-        ("rbp()", r"'rbp\(\)': write a name"),
-        ("rbp(0.5)", r"'rbp\(0\.5\)': write a name"),
-        ("rbp(p=0.5", r"'rbp\(p=0\.5': write a name"),
-        ("nope(p=0.5)", r"'nope': choose from hit"),
+        ("rbp()", r"'rbp\(\)' \(did you mean 'rbp'\?\): write a name"),
+        ("rbp(0.5)", r"'rbp\(0\.5\)' \(did you mean 'rbp\(p=0\.5\)'\?\): write a name"),
+        ("rbp(p=0.5", r"'rbp\(p=0\.5' \(did you mean 'rbp\(p=0\.5\)'\?\): write a name"),
+        ("nope(p=0.5)", r"'nope\(p=0\.5\)': choose from hit"),
     ],
 )
 def test_spellings_that_are_refused(name, message):

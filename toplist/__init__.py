@@ -130,10 +130,11 @@ _LATER = {name: name for name in _MODULES} | {
 
 def __getattr__(name: str) -> _typing.Any:
     """Return a name that is loaded on first use."""
-    if name not in _LATER:
-        raise AttributeError(f"module 'toplist' has no attribute {name!r}")
     from importlib import import_module
 
+    if name not in _LATER:
+        places = () if name.startswith("_") else [import_module(f"toplist.{m}") for m in _MODULES]
+        raise import_module("toplist.metrics.synonyms").no_attribute(name, __all__, places)
     path = _LATER[name]
     module = import_module(f"toplist.{path}")
     found = module if path.rpartition(".")[2] == name else getattr(module, name)

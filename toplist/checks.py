@@ -1,7 +1,8 @@
-"""Checks of single arguments, and errors that keep the keywords they name."""
+"""Checks of single arguments; errors that keep the keywords they name, and offer near names."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Generic, TypeVar, cast
 from unicodedata import category
 
@@ -9,6 +10,10 @@ import numpy as np
 
 E = TypeVar("E", bound=Exception)
 T = TypeVar("T")
+
+# How alike two names must be, by the ratio of difflib, so that one may be meant by the other.
+NEAR = 0.7
+NONE: Mapping[str, str] = MappingProxyType({})
 
 
 class cached(Generic[T]):  # noqa: N801 (a decorator, as property is)
@@ -82,10 +87,58 @@ def _escaped(character: str) -> str:
 
 
 def choice(option: str, value: Any, valid: Sequence[str]) -> None:
-    """Raise ValueError unless `value` is one of the valid words."""
+    """Raise ValueError unless `value` is one of the valid words; a word that is near comes first.
+
+    Examples
+    --------
+    >>> choice("duplicates", "frist", ("raise", "first"))
+    Traceback (most recent call last):
+        ...
+    ValueError: duplicates='frist' (did you mean 'first'?): choose from 'raise', 'first'
+    """
     if value not in valid:
         given = f"{option}=None" if value is None else Keyword(option, value)
-        raise worded(ValueError, given, f": choose from {', '.join(map(repr, valid))}")
+        words = f"{did_you_mean(near(value, valid))}: choose from {', '.join(map(repr, valid))}"
+        raise worded(ValueError, given, words)
+
+
+def near(given: Any, valid: Iterable[str], synonyms: Mapping[str, str] = NONE) -> str | None:
+    """Return the valid name that was likely meant; None if none is near.
+
+    Case, hyphens and underscores do not matter; a letter may be wrong. `synonyms` are names that
+    others use, each with ours.
+
+    Examples
+    --------
+    >>> near("trec-eval", ["standard", "trec_eval"]), near("RecBole", ["recbole"])
+    ('trec_eval', 'recbole')
+    >>> near("lineer", ["linear"]), near("HitRate", ["hit"], {"hit rate": "hit"}), near("x", ["k"])
+    ('linear', 'hit', None)
+    """
+    from difflib import get_close_matches  # imported late: only for errors
+
+    if not isinstance(given, str):
+        return None
+    names = spellings(valid, synonyms)
+    found = get_close_matches(plain(given), names, n=1, cutoff=NEAR)
+    return names[found[0]] if found else None
+
+
+def spellings(valid: Iterable[str], synonyms: Mapping[str, str] = NONE) -> dict[str, str]:
+    """Return the valid names by their `plain` spelling, and by those of their synonyms."""
+    names = {plain(one): one for one in valid}
+    known = set(names.values())
+    return {plain(other): ours for other, ours in synonyms.items() if ours in known} | names
+
+
+def plain(name: str) -> str:
+    """Return the letters and digits of a name, in lower case."""
+    return "".join(one for one in name.casefold() if one.isalnum())
+
+
+def did_you_mean(name: str | None) -> str:
+    """Return the question that stands in an error behind what was given; "" without a name."""
+    return "" if name is None else f" (did you mean {name!r}?)"
 
 
 @dataclass(frozen=True)

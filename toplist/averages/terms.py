@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 
+from toplist.checks import did_you_mean
 from toplist.inputs.grades import Grading
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.conventions import CONVENTIONS
@@ -173,9 +174,17 @@ class Terms:
             return metrics[base], None
         if known and k.isascii() and k.isdigit() and 1 <= int(k) <= self.depth:
             return metrics[base], int(k)
+        meant = "" if known else self._did_you_mean(name)
         raise KeyError(
-            f"{name!r}: this result has {', '.join(metrics)}, without k or with @1 to @{self.depth}"
+            f"{name!r}{meant}: this result has {', '.join(metrics)}, without k or with @1 to "
+            f"@{self.depth}"
         )
+
+    def _did_you_mean(self, name: str) -> str:
+        from toplist.metrics.synonyms import metric_meant  # imported late: only for errors
+
+        meant = metric_meant(name, self.asked)
+        return did_you_mean(meant if meant and meant.partition("@")[0] in self.asked else None)
 
 
 def difference(a: Terms, b: Terms) -> str:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from toplist.averages import histograms, per_user
 from toplist.averages.terms import Entry, Terms
-from toplist.checks import Keyword, choice, whole, worded
+from toplist.checks import Keyword, choice, did_you_mean, near, whole, worded
 from toplist.inputs.flatten import name_user
 from toplist.inputs.options import TIES
 from toplist.matching.hits import Hits
@@ -167,8 +167,11 @@ def rules_of(
     convention: str, empty: str | None, missing: str | None, relevant: str | None = None
 ) -> Convention:
     """Return the convention, with the caller's policies in place of its own."""
-    if convention not in CONVENTIONS:
-        raise ValueError(f"convention {convention!r}: choose from {', '.join(CONVENTIONS)}")
+    if not isinstance(convention, str) or convention not in CONVENTIONS:
+        from toplist.metrics.synonyms import CONVENTION_NAMES  # imported late: only for errors
+
+        meant = did_you_mean(near(convention, CONVENTIONS, CONVENTION_NAMES))
+        raise ValueError(f"convention {convention!r}{meant}: choose from {', '.join(CONVENTIONS)}")
     rules = CONVENTIONS[convention]
     rules = replace(
         rules,

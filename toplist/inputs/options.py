@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypedDict, TypeVar
 
-from toplist.checks import Keyword, worded
+from toplist.checks import Keyword, did_you_mean, near, worded
 from toplist.inputs.grades import Grading
 
 COLUMNS = ("user_id", "item_id", "rank", "score", "relevance")
@@ -13,6 +13,8 @@ DUPLICATES = ("raise", "first")
 TIES = ("order", "item", "item_desc")
 UNKNOWN = ("raise", "skip")
 SIDES = ("ranks", "ground_truths")
+# The keywords of each function that takes those of `Items`, for its errors.
+KEYWORDS: dict[str, list[str]] = {}
 
 # Names of columns: ours -> theirs, of both sides; or side -> {ours: theirs}.
 Columns = Mapping[str, Any] | None
@@ -141,7 +143,8 @@ def known_of(caller: str, items: Items, unknown: str, joining: Joining) -> Known
     """
     other = next((name for name in items if name not in ITEMS), None)
     if other is not None:  # as Python says it of a function without `**items`
-        raise TypeError(f"{caller}() got an unexpected keyword argument {other!r}")
+        meant = did_you_mean(near(other, KEYWORDS.get(caller, ITEMS)))
+        raise TypeError(f"{caller}() got an unexpected keyword argument {other!r}{meant}")
     return Known(items=items, unknown=unknown, reading=joining.reading)
 
 
@@ -160,6 +163,7 @@ def shows_items(function: F) -> F:
     shown = [*parameters.values()]
     shown[place:place] = [like.replace(name=one, default=None, annotation=kind) for one in ITEMS]
     function.__signature__ = signature.replace(parameters=shown)  # type: ignore[attr-defined]
+    KEYWORDS[function.__name__] = [one.name for one in shown]
     doc = inspect.cleandoc(function.__doc__ or "")  # None under python -OO
     paragraphs = "".join(
         f"{name} : {row.form}, optional\n    " + row.text.replace("\n", "\n    ") + "\n"

@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+from toplist.checks import did_you_mean
 from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetric
 from toplist.metrics.conventions import Convention
 from toplist.metrics.definitions import METRICS, PARAMETRIC, Metric
@@ -39,16 +40,26 @@ def parse(entry: str | Metric, convention: Convention) -> tuple[Metric, int | No
         return entry, None
     found = _SPELLING.fullmatch(entry) if isinstance(entry, str) else None
     if not found:
-        raise ValueError(f"metric {entry!r}: write a name, 'name@k', or give a Metric")
+        meant = _did_you_mean(entry, convention)
+        raise ValueError(f"metric {entry!r}{meant}: write a name, 'name@k', or give a Metric")
     name = found["name"]
     if name not in convention.metrics:
-        lacks = f" is not in convention {convention.name!r}" if name in METRICS else ""
-        raise ValueError(f"metric {name!r}{lacks}: choose from {', '.join(convention.metrics)}")
+        if name in METRICS:
+            what = f"metric {name!r} is not in convention {convention.name!r}"
+        else:
+            what = f"metric {entry!r}{_did_you_mean(entry, convention)}"
+        raise ValueError(f"{what}: choose from {', '.join(convention.metrics)}")
     k = None if found["k"] is None else _k_of(entry, found["k"])
     metric = convention.metrics[name]
     if found["parameter"]:
         metric = _with_parameter(name, found["parameter"], found["value"])
     return metric, k
+
+
+def _did_you_mean(entry: Any, convention: Convention) -> str:
+    from toplist.metrics.synonyms import metric_meant  # imported late: only for errors
+
+    return did_you_mean(metric_meant(entry, [*convention.metrics, *LIST_METRICS]))
 
 
 def named(entry: Any) -> tuple[ListMetric, int | None] | None:

@@ -70,6 +70,20 @@ class TopKResult(Means, Display):
 
     paired: Place | None = None
 
+    if not TYPE_CHECKING:  # a type checker is to find wrong names itself
+
+        def __getattr__(self, name: str) -> Any:
+            """Raise AttributeError; for ``result.ndcg`` it says ``result["ndcg"]``."""
+            from toplist.metrics.synonyms import metric_meant  # imported late: only for errors
+
+            text = f"{type(self).__name__!r} object has no attribute {name!r}"
+            # "terms" is absent while a result is unpickled
+            private = name.startswith("_") or name == "terms"
+            meant = None if private else metric_meant(name, self.terms.asked)
+            if meant is None or meant not in self:
+                raise AttributeError(text, name=name, obj=self)
+            raise AttributeError(f"{text} (did you mean result[{meant!r}]?)")
+
     def formula(self, name: str, style: str = "text") -> str:
         """Return the exact formula of a metric, with its policies and the number of users.
 
