@@ -178,9 +178,64 @@ class Means:
             return int(self._moments[metric.name].n)
         return self.histograms.n_of(metric.empty)
 
-    def to_dict(self) -> dict[str, float]:
-        """Return the means asked for, ``{"ndcg@10": 0.1, ...}``."""
-        return {name: self[name] for name in self.names()}
+    def to_dict(self, at: str = "@") -> dict[str, float]:
+        """Return the means asked for, ``{"ndcg@10": 0.1, ...}``.
+
+        Parameters
+        ----------
+        at : str
+            What stands between the name and k. With another one than ``"@"``, all that is no
+            letter, digit or underscore in the name becomes an underscore: such keys are taken by
+            MLflow, which refuses ``@`` and parentheses, and by W&B.
+
+        Raises
+        ------
+        ValueError
+            If two names have one key, as those of metrics named "a.b" and "a_b".
+
+        Examples
+        --------
+        >>> from toplist import top_k_eval
+        >>> result = top_k_eval([[1, 2]], [{2}], k=2, metrics=["mrr", "rbp(p=0.5)"])
+        >>> result.to_dict()
+        {'mrr@2': 0.5, 'rbp(p=0.5)@2': 0.25}
+        >>> result.to_dict(at="_at_")    # mlflow.log_metrics(...), run.log(...)
+        {'mrr_at_2': 0.5, 'rbp_p_0_5_at_2': 0.25}
+        """
+        from toplist.metrics.names import keys_of
+
+        return {key: self[name] for name, key in keys_of(self.names(), at).items()}
+
+    def __float__(self) -> float:
+        """Return the mean of a result that has exactly one, as a scorer or an optimizer wants it.
+
+        Raises
+        ------
+        TypeError
+            If there are several.
+
+        Examples
+        --------
+        >>> from toplist import top_k_eval
+        >>> float(top_k_eval([[1, 2]], [{2}], metrics="mrr@2"))
+        0.5
+        """
+        names = self.names()
+        if len(names) == 1:
+            return float(self[names[0]])
+        shown = ", ".join(names[:6]) + ", ..." * (len(names) > 6)
+        raise TypeError(
+            f"this result has {len(names)} means, {shown}: take one, result[{names[0]!r}], or ask "
+            f"for one alone, metrics={names[0]!r}"
+        )
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether both say the same to the last bit; users are no part of it."""
+        if not isinstance(other, Means):
+            return NotImplemented
+        from toplist.averages.equality import equal
+
+        return equal(_compared(self), _compared(other))
 
     def names(self) -> list[str]:
         """Return the ``name@k`` of every mean, in the order asked for."""
@@ -289,6 +344,13 @@ class Means:
             one.name: self.histograms.moments(one, self._cuts) for one in self.histograms.metrics
         }
         return own | of_lists
+
+
+def _compared(result: Means) -> tuple[Any, ...]:
+    """Return what makes two results equal: all that their means, spreads and counts follow from."""
+    lists = None if result.lists is None else result.lists.averages()
+    counts = result.n_users, result.n_missing, result.n_extra
+    return result.terms, counts, result.histograms, lists
 
 
 def in_means(result: Means, names: Iterable[str]) -> NDArray[np.bool_]:

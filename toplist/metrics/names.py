@@ -1,6 +1,7 @@
 """Reads names of metrics: ``"ndcg"``, ``"ndcg@10"``, ``"rbp(p=0.5)@10"``, ``"gini@10"``."""
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 from toplist.checks import did_you_mean
@@ -75,6 +76,37 @@ def named(entry: Any) -> tuple[ListMetric, int | None] | None:
     if name not in LIST_METRICS:
         return None
     return LIST_METRICS[name], _k_of(entry, k) if at else None
+
+
+def keys_of(names: Iterable[str], at: str = "@") -> dict[str, str]:
+    """Return the key of each ``name@k``; with another `at`, of letters, digits and ``_`` alone.
+
+    MLflow 3.17 takes letters, digits, ``_ - . / :`` and space (mlflow/utils/validation.py), W&B
+    sorts and filters by names of letters, digits and ``_`` (its document on the naming of
+    metrics), so a key with neither ``@`` nor parentheses nor dots suits both.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `at` is no text; if two names have one key.
+
+    Examples
+    --------
+    >>> list(keys_of(["ndcg@10", "rbp(p=0.5)@10"], "_at_").values())
+    ['ndcg_at_10', 'rbp_p_0_5_at_10']
+    """
+    if not isinstance(at, str):
+        raise TypeError(f"at={at!r}: give the text that stands between the name and k, '_at_'")
+    keys: dict[str, str] = {}
+    names_of: dict[str, str] = {}
+    for name in names:
+        metric, _, k = name.rpartition("@")
+        word = re.sub(r"[^A-Za-z0-9_]+", "_", metric).rstrip("_")
+        keys[name] = key = name if at == "@" else f"{word}{at}{k}"
+        other = names_of.setdefault(key, name)
+        if other != name:
+            raise ValueError(f"{other!r} and {name!r} are both {key!r}: rename one of the metrics")
+    return keys
 
 
 def _k_of(entry: Any, k: str) -> int:

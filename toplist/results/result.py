@@ -26,6 +26,12 @@ class TopKResult(Means, Display):
     at any k up to the largest, ``result["ndcg"]`` the whole curve. Values are rounded only in
     print. ``a + b`` merges two results over different users, `toplist.merge` many.
 
+    ``a == b`` is True where both say the same to the last bit: what was asked, by which rules, of
+    how many users, and every mean and spread at every k; NaN equals NaN. The users themselves are
+    no part of it, so that a result equals itself without users. (Parts that were merged have the
+    means of the whole to the last bit, but standard deviations may differ in the last digits.)
+    Results are not hashable: keep them in a dict by the name of the system.
+
     Attributes
     ----------
     ks : tuple of int
@@ -66,6 +72,8 @@ class TopKResult(Means, Display):
     >>> b = top_k_eval([[1, 2], [3]], [{1}, {9}], k=2, metrics=["mrr"])
     >>> (a + b)["mrr@2"], (a + b).per_user("mrr@2").tolist()
     (0.5, [0.5, 1.0, 0.0])
+    >>> a == a.without_users(), a == b
+    (True, False)
     """
 
     paired: Place | None = None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from toplist.averages import describe
 from toplist.metrics.definitions import Metric
+from toplist.metrics.names import keys_of
 from toplist.results import comparability, tables
 from toplist.results.display import Display
 from toplist.results.result import TopKResult
@@ -74,16 +75,36 @@ class SideBySide(Display):
         """
         return {name: self._best(name) for name in self.names()}
 
-    def to_dict(self) -> dict[str, dict[str, float]]:
+    def to_dict(self, at: str = "@") -> dict[str, dict[str, float]]:
         """Return the means of every system, ``{"mine": {"ndcg@10": 0.1, ...}, ...}``.
 
         Of several runs, the mean of their means.
+
+        Parameters
+        ----------
+        at : str
+            What stands between the name and k, as in `TopKResult.to_dict`.
         """
-        names = self.names()
+        keys = keys_of(self.names(), at)
         return {
-            system: {name: self._mean(system, name) for name in names if self._has(system, name)}
+            system: {
+                key: self._mean(system, name)
+                for name, key in keys.items()
+                if self._has(system, name)
+            }
             for system in self.systems
         }
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether both have equal results of the same systems, in one order, and baselines.
+
+        As results, comparisons are not hashable.
+        """
+        if not isinstance(other, SideBySide):
+            return NotImplemented
+        mine, theirs = ([*one.results.items()] for one in (self, other))
+        rest = [(one.baselines, dict(one.runs), one.runs_are) for one in (self, other)]
+        return mine == theirs and rest[0] == rest[1]
 
     def to_pandas(self, per_user: bool = False) -> Any:
         """Return a DataFrame: the rows of `TopKResult.to_pandas`, for every system.
