@@ -5,6 +5,7 @@ The packages and modules from the ground up; each imports only from lines above 
     kernels     every compiled loop: arrays in, arrays out
     checks      checks of single arguments, errors that name a keyword
     parallel    blocks of users over threads
+    writing     files as a whole or not at all
     metrics     what numbers mean: definitions, conventions, names ("ndcg@10"), formulas
     inputs      ids, lists and tables: recognized, checked, encoded as integers; shared messages
     matching    the join of lists and truths: ranks of hits (`match`, `Hits`); items listed twice

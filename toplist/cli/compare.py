@@ -9,7 +9,6 @@ from typing import Any
 from toplist.cli import output
 from toplist.cli.evaluate import add_reading, check_asked, check_target, evaluated
 from toplist.cli.options import command, csv_text
-from toplist.files.writing import Content, write_all
 from toplist.plots import axes
 from toplist.results.aligning import USERS
 from toplist.results.comparison import Comparison, compare
@@ -17,6 +16,7 @@ from toplist.results.display import Display
 from toplist.results.pairwise import CORRECTIONS, FAMILIES, METHODS, Asked, pairs_of
 from toplist.results.tests import Tests
 from toplist.stats.paired import ALTERNATIVES
+from toplist.writing import Content, write_all
 
 _EPILOG = """
 Every system but the baseline is compared with it (without one, each with each), user by user, in

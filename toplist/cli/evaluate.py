@@ -13,13 +13,13 @@ from toplist.evaluation.evaluate import DEFAULT
 from toplist.evaluation.plan import entries_of
 from toplist.files.formats import PathLike
 from toplist.files.streaming import top_k_eval_files
-from toplist.files.writing import Content, write_all
 from toplist.inputs.grades import GAINS, Grading
 from toplist.inputs.options import DUPLICATES, TIES
 from toplist.metrics.conventions import CONVENTIONS, MISSING, RELEVANT
 from toplist.metrics.definitions import EMPTY
 from toplist.plots import axes
 from toplist.results.result import TopKResult
+from toplist.writing import Content, write_all
 
 DEFAULT_KS = [1, 5, 10, 20]
 # As a cut-off: whole lists, k=None in Python.

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from toplist.checks import Keyword, choice, worded
+from toplist.writing import PathLike as PathLike
 
-PathLike = str | os.PathLike[str]
 Columns = Mapping[str, str] | None  # the file's own names of user_id, item_id, ...
 Id = str | int
 

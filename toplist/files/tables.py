@@ -21,8 +21,8 @@ from toplist.files.lines import TextFile, csv_rows, is_split_by_returns, split
 from toplist.files.numbers import LARGEST, parse, way_out
 from toplist.files.scans import Block, of_columns
 from toplist.files.text_ids import TextIds, listed
-from toplist.files.writing import Content, write_all
 from toplist.inputs.factorize import Column
+from toplist.writing import Content, write_all
 
 # Names of columns, or what returns them from the header.
 Wanted = Sequence[str] | Callable[[list[str]], Sequence[str]]

@@ -8,8 +8,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 
-from toplist.files.formats import PathLike
-
+PathLike = str | os.PathLike[str]
 # Bytes, text (UTF-8, gzipped if the name of the file ends in .gz), or a function that writes the
 # file whose path it is given; that path ends as the target does.
 Content = bytes | str | Callable[[str], object]
