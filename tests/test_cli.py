@@ -145,11 +145,16 @@ def test_json(good):
     half = 1.959963984540054 * std / math.sqrt(3)
     content = json.loads(out)
     assert list(content) == [
-        *("convention", "k", "n_users", "n_evaluated", "n_skipped", "n_missing", "n_extra"),
-        *("values", "std", "interval"),
+        *("toplist", "convention", "policies", "k"),
+        *("n_users", "n_evaluated", "n_skipped", "n_missing", "n_extra"),
+        *("values", "std", "interval", "n", "formulas"),
     ]
+    policies = {"empty": "skip", "missing": "zero", "relevant": "all", "ties": "order"}
+    policies |= {"weighted": False, "pooled": [], "relevant_from": None, "gains": "linear"}
     assert content == {
+        "toplist": tl.__version__,
         "convention": "standard",
+        "policies": policies,
         "k": [1, 2],
         "n_users": 3,
         "n_evaluated": 3,
@@ -162,6 +167,8 @@ def test_json(good):
             "mrr@2": pytest.approx([0.0, 1 / 6 + half]),
             "mrr@1": [0.0, 0.0],
         },
+        "n": {"mrr@2": 3, "mrr@1": 3},
+        "formulas": {"mrr": "mrr@k = sum over r_j <= k of [j = 1] / r_j"},
     }
 
 

@@ -132,6 +132,7 @@ def test_a_metric_is_no_attribute_of_a_result(name, meant):
         ("average_precision", "toplist.map"),
         ("evaluate", "toplist.top_k_eval"),
         ("top_k_evals", "toplist.top_k_eval"),
+        ("load", "toplist.TopKResult.load"),
         ("auc", "toplist.pointwise.auc"),
         ("leave_one_out", "toplist.loo.leave_one_out"),
         ("gini", "toplist.beyond.gini"),

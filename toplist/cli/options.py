@@ -128,11 +128,6 @@ def csv_text(header: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
     return out.getvalue()
 
 
-def json_number(value: float) -> float | None:
-    """Return a number as JSON can hold it: None (null) for NaN."""
-    return None if value != value else float(value)
-
-
 def option(keyword: Keyword) -> str:
     """Return a keyword of Python as the option of the command line that does the same.
 

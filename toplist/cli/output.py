@@ -1,22 +1,21 @@
 """What `toplist eval` prints and writes, of one system or of several side by side."""
 
-import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from toplist import plots
-from toplist.cli.options import csv_text, json_number
+from toplist.cli.options import csv_text
 from toplist.plots.charts import panels
 from toplist.results import tables
 from toplist.results.comparison import compare
 from toplist.results.display import Display
 from toplist.results.result import TopKResult
+from toplist.results.saved import content, text_of
 
 Results = Mapping[str, TopKResult]
 
 PICTURES = (".png", ".svg", ".pdf")
-COUNTS = ["n_users", "n_evaluated", "n_skipped", "n_missing", "n_extra"]
 
 
 def names_of(paths: Sequence[str]) -> list[str]:
@@ -42,22 +41,7 @@ def as_json(results: Results) -> str:
     """Return means, standard deviations, intervals and counts; several systems by name."""
     contents = {name: content(result) for name, result in results.items()}
     whole: Any = contents if len(contents) > 1 else next(iter(contents.values()))
-    return json.dumps(whole, indent=1)
-
-
-def content(result: TopKResult) -> dict[str, Any]:
-    """Return what JSON holds of a result."""
-    names = result.names()
-    intervals = {name: result.interval(name) for name in names}
-    return {
-        "convention": result.terms.convention,
-        "k": list(result.ks),
-        **({"sampled": vars(sampled)} if (sampled := result.terms.sampled) else {}),
-        **{name: getattr(result, name) for name in COUNTS},
-        "values": {name: json_number(result[name]) for name in names},
-        "std": {name: json_number(result.std(name)) for name in names},
-        "interval": {name: list(map(json_number, ends)) for name, ends in intervals.items()},
-    }
+    return text_of(whole)
 
 
 def as_csv(results: Results) -> str:

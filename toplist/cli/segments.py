@@ -1,15 +1,14 @@
 """`--segments FILE:COLUMN` of `toplist eval`: results by a label of users, read from a file."""
 
-import json
 from collections.abc import Callable
 from typing import Any
 
-from toplist.cli import output
 from toplist.cli.options import csv_text
 from toplist.files.formats import table_format
 from toplist.files.tables import read_table
 from toplist.results import segments, tables
 from toplist.results.result import TopKResult
+from toplist.results.saved import content, text_of
 from toplist.results.segments import Segments
 
 
@@ -51,11 +50,8 @@ def _values(table: Any, name: str) -> Any:
 
 
 def _as_json(found: Segments[TopKResult]) -> str:
-    content = output.content(found.whole)
-    content["segments"] = [
-        {"segment": label, **output.content(part)} for label, part in found.items()
-    ]
-    return json.dumps(content, indent=1)
+    parts = [{"segment": label, **content(part)} for label, part in found.items()]
+    return text_of(content(found.whole) | {"segments": parts})
 
 
 def _as_csv(found: Segments[TopKResult]) -> str:

@@ -6,10 +6,11 @@ from typing import Any
 
 from toplist import pointwise
 from toplist.checks import counted
-from toplist.cli.options import add_columns, command, csv_text, json_number, names_of_columns
+from toplist.cli.options import add_columns, command, csv_text, names_of_columns
 from toplist.files import tables
 from toplist.inputs.predictions import COLUMNS
 from toplist.results.markup import aligned
+from toplist.results.saved import json_number
 
 METRICS = ("auc", "gauc", "log_loss", "mae", "rmse")
 

@@ -68,7 +68,7 @@ def _by_name(*tables: Mapping[str, str]) -> dict[str, str]:
 
 
 METRIC_NAMES = _by_name(_METRICS, _OTHERS, _FUNCTIONS)
-PACKAGE_NAMES = _by_name({"top_k_eval": "evaluate, eval"})
+PACKAGE_NAMES = _by_name({"top_k_eval": "evaluate, eval", "TopKResult.load": "load"})
 # pytrec_eval is trec_eval, and ir_measures asks it first; BEIR has mteb's metrics.
 CONVENTION_NAMES = _by_name(
     {

@@ -132,6 +132,12 @@ class Comparison(SideBySide):
         Empty where every system has one result.
     runs_are : {"independent", "paired"}
 
+    Notes
+    -----
+    A comparison has no file of its own. `TopKResult.save` keeps each result, and `compare` puts
+    those that were loaded side by side again; they have no users, whom paired tests need. Tests
+    are kept as a table: ``both.test().to_pandas().to_csv("tests.csv")``.
+
     Examples
     --------
     >>> import toplist as tl

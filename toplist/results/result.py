@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from toplist.results.markup import Page
     from toplist.results.moments import Place
     from toplist.results.segments import Segments
+    from toplist.writing import PathLike
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -125,7 +126,7 @@ class TopKResult(Means, Display):
         return stored.without_users(self)
 
     def to_bytes(self) -> bytes:
-        """Return the result without users as bytes: to send, and to keep in a file.
+        """Return the result without users as bytes: to send, and to keep. `save` writes a file.
 
         The bytes are compressed, a versioned format without pickle, and the same for the same
         result. `from_bytes` reads them.
@@ -159,6 +160,74 @@ class TopKResult(Means, Display):
         from toplist.averages import stored
 
         return stored.from_bytes(cls, data)
+
+    def save(self, path: PathLike) -> None:
+        """Write the result without users to a JSON file that people can read and `load` can too.
+
+        The file has the means, standard deviations, intervals and numbers of users at the k's
+        asked for, the convention, the policies and the formulas, as ``toplist eval --format json``
+        prints them. In its last field, "result", it has the text (base64) of what `to_bytes`
+        returns: what follows at every other k, and what merging needs, is no use to a reader, and
+        a second form of it could say something else. So the file comes back as an equal result,
+        and `load` refuses one whose figures were changed.
+
+        Values of single users are not in it. ``result.to_pandas(per_user=True)`` has them, for
+        ``.to_parquet(path)`` or ``.to_csv(path)``; pickle keeps all.
+
+        Parameters
+        ----------
+        path : str or path
+            ``"bpr.json"``; packed by gzip if it ends in ``.gz``. A file that is there is replaced.
+            It is written whole or not at all.
+
+        Raises
+        ------
+        ValueError
+            For metrics of the lists themselves, and for metrics with functions of their own, as
+            these have no way back.
+        OSError
+            If the file cannot be written.
+
+        Examples
+        --------
+        >>> import json, os, tempfile
+        >>> from toplist import TopKResult, top_k_eval
+        >>> result = top_k_eval([[1, 2], [3]], [{2}, {3}], k=2, metrics=["mrr"])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "bpr.json")
+        ...     result.save(path)
+        ...     again = TopKResult.load(path)
+        ...     with open(path) as file:
+        ...         readable = json.load(file)
+        >>> again == result, readable["values"], readable["n_evaluated"]
+        (True, {'mrr@2': 0.75}, 2)
+        """
+        from toplist.results import saved
+
+        saved.save(self, path)
+
+    @classmethod
+    def load(cls, path: PathLike) -> TopKResult:
+        """Return the result that `save` wrote: equal to the one saved, without its users.
+
+        It merges, compares and draws as that one without users. What the file says of means,
+        counts and rules is compared with the result that it holds.
+
+        Parameters
+        ----------
+        path : str or path
+
+        Raises
+        ------
+        OSError
+            If there is no such file.
+        ValueError
+            For a file that `save` did not write, a damaged or changed one, and one of another
+            version of the format.
+        """
+        from toplist.results import saved
+
+        return saved.load(cls, path)
 
     def by(self, labels: Any) -> Segments[TopKResult]:
         """Split the users by an attribute: a result for every label.

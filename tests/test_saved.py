@@ -1,0 +1,242 @@
+"""Results saved as JSON: readable, and back as an equal result; what was changed is refused."""
+
+import gzip
+import json
+import math
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import graded_populations, populations
+
+import toplist as tl
+from toplist.cli import main
+from toplist.results import saved
+
+RANKS = {"a": [5, 7, 8, 9, 3], "b": [4, 6, 2, 1, 10], "c": [1], "e": [4]}
+TRUTHS = {"a": [7, 3, 5], "b": [4, 2, 8, 7], "c": [], "d": [2]}
+
+
+def evaluated(**options):
+    return tl.top_k_eval(RANKS, TRUTHS, [1, 3], **{"metrics": ["hit", "ndcg"]} | options)
+
+
+def through_a_file(result, name="result.json"):
+    """Return the result that comes back, and what a reader sees."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, name)
+        result.save(path)
+        return tl.TopKResult.load(path), json.loads(path.read_text())
+
+
+@settings(deadline=None, max_examples=40)
+@given(populations(), st.integers(1, 12), st.sampled_from(list(tl.CONVENTIONS)))
+def test_the_way_there_and_back(population, k, convention):
+    names = list(tl.CONVENTIONS[convention].metrics)
+    asked = {"metrics": names, "convention": convention, "empty": "zero", "missing": "zero"}
+    result = tl.top_k_eval(*population, sorted({1, k}), **asked)
+    again, readable = through_a_file(result)
+    assert again == result and repr(again) == repr(result.without_users())
+    assert again.to_bytes() == result.to_bytes()
+    means = {name: None if math.isnan(mean) else mean for name, mean in result.to_dict().items()}
+    assert readable["values"] == means and readable["convention"] == convention
+
+
+@settings(deadline=None, max_examples=30)
+@given(graded_populations(), st.sampled_from([None, 2]), st.booleans())
+def test_grades_weights_and_pooled_means(population, relevant_from, pooled):
+    if not any(population[1]):
+        return
+    result = tl.top_k_eval(
+        *population,
+        3,
+        metrics=["ndcg", "recall", "rbp(p=0.5)"],
+        relevant_from=relevant_from,
+        weights=np.arange(len(population[0])) + 0.5,
+        aggregate="pooled" if pooled else None,
+        empty="zero",
+    )
+    again, readable = through_a_file(result)
+    assert again == result and readable["policies"]["relevant_from"] == relevant_from
+    assert readable["policies"]["weighted"] and bool(readable["policies"]["pooled"]) == pooled
+
+
+def test_what_a_reader_sees():
+    result = evaluated()
+    _, readable = through_a_file(result)
+    first, *_, last = readable
+    assert (first, last) == ("toplist", "result")
+    assert readable["toplist"] == tl.__version__ and readable["k"] == [1, 3]
+    counts = {name: readable[name] for name in saved.COUNTS}
+    assert counts == {name: getattr(result, name) for name in saved.COUNTS}
+    assert counts == {"n_users": 4, "n_evaluated": 3, "n_skipped": 1} | {
+        "n_missing": 1,
+        "n_extra": 1,
+    }
+    for name in result.names():
+        assert readable["values"][name] == result[name]
+        assert readable["std"][name] == result.std(name)
+        assert tuple(readable["interval"][name]) == result.interval(name)
+        assert readable["n"][name] == result.n_of(name) == 3
+    assert readable["formulas"]["hit"] == "hit@k = sum over r_j <= k of [j = 1]"
+    assert result.formula("hit").startswith(readable["formulas"]["hit"])
+
+
+def test_it_is_what_the_command_line_prints(tmp_path, capsys):
+    for name, side in (("recs", RANKS), ("truth", TRUTHS)):
+        rows = [f"{u},{i},{r}" for u, items in side.items() for r, i in enumerate(items, 1)]
+        (tmp_path / f"{name}.csv").write_text("\n".join(["user_id,item_id,rank", *rows]) + "\n")
+    files = [str(tmp_path / "recs.csv"), str(tmp_path / "truth.csv")]
+    assert main(["eval", *files, "-k", "1", "3", "--format", "json"]) == 0
+    printed = capsys.readouterr().out
+    tl.top_k_eval_files(*files, k=[1, 3]).save(tmp_path / "result.json")
+    text = (tmp_path / "result.json").read_text()
+    readable = json.loads(text)
+    del readable["result"]
+    assert json.loads(printed) == readable
+    assert text.startswith(printed.rstrip("}\n")) and '"k": [1, 3],\n' in text
+
+
+def test_a_loaded_result_works_as_one_without_users():
+    first, second = (
+        tl.top_k_eval({u: RANKS[u]}, {u: TRUTHS[u]}, 3, metrics=["hit"]) for u in ("a", "b")
+    )
+    both = through_a_file(first)[0] + through_a_file(second)[0]
+    assert both == first + second
+    comparison = tl.compare({"one": through_a_file(first)[0], "two": second.without_users()})
+    assert comparison == tl.compare({"one": first, "two": second})
+    with pytest.raises(ValueError, match="holds no hits"):
+        through_a_file(first)[0].per_user("hit@1")
+
+
+def test_no_user_at_all():
+    result = tl.top_k_eval([], [], 3, metrics=["hit", "ndcg"])
+    again, readable = through_a_file(result)
+    assert again == result and readable["values"] == {"hit@3": None, "ndcg@3": None}
+    assert readable["interval"]["hit@3"] == [None, None]
+
+
+def test_sampled_results_say_so():
+    sampled = tl.loo.sampled_ranks(np.eye(4, 50), [3, 4, 5, 6], n=20, seed=0)
+    again, readable = through_a_file(sampled.evaluate(20))
+    assert "SAMPLED" in repr(again) and readable["sampled"]["n"] == 20
+
+
+def test_packed_files(tmp_path):
+    path = tmp_path / "result.json.gz"
+    evaluated().save(path)
+    assert json.loads(gzip.decompress(path.read_bytes()))["k"] == [1, 3]
+    assert tl.TopKResult.load(path) == tl.TopKResult.load(str(path)) == evaluated()
+
+
+def test_a_file_is_written_whole_or_not_at_all(tmp_path):
+    path = tmp_path / "result.json"
+    evaluated().save(path)
+    before = path.read_bytes()
+    own = tl.Metric("cubic", "each", lambda r: r**3, "k")
+    for unsaved in ({"metrics": [own]}, {"metrics": ["hit", "item_coverage"], "catalogue": 20}):
+        with pytest.raises(ValueError, match=r"^save: .*; to_dict\(\) and to_pandas\(\) give the"):
+            evaluated(**unsaved).save(path)
+    assert path.read_bytes() == before and list(tmp_path.iterdir()) == [path]
+    evaluated(convention="recbole").save(path)
+    assert tl.TopKResult.load(path).terms.convention == "recbole"
+    for missing in (tmp_path / "none" / "result.json", tmp_path):
+        with pytest.raises(OSError, match=missing.name):
+            evaluated().save(missing)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def changed(**changes):
+    """Return the text of a file of which some fields were changed."""
+    found = saved.content(evaluated()) | {"result": through_a_file(evaluated())[1]["result"]}
+    for where, value in changes.items():
+        part = found
+        *keys, last = where.split("/")
+        for key in keys:
+            part = part[key]
+        part[last] = value
+    return json.dumps(found)
+
+
+@pytest.mark.parametrize(
+    ("where", "value", "words"),
+    [
+        ("values/ndcg@3", 0.9, r"values of ndcg@3 reads 0\.9, but the result that the file holds"),
+        ("values/hit@1", None, r"values of hit@1 reads None, but"),
+        ("interval/hit@3", [0.1, 0.2], r"interval of hit@3 reads 0\.1, but"),
+        ("std/hit@3", "0", r"std of hit@3 reads '0', but"),
+        ("n/hit@3", 4, "n of hit@3 reads 4, but the result that the file holds has 3"),
+        ("k", [1, 5], "k reads 5, but the result that the file holds has 3: it was changed after"),
+        ("k", [1], r"k reads \[1\], but"),
+        ("n_users", 5, "n_users reads 5, but"),
+        ("convention", "ranx", "convention reads 'ranx', but .* has 'standard'"),
+        ("policies/empty", "zero", "policies of empty reads 'zero', but"),
+    ],
+)
+def test_changed_figures_are_refused(where, value, words, tmp_path):
+    path = tmp_path / "result.json"
+    path.write_text(changed(**{where: value}))
+    with pytest.raises(ValueError, match=rf"result\.json: {words}"):
+        tl.TopKResult.load(path)
+
+
+def test_what_is_no_change(tmp_path):
+    path = tmp_path / "result.json"
+    mean = evaluated()["ndcg@3"]
+    path.write_text(
+        changed(
+            **{
+                "values/ndcg@3": mean * (1 + 1e-14),  # another machine's logarithm
+                "toplist": "9.9",
+                "formulas/hit": "in other words",
+                "note": "the run of Monday",
+                "policies/later": True,
+            }
+        )
+    )
+    assert tl.TopKResult.load(path) == evaluated()
+    found = json.loads(path.read_text())
+    path.write_text(json.dumps({"result": found["result"]}))  # by a version that says less
+    assert tl.TopKResult.load(path) == evaluated()
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"", "is no result that was saved by save"),
+        (b"{", "is no result that was saved by save"),
+        (b"\xff\xfe\x00", "is no result that was saved by save"),
+        (b"toplist\x01\x00", r"is no result .*from_bytes reads what to_bytes returned"),
+        (b"[" * 100_000, "is no result that was saved by save"),
+        (b"[1]", "holds no 'result': result.save"),
+        (b'{"k": [1]}', "holds no 'result': result.save.* JSON of toplist eval is for reading"),
+        (b'{"result": 3}', "holds no 'result'"),
+        (b'{"result": "?"}', "[bB]ase64"),
+        (b'{"result": "YWJj"}', "these bytes are no result of toplist"),
+        (b'{"result": "dG9wbGlzdAk="}', "of format 9, and this toplist knows 1"),
+        (b'{"result": "dG9wbGlzdAEA"}', "damaged"),
+    ],
+)
+@pytest.mark.parametrize("name", ["result.json", "result.json.gz"])
+def test_other_files_are_refused_in_a_line(name, data, words, tmp_path):
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(data) if name.endswith("gz") else data)
+    with pytest.raises(ValueError, match=words) as caught:
+        tl.TopKResult.load(path)
+    assert str(path) in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_files_that_are_not_there_or_not_packed(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        tl.TopKResult.load(tmp_path / "none.json")
+    path = tmp_path / "plain.json.gz"
+    path.write_text("{}")
+    with pytest.raises(ValueError, match="is no result that was saved by save"):
+        tl.TopKResult.load(path)
+    cut = tmp_path / "cut.json.gz"
+    cut.write_bytes(gzip.compress(changed().encode())[:-20])
+    with pytest.raises(ValueError, match="is no result that was saved by save"):
+        tl.TopKResult.load(cut)

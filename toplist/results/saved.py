@@ -1,0 +1,155 @@
+"""Results as JSON for readers, and as files of it that can be loaded again."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import math
+import os
+import re
+import zlib
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from typing import Any, TypeVar
+
+from toplist.averages import stored
+from toplist.averages.means import Means
+from toplist.checks import prefixed
+from toplist.metrics.definitions import Metric
+from toplist.metrics.formulas import formula
+from toplist.writing import PathLike, write_all
+
+M = TypeVar("M", bound=Means)
+
+COUNTS = ("n_users", "n_evaluated", "n_skipped", "n_missing", "n_extra")
+POLICIES = ("empty", "missing", "relevant", "ties", "weighted", "pooled")
+# The key of a file that holds the result itself, as text of `to_bytes`.
+WHOLE = "result"
+# What another version may word otherwise, and no figure follows from.
+WORDS = ("toplist", "formulas")
+
+
+def content(result: Means) -> dict[str, Any]:
+    """Return what JSON says of a result: what was asked, by which rules, of whom; every mean.
+
+    Examples
+    --------
+    >>> from toplist import top_k_eval
+    >>> found = content(top_k_eval([[1, 2], [3]], [{2}, {3}], k=[1, 2], metrics="mrr"))
+    >>> found["convention"], found["k"], found["values"], found["n"]
+    ('standard', [1, 2], {'mrr@1': 0.5, 'mrr@2': 0.75}, {'mrr@1': 2, 'mrr@2': 2})
+    >>> found["formulas"]
+    {'mrr': 'mrr@k = sum over r_j <= k of [j = 1] / r_j'}
+    """
+    version = import_module("toplist").__version__  # of the package, which imports all others
+    names, terms = result.names(), result.terms
+    intervals = {name: result.interval(name) for name in names}
+    policies = {name: getattr(terms, name) for name in POLICIES} | vars(terms.grading)
+    return {
+        "toplist": version,
+        "convention": terms.convention,
+        "policies": policies | {"pooled": list(terms.pooled)},
+        "k": list(result.ks),
+        **({"sampled": vars(terms.sampled)} if terms.sampled else {}),
+        **{name: getattr(result, name) for name in COUNTS},
+        "values": {name: json_number(result[name]) for name in names},
+        "std": {name: json_number(result.std(name)) for name in names},
+        "interval": {name: list(map(json_number, ends)) for name, ends in intervals.items()},
+        "n": {name: result.n_of(name) for name in names},
+        "formulas": {
+            name: formula(one) if isinstance(one, Metric) else one.formula
+            for name, one in terms.asked.items()
+        },
+    }
+
+
+def text_of(found: Any) -> str:
+    r"""Return JSON for readers: a line per field, and lists in one line.
+
+    Examples
+    --------
+    >>> print(text_of({"k": [1, 2], "values": {"mrr@1": 0.5}}))
+    {
+     "k": [1, 2],
+     "values": {
+      "mrr@1": 0.5
+     }
+    }
+    """
+    # no text of JSON holds a line break: what begins and ends so is a list
+    return re.sub(r"\[\n([^\[\]{}]*)\n *\]", _in_one_line, json.dumps(found, indent=1))
+
+
+def _in_one_line(found: re.Match[str]) -> str:
+    return f"[{' '.join(map(str.strip, found[1].splitlines()))}]"
+
+
+def json_number(value: float) -> float | None:
+    """Return a number as JSON can hold it: None (null) for NaN and infinity."""
+    return float(value) if math.isfinite(value) else None
+
+
+def save(result: Means, path: PathLike) -> None:
+    """Write a result to a file; see `TopKResult.save`."""
+    try:
+        whole = stored.to_bytes(result)
+    except ValueError as error:
+        raise ValueError(
+            f"save: {error}; to_dict() and to_pandas() give the means, without a way back"
+        ) from None
+    found = content(result) | {WHOLE: base64.b64encode(whole).decode("ascii")}
+    write_all({path: text_of(found) + "\n"})
+
+
+def load(made: type[M], path: PathLike) -> M:
+    """Return the result of a file; see `TopKResult.load`."""
+    name = os.fsdecode(path)
+    found = _read(name)
+    if not isinstance(found, dict) or not isinstance(found.get(WHOLE), str):
+        raise ValueError(
+            f"{name}: holds no {WHOLE!r}: result.save() writes it, while the JSON of toplist eval "
+            "is for reading only"
+        )
+    try:
+        result = stored.from_bytes(made, base64.b64decode(found[WHOLE], validate=True))
+    except ValueError as error:
+        raise prefixed(f"{name}: ", error) from None
+    for where, said, held in _differences(found, content(result)):
+        raise ValueError(
+            f"{name}: {where} reads {said!r}, but the result that the file holds has {held!r}: it "
+            "was changed after it was saved"
+        )
+    return result
+
+
+def _read(name: str) -> Any:
+    """Return what a JSON file holds, packed or not."""
+    try:
+        with gzip.open(name) if name.lower().endswith(".gz") else open(name, "rb") as stream:
+            return json.loads(stream.read())
+    except (ValueError, EOFError, gzip.BadGzipFile, zlib.error, RecursionError) as error:
+        raise ValueError(
+            f"{name}: is no result that was saved by save(): {error} (from_bytes reads what "
+            "to_bytes returned)"
+        ) from None
+
+
+def _differences(said: Any, held: Any, where: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """Yield where the part for readers contradicts the result, with both values.
+
+    Numbers may differ in the last digits, as logarithms of two machines do. What is not there
+    contradicts nothing: a file of an older version may say less, and notes may be added.
+    """
+    if isinstance(said, Mapping) and isinstance(held, Mapping):
+        for key in held:
+            if key in said and (where or key not in WORDS):
+                yield from _differences(said[key], held[key], f"{where} of {key}" if where else key)
+    elif isinstance(said, list) and isinstance(held, list) and len(said) == len(held):
+        for one, other in zip(said, held, strict=True):
+            yield from _differences(one, other, where)
+    elif isinstance(said, float) and isinstance(held, float):
+        if not math.isclose(said, held, rel_tol=1e-9, abs_tol=1e-12):
+            yield where, said, held
+    elif said != held:
+        yield where, said, held
