@@ -416,6 +416,23 @@ def test_columns_that_are_missing(bad):
     assert "--columns user_id=NAME" in line
     assert "['userId', 'item_id', 'rank']" in line
     assert "'nope'" in bad("eval", "recs.csv", "truth.csv", "--columns", "user_id=nope")
+    put("recs.csv", "userId,movie,place\nu1,a,1\n")
+    assert bad("eval", "recs.csv", "truth.csv") == (
+        "recs.csv:1: no columns 'user_id', 'item_id', neither rank nor score, --columns "
+        "user_id=NAME item_id=NAME rank=NAME names others; "
+        "columns found: ['userId', 'movie', 'place']"
+    )
+
+
+def test_all_missing_columns_of_tables_in_memory():
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame({"who": [1], "what": [2]})
+    with pytest.raises(ValueError, match=r"ranks has no columns 'user_id', 'item_id', only 'who'"):
+        tl.match(table, {1: [2]})
+    with pytest.raises(ValueError, match=r"no columns 'user_id', 'item_id'; it has 'who', 'what'"):
+        tl.loo.leave_one_out(table)
+    with pytest.raises(ValueError, match=r"no columns 'label', 'prediction', only 'who', 'what'"):
+        tl.pointwise.auc(table)
 
 
 def test_order(good, bad):

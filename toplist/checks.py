@@ -67,6 +67,17 @@ def counted(n: int, what: str) -> str:
     return f"{n:,} {what}{'' if n == 1 else 's'}"
 
 
+def no_columns(names: Sequence[str]) -> str:
+    """Return that there are no columns of these names, which are quoted already.
+
+    Examples
+    --------
+    >>> no_columns(["'rank'"]), no_columns(["'user_id'", "'item_id'"])
+    ("no column 'rank'", "no columns 'user_id', 'item_id'")
+    """
+    return f"no column{'' if len(names) == 1 else 's'} {', '.join(names)}"
+
+
 def printable(text: str) -> str:
     r"""Return a text in one line that can do nothing to a terminal: control characters escaped.
 

@@ -101,7 +101,7 @@ def read(path: PathLike, wanted: Wanted) -> dict[str, Cells]:
             raise ValueError(f"{file.path}: no rows")
         file.row = file.line
         names = wanted(header) if callable(wanted) else wanted
-        places = [file.place(name, header) for name in names]
+        places = file.places(names, header)
         table = _Columns(file, header, names, places)
         if by_returns:
             table.read(rows, bool)

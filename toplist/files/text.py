@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import repeat
 from typing import Any, NamedTuple, NoReturn
 
-from toplist.checks import Keyword
+from toplist.checks import Keyword, no_columns
 from toplist.files.errors import short
 from toplist.files.formats import Columns, FileFormat, Id, PathLike
 from toplist.files.lines import JSON_LINE, LINE, TextFile, csv_rows
@@ -60,13 +60,20 @@ class Source(TextFile):
 
     def choose(self, found: Collection[str], *, optional: bool = False) -> str | None:
         """Return the column that has the values, once the columns found are checked."""
-        missing = next((name for name in self.needed if self.names[name] not in found), None)
+        missing = [name for name in self.needed if self.names[name] not in found]
         value = next((name for name in self.candidates if self.names[name] in found), None)
+        unranked = value is None and "rank" in self.candidates and not optional
         reason: tuple[str | Keyword, ...]
         if missing:
-            other = Keyword("columns", {missing: "NAME"})
-            reason = f"no column {short(self.names[missing])}, ", other, " names another"
-        elif value is None and "rank" in self.candidates and not optional:
+            absent = no_columns([short(self.names[name]) for name in missing])
+            # in JSONL an item_id of another name may be a whole list, which needs no rank
+            known = bool(self.format.delimiter) or "item_id" not in missing
+            if unranked and known and not {*missing} & {*self.candidates}:
+                missing.append("rank")
+                absent += ", neither rank nor score"
+            other = Keyword("columns", dict.fromkeys(missing, "NAME"))
+            reason = f"{absent}, ", other, f" names {'others' if len(missing) > 1 else 'another'}"
+        elif unranked:
             as_is = Keyword("order", "file")
             reason = "neither rank nor score, ", as_is, " takes the items as they come"
         else:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import parallel
-from toplist.checks import Keyword, cached, worded
+from toplist.checks import Keyword, cached, no_columns, worded
 from toplist.inputs import dataframes as cols
 from toplist.inputs import ordering
 from toplist.inputs.factorize import Column, numbered
@@ -145,11 +145,14 @@ class Table:
             return ValueError(
                 f"{self.side}: {names} is the index, not a column: .reset_index() makes it one"
             )
+        ids = [] if self.wide else ["user_id", "item_id"]
+        more = [n for n in ids if n not in wanted and self.names[n] not in self.columns]
+        names = no_columns([names, *(repr(self.names[name]) for name in more)])
         found = ", ".join(map(repr, self.columns if self.in_file is None else self.in_file()))
         parts: list[str | Keyword] = [
-            f"{self.side} has no column {names}, only {found or 'none'}; ",
-            Keyword("columns", {self.side: {wanted[0]: "NAME"}}),
-            " names another",
+            f"{self.side} has {names}, only {found or 'none'}; ",
+            Keyword("columns", {self.side: dict.fromkeys([wanted[0], *more], "NAME")}),
+            " names others" if more else " names another",
         ]
         if self.in_file is not None and "rank" in wanted:
             parts += [", ", Keyword("order", "file"), " takes the items in the order of the file"]

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.checks import Keyword, worded
+from toplist.checks import Keyword, no_columns, worded
 from toplist.inputs import dataframes as cols
 from toplist.inputs.factorize import Column, Numbering
 from toplist.inputs.ids import kinds_of
@@ -135,14 +135,14 @@ def _selected(column: Any, rows: NDArray[np.int64]) -> Any:
 
 
 def _require(names: Mapping[str, str], found: Collection[Any]) -> None:
-    for name in COLUMNS[:2]:
-        if names[name] not in found:
-            raise worded(
-                ValueError,
-                f"log has no column {names[name]!r}; it has {', '.join(map(repr, found)) or 'none'}"
-                "; other names: ",
-                Keyword("columns", {name: "..."}),
-            )
+    absent = [name for name in COLUMNS[:2] if names[name] not in found]
+    if absent:
+        raise worded(
+            ValueError,
+            f"log has {no_columns([repr(names[name]) for name in absent])}; it has "
+            f"{', '.join(map(repr, found)) or 'none'}; other names: ",
+            Keyword("columns", dict.fromkeys(absent, "...")),
+        )
 
 
 def _numbered(values: Any, name: str) -> Ids:
