@@ -140,7 +140,7 @@ def test_parts_are_written_whole_or_not_at_all(cli, folder, monkeypatch):
         replace(source, target)
 
     monkeypatch.setattr(os, "replace", fail)
-    status, out, err = cli("log.csv", "--out", "parts", "--seed", "9")
+    status, out, err = cli("log.csv", "--out", "parts", "--seed", "9", "--force")
     assert (status, out) == (1, "") and "No space left" in err
     assert (folder / "written").exists()
     assert (folder / "parts" / "train.csv").read_text() == before
@@ -163,5 +163,5 @@ def test_a_part_of_another_split_is_not_left_beside(tmp_path, capsys):
     )
     command = ["split", str(tmp_path / "log.csv"), "--out", str(tmp_path / "parts")]
     assert main([*command, "--validation"]) == 0
-    assert main(command) == 1
+    assert main([*command, "--force"]) == 1
     assert "validation.csv is left from another split: remove it" in capsys.readouterr().err

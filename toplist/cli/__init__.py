@@ -5,12 +5,16 @@ import gc
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import ExitStack, redirect_stderr
 from importlib import import_module
 from typing import NoReturn
 
 from toplist import __version__
 from toplist.checks import Keyword, printable
-from toplist.cli.options import SUMMARIES, option
+from toplist.cli.options import option
+from toplist.cli.parser import SUMMARIES, Parser
+from toplist.cli.stdin import StandardInput
+from toplist.cli.writing import Report, check_targets, written
 
 # What Python says where the system refuses another thread.
 NO_THREAD = "can't start new thread"
@@ -24,6 +28,18 @@ MODULES = {
     "metrics": "definitions",
     "conventions": "definitions",
 }
+_EPILOG = """
+examples:
+  toplist eval recs.csv truth.csv                   ranked lists, relevant items
+  toplist eval a.csv b.csv truth.csv -k 10 -m ndcg recall
+  toplist compare a.csv b.csv truth.csv -m ndcg@10  is b better than a?
+  toplist split log.csv --out parts                 train.csv and test.csv
+  toplist metrics ndcg                              what it computes
+
+recs.csv has the columns user_id, item_id and rank (1 is the best) or score;
+truth.csv has user_id and item_id. Other names: --columns user_id=userId ...
+toplist COMMAND --help shows all options of a command, with examples.
+"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -32,33 +48,58 @@ def main(arguments: Sequence[str] | None = None) -> int:
         gc.disable()  # 40 ms of looking for cycles among numba's objects
         # numba asks for scipy's BLAS, which no kernel uses, and loads a tenth of a second of it
         sys.modules.setdefault("scipy.linalg", None)  # type: ignore[arg-type]
-    given = sys.argv[1:] if arguments is None else arguments
-    parser = _parser(given[0] if given else "")
-    options = parser.parse_args(given)
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    name = given[0] if given else ""
+    if name not in MODULES:
+        return _no_command(given)
+    parser = parser_of(name)
+    options = parser.read(given[1:])
+    stdin = StandardInput(options)
     try:
-        options.check(options)
-    except ValueError as error:  # wrong usage, found before any file is opened
-        parser.error(_one_line(error))
-    try:
-        text = options.run(options)
+        with stdin:
+            _check(parser, stdin, options)
+            return _run(stdin, options)
     except KeyboardInterrupt:
         print("toplist: interrupted", file=sys.stderr)
         return 130
     except MemoryError as error:
         print(f"toplist: not enough memory{_details(error)}", file=sys.stderr)
-        return 1
     except (ValueError, TypeError, OSError, ImportError, RuntimeError) as error:
         if isinstance(error, RuntimeError) and str(error) != NO_THREAD:
             raise
-        print(f"toplist: {_one_line(error)}", file=sys.stderr)
-        return 1
-    return _print(text)
+        print(f"toplist: {stdin.named(_one_line(error))}", file=sys.stderr)
+    return 1
+
+
+def _check(parser: Parser, stdin: StandardInput, options: argparse.Namespace) -> None:
+    """Leave with status 2 for wrong usage, before any file is opened."""
+    try:
+        stdin.take_place()
+        options.check(options)
+        check_targets(options)
+    except ValueError as error:
+        parser.error(stdin.named(_one_line(error)))
+
+
+def _run(stdin: StandardInput, options: argparse.Namespace) -> int:
+    """Run a command and hand out what it gives back."""
+    stdin.read()
+    with ExitStack() as stack:
+        if options.quiet:  # no bar of progress, no warning
+            nowhere = stack.enter_context(open(os.devnull, "w"))
+            stack.enter_context(redirect_stderr(nowhere))
+        found = options.run(options)
+    report = found if isinstance(found, Report) else Report(found)
+    status = _print(written(report, options))
+    if report.note and not options.quiet:
+        print(f"toplist: note: {printable(stdin.named(report.note))}", file=sys.stderr)
+    return status
 
 
 def _print(text: str) -> int:
     """Print the result; a closed pipe is no error, a full disk is."""
     try:
-        print(text.rstrip("\n"), flush=True)
+        print(text, end="", flush=True)
     except OSError as error:
         # the rest of the buffer must not raise again at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -83,25 +124,48 @@ def _details(error: MemoryError) -> str:
     return f" ({details})" if details else ""
 
 
-class _Parser(argparse.ArgumentParser):
-    """A parser whose errors can do nothing to a terminal."""
+def _no_command(given: Sequence[str]) -> NoReturn:
+    """Do what the command line does without a command: show help, or say what is wrong."""
+    parser = _whole()
+    if not given:
+        parser.print_help(sys.stderr)
+        parser.exit(2, "\ntoplist: error: a COMMAND is required\n")
+    first = given[0]
+    if first in ("-h", "--help", "--version"):
+        parser.parse_args([first])
+    if os.path.exists(first):
+        parser.error(f"{first} is a file: write toplist eval {' '.join(given)}")
+    later = next((word for word in given if word in MODULES), None)
+    if first.startswith("-"):
+        parser.error(f"the command comes first: toplist {later or 'COMMAND'} {first} ...")
+    from difflib import get_close_matches
 
-    def error(self, message: str) -> NoReturn:
-        """Print usage and an error, and leave with status 2."""
-        super().error(printable(message))
+    near = [name for name in MODULES if first.startswith(name)]
+    near = near or get_close_matches(first, MODULES, 1)
+    hint = f"did you mean {near[0]}? " if near else ""
+    parser.error(f"no command {first!r}: {hint}There are {', '.join(MODULES)}")
 
 
-def _parser(name: str) -> argparse.ArgumentParser:
-    """Return the parser with all commands, and the options of the one that is named."""
-    parser = _Parser(
-        prog="toplist", description="Ranked item-id lists + ground truths -> metrics at every k."
+def _whole() -> Parser:
+    """Return the parser of the command line, whose commands are names only."""
+    parser = Parser(
+        prog="toplist",
+        usage="%(prog)s COMMAND ... | --help | --version",
+        description="Ranked lists of item ids + the items that users chose -> metrics at every k.",
+        epilog=_EPILOG,
     )
-    parser.add_argument("--version", action="version", version=f"toplist {__version__}")
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    chosen = MODULES.get(name)
-    if chosen is not None:
-        import_module(f"toplist.cli.{chosen}").add(commands)
-    for other, summary in SUMMARIES.items():
-        if MODULES[other] != chosen:
-            commands.add_parser(other, help=summary)
+    commands = parser.add_subparsers(required=True, title="commands", metavar="COMMAND")
+    for name, summary in SUMMARIES.items():
+        commands.add_parser(name, help=summary)
+    add = parser.group("options")
+    add("--version", action="version", version=f"toplist {__version__}", help="show the version")
+    add("-h", "--help", action="help", help="show this page")
+    return parser
+
+
+def parser_of(name: str) -> Parser:
+    """Return the parser of one command; only its module is loaded."""
+    commands = Parser(prog="toplist", usage="toplist").add_subparsers()
+    import_module(f"toplist.cli.{MODULES[name]}").add(commands)
+    parser: Parser = commands.choices[name]
     return parser

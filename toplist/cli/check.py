@@ -6,37 +6,53 @@ from typing import Any
 from toplist import audit, files
 from toplist.audit import by_user
 from toplist.checks import printable
-from toplist.cli.options import add_columns, command, names_of_columns
+from toplist.cli.options import SIDES, add_columns, check_sides, names_of_columns
+from toplist.cli.parser import command
+from toplist.cli.writing import add_output
 from toplist.loo.logs import COLUMNS
 
+_USAGE = "RECS TRUTH [--train LOG] [-k K] [options]"
 _EPILOG = """
-Lists and ground truths are files as `toplist eval` reads them. The training log is a CSV, TSV or
-Parquet file with the columns user_id and item_id. One line is printed per flaw: errors, warnings,
-notes.
+Lists and ground truths are files as toplist eval reads them; - is standard
+input, as CSV. The training log is a CSV, TSV or Parquet file with the columns
+user_id and item_id. One line is printed per flaw: errors, warnings, notes.
 
-  toplist check recs.csv truth.csv --train train.csv
+examples:
+  toplist check recs.csv truth.csv
+  toplist check recs.csv truth.csv -k 10 --train train.csv
+  toplist check recs.csv truth.csv --strict --quiet || echo "look at the data"
 """
 
 
 def add(commands: Any) -> None:
     """Add the command to the parser."""
-    add = command(commands, "check", run=_check, epilog=_EPILOG)
-    add("recs", metavar="RECS", help="file of ranked lists")
+    parser = command(
+        commands, "check", run=_check, check=_check_columns, usage=_USAGE, epilog=_EPILOG
+    )
+    add = parser.group("files")
+    add("recs", metavar="RECS", help="file of ranked lists; - is stdin")
     add("truth", metavar="TRUTH", help="file of relevant items")
     add("--train", metavar="LOG", help="file of the interactions that systems were trained on")
+    add_columns(add, COLUMNS, sides="recs, truth or train")
+    add = parser.group("what to look for")
     add("-k", type=int, help="also look for lists shorter than k")
-    add_columns(add, COLUMNS, by_side=True)
     add("--strict", action="store_true", help="exit with status 1 for an error or a warning")
+    add_output(parser.group("output"))
+
+
+def _check_columns(options: argparse.Namespace) -> None:
+    """Raise ValueError for the columns of a file that there is not."""
+    check_sides(options, [*SIDES, "train"])
 
 
 def _check(options: argparse.Namespace) -> str:
     """Read the files and return the flaws; with --strict, they are an error."""
-    of_log = names_of_columns(options)
+    of_log = names_of_columns(options, "train")
     ranks, truths = (
         read(path, columns=_without_time(names_of_columns(options, side)))
         for read, path, side in (
-            (files.read_ranks, options.recs, "ranks"),
-            (files.read_truths, options.truth, "ground_truths"),
+            (files.read_ranks, options.recs, "recs"),
+            (files.read_truths, options.truth, "truth"),
         )
     )
     train = None if options.train is None else _as_text(by_user(options.train, "train", of_log))

@@ -3,12 +3,15 @@
 import argparse
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from toplist.cli import output
-from toplist.cli.evaluate import add_reading, check_asked, check_target, evaluated
-from toplist.cli.options import command, csv_text
+from toplist.cli.evaluate import add_reading, check_asked, evaluated
+from toplist.cli.options import csv_text
+from toplist.cli.parser import command
+from toplist.cli.swapped import ranked_truth
+from toplist.cli.writing import Report, add_output
 from toplist.plots import axes
 from toplist.results.aligning import USERS
 from toplist.results.comparison import Comparison, compare
@@ -16,16 +19,21 @@ from toplist.results.display import Display
 from toplist.results.pairwise import CORRECTIONS, FAMILIES, METHODS, Asked, pairs_of
 from toplist.results.tests import Tests
 from toplist.stats.paired import ALTERNATIVES
-from toplist.writing import Content, write_all
+from toplist.writing import Content
 
+_USAGE = "RECS RECS [RECS ...] TRUTH [-m METRIC ...] [options]"
 _EPILOG = """
-Every system but the baseline is compared with it (without one, each with each), user by user, in
-every metric at every k; p is corrected for all comparisons that are printed. Files are those of
-toplist eval, read whole; systems are named by their files.
+Every system but the baseline is compared with it (without one, each with
+each), user by user, in every metric at every k; p is corrected for all
+comparisons that are printed. Files are those of toplist eval, read whole;
+systems are named by their files, without folder and extension.
 
-  toplist compare knn.csv ease.csv truth.csv -m ndcg@10 recall@20 --baseline knn
-  toplist compare knn.csv ease.csv truth.csv -m ndcg@10 --baseline knn --margin 0.005
-  toplist compare knn.csv ease.csv truth.csv -m ndcg -k 50 --baseline knn --band
+examples:
+  toplist compare knn.csv ease.csv truth.csv -m ndcg@10
+  toplist compare knn.csv ease.csv bpr.csv truth.csv -m ndcg@10 recall@20 \\
+      --baseline knn
+  toplist compare knn.csv ease.csv truth.csv -m ndcg@10 --margin 0.005
+  toplist compare knn.csv ease.csv truth.csv -m ndcg -k 50 --band
 """
 
 FORMATS = ("table", "json", "csv", "markdown", "latex")
@@ -33,28 +41,34 @@ FORMATS = ("table", "json", "csv", "markdown", "latex")
 
 def add(commands: Any) -> None:
     """Add the command to the parser."""
-    add = command(commands, "compare", run=_compare, check=_check, epilog=_EPILOG)
-    add_reading(add)
-    add("--baseline", nargs="+", metavar="SYSTEM", help="compare the others with it; by file name")
+    parser = command(commands, "compare", run=_compare, check=_check, usage=_USAGE, epilog=_EPILOG)
+    add_reading(parser, in_memory=True)
+    _add_tests(parser.group("the comparison"))
+    add = parser.group("output")
+    add("--plot", metavar="FILE", help="also draw the differences (.png, .svg, .pdf)")
+    add_output(add, FORMATS)
+
+
+def _add_tests(add: Callable[..., Any]) -> None:
+    """Add the options of what is tested, and how."""
+    text = "compare the others with it; by file name"
+    add("--baseline", nargs="+", action="extend", metavar="SYSTEM", help=text)
     add("--test", default="t", choices=METHODS, help="the paired test (default: t)")
     add("--correction", choices=CORRECTIONS, help="of p for all comparisons (default: holm)")
     add("--family", default="all", choices=FAMILIES, help="all comparisons, or those of a metric")
     add("--alternative", default="two-sided", choices=ALTERNATIVES, help="of system - baseline")
-    add("--level", type=float, default=0.95, help="of the intervals")
+    add("--level", type=float, default=0.95, help="of the intervals (default: 0.95)")
     add("--users", default="same", choices=USERS, help="same in all systems, or common to all")
     add("--margin", type=float, help="test whether differences are within ±MARGIN instead")
     add("--band", action="store_true", help="also the difference at every k, all k together")
     add("--power", action="store_true", help="also what so many users detect")
     add("--resamples", type=int, metavar="N", help="of flips, bootstrap and MaxT")
-    add("--seed", type=int, default=0, help="of what is drawn")
-    add("--format", default="table", choices=FORMATS, help="of the output")
-    add("--plot", metavar="FILE", help="also draw the differences (.png, .svg, .pdf)")
+    add("--seed", type=int, default=0, help="of what is drawn (default: 0)")
 
 
 def _check(options: argparse.Namespace) -> None:
     """Check the options before any file is opened."""
     check_asked(options)
-    check_target(options, "--plot", options.plot)
     if options.plot:
         output.check_picture(options.plot)
     if options.margin is not None and options.test != "t":
@@ -77,29 +91,32 @@ def _correction(options: argparse.Namespace) -> str:
     return "holm" if options.margin is None else "none"
 
 
-def _compare(options: argparse.Namespace) -> str:
-    """Evaluate all systems, test them, write what was asked for, and return the text to print."""
+def _compare(options: argparse.Namespace) -> Report:
+    """Evaluate all systems and test them; return the text to print and the picture to write."""
     if options.plot:
         axes.need_matplotlib()
     results = evaluated(options, in_memory=True)
     comparison = compare(results, baseline=options.baseline)
     try:
         tests = _tests(options, comparison)
-        more = list(_more(options, comparison))
+        text = _text(options, comparison, tests)
     except KeyError as error:  # a name that a system lacks
         raise ValueError(error.args[0]) from None
+    drawn: dict[str, Content] = {}
     if options.plot:
-        drawn: dict[Any, Content] = {
-            options.plot: lambda path: tests.plot().figure.savefig(path, bbox_inches="tight")
-        }
-        write_all(drawn)
+        drawn[options.plot] = lambda path: tests.plot().figure.savefig(path, bbox_inches="tight")
+    return Report(text, drawn, ranked_truth(options))
+
+
+def _text(options: argparse.Namespace, comparison: Comparison, tests: Tests) -> str:
+    """Return the tests, and what was asked for beside them, in the format that was asked for."""
     if options.format == "json":
         return json.dumps(list(map(_plain, tests.to_dict())), indent=1)
     if options.format == "csv":
         rows = tests.to_dict()
         return csv_text(rows[0], (map(_cell, row.values()) for row in rows))
     write = {"table": "to_text", "markdown": "to_markdown", "latex": "to_latex"}[options.format]
-    texts = [getattr(part, write)() for part in (tests, *more)]
+    texts = [getattr(part, write)() for part in (tests, *_more(options, comparison))]
     before, between = {"latex": ("% ", "\n"), "markdown": ("", "\n\n")}.get(
         options.format, ("", "\n")
     )

@@ -1,27 +1,83 @@
 """`toplist metrics` and `toplist conventions`: the definitions behind the numbers."""
 
 import argparse
+import json
+import textwrap
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from toplist.checks import Keyword, whole
-from toplist.cli.options import command, option
+from toplist.cli.options import csv_text, option
+from toplist.cli.parser import WIDTH, command
+from toplist.cli.writing import add_output
 from toplist.evaluation.evaluate import conformance
 from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetric
 from toplist.metrics.conventions import CONVENTIONS, Convention, policies, same_formula
 from toplist.metrics.formulas import GAIN_WORDS, SYMBOLS, formula
 from toplist.metrics.names import parse
-from toplist.results.markup import aligned
+
+_METRICS_EPILOG = """
+examples:
+  toplist metrics
+  toplist metrics ndcg
+  toplist metrics map --convention lenskit
+  toplist metrics "rbp(p=0.5)"
+"""
+_CONVENTIONS_EPILOG = """
+A line per value that a metric has for this list, with the conventions whose
+value it is. The formulas: toplist metrics METRIC --convention NAME
+
+examples:
+  toplist conventions
+  toplist conventions -m map ndcg
+  toplist conventions --list a b c d --truth b x y -k 3 -m map
+  toplist conventions --format csv -o conventions.csv
+"""
+FORMATS = ("table", "json", "csv", "markdown")
+# The values of each convention, one per metric; None where it has no such metric.
+Rows = Mapping[str, Sequence[float | None]]
 
 
 def add(commands: Any) -> None:
     """Add the commands to the parser."""
-    add = command(commands, "metrics", run=_metrics, check=_check_metrics)
-    add("name", nargs="?", help="one metric, for example ndcg or rbp(p=0.5)")
-    add("--convention", default="standard", choices=CONVENTIONS, help="whose formulas")
-    add = command(commands, "conventions", run=_conventions, check=_check_conventions)
-    add("--list", nargs="+", default=["1", "2", "3", "4", "5"], metavar="ITEM", help="best first")
-    add("--truth", nargs="+", default=["1", "3", "9"], metavar="ITEM", help="relevant items")
+    parser = command(
+        *(commands, "metrics"),
+        run=_metrics,
+        check=_check_metrics,
+        usage="[METRIC] [--convention NAME] [options]",
+        epilog=_METRICS_EPILOG,
+    )
+    add = parser.group("what to show")
+    add(
+        "name",
+        nargs="?",
+        metavar="METRIC",
+        help="one metric, as ndcg; without it all of them",
+    )
+    text = "whose formulas (default: standard); toplist conventions lists them"
+    add("--convention", default="standard", choices=CONVENTIONS, metavar="NAME", help=text)
+    add_output(parser.group("output"))
+    _add_conventions(commands)
+
+
+def _add_conventions(commands: Any) -> None:
+    """Add the command `conventions`."""
+    parser = command(
+        *(commands, "conventions"),
+        run=_conventions,
+        check=_check_conventions,
+        usage="[--list ITEM ...] [--truth ITEM ...] [options]",
+        epilog=_CONVENTIONS_EPILOG,
+    )
+    add = parser.group("what to evaluate")
+    text = "the ranked list, best first (default: 1 2 3 4 5)"
+    add("--list", nargs="+", default=["1", "2", "3", "4", "5"], metavar="ITEM", help=text)
+    text = "the relevant items (default: 1 3 9)"
+    add("--truth", nargs="+", default=["1", "3", "9"], metavar="ITEM", help=text)
     add("-k", type=int, default=5, help="the cut-off (default: 5)")
+    text = "only these metrics (default: all)"
+    add("-m", "--metrics", nargs="+", action="extend", metavar="METRIC", help=text)
+    add_output(parser.group("output"), FORMATS)
 
 
 def _check_metrics(options: argparse.Namespace) -> None:
@@ -31,8 +87,12 @@ def _check_metrics(options: argparse.Namespace) -> None:
 
 
 def _check_conventions(options: argparse.Namespace) -> None:
-    """Raise ValueError for a wrong k."""
+    """Raise ValueError for a wrong k or an unknown metric."""
     whole(options.k, "k")
+    known = dict.fromkeys(name for one in CONVENTIONS.values() for name in one.metrics)
+    for name in options.metrics or ():
+        if name not in known:
+            raise ValueError(f"unknown metric {name!r}: choose from {', '.join(known)}")
 
 
 def _metrics(options: argparse.Namespace) -> str:
@@ -80,10 +140,59 @@ def _one_metric(name: str, convention: Convention) -> str:
 def _conventions(options: argparse.Namespace) -> str:
     """Evaluate one list under every convention."""
     found = conformance([options.list], [set(options.truth)], options.k)
-    names = list(dict.fromkeys(name for values in found.values() for name in values))
-    rows = [["", *(f"{name}@{options.k}" for name in names)]]
+    names = options.metrics or dict.fromkeys(name for values in found.values() for name in values)
+    if options.format == "table":
+        case = f"list {' '.join(options.list)}; relevant {' '.join(options.truth)}; k = {options.k}"
+        groups = (_grouped(f"{name}@{options.k}", name, found) for name in names)
+        return "\n".join([case, *groups])
+    header = [f"{name}@{options.k}" for name in names]
+    rows = {row: [values.get(name) for name in names] for row, values in found.items()}
+    return _WHOLE[options.format](header, rows)
+
+
+def _as_json(header: list[str], rows: Rows) -> str:
+    return json.dumps(
+        {row: dict(zip(header, values, strict=True)) for row, values in rows.items()}, indent=1
+    )
+
+
+def _as_csv(header: list[str], rows: Rows) -> str:
+    return csv_text(["convention", *header], ([row, *values] for row, values in rows.items()))
+
+
+def _as_markdown(header: list[str], rows: Rows) -> str:
+    lines = [["convention", *header], ["---", *("---:" for _ in header)]]
+    for row, values in rows.items():
+        lines.append([row, *("-" if one is None else f"{one:.4f}" for one in values)])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+# How the values of all conventions are written without grouping: a row per convention.
+_WHOLE = {"json": _as_json, "csv": _as_csv, "markdown": _as_markdown}
+
+
+def _grouped(title: str, name: str, found: Mapping[str, Mapping[str, float]]) -> str:
+    """Return the values of a metric, each with the conventions that print it.
+
+    Examples
+    --------
+    >>> print(_grouped("map@5", "map", {"a": {"map": 0.5}, "b": {"map": 0.25}, "c": {"map": 0.5}}))
+    map@5
+      0.5000  a, c
+      0.2500  b
+    """
+    groups: dict[str, list[str]] = {}
     for convention, values in found.items():
-        cells = (f"{values[name]:.4f}" if name in values else "-" for name in names)
-        rows.append([convention, *cells])
-    case = f"list {' '.join(options.list)}; relevant {' '.join(options.truth)}; k = {options.k}"
-    return f"{case}\n{aligned(rows)}"
+        if name in values:
+            groups.setdefault(f"{values[name]:.4f}", []).append(convention)
+    lines = [
+        textwrap.fill(
+            ", ".join(conventions),
+            width=WIDTH - 1,
+            initial_indent=f"  {value}  ",
+            subsequent_indent=" " * len(f"  {value}  "),
+            break_on_hyphens=False,
+        )
+        for value, conventions in groups.items()
+    ]
+    return "\n".join([title, *lines])

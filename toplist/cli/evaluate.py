@@ -1,84 +1,133 @@
 """`toplist eval`: files of ranked lists and of relevant items in, a table out."""
 
 import argparse
-import os
+import re
+from collections.abc import Mapping
 from typing import Any
 
 from toplist import files
 from toplist.checks import prefixed
 from toplist.cli import output, segments
 from toplist.cli.items import add_items, known_items, padding_of
-from toplist.cli.options import add_columns, columns_of, command, names_of_columns
+from toplist.cli.options import SIDES, add_columns, check_sides, names_of_columns
+from toplist.cli.parser import Parser, command
+from toplist.cli.swapped import ranked_truth, swapped
+from toplist.cli.writing import Report, add_output
 from toplist.evaluation.evaluate import DEFAULT
 from toplist.evaluation.plan import entries_of
-from toplist.files.formats import PathLike
 from toplist.files.streaming import top_k_eval_files
 from toplist.inputs.grades import GAINS, Grading
 from toplist.inputs.options import DUPLICATES, TIES
+from toplist.metrics.beyond_accuracy import LIST_METRICS
 from toplist.metrics.conventions import CONVENTIONS, MISSING, RELEVANT
 from toplist.metrics.definitions import EMPTY
 from toplist.plots import axes
 from toplist.results.result import TopKResult
-from toplist.writing import Content, write_all
+from toplist.writing import Content
 
 DEFAULT_KS = [1, 5, 10, 20]
 # As a cut-off: whole lists, k=None in Python.
 ALL = "all"
+# The names of the metrics of all conventions.
+NAMES = {name for one in CONVENTIONS.values() for name in one.metrics} | set(LIST_METRICS)
 
+_USAGE = "RECS [RECS ...] TRUTH [-k K ...] [-m METRIC ...] [options]"
 _EPILOG = """
-Files are CSV, TSV, JSONL, TREC (run and qrels), each also .gz, or Parquet (a file or a folder), by
-extension. They have columns user_id, item_id and rank or score (relevance in the truth); in JSONL
-and Parquet, item_id may be a whole ranked list. Files of any size are read part by part; the rows
-of a user must follow each other. --in-memory reads files whole, with rows in any order; TREC files
-are always read so.
-
+examples:
+  toplist eval recs.csv truth.csv
   toplist eval recs.csv truth.csv -k 10 20 -m ndcg recall
   toplist eval bpr.csv itemknn.csv truth.csv -k 10 --plot curves.png
-  toplist eval run.trec qrels.trec -m ndcg@10 --convention trec_eval --format json
+  toplist eval run.trec qrels.trec -m ndcg@10 --convention trec_eval
+  toplist eval recs.csv truth.csv --columns user_id=userId truth:item_id=movie
+  toplist eval recs.csv truth.csv --segments users.csv:country -o table.txt
+  zcat recs.jsonl.gz | toplist eval - truth.csv --recs-format jsonl
+
+the files:
+  CSV, TSV, JSONL, TREC (run and qrels), each also .gz, or Parquet (a file or a
+  folder), by extension. Columns: user_id, item_id and rank or score (in the
+  truth, if there are grades, relevance). In JSONL and Parquet item_id may be a
+  whole ranked list. Files of any size are read part by part; the rows of a
+  user must follow each other. --in-memory reads files whole, with rows in any
+  order; TREC files are always read so.
 """
 
 
 def add(commands: Any) -> None:
     """Add the command to the parser."""
-    add = command(commands, "eval", run=_eval, check=_check, epilog=_EPILOG)
-    add_reading(add)
-    add("--in-memory", action="store_true", help="read files whole: rows in any order")
-    add("--every-metric", action="store_true", help="a line each for metrics that are one here")
-    add("--format", default="table", choices=output.FORMATS, help="of the output")
-    add("--per-user", metavar="FILE", help="also write every user's values (CSV); reads in memory")
+    parser = command(commands, "eval", run=_eval, check=_check, usage=_USAGE, epilog=_EPILOG)
+    add_reading(parser)
+    add = parser.group("output")
     add(
         "--segments",
         metavar="FILE:COLUMN",
-        help="also the results by a label of users; reads in memory",
+        help="the results by a label of users; reads in memory",
     )
+    add("--every-metric", action="store_true", help="a line each for metrics that are one here")
+    add("--per-user", metavar="FILE", help="also write every user's values (CSV); reads in memory")
     add("--plot", metavar="FILE", help="also draw the curves over k (.png, .svg, .pdf)")
+    add_output(add, output.FORMATS)
 
 
-def add_reading(add: Any) -> None:
+def add_reading(parser: Parser, *, in_memory: bool = False) -> None:
     """Add the files, and all options of how they are read and evaluated."""
-    add("recs", metavar="RECS", nargs="+", help="file of ranked lists, one per system")
-    add("truth", metavar="TRUTH", help="file of relevant items, the last one")
-    add("-k", type=_cut_off, nargs="+", help="cut-offs (default 1 5 10 20), or all: whole lists")
-    add("-m", "--metrics", nargs="+", default=DEFAULT, help="names, also name@k (default: six)")
-    add("--convention", default="standard", choices=CONVENTIONS, help="whose formulas")
+    add = parser.group("files")
+    add("recs", metavar="RECS", nargs="+", help="ranked lists, a file per system; - is stdin")
+    add("truth", metavar="TRUTH", help="relevant items: the last file")
+    _add_asked(parser)
+    _add_rules(parser)
+    add_items(parser.group("metrics of the lists themselves"))
+    add = parser.group("how files are read")
+    add_columns(add, files.COLUMNS, sides="recs, truth or FILE")
+    for side in SIDES:
+        text = f"{', '.join(files.FORMATS)} (default: by the extension; - is csv)"
+        add(f"--{side}-format", choices=files.FORMATS, metavar="FORMAT", help=text)
+    add("--order", choices=["file"], help="lists without rank or score: the first row is the best")
+    if not in_memory:
+        add("--in-memory", action="store_true", help="read files whole: rows in any order")
+
+
+def _add_asked(parser: Parser) -> None:
+    """Add the options of what is computed."""
+    add = parser.group("what to compute")
+    text = "cut-offs (default: 1 5 10 20), or all: whole lists"
+    add("-k", type=_cut_off, nargs="+", action="extend", metavar="K", help=text)
+    add(
+        *("-m", "--metrics"),
+        nargs="+",
+        action="extend",
+        words=NAMES,
+        metavar="METRIC",
+        help=f"names, also name@k (default: {' '.join(DEFAULT)}); toplist metrics lists them",
+    )
+    add(
+        "--convention",
+        default="standard",
+        choices=CONVENTIONS,
+        metavar="NAME",
+        help="whose formulas (default: standard); toplist conventions lists them",
+    )
+
+
+def _add_rules(parser: Parser) -> None:
+    """Add the options of users, items and grades that are not plain cases."""
+    add = parser.group("users and items")
     add("--empty", choices=EMPTY, help="users with an empty truth (default: the convention's)")
     add("--missing", choices=MISSING, help="users without a list (default: the convention's)")
-    add("--relevant", choices=RELEVANT, help="R of all relevant items (default), or listed ones")
     add("--duplicates", default="raise", choices=DUPLICATES, help="an item twice in a list")
+    add("--relevant", choices=RELEVANT, help="R of all relevant items (default), or listed ones")
     add("--relevant-from", type=float, metavar="GRADE", help="relevant from this grade on")
     add("--gains", choices=GAINS, help="of a grade in nDCG (default: the convention's)")
-    add("--recs-format", choices=files.FORMATS, help="default: by the extension")
-    add("--truth-format", choices=files.FORMATS, help="default: by the extension")
-    add_columns(add, files.COLUMNS, by_side=True)
     add("--ties", default="order", choices=TIES, help="equal scores: as the rows are, or by item")
-    add("--order", choices=["file"], help="lists without rank or score: the first row is the best")
-    add_items(add)
+    text = "the id that fills up short lists: dropped from their ends"
+    add("--padding", metavar="ID", help=text)
 
 
 def _cut_off(argument: str) -> int | str:
     """Read one argument of ``-k``."""
     if argument == ALL:
         return ALL
+    if "," in argument:
+        raise argparse.ArgumentTypeError(f"{argument!r}: write -k {argument.replace(',', ' ')}")
     try:
         return int(argument)
     except ValueError:
@@ -90,25 +139,16 @@ def _cut_off(argument: str) -> int | str:
 def _check(options: argparse.Namespace) -> None:
     """Check the options before any file is opened."""
     check_asked(options)
-    for option, target in (("--per-user", options.per_user), ("--plot", options.plot)):
-        check_target(options, option, target)
     if options.plot:
         output.check_picture(options.plot)
     if options.segments:
         segments.check(options.segments)
-        if len(options.recs) > 1:
-            raise ValueError("--segments splits the result of one file of lists, not of several")
-
-
-def check_target(options: argparse.Namespace, option: str, target: str | None) -> None:
-    """Refuse to write over an input file."""
-    sources = map(os.path.realpath, (*options.recs, options.truth))
-    if target and os.path.realpath(target) in sources:
-        raise ValueError(f"{option} {target} would overwrite an input file")
 
 
 def check_asked(options: argparse.Namespace) -> None:
     """Check what is asked; the default k is for the metrics without a k of their own."""
+    options.metrics = options.metrics or list(DEFAULT)
+    _refuse_commas(options.metrics)
     if options.k is None:
         asked = ([m] if "@" in m else [f"{m}@{k}" for k in DEFAULT_KS] for m in options.metrics)
         if any("@" in metric for metric in options.metrics):
@@ -122,11 +162,19 @@ def check_asked(options: argparse.Namespace) -> None:
     entries_of(options.metrics, options.k, CONVENTIONS[options.convention])
     if len(set(options.recs)) < len(options.recs):
         raise ValueError("a file of lists is named twice; the last file is the ground truth")
+    check_sides(options, dict.fromkeys([*SIDES, *output.names_of(options.recs), *options.recs]))
     Grading(options.relevant_from)
 
 
-def _eval(options: argparse.Namespace) -> str:
-    """Evaluate all systems, write what was asked for, and return the text to print."""
+def _refuse_commas(metrics: list[str]) -> None:
+    """Raise for names of metrics that are joined by commas; those of parameters are in brackets."""
+    for name in metrics:
+        if "," in re.sub(r"\(.*?\)", "", name):
+            raise ValueError(f"-m {name}: write -m {' '.join(filter(None, name.split(',')))}")
+
+
+def _eval(options: argparse.Namespace) -> Report:
+    """Evaluate all systems; return the text to print and the files to write."""
     if options.plot:
         axes.need_matplotlib()
     missing = options.missing or CONVENTIONS[options.convention].missing
@@ -136,37 +184,31 @@ def _eval(options: argparse.Namespace) -> str:
     whole |= len(options.recs) > 1 and missing == "skip"
     results = evaluated(options, options.in_memory or whole)
     if options.segments:
-        user_id = names_of_columns(options).get("user_id", "user_id")
-        split = segments.split(next(iter(results.values())), options.segments, user_id)
+        user_id = names_of_columns(options, "segments").get("user_id", "user_id")
+        split = segments.split(results, options.segments, user_id)
         text = segments.FORMATS[options.format](split)
     else:
         text = output.FORMATS[options.format](results, options.every_metric)
-    _write(options, results)
-    return text
-
-
-def _write(options: argparse.Namespace, results: dict[str, TopKResult]) -> None:
-    """Write the files that were asked for, all or none."""
-    contents: dict[PathLike, Content] = {}
+    contents: dict[str, Content] = {}
     if options.per_user:
         contents[options.per_user] = output.per_user_csv(results)
     if options.plot:
         contents[options.plot] = lambda path: output.draw(results, path)
-    write_all(contents)
+    return Report(text, contents, ranked_truth(options))
 
 
 def evaluated(options: argparse.Namespace, in_memory: bool) -> dict[str, TopKResult]:
     """Evaluate all systems, by the names of their files."""
     names = output.names_of(options.recs)
     return {
-        name: _evaluate(options, recs, in_memory)
+        name: _evaluate(options, recs, name, in_memory)
         for name, recs in zip(names, options.recs, strict=True)
     }
 
 
-def _evaluate(options: argparse.Namespace, recs: str, in_memory: bool) -> TopKResult:
+def _evaluate(options: argparse.Namespace, recs: str, name: str, in_memory: bool) -> TopKResult:
     """Evaluate one system; with several systems, an error names the file."""
-    several = len(options.recs) > 1
+    of_lists = names_of_columns(options, "recs", name, recs)
     try:
         return top_k_eval_files(
             recs,
@@ -178,19 +220,30 @@ def _evaluate(options: argparse.Namespace, recs: str, in_memory: bool) -> TopKRe
             missing=options.missing,
             relevant=options.relevant,
             duplicates=options.duplicates,
-            padding=padding_of(options, recs),
+            padding=padding_of(options, recs, of_lists),
             relevant_from=options.relevant_from,
             gains=options.gains,
-            columns=columns_of(options),
+            columns=_columns(options, of_lists),
             recs_format=options.recs_format,
             truth_format=options.truth_format,
             order=options.order,
             in_memory=in_memory,
             unknown=options.unknown,
             ties=options.ties,
-            **known_items(options, recs),
+            **known_items(options, recs, of_lists),
         )
     except (ValueError, TypeError) as error:
-        if not several or recs in str(error):
+        hint = swapped(options, recs, of_lists)
+        if hint:
+            raise ValueError(hint) from None
+        if len(options.recs) == 1 or recs in str(error):
             raise
         raise prefixed(f"{recs}: ", error) from None
+
+
+def _columns(options: argparse.Namespace, of_lists: dict[str, str]) -> Mapping[str, Any]:
+    """Return the keyword `columns`: one dict for both sides, or one for each."""
+    of_truth = names_of_columns(options, "truth")
+    if of_lists == of_truth:
+        return of_truth
+    return {"ranks": of_lists, "ground_truths": of_truth}

@@ -1,4 +1,4 @@
-"""Options of `toplist eval` about items: padding, a file for each of `ITEMS`, unknown items."""
+"""Options of `toplist eval` about items: a file for each of `ITEMS`, unknown items, padding."""
 
 import argparse
 from collections.abc import Callable
@@ -6,7 +6,7 @@ from typing import Any
 
 from toplist import files
 from toplist.checks import Keyword
-from toplist.cli.options import names_of_columns, option
+from toplist.cli.options import option
 from toplist.files import tables
 from toplist.files.batches import Stream
 from toplist.files.formats import TEXT_IDS
@@ -15,7 +15,6 @@ from toplist.inputs.options import ITEMS, UNKNOWN
 
 def add_items(add: Callable[..., Any]) -> None:
     """Add the options to a parser."""
-    add("--padding", metavar="ID", help="the id that fills up short lists: dropped from their ends")
     for name, row in ITEMS.items():
         add(option(Keyword(name)), metavar="FILE", help=row.help)
     add(
@@ -26,11 +25,14 @@ def add_items(add: Callable[..., Any]) -> None:
     )
 
 
-def known_items(options: argparse.Namespace, recs: str) -> dict[str, Any]:
-    """Read the files of the keywords about items; ids have the type that they have in the lists."""
+def known_items(options: argparse.Namespace, recs: str, columns: dict[str, str]) -> dict[str, Any]:
+    """Read the files of the keywords about items; ids have the type that they have in the lists.
+
+    `columns` are the names of columns in the file of the lists.
+    """
     paths = {name: getattr(options, name) for name in ITEMS}
     known = {}
-    numbers = any(paths.values()) and _hold_numbers(options, recs)
+    numbers = any(paths.values()) and _hold_numbers(options, recs, columns)
     for name, path in paths.items():
         if path is not None:
             found = tables.READERS[ITEMS[name].file](path)
@@ -40,19 +42,19 @@ def known_items(options: argparse.Namespace, recs: str) -> dict[str, Any]:
     return known
 
 
-def padding_of(options: argparse.Namespace, recs: str) -> Any:
+def padding_of(options: argparse.Namespace, recs: str, columns: dict[str, str]) -> Any:
     """Return the padding id with the type of the ids in the lists."""
-    if options.padding is None or not _hold_numbers(options, recs):
+    if options.padding is None or not _hold_numbers(options, recs, columns):
         return options.padding
     return _integers("--padding", [options.padding])[0]
 
 
-def _hold_numbers(options: argparse.Namespace, recs: str) -> bool:
+def _hold_numbers(options: argparse.Namespace, recs: str, columns: dict[str, str]) -> bool:
     """Return whether the ids of the lists are numbers: only formats with types have such."""
     sides = (recs, options.recs_format), (options.truth, options.truth_format)
     if any((given or files.format_of(path)) in TEXT_IDS for path, given in sides):
         return False
-    stream = Stream(recs, "ranks", options.recs_format, names_of_columns(options, "ranks"), "file")
+    stream = Stream(recs, "ranks", options.recs_format, columns, "file")
     return next(iter(stream.parts(lambda users, places: None))).lists.items.names is None
 
 

@@ -1,4 +1,4 @@
-"""What the commands share: their parsers, ``--columns``, CSV and JSON, and keywords as options."""
+"""What the commands share: ``--columns``, CSV and JSON, and keywords as options."""
 
 import argparse
 import csv
@@ -9,58 +9,24 @@ from typing import Any
 
 from toplist.checks import Keyword
 
-# The commands, in the order in which the help lists them.
-SUMMARIES = {
-    "eval": "evaluate recommendations against a ground truth; several systems side by side",
-    "compare": "test whether one system is better than another, user by user",
-    "split": "split an interaction log into train and test",
-    "check": "look for what makes an evaluation fail or mislead",
-    "values": "evaluate predicted values: AUC, GAUC, log loss, MAE, RMSE",
-    "metrics": "print the metrics and their formulas",
-    "conventions": "print the values of one list under every convention",
-}
-
-
-def command(
-    commands: Any,
-    name: str,
-    *,
-    run: Callable[[argparse.Namespace], str],
-    check: Callable[[argparse.Namespace], object] = lambda options: None,
-    epilog: str | None = None,
-) -> Callable[..., Any]:
-    """Add a command to the parser and return the function that adds its arguments.
-
-    `check` looks at the arguments before any file is opened; `run` returns the text to print.
-    """
-    parser = commands.add_parser(
-        name,
-        help=SUMMARIES[name],
-        epilog=epilog,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.set_defaults(run=run, check=check)
-    add: Callable[..., Any] = parser.add_argument
-    return add
-
-
 # What `--columns` calls the two sides, and Python.
 SIDES = {"recs": "ranks", "truth": "ground_truths"}
 
 
-def add_columns(add: Callable[..., Any], valid: Sequence[str], *, by_side: bool = False) -> None:
+def add_columns(add: Callable[..., Any], valid: Sequence[str], *, sides: str | None = None) -> None:
     """Add ``--columns``: names of columns in the files, where they are not the usual ones.
 
-    With `by_side`, a name may be that of one side alone: ``recs:user_id=uid``.
+    With `sides`, in words, a name may be that of one side or file alone: ``recs:user_id=uid``.
     """
-    sides = "; of one side alone: recs:COLUMN=NAME, truth:COLUMN=NAME" if by_side else ""
+    alone = f"; in one file alone: {sides}:COLUMN=NAME" if sides else ""
     add(
         "--columns",
         nargs="+",
-        type=renaming(valid, by_side=by_side),
+        action="extend",
+        type=renaming(valid, by_side=sides is not None),
         default=[],
         metavar="COLUMN=NAME",
-        help=f"other names of the columns {', '.join(valid)}{sides}",
+        help=f"other names of {', '.join(valid)}{alone}",
     )
 
 
@@ -74,7 +40,7 @@ def renaming(
     >>> renaming(["user_id", "item_id"])("user_id=uid")
     ('', 'user_id', 'uid')
     >>> renaming(["user_id", "item_id"], by_side=True)("truth:user_id=uid")
-    ('ground_truths', 'user_id', 'uid')
+    ('truth', 'user_id', 'uid')
     """
 
     def read(argument: str) -> tuple[str, str, str]:
@@ -82,35 +48,36 @@ def renaming(
         side, colon, column = ours.rpartition(":")
         if not (ours and equals and theirs):
             raise argparse.ArgumentTypeError(f"{argument!r}: write {valid[0]}=NAME_IN_THE_FILE")
-        if colon and not (by_side and side in SIDES):
+        if colon and not by_side:
             raise argparse.ArgumentTypeError(
-                f"{argument!r}: {side!r} is no side: {', '.join(SIDES)}"
-                if by_side
-                else f"{argument!r}: there is one file: write {column}={theirs}"
+                f"{argument!r}: there is one file: write {column}={theirs}"
             )
         if column not in valid:
             raise argparse.ArgumentTypeError(
                 f"{column!r} is not a column to rename: {', '.join(valid)}"
             )
-        return SIDES.get(side, ""), column, theirs
+        return side, column, theirs
 
     return read
 
 
-def names_of_columns(options: argparse.Namespace, side: str = "") -> dict[str, str]:
-    """Return the names of columns given for both sides, and those for one of them."""
-    both, own = (
-        {column: name for of, column, name in options.columns if of == wanted}
-        for wanted in ("", side)
-    )
-    return both | own
+def check_sides(options: argparse.Namespace, sides: Iterable[str]) -> None:
+    """Raise ValueError for a name of a column in a file that is none of these."""
+    for side, column, theirs in options.columns:
+        if side and side not in sides:
+            raise ValueError(
+                f"--columns {side}:{column}={theirs}: {side!r} is no side: {', '.join(sides)}"
+            )
 
 
-def columns_of(options: argparse.Namespace) -> Mapping[str, Any]:
-    """Return the keyword `columns`: one dict for both sides, or one for each."""
-    if not any(of for of, _, _ in options.columns):
-        return names_of_columns(options)
-    return {side: names_of_columns(options, side) for side in SIDES.values()}
+def names_of_columns(options: argparse.Namespace, *sides: str) -> dict[str, str]:
+    """Return the names of columns given for all files, and those for one, by its names."""
+    return {
+        column: name
+        for wanted in ("", *sides)
+        for side, column, name in options.columns
+        if side == wanted
+    }
 
 
 def csv_text(header: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:

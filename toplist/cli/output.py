@@ -46,7 +46,9 @@ def as_json(results: Results) -> str:
 
 def as_csv(results: Results) -> str:
     """Return a row per metric and k: metric, k, mean, std, low, high, n; several by system."""
-    return _csv(tables.SUMMARY, {name: tables.summary(one) for name, one in results.items()})
+    return csv_by_system(
+        tables.SUMMARY, {name: tables.summary(one) for name, one in results.items()}
+    )
 
 
 def per_user_csv(results: Results) -> str:
@@ -57,10 +59,10 @@ def per_user_csv(results: Results) -> str:
         system: zip(one.users, *(values[system][name].tolist() for name in names), strict=True)
         for system, one in results.items()
     }
-    return _csv(["user_id", *names], rows)
+    return csv_by_system(["user_id", *names], rows)
 
 
-def _csv(header: Iterable[str], rows: Mapping[str, Iterable[Iterable[Any]]]) -> str:
+def csv_by_system(header: Iterable[str], rows: Mapping[str, Iterable[Iterable[Any]]]) -> str:
     """Return the rows of every system as CSV; with several, the first column is the system."""
     if len(rows) == 1:
         return csv_text(header, next(iter(rows.values())))

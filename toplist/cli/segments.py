@@ -1,15 +1,18 @@
 """`--segments FILE:COLUMN` of `toplist eval`: results by a label of users, read from a file."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from toplist.cli.options import csv_text
+from toplist.checks import no_columns
+from toplist.cli import output
 from toplist.files.formats import table_format
 from toplist.files.tables import read_table
 from toplist.results import segments, tables
 from toplist.results.result import TopKResult
 from toplist.results.saved import content, text_of
 from toplist.results.segments import Segments
+
+Splits = Mapping[str, Segments[TopKResult]]
 
 
 def check(option: str) -> None:
@@ -20,20 +23,33 @@ def check(option: str) -> None:
     table_format(path)
 
 
-def split(result: TopKResult, option: str, user_id: str) -> Segments[TopKResult]:
-    """Split a result by a column of a file that has a row per user."""
+def split(
+    results: Mapping[str, TopKResult], option: str, user_id: str
+) -> dict[str, Segments[TopKResult]]:
+    """Split the result of every system by a column of a file that has a row per user."""
     path, _, column = option.rpartition(":")
+    labels = _labels(path, user_id, column)
+    return {name: _split(result, path, labels) for name, result in results.items()}
+
+
+def _labels(path: str, user_id: str, column: str) -> dict[str, Any]:
+    """Return the label of each user, by the user as text."""
     table = read_table(path)
     names = list(getattr(table, "column_names", table))
-    for name in (user_id, column):
-        if name not in names:
-            raise ValueError(f"{path}: no column {name!r}; columns found: {names}")
+    absent = [repr(name) for name in dict.fromkeys((user_id, column)) if name not in names]
+    if absent:
+        raise ValueError(f"{path}: {no_columns(absent)}; columns found: {names}")
     keys, values = (_values(table, name) for name in (user_id, column))
     labels: dict[str, Any] = {}
     for key, value in zip(map(str, keys), values, strict=True):
         label = None if value == "" else value
         if labels.setdefault(key, label) != label:
             raise ValueError(f"{path}: user {key!r} has two labels, {labels[key]!r} and {label!r}")
+    return labels
+
+
+def _split(result: TopKResult, path: str, labels: Mapping[str, Any]) -> Segments[TopKResult]:
+    """Split one result."""
     # compared as text: keys of a result may be numbers, those of a text file never are
     known = {user: labels[str(user)] for user in result.users if str(user) in labels}
     if labels and result.n_users and not known:
@@ -49,19 +65,37 @@ def _values(table: Any, name: str) -> Any:
     return table[name] if isinstance(table, dict) else table.column(name).to_pylist()
 
 
-def _as_json(found: Segments[TopKResult]) -> str:
+def _content(found: Segments[TopKResult]) -> dict[str, Any]:
+    """Return what JSON holds of the segments of a system."""
     parts = [{"segment": label, **content(part)} for label, part in found.items()]
-    return text_of(content(found.whole) | {"segments": parts})
+    return content(found.whole) | {"segments": parts}
 
 
-def _as_csv(found: Segments[TopKResult]) -> str:
-    return csv_text(["segment", *tables.SUMMARY], segments.rows(found))
+def _as_json(found: Splits) -> str:
+    contents = {name: _content(one) for name, one in found.items()}
+    return text_of(contents if len(contents) > 1 else next(iter(contents.values())))
 
 
-FORMATS: dict[str, Callable[[Segments[TopKResult]], str]] = {
-    "table": repr,
+def _as_csv(found: Splits) -> str:
+    header = ["segment", *tables.SUMMARY]
+    return output.csv_by_system(header, {name: segments.rows(one) for name, one in found.items()})
+
+
+def _written(write: Callable[[Segments[TopKResult]], str], title: str) -> Callable[[Splits], str]:
+    """Return what writes one system, or several, each below its name in a title."""
+
+    def text(found: Splits) -> str:
+        if len(found) == 1:
+            return write(next(iter(found.values())))
+        return "\n\n".join(f"{title.format(name)}\n{write(one)}" for name, one in found.items())
+
+    return text
+
+
+FORMATS: dict[str, Callable[[Splits], str]] = {
+    "table": _written(repr, "system {}"),
     "json": _as_json,
     "csv": _as_csv,
-    "markdown": Segments.to_markdown,
-    "latex": Segments.to_latex,
+    "markdown": _written(Segments.to_markdown, "**{}**\n"),
+    "latex": _written(Segments.to_latex, "% system {}"),
 }

@@ -4,8 +4,10 @@ import argparse
 import os
 from typing import Any
 
-from toplist.checks import prefixed, printable
-from toplist.cli.options import add_columns, command, names_of_columns
+from toplist.checks import Keyword, no_columns, prefixed, printable, worded
+from toplist.cli.options import add_columns, names_of_columns
+from toplist.cli.parser import command
+from toplist.cli.writing import add_quiet
 from toplist.files.formats import table_format
 from toplist.files.tables import read_table, write_tables
 from toplist.loo import split
@@ -13,53 +15,50 @@ from toplist.loo.histories import REPEATS
 from toplist.loo.logs import COLUMNS
 from toplist.loo.split import Split
 
+_USAGE = "LOG --out DIR [options]"
 _EPILOG = """
-Files are CSV, TSV (also .gz) or Parquet; the parts have the format and all columns of the log. CSV
-and TSV have a header with user_id, item_id and timestamp (numbers, or ISO 8601 dates). Rows of a
-user with the same timestamp are put in a random order by --seed; the order of the rows in the file
-does not matter.
+The log is CSV, TSV (also .gz) or Parquet; - is standard input, as CSV. The
+parts have its format and all its columns. CSV and TSV have a header with
+user_id, item_id and timestamp (numbers, or ISO 8601 dates). Rows of a user
+with the same timestamp are put in a random order by --seed; the order of the
+rows in the file does not matter.
 
-  toplist split log.csv --out parts                       # leave one out: the last by time
+examples:
+  toplist split log.csv --out parts             the newest row of each user
   toplist split log.csv --out parts --by random --seed 7
   toplist split log.csv --out parts --ratio 0.2 --validation 0.1
   toplist split log.csv --out parts --time 2011-11-01
 """
+PARTS = ("train", "test", "validation")
 
 
 def add(commands: Any) -> None:
     """Add the command to the parser."""
-    add = command(commands, "split", run=_split, check=_check, epilog=_EPILOG)
-    add("log", metavar="LOG", help="file of interactions: user_id, item_id, timestamp")
-    add(
-        "--out",
-        metavar="DIR",
-        required=True,
-        help="folder of the parts; created if it does not exist",
-    )
-    add("--by", default="last", choices=split.WAYS, help="what is held out (default: last)")
-    add("--ratio", type=float, help="hold out this share of the rows of each user, not one row")
-    add("--time", help="hold out all rows from this time on")
+    parser = command(commands, "split", run=_split, check=_check, usage=_USAGE, epilog=_EPILOG)
+    add = parser.group("files")
+    add("log", metavar="LOG", help="interactions: user_id, item_id, timestamp; - is stdin")
+    text = "folder of the parts; created if it does not exist"
+    add("-o", "--out", metavar="DIR", required=True, help=text)
+    add("--force", action="store_true", help="replace parts that exist in the folder")
+    add_columns(add, COLUMNS)
+    add = parser.group("what is held out")
+    add("--by", default="last", choices=split.WAYS, help="which row (default: last)")
+    text = "hold out this share of the rows of each user, not one row"
+    add("--ratio", type=float, metavar="SHARE", help=text)
+    add("--time", metavar="WHEN", help="hold out all rows from this time on")
     add(
         "--validation",
         nargs="?",
         const=True,
         help="also hold out a validation part; with --ratio its share, with --time its beginning",
     )
-    add("--min-history", type=int, metavar="N", help="rows that must stay in train (default 1)")
-    add(
-        "--repeats",
-        default="first",
-        choices=REPEATS,
-        help="which row is kept of an item that a user has twice",
-    )
-    add(
-        "--short",
-        default="train",
-        choices=split.SHORT,
-        help="what happens to users with too few rows",
-    )
+    add("--min-history", type=int, metavar="N", help="rows that must stay in train (default: 1)")
+    text = "which row is kept of an item that a user has twice"
+    add("--repeats", default="first", choices=REPEATS, help=f"{text} (default: first)")
+    text = "what happens to users with too few rows (default: train)"
+    add("--short", default="train", choices=split.SHORT, help=text)
     add("--seed", type=int, default=0, help="of the random choices (default: 0)")
-    add_columns(add, COLUMNS)
+    add_quiet(parser.group("output"))
 
 
 def _check(options: argparse.Namespace) -> None:
@@ -74,7 +73,7 @@ def _check(options: argparse.Namespace) -> None:
         raise ValueError("give --ratio or --time, not both")
     if options.time is not None and options.by != "last":
         raise ValueError(f"--by {options.by} does not go with --time")
-    for part in ("train", "test", "validation"):
+    for part in PARTS:
         if os.path.realpath(_path(options, part)) == os.path.realpath(options.log):
             raise ValueError(f"--out {options.out} would overwrite the log")
 
@@ -86,11 +85,14 @@ def _path(options: argparse.Namespace, part: str) -> str:
 
 def _split(options: argparse.Namespace) -> str:
     """Split the log, write the parts, and return the report."""
+    if not options.force:
+        _refuse_existing([_path(options, part) for part in PARTS])
     table = read_table(options.log)
     rules = {"repeats": options.repeats, "seed": options.seed, "columns": names_of_columns(options)}
     if options.min_history is not None:
         rules["min_history"] = options.min_history
     try:
+        _require_columns(options, table)
         made = _made(options, table, rules)
     except (ValueError, TypeError) as error:
         raise prefixed(f"{options.log}: ", error) from None
@@ -102,6 +104,30 @@ def _split(options: argparse.Namespace) -> str:
     _write(options, parts)
     paths = printable(", ".join(_path(options, part) for part in parts))
     return f"{made.report}\nwritten: {paths}"
+
+
+def _refuse_existing(paths: list[str]) -> None:
+    """Raise ValueError if a part exists."""
+    found = [path for path in paths if os.path.lexists(path)]
+    if found:
+        does = "exists" if len(found) == 1 else "exist"
+        them = "it" if len(found) == 1 else "them"
+        raise ValueError(f"{', '.join(found)} {does}: --force replaces {them}")
+
+
+def _require_columns(options: argparse.Namespace, table: Any) -> None:
+    """Raise ValueError for several columns that the log has not; one is found by the split."""
+    names = {name: name for name in COLUMNS} | names_of_columns(options)
+    needed = [name for name in COLUMNS if name != "timestamp" or options.by != "random"]
+    found = list(getattr(table, "column_names", table))
+    absent = [name for name in needed if names[name] not in found]
+    if len(absent) > 1:
+        raise worded(
+            ValueError,
+            f"{no_columns([repr(names[name]) for name in absent])}, ",
+            Keyword("columns", dict.fromkeys(absent, "NAME")),
+            f" names others; columns found: {found}",
+        )
 
 
 def _made(options: argparse.Namespace, table: Any, rules: dict[str, Any]) -> Split:

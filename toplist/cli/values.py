@@ -6,7 +6,9 @@ from typing import Any
 
 from toplist import pointwise
 from toplist.checks import counted
-from toplist.cli.options import add_columns, command, csv_text, names_of_columns
+from toplist.cli.options import add_columns, csv_text, names_of_columns
+from toplist.cli.parser import command
+from toplist.cli.writing import add_output
 from toplist.files import tables
 from toplist.inputs.predictions import COLUMNS
 from toplist.results.markup import aligned
@@ -14,23 +16,36 @@ from toplist.results.saved import json_number
 
 METRICS = ("auc", "gauc", "log_loss", "mae", "rmse")
 
+_USAGE = "FILE [-m METRIC ...] [options]"
 _EPILOG = """
-The file is CSV or TSV, also .gz. Its header names the columns label and prediction, and user_id for
-gauc.
+The file is CSV or TSV, also .gz; - is standard input, as CSV. Its header names
+the columns label and prediction, and user_id for gauc.
 
+examples:
   toplist values predictions.csv
-  toplist values ratings.tsv -m mae rmse --columns label=rating prediction=estimate
+  toplist values predictions.csv -m auc log_loss --format json -o values.json
+  toplist values ratings.tsv -m mae rmse \\
+      --columns label=rating prediction=estimate
 """
 
 
 def add(commands: Any) -> None:
     """Add the command to the parser."""
-    add = command(commands, "values", run=_values, check=_check, epilog=_EPILOG)
-    add("file", metavar="FILE", help="file of users, labels and predictions")
-    add("-m", "--metrics", nargs="+", default=METRICS, choices=METRICS, help="default: all")
-    add("--clip", type=float, default=pointwise.CLIP, help="of log_loss (default 2^-52)")
+    parser = command(commands, "values", run=_values, check=_check, usage=_USAGE, epilog=_EPILOG)
+    add = parser.group("files")
+    add("file", metavar="FILE", help="file of users, labels and predictions; - is stdin")
     add_columns(add, COLUMNS)
-    add("--format", default="table", choices=("table", "json", "csv"), help="of the output")
+    add = parser.group("what to compute")
+    add(
+        *("-m", "--metrics"),
+        nargs="+",
+        action="extend",
+        choices=METRICS,
+        metavar="METRIC",
+        help=f"some of {', '.join(METRICS)} (default: all)",
+    )
+    add("--clip", type=float, default=pointwise.CLIP, help="of log_loss (default: 2^-52)")
+    add_output(parser.group("output"), ("table", "json", "csv"))
 
 
 def _check(options: argparse.Namespace) -> None:
@@ -41,7 +56,7 @@ def _check(options: argparse.Namespace) -> None:
 
 def _values(options: argparse.Namespace) -> str:
     """Compute the metrics and return the text to print."""
-    asked = list(dict.fromkeys(options.metrics))
+    asked = list(dict.fromkeys(options.metrics or METRICS))
     names = {name: name for name in COLUMNS} | names_of_columns(options)
     wanted = [names[name] for name in (COLUMNS if "gauc" in asked else COLUMNS[1:])]
     columns = tables.read(options.file, wanted)

@@ -1,0 +1,83 @@
+"""Standard input in place of a file: ``-``."""
+
+import argparse
+import os
+import sys
+from types import TracebackType
+from typing import Any, Self
+
+# Arguments that may be `-`, and the option that names the format of each, if there is one.
+PLACES = {"recs": "recs_format", "truth": "truth_format", "log": "", "file": "", "train": ""}
+NAME = "stdin"
+DEFAULT = "csv"
+
+
+class StandardInput:
+    """Standard input as a file in a folder of its own, since files may be read more than once.
+
+    Its name is ``stdin`` with the extension of its format, which is CSV where no option says
+    another. It may be gzipped. What only standard input needs is imported where it is used.
+    """
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self._folder = self._path = ""
+        self._options = options
+
+    def __enter__(self) -> Self:
+        """Return itself."""
+        return self
+
+    def take_place(self) -> None:
+        """Put the path of the file in place of ``-``; ValueError if it is given twice."""
+        for place, option in PLACES.items():
+            given = getattr(self._options, place, None)
+            paths = given if isinstance(given, list) else [given]
+            if "-" not in paths:
+                continue
+            if self._path or paths.count("-") > 1:
+                raise ValueError("- is standard input: it can be one of the files, not two")
+            path = self._made(getattr(self._options, option, None) or DEFAULT)
+            found = [path if one == "-" else one for one in paths]
+            setattr(self._options, place, found if isinstance(given, list) else path)
+
+    def _made(self, format: str) -> str:
+        """Return the path of the file, in a new folder."""
+        import tempfile
+
+        self._folder = tempfile.mkdtemp(prefix="toplist-")
+        extension = "run" if format == "trec" else format
+        self._path = os.path.join(self._folder, f"{NAME}.{extension}")
+        return self._path
+
+    def read(self) -> None:
+        """Read standard input to its end, if it is given."""
+        if not self._path:
+            return
+        import gzip
+        import shutil
+        import zlib
+
+        stream: Any = sys.stdin.buffer
+        if stream.peek(2)[:2] == b"\x1f\x8b":
+            stream = gzip.GzipFile(fileobj=stream)
+        try:
+            with open(self._path, "wb") as file:
+                shutil.copyfileobj(stream, file)
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise ValueError(f"{self._path}: not readable: {error}") from None
+
+    def named(self, text: str) -> str:
+        """Return a message with the plain name of the file."""
+        return text.replace(self._folder + os.sep, "") if self._folder else text
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Remove the folder."""
+        if self._folder:
+            import shutil
+
+            shutil.rmtree(self._folder, ignore_errors=True)
