@@ -1,3 +1,4 @@
+# PYTHON_ARGCOMPLETE_OK
 """The command line: files in, a table out. Exit status: 0 success, 1 bad input, 2 wrong usage."""
 
 import argparse
@@ -39,6 +40,9 @@ examples:
 recs.csv has the columns user_id, item_id and rank (1 is the best) or score;
 truth.csv has user_id and item_id. Other names: --columns user_id=userId ...
 toplist COMMAND --help shows all options of a command, with examples.
+
+Completion with the tab key: pip install "toplist[completion]", then in bash
+  eval "$(register-python-argcomplete toplist)"
 """
 
 
@@ -48,6 +52,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         gc.disable()  # 40 ms of looking for cycles among numba's objects
         # numba asks for scipy's BLAS, which no kernel uses, and loads a tenth of a second of it
         sys.modules.setdefault("scipy.linalg", None)  # type: ignore[arg-type]
+    if "_ARGCOMPLETE" in os.environ:
+        _complete(os.environ.get("COMP_LINE", ""))
     given = sys.argv[1:] if arguments is None else list(arguments)
     name = given[0] if given else ""
     if name not in MODULES:
@@ -146,8 +152,8 @@ def _no_command(given: Sequence[str]) -> NoReturn:
     parser.error(f"no command {first!r}: {hint}There are {', '.join(MODULES)}")
 
 
-def _whole() -> Parser:
-    """Return the parser of the command line, whose commands are names only."""
+def _whole(*loaded: str) -> Parser:
+    """Return the parser of the command line; the commands are names only, besides those loaded."""
     parser = Parser(
         prog="toplist",
         usage="%(prog)s COMMAND ... | --help | --version",
@@ -155,8 +161,11 @@ def _whole() -> Parser:
         epilog=_EPILOG,
     )
     commands = parser.add_subparsers(required=True, title="commands", metavar="COMMAND")
+    for name in dict.fromkeys(MODULES[name] for name in loaded):
+        import_module(f"toplist.cli.{name}").add(commands)
     for name, summary in SUMMARIES.items():
-        commands.add_parser(name, help=summary)
+        if name not in commands.choices:
+            commands.add_parser(name, help=summary)
     add = parser.group("options")
     add("--version", action="version", version=f"toplist {__version__}", help="show the version")
     add("-h", "--help", action="help", help="show this page")
@@ -169,3 +178,13 @@ def parser_of(name: str) -> Parser:
     import_module(f"toplist.cli.{MODULES[name]}").add(commands)
     parser: Parser = commands.choices[name]
     return parser
+
+
+def _complete(line: str) -> None:
+    """Offer completions of a line to the shell, and leave; nothing without argcomplete."""
+    try:
+        import argcomplete
+    except ImportError:
+        return
+    name = next((word for word in line.split() if word in MODULES), None)
+    argcomplete.autocomplete(_whole(*filter(None, [name])))

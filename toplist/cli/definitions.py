@@ -48,9 +48,11 @@ def add(commands: Any) -> None:
         epilog=_METRICS_EPILOG,
     )
     add = parser.group("what to show")
+    names = {*CONVENTIONS["standard"].metrics, *LIST_METRICS}
     add(
         "name",
         nargs="?",
+        words=names,
         metavar="METRIC",
         help="one metric, as ndcg; without it all of them",
     )

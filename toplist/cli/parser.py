@@ -50,6 +50,8 @@ class Parser(argparse.ArgumentParser):
             action = group.add_argument(*flags, **options)
             self._known.append(action)
             self._held[action.dest] = words
+            if words:
+                action.completer = lambda **_: list(words)  # type: ignore[attr-defined]
             return action
 
         return add
