@@ -66,8 +66,8 @@ def _begin(path: str, given: str | None) -> _Beginning:
     """Read what the beginning of a file says of its columns."""
     format = find_format(path, given)
     if not format.is_text:
-        _, table = next(parquet.parts(path, renamed(None)))
-        return _Beginning(table.column_names, not parquet.is_long(table.schema, table.column_names))
+        schema = parquet.schema_of(path)
+        return _Beginning(schema.names, not parquet.is_long(schema, schema.names))
     with TextFile(path).opened() as lines:
         if format.delimiter:
             return _Beginning(next(csv_rows(lines, format.delimiter), []))

@@ -207,8 +207,12 @@ def start_of_last(users: Any) -> int:
 
 def column_names(path: PathLike) -> list[str]:
     """Return the names of the columns of a file, or of the first file of a folder."""
-    names: list[str] = pyarrow().parquet.read_schema(_files(os.fspath(path))[0]).names
-    return names
+    return list(schema_of(path).names)
+
+
+def schema_of(path: PathLike) -> Any:
+    """Return the schema of a file, or of the first file of a folder."""
+    return pyarrow().parquet.read_schema(_files(os.fspath(path))[0])
 
 
 def _tables(path: str, wanted: set[str]) -> Iterator[tuple[Any, bool]]:
