@@ -167,8 +167,8 @@ def test_arranged():
 
 WRONG = [
     ("", "a COMMAND is required"),
-    ("nope", "no command 'nope': There are eval, compare, "),
-    ("evaluate recs.csv truth.csv", "no command 'evaluate': did you mean eval? There are"),
+    ("nope", "no command 'nope': choose from eval, compare, "),
+    ("evaluate recs.csv truth.csv", "no command 'evaluate': did you mean eval? choose from"),
     ("--quiet eval recs.csv truth.csv", "the command comes first: toplist eval --quiet ..."),
     ("-k 5 recs.csv truth.csv", "the command comes first: toplist COMMAND -k ..."),
     ("recs.csv truth.csv", "recs.csv is a file: write toplist eval recs.csv truth.csv"),
@@ -180,6 +180,9 @@ WRONG = [
     ("eval -m ndcg,map@5 recs.csv truth.csv", "write -m ndcg map@5"),
     ("eval -m ndcg nodcg recs.csv truth.csv", "'nodcg'"),
     ("eval recs.csv truth.csv --metrik ndcg", "--metrik: did you mean --metrics?"),
+    ("eval recs.csv truth.csv ndcg@5", "ndcg@5 is a metric, no file: write -m ndcg@5"),
+    ("eval recs.csv truth.csv 10", "10 is a number, no file: write -k 10"),
+    ("eval recs.csv truth.csv --convention RecBol", "'RecBol' (did you mean recbole? choose from"),
     ("eval recs.csv truth.csv --xyz", "--xyz: see toplist eval --help"),
     ("eval recs.csv truth.csv --columns nope:user_id=x", "no side: recs, truth, recs.csv"),
     ("eval recs.csv truth.csv --columns user=x", "'user' is not a column to rename"),
@@ -194,6 +197,7 @@ WRONG = [
     ("check recs.csv truth.csv --columns log:user_id=y", "no side: recs, truth, train"),
     ("check recs.csv truth.csv --train log.csv -o log.csv", "overwrite an input file"),
     ("split log.csv", "required: -o/--out"),
+    ("split log.csv -o users.csv", "--out users.csv is a file: give a folder"),
     ("metrics ndcg map", "unrecognized arguments: map"),
     ("conventions -m mapp", "unknown metric 'mapp': choose from hit"),
 ]
@@ -223,9 +227,17 @@ def test_a_truth_that_comes_first(cli):
         status, out, err = cli("eval", *files.split())
         assert (status, out) == (1, "")
         assert err == (
-            "toplist: truth.csv has neither rank nor score, recs.csv has: the ground truth comes "
-            f"last, after the ranked lists: {'more.csv ' * ('more' in files)}recs.csv truth.csv\n"
+            "toplist: truth.csv has neither rank nor score, recs.csv has: is the ground truth "
+            "given first? It is the last file, after the ranked lists\n"
         )
+
+
+def test_a_truth_that_comes_first_in_check(cli):
+    _, _, err = cli("check", "truth.csv", "recs.csv")
+    assert err == (
+        "toplist: truth.csv has neither rank nor score, recs.csv has: is the ground truth "
+        "given first? It is the last file, after the ranked lists\n"
+    )
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "trec", "parquet"])
@@ -250,7 +262,7 @@ def test_a_truth_that_comes_first_in_other_formats(cli, kind):
             records = (dict(zip(keys, line, strict=False)) for line in lines)
             Path(f"{name}.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in records))
     _, _, err = cli("eval", f"t.{kind}", f"r.{kind}")
-    assert f"the ground truth comes last, after the ranked lists: r.{kind} t.{kind}" in err
+    assert f"t.{kind} has neither rank nor score, r.{kind} has: is the ground truth" in err
 
 
 def test_other_faults_of_the_first_file_stay_as_they_are(cli):
@@ -401,6 +413,11 @@ def test_columns_of_the_files_of_check(good):
     columns = "recs:user_id=a", "truth:user_id=b", "train:user_id=c"
     files = "recs.csv", "truth.csv", "--train", "log.csv"
     assert good("check", *files, "--columns", *columns) == expected
+    Path("recs.csv").write_text(RECS.replace("user_id", "a").replace("rank", "place"))
+    assert good("check", *files, "--columns", *columns, "rank=place") == expected
+    Path("recs.csv").write_text("a\titem_id\nu1\ta\nu1\tb\nu2\tc\nu3\ta\n")
+    reading = "--recs-format", "tsv", "--order", "file"
+    assert good("check", *reading, *files, "--columns", *columns) == expected
 
 
 def test_all_missing_columns_are_named_at_once(cli):

@@ -149,7 +149,7 @@ def _no_command(given: Sequence[str]) -> NoReturn:
     near = [name for name in MODULES if first.startswith(name)]
     near = near or get_close_matches(first, MODULES, 1)
     hint = f"did you mean {near[0]}? " if near else ""
-    parser.error(f"no command {first!r}: {hint}There are {', '.join(MODULES)}")
+    parser.error(f"no command {first!r}: {hint}choose from {', '.join(MODULES)}")
 
 
 def _whole(*loaded: str) -> Parser:

@@ -1,21 +1,23 @@
 """`toplist check`: flaws of ranked lists, ground truths and a training log."""
 
 import argparse
+from collections.abc import Sequence
 from typing import Any
 
 from toplist import audit, files
 from toplist.audit import by_user
 from toplist.checks import printable
-from toplist.cli.options import SIDES, add_columns, check_sides, names_of_columns
+from toplist.cli.options import SIDES, add_columns, add_formats, check_sides, names_of_columns
 from toplist.cli.parser import command
+from toplist.cli.swapped import swapped
 from toplist.cli.writing import add_output
 from toplist.loo.logs import COLUMNS
 
 _USAGE = "RECS TRUTH [--train LOG] [-k K] [options]"
 _EPILOG = """
-Lists and ground truths are files as toplist eval reads them; - is standard
-input, as CSV. The training log is a CSV, TSV or Parquet file with the columns
-user_id and item_id. One line is printed per flaw: errors, warnings, notes.
+Lists and ground truths are files as toplist eval reads them. The training log
+is a CSV, TSV or Parquet file with the columns user_id and item_id. One line is
+printed per flaw: errors, warnings, notes.
 
 examples:
   toplist check recs.csv truth.csv
@@ -33,10 +35,12 @@ def add(commands: Any) -> None:
     add("recs", metavar="RECS", help="file of ranked lists; - is stdin")
     add("truth", metavar="TRUTH", help="file of relevant items")
     add("--train", metavar="LOG", help="file of the interactions that systems were trained on")
-    add_columns(add, COLUMNS, sides="recs, truth or train")
     add = parser.group("what to look for")
     add("-k", type=int, help="also look for lists shorter than k")
     add("--strict", action="store_true", help="exit with status 1 for an error or a warning")
+    add = parser.group("how files are read")
+    add_columns(add, (*files.COLUMNS, "timestamp"), sides="recs, truth or train")
+    add_formats(add, files.FORMATS)
     add_output(parser.group("output"))
 
 
@@ -47,14 +51,8 @@ def _check_columns(options: argparse.Namespace) -> None:
 
 def _check(options: argparse.Namespace) -> str:
     """Read the files and return the flaws; with --strict, they are an error."""
-    of_log = names_of_columns(options, "train")
-    ranks, truths = (
-        read(path, columns=_without_time(names_of_columns(options, side)))
-        for read, path, side in (
-            (files.read_ranks, options.recs, "recs"),
-            (files.read_truths, options.truth, "truth"),
-        )
-    )
+    ranks, truths = _read(options)
+    of_log = _among(COLUMNS, names_of_columns(options, "train"))
     train = None if options.train is None else _as_text(by_user(options.train, "train", of_log))
     found = audit.check(_as_text(ranks), _as_text(truths), train, k=options.k)
     if options.strict and not found.ok:
@@ -62,9 +60,24 @@ def _check(options: argparse.Namespace) -> str:
     return "\n".join(map(printable, str(found).split("\n")))
 
 
-def _without_time(columns: dict[str, str]) -> dict[str, str]:
-    """Return the names of columns without that of the timestamp, which only logs have."""
-    return {ours: name for ours, name in columns.items() if ours != "timestamp"}
+def _read(options: argparse.Namespace) -> tuple[Any, Any]:
+    """Read the lists and the ground truth."""
+    recs, truth = (options.recs, options.recs_format), (options.truth, options.truth_format)
+    of_recs, of_truth = (
+        _among(files.COLUMNS, names_of_columns(options, side)) for side in ("recs", "truth")
+    )
+    try:
+        ranks = files.read_ranks(recs[0], format=recs[1], columns=of_recs, order=options.order)
+    except ValueError as error:
+        if options.order is None and (hint := swapped(recs, truth, of_recs)):
+            raise ValueError(hint) from None
+        raise error from None
+    return ranks, files.read_truths(truth[0], format=truth[1], columns=of_truth)
+
+
+def _among(valid: Sequence[str], columns: dict[str, str]) -> dict[str, str]:
+    """Return the names of those columns that a file of one kind may have."""
+    return {ours: name for ours, name in columns.items() if ours in valid}
 
 
 def _as_text(side: Any) -> Any:

@@ -1,15 +1,16 @@
 """`toplist eval`: files of ranked lists and of relevant items in, a table out."""
 
 import argparse
+import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from toplist import files
 from toplist.checks import prefixed
 from toplist.cli import output, segments
 from toplist.cli.items import add_items, known_items, padding_of
-from toplist.cli.options import SIDES, add_columns, check_sides, names_of_columns
+from toplist.cli.options import SIDES, add_columns, add_formats, check_sides, names_of_columns
 from toplist.cli.parser import Parser, command
 from toplist.cli.swapped import ranked_truth, swapped
 from toplist.cli.writing import Report, add_output
@@ -78,10 +79,7 @@ def add_reading(parser: Parser, *, in_memory: bool = False) -> None:
     add_items(parser.group("metrics of the lists themselves"))
     add = parser.group("how files are read")
     add_columns(add, files.COLUMNS, sides="recs, truth or FILE")
-    for side in SIDES:
-        text = f"{', '.join(files.FORMATS)} (default: by the extension; - is csv)"
-        add(f"--{side}-format", choices=files.FORMATS, metavar="FORMAT", help=text)
-    add("--order", choices=["file"], help="lists without rank or score: the first row is the best")
+    add_formats(add, files.FORMATS)
     if not in_memory:
         add("--in-memory", action="store_true", help="read files whole: rows in any order")
 
@@ -147,6 +145,7 @@ def _check(options: argparse.Namespace) -> None:
 
 def check_asked(options: argparse.Namespace) -> None:
     """Check what is asked; the default k is for the metrics without a k of their own."""
+    _refuse_values(path for path in (*options.recs, options.truth) if not os.path.exists(path))
     options.metrics = options.metrics or list(DEFAULT)
     _refuse_commas(options.metrics)
     if options.k is None:
@@ -164,6 +163,15 @@ def check_asked(options: argparse.Namespace) -> None:
         raise ValueError("a file of lists is named twice; the last file is the ground truth")
     check_sides(options, dict.fromkeys([*SIDES, *output.names_of(options.recs), *options.recs]))
     Grading(options.relevant_from)
+
+
+def _refuse_values(paths: Iterable[str]) -> None:
+    """Raise for a value of an option where a file belongs."""
+    for path in paths:
+        if path.isdecimal():
+            raise ValueError(f"{path} is a number, no file: write -k {path}")
+        if path.partition("@")[0] in NAMES:
+            raise ValueError(f"{path} is a metric, no file: write -m {path}")
 
 
 def _refuse_commas(metrics: list[str]) -> None:
@@ -233,10 +241,10 @@ def _evaluate(options: argparse.Namespace, recs: str, name: str, in_memory: bool
             **known_items(options, recs, of_lists),
         )
     except (ValueError, TypeError) as error:
-        hint = swapped(options, recs, of_lists)
-        if hint:
+        files = (recs, options.recs_format), (options.truth, options.truth_format)
+        if options.order is None and (hint := swapped(*files, of_lists)):
             raise ValueError(hint) from None
-        if len(options.recs) == 1 or recs in str(error):
+        if len(options.recs) == 1 or recs in str(error) or str(error).startswith(options.truth):
             raise
         raise prefixed(f"{recs}: ", error) from None
 

@@ -30,6 +30,14 @@ def add_columns(add: Callable[..., Any], valid: Sequence[str], *, sides: str | N
     )
 
 
+def add_formats(add: Callable[..., Any], formats: Sequence[str]) -> None:
+    """Add the formats of both sides, and the order of lists that have no ranks."""
+    text = f"{', '.join(formats)} (default: by the extension; - is csv)"
+    for side in SIDES:
+        add(f"--{side}-format", choices=formats, metavar="FORMAT", help=text)
+    add("--order", choices=["file"], help="lists without rank or score: the first row is the best")
+
+
 def renaming(
     valid: Sequence[str], *, by_side: bool = False
 ) -> Callable[[str], tuple[str, str, str]]:

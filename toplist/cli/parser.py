@@ -5,6 +5,7 @@ import os
 import shutil
 from collections import deque
 from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from typing import Any, NoReturn
 
 from toplist.checks import printable
@@ -47,6 +48,8 @@ class Parser(argparse.ArgumentParser):
         group = self.add_argument_group(title)
 
         def add(*flags: str, words: Collection[str] = (), **options: Any) -> argparse.Action:
+            if "choices" in options:
+                options["type"] = partial(_word, options["choices"])
             action = group.add_argument(*flags, **options)
             self._known.append(action)
             self._held[action.dest] = words
@@ -69,7 +72,8 @@ class Parser(argparse.ArgumentParser):
             names = [flag for action in self._known for flag in action.option_strings]
             near = get_close_matches(left[0].partition("=")[0], names, 1)
             hint = f": did you mean {near[0]}?" if near else f": see {self.prog} --help"
-            self.error(f"unrecognized arguments: {' '.join(left)}{hint}")
+            unknown = " ".join(one for one in left if one != "--")
+            self.error(f"unrecognized arguments: {unknown}{hint}")
         return options
 
     def arranged(self, given: Sequence[str]) -> list[str]:
@@ -136,6 +140,18 @@ class Parser(argparse.ArgumentParser):
         except (ValueError, TypeError, argparse.ArgumentTypeError):
             return False
         return True
+
+
+def _word(choices: Collection[str], value: str) -> str:
+    """Return a word that must be one of the choices; the error offers one that is near."""
+    if value in choices:
+        return value
+    from difflib import get_close_matches
+
+    near = get_close_matches(value.lower(), choices, 1)
+    hint = f"did you mean {near[0]}? " if near else ""
+    valid = ", ".join(choices)
+    raise argparse.ArgumentTypeError(f"invalid choice: {value!r} ({hint}choose from {valid})")
 
 
 def _is_option(argument: str) -> bool:

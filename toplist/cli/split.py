@@ -73,6 +73,8 @@ def _check(options: argparse.Namespace) -> None:
         raise ValueError("give --ratio or --time, not both")
     if options.time is not None and options.by != "last":
         raise ValueError(f"--by {options.by} does not go with --time")
+    if os.path.isfile(options.out):
+        raise ValueError(f"--out {options.out} is a file: give a folder for the parts")
     for part in PARTS:
         if os.path.realpath(_path(options, part)) == os.path.realpath(options.log):
             raise ValueError(f"--out {options.out} would overwrite the log")

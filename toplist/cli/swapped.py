@@ -22,28 +22,29 @@ class _Beginning(NamedTuple):
     of_lists: bool = False
 
 
-def swapped(options: argparse.Namespace, recs: str, columns: dict[str, str]) -> str:
+# The path of a file, and its format if an option names it.
+File = tuple[str, str | None]
+
+
+def swapped(recs: File, truth: File, columns: dict[str, str]) -> str:
     """Return what to say if a file of lists looks like a ground truth and the truth like lists.
 
     `columns` are the names of columns in the file of lists. Only a run that has failed is looked
     at; "" is returned where the files do not show it.
     """
     names = renamed(columns)
-    sides = (recs, options.recs_format), (options.truth, options.truth_format)
     try:
-        first, last = (_begin(path, given) for path, given in sides)
+        first, last = _begin(*recs), _begin(*truth)
     except _FAULTS:  # the error of the run itself says more
         return ""
-    for side in (first, last):
-        if options.order is not None or not {names["user_id"], names["item_id"]} <= {*side.columns}:
-            return ""
-    values = {names["rank"], names["score"]}
+    ids, values = {names["user_id"], names["item_id"]}, {names["rank"], names["score"]}
+    if not (ids <= {*first.columns} and ids <= {*last.columns}):
+        return ""
     if first.of_lists or values & {*first.columns} or not values & {*last.columns}:
         return ""
-    order = [*(path for path in options.recs if path != recs), options.truth, recs]
     return (
-        f"{recs} has neither rank nor score, {options.truth} has: the ground truth comes last, "
-        f"after the ranked lists: {' '.join(order)}"
+        f"{recs[0]} has neither rank nor score, {truth[0]} has: is the ground truth given first? "
+        "It is the last file, after the ranked lists"
     )
 
 
