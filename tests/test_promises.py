@@ -319,15 +319,16 @@ def test_no_module_bears_the_name_of_a_public_one():
 
 
 def documented(name):
-    """Return what a public name stands for; of a module, its public functions and classes."""
+    """Return what a public name stands for; of a module, its functions and classes, if any."""
     found = getattr(toplist, name)
     if not isinstance(found, ModuleType):
         return [found]
     if hasattr(found, "__all__"):
         return [getattr(found, name) for name in found.__all__]
-    inside = [one for key, one in vars(found).items() if not key.startswith("_")]
-    # a module that defines nothing publishes what others define
-    return [one for one in inside if getattr(one, "__module__", "") == found.__name__] or inside
+    inside = [one for key, one in vars(found).items() if key[0] not in "_@"]  # @: names of pytest
+    # a module that defines nothing publishes what others define, or its text
+    own = [one for one in inside if getattr(one, "__module__", "") == found.__name__]
+    return own or inside or [found]
 
 
 @pytest.mark.parametrize("name", public_names())

@@ -21,6 +21,7 @@ The packages and modules from the ground up; each imports only from lines above 
     loo         interaction logs: splits, ranks of held-out items, sampled candidates
     audit       flaws of lists, ground truths and logs
     cli         the command line
+    cookbook    recipes, from the object you hold to the answer: `help(toplist.cookbook)`
 
 `top_k_eval` goes from inputs over matching and averages to a result. ``ndcg(ranks, truths)`` and
 the other metric functions return the values of every user at every k. `match` makes the join once,
@@ -57,6 +58,7 @@ from toplist.results.result import TopKResult as TopKResult
 if _typing.TYPE_CHECKING:
     from toplist import audit as audit
     from toplist import beyond as beyond
+    from toplist import cookbook as cookbook
     from toplist import files as files
     from toplist import loo as loo
     from toplist import plots as plots
@@ -89,6 +91,7 @@ __all__ = [
     "cg",
     "compare",
     "conformance",
+    "cookbook",
     "dcg",
     "f1",
     "files",
@@ -117,7 +120,7 @@ __all__ = [
 
 # Loaded on first use, since they take twice as long to import as all others: modules, and names
 # with the module that has them.
-_MODULES = "audit", "beyond", "files", "loo", "plots", "pointwise", "scores"
+_MODULES = "audit", "beyond", "cookbook", "files", "loo", "plots", "pointwise", "scores"
 _LATER = {name: name for name in _MODULES} | {
     "Comparison": "results.comparison",
     "compare": "results.comparison",
