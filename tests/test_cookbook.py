@@ -1,0 +1,641 @@
+"""The recipes of `toplist.cookbook`: each run as it stands, against the real library.
+
+Recipes without a library are doctests. Each other one has a test here, in the order of the page: it
+makes what the recipe says you hold, runs the recipe's own lines, and compares the answer with plain
+lists and with the library's number.
+"""
+
+import copy
+import inspect
+import re
+import sys
+import textwrap
+import zlib
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+import toplist as tl
+from toplist import cookbook
+
+# What a library warns of is not ours to mend; what this package warns of is an error.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore"),
+    pytest.mark.filterwarnings("error:::toplist"),
+]
+
+
+class Recipe(NamedTuple):
+    words: str
+    code: str
+    examples: int
+
+
+def recipes():
+    """Return the recipes of the page by heading."""
+    parts = re.split(r"^(\S.*)\n(-+|=+)\n", inspect.cleandoc(cookbook.__doc__), flags=re.MULTILINE)
+    found = {}
+    for heading, line, body in zip(parts[1::3], parts[2::3], parts[3::3], strict=True):
+        assert len(line) == len(heading), heading
+        if line[0] == "-":
+            blocks = re.findall(r"::\n\n((?: {4}.*\n|\n)+)", body + "\n")
+            code = textwrap.dedent("".join(blocks)).strip()
+            found[heading] = Recipe(body.strip().partition("\n\n")[0], code, body.count(">>> "))
+    return found
+
+
+RECIPES = recipes()
+WITH_A_LIBRARY = [heading for heading, recipe in RECIPES.items() if recipe.code]
+
+
+def run(heading, **given):
+    """Run the lines of a recipe with what the reader holds; return all names."""
+    names = {"np": np, "tl": tl, **given}
+    exec(compile(RECIPES[heading].code, f"<recipe {heading}>", "exec"), names)
+    return names
+
+
+def is_of(result, ranks, truths, **options):
+    """Whether a result is that of plain lists, and of some hits at all."""
+    expected = tl.top_k_eval(ranks, truths, list(result.ks), **options)
+    assert result.to_dict() == pytest.approx(expected.to_dict(), rel=1e-14)
+    assert result.n_missing == expected.n_missing and result.n_skipped == expected.n_skipped
+    return sum(expected.to_dict().values()) > 0
+
+
+def test_the_page_is_read():
+    assert RECIPES["implicit"].code.startswith("users = np.flatnonzero(")
+    assert RECIPES["implicit"].words.startswith("You hold a fitted ``model``")
+    assert RECIPES["Folds"].examples > 3 and not RECIPES["Folds"].code
+
+
+def test_the_list_of_recipes_is_complete():
+    listed = " ".join(inspect.cleandoc(cookbook.__doc__).partition("Most end with")[0].split())
+    places = [listed.lower().index(heading.rstrip("?").lower()) for heading in RECIPES]
+    assert places == sorted(places)
+
+
+def test_recipes_are_short_and_say_what_you_hold():
+    for heading, recipe in RECIPES.items():
+        assert len(recipe.code.splitlines()) <= 15, heading
+        assert len(recipe.words.splitlines()) <= 8, heading
+        assert not recipe.code or recipe.words.startswith("You hold"), heading
+        assert recipe.code or recipe.examples or heading == "Files, and Spark"
+
+
+def test_every_recipe_with_a_library_is_run_in_the_order_of_the_page():
+    source = Path(__file__).read_text(encoding="utf-8")
+    assert re.findall(r'= run\("([^"]+)"', source) == WITH_A_LIBRARY
+
+
+def library(name):
+    return pytest.importorskip(name)
+
+
+# Recommenders
+
+
+def choices(n_users=40, n_items=60, share=0.3):
+    """Return who chose what, and which choices are of the test; user 0 has seen nearly all."""
+    rng = np.random.default_rng(0)
+    chosen = rng.random((n_users, n_items)) < share
+    chosen[0] = True
+    users, items = np.nonzero(chosen)
+    held_out = rng.random(len(users)) < 0.25
+    held_out[users == 0] = items[users == 0] >= n_items - 4
+    held_out[users == 1] = False  # a user without a test
+    return users, items, held_out
+
+
+def truths_of(users, items):
+    found = {}
+    for user, item in zip(users.tolist(), items.tolist(), strict=True):
+        found.setdefault(user, set()).add(item)
+    return found
+
+
+@pytest.mark.parametrize("kind", ["AlternatingLeastSquares", "CosineRecommender"])
+def test_implicit(kind):
+    implicit = library("implicit")
+    from implicit import evaluation, nearest_neighbours
+    from scipy.sparse import csr_matrix
+
+    users, items, held_out = choices()
+    plays = np.random.default_rng(1).integers(1, 9, len(users)).astype(float)
+    train, test = (
+        csr_matrix((plays[part], (users[part], items[part])), (40, 60))
+        for part in (~held_out, held_out)
+    )
+    if kind == "CosineRecommender":
+        model = nearest_neighbours.CosineRecommender(K=5)
+    else:
+        model = implicit.als.AlternatingLeastSquares(factors=4, iterations=3, random_state=0)
+    model.fit(train, show_progress=False)
+    names = run("implicit", model=model, train=train, test=test)
+    result, seen = names["result"], truths_of(users[~held_out], items[~held_out])
+    assert len(names["users"]) == len(result.users) == 39
+    lists = {
+        user: [item for item in row if item != -1]
+        for user, row in zip(names["users"].tolist(), names["ids"].tolist(), strict=True)
+    }
+    unseen = {user: [i for i in row if i not in seen[user]] for user, row in lists.items()}
+    assert len(unseen[0]) <= 4 and max(map(len, unseen.values())) > 20
+    if kind == "AlternatingLeastSquares":
+        assert lists == unseen
+    else:
+        rows = zip(names["users"].tolist(), names["ids"], names["scores"] == 0, strict=True)
+        assert all(seen[user].issuperset(row[zero].tolist()) for user, row, zero in rows)
+    assert is_of(result, unseen, truths_of(users[held_out], items[held_out]))
+    theirs = evaluation.ranking_metrics_at_k(model, train, test, K=10, show_progress=False)
+    options = {"metrics": ["precision", "map", "ndcg"], "convention": "implicit"}
+    ours = tl.top_k_eval(names["ids"], test[names["users"]] > 0, 10, padding=-1, **options)
+    assert list(ours) == pytest.approx([theirs[name] for name in options["metrics"]])
+
+
+def test_rectools():
+    rectools, metrics = library("rectools"), library("rectools.metrics")
+    from pandas import DataFrame, Timestamp
+    from rectools.dataset import Dataset
+    from rectools.models import EASEModel
+
+    assert (rectools.Columns.User, rectools.Columns.Item) == ("user_id", "item_id")
+    users, items, held_out = choices()
+    log = DataFrame({"user_id": users + 100, "item_id": items**2, "weight": 2.0})
+    log["datetime"] = Timestamp("2026-01-01")
+    new = log.iloc[:1].assign(user_id=999)
+    test = rectools.dataset.interactions.pd.concat([log[held_out], new])
+    dataset = Dataset.construct(log[~held_out])
+    names = run("RecTools", model=EASEModel().fit(dataset), dataset=dataset, test=test)
+    result, reco = names["result"], names["reco"]
+    lists = {user: rows["item_id"].tolist() for user, rows in reco.groupby("user_id")}
+    assert result.n_missing == 1 and 999 not in lists and len(lists[100]) == 4
+    assert is_of(result, lists, truths_of(test["user_id"].values, test["item_id"].values))
+    asked = {"recall": metrics.Recall(10), "map": metrics.MAP(10), "ndcg": metrics.NDCG(10)}
+    theirs = metrics.calc_metrics(asked, reco, test)
+    ours = tl.top_k_eval(reco, test, 10, metrics=list(asked), convention="rectools")
+    assert list(ours) == pytest.approx([theirs[name] for name in asked])
+
+
+def test_recbole(tmp_path, monkeypatch):
+    library("recbole")
+    from recbole.config import Config
+    from recbole.data import create_dataset, data_preparation
+    from recbole.utils import get_model, get_trainer, init_seed
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["train"])  # of which RecBole reads options
+    users, items, _ = choices(share=0.4)
+    pairs = zip(users[users > 0], items[users > 0], strict=True)  # user 0 has chosen every item
+    rows = [f"u{user}\ti{item}" for user, item in pairs]
+    (tmp_path / "tiny").mkdir()
+    header = "user_id:token\titem_id:token"
+    (tmp_path / "tiny" / "tiny.inter").write_text("\n".join([header, *rows]) + "\n")
+    metrics = ["recall", "mrr", "ndcg", "hit", "precision", "map"]
+    options = {"data_path": str(tmp_path), "epochs": 2, "topk": [10], "metrics": metrics}
+    options |= {"valid_metric": "MRR@10", "metric_decimal_place": 12, "use_gpu": False}
+    config = Config(model="BPR", dataset="tiny", config_dict=options)
+    init_seed(0, True)
+    dataset = create_dataset(config)
+    train_data, valid_data, test_data = data_preparation(config, dataset)
+    model = get_model("BPR")(config, train_data.dataset)
+    trainer = get_trainer(config["MODEL_TYPE"], "BPR")(config, model)
+    trainer.fit(train_data, valid_data, saved=False, verbose=False)
+    held = {"model": model, "config": config, "dataset": dataset, "test_data": test_data}
+    names = run("RecBole", **held)
+    result, table = names["result"], test_data.dataset.inter_feat
+    tokens = dataset.id2token(dataset.iid_field, names["lists"].cpu())
+    of_test = (
+        dataset.id2token(dataset.uid_field, table["user_id"]),
+        dataset.id2token(dataset.iid_field, table["item_id"]),
+    )
+    lists = dict(zip(names["users"].tolist(), tokens.tolist(), strict=True))
+    assert set(result.users) == set(of_test[0].tolist()) and result.users[0].startswith("u")
+    assert is_of(result, lists, truths_of(*of_test))
+    theirs = trainer.evaluate(test_data, load_best_model=False)
+    options = {"metrics": metrics, "convention": "recbole"}
+    ours = tl.top_k_eval(names["lists"], names["relevant"], 10, **options)
+    assert list(ours) == pytest.approx([theirs[f"{name}@10"] for name in metrics])
+
+
+def test_lenskit():
+    metrics = library("lenskit.metrics")
+    from lenskit.data import from_interactions_df
+    from lenskit.knn import ItemKNNScorer
+    from lenskit.pipeline import topn_pipeline
+    from lenskit.splitting import SampleN, sample_users
+    from pandas import DataFrame
+
+    users, items, _ = choices()
+    ratings = np.random.default_rng(2).integers(1, 6, len(users))
+    log = DataFrame({"user_id": users, "item_id": items, "rating": ratings})
+    split = sample_users(from_interactions_df(log), 20, SampleN(4), rng=42)
+    pipe = topn_pipeline(ItemKNNScorer(max_nbrs=5))
+    pipe.train(split.train)
+    names = run("LensKit", pipe=pipe, split=split)
+    lists, relevant = (
+        {key.user_id: some.ids().tolist() for key, some in collection}
+        for collection in (names["recs"], split.test)
+    )
+    assert is_of(names["result"], lists, relevant)
+    asked = [metrics.Recall(10), metrics.RecipRank(10), metrics.NDCG(10)]
+    theirs = metrics.RunAnalysis(*asked).measure(names["recs"], split.test).list_summary()
+    options = {"metrics": ["recall", "mrr", "ndcg"], "convention": "lenskit"}
+    ours = tl.top_k_eval(names["recs"], split.test, 10, **options)
+    assert list(ours) == pytest.approx([theirs.loc[one.label, "mean"] for one in asked])
+
+
+def test_surprise():
+    surprise = library("surprise")
+    from pandas import DataFrame
+
+    users, items, held_out = choices()
+    ratings = np.random.default_rng(3).integers(1, 6, len(users)).astype(float)
+    log = DataFrame({"u": users, "i": items, "r": ratings})
+    reader = surprise.Reader(rating_scale=(1, 5))
+    trainset = surprise.Dataset.load_from_df(log[~held_out], reader).build_full_trainset()
+    testset = list(log[held_out].itertuples(index=False, name=None))
+    algo = surprise.SVD(n_epochs=60, random_state=0).fit(trainset)
+    names = run("Surprise", algo=algo, trainset=trainset, testset=testset)
+    assert names["rmse"] == pytest.approx(
+        surprise.accuracy.rmse(algo.test(testset), verbose=False), rel=1e-14
+    )
+    seen = truths_of(users[~held_out], items[~held_out])
+    assert all(set(row) == set(range(60)) - seen[user] for user, row in names["run"].items())
+    lists = {user: sorted(row, key=row.get, reverse=True) for user, row in names["run"].items()}
+    good = held_out & (ratings >= 4)
+    relevant = {user: set() for user in users[held_out].tolist()}
+    relevant |= truths_of(users[good], items[good])
+    assert is_of(names["result"], lists, relevant)
+
+
+def test_torch():
+    torch = library("torch")
+
+    class Model(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            generator = torch.Generator().manual_seed(0)
+            rows = [torch.randn((n, 5), generator=generator) for n in (2100, 70)]
+            self.users, self.items = map(torch.nn.Embedding.from_pretrained, rows)
+
+        def forward(self, users):
+            return self.users(users) @ self.items.weight.T
+
+    rng = np.random.default_rng(4)
+    model, seen = Model(), torch.tensor(rng.random((2100, 70)) < 0.2)
+    relevant = [set(rng.choice(np.flatnonzero(~row), 3).tolist()) for row in seen.numpy()]
+    with torch.no_grad():
+        scores = model(torch.arange(2100)).masked_fill(seen, -torch.inf).numpy()
+    names = run("torch", torch=torch, model=model, seen=seen, relevant=relevant)
+    assert len(names["best"]) == 3
+    assert is_of(names["result"], np.argsort(-scores, axis=1)[:, :50].tolist(), relevant)
+
+
+# Search and retrieval
+
+
+def searched(seed=5, ties=False):
+    """Return a run and qrels; one query has no row in the run."""
+    rng = np.random.default_rng(seed)
+    documents = [f"d{n}" for n in range(150)]
+    run, qrels = {}, {}
+    for query in (f"q{n}" for n in range(20)):
+        scores = rng.integers(0, 20, 120) / 4 if ties else rng.random(120)
+        run[query] = dict(zip(rng.permutation(documents)[:120].tolist(), scores.tolist()))  # noqa: B905
+        grades = rng.integers(1, 3, 8).tolist()
+        qrels[query] = dict(zip(rng.permutation(documents)[:8].tolist(), grades, strict=True))
+    del run["q3"]
+    return run, qrels
+
+
+def ranked(run, ties="order"):
+    def by_score(row):
+        items = sorted(row, reverse=True) if ties == "item_desc" else row
+        return sorted(items, key=row.get, reverse=True)
+
+    return {query: by_score(row) for query, row in run.items()}
+
+
+def test_ranx():
+    ranx = library("ranx")
+    rows, qrels = searched()
+    other, _ = searched(6)
+    runs = [ranx.Run(rows, name="bm25"), ranx.Run(other, name="dense")]
+    names = run("ranx", bm25=runs[0], dense=runs[1], qrels=ranx.Qrels(qrels))
+    compared = names["comparison"]
+    assert list(compared.results) == ["bm25", "dense"] and compared.baselines == ("bm25",)
+    for result, plain, one in zip(compared.results.values(), (rows, other), runs, strict=True):
+        assert is_of(result, ranked(plain), qrels) and result.n_missing == 1
+        asked = ["ndcg@10", "map@10"]
+        theirs = ranx.evaluate(names["qrels"], one, asked, make_comparable=True)
+        ours = tl.top_k_eval(one, names["qrels"], metrics=asked, convention="ranx")
+        assert ours.to_dict() == pytest.approx(dict(theirs))
+
+
+def test_pytrec_eval():
+    pytrec_eval = library("pytrec_eval")
+    rows, qrels = searched(ties=True)
+    names = run("pytrec_eval", run=rows, qrels=qrels)
+    options = {"convention": "trec_eval"}
+    assert is_of(names["result"], ranked(rows, "item_desc"), qrels, **options)
+    evaluator = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg_cut.10", "map_cut.10", "recall.10"})
+    theirs = evaluator.evaluate(rows)
+    for measure, name in {
+        "ndcg_cut_10": "ndcg",
+        "map_cut_10": "map",
+        "recall_10": "recall",
+    }.items():
+        values = dict(
+            zip(names["result"].users, names["result"].per_user(f"{name}@10"), strict=True)
+        )
+        assert {query: values[query] for query in theirs} == pytest.approx(
+            {query: row[measure] for query, row in theirs.items()}
+        )
+
+
+TEXTS = {
+    "tea": "green tea grows in the hills and black tea is dried longer",
+    "jam": "plum jam is boiled with sugar and fig jam keeps for a year",
+    "rye": "rye bread is dark and sour and rye needs little warmth",
+    "plum": "a plum is sour while it is green",
+    "q2": "is dark bread sour",
+}
+QUERIES = {"q1": "how is plum jam boiled", "q2": "is dark bread sour", "q3": "where tea grows"}
+RELEVANT = {"q1": {"jam": 2, "plum": 1}, "q2": {"rye": 1}, "q3": {"tea": 1}}
+
+
+def counts_of_words(text):
+    vector = np.zeros(64, np.float32)
+    for word in text.lower().strip(".").split():
+        vector[zlib.crc32(word.encode()) % 64] += 1
+    return vector
+
+
+def test_beir():
+    library("beir")
+    from beir.retrieval.evaluation import EvaluateRetrieval
+    from beir.retrieval.search.dense import DenseRetrievalExactSearch
+    from torch import tensor
+
+    class Model:
+        def encode_queries(self, queries, **options):
+            return tensor(np.array([counts_of_words(text) for text in queries]))
+
+        def encode_corpus(self, corpus, **options):
+            return self.encode_queries([one["text"] for one in corpus])
+
+    class Retriever(EvaluateRetrieval):
+        """Finds a query among the documents, too."""
+
+        def retrieve(self, corpus, queries):
+            found = super().retrieve(corpus, queries)
+            return {query: row | {query: 2.0} for query, row in found.items()}
+
+    search = DenseRetrievalExactSearch(Model(), batch_size=8)
+    retriever = Retriever(search, k_values=[1, 3, 100], score_function="cos_sim")
+    corpus = {name: {"title": "", "text": text} for name, text in TEXTS.items()}
+    names = run("BEIR", retriever=retriever, corpus=corpus, queries=QUERIES, qrels=RELEVANT)
+    assert all(query not in row for query, row in names["run"].items())
+    lists = ranked(names["run"], "item_desc")
+    assert is_of(names["result"], lists, RELEVANT, convention="mteb")
+    again = retriever.retrieve(corpus, QUERIES)
+    ndcg, average, recall, precision = retriever.evaluate(RELEVANT, again, [10])
+    asked = ("ndcg", ndcg, "NDCG"), ("map", average, "MAP"), ("recall", recall, "Recall")
+    for name, theirs, label in (*asked, ("precision", precision, "P")):
+        assert names["result"][f"{name}@10"] == pytest.approx(theirs[f"{label}@10"], abs=5e-6)
+
+
+def text_model():
+    """Return a real model of random word vectors: nothing is loaded."""
+    sentence_transformers, torch = library("sentence_transformers"), library("torch")
+    from sentence_transformers.models import StaticEmbedding
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    torch.manual_seed(0)
+    words = sorted({word for text in TEXTS.values() for word in text.split()})
+    vocabulary = {word: place for place, word in enumerate(["[UNK]", *words])}
+    tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    embedding = StaticEmbedding(tokenizer, embedding_dim=16)
+    return sentence_transformers.SentenceTransformer(modules=[embedding], device="cpu")
+
+
+def test_sentence_transformers():
+    model = text_model()
+    from sentence_transformers.evaluation import InformationRetrievalEvaluator
+
+    relevant = {query: set(row) for query, row in RELEVANT.items()}
+    held = {"model": model, "queries": QUERIES, "corpus": TEXTS, "relevant": relevant}
+    names = run("sentence-transformers", **held)
+    vectors = [model.encode(list(texts.values())) for texts in (QUERIES, TEXTS)]
+    lengths = [np.linalg.norm(one, axis=1, keepdims=True) for one in vectors]
+    order = np.argsort(-(vectors[0] / lengths[0]) @ (vectors[1] / lengths[1]).T, kind="stable")
+    documents = list(TEXTS)
+    lists = {q: [documents[n] for n in row] for q, row in zip(QUERIES, order, strict=True)}
+    assert is_of(names["result"], lists, relevant)
+    places = [{documents.index(one) for one in row} for row in relevant.values()]
+    assert tl.top_k_eval(names["hits"], places, k=10)["ndcg@10"] == names["result"]["ndcg@10"]
+    theirs = InformationRetrievalEvaluator(QUERIES, TEXTS, relevant, map_at_k=[10])(model)
+    options = {"metrics": ["ndcg", "mrr", "map"], "convention": "sentence-transformers"}
+    ours = tl.top_k_eval(lists, relevant, 10, **options)
+    assert list(ours) == pytest.approx([theirs[f"cosine_{one}@10"] for one in options["metrics"]])
+
+
+@pytest.mark.parametrize("kind", ["IndexFlatIP", "IndexFlatL2"])
+def test_faiss(kind):
+    faiss = library("faiss")
+    rng = np.random.default_rng(7)
+    vectors, documents = (rng.random((n, 8), np.float32) for n in (30, 80))
+    index = getattr(faiss, kind)(8)
+    index.add(documents)
+    relevant = [set(rng.choice(80, 4).tolist()) for _ in range(30)]
+    if kind == "IndexFlatL2":
+        with pytest.raises(ValueError, match=r"give the ids alone, \[1\] of the pair"):
+            tl.top_k_eval(index.search(vectors, 100), relevant, k=10, padding=-1)
+        return
+    names = run("faiss", index=index, vectors=vectors, relevant=relevant)
+    assert (names["found"][1][:, 80:] == -1).all()
+    assert is_of(names["result"], np.argsort(-vectors @ documents.T, axis=1).tolist(), relevant)
+
+
+def test_hugging_face():
+    datasets = library("datasets")
+    rows, qrels = searched()
+
+    def dataset(by_query):
+        rows = [(q, d, value) for q, row in by_query.items() for d, value in row.items()]
+        names = "query-id", "corpus-id", "score"
+        return datasets.Dataset.from_dict(dict(zip(names, zip(*rows, strict=True), strict=True)))
+
+    names = run("Hugging Face datasets", run=dataset(rows).shuffle(seed=0), qrels=dataset(qrels))
+    assert is_of(names["result"], ranked(rows), qrels)
+    binary = {query: set(row) for query, row in qrels.items()}
+    assert names["result"]["ndcg@10"] != tl.top_k_eval(ranked(rows), binary, 10)["ndcg@10"]
+
+
+def test_llama_index():
+    core = library("llama_index.core")
+    from llama_index.core.embeddings import BaseEmbedding
+    from llama_index.core.evaluation import RetrieverEvaluator
+    from llama_index.core.schema import NodeRelationship, RelatedNodeInfo, TextNode
+
+    class Words(BaseEmbedding):
+        def _get_text_embedding(self, text):
+            return counts_of_words(text).tolist()
+
+        _get_query_embedding = _get_text_embedding
+
+        async def _aget_query_embedding(self, text):
+            return self._get_text_embedding(text)
+
+    nodes = []
+    for name, text in TEXTS.items():
+        for part in text.split(" and "):
+            source = {NodeRelationship.SOURCE: RelatedNodeInfo(node_id=name)}
+            nodes.append(TextNode(id_=f"{name}/{part}", text=part, relationships=source))
+    index = core.VectorStoreIndex(nodes, embed_model=Words())
+    retriever = index.as_retriever(similarity_top_k=8)
+    relevant = {QUERIES[query]: set(row) for query, row in RELEVANT.items()}
+    names = run("LlamaIndex", retriever=retriever, relevant=relevant)
+    found = {text: [one.node_id for one in retriever.retrieve(text)] for text in relevant}
+    lists = {}
+    for text, ids in found.items():
+        documents = [one.partition("/")[0] for one in ids]
+        lists[text] = [d for place, d in enumerate(documents) if d not in documents[:place]]
+        assert len(lists[text]) < len(ids)
+    assert is_of(names["result"], lists, relevant)
+    of_nodes = {text: {ids[1]} for text, ids in found.items()}
+    measures = ["hit_rate", "mrr", "ndcg"]
+    evaluator = RetrieverEvaluator.from_metric_names(measures, retriever=retriever)
+    values = [evaluator.evaluate(t, list(i)).metric_vals_dict for t, i in of_nodes.items()]
+    options = {"metrics": ["hit", "mrr", "ndcg"], "convention": "llamaindex"}
+    ours = tl.top_k_eval(found, of_nodes, 8, **options)
+    assert list(ours) == pytest.approx([np.mean([one[m] for one in values]) for m in measures])
+
+
+# Where the data lies
+
+
+def test_duckdb():
+    duckdb = library("duckdb")
+    library("pyarrow")
+    rng = np.random.default_rng(8)
+    lists = {user: rng.permutation(90)[:60].tolist() for user in range(50)}
+    chosen = {user: set(rng.choice(90, 5).tolist()) for user in range(2, 52)}
+    con = duckdb.connect()
+    con.execute("CREATE TABLE recs (user_id BIGINT, item_id BIGINT, score DOUBLE)")
+    con.execute("CREATE TABLE chosen (user_id BIGINT, item_id BIGINT)")
+    scored = [(u, item, n // 3 / -4) for u, row in lists.items() for n, item in enumerate(row)]
+    pairs = [(u, item) for u, row in chosen.items() for item in row]
+    for table, rows in (("recs", scored), ("chosen", pairs)):
+        marks = ", ".join("?" * len(rows[0]))
+        shuffled = [rows[place] for place in rng.permutation(len(rows))]
+        con.executemany(f"INSERT INTO {table} VALUES ({marks})", shuffled)
+    names = run("DuckDB", con=con)
+    ordered = {
+        user: [item for _, item in sorted((n // 3, item) for n, item in enumerate(row))]
+        for user, row in lists.items()
+    }
+    assert is_of(names["result"], ordered, chosen) and names["result"].n_missing == 2
+
+
+# Training and experiments
+
+
+def test_early_stopping():
+    torch = library("torch")
+    users, items, held_out = choices()
+    seen = np.zeros((40, 60), bool)
+    seen[users[~held_out], items[~held_out]] = True
+    wanted = torch.tensor(seen, dtype=torch.float32)
+
+    class Model(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            torch.manual_seed(0)
+            self.users, self.items = (
+                torch.nn.Parameter(0.1 * torch.randn(n, 8)) for n in wanted.shape
+            )
+
+        def forward(self):
+            return self.users @ self.items.T
+
+    model, states = Model(), []
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.05)
+
+    def train_epoch(model):
+        optimizer.zero_grad()
+        torch.nn.functional.binary_cross_entropy_with_logits(model(), wanted).backward()
+        optimizer.step()
+        states.append(model().detach().numpy())
+
+    validation = truths_of(users[held_out], items[held_out])
+    held = {"model": model, "train_epoch": train_epoch, "validation": validation, "seen": seen}
+    names = run("Early stopping", torch=torch, copy=copy, **held)
+    values = []
+    for scores in states:
+        order = np.argsort(-np.where(seen, -np.inf, scores), axis=1)
+        lists = {u: [i for i in row if not seen[u, i]][:10] for u, row in enumerate(order.tolist())}
+        values.append(tl.top_k_eval(lists, validation, metrics="ndcg@10")["ndcg@10"])
+    assert names["best"] == max(values)
+    assert values.index(max(values)) == names["epoch_of_best"] == len(values) - 6
+    assert np.array_equal(model().detach().numpy(), states[names["epoch_of_best"]])
+
+
+needs_names = pytest.mark.skipif(
+    "at" not in inspect.signature(tl.TopKResult.to_dict).parameters, reason="no to_dict(at=)"
+)
+needs_files = pytest.mark.skipif(not hasattr(tl.TopKResult, "save"), reason="no result.save")
+
+
+def a_result():
+    ranks, truths = {"ann": [3, 1, 2], "bob": [2, 4]}, {"ann": {1}, "bob": {2, 9}}
+    return tl.top_k_eval(ranks, truths, k=[1, 3])
+
+
+@needs_names
+@needs_files
+def test_mlflow(tmp_path, monkeypatch):
+    mlflow = library("mlflow")
+    monkeypatch.chdir(tmp_path)
+    mlflow.set_tracking_uri(f"sqlite:///{tmp_path}/runs.db")
+    result = a_result()
+    with mlflow.start_run() as started, pytest.raises(mlflow.MlflowException, match="ndcg@1"):
+        mlflow.log_metrics({"ndcg@1": 0.5})
+    with mlflow.start_run(run_id=started.info.run_id):
+        names = run("MLflow", mlflow=mlflow, result=result, epoch=3)
+    logged = mlflow.get_run(started.info.run_id).data.metrics
+    assert logged == {name.replace("@", "_at_"): v for name, v in result.to_dict().items()}
+    path = mlflow.artifacts.download_artifacts(
+        run_id=started.info.run_id, artifact_path="result.json"
+    )
+    assert tl.TopKResult.load(path).to_dict() == names["result"].to_dict()
+
+
+@needs_names
+def test_wandb(tmp_path, monkeypatch):
+    wandb = library("wandb")
+    monkeypatch.chdir(tmp_path)
+    result = a_result()
+    started = wandb.init(project="recipes", mode="offline", dir=tmp_path)
+    names = run("Weights & Biases", run=started, result=result, epoch=3)
+    started.finish()
+    logged = dict(names["run"].summary)
+    assert {name: logged.get(name.replace("@", "_at_")) for name in result.names()} == (
+        result.to_dict()
+    )
+
+
+# Results
+
+
+@needs_files
+def test_saving_and_loading(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = a_result()
+    names = run("Saving and loading", result=result)
+    assert names["again"].to_dict() == result.to_dict()
+    assert names["again"].interval("ndcg@3") == result.interval("ndcg@3")
+    assert names["again"].n_users == 2 and names["again"].to_text() == result.to_text()
