@@ -96,6 +96,16 @@ def test_a_part_may_be_empty():
     assert tl.merge([empty, whole], disjoint=True)["map@5"] == whole["map@5"]
 
 
+def test_without_part_a_stream_without_rows_is_an_error():
+    """As of files; a connection of DuckDB 1 ends the first of two streams without a word."""
+    recs, truth, *_ = tables()
+    for empty, sides in {"recs": (recs[:0], truth), "truth": (recs, truth[:0])}.items():
+        with pytest.raises(ValueError, match=rf"^{empty}: no rows; part=True .*con\.cursor\(\)"):
+            tl.top_k_eval_batches(*sides, K)
+        with pytest.raises(ValueError, match=f"^{empty}: no rows"):
+            tl.top_k_eval_batches(*(iter(side.to_batches()) for side in sides), K)
+
+
 def test_without_part_nobody_in_both_is_an_error():
     recs, truth, *_ = tables()
     far = truth.set_column(0, "user_id", pa.array(np.asarray(truth["user_id"]) + 1000))

@@ -64,8 +64,13 @@ class BatchStream(Stream):
         return f"{self.path}: "
 
 
-def batches_of(given: Any, what: str) -> tuple[Iterator[Any], tuple[str, ...]]:
+def batches_of(given: Any, what: str, part: bool) -> tuple[Iterator[Any], tuple[str, ...]]:
     """Return record batches one after another, and the names of their columns if known."""
+    batches, names = _opened(given, what)
+    return batches if part else _with_rows(batches, what), names
+
+
+def _opened(given: Any, what: str) -> tuple[Iterator[Any], tuple[str, ...]]:
     arrow = parquet.pyarrow()
     if hasattr(given, "__arrow_c_stream__"):
         reader = arrow.RecordBatchReader.from_stream(given)
@@ -84,6 +89,19 @@ def _checked(given: Iterable[Any], what: str) -> Iterator[Any]:
         if not isinstance(batch, (arrow.RecordBatch, arrow.Table)):
             raise TypeError(f"{what} holds {type(batch).__name__}: give record batches of pyarrow")
         yield batch
+
+
+def _with_rows(batches: Iterator[Any], what: str) -> Iterator[Any]:
+    """Return batches one after another; ValueError once they have ended without a row."""
+    n_rows = 0
+    for batch in batches:
+        n_rows += batch.num_rows
+        yield batch
+    if n_rows == 0:
+        raise ValueError(
+            f"{what}: no rows; part=True takes an empty part. A connection of DuckDB streams one "
+            "relation at a time: take one of the two from con.cursor()"
+        )
 
 
 @shows_items
@@ -139,7 +157,8 @@ def top_k_eval_batches(
     Raises
     ------
     ValueError, TypeError
-        As `toplist.top_k_eval_files`; "recs" and "truth" stand for the names of files.
+        As `toplist.top_k_eval_files`; "recs" and "truth" stand for the names of files. A stream
+        without rows is refused, unless this is a part.
 
     Examples
     --------
@@ -159,7 +178,7 @@ def top_k_eval_batches(
     _ = options.grading  # refuses a wrong word before any batch is read
     if weights is not None and not isinstance(weights, Mapping):
         raise TypeError("weights must be a dict user -> number: streams have no rows to count by")
-    lists, truths = batches_of(recs, "recs"), batches_of(truth, "truth")
+    lists, truths = batches_of(recs, "recs", part), batches_of(truth, "truth", part)
     streams = (
         BatchStream("recs", "ranks", None, columns, None, ties, lists[0], lists[1]),
         BatchStream("truth", "ground_truths", None, columns, None, "order", truths[0], truths[1]),
