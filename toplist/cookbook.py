@@ -102,18 +102,18 @@ Surprise
 --------
 
 You hold a fitted ``algo``, its ``trainset`` and a ``testset``. The error of its predictions is one
-line; a top-k list is another question, and ranks every item that the user has not rated.
-``clip=False`` keeps apart what Surprise would cut to the best rating. A rating from 4 on is
-relevant here; users without one are left out, and counted as skipped. ::
+line. A top-k list is another question: it ranks every item that the user has not rated, and
+``clip=False`` keeps apart what Surprise cuts to the best rating. A rating from 4 on is relevant
+here; users without one are left out, and counted as skipped. ::
 
     rmse = tl.pointwise.rmse(algo.test(testset))
 
-    run, rated = {}, {}
-    for user, item, _ in trainset.build_anti_testset():
-        run.setdefault(user, {})[item] = algo.predict(user, item, clip=False).est
+    relevant, run = {}, {}
     for user, item, rating in testset:
-        rated.setdefault(user, {})[item] = rating
-    relevant = {user: {i for i in row if row[i] >= 4} for user, row in rated.items()}
+        relevant.setdefault(user, set()).update([item] if rating >= 4 else [])
+    for user, item, _ in trainset.build_anti_testset():
+        if user in relevant:
+            run.setdefault(user, {})[item] = algo.predict(user, item, clip=False).est
     result = tl.top_k_eval(run, relevant, k=10)
 
 torch
@@ -223,10 +223,10 @@ Where the data lies
 DuckDB
 ------
 
-You hold a connection ``con`` with a table of scored items and one of what was chosen. Both stream:
-in the order of users on both sides, little is ever in memory. One connection streams one result,
-so the second has a cursor of its own (which does not see temporary tables). ``item_id`` in the
-order decides between equal scores, which SQL else leaves open. ::
+You hold a connection ``con`` with a table of scored items and one of what was chosen. Both are read
+as streams: where the users come in the same order, little is ever in memory. A connection streams
+one result at a time, so the second has a cursor of its own (which sees no temporary tables). Equal
+scores go by ``item_id``; without it in the order, SQL leaves them open. ::
 
     recs = con.sql("SELECT user_id, item_id, score FROM recs ORDER BY user_id, score DESC, item_id")
     chosen = con.cursor().sql("SELECT user_id, item_id FROM chosen ORDER BY user_id")
@@ -370,7 +370,8 @@ Cold items
 Items that were not in the training are in no list of most models, and count as misses: that is what
 the users met. To see what they cost, evaluate once more with the known items of each truth; users
 who wanted cold items alone are then skipped. The cold items of each truth, the other way round, say
-how well a model does that can list them.
+how well a model does that can list them; to rank cold items among themselves, drop the known ones
+from the lists, too.
 
 >>> known = {"tea", "jam", "rye"}               # the items of the training
 >>> of_known = {user: items & known for user, items in wanted.items()}
