@@ -266,7 +266,8 @@ MLflow
 ------
 
 You hold a ``result`` within a run. MLflow refuses names with ``@``: ``ndcg@10`` becomes
-``ndcg_at_10``. The file keeps what the means do not say: intervals, counts, the convention. ::
+``ndcg_at_10``. The file adds intervals, counts and the convention, and comes back with
+``tl.TopKResult.load``. ::
 
     mlflow.log_metrics(result.to_dict(at="_at_"), step=epoch)
     result.save("result.json")
@@ -488,9 +489,10 @@ value per user that is not of this form can still be tested, by `toplist.paired_
 Saving and loading
 ------------------
 
-You hold a ``result``. The file is JSON: means, intervals, counts, convention. For values per user
-write ``result.to_pandas(per_user=True)``. Parts that are to be merged elsewhere travel as
-``result.to_bytes()``. ::
+You hold a ``result``. The file is JSON to read: means, intervals, counts, policies, formulas. It
+comes back as an equal result without its users, which prints, compares, draws and merges;
+``result.to_pandas(per_user=True).to_parquet(path)`` keeps the values of each user. Metrics of the
+lists, such as coverage, and metrics with functions of your own cannot be saved. ::
 
     result.save("result.json")
     again = tl.TopKResult.load("result.json")
