@@ -236,8 +236,9 @@ Files, and Spark
 ----------------
 
 `toplist.top_k_eval_files` reads two files of any size, ``toplist eval RECS TRUTH`` does it on the
-command line; the formats are in `toplist.files`. Two DataFrames of Spark are evaluated where they
-are by ``toplist.spark.top_k_eval(recs, truth, k=10)``.
+command line. `toplist.files` has the formats, and recipes of DuckDB, Polars and Dask for what is
+larger than memory. Two DataFrames of Spark are evaluated where they are, by
+``toplist.spark.top_k_eval(recs, truth, k=10)``.
 
 Training and experiments
 ========================
