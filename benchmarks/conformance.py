@@ -2,7 +2,7 @@
 
     python benchmarks/conformance.py                       # every peer, temporary environments
     python benchmarks/conformance.py ranx --envs envs      # one peer; its environment is kept
-    python benchmarks/conformance.py --envs envs --write   # and put the table into README.md
+    python benchmarks/conformance.py --envs envs --write   # and put the table into benchmarks/README.md
 
 A peer runs in its own environment, by `answers.py`, with the versions that install today. Both
 sides get the same seeded populations without duplicates: long, short and even lists, k beyond
@@ -34,7 +34,7 @@ from environments import interpreter
 import toplist as tl
 
 HERE = Path(__file__).resolve().parent
-README = HERE.parent / "README.md"
+README = HERE / "README.md"
 MARKS = "<!-- conformance -->", "<!-- /conformance -->"
 SEED = 20_201
 
@@ -275,10 +275,10 @@ def table(reports: list[Report]) -> str:
 
 
 def write(text: str) -> None:
-    """Put the table between the marks of README.md."""
+    """Put the table between the marks of benchmarks/README.md."""
     page = README.read_text(encoding="utf-8")
     if any(page.count(mark) != 1 for mark in MARKS):
-        raise SystemExit(f"README.md needs each of {' and '.join(MARKS)} once")
+        raise SystemExit(f"{README} needs each of {' and '.join(MARKS)} once")
     before, rest = page.split(MARKS[0])
     after = rest.split(MARKS[1])[1]
     page = f"{before}{MARKS[0]}\n{text}\n{MARKS[1]}{after}"
@@ -291,7 +291,7 @@ def main() -> int:
     parser.add_argument("peers", nargs="*", metavar="PEER", help=", ".join(PEERS))
     parser.add_argument("--envs", type=Path, help="folder to keep the environments in")
     parser.add_argument("--cases", type=int, default=1_000, help="populations, at four k's each")
-    parser.add_argument("--write", action="store_true", help="put the table into README.md")
+    parser.add_argument("--write", action="store_true", help="put the table into benchmarks/README.md")
     options = parser.parse_args()
     if unknown := set(options.peers) - set(PEERS):
         parser.error(f"unknown: {', '.join(unknown)}; choose from {', '.join(PEERS)}")

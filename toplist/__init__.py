@@ -1,5 +1,50 @@
 """Ranked item-id lists and ground-truth sets in, metrics at every k out, by a named formula.
 
+Quick start
+-----------
+
+Lists are per user, best first; truths are what was relevant. `top_k_eval` gives the means, their
+intervals and who was counted; ``ndcg(ranks, truths)`` and the other metric functions give the
+values of every user at every k, so that any k is a slice.
+
+>>> import toplist as tl
+>>> ranks = [[5, 7, 8, 9, 3], [4, 6, 2, 1, 10]]
+>>> truths = [{7, 3, 5}, {4, 2, 8, 7}]
+>>> tl.top_k_eval(ranks, truths, k=[1, 3, 5], metrics=["recall", "map", "ndcg"])
+                    @1              @3                       @5
+recall  0.2917 ±0.0817  0.5833 ±0.1633  0.7500 [0.2600, 1.0000]
+map     1.0000 ±0.0000  0.6111 ±0.1089  0.6417 [0.2007, 1.0000]
+ndcg    1.0000 ±0.0000  0.7346 ±0.0602  0.7662 [0.4121, 1.0000]
+convention standard: mean over users
+95 % interval, ± half or [low, high]: normal (rough: only 2 users)
+2 of 2 users evaluated
+>>> tl.ndcg(ranks, truths).round(4)
+array([[1.    , 1.    , 0.7654, 0.7654, 0.9469],
+       [1.    , 0.6131, 0.7039, 0.5856, 0.5856]])
+
+Join once with ``hits = tl.match(ranks, truths)`` and pass `hits` to everything else.
+
+Chapters
+--------
+
+Each package has its chapter in its docstring, ``help(tl.loo)``:
+
+- `toplist.inputs`: what goes in, and what happens at the edges
+- `toplist.metrics`: which formula, twenty-nine conventions, a metric of your own
+- `toplist.results`: what a result holds, side by side, segments, merging
+- `toplist.results.inference` (``tl.inference``): is B better than A?
+- `toplist.plots`: pictures
+- `toplist.files`: files of any size, streams, databases
+- `toplist.spark`: clusters
+- `toplist.loo`: leave-one-out and hold-out, sampled candidates
+- `toplist.beyond`: coverage, Gini, popularity, novelty, diversity, exposure of groups
+- `toplist.scores` and `toplist.pointwise`: score matrices; AUC, log loss, MAE, RMSE
+- `toplist.audit`: what makes an evaluation fail or mislead
+- `toplist.cli`: the command line
+
+The house
+---------
+
 The packages and modules from the ground up; each imports only from lines above its own::
 
     kernels     every compiled loop: arrays in, arrays out
@@ -8,24 +53,23 @@ The packages and modules from the ground up; each imports only from lines above 
     writing     files as a whole or not at all
     metrics     what numbers mean: definitions, conventions, names ("ndcg@10"), formulas
     inputs      ids, lists and tables: recognized, checked, encoded as integers; shared messages
+    stats       paired tests, intervals, corrections and power, on arrays
     matching    the join of lists and truths: ranks of hits (`match`, `Hits`); items listed twice
     pointwise   AUC, log loss, MAE, RMSE of predicted values
     scores      score matrices: top k, DCG with ties
     averages    hits to numbers: values per user, means, intervals, merging, who was counted
     beyond      metrics of the lists themselves: coverage, popularity, novelty, diversity
-    stats       paired tests, intervals, corrections and power, on arrays
     plots       charts of results
-    results     what people look at: `TopKResult`, its tables, segments, `compare`
+    results     what people look at: `TopKResult`, its tables, segments, `compare`, tests
     evaluation  what is asked: `top_k_eval` and the metric functions (`ndcg`, `recall`, ...)
     files       formats, readers, and files of any size: `top_k_eval_files`
     loo         interaction logs: splits, ranks of held-out items, sampled candidates
     audit       flaws of lists, ground truths and logs
+    spark       evaluation on a cluster
     cli         the command line
     cookbook    recipes, from the object you hold to the answer: `help(toplist.cookbook)`
 
-`top_k_eval` goes from inputs over matching and averages to a result. ``ndcg(ranks, truths)`` and
-the other metric functions return the values of every user at every k. `match` makes the join once,
-for many evaluations.
+`top_k_eval` goes from inputs over matching and averages to a result.
 """
 
 import typing as _typing

@@ -1,10 +1,86 @@
 """Metrics of the lists themselves, beyond accuracy: what is shown, to how many, and how alike.
 
-Of the whole population, an array (K,) over k, from one `Exposure`: `item_coverage`, `gini`,
-`shannon_entropy`, `personalisation` (a database may have counted: `from_counts_of_counts`); of
-groups of items, `group_exposure`. Of each user,
-(n_users, K): `average_popularity`, `tail_percentage`, `novelty`, `intra_list_diversity`,
-`unexpectedness`, `serendipity`. Of two sets of lists, an `Agreement`: `overlap`, `rbo`.
+Choices
+-------
+
+All are computed at every k in one pass, from lists in any form of `toplist.inputs`. Libraries
+disagree here more than anywhere (Gini of the same lists: .342, .610, .289), so every choice is a
+named argument:
+
+>>> import toplist as tl
+>>> lists = [[5, 7, 3], [4, 5, 2], [2, 3, 5], [1, 4, 6], [5, 3, 7]]
+>>> seen = tl.beyond.exposure(lists, catalogue=8)       # counted once; parts merge, a + b
+>>> tl.beyond.item_coverage(seen)                       # k = 1, 2, 3
+array([0.5  , 0.75 , 0.875])
+>>> tl.beyond.gini(seen).round(4)                       # over the catalogue, divided by n
+array([0.575 , 0.425 , 0.3417])
+>>> tl.beyond.gini(seen, over="recommended", divisor="n-1").round(4)
+array([0.2   , 0.28  , 0.2889])
+>>> tl.beyond.shannon_entropy(seen, unit="bits").round(4)
+array([1.9219, 2.4464, 2.6566])
+>>> trained = {1: 9, 2: 1, 3: 2, 4: 3, 5: 4, 6: 5}      # interactions in the training data
+>>> tl.beyond.average_popularity(lists, item_counts=trained, unknown=0)[0]    # of each user
+array([4., 2., 2.])
+
+Of all lists together, an array (K,):
+
+- `item_coverage`: needs a catalogue
+- `gini`: needs a catalogue, or ``over="recommended"``; ``divisor="n"``, ``"n-1"``
+- `shannon_entropy`: ``unit="nats"``, ``"bits"``; ``normalised=``; ``variant="recbole"``
+- `personalisation`
+
+Of each user, (n_users, K):
+
+- `average_popularity`: needs item_counts; ``unknown=``
+- `tail_percentage`: needs item_counts; the tail by ``share=``, ``n_items=`` or ``max_count=``
+- `novelty`: needs item_counts; ``total=``: shares of all interactions, or of users
+- `intra_list_diversity`: needs features; ``distance="cosine"``, ``"hamming"``, ``"euclidean"``
+- `unexpectedness`, `serendipity`: need a baseline (and the truth); ``divisor="k"``, ``"n"``,
+  ``"unexpected"``
+
+Of groups of items, (n_groups, K): `group_exposure`. Of two systems, for each user: `overlap` and
+`rbo`.
+
+A catalogue is a number of items (ids 0..n-1) or their ids. A listed id that is not in it, or has no
+count or features, is an error that names user, item and rank; ``unknown=`` says what else to do.
+Exposures over one stated catalogue add up exactly; coverage, Gini and entropy do not, so merge
+exposures, not values. Metrics per user merge as means do. A database may have counted how many items
+are in how many lists: `from_counts_of_counts`.
+
+How alike are two systems, and whom do they show?
+-------------------------------------------------
+
+>>> old, new = {"ann": [1, 2, 3], "bob": [4, 5, 6]}, {"bob": [4, 6, 7], "ann": [1, 2, 3]}
+>>> tl.beyond.overlap(old, new, k=3)                    # matched by user
+overlap of 2 users: mean 0.8333 at k=3
+>>> tl.beyond.rbo(old, new, p=0.9)                      # rank-biased overlap (Webber et al. 2010)
+rbo(p=0.9) of 2 users: mean 0.8425 at k=3; the first 3 ranks carry 52 % of the weight
+>>> groups = {1: "own", 2: "own", 3: "own", 4: "other", 5: "other", 6: "other", 7: "other"}
+>>> tl.beyond.group_exposure(new, groups=groups)        # 1 is parity with the catalogue
+exposure of 2 groups in 2 lists at k=3, discounted by log2(r+1)
+group  exposure   share  of catalogue   ratio
+own      2.1309  0.5000        0.4286  1.1667
+other    2.1309  0.5000        0.5714  0.8750
+
+In an evaluation
+----------------
+
+Seven of these also stand in `toplist.top_k_eval`, by their defaults, where their keyword is given;
+they are of all lists, whoever has a ground truth:
+
+>>> chosen = [{5}, {2}, {9}, {1, 6}, {4}]
+>>> tl.top_k_eval(lists, chosen, k=[1, 3], metrics=["ndcg", "item_coverage", "novelty"],
+...               catalogue=8, item_counts=[1, 9, 1, 2, 3, 4, 5, 1])
+                                    @1              @3
+ndcg           0.4000 [0.0000, 0.8801]  0.4839 ±0.4215
+item_coverage  0.5000                   0.8750
+novelty        2.9495 ±1.0024           3.3897 ±0.5189
+convention standard: mean over users
+95 % interval, ± half or [low, high]: normal (rough: only 5 users)
+item_coverage: share of the catalogue that is listed; of all 5 lists together
+novelty: mean self-information, in bits, of items by their share of all counts; mean over 5 users \
+with a list
+5 of 5 users evaluated
 """
 
 from collections.abc import Callable, Mapping

@@ -1,8 +1,64 @@
-"""Ranked lists and ground truths in every accepted form, read into arrays of integers.
+"""What goes in: every form of lists, tables and ids; and what happens at the edges.
 
-`forms` decides which form an argument has; `flatten`, `keyed` and `tables` (with `dataframes`)
-bring it into one run of ids per side; `ids`, `factorize` and `grades` make integers of ids and
-gains of grades; `sides` holds both sides as the join needs them. `lists` is the container of
-ragged lists, `options` the shared keywords, `errors` the shared messages; `catalogues` reads what
-is known of items, `predictions` rows of label and prediction.
+Ranked lists
+------------
+
+Per user, best first. Rows by position (lists, arrays) meet rows by position; what has users (dicts,
+Series, tables) meets by user, in any order.
+
+- one user's list of ids; a list of lists; a 2-D array of ids; flat arrays with offsets
+  (`toplist.Lists`)
+- a dict user -> list; a pandas Series of lists, keyed by its index
+- a table of pandas, polars or pyarrow, or of any library that speaks Arrow: user_id, item_id, and
+  rank (1..n) or score (equal scores: as the rows stand, or by item with ``ties=``)
+- a table with a row per user: item_id a list (lists of Arrow are not copied), or columns 1 to K
+- an Arrow array or polars Series of lists, by position; tensors
+- a pair (ids, scores) of implicit, ``torch.topk`` or faiss (``padding=-1`` for its filler)
+- ``{query: {document: score}}`` (pytrec_eval, BEIR, MTEB); hits of sentence-transformers; responses
+  of Elasticsearch; ranx ``Run``; LensKit ``ItemListCollection``; datasets of Hugging Face, pyarrow
+- scores, users x items: `toplist.scores.top_k`, then as lists
+- hits that are known already: ``tl.Hits.from_matrix(...)``, ``tl.Hits.from_ranks(...)``
+
+Ground truths
+-------------
+
+- a set, a list, a dict item -> grade, or one bare id, for each user; a 1-D array is one id each
+  (leave-one-out)
+- a dict user -> any of these; a Series
+- a table: user_id, item_id and, with grades, relevance; or a row per user with lists
+- a scipy sparse matrix (users x items, values are grades); of 0/1 or grades as an array:
+  ``tl.Lists.from_matrix(matrix)``
+- ranx ``Qrels`` and the others above
+
+Ids are integers of any width, strings, bytes or other hashables, of one kind on both sides; not
+floats, bools, None or containers. An integer 2-D truth is read as ids. Tables with other column
+names: ``columns={"user_id": "userId"}``. Spark, Modin and Dask frames are refused with the line to
+write (`toplist.spark` evaluates the first). A tensor on a device is copied to the host once; on the
+host it is read where it lies.
+
+>>> import toplist as tl
+>>> lists = {"ann": ["tea", "jam"], "bob": ["fig", "tea"]}
+>>> tl.recall(lists, {"bob": {"tea"}, "ann": {"jam", "rye"}})      # rows follow the truth
+array([[0. , 1. ],
+       [0. , 0.5]])
+
+What happens at the edges
+-------------------------
+
+Stated once, applied alike to every metric; a convention may choose otherwise.
+
+- *a user with an empty ground truth*: NaN per user, left out of the mean, counted in `n_skipped`;
+  ``empty="skip"``, ``"zero"``, ``"one"``, ``"raise"``
+- *a user with a truth but no list, or an empty one*: scores 0, in the mean, counted in `n_missing`;
+  ``missing="zero"``, ``"skip"``, ``"raise"``
+- *a user with a list but no truth*: no row, counted in `n_extra`
+- *no user in common; lists by position of another number*: an error
+- *an item twice in one list*: an error that names the user, the item and both ranks;
+  ``duplicates="first"``: later copies earn nothing and keep their place
+- *an item twice in a truth*: counted once; with two grades an error
+- *grades*: relevant if above 0; ``relevant_from=``; negative, NaN or infinite ones are an error
+- *padding ids in rectangular arrays*: none assumed; ``padding=-1`` is dropped from the ends
+- *ids of two kinds* (1 and "1"), floats, bools, None, NaN: an error with an example and the way out
+- *a list shorter than k*: the missing places are misses
+- *rounding*: never; tables show 4 decimals
 """

@@ -1,8 +1,17 @@
 """Pictures of results, drawn with matplotlib: curves over k, users, segments, exposure, samples.
 
-Every function takes arrays or results with their labels, draws on ``ax`` or on a new figure, and
-returns the matplotlib axes: ``plots.curves(result).figure.savefig("curves.pdf")``. Pictures of
-results say who was counted and by which rules. pyplot and rcParams are neither used nor changed.
+Every function takes arrays or results with their labels, draws on ``ax=`` or on a new figure, which
+a notebook shows, and returns the matplotlib axes: ``plots.curves(result).figure.savefig("a.pdf")``.
+Pictures of results say who was counted and by which rules. pyplot and rcParams are neither used nor
+changed. They need the extra ``toplist[plot]``.
+
+- ``result.plot("ndcg")`` and ``compared.plot("ndcg")``, or `curves`: curves over k, with bands
+- `per_user`: how a metric is spread over users
+- `segments`: of ``result.by(labels)``
+- `exposure`: Lorenz curve and Gini of ``beyond.exposure(lists, catalogue=items).counts(k)``
+- `sampled`: sampled candidates beside the full ranking
+- ``compared.test(...).plot()``, ``.plot("matrix")`` and ``compared.band("ndcg").plot()``: forests,
+  matrices and bands of differences
 """
 
 from toplist.plots.charts import curves, exposure, per_user, sampled, segments

@@ -1,5 +1,80 @@
-"""What people look at: results with their tables, segments and comparisons.
+"""What an evaluation returns: means, intervals, values per user, segments, comparisons; merging.
 
-`result` holds `TopKResult`, `tables` its rows and data frames, `segments` a result split by users,
-`comparison` several systems side by side, `markup` tables as text, Markdown, LaTeX and HTML.
+What a result holds
+-------------------
+
+>>> import toplist as tl
+>>> lists = {"ann": [5, 7, 8], "bob": [4, 6, 2], "cid": [9, 1, 3]}
+>>> truth = {"ann": {7, 3}, "bob": {4, 2, 8}, "cid": {5}}
+>>> result = tl.top_k_eval(lists, truth, k=[1, 3], metrics=["hit", "ndcg"])
+>>> round(result["ndcg@3"], 4), result["ndcg"].round(4)         # a mean; the curve, k = 1..3
+(0.3636, array([0.3333, 0.3333, 0.3636]))
+>>> [round(one, 4) for one in result.interval("hit@3")]         # 95 %
+[0.2077, 0.9385]
+>>> result.users, result.per_user("ndcg@3").round(4)
+(['ann', 'bob', 'cid'], array([0.3869, 0.7039, 0.    ]))
+>>> result.n_evaluated, result.n_skipped, result.n_missing, result.n_extra
+(3, 0, 0, 0)
+
+- ``result["ndcg@10"]``, ``result["ndcg"]``, ``.std(name)``, ``.interval(name, 0.95)``: Wilson's
+  interval where every value is 0 or 1 by definition, as that of hit, also of recall in
+  leave-one-out; else mean ± z std/√n, cut to [0, 1] where the metric cannot leave it
+- ``.formula(name, style="latex")``: which formula, and by which policies
+- ``.to_dict()``, ``.to_pandas()``, ``.to_pandas(per_user=True)``, ``.to_text()``,
+  ``.to_markdown()``, ``.to_latex()``, ``.plot()``
+- ``hit, ndcg = result``: it unpacks into one value per metric
+
+Metrics that are equal by definition share a row in print, in leave-one-out ``hit = recall`` and
+``map = mrr``; values that happen to agree do not. ``.to_text(every_metric=True)`` has a row for
+each.
+
+Segments
+--------
+
+``result.by(labels)`` splits the users by an attribute: a result for every label, users without one
+under None, and the counts add up.
+
+>>> country = {"ann": "fr", "bob": "de"}
+>>> {label: part["hit@3"] for label, part in result.by(country).items()}
+{'de': 1.0, 'fr': 1.0, None: 0.0}
+
+Side by side
+------------
+
+``tl.compare({name: result})`` is a table with a row per system, the best of every column marked (by
+`Metric.higher_is_better`); more than eight columns become a table per metric. Lines below it tell
+where systems were counted over different users, or by different conventions, formulas, candidates,
+metrics or k, and where all lists of one end before a k that others reach: there no system is
+marked.
+
+>>> one_out = tl.Hits.from_ranks([1, 3, 0, 2], n_listed=5)    # rank of the held-out item; 0: missed
+>>> other = tl.Hits.from_ranks([2, 3, 0, 0], n_listed=5)
+>>> both = tl.compare({"mine": tl.top_k_eval(one_out, k=5), "theirs": tl.top_k_eval(other, k=5)})
+>>> both
+        hit@5 = recall@5  precision@5  map@5 = mrr@5   ndcg@5
+mine             *0.7500      *0.1500        *0.4583  *0.5327
+theirs            0.5000       0.1000         0.2083   0.2827
+* best of its column; not tested: .test() and toplist compare test the difference
+convention standard: mean over users
+4 of 4 users evaluated
+>>> both.best()["ndcg@5"], both.differences
+(['mine'], [])
+
+A star is no test: ``tl.compare(results, baseline="theirs")`` tests, and `toplist.results.inference`
+(``tl.inference``) is the chapter about it.
+
+Merging
+-------
+
+Results over different users merge, ``a + b``, or ``tl.merge(parts)`` for many, and travel between
+processes, ``to_bytes()`` and ``TopKResult.from_bytes``, some kilobytes however many users they
+hold. A user with a key is in one part only, or refused; of users by position, parts with the same
+ground truths (five seeds of one model) are refused, unless ``disjoint=True`` says that they are
+other users. Without grades, weights and pooling the means of metrics of hits are the same bits as
+those of the whole; others (novelty and popularity among them) may differ in the last digit. Merging
+trusts that both parts were given the same `item_counts` and `features`.
+
+>>> parts = [tl.top_k_eval({u: lists[u]}, {u: truth[u]}, 3, metrics=["ndcg"]) for u in lists]
+>>> tl.merge(parts)["ndcg@3"] == result["ndcg@3"]
+True
 """

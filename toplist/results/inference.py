@@ -1,8 +1,59 @@
-"""Tests of anybody's values: per user, per query or per session, from arrays or dicts.
+"""Is B better than A? Tests of results, and of anybody's values per user, query or session.
 
-`paired_tests` answers "is B better than A?" for values of any kind; `Comparison.test` asks it of
-results. The rest is what stands beside a p value: `band` over k, `equivalence` within a margin,
-`anova` and `tukey` over all systems, `power`, `detectable` and `n_needed` for the next experiment.
+From results
+------------
+
+``tl.compare(results, baseline="guess")`` tests: † and ‡ mark what is better than the baseline (p
+below 0.05 and 0.01 in a paired t test over users, after Holm over all comparisons of the table), ▾
+what is worse; ``.test()`` has the differences themselves.
+
+>>> import toplist as tl
+>>> rng = np.random.default_rng(0)
+>>> truth = {f"user {i}": {int(item) for item in rng.choice(50, 5)} for i in range(400)}
+>>> guess = {user: rng.permutation(50)[:10].tolist() for user in truth}
+>>> hint = {user: [*truth[user], *(set(guess[user]) - truth[user])][::-1] for user in truth}
+>>> systems = {name: tl.top_k_eval(lists, truth, k=10, metrics=["ndcg", "mrr"])
+...            for name, lists in {"guess": guess, "hint": hint}.items()}
+>>> compared = tl.compare(systems, baseline="guess")
+>>> compared.test()["hint", "ndcg@10"].p < 0.01
+True
+>>> compared.test("ndcg@10").sentence()[:94]
+'Differences were tested by two-sided paired t over 400 users, with p after Holm over 1 compari'
+
+You ask, and you call:
+
+- *is it better, by how much, for how many users?* ``compared.test("ndcg@10")``: difference with
+  interval, p, effect sizes, wins, ties and losses
+- *another test*: ``method=`` "t", "randomization" (sign flips, exact where it can be), "bootstrap"
+  (studentised), "wilcoxon", "sign"
+- *many metrics, k and systems*: ``correction=`` "holm", "maxt", "bh", "bonferroni";
+  ``family="metric"`` corrects each name by itself
+- *at which k?* ``compared.band("ndcg")``: an interval for each k, and one for all k together
+- *is the difference too small to matter?* ``compared.equivalence("ndcg@10", margin=0.005)``
+- *how many users does the next experiment need?* ``compared.power("ndcg@10", difference=0.002)``
+- *all systems at once*: ``compared.anova("ndcg@10")``, ``compared.tukey("ndcg@10")``
+- *several seeds or splits*: ``tl.compare({"a": [run, run], "b": [run, run]})``, ``runs="paired"``
+  where run i of all systems is of one split: users and runs are two sources of chance
+- *in which segment of the users?* ``compared.by(labels)`` and its ``.test()``: p is corrected for
+  all segments together
+- *for the paper*: ``.sentence()``, ``compared.to_latex(percent=True, caption=...)`` (bold where the
+  best differs, daggers or letters), ``.to_pandas()``, ``.plot()`` (a forest), ``.plot("matrix")``
+
+Users are matched by key, whatever their order; lists without keys are paired by their place (give
+dicts, or ``users=``, where the order may differ). Systems over other users, other ground truths or
+other rules are refused (``users="common"`` takes the users that all count). The t test is the
+default since it keeps its level over thousands of users and many ties; Wilcoxon's and the sign test
+do not, and do not test the mean.
+
+From values of your own
+-----------------------
+
+`paired_tests` answers the same for values of any kind, with clusters (the sessions of a user) where
+rows belong together. The rest is what stands beside a p value: `band` over k, `equivalence` within
+a margin, `anova` and `tukey` over all systems, `ratio` for pooled metrics, `power`, `detectable`
+and `n_needed` for the next experiment.
+
+All of it is own code on numpy and numba, the same bits for any number of threads.
 """
 
 from __future__ import annotations
