@@ -2,7 +2,7 @@
 
     python benchmarks/conformance.py                       # every peer, temporary environments
     python benchmarks/conformance.py ranx --envs envs      # one peer; its environment is kept
-    python benchmarks/conformance.py --envs envs --write   # and put the table into benchmarks/README.md
+    python benchmarks/conformance.py --envs envs --write   # and write README.md here
 
 A peer runs in its own environment, by `answers.py`, with the versions that install today. Both
 sides get the same seeded populations without duplicates: long, short and even lists, k beyond
@@ -291,7 +291,7 @@ def main() -> int:
     parser.add_argument("peers", nargs="*", metavar="PEER", help=", ".join(PEERS))
     parser.add_argument("--envs", type=Path, help="folder to keep the environments in")
     parser.add_argument("--cases", type=int, default=1_000, help="populations, at four k's each")
-    parser.add_argument("--write", action="store_true", help="put the table into benchmarks/README.md")
+    parser.add_argument("--write", action="store_true", help="put the table into README.md here")
     options = parser.parse_args()
     if unknown := set(options.peers) - set(PEERS):
         parser.error(f"unknown: {', '.join(unknown)}; choose from {', '.join(PEERS)}")

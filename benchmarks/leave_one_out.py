@@ -5,7 +5,7 @@
 
 Prints for each data set the report of the split, whether shuffled rows give the same, and the
 figures of a popularity and of an item-kNN baseline from lists, from scores and from ranks, which
-must agree; then, as the table in README.md here, sampled metrics and their corrections beside those of
+must agree; then, as README.md here shows, sampled metrics and their corrections beside those of
 the whole catalogue. Where the data are absent it says so and ends well.
 """
 

@@ -44,8 +44,8 @@ Of groups of items, (n_groups, K): `group_exposure`. Of two systems, for each us
 A catalogue is a number of items (ids 0..n-1) or their ids. A listed id that is not in it, or has no
 count or features, is an error that names user, item and rank; ``unknown=`` says what else to do.
 Exposures over one stated catalogue add up exactly; coverage, Gini and entropy do not, so merge
-exposures, not values. Metrics per user merge as means do. A database may have counted how many items
-are in how many lists: `from_counts_of_counts`.
+exposures, not values. Metrics per user merge as means do. A database may have counted how many
+items are in how many lists: `from_counts_of_counts`.
 
 How alike are two systems, and whom do they show?
 -------------------------------------------------
