@@ -432,20 +432,24 @@ def readme():
     return path.read_text(encoding="utf-8")
 
 
+def test_readme_is_short(readme):
+    assert len(readme.splitlines()) <= 200
+
+
 @pytest.mark.parametrize("name", METRICS)
-def test_readme_has_a_row_for_every_metric(readme, name):
-    assert re.search(rf"^\| `{name}[`(]", readme, re.MULTILINE)
+def test_the_chapter_of_metrics_has_a_row_for_each(name):
+    assert re.search(rf"^`{name}`", toplist.metrics.__doc__, re.MULTILINE)
 
 
 @pytest.mark.parametrize("name", CONVENTIONS)
-def test_readme_names_every_convention(readme, name):
-    assert re.search(rf"(^|[`\"|] ?){re.escape(name)}( ?[`\"|]|  )", readme, re.MULTILINE)
+def test_the_chapter_of_metrics_names_every_convention(name):
+    assert re.search(rf"^{re.escape(name)} ", toplist.metrics.__doc__, re.MULTILINE)
 
 
 def first_command(text):
     """Return the arguments of the first command line that runs `toplist eval`."""
     lines = text.replace("\\\n", " ").splitlines()
-    found = (re.match(r"\s*(?:\$ )?(?:\S*/)?toplist (eval .*)", line) for line in lines)
+    found = (re.match(r"\s*(?:\$ |.*&& )?(?:\S*/)?toplist (eval .*)", line) for line in lines)
     return next(shlex.split(match[1], comments=True) for match in found if match)
 
 
@@ -471,19 +475,17 @@ def shown_runs(text):
         yield first_command(code), out
 
 
-def test_readme_s_tables_are_what_its_commands_print(readme, capsys, monkeypatch, tmp_path):
-    runs = list(shown_runs(readme))
-    assert len(runs) == 2
-    for arguments, out in runs:
-        if "--plot" in arguments:
-            pytest.importorskip("matplotlib")
-            at = arguments.index("--plot") + 1
-            assert (ROOT / arguments[at]).exists() and f"]({arguments[at]})" in readme
-            arguments[at] = str(tmp_path / "again.png")
-        monkeypatch.chdir(ROOT)
-        assert main(arguments) == 0
-        assert capsys.readouterr().out == out
-    assert (tmp_path / "again.png").exists()
+def test_readme_s_table_is_what_its_command_prints(readme, capsys, monkeypatch):
+    [(arguments, out)] = shown_runs(readme)
+    monkeypatch.chdir(ROOT)
+    assert main(arguments) == 0
+    assert capsys.readouterr().out == out
+
+
+def test_readme_s_links_lead_somewhere(readme):
+    paths = re.findall(r"\]\(([^)#:]+)\)", readme)
+    assert len(paths) > 20
+    assert [path for path in paths if not (ROOT / path).exists()] == []
 
 
 def test_readme_links_every_notebook(readme):

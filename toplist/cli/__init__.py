@@ -1,5 +1,32 @@
 # PYTHON_ARGCOMPLETE_OK
-"""The command line: files in, a table out. Exit status: 0 success, 1 bad input, 2 wrong usage."""
+"""The command line: files in, a table out. Exit status: 0 success, 1 bad input, 2 wrong usage.
+
+Commands
+--------
+
+- ``toplist eval RECS [RECS ...] TRUTH``: evaluate ranked lists; several systems side by side, their
+  values per user, segments and pictures
+- ``toplist compare RECS RECS [...] TRUTH -m ndcg@10 --baseline A``: is one better than another?
+- ``toplist split LOG --out DIR``: train and test from a log of interactions
+- ``toplist check RECS TRUTH``: what makes an evaluation fail or mislead
+- ``toplist values FILE``: AUC, GAUC, log loss, MAE, RMSE of predicted values
+- ``toplist metrics [NAME]`` and ``toplist conventions``: formulas, words and sources
+
+Each has its page, ``toplist COMMAND --help``, with examples. Files and options come in any order;
+``-`` is standard input; ``-o FILE`` writes a file, whole or not at all. Systems are named by their
+files. One line on standard error says what is wrong and where.
+
+Files
+-----
+
+``.csv``, ``.tsv``, ``.jsonl``, TREC ``.run``, ``.qrels``, ``.trec``, each also ``.gz``, and
+Parquet. CSV and TSV have a header with user_id, item_id, and rank or score (relevance in the
+truth); objects of JSONL have the same names, and item_id may be a whole ranked list. A rank wins
+over a score; equal scores stay in the order of the file, unless ``--ties`` says otherwise;
+``--order file`` takes the items as they come. TREC runs go by score, equal scores by document id,
+descending, as trec_eval does, and qrels below 1 are not relevant. Other names of columns:
+``--columns user_id=userId``.
+"""
 
 import argparse
 import gc

@@ -1,4 +1,26 @@
-"""Ranked lists and ground truths from files; texts written as a whole or not at all.
+"""Files of any size, and what lies in a database: read in parts, evaluated and forgotten.
+
+Files
+-----
+
+``tl.top_k_eval_files(recs, truth, k)`` takes two files, Parquet (a file or a folder; extra ``io``),
+CSV, TSV, JSONL or TREC, with the keywords of `toplist.top_k_eval`; so does ``toplist eval``. Text
+is read by compiled code, about as fast as Parquet and without a library: plain or quoted cells, one
+JSON object or list per line. What that code cannot judge (line breaks within quotes, escapes in
+JSON, numbers written in odd ways) is read by Python's csv and json, that block of 4 MB alone; both
+give the same ids to the last character, and the same errors with file and line.
+
+Lists meet by user, are evaluated and forgotten. Where the users of both files stand in the same
+order, little is ever in memory (ten million users x 100 ids: 1.3 GB, most of it the list of users);
+in any other order the truth is kept and the recommendations stream. The rows of a user stand
+together, or else one error names the user and both places, and ``in_memory=True`` reads any order.
+The result has all means, spreads and counts, but no values per user; ``keep="hits"`` keeps these,
+for segments and tests of ten million users.
+
+`read_ranks` and `read_truths` read a file into memory, for `toplist.match` and all others.
+
+Databases and streams
+---------------------
 
 Tables that are larger than memory, or that lie in another engine, are put into the order of users
 by that engine: as files for `toplist.top_k_eval_files`, or as a stream or hash buckets of users for
