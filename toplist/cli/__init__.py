@@ -144,8 +144,9 @@ def _print(text: str) -> int:
 
 def _one_line(error: Exception) -> str:
     """Return the message of an error in one line, with keywords as options."""
-    if isinstance(error, OSError) and error.filename is not None:
-        return printable(" ".join(f"{error.filename}: {error.strerror}".split()))
+    if isinstance(error, OSError) and error.strerror:
+        file = "output" if error.filename is None else error.filename
+        return printable(" ".join(f"{file}: {error.strerror}".split()))
     parts = getattr(error, "parts", (str(error),))
     message = "".join(option(part) if isinstance(part, Keyword) else part for part in parts)
     return printable(" ".join(message.split()))
