@@ -117,6 +117,7 @@ def truths_of(users, items):
     return found
 
 
+@pytest.mark.libraries
 @pytest.mark.parametrize("kind", ["AlternatingLeastSquares", "CosineRecommender"])
 def test_implicit(kind):
     implicit = library("implicit")
@@ -155,6 +156,7 @@ def test_implicit(kind):
     assert list(ours) == pytest.approx([theirs[name] for name in options["metrics"]])
 
 
+@pytest.mark.libraries
 def test_rectools():
     rectools, metrics = library("rectools"), library("rectools.metrics")
     from pandas import DataFrame, Timestamp
@@ -179,6 +181,7 @@ def test_rectools():
     assert list(ours) == pytest.approx([theirs[name] for name in asked])
 
 
+@pytest.mark.libraries
 def test_recbole(tmp_path, monkeypatch):
     library("recbole")
     from recbole.config import Config
@@ -220,6 +223,7 @@ def test_recbole(tmp_path, monkeypatch):
     assert list(ours) == pytest.approx([theirs[f"{name}@10"] for name in metrics])
 
 
+@pytest.mark.libraries
 def test_lenskit():
     metrics = library("lenskit.metrics")
     from lenskit.data import from_interactions_df
@@ -247,6 +251,7 @@ def test_lenskit():
     assert list(ours) == pytest.approx([theirs.loc[one.label, "mean"] for one in asked])
 
 
+@pytest.mark.libraries
 def test_surprise():
     surprise = library("surprise")
     from pandas import DataFrame
@@ -271,6 +276,7 @@ def test_surprise():
     assert is_of(names["result"], lists, relevant)
 
 
+@pytest.mark.libraries
 def test_torch():
     torch = library("torch")
 
@@ -319,6 +325,7 @@ def ranked(run, ties="order"):
     return {query: by_score(row) for query, row in run.items()}
 
 
+@pytest.mark.libraries
 def test_ranx():
     ranx = library("ranx")
     rows, qrels = searched()
@@ -335,6 +342,7 @@ def test_ranx():
         assert ours.to_dict() == pytest.approx(dict(theirs))
 
 
+@pytest.mark.libraries
 def test_pytrec_eval():
     pytrec_eval = library("pytrec_eval")
     rows, qrels = searched(ties=True)
@@ -374,6 +382,7 @@ def counts_of_words(text):
     return vector
 
 
+@pytest.mark.libraries
 def test_beir():
     library("beir")
     from beir.retrieval.evaluation import EvaluateRetrieval
@@ -444,6 +453,7 @@ def test_sentence_transformers():
     assert list(ours) == pytest.approx([theirs[f"cosine_{one}@10"] for one in options["metrics"]])
 
 
+@pytest.mark.libraries
 @pytest.mark.parametrize("kind", ["IndexFlatIP", "IndexFlatL2"])
 def test_faiss(kind):
     faiss = library("faiss")
@@ -461,6 +471,7 @@ def test_faiss(kind):
     assert is_of(names["result"], np.argsort(-vectors @ documents.T, axis=1).tolist(), relevant)
 
 
+@pytest.mark.libraries
 def test_hugging_face():
     datasets = library("datasets")
     rows, qrels = searched()
@@ -476,6 +487,7 @@ def test_hugging_face():
     assert names["result"]["ndcg@10"] != tl.top_k_eval(ranked(rows), binary, 10)["ndcg@10"]
 
 
+@pytest.mark.libraries
 def test_llama_index():
     core = library("llama_index.core")
     from llama_index.core.embeddings import BaseEmbedding
@@ -547,6 +559,7 @@ def test_duckdb():
 # Training and experiments
 
 
+@pytest.mark.libraries
 def test_early_stopping():
     torch = library("torch")
     users, items, held_out = choices()
@@ -598,6 +611,7 @@ def a_result():
     return tl.top_k_eval(ranks, truths, k=[1, 3])
 
 
+@pytest.mark.libraries
 @needs_names
 @needs_files
 def test_mlflow(tmp_path, monkeypatch):
@@ -617,6 +631,7 @@ def test_mlflow(tmp_path, monkeypatch):
     assert tl.TopKResult.load(path).to_dict() == names["result"].to_dict()
 
 
+@pytest.mark.libraries
 @needs_names
 def test_wandb(tmp_path, monkeypatch):
     wandb = library("wandb")

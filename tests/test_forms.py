@@ -284,6 +284,7 @@ def test_arrow_lists_are_not_copied():
     assert items.ctypes.data == lists.values.buffers()[1].address
 
 
+@pytest.mark.libraries
 def test_one_user_as_a_column_or_a_tensor():
     for ids in (library("torch").tensor([5, 7, 8]), library("pyarrow").array([5, 7, 8])):
         assert tl.recall(ids, {7}).tolist() == [0, 1, 1]

@@ -67,6 +67,7 @@ def test_scores_of_16_bits(make):
     assert np.array_equal(*drawn)
 
 
+@pytest.mark.libraries
 def test_scores_of_numpys_extension_types():
     from toplist.inputs.tensors import array
 
@@ -97,6 +98,7 @@ def test_exclude_takes_sparse_matrices_and_tensors():
         tl.scores.top_k(scores[:1], 10, exclude=matrix)
 
 
+@pytest.mark.libraries
 def test_exclude_takes_tensors():
     torch = library("torch")
     scores, seen = np.random.default_rng(3).random((2, 5)), [[1, 2], [0]]
@@ -204,6 +206,7 @@ def test_a_series_of_scores_by_item():
     assert same(tl.match(pandas.Series(RUN), TRUTHS), tl.match(RANKED, TRUTHS))
 
 
+@pytest.mark.libraries
 def test_scores_of_tensors():
     torch = library("torch")
     run = {q: {d: torch.tensor(s) for d, s in row.items()} for q, row in RUN.items()}
@@ -361,6 +364,7 @@ def test_a_score_below_the_cut_is_not_read():
     assert tl.match(pair, [{2}], 2).ranks.tolist() == [2]
 
 
+@pytest.mark.libraries
 def test_implicit():
     library("implicit")
     from implicit.bpr import BayesianPersonalizedRanking
@@ -385,6 +389,7 @@ def test_implicit():
         tl.top_k_eval(few, held, 39)
 
 
+@pytest.mark.libraries
 def test_torch_topk():
     torch = library("torch")
     scores = torch.rand((6, 50), generator=torch.Generator().manual_seed(3))
@@ -395,6 +400,7 @@ def test_torch_topk():
         equal_results(found, truths, (found.indices.tolist(), truths))
 
 
+@pytest.mark.libraries
 def test_faiss():
     faiss = library("faiss")
     vectors = np.random.default_rng(1).random((20, 4), np.float32)
@@ -416,6 +422,7 @@ def test_faiss():
 # objects of libraries
 
 
+@pytest.mark.libraries
 def test_ranx():
     ranx = library("ranx")
     qrels = {query: row for query, row in TRUTHS.items() if query != "q3"}
@@ -431,6 +438,7 @@ def test_ranx():
     assert math.isclose(found, ours["ndcg@3"])
 
 
+@pytest.mark.libraries
 def test_ir_measures_and_pytrec_eval():
     pytrec_eval = library("pytrec_eval")
     evaluator = pytrec_eval.RelevanceEvaluator(TRUTHS, {"map", "recip_rank"})
@@ -468,6 +476,7 @@ def test_lenskit():
                           tl.beyond.item_coverage(plain[0], 2, catalogue=10))  # fmt: skip
 
 
+@pytest.mark.libraries
 def test_lenskit_lists_without_an_order():
     data = library("lenskit.data")
     scored = data.ItemList(["a", "b", "c"], scores=[0.1, 0.9, 0.5])
@@ -489,6 +498,7 @@ OF_LONG = {5: ["b", "a", "c"], 2: ["a"]}
 LONG_TRUTHS = {5: {"c", "d"}, 2: {"a"}}
 
 
+@pytest.mark.libraries
 def test_hugging_face():
     datasets = library("datasets")
     ranks = datasets.Dataset.from_dict(LONG)
@@ -554,6 +564,7 @@ def test_frames_of_a_cluster_name_the_way(side):
     refused(OfSpark(), rf"{side} is a Spark .*toplist\.spark\.top_k_eval .*{side}\.toPandas\(\)")
 
 
+@pytest.mark.libraries
 def test_real_frames_of_spark():
     sql = library("pyspark.sql")
     frame = object.__new__(sql.DataFrame)  # as one of a cluster, which is not asked
@@ -561,6 +572,7 @@ def test_real_frames_of_spark():
         tl.match(frame, {1: [2]})
 
 
+@pytest.mark.libraries
 def test_modin():
     library("modin.config").Engine.put("Dask")
     library("dask.distributed")
@@ -579,6 +591,7 @@ def test_dask():
     equal_results(frame.compute(), LONG_TRUTHS, (OF_LONG, LONG_TRUTHS))
 
 
+@pytest.mark.libraries
 def test_sentence_transformers():
     torch, util = library("torch"), library("sentence_transformers.util")
     generator = torch.Generator().manual_seed(3)
@@ -606,6 +619,7 @@ def surprise_rows():
     return [Prediction(u, "i", float(r), e, {}) for u, r, e in rows], (users, ratings, estimates)
 
 
+@pytest.mark.libraries
 def test_predictions_of_surprise():
     from toplist import pointwise
 
