@@ -15,9 +15,11 @@ def equal(a: Any, b: Any) -> bool:
     >>> nan = float("nan")
     >>> equal((1, np.array([nan, 2.0])), (1, np.array([nan, 2.0]))), equal({"a": nan}, {"a": 1.0})
     (True, False)
+    >>> equal(np.ones(1), None), equal(np.ones(1), np.ones(2))
+    (False, False)
     """
-    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
-        return np.array_equal(a, b, equal_nan=True)
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        return type(a) is type(b) and np.array_equal(a, b, equal_nan=True)
     if isinstance(a, Mapping) and isinstance(b, Mapping):
         return a.keys() == b.keys() and all(equal(a[key], b[key]) for key in a)
     if isinstance(a, tuple) and isinstance(b, tuple):
