@@ -125,6 +125,16 @@ def test_sampled_results_say_so():
     assert "SAMPLED" in repr(again) and readable["sampled"]["n"] == 20
 
 
+def test_options_that_are_numbers_of_numpy():
+    grades = {"a": {7: 3, 3: 1}, "b": {4: 2}}
+    for least in (np.int64(2), np.float32(2)):
+        result = tl.top_k_eval(RANKS, grades, np.int64(3), relevant_from=least, metrics="ndcg")
+        again, readable = through_a_file(result)
+        assert again == result and readable["policies"]["relevant_from"] == 2
+    sampled = tl.loo.sampled_ranks(np.eye(4, 50), [3, 4, 5, 6], n=np.int64(20), seed=np.int64(1))
+    assert through_a_file(sampled.evaluate(20))[1]["sampled"]["n"] == 20
+
+
 def test_packed_files(tmp_path):
     path = tmp_path / "result.json.gz"
     evaluated().save(path)

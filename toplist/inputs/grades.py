@@ -36,6 +36,8 @@ class Grading:
         if self.relevant_from is not None and not (number and self.relevant_from >= 0):
             keyword = Keyword("relevant_from", self.relevant_from)
             raise worded(ValueError, keyword, ": give a grade, 0 or more")
+        if isinstance(self.relevant_from, np.number):  # a number of Python, as JSON holds it
+            object.__setattr__(self, "relevant_from", self.relevant_from.item())
 
 
 STANDARD = Grading()

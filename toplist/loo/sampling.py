@@ -261,7 +261,7 @@ def sampled_ranks(
     ranks[owner[excluded.items == held[owner]]] = 0
     sampler = SAMPLERS[popularity is not None]
     seen = np.diff(excluded.offsets).mean() if len(held) else 0.0
-    marked = Sampled(n, n_items, sampler, hashing.seed_of(seed), ties)
+    marked = Sampled(int(n), n_items, sampler, hashing.seed_of(seed), ties)
     return SampledRanks(ranks, marked, n_items - float(seen))
 
 
