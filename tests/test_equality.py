@@ -33,7 +33,7 @@ def test_the_same_evaluation_is_equal_and_another_is_not(population, k, conventi
     assert result == pickle.loads(pickle.dumps(result)) == copy.deepcopy(result)
     assert result != evaluated(*population, k + 1, **asked)
     assert result != evaluated(*population, [k], **asked)
-    assert result != evaluated(*population, k, **asked | {"empty": "one"})
+    assert result != evaluated(*population, k, **asked | {"missing": "skip"})
 
 
 @settings(deadline=None, max_examples=40)
