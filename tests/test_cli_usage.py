@@ -183,6 +183,7 @@ WRONG = [
     ("eval recs.csv truth.csv ndcg@5", "ndcg@5 is a metric, no file: write -m ndcg@5"),
     ("eval recs.csv truth.csv 10", "10 is a number, no file: write -k 10"),
     ("eval recs.csv truth.csv --convention RecBol", "'RecBol' (did you mean recbole? choose from"),
+    ("eval recs.csv truth.csv --convention beir", "'beir' (did you mean mteb? choose from"),
     ("eval recs.csv truth.csv --xyz", "--xyz: see toplist eval --help"),
     ("eval recs.csv truth.csv --columns nope:user_id=x", "no side: recs, truth, recs.csv"),
     ("eval recs.csv truth.csv --columns user=x", "'user' is not a column to rename"),

@@ -38,7 +38,7 @@ from importlib import import_module
 from typing import NoReturn
 
 from toplist import __version__
-from toplist.checks import Keyword, printable
+from toplist.checks import Keyword, near, printable
 from toplist.cli.options import option
 from toplist.cli.parser import SUMMARIES, Parser
 from toplist.cli.stdin import StandardInput
@@ -172,11 +172,9 @@ def _no_command(given: Sequence[str]) -> NoReturn:
     later = next((word for word in given if word in MODULES), None)
     if first.startswith("-"):
         parser.error(f"the command comes first: toplist {later or 'COMMAND'} {first} ...")
-    from difflib import get_close_matches
-
-    near = [name for name in MODULES if first.startswith(name)]
-    near = near or get_close_matches(first, MODULES, 1)
-    hint = f"did you mean {near[0]}? " if near else ""
+    longer = next((name for name in MODULES if first.startswith(name)), None)
+    meant = longer or near(first, MODULES)
+    hint = f"did you mean {meant}? " if meant else ""
     parser.error(f"no command {first!r}: {hint}choose from {', '.join(MODULES)}")
 
 

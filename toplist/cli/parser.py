@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import Any, NoReturn
 
-from toplist.checks import printable
+from toplist.checks import near, printable
 
 # The commands, in the order in which the help lists them.
 SUMMARIES = {
@@ -67,11 +67,9 @@ class Parser(argparse.ArgumentParser):
         """Return the arguments that are given, wherever the files stand."""
         options, left = self.parse_known_args(self.arranged(given))
         if left:
-            from difflib import get_close_matches
-
             names = [flag for action in self._known for flag in action.option_strings]
-            near = get_close_matches(left[0].partition("=")[0], names, 1)
-            hint = f": did you mean {near[0]}?" if near else f": see {self.prog} --help"
+            meant = near(left[0].partition("=")[0], names)
+            hint = f": did you mean {meant}?" if meant else f": see {self.prog} --help"
             unknown = " ".join(one for one in left if one != "--")
             self.error(f"unrecognized arguments: {unknown}{hint}")
         return options
@@ -146,10 +144,10 @@ def _word(choices: Collection[str], value: str) -> str:
     """Return a word that must be one of the choices; the error offers one that is near."""
     if value in choices:
         return value
-    from difflib import get_close_matches
+    from toplist.metrics.synonyms import CONVENTION_NAMES  # imported late: only for errors
 
-    near = get_close_matches(value.lower(), choices, 1)
-    hint = f"did you mean {near[0]}? " if near else ""
+    meant = near(value, choices, CONVENTION_NAMES)
+    hint = f"did you mean {meant}? " if meant else ""
     valid = ", ".join(choices)
     raise argparse.ArgumentTypeError(f"invalid choice: {value!r} ({hint}choose from {valid})")
 
