@@ -1,6 +1,9 @@
-"""Tests of tensors of torch carry the mark `libraries`, as all that need what [test] has not."""
+"""The mark `libraries`: tests with objects of libraries that [test] does not install."""
 
 import pytest
+
+# What a library warns of is not ours to mend; what this package warns of is an error.
+OTHERS = "ignore", "error:::toplist"
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest chooses by marks
@@ -8,3 +11,5 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if "torch" in item.name.partition("[")[2]:
             item.add_marker(pytest.mark.libraries)
+        if item.get_closest_marker("libraries"):
+            item.add_marker(pytest.mark.filterwarnings(*OTHERS))
