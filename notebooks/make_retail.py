@@ -1,4 +1,4 @@
-"""Write the lists of real purchases that the notebook on comparing systems evaluates.
+"""Write the real purchases of notebook 3 and the lists of recommendations of notebook 6.
 
 Source: Online Retail, UCI Machine Learning Repository, https://doi.org/10.24432/C5BW33 (Chen, Sain
 and Guo, "Data mining for the online retail industry", Journal of Database Marketing & Customer
@@ -12,6 +12,8 @@ not matter). UCI's sheet becomes such a file by
 and nothing is downloaded. The files go to ``retail/`` next to this script, and every run writes the
 same bytes:
 
+- ``log.csv.gz``: user_id, item_id, timestamp; the purchases since 2011-11-01, repeats included, in
+  order of time, user and item,
 - ``truth.jsonl.gz``: a line per user, {"user_id": ..., "item_id": [...]}; what was held out, in
   order of item_id,
 - ``popularity.jsonl.gz``, ``itemknn.jsonl.gz``, ``itemknn-shrunk.jsonl.gz``, ``ease.jsonl.gz``: the
@@ -22,14 +24,14 @@ same bytes:
 
 What was changed. Rows without a customer and cancelled orders (C...) are dropped; so are codes
 that are no product: all but five digits, with or without letters (POST, M, C2, DOT, BANK CHARGES,
-PADS). Of repeated purchases the first is kept, so nothing held out is in the user's training
-part. The products of a user are put in order of that first time. A basket has one time, so ties
-are the rule: they stand in the order of a hash (BLAKE2b) of user and product, which follows
-neither the log nor the codes. The last fifth, rounded down, is held out of the users with at
-least 15 products; the others are in training only. The split is by each user's own clock: what
-others bought later is in training too, and a basket may be cut in two. Lists leave out what the
-user has in training and are ordered by the score, rounded to 6 decimals, the highest first, and
-equal scores by item_id, ascending.
+PADS). Nothing else was changed for ``log.csv.gz``. For the lists: of repeated purchases the first
+is kept, so nothing held out is in the user's training part. The products of a user are put in order
+of that first time. A basket has one time, so ties are the rule: they stand in the order of a hash
+(BLAKE2b) of user and product, which follows neither the log nor the codes. The last fifth, rounded
+down, is held out of the users with at least 15 products; the others are in training only. The
+split is by each user's own clock: what others bought later is in training too, and a basket may be
+cut in two. Lists leave out what the user has in training and are ordered by the score, rounded to 6
+decimals, the highest first, and equal scores by item_id, ascending.
 
 What the models are for. They show how systems are compared, and say nothing about which model is
 good. Their settings were chosen while looking at the held-out purchases: EASE is regularised far
@@ -56,6 +58,8 @@ FOLDER = Path(__file__).resolve().parent / "retail"
 COLUMNS = ["user_id", "item_id", "timestamp", "order_id"]
 UCI_COLUMNS = ["CustomerID", "StockCode", "InvoiceDate", "InvoiceNo"]
 PRODUCT = re.compile(r"[0-9]{5}[A-Za-z]*")
+
+LOG_SINCE = "2011-11-01"
 
 MIN_ITEMS = 15
 HELD_OUT = 5  # one of so many
@@ -284,6 +288,13 @@ def write_lists(name, users, lists):
     write_packed(name, lines.getvalue())
 
 
+def write_log(rows):
+    """Write the purchases since `LOG_SINCE`, a line each."""
+    purchases = sorted((time, user, item) for user, time, item, _ in rows if time >= LOG_SINCE)
+    lines = [f"{user},{item},{time[:16]}\n" for time, user, item in purchases]
+    write_packed("log.csv.gz", "user_id,item_id,timestamp\n" + "".join(lines))
+
+
 def main():
     """Read the log named on the command line, split, train and write all files."""
     if len(sys.argv) != 2:
@@ -298,6 +309,7 @@ def main():
     seen = matrix[evaluated]
 
     FOLDER.mkdir(exist_ok=True)
+    write_log(rows)
     write_lists("truth.jsonl.gz", users, truth.values())
     labels = basket_labels(rows, train, users)
     lines = [f"{user},{label}\n" for user, label in zip(users, labels, strict=True)]
