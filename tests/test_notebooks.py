@@ -1,7 +1,10 @@
-"""The notebooks run from top to bottom; a failing cell is a failing test."""
+"""The notebooks show what a run of them shows, and what they say in words holds."""
 
 import re
+import struct
+import sys
 import time
+from base64 import b64decode
 from itertools import pairwise
 from pathlib import Path
 
@@ -17,60 +20,116 @@ FOLDER = Path(__file__).resolve().parents[1] / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 if not NOTEBOOKS:
     pytest.skip("tests are run away from the project", allow_module_level=True)
+sys.path.append(str(FOLDER))
+
+import make_outputs  # noqa: E402
 
 LIMIT = 60  # seconds of a notebook, on two cores
+CHECK = """
+import sys
+from types import SimpleNamespace
+sys.path.append({folder!r})
+import notebook_checks
+notebook_checks.{name}(SimpleNamespace(**globals()))
+"""
+each_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+# the client's own event loops and sockets, and its kernel's
+runs_a_kernel = pytest.mark.filterwarnings(
+    "ignore::DeprecationWarning", "ignore::ResourceWarning", "ignore::RuntimeWarning:zmq"
+)
 
 
 def read(path):
     return nbformat.read(path, as_version=4)
 
 
-def execute(notebook):
-    """Run all cells, in the folder of the notebooks."""
-    resources = {"metadata": {"path": str(FOLDER)}}
-    client = nbclient.NotebookClient(notebook, timeout=LIMIT, resources=resources)
-    client.execute()
-    return notebook
+def run(notebook, check):
+    """Run a notebook and, with its names, the function of `notebook_checks` called `check`."""
+    code = CHECK.format(folder=str(Path(__file__).parent), name=check)
+    notebook.cells.append(nbformat.v4.new_code_cell(code))
+    make_outputs.run(notebook)
+    del notebook.cells[-1]
+    make_outputs.clean(notebook)
 
 
-# the client's own event loops and sockets, and its kernel's
-@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_it_runs(path):
+def new_notebook(*cells):
+    cells = [nbformat.v4.new_code_cell(code) for code in cells]
+    return nbformat.v4.new_notebook(cells=cells)
+
+
+def shown(output):
+    """Return what is compared: text and tables as they are, of a picture its size."""
+    data = dict(output.get("data", {"text": output.get("text")}))
+    if "image/png" in data:
+        data["image/png"] = struct.unpack(">II", b64decode(data["image/png"])[16:24])
+    return data
+
+
+def alike(stored, now):
+    """Compare outputs; sizes differ a little, as widths of text do between matplotlibs."""
+    sizes = {kind: pytest.approx(of, rel=0.05) for kind, of in stored.items() if "png" in kind}
+    return now == stored | sizes
+
+
+@runs_a_kernel
+@each_notebook
+def test_a_run_shows_what_is_stored(path):
+    """After a change on purpose: ``python notebooks/make_outputs.py``."""
+    notebook = read(path)
     start = time.perf_counter()
-    notebook = execute(read(path))
+    run(notebook, path.stem.partition("_")[2])
     assert time.perf_counter() - start < LIMIT
-    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
-    said = "".join(one.text for one in outputs if one.get("name") == "stderr")
-    assert said == ""  # no warning that a reader would have to explain away
-    pictures = [one for one in outputs if "image/png" in one.get("data", {})]
-    assert pictures
+    for stored, now in zip(read(path).cells, notebook.cells, strict=True):
+        outputs = stored.get("outputs", []), now.get("outputs", [])
+        for before, after in zip(*outputs, strict=True):
+            assert alike(shown(before), shown(after)), f"cell {stored.id} shows {shown(after)}"
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
+@runs_a_kernel
 def test_a_failing_cell_fails():
-    cells = [nbformat.v4.new_code_cell(code) for code in ("x = 1", "assert x == 2", "x = 3")]
     with pytest.raises(nbclient.exceptions.CellExecutionError, match="assert x == 2"):
-        execute(nbformat.v4.new_notebook(cells=cells))
+        make_outputs.run(new_notebook("x = 1", "assert x == 2", "x = 3"))
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_it_is_stored_clean(path):
-    """Without outputs, counts and machine names, so that a diff shows what was written."""
+@runs_a_kernel
+def test_a_failing_check_fails():
+    with pytest.raises(nbclient.exceptions.CellExecutionError, match="AttributeError"):
+        run(new_notebook("x = 1"), "quickstart")
+
+
+@runs_a_kernel
+def test_a_warning_is_refused():
+    notebook = new_notebook("import warnings", "warnings.warn('look here')")
+    make_outputs.run(notebook)
+    with pytest.raises(ValueError, match="look here"):
+        make_outputs.clean(notebook)
+
+
+@each_notebook
+def test_it_is_stored_with_what_a_run_shows(path):
+    """All cells in order, and nothing of the machine that ran them."""
     notebook = read(path)
     nbformat.validate(notebook)
-    assert notebook.metadata == {
-        "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
-        "language_info": {"name": "python"},
-    }
+    assert notebook.metadata == make_outputs.METADATA
     ids = [cell.id for cell in notebook.cells]
     assert len(set(ids)) == len(ids)
-    for cell in notebook.cells:
-        assert cell.metadata == {}
-        if cell.cell_type == "code":
-            assert (cell.outputs, cell.execution_count) == ([], None)
-    assert any("assert " in cell.source for cell in notebook.cells if cell.cell_type == "code")
-    assert path.stat().st_size < 100_000
+    assert all(cell.metadata == {} for cell in notebook.cells)
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert [cell.execution_count for cell in code] == list(range(1, len(code) + 1))
+    assert not any(re.search(r"^\s*assert ", cell.source, re.MULTILINE) for cell in code)
+
+    outputs = [output for cell in code for output in cell.outputs]
+    assert any("image/png" in output.get("data", {}) for output in outputs)
+    for text in (text for output in outputs for text in shown(output).values()):
+        assert not re.search(r"0x[0-9a-f]{6}|/home/|/tmp/|/Users/|<Axes|<Figure", str(text))
+    assert path.stat().st_size < 400_000
+
+
+@each_notebook
+def test_its_head_says_how_to_run_it(path):
+    head = read(path).cells[0].source
+    assert head.startswith(f"# {path.stem[0]} · ")
+    assert head.endswith('`pip install -e ".[notebook]"`, then `jupyter lab notebooks`.*')
 
 
 def test_readme_and_the_notebooks_link_them_in_reading_order():

@@ -1,0 +1,232 @@
+"""What the notebooks say in words, as checks of their variables: a function for each notebook.
+
+`test_notebooks` calls them where the notebook has run, after its last cell, with all its names.
+"""
+
+from math import isclose
+
+import numpy as np
+
+import toplist as tl
+from toplist import beyond
+
+
+def quickstart(page):
+    hits_so_far = page.one["hit here"].cumsum()
+    assert page.one["recall@k"].equals(hits_so_far / len(page.truth[page.user]))
+
+    result, listed_only = page.result, page.listed_only
+    assert (result.n_evaluated, result.n_missing, result.n_extra) == (992, 12, 8)
+    assert listed_only.n_evaluated == 992 - 12
+    assert listed_only["ndcg@10"] > result["ndcg@10"]  # it "makes the recommender look better"
+    assert result["ndcg@7"] == result["ndcg"][6]
+
+    assert page.both.differences == []  # like is compared with like
+    assert all(best == ["itemknn"] for best in page.both.best().values())
+    lowest, _ = page.both.results["itemknn"].interval("ndcg")
+    _, highest = page.both.results["popularity"].interval("ndcg")
+    assert (lowest > highest).all()  # the bands do not touch at any k
+
+    assert page.segments["0"]["hit@10"] == 0  # nothing read, no list, no hit
+    readers = [part for label, part in page.segments.items() if label != "0"]
+    assert np.all(np.diff([part["hit@10"] for part in readers]) > 0)
+    assert np.all(np.diff([part["recall@10"] for part in readers]) < 0)
+    assert sum(part.n_evaluated for part in page.segments.values()) == 992
+
+
+def choosing_k(page):
+    result = page.result
+    for name in ("hit", "recall", "mrr"):
+        assert np.all(np.diff(result[name]) >= 0)
+    assert np.all(np.diff(result["precision"]) < 0)
+    assert (result["map"].argmin() + 1, result["ndcg"].argmin() + 1) == (9, 4)
+    assert np.median([len(items) for items in page.truth.values()]) == 4
+    assert np.all(np.diff(page.both_maps["map_R"]) >= 0)
+    assert np.any(np.diff(page.both_maps["map"]) < 0)
+
+    for name in ("hit@20", "recall@20"):
+        of_reverse = page.reversed_lists.per_user(name)
+        np.testing.assert_array_equal(result.per_user(name), of_reverse)
+    assert result["ndcg@20"] > 1.3 * page.reversed_lists["ndcg@20"]
+    ratio = page.width(page.few, "ndcg@10") / page.width(result, "ndcg@10")
+    assert 2 < ratio < 5  # about the square root of 992 / 100, 3.1
+
+    values = {name: one.per_user("ndcg@10") for name, one in page.systems.items()}
+    assert np.mean(values["itemknn"] > 0) == result["hit@10"] < 0.5  # where the curve begins
+    levels = np.linspace(0, 0.6, 13)[:, np.newaxis]
+    above = {name: (of_users > levels).mean(axis=1) for name, of_users in values.items()}
+    assert np.all(above["itemknn"] > above["popularity"])
+
+    longer = tl.top_k_eval(page.itemknn, page.truth, k=40)
+    assert max(map(len, page.itemknn.values())) == 20
+    assert np.all(longer["recall"][20:] == longer["recall@20"])
+    assert longer["precision@40"] == longer["precision@20"] / 2
+
+
+def leave_one_out(page):
+    log, split = page.log, page.split
+    train, test = split.train, split.test
+    assert test["user_id"].is_unique
+    assert not len(train.merge(test, on=["user_id", "item_id"]))  # repeats of what is held out
+    newest_left = train.groupby("user_id")["timestamp"].max()
+    assert test.set_index("user_id")["timestamp"].ge(newest_left.reindex(test["user_id"])).all()
+    newest = log["timestamp"] == log.groupby("user_id")["timestamp"].transform("max")
+    several = log[newest].drop_duplicates().groupby("user_id").size() > 1
+    assert split.report.n_tied == several.sum() > 0.93 * log["user_id"].nunique()
+    assert page.shuffled.truths() == split.truths()
+
+    assert len(page.customers) == page.recalls["the whole basket"].n_evaluated == 693
+    known, unseen = (result["recall@10"] for result in page.recalls.values())
+    assert known > 2 * unseen  # most of the recall
+
+    for name in page.from_lists.terms.metrics:  # all six, at every k, to the last bit
+        np.testing.assert_array_equal(page.results["3 nearest"][name], page.from_lists[name])
+    best = page.results["3 nearest"]
+    np.testing.assert_array_equal(best["hit"], best["recall"])
+    np.testing.assert_array_equal(best["map"], best["mrr"])
+    np.testing.assert_allclose(best["precision"], best["hit"] / np.arange(1, 21))
+
+    of_nothing = page.hits_at_10["knows nothing"]
+    assert (of_nothing["best"], of_nothing["worst"]) == (1, 0)
+    for of_ties in page.hits_at_10.values():
+        assert of_ties["best"] >= of_ties["order"] >= of_ties["worst"]
+    assert isclose(page.hits_at_10["3 nearest"]["order"], page.from_lists["hit@10"])
+
+    for name, parts in page.parts.items():
+        parts = list(parts.values())
+        mean = sum(part["hit@10"] * part.n_evaluated for part in parts)
+        assert isclose(mean / len(page.users), page.results[name]["hit@10"])
+    for group in page.parts["popularity"]:
+        ordered = [page.parts[name][group]["hit@10"] for name in page.models]
+        assert ordered == sorted(ordered, reverse=True)
+
+    of_all, of_sample = page.results, page.in_sample
+    assert of_all["3 nearest"]["hit@10"] > of_all["20 nearest"]["hit@10"]
+    assert of_sample["3 nearest"]["hit@10"] < of_sample["20 nearest"]["hit@10"]
+    ahead = of_sample["popularity"]["hit"] > of_sample["3 nearest"]["hit"]
+    assert ahead.argmax() + 1 == 11 and ahead[10:].all()
+    assert page.unlike.differences[0].startswith("DIFFERENT CANDIDATES")
+    table = page.table
+    error = (table["corrected"] - table["all products"]).abs()
+    assert (error < (table["100 sampled"] - table["all products"]).abs() / 3).all()
+    assert list(table["corrected"].sort_values(ascending=False).index) == list(page.models)
+    assert (table["high"] < table["all products"]).iloc[0]  # the interval does not hold the truth
+
+    assert tl.audit.check(page.lists, split.truths(), train).counts["leaked"] == 0
+    assert (page.found.counts["leaked"], page.found.ok) == (1, False)
+    assert len(page.leaky) == 65_667
+    assert 1.15 < page.leaked["hit@10"] / best["hit@10"] < 1.25  # "a fifth more"
+
+
+def same_numbers(page):
+    assert len(page.of_one_list) == len(tl.CONVENTIONS) == 29
+    n_values = page.of_one_list.round(10).nunique()
+    assert n_values["hit"] == n_values["mrr"] == 1
+    assert n_values["map"] == 5
+    has = page.good["map"].notna()
+    wins = (page.good["map"] > page.poor["map"])[has]
+    assert list(wins.index[~wins]) == ["lightgbm"]
+    for metric in ("precision", "ndcg"):
+        others = page.good[metric].notna() & (page.good.index != "lightgbm")
+        assert (page.good[metric] > page.poor[metric])[others].all()
+    assert page.poor.loc["lenskit", "map"] > 3 * page.good.loc["neurec", "map"]
+    np.testing.assert_allclose(page.by_hand["by hand"], page.by_hand["toplist"], rtol=1e-12)
+    assert (page.neurec, page.standard) == (0.5, 1.0)
+
+
+def beyond_accuracy(page):
+    for one, other in (("itemknn", "co-read"), ("co-read", "itemknn")):
+        low, high = page.accuracy[one].interval("ndcg")
+        assert np.all((low < page.accuracy[other]["ndcg"]) & (page.accuracy[other]["ndcg"] < high))
+    coverage, varied = page.at_10.loc[["item_coverage@10", "intra_list_diversity@10"]].to_numpy()
+    assert coverage.round(2).tolist() == [0.43, 0.11]
+    assert varied.round(2).tolist() == [0.22, 0.80]
+    of_users = beyond.novelty(page.itemknn, item_counts=page.n_reads)[:, 9]
+    assert isclose(page.at_10.loc["novelty@10", "itemknn"], np.nanmean(of_users))
+
+    ours, other = page.results["itemknn"], page.results["co-read"]
+    for name in ("item_coverage", "shannon_entropy", "novelty"):
+        assert np.all(ours[name] > other[name]) and np.all(np.diff(ours[name]) > 0)
+    for name in ("gini", "average_popularity"):
+        assert np.all(ours[name] < other[name]) and np.all(np.diff(ours[name]) < 0)
+
+    for name, n_half in {"itemknn": 112, "co-read": 12}.items():
+        x = np.sort(page.counts[name])
+        assert x.sum() == 10 * page.seen[name].n_users  # every place is somebody's
+        assert x[-n_half:].sum() >= x.sum() / 2 > x[1 - n_half :].sum()
+        n = len(x)
+        by_hand = np.sum((2 * np.arange(1, n + 1) - n - 1) * x) / (n * x.sum())
+        assert isclose(page.ginis.loc["over the catalogue, by n", name], by_hand)
+        assert beyond.gini(page.seen[name])[9] == page.results[name]["gini@10"]
+    assert (page.counts["co-read"] == 0).mean() > 0.89
+    of_log = page.log.groupby("user_id")["item_id"].agg(list)
+    assert beyond.gini(of_log, catalogue=page.items)[-1] < ours["gini@10"]
+    ginis = page.ginis.T
+    assert (ginis["over the recommended, by n"] < ginis["over the catalogue, by n"]).all()
+    assert (page.of_three, page.of_thousand) == (0, 1 - 3 / 1_000)
+    assert page.of_tail["itemknn"].round(2).agg(["min", "max"]).tolist() == [0.02, 0.4]
+    reads = page.n_reads.sort_values()
+    assert round(reads.iloc[: int(0.8 * len(reads))].sum() / reads.sum(), 2) == 0.38
+
+    reader, taste, both, too_sure = page.values.to_dict("index").values()
+    assert reader["gauc"] == 0.5  # one prediction per reader: all tied
+    assert reader["auc"] > taste["auc"] and reader["gauc"] < taste["gauc"]
+    assert (too_sure["auc"], too_sure["gauc"]) == (both["auc"], both["gauc"])
+    assert isclose(both["gauc"], taste["gauc"])
+    assert too_sure["log loss"] > 1.2 * both["log loss"]
+
+
+def is_b_better(page):
+    [row] = page.at_10
+    assert row.n == row.wins + row.ties + row.losses == 3332
+    assert row.low < row.difference < row.high
+    assert row.p < 0.05 < page.two.test("ndcg@5")[0].p
+    assert page.band.low[9] > 0 > page.band.low_all[9]  # better at k = 10 alone, not at all k
+    assert np.flatnonzero(page.band.low_all > 0)[0] + 1 == 11
+    maxt = page.four.test(["ndcg@10", "recall@10", "mrr@50"], correction="maxt")
+    assert all(one.p_adjusted >= one.p for one in [*page.tests, *maxt])
+    same = page.four.equivalence("ndcg@10", margin=0.005)
+    assert page.four.test("ndcg@10")["itemknn-shrunk", "ndcg@10"].p < 0.05  # it differs ...
+    assert same["itemknn-shrunk", "ndcg@10"].p < 0.05  # ... by less than the margin
+    assert (page.groups["p"] < 0.05).sum() == 1
+    assert (page.groups["p (Holm)"] >= 0.05).all()
+    assert (page.groups["worse"] > 0.8 * page.groups["better"]).all()
+    assert page.two.power("ndcg@10", difference=0.003).rows[0]["n_needed"] > row.n
+    [of_seeds] = page.runs
+    assert of_seeds.n == 3332 and of_seeds.error > of_seeds.error_users
+
+
+def evaluating_a_retriever(page):
+    result, graded = page.result, page.graded
+    assert (result.n_users, result.n_evaluated, result.n_skipped) == (66, 64, 2)
+    assert graded["recall@10"] == result["recall@10"]  # a grade above 0 is relevant
+    assert len({round(page.choices[name], 4) for name in page.choices if "ndcg" in name}) == 3
+
+    for name, of_question in page.one.items():
+        for term, value in of_question.to_dict().items():
+            metric = term.removesuffix("@3")
+            divisor = tl.CONVENTIONS[name].metrics[metric].divisor
+            assert isclose(value, page.by_hand[metric, divisor])
+    assert sum(not docs for docs in page.cut.values()) == 9
+    ndcg = [found["ndcg@3"] for found in page.everyone.values() if "ndcg@3" in found.names()]
+    assert (round(min(ndcg), 2), round(max(ndcg), 2)) == (0.25, 0.34)
+
+    recall, words = page.curves["recall"], page.curves["words"]
+    assert (round(recall[5] - recall[1], 2), round(recall[20] - recall[10], 2)) == (0.25, 0.06)
+    assert (round(words[5] - words[1], -1), round(words[20] - words[10], -2)) == (320, 800)
+    bm25 = page.results["bm25"]
+    assert (round(bm25["hit@10"] * 4), round(page.answers["hit@10"] * 8)) == (3, 5)
+
+    nothing = page.per_question[page.per_question["recall@10"] == 0]
+    assert (len(nothing), (nothing["recall@20"] == 0).sum()) == (17, 14)
+    assert (page.per_question["recall@10"] == 1).sum() == 18
+    assert page.judged["tfidf"]["precision@3"] == page.judged["bm25"]["precision@3"] == 1
+    assert page.judged["trigrams"]["precision@3"] < 0.75
+    assert page.both.idxmax().tolist() == ["bm25", "trigrams"]  # who leads depends on it
+
+    [row] = page.two.test("ndcg@10")
+    assert row.low < 0 < row.difference < row.high
+    assert (page.band.low_all < 0).all() and (page.band.high_all > 0).all()
+    [power] = page.two.power("ndcg@10", difference=0.02).rows
+    assert 4.5 < power["n_needed"] / row.n < 5.5
+    assert round(power["detectable"], 2) == 0.05
