@@ -11,7 +11,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -25,7 +25,8 @@ from toplist.matching.match import match
 
 __all__ = ["CHECKS", "Audit", "Finding", "check"]
 
-LEVELS = ("error", "warning", "note")
+Level = Literal["error", "warning", "note"]
+LEVELS: tuple[Level, ...] = get_args(Level)
 # What evaluating finds, in addition to `CHECKS`.
 LOOKED = ("refused", "nothing_common")
 
@@ -60,7 +61,7 @@ class Finding:
     """
 
     name: str
-    level: str
+    level: Level
     count: int
     text: str
 
@@ -324,7 +325,7 @@ def _listed_seen(given: Given) -> Found:
     yield from _in_train(given, given.ranks, "listed", "listed_seen")
 
 
-def _lost(side: Rows, others: Rows, name: str, level: str, text: str) -> Found:
+def _lost(side: Rows, others: Rows, name: str, level: Level, text: str) -> Found:
     lost = [user for user in side if user not in others]
     if lost:
         yield Finding(name, level, len(lost), f"{len(lost):,} of {len(side):,} {text}: {lost[0]!r}")

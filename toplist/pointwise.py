@@ -24,7 +24,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +39,8 @@ __all__ = ["UserAUC", "auc", "gauc", "log_loss", "mae", "rmse", "user_auc"]
 
 Floats = NDArray[np.float64]
 
-WEIGHTS = ("positives", "rows", "equal")
+UserWeights = Literal["positives", "rows", "equal"]
+WEIGHTS: tuple[UserWeights, ...] = get_args(UserWeights)
 
 # The log loss clips predictions to [CLIP, 1 - CLIP], as scikit-learn does for float64.
 CLIP = float(np.finfo(np.float64).eps)
@@ -111,7 +112,7 @@ def gauc(
     labels: Any = None,
     predictions: Any = None,
     *,
-    weights: str = "positives",
+    weights: UserWeights = "positives",
     columns: Mapping[str, str] | None = None,
     n_threads: int | None = None,
 ) -> float:
@@ -242,7 +243,7 @@ class UserAUC:
         """Number of users left out for having no positives."""
         return int(np.sum(self.n_positives == 0))
 
-    def mean(self, weights: str = "positives") -> float:
+    def mean(self, weights: UserWeights = "positives") -> float:
         """Return the mean over the users with positives and negatives, as `gauc` does."""
         choice("weights", weights, WEIGHTS)
         there = (self.n_positives > 0) & (self.n_negatives > 0)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,11 +22,14 @@ from toplist.inputs.grades import Grading
 from toplist.inputs.lists import Lists, offsets_of
 from toplist.inputs.ordering import comparable
 from toplist.inputs.tensors import array as as_array
-from toplist.metrics.definitions import METRICS
+from toplist.metrics.definitions import METRICS, Gains
 
 __all__ = ["dcg", "ndcg", "top_k"]
 
-TIES = ("average", "order")
+RankedTies = Literal["order"]
+RANKED_TIES: tuple[RankedTies, ...] = get_args(RankedTies)
+ScoreTies = Literal["average", "order"]
+TIES: tuple[ScoreTies, ...] = get_args(ScoreTies)
 
 # Scores in a block: 2^22 of them are some milliseconds of work.
 BLOCK = 1 << 22
@@ -37,7 +40,7 @@ def top_k(
     k: int,
     exclude: Any = None,
     *,
-    ties: str = "order",
+    ties: RankedTies = "order",
     n_threads: int | None = None,
 ) -> Lists:
     """Rank the k best items of every user.
@@ -79,13 +82,13 @@ def top_k(
     """
     from toplist.kernels import scores as kernels
 
-    if ties == "average":
+    if ties == "average":  # type: ignore[comparison-overlap]
         raise ValueError(
             "ties='average': a ranked list has one order. hit, mrr and map depend on which tied "
             "item is first, and their mean over all orders has no closed form; use scores.ndcg or "
             "scores.dcg, which average over ties, or ties='order'"
         )
-    choice("ties", ties, ("order",))
+    choice("ties", ties, RANKED_TIES)
     array = _matrix(scores, "scores")
     n_users, n_items = array.shape
     k = min(whole(k, "k"), n_items)
@@ -109,8 +112,8 @@ def dcg(
     *misplaced: Any,
     relevance: ArrayLike | None = None,
     k: int | None = None,
-    ties: str = "average",
-    gains: str = "linear",
+    ties: ScoreTies = "average",
+    gains: Gains = "linear",
     n_threads: int | None = None,
 ) -> NDArray[np.float64]:
     """Discounted cumulative gain at every k of items ranked by score.
@@ -158,8 +161,8 @@ def ndcg(
     *misplaced: Any,
     relevance: ArrayLike | None = None,
     k: int | None = None,
-    ties: str = "average",
-    gains: str = "linear",
+    ties: ScoreTies = "average",
+    gains: Gains = "linear",
     n_threads: int | None = None,
 ) -> NDArray[np.float64]:
     """Normalised discounted cumulative gain at every k of items ranked by score.
@@ -210,8 +213,8 @@ def _curves(
     misplaced: tuple[Any, ...],
     relevance: ArrayLike | None,
     k: int | None,
-    ties: str,
-    gains: str,
+    ties: ScoreTies,
+    gains: Gains,
     n_threads: int | None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the DCG of the ranking by score, and of the best order."""

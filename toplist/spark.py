@@ -41,15 +41,17 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from toplist.checks import choice
 from toplist.evaluation.evaluate import DEFAULT
-from toplist.evaluation.plan import plan_of
-from toplist.inputs.options import DUPLICATES, TIES, columns_of
-from toplist.metrics.definitions import Metric
+from toplist.evaluation.plan import Aggregate, plan_of
+from toplist.inputs.options import DUPLICATES, TIES, Duplicates, columns_of
+from toplist.metrics.conventions import ConventionName, Missing, Relevant
+from toplist.metrics.definitions import Empty, Gains
+from toplist.metrics.names import Metrics
 from toplist.results.merging import merge
 from toplist.results.moments import Place, of_results, shape_of
 from toplist.results.result import TopKResult
@@ -59,6 +61,8 @@ from toplist.stats.systems import PairedMoments
 ROWS = 1 << 19
 # Results that are merged by one task.
 FAN = 64
+SparkTies = Literal["item", "item_desc"]
+SPARK_TIES: tuple[SparkTies, ...] = get_args(SparkTies)
 _SENT = "system string, result binary, moments binary, error string"
 _RANKED, _RELEVANT = 0, 1
 _WITH_ARTICLE = {"item_id": "an item_id"} | {n: f"a {n}" for n in ("rank", "score", "relevance")}
@@ -70,17 +74,17 @@ def top_k_eval(
     truth: Any,
     k: int | Iterable[int],
     *,
-    metrics: str | Metric | Iterable[str | Metric] = DEFAULT,
-    convention: str = "standard",
-    aggregate: str | None = None,
-    empty: str | None = None,
-    missing: str | None = None,
-    relevant: str | None = None,
-    duplicates: str = "raise",
+    metrics: Metrics = DEFAULT,
+    convention: ConventionName = "standard",
+    aggregate: Aggregate | None = None,
+    empty: Empty | None = None,
+    missing: Missing | None = None,
+    relevant: Relevant | None = None,
+    duplicates: Duplicates = "raise",
     padding: Any = None,
     relevant_from: float | None = None,
-    gains: str | None = None,
-    ties: str = "item",
+    gains: Gains | None = None,
+    ties: SparkTies = "item",
     columns: Mapping[str, Any] | None = None,
     system: str | None = None,
     paired: bool = True,
@@ -99,7 +103,7 @@ def top_k_eval(
         As in `toplist.top_k_eval`; k is needed.
     relevant_from, gains, columns
         As in `toplist.top_k_eval`.
-    ties : {"item", "item_desc", "order"}
+    ties : {"item", "item_desc"}
         Equal scores: by item. "order" has no meaning on Spark, whose rows have none.
     system : str, optional
         A column of recs that names systems: then a dict system -> result is returned, sorted by
@@ -141,7 +145,7 @@ def top_k_eval(
     plan_of(metrics, k, convention, None, aggregate, empty, missing, relevant)
     choice("duplicates", duplicates, DUPLICATES)
     choice("ties", ties, TIES)
-    if ties == "order":
+    if ties == "order":  # type: ignore[comparison-overlap]
         raise ValueError("ties='order': rows of Spark have no order; give 'item' or 'item_desc'")
     options |= {"duplicates": duplicates, "padding": padding, "relevant_from": relevant_from}
     options |= {"gains": gains, "ties": ties, "n_threads": 1}
@@ -173,11 +177,11 @@ def per_user(
     truth: Any,
     k: int | Iterable[int],
     *,
-    metrics: str | Metric | Iterable[str | Metric] = DEFAULT,
-    convention: str = "standard",
+    metrics: Metrics = DEFAULT,
+    convention: ConventionName = "standard",
     columns: Mapping[str, Any] | None = None,
     partitions: int | None = None,
-    ties: str = "item",
+    ties: SparkTies = "item",
     **options: Any,
 ) -> Any:
     """Return the values of every user as a DataFrame of Spark, computed when it is used.
@@ -205,7 +209,7 @@ def per_user(
         choice("option", name, valid)
     policies: Any = (options.get(name) for name in ("empty", "missing", "relevant"))
     plan = plan_of(metrics, k, convention, None, None, *policies)
-    choice("ties", ties, [one for one in TIES if one != "order"])
+    choice("ties", ties, SPARK_TIES)
     options |= {"metrics": metrics, "convention": convention, "ties": ties, "n_threads": 1}
     both = _union(recs, truth, columns, None)
     names = [f"{one.metric.name}@{cut}" for one in plan.entries for cut in one.ks]

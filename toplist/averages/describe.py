@@ -10,7 +10,7 @@ from toplist.checks import counted
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.conventions import CONVENTIONS, policies, same_formula
 from toplist.metrics.definitions import PARAMETRIC, Metric
-from toplist.metrics.formulas import GAIN_WORDS, SYMBOLS, formula
+from toplist.metrics.formulas import GAIN_WORDS, SYMBOLS, Style, formula
 from toplist.metrics.properties import identity
 
 
@@ -143,7 +143,7 @@ def of_lists(result: Means, metric: ListMetric) -> str:
     return f"{metric.text}; of {'the one list' if n == 1 else f'all {n:,} lists together'}"
 
 
-def explanation(result: Means, metric: Metric | ListMetric, style: str) -> str:
+def explanation(result: Means, metric: Metric | ListMetric, style: Style) -> str:
     """Return the formula of a metric, its rules and policies, and who was counted."""
     if isinstance(metric, ListMetric):
         words = metric.formula if style == "text" else metric.latex

@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from toplist.metrics.definitions import Metric
 # What only intervals and merging need is imported by them, as `import toplist` must be quick.
 if TYPE_CHECKING:
     from toplist.matching.fingerprints import Fingerprint
+    from toplist.metrics.names import Name, NameAtK
     from toplist.metrics.properties import Population
 
 Floats = NDArray[np.float64]
@@ -90,6 +91,12 @@ class Means:
             means = [self[f"{entry.metric.name}@{k}"] for k in entry.ks]
             yield means[0] if entry.scalar else np.array(means)
 
+    @overload
+    def __getitem__(self, name: Name) -> Floats: ...
+    @overload
+    def __getitem__(self, name: NameAtK) -> float: ...
+    @overload
+    def __getitem__(self, name: str) -> Any: ...
     def __getitem__(self, name: str) -> Any:
         """Return the mean at ``"name@k"``, or the curve (K,) of ``"name"``."""
         return self._pick(name, lambda average: average.mean)
@@ -102,10 +109,22 @@ class Means:
             return False
         return True
 
+    @overload
+    def std(self, name: Name) -> Floats: ...
+    @overload
+    def std(self, name: NameAtK) -> float: ...
+    @overload
+    def std(self, name: str) -> Any: ...
     def std(self, name: str) -> Any:
         """Return the standard deviation over users (ddof = 1), at ``"name@k"`` or of ``"name"``."""
         return self._pick(name, lambda average: average.std)
 
+    @overload
+    def interval(self, name: Name, level: float = ...) -> tuple[Floats, Floats]: ...
+    @overload
+    def interval(self, name: NameAtK, level: float = ...) -> tuple[float, float]: ...
+    @overload
+    def interval(self, name: str, level: float = ...) -> tuple[Any, Any]: ...
     def interval(self, name: str, level: float = 0.95) -> tuple[Any, Any]:
         """Return the ends of the confidence interval of a mean.
 

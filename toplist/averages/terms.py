@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
+from typing import Literal, get_args
 
 from toplist.checks import did_you_mean
 from toplist.inputs.grades import Grading
+from toplist.inputs.options import Ties
 from toplist.metrics.beyond_accuracy import ListMetric
-from toplist.metrics.conventions import CONVENTIONS
-from toplist.metrics.definitions import Metric
+from toplist.metrics.conventions import CONVENTIONS, ConventionName, Missing, Relevant
+from toplist.metrics.definitions import Empty, Metric
 
-SAMPLERS = ("uniform", "popularity")
+Sampler = Literal["uniform", "popularity"]
+SAMPLERS: tuple[Sampler, ...] = get_args(Sampler)
 
 
 class SampledMetricsWarning(UserWarning):
@@ -47,7 +50,7 @@ class Sampled:
 
     n: int
     n_items: int
-    sampler: str
+    sampler: Sampler
     seed: int
     ties: str
 
@@ -109,15 +112,15 @@ class Terms:
     """What two results must share to be merged: what was asked, and by which rules."""
 
     entries: tuple[Entry, ...]
-    convention: str
-    empty: str
-    missing: str
+    convention: ConventionName
+    empty: Empty
+    missing: Missing
     grading: Grading
     pooled: tuple[str, ...] = ()
     weighted: bool = False
     sampled: Sampled | None = None
-    relevant: str = "all"
-    ties: str = "order"
+    relevant: Relevant = "all"
+    ties: Ties = "order"
 
     @property
     def threshold_in_gains(self) -> bool:
@@ -125,7 +128,7 @@ class Terms:
         return CONVENTIONS[self.convention].threshold_in_gains
 
     @property
-    def empty_of(self) -> dict[str, str]:
+    def empty_of(self) -> dict[str, Empty]:
         """What is done with empty ground truths in each metric of hits, by name."""
         return {name: metric.empty or self.empty for name, metric in self.metrics.items()}
 

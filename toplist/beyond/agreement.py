@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Unpack
+from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +21,10 @@ from toplist.stats.distributions import normal_ppf
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-DIVISORS = ("k", "union")
-VARIANTS = ("ext", "min", "res")
+OverlapDivisor = Literal["k", "union"]
+DIVISORS: tuple[OverlapDivisor, ...] = get_args(OverlapDivisor)
+RboVariant = Literal["ext", "min", "res"]
+VARIANTS: tuple[RboVariant, ...] = get_args(RboVariant)
 # What the two sides are called in messages.
 SIDES = ("a", "b")
 # Writes a block: of how many items both lists hold, and any, and both lengths, (users, K) or
@@ -167,7 +169,12 @@ class Agreement:
 
 
 def overlap(
-    a: Any, b: Any, k: int | None = None, *, divisor: str = "k", **reading: Unpack[Reading]
+    a: Any,
+    b: Any,
+    k: int | None = None,
+    *,
+    divisor: OverlapDivisor = "k",
+    **reading: Unpack[Reading],
 ) -> Agreement:
     """Return the share of items that two lists of each user have in common, at every k.
 
@@ -230,7 +237,7 @@ def rbo(
     p: float = 0.9,
     k: int | None = None,
     *,
-    variant: str = "ext",
+    variant: RboVariant = "ext",
     **reading: Unpack[Reading],
 ) -> Agreement:
     """Return the rank-biased overlap of two lists of each user, cut at every k.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Unpack
+from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,21 +11,25 @@ from numpy.typing import NDArray
 from toplist.beyond.counts_of_counts import CountsOfCounts
 from toplist.beyond.exposure import Curves, Exposure, exposure
 from toplist.checks import choice
-from toplist.inputs.options import Reading, needs
+from toplist.inputs.options import Reading, Unknown, needs
 
 Floats = NDArray[np.float64]
 
-OVER = ("catalogue", "recommended")
-DIVISORS = ("n", "n-1")
-UNITS = ("nats", "bits")
-VARIANTS = ("shannon", "recbole")
+Over = Literal["catalogue", "recommended"]
+OVER: tuple[Over, ...] = get_args(Over)
+GiniDivisor = Literal["n", "n-1"]
+DIVISORS: tuple[GiniDivisor, ...] = get_args(GiniDivisor)
+Unit = Literal["nats", "bits"]
+UNITS: tuple[Unit, ...] = get_args(Unit)
+EntropyVariant = Literal["shannon", "recbole"]
+VARIANTS: tuple[EntropyVariant, ...] = get_args(EntropyVariant)
 
 
 class Counting(Reading, total=False):
     """How lists are read and counted: the keywords of `toplist.beyond.exposure`."""
 
     catalogue: Any
-    unknown: str
+    unknown: Unknown
 
 
 def item_coverage(ranks: Any, k: int | None = None, **reading: Unpack[Counting]) -> Floats:
@@ -68,8 +72,8 @@ def gini(
     ranks: Any,
     k: int | None = None,
     *,
-    over: str = "catalogue",
-    divisor: str = "n",
+    over: Over = "catalogue",
+    divisor: GiniDivisor = "n",
     **reading: Unpack[Counting],
 ) -> Floats:
     """Return Gini's index of how often items are listed, at every k: 0 alike, towards 1 unequal.
@@ -120,9 +124,9 @@ def shannon_entropy(
     ranks: Any,
     k: int | None = None,
     *,
-    unit: str = "nats",
-    normalised: str | None = None,
-    variant: str = "shannon",
+    unit: Unit = "nats",
+    normalised: Over | None = None,
+    variant: EntropyVariant = "shannon",
     **reading: Unpack[Counting],
 ) -> Floats:
     """Return the Shannon entropy of how often items are listed, at every k: high is even.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Unpack
+from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,10 @@ from toplist.inputs.options import Known, Reading
 
 Floats = NDArray[np.float64]
 
-DISTANCES = ("cosine", "hamming", "euclidean")
-UNKNOWN = ("raise", "skip", "nan")
+Distance = Literal["cosine", "hamming", "euclidean"]
+DISTANCES: tuple[Distance, ...] = get_args(Distance)
+UnknownItem = Literal["raise", "skip", "nan"]
+UNKNOWN: tuple[UnknownItem, ...] = get_args(UnknownItem)
 # Numbers between 2^-SQUARED and 2^SQUARED have squares, and sums of squares, in range.
 SQUARED = 450
 
@@ -27,9 +29,9 @@ def intra_list_diversity(
     k: int | None = None,
     *,
     features: Any,
-    distance: str = "cosine",
+    distance: Distance = "cosine",
     single: float = 0.0,
-    unknown: str = "raise",
+    unknown: UnknownItem = "raise",
     **reading: Unpack[Reading],
 ) -> Floats:
     """Return the mean distance between two items of each list, at every k.
@@ -80,7 +82,9 @@ def intra_list_diversity(
 class Diversity:
     """The mean distance between items of one list, as a metric of the user."""
 
-    def __init__(self, features: Any, distance: str, single: float, unknown: str) -> None:
+    def __init__(
+        self, features: Any, distance: Distance, single: float, unknown: UnknownItem
+    ) -> None:
         choice("distance", distance, DISTANCES)
         choice("unknown", unknown, UNKNOWN)
         self.ids, rows = features_of(features)

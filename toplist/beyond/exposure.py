@@ -23,7 +23,7 @@ from toplist.beyond.indexing import (
 from toplist.checks import Keyword, cached, choice, whole, worded
 from toplist.inputs.catalogues import ids_of
 from toplist.inputs.lists import offsets_of
-from toplist.inputs.options import UNKNOWN
+from toplist.inputs.options import UNKNOWN, Duplicates, Unknown
 from toplist.metrics.conventions import CONVENTIONS
 from toplist.metrics.definitions import DISCOUNTS, Metric
 from toplist.metrics.names import parse
@@ -312,8 +312,8 @@ def exposure(
     k: int | None = None,
     *,
     catalogue: Any = None,
-    unknown: str = "raise",
-    duplicates: str = "raise",
+    unknown: Unknown = "raise",
+    duplicates: Duplicates = "raise",
     padding: Any = None,
     columns: Mapping[str, str] | None = None,
     n_threads: int | None = None,

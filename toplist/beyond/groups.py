@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Unpack
+from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,8 @@ from toplist.inputs.options import Reading, needs
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+Against = Literal["catalogue", "merit"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +62,7 @@ class GroupExposure:
     groups: tuple[Any, ...]
     counts: Ints
     target: Floats
-    against: str
+    against: Against
     discount: Any
     n_users: int
 

@@ -21,7 +21,7 @@ from toplist.inputs.flatten import Flat, item_twice, name_user, trim
 from toplist.inputs.forms import read_ranks
 from toplist.inputs.ids import encode, encode_alone, padding_code
 from toplist.inputs.lists import offsets_of
-from toplist.inputs.options import DUPLICATES, Reading
+from toplist.inputs.options import DUPLICATES, Duplicates, Reading
 from toplist.matching.hits import Hits
 
 Ints = NDArray[np.int64]
@@ -118,7 +118,7 @@ class Indexing:
     name: str = "catalogue"
     unknown: int | None = None
     way_out: tuple[str | Keyword, ...] = (Keyword("unknown", "skip"), " leaves such places out")
-    duplicates: str = "raise"
+    duplicates: Duplicates = "raise"
     padding: Any = None
     n_threads: int | None = None
 

@@ -33,7 +33,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import Any, Unpack
+from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,10 +42,12 @@ from toplist import parallel
 from toplist.beyond.indexing import IndexedLists, Indexing, indexed, read_lists
 from toplist.checks import Keyword, choice, whole, worded
 from toplist.inputs.catalogues import values_of
-from toplist.inputs.options import Known, Reading
+from toplist.inputs.options import Known, Reading, Unknown
 
 Floats = NDArray[np.float64]
 
+UnknownToTail = Literal["raise", "skip", "tail", "head"]
+UNKNOWN_TO_TAIL: tuple[UnknownToTail, ...] = get_args(UnknownToTail)
 _SKIP = Keyword("unknown", "skip")
 
 
@@ -54,7 +56,7 @@ def average_popularity(
     k: int | None = None,
     *,
     item_counts: Any,
-    unknown: str | float = "raise",
+    unknown: Unknown | float = "raise",
     **reading: Unpack[Reading],
 ) -> Floats:
     """Return the mean number of interactions of the items in each list, at every k.
@@ -106,7 +108,7 @@ def tail_percentage(
     share: float | None = None,
     n_items: int | None = None,
     max_count: float | None = None,
-    unknown: str = "raise",
+    unknown: UnknownToTail = "raise",
     **reading: Unpack[Reading],
 ) -> Floats:
     """Return the share of long-tail items in each list, at every k.
@@ -152,7 +154,7 @@ def novelty(
     *,
     item_counts: Any,
     total: float | None = None,
-    unknown: str | float = "raise",
+    unknown: Unknown | float = "raise",
     **reading: Unpack[Reading],
 ) -> Floats:
     """Return the mean self-information of the items in each list, in bits, at every k.
@@ -236,7 +238,7 @@ def curves_of(metric: Any, ranks: Any, k: int | None, reading: Reading) -> Float
     return out[0] if listed.single else out
 
 
-def popularity_of(item_counts: Any, unknown: str | float) -> ItemValues:
+def popularity_of(item_counts: Any, unknown: Unknown | float) -> ItemValues:
     """Return the counts as values."""
     ids, counts = values_of(item_counts, "item_counts")
     given = _unknown(unknown)
@@ -250,11 +252,11 @@ def tail_of(
     share: float | None,
     n_items: int | None,
     max_count: float | None,
-    unknown: str,
+    unknown: UnknownToTail,
 ) -> ItemValues:
     """Return 1 for the items of the tail, else 0."""
-    words = {"raise": None, "skip": np.nan, "tail": 1.0, "head": 0.0}
-    choice("unknown", unknown, tuple(words))
+    words = dict(zip(UNKNOWN_TO_TAIL, (None, np.nan, 1.0, 0.0), strict=True))
+    choice("unknown", unknown, UNKNOWN_TO_TAIL)
     if sum(given is not None for given in (share, n_items, max_count)) > 1:
         raise ValueError("the tail is given twice: by one of share, n_items, max_count")
     ids, counts = values_of(item_counts, "item_counts")
@@ -268,7 +270,7 @@ def tail_of(
     return ItemValues(ids, tail.astype(np.float64), words[unknown], way_out)
 
 
-def novelty_of(item_counts: Any, total: float | None, unknown: str | float) -> ItemValues:
+def novelty_of(item_counts: Any, total: float | None, unknown: Unknown | float) -> ItemValues:
     """Return the self-information of the items, in bits."""
     ids, counts = values_of(item_counts, "item_counts")
     all_counts = counts.sum() if total is None else float(total)
@@ -299,7 +301,7 @@ OF_USERS: Mapping[str, Callable[[Known], Any]] = {
 }
 
 
-def _unknown(unknown: str | float) -> float | None:
+def _unknown(unknown: Unknown | float) -> float | None:
     """Return the count of unknown items; NaN to leave them out, None to refuse them."""
     if unknown == "raise":
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Unpack
+from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,8 @@ from toplist.matching.match import joined
 
 Floats = NDArray[np.float64]
 
-DIVISORS = ("k", "n", "unexpected")
+SerendipityDivisor = Literal["k", "n", "unexpected"]
+DIVISORS: tuple[SerendipityDivisor, ...] = get_args(SerendipityDivisor)
 
 
 def unexpectedness(
@@ -62,7 +63,7 @@ def serendipity(
     k: int | None = None,
     *,
     baseline: Any,
-    divisor: str = "k",
+    divisor: SerendipityDivisor = "k",
     **reading: Unpack[Reading],
 ) -> Floats:
     """Return the share of each list that is relevant and was not to be expected, at every k.

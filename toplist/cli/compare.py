@@ -85,7 +85,7 @@ def _check(options: argparse.Namespace) -> None:
         raise ValueError(f"--band and --power are tables of their own: not with {options.format}")
 
 
-def _correction(options: argparse.Namespace) -> str:
+def _correction(options: argparse.Namespace) -> Any:
     if options.correction is not None:
         return str(options.correction)
     return "holm" if options.margin is None else "none"

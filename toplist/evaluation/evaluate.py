@@ -7,21 +7,25 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 from toplist.checks import choice, whole
-from toplist.evaluation.plan import Plan, plan_of
+from toplist.evaluation.plan import Aggregate, Plan, plan_of
 from toplist.inputs.forms import read_once
 from toplist.inputs.options import (
     DUPLICATES,
     UNKNOWN,
+    Duplicates,
     Items,
     Joining,
     Known,
+    Ties,
+    Unknown,
     known_of,
     shows_items,
 )
 from toplist.matching.hits import Hits
 from toplist.matching.match import joined
-from toplist.metrics.conventions import CONVENTIONS, Convention
-from toplist.metrics.definitions import Metric
+from toplist.metrics.conventions import CONVENTIONS, Convention, ConventionName, Missing, Relevant
+from toplist.metrics.definitions import Empty, Gains
+from toplist.metrics.names import Metrics
 from toplist.results.result import TopKResult
 
 if TYPE_CHECKING:
@@ -36,21 +40,21 @@ def top_k_eval(
     ground_truths: Any = None,
     k: int | Iterable[int] | None = None,
     *,
-    metrics: str | Metric | Iterable[str | Metric] = DEFAULT,
-    convention: str = "standard",
+    metrics: Metrics = DEFAULT,
+    convention: ConventionName = "standard",
     weights: Any = None,
-    aggregate: str | None = None,
-    empty: str | None = None,
-    missing: str | None = None,
-    relevant: str | None = None,
-    duplicates: str = "raise",
+    aggregate: Aggregate | None = None,
+    empty: Empty | None = None,
+    missing: Missing | None = None,
+    relevant: Relevant | None = None,
+    duplicates: Duplicates = "raise",
     padding: Any = None,
     relevant_from: float | None = None,
-    gains: str | None = None,
-    ties: str = "order",
+    gains: Gains | None = None,
+    ties: Ties = "order",
     columns: Mapping[str, Any] | None = None,
     users: Any = None,
-    unknown: str = "raise",
+    unknown: Unknown = "raise",
     n_threads: int | None = None,
     **items: Unpack[Items],
 ) -> TopKResult:
@@ -258,11 +262,12 @@ def conformance(ranks: Any, ground_truths: Any, k: int) -> dict[str, dict[str, f
      'sentence-transformers': 0.5556, 'mteb': 0.5556, 'replay': 0.5556, 'evidently': 0.8333,
      'tf-ranking': 0.8333, 'lightgbm': 0.8333, 'torchmetrics': 0.8333}
     """
-    depth, found = whole(k, "k"), {}
+    depth = whole(k, "k")
+    found: dict[str, dict[str, float]] = {}
     hits: dict[tuple[str, str], Hits] = {}
     for name, rules in CONVENTIONS.items():
-        empty = "skip" if rules.empty == "raise" else None
-        missing = "zero" if rules.missing == "raise" else None
+        empty: Empty | None = "skip" if rules.empty == "raise" else None
+        missing: Missing | None = "zero" if rules.missing == "raise" else None
         plan = plan_of(list(rules.metrics), depth, name, None, None, empty, missing)
         ways = rules.relevant, rules.gains
         if ways not in hits:

@@ -15,8 +15,9 @@ from toplist.averages import per_user
 from toplist.checks import whole
 from toplist.evaluation.evaluate import hits_of, ruled
 from toplist.evaluation.plan import counted_users, rules_of
-from toplist.inputs.options import Joining
-from toplist.metrics.definitions import METRICS
+from toplist.inputs.options import Duplicates, Joining, Ties
+from toplist.metrics.conventions import ConventionName, Missing, Relevant
+from toplist.metrics.definitions import METRICS, Divisor, DivisorName, Empty, Gains
 from toplist.metrics.formulas import formula
 from toplist.metrics.names import parse
 
@@ -67,16 +68,16 @@ def _curves(
     ground_truths: Any = None,
     k: int | None = None,
     *,
-    convention: str = "standard",
-    divisor: Any = None,
-    empty: str | None = None,
-    missing: str | None = None,
-    relevant: str | None = None,
-    duplicates: str = "raise",
+    convention: ConventionName = "standard",
+    divisor: DivisorName | Divisor | Callable[..., Any] | None = None,
+    empty: Empty | None = None,
+    missing: Missing | None = None,
+    relevant: Relevant | None = None,
+    duplicates: Duplicates = "raise",
     padding: Any = None,
     relevant_from: float | None = None,
-    gains: str | None = None,
-    ties: str = "order",
+    gains: Gains | None = None,
+    ties: Ties = "order",
     columns: Mapping[str, Any] | None = None,
     n_threads: int | None = None,
 ) -> NDArray[np.float64]:

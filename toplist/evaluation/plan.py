@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,18 +14,27 @@ from toplist.averages import histograms, per_user
 from toplist.averages.terms import Entry, Terms
 from toplist.checks import Keyword, choice, did_you_mean, near, whole, worded
 from toplist.inputs.flatten import name_user
-from toplist.inputs.options import TIES
+from toplist.inputs.options import TIES, Ties
 from toplist.matching.hits import Hits
 from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetric
-from toplist.metrics.conventions import CONVENTIONS, MISSING, RELEVANT, Convention
-from toplist.metrics.definitions import EMPTY, METRICS, Metric
-from toplist.metrics.names import named, parse
+from toplist.metrics.conventions import (
+    CONVENTIONS,
+    MISSING,
+    RELEVANT,
+    Convention,
+    ConventionName,
+    Missing,
+    Relevant,
+)
+from toplist.metrics.definitions import EMPTY, METRICS, Empty, Metric
+from toplist.metrics.names import Metrics, named, parse
 from toplist.results.result import TopKResult
 
 if TYPE_CHECKING:
     from toplist.beyond.results import ListResult
 
-AGGREGATES = ("mean", "pooled")
+Aggregate = Literal["mean", "pooled"]
+AGGREGATES: tuple[Aggregate, ...] = get_args(Aggregate)
 # Squares of weights, summed over users, stay finite up to here.
 LARGEST = 1e100
 
@@ -38,7 +47,7 @@ class Plan:
     rules: Convention
     pooled: tuple[str, ...]
     weights: Any = None
-    ties: str = "order"
+    ties: Ties = "order"
 
     @property
     def depth(self) -> int | None:
@@ -87,15 +96,15 @@ class Plan:
 
 
 def plan_of(
-    metrics: str | Metric | Iterable[str | Metric],
+    metrics: Metrics,
     k: int | Iterable[int] | None,
-    convention: str,
+    convention: ConventionName,
     weights: Any,
-    aggregate: str | None,
-    empty: str | None,
-    missing: str | None,
-    relevant: str | None = None,
-    ties: str = "order",
+    aggregate: Aggregate | None,
+    empty: Empty | None,
+    missing: Missing | None,
+    relevant: Relevant | None = None,
+    ties: Ties = "order",
 ) -> Plan:
     """Check what is asked for; the parameters are those of `toplist.top_k_eval`."""
     choice("ties", ties, TIES)
@@ -112,7 +121,7 @@ def plan_of(
 
 
 def _pooled(
-    entries: tuple[Entry, ...], rules: Convention, aggregate: str | None
+    entries: tuple[Entry, ...], rules: Convention, aggregate: Aggregate | None
 ) -> tuple[str, ...]:
     """Return the names of the metrics that are ratios of sums over users."""
     asked = dict.fromkeys(e.metric.name for e in entries if isinstance(e.metric, Metric))
@@ -164,7 +173,10 @@ def _are_numbers(values: Any) -> bool:
 
 
 def rules_of(
-    convention: str, empty: str | None, missing: str | None, relevant: str | None = None
+    convention: ConventionName,
+    empty: Empty | None,
+    missing: Missing | None,
+    relevant: Relevant | None = None,
 ) -> Convention:
     """Return the convention, with the caller's policies in place of its own."""
     if not isinstance(convention, str) or convention not in CONVENTIONS:
@@ -187,7 +199,7 @@ def rules_of(
 
 
 def entries_of(
-    metrics: str | Metric | Iterable[str | Metric],
+    metrics: Metrics,
     k: int | Iterable[int] | None,
     rules: Convention,
 ) -> tuple[Entry, ...]:

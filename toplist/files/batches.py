@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from toplist.files import blocks, parquet
 from toplist.files.errors import named
 from toplist.files.faults import first_fault
-from toplist.files.formats import Columns, FileFormat, Id, PathLike, find_format
+from toplist.files.formats import Columns, FileFormat, FormatName, Id, PathLike, find_format
 from toplist.files.numbers import in_column, packed
 from toplist.files.text import FINITE, GRADE, NUMBER, Source, rows
 from toplist.files.text_ids import TextIds
@@ -30,7 +30,7 @@ from toplist.inputs.dataframes import PlainTable
 from toplist.inputs.factorize import Column
 from toplist.inputs.keyed import Keyed
 from toplist.inputs.lists import offsets_of
-from toplist.inputs.options import columns_of, renamed
+from toplist.inputs.options import Order, Ties, columns_of, renamed
 from toplist.inputs.tables import Table
 
 ROWS = 1 << 17  # rows in a part of a text file: some 30 MB of Python objects
@@ -76,10 +76,10 @@ class Stream:
 
     path: PathLike
     side: str
-    format: str | None = None
+    format: FormatName | None = None
     columns: Columns = None
-    order: str | None = None
-    ties: str = "order"
+    order: Order | None = None
+    ties: Ties = "order"
 
     @property
     def own_names(self) -> dict[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from toplist.checks import Keyword, choice, worded
 from toplist.writing import PathLike as PathLike
@@ -12,12 +13,15 @@ from toplist.writing import PathLike as PathLike
 Columns = Mapping[str, str] | None  # the file's own names of user_id, item_id, ...
 Id = str | int
 
+FormatName = Literal["csv", "tsv", "jsonl", "trec", "parquet"]
+TextFormatName = Literal["csv", "tsv", "jsonl", "trec"]
+
 
 @dataclass(frozen=True)
 class FileFormat:
     """A file format; `toplist.files.text` reads text, `toplist.files.parquet` everything else."""
 
-    name: str
+    name: FormatName
     extensions: tuple[str, ...]
     is_text: bool = True  # lines of UTF-8 text, which may be gzipped
     delimiter: str = ""  # of a text table with a header: what separates its columns
@@ -44,7 +48,7 @@ TABLES = tuple(format for format in ALL if format.is_table)
 TEXT_TABLES = tuple(format for format in TABLES if format.is_text)
 
 
-def format_of(path: PathLike) -> str:
+def format_of(path: PathLike) -> FormatName:
     """Return the format that the extension of a file name stands for.
 
     Examples

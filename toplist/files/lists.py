@@ -18,15 +18,13 @@ from toplist.files import blocks
 from toplist.files.batches import Stream
 from toplist.files.buffers import as_texts
 from toplist.files.errors import named, short
-from toplist.files.formats import Columns, FileFormat, Id, PathLike, find_format
+from toplist.files.formats import Columns, FileFormat, Id, PathLike, TextFormatName, find_format
 from toplist.files.numbers import Number, in_column, packed
 from toplist.files.text import FINITE, GRADE, NUMBER, Source, Valid, rows
 from toplist.files.text_ids import TextIds
 from toplist.inputs.factorize import Numbering
 from toplist.inputs.ids import kinds_of
-from toplist.inputs.options import TIES
-
-ORDERS = ("file",)  # in the order of the file; without it by rank or score
+from toplist.inputs.options import ORDERS, TIES, Order, Ties
 
 # The items of a user, and the number of each; beside each the place of its row in the file.
 Group = tuple[Id, list[Id], list[Number], NDArray[np.int64]]
@@ -36,10 +34,10 @@ CHUNK = 1 << 16  # rows whose numbers are Python objects at a time
 def read_ranks(
     path: PathLike,
     *,
-    format: str | None = None,
+    format: TextFormatName | None = None,
     columns: Columns = None,
-    order: str | None = None,
-    ties: str = "order",
+    order: Order | None = None,
+    ties: Ties = "order",
 ) -> dict[Id, list[Id]]:
     r"""Read the ranked list of every user, best item first; users as they first appear.
 
@@ -68,7 +66,7 @@ def read_ranks(
 
 
 def read_truths(
-    path: PathLike, *, format: str | None = None, columns: Columns = None
+    path: PathLike, *, format: TextFormatName | None = None, columns: Columns = None
 ) -> dict[Id, set[Id]] | dict[Id, dict[Id, float]]:
     r"""Read the relevant items of every user; users as they first appear.
 
@@ -104,7 +102,7 @@ def _text_format(path: PathLike, given: str | None) -> FileFormat:
     return format
 
 
-def _groups(source: Source, valid: Valid, ties: str = "order") -> Iterator[Group]:
+def _groups(source: Source, valid: Valid, ties: Ties = "order") -> Iterator[Group]:
     """Read the file and return items and numbers of each user, in the order asked for."""
     if source.format.name == "trec" and ties == "order":
         ties = "item_desc"  # trec_eval's
@@ -143,7 +141,7 @@ def _coded(source: Source, valid: Valid) -> tuple[Any, ...]:
 
 
 def _sorted(
-    source: Source, ties: str, users: list[Id], ids: list[Id], *columns: Any
+    source: Source, ties: Ties, users: list[Id], ids: list[Id], *columns: Any
 ) -> Iterator[Group]:
     owners, items, values = columns
     falling = ~values if values.dtype.kind == "i" else -values  # - of the lowest integer is itself
@@ -197,17 +195,18 @@ def load(stream: Stream, as_text: bool) -> Any:
         if as_text:
             return replace(lists, users=as_texts(lists.users), items=as_texts(lists.items))
         return lists
+    text: Any = stream.kind.name
     found: dict[Any, Any]
     if stream.side == "ranks":
         found = read_ranks(
             stream.path,
-            format=stream.kind.name,
+            format=text,
             columns=stream.own_names,
             order=stream.order,
             ties=stream.ties,
         )
     else:
-        found = read_truths(stream.path, format=stream.kind.name, columns=stream.own_names)
+        found = read_truths(stream.path, format=text, columns=stream.own_names)
     return _as_text(os.fspath(stream.path), found) if as_text else found
 
 

@@ -12,20 +12,25 @@ from typing import Any, Unpack
 
 from toplist.checks import choice
 from toplist.evaluation.evaluate import DEFAULT, ruled
-from toplist.evaluation.plan import plan_of
+from toplist.evaluation.plan import Aggregate, plan_of
 from toplist.files import parquet
 from toplist.files.batches import Meet, Part, Stream, U
 from toplist.files.formats import PARQUET, FileFormat
-from toplist.files.streaming import KEEP, Join
+from toplist.files.streaming import KEEP, Join, Keep
 from toplist.inputs.options import (
     DUPLICATES,
+    Duplicates,
     Items,
     Joining,
+    Ties,
+    Unknown,
     columns_of,
     known_of,
     shows_items,
 )
-from toplist.metrics.definitions import Metric
+from toplist.metrics.conventions import ConventionName, Missing, Relevant
+from toplist.metrics.definitions import Empty, Gains
+from toplist.metrics.names import Metrics
 from toplist.results.result import TopKResult
 
 
@@ -110,22 +115,22 @@ def top_k_eval_batches(
     truth: Any,
     k: int | Iterable[int] | None = None,
     *,
-    metrics: str | Metric | Iterable[str | Metric] = DEFAULT,
-    convention: str = "standard",
+    metrics: Metrics = DEFAULT,
+    convention: ConventionName = "standard",
     weights: Mapping[Any, float] | None = None,
-    aggregate: str | None = None,
-    empty: str | None = None,
-    missing: str | None = None,
-    relevant: str | None = None,
-    duplicates: str = "raise",
+    aggregate: Aggregate | None = None,
+    empty: Empty | None = None,
+    missing: Missing | None = None,
+    relevant: Relevant | None = None,
+    duplicates: Duplicates = "raise",
     padding: Any = None,
     relevant_from: float | None = None,
-    gains: str | None = None,
-    ties: str = "order",
+    gains: Gains | None = None,
+    ties: Ties = "order",
     columns: Mapping[str, Any] | None = None,
-    unknown: str = "raise",
+    unknown: Unknown = "raise",
     n_threads: int | None = None,
-    keep: str | None = None,
+    keep: Keep | None = None,
     part: bool = False,
     **items: Unpack[Items],
 ) -> TopKResult:

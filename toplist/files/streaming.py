@@ -6,11 +6,13 @@ the users of both files are in the same order, else the ground truth. The result
 merged, so that there are means and spreads, but no values per user.
 """
 
+from __future__ import annotations
+
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeVar, Unpack
+from typing import Any, Literal, TypeVar, Unpack, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,31 +21,46 @@ from toplist.averages.means import Unmatched, in_pairs, unmatched
 from toplist.beyond.results import ListResult
 from toplist.checks import Keyword, choice, worded
 from toplist.evaluation.evaluate import DEFAULT, hits_of, lists_of, ruled
-from toplist.evaluation.plan import Plan, plan_of
+from toplist.evaluation.plan import Aggregate, Plan, plan_of
 from toplist.files.batches import Part, SplitUserError, Stream
 from toplist.files.buffers import Codes, Users, Waiting, in_list, text_codes, two_kinds
 from toplist.files.errors import located, named, short
 from toplist.files.faults import faulty_pair
-from toplist.files.formats import PathLike
-from toplist.files.lists import ORDERS, load
+from toplist.files.formats import FormatName, PathLike
+from toplist.files.lists import load
 from toplist.files.text_ids import TextIds
 from toplist.inputs.factorize import Column
 from toplist.inputs.flatten import Flat
 from toplist.inputs.keyed import Keyed, align
-from toplist.inputs.options import DUPLICATES, Items, Joining, Known, known_of, shows_items
+from toplist.inputs.options import (
+    DUPLICATES,
+    ORDERS,
+    Duplicates,
+    Items,
+    Joining,
+    Known,
+    Order,
+    Ties,
+    Unknown,
+    known_of,
+    shows_items,
+)
 from toplist.inputs.sides import sides_of
 from toplist.inputs.tables import lists_of as lists_of_side
 from toplist.matching.fingerprints import Fingerprint, together
 from toplist.matching.hits import Hits
 from toplist.matching.match import join
-from toplist.metrics.definitions import Metric
+from toplist.metrics.conventions import ConventionName, Missing, Relevant
+from toplist.metrics.definitions import Empty, Gains
+from toplist.metrics.names import Metrics
 from toplist.results.result import TopKResult
 
 E = TypeVar("E", bound=Exception)
 # Ids of ranked lists that may wait before more of the truth is read for them: 32 MB.
 PATIENCE = 1 << 22
 # What `keep` keeps.
-KEEP = ("hits",)
+Keep = Literal["hits"]
+KEEP: tuple[Keep, ...] = get_args(Keep)
 # Users without a list that are evaluated at a time.
 PART = 1 << 17
 
@@ -54,26 +71,26 @@ def top_k_eval_files(
     truth: PathLike,
     k: int | Iterable[int] | None = None,
     *,
-    metrics: str | Metric | Iterable[str | Metric] = DEFAULT,
-    convention: str = "standard",
+    metrics: Metrics = DEFAULT,
+    convention: ConventionName = "standard",
     weights: Mapping[Any, float] | None = None,
-    aggregate: str | None = None,
-    empty: str | None = None,
-    missing: str | None = None,
-    relevant: str | None = None,
-    duplicates: str = "raise",
+    aggregate: Aggregate | None = None,
+    empty: Empty | None = None,
+    missing: Missing | None = None,
+    relevant: Relevant | None = None,
+    duplicates: Duplicates = "raise",
     padding: Any = None,
     relevant_from: float | None = None,
-    gains: str | None = None,
-    ties: str = "order",
+    gains: Gains | None = None,
+    ties: Ties = "order",
     columns: Mapping[str, Any] | None = None,
-    unknown: str = "raise",
+    unknown: Unknown = "raise",
     n_threads: int | None = None,
-    recs_format: str | None = None,
-    truth_format: str | None = None,
-    order: str | None = None,
+    recs_format: FormatName | None = None,
+    truth_format: FormatName | None = None,
+    order: Order | None = None,
     in_memory: bool = False,
-    keep: str | None = None,
+    keep: Keep | None = None,
     **items: Unpack[Items],
 ) -> TopKResult:
     r"""Evaluate two files of any size: Parquet, CSV, TSV or JSONL, the last three also .gz.

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from toplist.checks import Keyword, choice, worded
 from toplist.inputs.flatten import Flat, name_user
 from toplist.inputs.lists import Lists
+from toplist.metrics.definitions import GAINS as GAINS
+from toplist.metrics.definitions import Gains
 
 Floats = NDArray[np.float64]
 
-GAINS = ("linear", "exponential")
 # The largest gain: squares of it, summed over 10^14 users who have 10^7 relevant items each, are
 # still finite.
 LARGEST = 1e140
@@ -27,7 +28,7 @@ class Grading:
     """From which grade on an item is relevant (None: above 0), and how a grade becomes a gain."""
 
     relevant_from: float | None = None
-    gains: str = "linear"
+    gains: Gains = "linear"
 
     def __post_init__(self) -> None:
         """Check the options."""

@@ -3,15 +3,21 @@
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, TypedDict, TypeVar
+from typing import Any, Literal, NamedTuple, TypedDict, TypeVar, get_args
 
 from toplist.checks import Keyword, did_you_mean, near, worded
 from toplist.inputs.grades import Grading
+from toplist.metrics.definitions import Gains
 
 COLUMNS = ("user_id", "item_id", "rank", "score", "relevance")
-DUPLICATES = ("raise", "first")
-TIES = ("order", "item", "item_desc")
-UNKNOWN = ("raise", "skip")
+Duplicates = Literal["raise", "first"]
+DUPLICATES: tuple[Duplicates, ...] = get_args(Duplicates)
+Ties = Literal["order", "item", "item_desc"]
+TIES: tuple[Ties, ...] = get_args(Ties)
+Order = Literal["file"]  # in the order of the file; without it by rank or score
+ORDERS: tuple[Order, ...] = get_args(Order)
+Unknown = Literal["raise", "skip"]
+UNKNOWN: tuple[Unknown, ...] = get_args(Unknown)
 SIDES = ("ranks", "ground_truths")
 # The keywords of each function that takes those of `Items`, for its errors.
 KEYWORDS: dict[str, list[str]] = {}
@@ -24,7 +30,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 class Reading(TypedDict, total=False):
     """How lists are read: keywords of `toplist.beyond.exposure`."""
 
-    duplicates: str
+    duplicates: Duplicates
     padding: Any
     columns: Columns
     n_threads: int | None
@@ -37,13 +43,13 @@ class Joining(NamedTuple):
     is `listed`: whether a ground truth is known for listed items only, which the convention says.
     """
 
-    duplicates: str = "raise"
+    duplicates: Duplicates = "raise"
     padding: Any = None
     relevant_from: float | None = None
-    gains: str | None = None
+    gains: Gains | None = None
     columns: Columns = None
     n_threads: int | None = None
-    ties: str = "order"
+    ties: Ties = "order"
     users: Sequence[Any] | None = None
     fingerprints: bool = True
     listed: bool = False
@@ -129,11 +135,11 @@ class Known(NamedTuple):
     """Data of the items, what is done with others, and how lists are read."""
 
     items: Items
-    unknown: str
+    unknown: Unknown
     reading: Reading
 
 
-def known_of(caller: str, items: Items, unknown: str, joining: Joining) -> Known:
+def known_of(caller: str, items: Items, unknown: Unknown, joining: Joining) -> Known:
     """Return what a caller was given of the items; TypeError for a keyword that it does not have.
 
     Examples

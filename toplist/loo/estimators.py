@@ -19,6 +19,7 @@ from toplist.checks import whole
 from toplist.evaluation.plan import entries_of, rules_of
 from toplist.loo.sampling import SampledRanks
 from toplist.metrics.definitions import Metric
+from toplist.metrics.names import Metrics
 
 Floats = NDArray[np.float64]
 
@@ -46,7 +47,7 @@ def corrected(
     ranks: SampledRanks,
     k: int | Iterable[int] | None = None,
     *,
-    metrics: str | Metric | Iterable[str | Metric] = ("hit", "ndcg", "mrr"),
+    metrics: Metrics = ("hit", "ndcg", "mrr"),
     gamma: float = 0.1,
 ) -> dict[str, Estimate]:
     """Estimate metrics of the whole catalogue from sampled ranks: Krichene and Rendle 2020.

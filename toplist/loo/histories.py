@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,8 @@ from toplist.loo import hashing
 from toplist.loo.logs import Log, read_log
 from toplist.loo.timestamps import Times, instant
 
-REPEATS = ("first", "last", "keep")
+Repeats = Literal["first", "last", "keep"]
+REPEATS: tuple[Repeats, ...] = get_args(Repeats)
 
 Rows = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -33,12 +34,12 @@ class Histories:
     times: Rows
     n_of_user: Rows
     from_the_end: Rows
-    repeats: str
+    repeats: Repeats
     seed: int
 
     @classmethod
     def of(
-        cls, log: Any, columns: Mapping[str, str] | None, seed: int, repeats: str, by: str
+        cls, log: Any, columns: Mapping[str, str] | None, seed: int, repeats: Repeats, by: str
     ) -> "Histories":
         """Order the rows of a log by time, or all at random; without repeats."""
         choice("repeats", repeats, REPEATS)

@@ -17,7 +17,9 @@ from toplist.averages.terms import Terms
 from toplist.evaluation.evaluate import DEFAULT
 from toplist.evaluation.plan import Plan, plan_of
 from toplist.inputs.grades import Grading
+from toplist.metrics.conventions import ConventionName
 from toplist.metrics.definitions import Metric
+from toplist.metrics.names import Metrics
 from toplist.results.result import TopKResult
 
 
@@ -25,8 +27,8 @@ def from_rank_counts(
     counts: Mapping[Any, int],
     k: int | Iterable[int] | None = None,
     *,
-    metrics: str | Metric | Iterable[str | Metric] = DEFAULT,
-    convention: str = "standard",
+    metrics: Metrics = DEFAULT,
+    convention: ConventionName = "standard",
     n_listed: int | None = None,
 ) -> TopKResult:
     """Evaluate leave-one-out from the number of users at each rank of the held-out item.

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from toplist.checks import choice
 from toplist.inputs.flatten import name_user
+from toplist.inputs.options import Duplicates
 from toplist.inputs.ordering import comparable
 from toplist.inputs.tensors import array
 from toplist.matching.match import match
 from toplist.scores import columns_to_leave_out, refuse_nan, run_blocks
 
-TIES = ("order", "best", "worst", "average")
+HeldOutTies = Literal["order", "best", "worst", "average"]
+TIES: tuple[HeldOutTies, ...] = get_args(HeldOutTies)
 
 
 def ranks_of(
@@ -23,8 +25,8 @@ def ranks_of(
     held_out: Any,
     *,
     exclude: Any = None,
-    ties: str | None = None,
-    duplicates: str = "raise",
+    ties: HeldOutTies | None = None,
+    duplicates: Duplicates = "raise",
     columns: Mapping[str, str] | None = None,
     n_threads: int | None = None,
 ) -> NDArray[Any]:
@@ -107,7 +109,11 @@ def ranks_of(
 
 
 def _of_scores(
-    scores: NDArray[Any], held_out: ArrayLike, exclude: Any, ties: str, n_threads: int | None
+    scores: NDArray[Any],
+    held_out: ArrayLike,
+    exclude: Any,
+    ties: HeldOutTies,
+    n_threads: int | None,
 ) -> NDArray[Any]:
     """Return ranks from scores."""
     from toplist.kernels import scores as kernels
@@ -128,7 +134,7 @@ def _of_scores(
     return rank_among(counts, ties)
 
 
-def rank_among(counts: NDArray[np.int64], ties: str) -> NDArray[Any]:
+def rank_among(counts: NDArray[np.int64], ties: HeldOutTies) -> NDArray[Any]:
     """Return ranks from the numbers of items above, tied, and tied but before; 0 for above = -1."""
     above, tied, tied_before = counts
     if ties == "average":

@@ -10,7 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,12 +21,14 @@ from toplist.checks import choice, whole
 from toplist.evaluation.evaluate import DEFAULT, top_k_eval
 from toplist.inputs.tensors import array
 from toplist.loo import hashing
-from toplist.loo.ranks import TIES, columns_of, rank_among
+from toplist.loo.ranks import columns_of, rank_among
 from toplist.matching.hits import Hits
-from toplist.metrics.definitions import Metric
+from toplist.metrics.names import Metrics
 from toplist.results.result import TopKResult
 from toplist.scores import columns_to_leave_out, refuse_nan
 
+CandidateTies = Literal["order", "best", "worst"]
+CANDIDATE_TIES: tuple[CandidateTies, ...] = get_args(CandidateTies)
 # Candidates in a block, and so the most scores that a scoring function returns at once.
 BLOCK = 1 << 20
 
@@ -163,7 +165,7 @@ class SampledRanks:
         self,
         k: int | Iterable[int] | None = None,
         *,
-        metrics: str | Metric | Iterable[str | Metric] = DEFAULT,
+        metrics: Metrics = DEFAULT,
         users: Sequence[Any] | None = None,
         **options: Any,
     ) -> TopKResult:
@@ -201,7 +203,7 @@ def sampled_ranks(
     popularity: ArrayLike | None = None,
     seed: int = 0,
     users: Sequence[Any] | None = None,
-    ties: str = "order",
+    ties: CandidateTies = "order",
     n_threads: int | None = None,
 ) -> SampledRanks:
     """Rank every user's held-out item among n drawn items that the user does not have.
@@ -234,7 +236,7 @@ def sampled_ranks(
     >>> sampled_ranks(scores, [0, 1], n=2, exclude=[{1}, {0}]).ranks.tolist()
     [1, 3]
     """
-    choice("ties", ties, [one for one in TIES if one != "average"])
+    choice("ties", ties, CANDIDATE_TIES)
     scores = scores if callable(scores) else array(scores)
     score = scores if callable(scores) else _reader(scores)
     n_items = scores.shape[1] if isinstance(scores, np.ndarray) else whole(n_items, "n_items")
@@ -271,7 +273,9 @@ def _reader(scores: Any) -> Callable[[NDArray[np.int64], NDArray[np.int64]], Any
     return lambda rows, items: scores[rows, items]
 
 
-def _ranked(scores: NDArray[Any], items: NDArray[np.int64], lo: int, ties: str) -> NDArray[Any]:
+def _ranked(
+    scores: NDArray[Any], items: NDArray[np.int64], lo: int, ties: CandidateTies
+) -> NDArray[Any]:
     """Return the rank of the first of each row's candidates."""
     if scores.dtype.kind == "f" and np.isnan(scores).any():
         row, column = np.argwhere(np.isnan(scores))[0]

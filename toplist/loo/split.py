@@ -8,33 +8,38 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from toplist.checks import Keyword, choice, worded
 from toplist.inputs.lists import Lists
-from toplist.loo.histories import Flags, Histories, Rows
+from toplist.loo.histories import Flags, Histories, Repeats, Rows
 from toplist.loo.logs import Ids, Log
 from toplist.loo.split_report import Report, report_of
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
-WAYS = ("last", "random", "basket")
-SHORT = ("train", "drop")
-PARTS = ("train", "test", "validation")
+HeldOut = Literal["last", "random", "basket"]
+WAYS: tuple[HeldOut, ...] = get_args(HeldOut)
+ShareHeldOut = Literal["last", "random"]
+SHARE_WAYS: tuple[ShareHeldOut, ...] = get_args(ShareHeldOut)
+Short = Literal["train", "drop"]
+SHORT: tuple[Short, ...] = get_args(Short)
+Part = Literal["train", "test", "validation"]
+PARTS: tuple[Part, ...] = get_args(Part)
 
 
 def leave_one_out(
     log: Any,
-    by: str = "last",
+    by: HeldOut = "last",
     *,
     validation: bool = False,
     min_history: int = 1,
-    repeats: str = "first",
-    short: str = "train",
+    repeats: Repeats = "first",
+    short: Short = "train",
     seed: int = 0,
     columns: Mapping[str, str] | None = None,
 ) -> Split:
@@ -113,11 +118,11 @@ def holdout(
     ratio: float | None = None,
     *,
     time: Any = None,
-    by: str = "last",
+    by: ShareHeldOut = "last",
     validation: Any = None,
     min_history: int | None = None,
-    repeats: str = "first",
-    short: str = "train",
+    repeats: Repeats = "first",
+    short: Short = "train",
     seed: int = 0,
     columns: Mapping[str, str] | None = None,
 ) -> Split:
@@ -171,7 +176,7 @@ def holdout(
             )
         how = f"hold out from time {time} on ({rows.rules('time')})"
         return _split(rows, how, test, None if rest is None else rest & ~test, least, "test")
-    choice("by", by, WAYS[:2])
+    choice("by", by, SHARE_WAYS)
     least = _at_least_0(1 if min_history is None else min_history, "min_history")
     shares = [_share(ratio, "ratio"), _share(validation or 0, "validation")]
     rows = Histories.of(log, columns, seed, repeats, by)
@@ -219,7 +224,7 @@ class Split:
         held = log.take(rows["validation"]) if validation else None
         return cls(train, test, held, report, log, rows)
 
-    def truths(self, part: str = "test") -> dict[Any, list[Any]]:
+    def truths(self, part: Part = "test") -> dict[Any, list[Any]]:
         """Return the held-out items of every user who has some: ground truths for `top_k_eval`.
 
         Parameters

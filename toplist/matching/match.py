@@ -16,9 +16,10 @@ from toplist.inputs import ids
 from toplist.inputs.flatten import item_twice, name_user
 from toplist.inputs.forms import read_sides
 from toplist.inputs.lists import offsets_of
-from toplist.inputs.options import DUPLICATES, TIES, Columns, Joining
+from toplist.inputs.options import DUPLICATES, TIES, Columns, Duplicates, Joining, Ties
 from toplist.inputs.sides import Sides
 from toplist.matching.hits import Hits, trusted
+from toplist.metrics.definitions import Gains
 
 if TYPE_CHECKING:
     from toplist.matching.fingerprints import Fingerprint
@@ -29,13 +30,13 @@ def match(
     ground_truths: Any,
     k: int | None = None,
     *,
-    duplicates: str = "raise",
+    duplicates: Duplicates = "raise",
     padding: Any = None,
     relevant_from: float | None = None,
-    gains: str = "linear",
+    gains: Gains = "linear",
     columns: Columns = None,
     n_threads: int | None = None,
-    ties: str = "order",
+    ties: Ties = "order",
     users: Any = None,
 ) -> Hits:
     """Join ranked lists with ground truths, once; every metric then takes the `Hits`.
@@ -140,7 +141,9 @@ def joined(ranks: Any, truths: Any, k: int | None, joining: Joining) -> tuple[Hi
             sides = read(secret=KeyedHash())
 
 
-def join(sides: Sides, duplicates: str, n_threads: int | None, fingerprints: bool = True) -> Hits:
+def join(
+    sides: Sides, duplicates: Duplicates, n_threads: int | None, fingerprints: bool = True
+) -> Hits:
     """Join two sides, in blocks of users; without `fingerprints`, for hits that never merge."""
     bounds = parallel.bounds(sides.ranked.offsets + sides.truth.offsets)
     parts = list(
@@ -200,7 +203,7 @@ def _fingerprint(hashes: NDArray[np.uint64], users: Sequence[Any] | None) -> Fin
 
 
 def _join_block(
-    sides: Sides, duplicates: str, fingerprints: bool, lo: int, hi: int
+    sides: Sides, duplicates: Duplicates, fingerprints: bool, lo: int, hi: int
 ) -> tuple[NDArray[Any], ...]:
     """Return ranks, numbers of hits and relevant items, hashes of these, gains, ideal gains."""
     from toplist.kernels import hashing

@@ -1,9 +1,16 @@
 """Metrics of the lists themselves: those that an evaluation knows by name, and the Gini index."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+
+# The names of `LIST_METRICS`, for type checkers and editors.
+ListMetricName = Literal[
+    "item_coverage", "gini", "shannon_entropy", "average_popularity", "tail_percentage", "novelty",
+    "intra_list_diversity",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
+from typing import Literal, get_args
 
-from toplist.metrics.definitions import METRICS, Metric
+from toplist.metrics.definitions import METRICS, DivisorName, Empty, Gains, Metric
 
-MISSING = ("zero", "skip", "raise")
+Missing = Literal["zero", "skip", "raise"]
+MISSING: tuple[Missing, ...] = get_args(Missing)
 # Which relevant items are known, and counted as R: all, or those in the list.
-RELEVANT = ("all", "listed")
+Relevant = Literal["all", "listed"]
+RELEVANT: tuple[Relevant, ...] = get_args(Relevant)
+
+# The names of `CONVENTIONS`, for type checkers and editors.
+ConventionName = Literal[
+    "standard", "neurec", "neurec-cpp", "rectorch", "recbole", "sklearn", "trec_eval", "ranx",
+    "rectools", "lenskit", "recommenders", "implicit", "irspack", "spark", "llamaindex", "mlflow",
+    "haystack", "haystack-2025", "sentence-transformers", "mteb", "ragas", "replay", "evidently",
+    "tf-ranking", "lightgbm", "torchmetrics", "elliot", "recpack", "cornac",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -59,25 +70,25 @@ class Convention:
     ('min(k,n)', 'skip')
     """
 
-    name: str
+    name: ConventionName
     metrics: Mapping[str, Metric]
-    empty: str = "skip"
-    missing: str = "zero"
+    empty: Empty = "skip"
+    missing: Missing = "zero"
     pooled: tuple[str, ...] = ()
     source: str = ""
     text: str = ""
     threshold_in_gains: bool = True
-    relevant: str = "all"
-    gains: str = "linear"
-    empty_of: Mapping[str, str] = field(default_factory=dict)
+    relevant: Relevant = "all"
+    gains: Gains = "linear"
+    empty_of: Mapping[str, Empty] = field(default_factory=dict)
 
-    def policy_of(self, metric: Metric) -> str:
+    def policy_of(self, metric: Metric) -> Empty:
         """Return what is done in a metric with users whose ground truth is empty."""
         return metric.empty or self.empty_of.get(metric.name, self.empty)
 
 
 def _metrics(
-    names: str, *others: Metric, graded: bool = False, **divisors: str
+    names: str, *others: Metric, graded: bool = False, **divisors: DivisorName
 ) -> dict[str, Metric]:
     """Return the standard metrics of these names, some with another divisor, and the others."""
     rows = [METRICS[name] for name in names.split()]
@@ -411,10 +422,12 @@ _ROWS = (
 )
 
 # read-only, since it is shared
-CONVENTIONS: Mapping[str, Convention] = MappingProxyType({row.name: row for row in _ROWS})
+CONVENTIONS: Mapping[ConventionName, Convention] = MappingProxyType(
+    {row.name: row for row in _ROWS}
+)
 
 
-def same_formula(metric: Metric, relevant: str = "all", gains: str = "linear") -> list[str]:
+def same_formula(metric: Metric, relevant: Relevant = "all", gains: Gains = "linear") -> list[str]:
     """Return the conventions that have a metric of this name with the same three choices.
 
     R counts the same items in these; and in a graded metric, grades become gains in the same way.
@@ -441,7 +454,9 @@ _POLICY_WORDS = {
 }
 
 
-def policies(empty: str, missing: str, empty_of: Mapping[str, str] = MappingProxyType({})) -> str:
+def policies(
+    empty: Empty, missing: Missing, empty_of: Mapping[str, Empty] = MappingProxyType({})
+) -> str:
     """Return the two policies in words, with the metrics that do otherwise.
 
     Examples

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,13 +23,31 @@ from toplist.checks import choice
 
 Array = NDArray[Any]
 
-COUNTS = ("each", "nth", "first")
+Counts = Literal["each", "nth", "first"]
+COUNTS: tuple[Counts, ...] = get_args(Counts)
 # Down to which rank hits count: k, or the number R of relevant items where that is less.
-CUTS = ("k", "R")
-OF = ("relevant", "judged")
+Cut = Literal["k", "R"]
+CUTS: tuple[Cut, ...] = get_args(Cut)
+Of = Literal["relevant", "judged"]
+OF: tuple[Of, ...] = get_args(Of)
 
+# How a grade becomes a gain.
+Gains = Literal["linear", "exponential"]
+GAINS: tuple[Gains, ...] = get_args(Gains)
 # What is done with a user whose ground truth is empty.
-EMPTY = ("skip", "zero", "one", "raise")
+Empty = Literal["skip", "zero", "one", "raise"]
+EMPTY: tuple[Empty, ...] = get_args(Empty)
+
+# The names of `METRICS`, `DISCOUNTS` and `DIVISORS`, for type checkers and editors.
+MetricName = Literal[
+    "hit", "precision", "recall", "map", "ndcg", "mrr", "dcg", "cg", "f1", "rbp", "r_precision",
+    "judged",
+]  # fmt: skip
+DiscountName = Literal["1", "r", "log2(r+1)", "log2(max(r,2))"]
+DivisorName = Literal[
+    "1", "k", "R", "min(k,R)", "min(k,n)", "min(k,n,R)", "R^2", "sum(min(i,R))", "hits", "(k+R)/2",
+    "ideal(k)", "ideal(R)", "ideal(min(k,R))", "ideal(min(k,n))", "ideal(min(k,n,R))",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -65,12 +83,12 @@ class Divisor:
     by_hits: bool = False
 
 
-def table_of(*rows: Any) -> Mapping[str, Any]:
+def table_of(*rows: Any) -> Mapping[Any, Any]:
     """Return rows by name, read-only since they are shared."""
     return MappingProxyType({row.name: row for row in rows})
 
 
-DISCOUNTS: Mapping[str, Discount] = table_of(
+DISCOUNTS: Mapping[DiscountName, Discount] = table_of(
     Discount("1", lambda r: np.ones_like(r), "1"),
     Discount("r", lambda r: r, "r_j"),
     Discount("log2(r+1)", lambda r: np.log2(r + 1), r"\log_2(r_j + 1)"),
@@ -99,7 +117,7 @@ _SMALLEST: dict[str, tuple[Callable[[Array, Array, Array], Any], str, bool]] = {
     ),
 }
 
-DIVISORS: Mapping[str, Divisor] = table_of(
+DIVISORS: Mapping[DivisorName, Divisor] = table_of(
     Divisor("1", lambda k, R, n: 1, "1"),
     *(Divisor(name, of, latex, by_length) for name, (of, latex, by_length) in _SMALLEST.items()),
     Divisor("R^2", lambda k, R, n: R * R, "R^2"),
@@ -168,16 +186,16 @@ class Metric:
     """
 
     name: str
-    counts: str
-    discount: str | Discount | Callable[[Array], Any]
-    divisor: str | Divisor | Callable[[Array, Array, Array], Any]
+    counts: Counts
+    discount: DiscountName | Discount | Callable[[Array], Any]
+    divisor: DivisorName | Divisor | Callable[[Array, Array, Array], Any]
     graded: bool = False
     higher_is_better: bool = True
     text: str = ""
     latex: str = ""
-    empty: str | None = None
-    cut: str = "k"
-    of: str = "relevant"
+    empty: Empty | None = None
+    cut: Cut = "k"
+    of: Of = "relevant"
 
     def __post_init__(self) -> None:
         """Check the name and the three choices."""

@@ -1,10 +1,12 @@
 """The formula of a metric, as text and in LaTeX, composed from its three choices."""
 
 import re
+from typing import Literal, get_args
 
 from toplist.metrics.definitions import Discount, Metric
 
-STYLES = ("text", "latex")
+Style = Literal["text", "latex"]
+STYLES: tuple[Style, ...] = get_args(Style)
 
 _COUNT_WORDS = {"each": "1", "nth": "j", "first": "[j = 1]"}
 SYMBOLS = {
@@ -18,7 +20,7 @@ GAIN_WORDS = {
 }
 
 
-def formula(metric: Metric, style: str = "text") -> str:
+def formula(metric: Metric, style: Style = "text") -> str:
     r"""Return ``name@k = ...`` for one user.
 
     Parameters

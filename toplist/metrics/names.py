@@ -2,12 +2,28 @@
 
 import re
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Literal
 
 from toplist.checks import did_you_mean
-from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetric
+from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetric, ListMetricName
 from toplist.metrics.conventions import Convention
-from toplist.metrics.definitions import METRICS, PARAMETRIC, Metric
+from toplist.metrics.definitions import METRICS, PARAMETRIC, Metric, MetricName
+
+# What type checkers and editors know of names: these are completed, and any other text is taken,
+# since names with another k, with a parameter, and those of own metrics cannot all be listed.
+Name = Literal[MetricName, ListMetricName]
+NameAtK = Literal[
+    "hit@1", "hit@3", "hit@5", "hit@10", "hit@20", "hit@50", "hit@100",
+    "precision@1", "precision@3", "precision@5", "precision@10", "precision@20", "precision@50",
+    "precision@100",
+    "recall@1", "recall@3", "recall@5", "recall@10", "recall@20", "recall@50", "recall@100",
+    "map@1", "map@3", "map@5", "map@10", "map@20", "map@50", "map@100",
+    "ndcg@1", "ndcg@3", "ndcg@5", "ndcg@10", "ndcg@20", "ndcg@50", "ndcg@100",
+    "mrr@1", "mrr@3", "mrr@5", "mrr@10", "mrr@20", "mrr@50", "mrr@100",
+]  # fmt: skip
+# An entry of `metrics`, and what `metrics` is.
+Asked = Name | NameAtK | str | Metric
+Metrics = Asked | Iterable[Asked]
 
 _SPELLING = re.compile(
     r"(?P<name>[^@()]+)(\((?P<parameter>\w+)=(?P<value>[^@()=]+)\))?(@(?P<k>.+))?"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,8 @@ Ints = NDArray[np.int64]
 Counted = Mapping[str, NDArray[np.bool_]]  # whom each system counts
 
 # Which users are tested: those of all systems, which must be the same; or those that all count.
-USERS = "same", "common"
+SameUsers = Literal["same", "common"]
+USERS: tuple[SameUsers, ...] = get_args(SameUsers)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,21 +11,26 @@ from toplist.checks import cached, choice
 from toplist.results.markup import Cell, Look, Page, Table
 from toplist.results.result import TopKResult
 from toplist.results.side_by_side import SideBySide
-from toplist.stats.paired import RUNS
+from toplist.stats.paired import RUNS, RunsAre
 
 if TYPE_CHECKING:
+    from toplist.results.aligning import SameUsers
     from toplist.results.bands import Band
+    from toplist.results.inference import TukeyMethod
+    from toplist.results.pairwise import Family, TestCorrection, TestMethod
     from toplist.results.segment_tests import SegmentedComparison
     from toplist.results.testing import Power
     from toplist.results.tests import Tests
     from toplist.stats.blocked import Anova
+    from toplist.stats.corrections import Correction
+    from toplist.stats.paired import Alternative
 
 
 def compare(
     results: Mapping[str, TopKResult | Sequence[TopKResult]],
     baseline: str | Sequence[str] | None = None,
     *,
-    runs: str = "independent",
+    runs: RunsAre = "independent",
 ) -> Comparison:
     """Put the results of several systems side by side.
 
@@ -257,12 +262,12 @@ class Comparison(SideBySide):
         self,
         names: str | Sequence[str] | None = None,
         *,
-        method: str = "t",
-        correction: str = "holm",
-        alternative: str = "two-sided",
+        method: TestMethod = "t",
+        correction: TestCorrection = "holm",
+        alternative: Alternative = "two-sided",
         level: float = 0.95,
-        family: str = "all",
-        users: str = "same",
+        family: Family = "all",
+        users: SameUsers = "same",
         clusters: Any = None,
         n_resamples: int | None = None,
         seed: int = 0,
@@ -304,7 +309,12 @@ class Comparison(SideBySide):
         """
         from toplist.results import testing
 
-        options = {"alternative": alternative, "level": level, "family": family, "seed": seed}
+        options: dict[str, Any] = {
+            "alternative": alternative,
+            "level": level,
+            "family": family,
+            "seed": seed,
+        }
         options |= {"n_resamples": n_resamples, "n_threads": n_threads}
         asked = {"method": method, "correction": correction, **options}
         return testing.tests(self._compared, names, users, clusters, **asked)
@@ -314,9 +324,9 @@ class Comparison(SideBySide):
         names: str | Sequence[str] | None = None,
         *,
         margin: float,
-        correction: str = "none",
+        correction: Correction = "none",
         level: float = 0.95,
-        users: str = "same",
+        users: SameUsers = "same",
         clusters: Any = None,
     ) -> Tests:
         """Test whether differences are within ±margin: two one-sided t tests.
@@ -343,7 +353,7 @@ class Comparison(SideBySide):
         baseline: str | None = None,
         *,
         level: float = 0.95,
-        users: str = "same",
+        users: SameUsers = "same",
         n_resamples: int | None = None,
         seed: int = 0,
         n_threads: int | None = None,
@@ -372,7 +382,7 @@ class Comparison(SideBySide):
         power: float = 0.8,
         difference: float | None = None,
         level: float = 0.95,
-        users: str = "same",
+        users: SameUsers = "same",
     ) -> Power:
         """Return what these users can detect, and how many would detect a given difference.
 
@@ -391,13 +401,15 @@ class Comparison(SideBySide):
 
         return testing.power(self._compared, names, power, difference, level, users)
 
-    def anova(self, name: str, *, users: str = "same") -> Anova:
+    def anova(self, name: str, *, users: SameUsers = "same") -> Anova:
         """Test whether any two of the systems differ in ``"ndcg@10"``; users are blocks."""
         from toplist.results import testing
 
         return testing.anova(self._compared, name, users)
 
-    def tukey(self, name: str, *, method: str = "t", users: str = "same", **options: Any) -> Tests:
+    def tukey(
+        self, name: str, *, method: TukeyMethod = "t", users: SameUsers = "same", **options: Any
+    ) -> Tests:
         """Compare all pairs of systems in one name by Tukey's test, see `inference.tukey`."""
         from toplist.results import testing
 

@@ -60,7 +60,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -68,17 +68,26 @@ from numpy.typing import ArrayLike
 from toplist.checks import choice
 from toplist.results.bands import Band
 from toplist.results.contrasts import Contrast, Plan
-from toplist.results.pairwise import Asked, contrasted, maxt, pairs_of, with_margin
+from toplist.results.pairwise import (
+    Asked,
+    TestCorrection,
+    TestMethod,
+    contrasted,
+    maxt,
+    pairs_of,
+    with_margin,
+)
 from toplist.results.tests import Tests
 from toplist.results.values import Floats, Units, read
 from toplist.stats import blocked, paired, simultaneous
 from toplist.stats.blocked import Anova
+from toplist.stats.corrections import Correction
 from toplist.stats.corrections import adjust as adjust
 from toplist.stats.distributions import f_sf as f_sf
 from toplist.stats.distributions import range_sf as range_sf
 from toplist.stats.distributions import t_ppf as t_ppf
 from toplist.stats.distributions import t_sf as t_sf
-from toplist.stats.paired import TTest, snap
+from toplist.stats.paired import Alternative, RunsAre, TTest, snap
 from toplist.stats.planning import detectable as detectable
 from toplist.stats.planning import n_needed as n_needed
 from toplist.stats.planning import power as power
@@ -86,7 +95,8 @@ from toplist.stats.planning import power as power
 # The name of a measure that has none.
 VALUE = "value"
 # How the test of Tukey finds p.
-TUKEY = "t", "randomization"
+TukeyMethod = Literal["t", "randomization"]
+TUKEY: tuple[TukeyMethod, ...] = get_args(TukeyMethod)
 
 __all__ = [
     "adjust",
@@ -117,13 +127,13 @@ def paired_tests(
     *,
     baseline: str | Sequence[str] | None = None,
     name: str = VALUE,
-    method: str = "t",
-    correction: str = "holm",
-    alternative: str = "two-sided",
+    method: TestMethod = "t",
+    correction: TestCorrection = "holm",
+    alternative: Alternative = "two-sided",
     level: float = 0.95,
     weights: Any = None,
     clusters: Any = None,
-    runs: str | None = None,
+    runs: RunsAre | None = None,
     n_resamples: int | None = None,
     seed: int = 0,
     n_threads: int | None = None,
@@ -208,11 +218,11 @@ def equivalence(
     margin: float,
     baseline: str | Sequence[str] | None = None,
     name: str = VALUE,
-    correction: str = "none",
+    correction: Correction = "none",
     level: float = 0.95,
     weights: Any = None,
     clusters: Any = None,
-    runs: str | None = None,
+    runs: RunsAre | None = None,
 ) -> Tests:
     """Test whether differences are within a margin that does not matter: two one-sided t tests.
 
@@ -252,8 +262,8 @@ class Family(NamedTuple):
 def family(
     pairs: Mapping[str, tuple[ArrayLike, ArrayLike]],
     *,
-    method: str = "t",
-    alternative: str = "two-sided",
+    method: TukeyMethod = "t",
+    alternative: Alternative = "two-sided",
     level: float = 0.95,
     n_resamples: int | None = None,
     seed: int = 0,
@@ -353,7 +363,7 @@ def ratio(
     system: tuple[ArrayLike, ArrayLike],
     baseline: tuple[ArrayLike, ArrayLike],
     *,
-    alternative: str = "two-sided",
+    alternative: Alternative = "two-sided",
     level: float = 0.95,
 ) -> TTest:
     """Test the difference of two ratios of sums, such as pooled precision (the delta method).
@@ -386,7 +396,7 @@ def anova(values: Mapping[str, Any]) -> Anova:
 def tukey(
     values: Mapping[str, Any],
     *,
-    method: str = "t",
+    method: TukeyMethod = "t",
     name: str = VALUE,
     level: float = 0.95,
     n_resamples: int = 10_000,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -15,27 +15,30 @@ from toplist.results.tests import Tests
 from toplist.results.values import Floats, Units
 from toplist.stats import paired, planning, randomization, simultaneous
 from toplist.stats.corrections import adjust
-from toplist.stats.paired import RUNS, checked, snap
+from toplist.stats.paired import RUNS, Alternative, RunsAre, checked, snap
 
-METHODS = ("t", "randomization", "bootstrap", "wilcoxon", "sign")
-CORRECTIONS = ("holm", "maxt", "bh", "bonferroni", "none")
-FAMILIES = ("all", "metric")
+TestMethod = Literal["t", "randomization", "bootstrap", "wilcoxon", "sign"]
+METHODS: tuple[TestMethod, ...] = get_args(TestMethod)
+TestCorrection = Literal["holm", "maxt", "bh", "bonferroni", "none"]
+CORRECTIONS: tuple[TestCorrection, ...] = get_args(TestCorrection)
+Family = Literal["all", "metric"]
+FAMILIES: tuple[Family, ...] = get_args(Family)
 
 
 @dataclass(frozen=True)
 class Asked:
     """What is asked of the tests; checked before any value is looked at."""
 
-    method: str = "t"
-    correction: str = "holm"
-    alternative: str = "two-sided"
+    method: TestMethod = "t"
+    correction: TestCorrection = "holm"
+    alternative: Alternative = "two-sided"
     level: float = 0.95
-    family: str = "all"
+    family: Family = "all"
     n_resamples: int | None = None
     seed: int = 0
     n_threads: int | None = None
     margin: float | None = None
-    runs: str | None = None
+    runs: RunsAre | None = None
 
     def __post_init__(self) -> None:
         """Check the choices."""
@@ -254,7 +257,8 @@ def corrected(rows: list[Contrast], largest: Largest | None, plan: Plan, asked: 
             if some and some[0].n < few[0]:
                 plan = replace(plan, notes=(few[1],))
         else:
-            adjusted = adjust([one.p for one in some], plan.correction)
+            correction: Any = plan.correction
+            adjusted = adjust([one.p for one in some], correction)
             single = np.full(len(some), math.nan)
         for i, p, q in zip(places.tolist(), adjusted.tolist(), single.tolist(), strict=True):
             own = rows[i].p  # of the same t, but rounded otherwise

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from toplist.averages.means import Means
 from toplist.checks import choice
-from toplist.metrics.formulas import STYLES
+from toplist.metrics.formulas import STYLES, Style
 from toplist.results.display import Display
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class TopKResult(Means, Display):
                 raise AttributeError(text, name=name, obj=self)
             raise AttributeError(f"{text} (did you mean result[{meant!r}]?)")
 
-    def formula(self, name: str, style: str = "text") -> str:
+    def formula(self, name: str, style: Style = "text") -> str:
         """Return the exact formula of a metric, with its policies and the number of users.
 
         Parameters

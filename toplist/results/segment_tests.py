@@ -10,11 +10,15 @@ from toplist.averages.means import has_keys
 from toplist.checks import cached
 from toplist.inputs.user_values import values_by_user
 from toplist.results import moments, pairwise, testing, wording
+from toplist.results.aligning import SameUsers
 from toplist.results.display import Display
 from toplist.results.markup import Cell, Page, Table
+from toplist.results.pairwise import Family, TestMethod
 from toplist.results.result import TopKResult
 from toplist.results.side_by_side import SideBySide
 from toplist.results.tests import Tests
+from toplist.stats.corrections import Correction
+from toplist.stats.paired import Alternative
 
 S = TypeVar("S", bound=SideBySide)
 
@@ -55,12 +59,12 @@ class SegmentedComparison(Display, Mapping[Any, S], Generic[S]):
         self,
         names: str | Sequence[str] | None = None,
         *,
-        method: str = "t",
-        correction: str = "holm",
-        alternative: str = "two-sided",
+        method: TestMethod = "t",
+        correction: Correction = "holm",
+        alternative: Alternative = "two-sided",
         level: float = 0.95,
-        family: str = "all",
-        users: str = "same",
+        family: Family = "all",
+        users: SameUsers = "same",
         n_resamples: int | None = None,
         seed: int = 0,
         n_threads: int | None = None,
@@ -93,14 +97,19 @@ class SegmentedComparison(Display, Mapping[Any, S], Generic[S]):
         >>> tests["old", "b", "mrr@2"].n, tests.n_family
         (40, 2)
         """
-        if correction == "maxt":
+        if correction == "maxt":  # type: ignore[comparison-overlap]
             raise ValueError(
                 "correction='maxt' is over comparisons of the same users, and segments have "
                 "others: give 'holm', or test one segment"
             )
-        options = {"method": method, "alternative": alternative, "level": level, "seed": seed}
+        options: dict[str, Any] = {
+            "method": method,
+            "alternative": alternative,
+            "level": level,
+            "seed": seed,
+        }
         options |= {"n_resamples": n_resamples, "n_threads": n_threads}
-        asked = pairwise.Asked(correction=correction, family=family, **options)  # type: ignore[arg-type]
+        asked = pairwise.Asked(correction=correction, family=family, **options)
         parts = []
         for label, part in self.parts.items():
             if not any(result.n_evaluated for result in part.results.values()):

@@ -13,6 +13,7 @@ from toplist.metrics.names import keys_of
 from toplist.results import comparability, tables
 from toplist.results.display import Display
 from toplist.results.result import TopKResult
+from toplist.stats.paired import RunsAre
 
 if TYPE_CHECKING:
     from toplist.results.testing import Compared
@@ -25,7 +26,7 @@ class SideBySide(Display):
     results: Mapping[str, TopKResult]
     baselines: tuple[str, ...] = ()
     runs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    runs_are: str = "independent"
+    runs_are: RunsAre = "independent"
 
     @property
     def systems(self) -> list[str]:

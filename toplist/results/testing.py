@@ -19,7 +19,7 @@ from toplist.results import inference, moments
 from toplist.results.aligning import Aligned, align
 from toplist.results.bands import Band
 from toplist.results.display import Display
-from toplist.results.inference import banded
+from toplist.results.inference import TukeyMethod, banded
 from toplist.results.markup import Cell, Page, Table
 from toplist.results.pairwise import Asked, contrasted, corrected, pairs_of
 from toplist.results.result import TopKResult
@@ -27,7 +27,7 @@ from toplist.results.tests import Tests
 from toplist.results.values import Units
 from toplist.results.values import read as read_values
 from toplist.stats import blocked, planning, simultaneous
-from toplist.stats.paired import Pairs, snap
+from toplist.stats.paired import Pairs, RunsAre, snap
 
 Floats = NDArray[np.float64]
 
@@ -49,7 +49,7 @@ class Compared(NamedTuple):
     differences: list[str]
     names: list[str]
     runs: Mapping[str, tuple[str, ...]] | None = None
-    runs_are: str | None = None
+    runs_are: RunsAre | None = None
     alike: Sequence[Sequence[str]] = ()
 
     @property
@@ -159,7 +159,7 @@ def anova(compared: Compared, name: str, users: str) -> blocked.Anova:
     return inference.anova(_values(compared, one, users))
 
 
-def tukey(compared: Compared, name: str, method: str, users: str, **options: Any) -> Tests:
+def tukey(compared: Compared, name: str, method: TukeyMethod, users: str, **options: Any) -> Tests:
     """Return Tukey's test of all pairs of systems at ``name@k``."""
     one, known = _one(compared, name), _known(compared, users)
     if known is None:

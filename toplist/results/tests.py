@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Literal, get_args
 
 from toplist.checks import choice
 from toplist.plots import differences
@@ -11,6 +11,9 @@ from toplist.results import wording
 from toplist.results.contrasts import Contrast, Contrasts
 from toplist.results.display import Display
 from toplist.results.markup import Look, Page
+
+Picture = Literal["forest", "matrix"]
+PICTURES: tuple[Picture, ...] = get_args(Picture)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -91,7 +94,7 @@ class Tests(Display, Contrasts):
         """Return what a paper says of the tests: which test, over whom, corrected for what."""
         return wording.sentence(self)
 
-    def plot(self, kind: str = "forest", *, ax: Any = None) -> Any:
+    def plot(self, kind: Picture = "forest", *, ax: Any = None) -> Any:
         """Draw the differences with their intervals, or the systems against each other.
 
         Parameters
@@ -105,7 +108,7 @@ class Tests(Display, Contrasts):
         -------
         matplotlib Axes
         """
-        choice("kind", kind, ("forest", "matrix"))
+        choice("kind", kind, PICTURES)
         draw = differences.forest if kind == "forest" else differences.matrix
         return draw(self.contrasts, level=self.plan.level, margin=self.plan.margin, ax=ax)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,8 +20,10 @@ from toplist.stats.distributions import normal_ppf, t_ppf, t_sf
 
 Floats = NDArray[np.float64]
 
-ALTERNATIVES = ("two-sided", "greater", "less")
-RUNS = ("independent", "paired")
+Alternative = Literal["two-sided", "greater", "less"]
+ALTERNATIVES: tuple[Alternative, ...] = get_args(Alternative)
+RunsAre = Literal["independent", "paired"]
+RUNS: tuple[RunsAre, ...] = get_args(RunsAre)
 # Numbers that differ by less than this share of the larger one are equal: .1 + .2 and .3 are.
 TIE = 1e-12
 # Users are added up in blocks of this size, and so many blocks are one task of a thread.

@@ -1,0 +1,147 @@
+"""What type checkers and editors know: the words of options and the names, each written once."""
+
+import ast
+import importlib
+import inspect
+import itertools
+import pkgutil
+import re
+import typing
+from pathlib import Path
+
+import pytest
+
+import toplist
+from toplist.evaluation.evaluate import DEFAULT
+from toplist.files import formats
+from toplist.metrics import beyond_accuracy, conventions, definitions, names
+
+PACKAGE = Path(toplist.__file__).parent
+MODULES = [
+    importlib.import_module(one.name)
+    for one in pkgutil.walk_packages(toplist.__path__, "toplist.")
+    if "kernels" not in one.name and "__main__" not in one.name
+]
+
+
+def literals():
+    """Return every Literal that a module of toplist has, by its name."""
+    return {
+        name: value
+        for module in MODULES
+        for name, value in vars(module).items()
+        if typing.get_origin(value) is typing.Literal
+    }
+
+
+LITERALS = literals()
+
+
+@pytest.mark.parametrize(
+    ("literal", "table"),
+    [
+        (definitions.MetricName, toplist.METRICS),
+        (definitions.DiscountName, toplist.DISCOUNTS),
+        (definitions.DivisorName, toplist.DIVISORS),
+        (conventions.ConventionName, toplist.CONVENTIONS),
+        (beyond_accuracy.ListMetricName, beyond_accuracy.LIST_METRICS),
+        (formats.FormatName, formats.FORMATS),
+        (formats.TextFormatName, [one.name for one in formats.ALL if one.is_text]),
+        (names.Name, [*toplist.METRICS, *beyond_accuracy.LIST_METRICS]),
+    ],
+)
+def test_names_of_a_table_are_those_of_its_literal(literal, table):
+    assert typing.get_args(literal) == tuple(table)
+
+
+def test_names_with_k_are_the_default_metrics_at_common_k():
+    ks = 1, 3, 5, 10, 20, 50, 100
+    expected = [f"{name}@{k}" for name, k in itertools.product(DEFAULT, ks)]
+    assert list(typing.get_args(names.NameAtK)) == expected
+
+
+def checked_words():
+    """Yield (module, name) of every constant that `choice` checks an option against."""
+    for module in MODULES:
+        for node in ast.walk(ast.parse(inspect.getsource(module))):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "choice":
+                words = getattr(node.args[2], "id", "")
+                if words.isupper():
+                    yield module, words
+
+
+def test_words_that_are_checked_are_taken_from_their_literal():
+    """``TIES = get_args(Ties)``: one tuple, no second list of the same words."""
+    found = list(checked_words())
+    assert len(found) > 30
+    words = [typing.get_args(literal) for literal in LITERALS.values()]
+    for module, name in found:
+        assert any(getattr(module, name) is one for one in words), (module.__name__, name)
+
+
+def public_functions():
+    """Yield what is called with options, and its name: functions, methods and classes."""
+    modules = [getattr(toplist, name) for name in toplist._MODULES]
+    for place in (toplist, *modules, toplist.inference, importlib.import_module("toplist.spark")):
+        for name in getattr(place, "__all__", ["top_k_eval", "per_user"]):
+            found = getattr(place, name)
+            where = f"{place.__name__}.{name}"
+            if inspect.isfunction(found):
+                yield where, found
+            elif inspect.isclass(found) and not issubclass(found, Warning):
+                yield where, found
+                methods = inspect.getmembers(found, inspect.isfunction)
+                yield from ((f"{where}.{key}", one) for key, one in methods if key[0] != "_")
+
+
+def documented_words(doc):
+    """Yield (parameter, words) of every ``name : {"a", "b"}`` in a docstring."""
+    for several, words in re.findall(r"^([\w, ]+) : \{(\".*?)\}", doc, flags=re.MULTILINE):
+        for name in several.split(", "):
+            yield name, set(re.findall(r'"(.*?)"', words))
+
+
+def type_of(function, name):
+    """Return the type of a parameter."""
+    hint = inspect.signature(function).parameters[name].annotation
+    if isinstance(hint, str):
+        return eval(hint, vars(inspect.getmodule(function)) | LITERALS)
+    return hint
+
+
+def words_of(function, name):
+    """Return the words that the type of a parameter has; None without any."""
+    hint = type_of(function, name)
+    found = [one for one in (hint, *typing.get_args(hint)) if one in LITERALS.values()]
+    return {word for one in found for word in typing.get_args(one)} if found else None
+
+
+FUNCTIONS = dict(public_functions())
+DOCUMENTED = [
+    (where, name, words)
+    for where, function in FUNCTIONS.items()
+    for name, words in documented_words(inspect.cleandoc(function.__doc__ or ""))
+    if name in inspect.signature(function).parameters
+]
+
+
+@pytest.mark.parametrize(("where", "name", "words"), DOCUMENTED)
+def test_documented_words_are_those_of_the_type(where, name, words):
+    found = words_of(FUNCTIONS[where], name)
+    if where == "toplist.Metric" and name == "empty":
+        words = words | {"raise"}  # the policy of a convention, which its metrics inherit
+    assert found == words
+
+
+def test_options_have_their_words_wherever_they_are_keywords():
+    """Also where the documentation refers to that of another function."""
+    options = {name for _, name, _ in DOCUMENTED}
+    assert len(options) > 20
+    places = [
+        (where, name)
+        for where, function in FUNCTIONS.items()
+        for name, parameter in inspect.signature(function).parameters.items()
+        if name in options and isinstance(parameter.default, str)
+    ]
+    assert len(places) > 100
+    assert [place for place in places if words_of(FUNCTIONS[place[0]], place[1]) is None] == []
