@@ -15,6 +15,7 @@ import toplist
 from toplist.evaluation.evaluate import DEFAULT
 from toplist.files import formats
 from toplist.metrics import beyond_accuracy, conventions, definitions, names
+from toplist.results import display
 
 PACKAGE = Path(toplist.__file__).parent
 MODULES = [
@@ -145,3 +146,37 @@ def test_options_have_their_words_wherever_they_are_keywords():
     ]
     assert len(places) > 100
     assert [place for place in places if words_of(FUNCTIONS[place[0]], place[1]) is None] == []
+
+
+def public_modules():
+    """Return the modules that `toplist` publishes, and those that are imported by their name."""
+    modules = [getattr(toplist, name) for name in toplist.__all__]
+    modules = [one for one in modules if inspect.ismodule(one)]
+    return [toplist, *modules, importlib.import_module("toplist.spark")]
+
+
+@pytest.mark.parametrize("module", public_modules(), ids=lambda one: one.__name__)
+def test_completion_of_a_module_shows_its_public_names_alone(module):
+    assert dir(module) == sorted(module.__all__)
+    assert not any(name.startswith("_") for name in dir(module))
+
+
+def public_classes():
+    """Return the classes of objects that people hold: published ones, and those of results."""
+    published = [getattr(module, name) for module in public_modules() for name in module.__all__]
+    results = [module for module in MODULES if module.__name__.startswith("toplist.results.")]
+    shown = [one for module in results for one in vars(module).values() if inspect.isclass(one)]
+    found = [one for one in shown if issubclass(one, display.Display) and not one.__subclasses__()]
+    found += [one for one in published if inspect.isclass(one) and not issubclass(one, Warning)]
+    return dict.fromkeys(found)
+
+
+@pytest.mark.parametrize("kind", public_classes(), ids=lambda one: one.__name__)
+def test_completion_of_an_object_shows_what_is_documented(kind):
+    """What begins with an underscore is not completed; all else has a docstring, or a paragraph."""
+    fields = getattr(kind, "__dataclass_fields__", ())
+    names = {name for name in [*dir(kind), *fields] if name[0] != "_"}
+    text = " ".join(inspect.getdoc(one) or "" for one in kind.__mro__ if one is not object)
+    for name in sorted(names):
+        own = inspect.getdoc(getattr(kind, name, None)) if name not in fields else None
+        assert own or re.search(rf"\b{name}\b", text), f"{kind.__name__}.{name}"

@@ -41,6 +41,11 @@ NEARLY_ALL = 0.95
 Rows = dict[Any, list[Any]]
 
 
+def __dir__() -> list[str]:
+    """List the public names."""
+    return sorted(__all__)
+
+
 @dataclass(frozen=True)
 class Finding:
     """One thing found.

@@ -46,6 +46,11 @@ WEIGHTS: tuple[UserWeights, ...] = get_args(UserWeights)
 CLIP = float(np.finfo(np.float64).eps)
 
 
+def __dir__() -> list[str]:
+    """List the public names."""
+    return sorted(__all__)
+
+
 def auc(
     labels: Any,
     predictions: Any = None,

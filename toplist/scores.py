@@ -35,6 +35,11 @@ TIES: tuple[ScoreTies, ...] = get_args(ScoreTies)
 BLOCK = 1 << 22
 
 
+def __dir__() -> list[str]:
+    """List the public names."""
+    return sorted(__all__)
+
+
 def top_k(
     scores: ArrayLike,
     k: int,

@@ -41,7 +41,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, get_args, overload
 
 import numpy as np
 
@@ -57,6 +57,11 @@ from toplist.results.moments import Place, of_results, shape_of
 from toplist.results.result import TopKResult
 from toplist.stats.systems import PairedMoments
 
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+__all__ = ["per_user", "top_k_eval"]
+
 # Rows of complete users that a worker evaluates at a time.
 ROWS = 1 << 19
 # Results that are merged by one task.
@@ -69,6 +74,48 @@ _WITH_ARTICLE = {"item_id": "an item_id"} | {n: f"a {n}" for n in ("rank", "scor
 _WHOLE = ("tinyint", "smallint", "int", "bigint")
 
 
+def __dir__() -> list[str]:
+    """List the public names."""
+    return sorted(__all__)
+
+
+class Policies(TypedDict, total=False):
+    """Keywords of `top_k_eval` that `per_user` has too."""
+
+    empty: Empty | None
+    missing: Missing | None
+    relevant: Relevant | None
+    duplicates: Duplicates
+    padding: Any
+    relevant_from: float | None
+    gains: Gains | None
+
+
+class Options(Policies, total=False):
+    """All keywords of `top_k_eval` but `system`, on which the type of its result depends."""
+
+    metrics: Metrics
+    convention: ConventionName
+    aggregate: Aggregate | None
+    ties: SparkTies
+    columns: Mapping[str, Any] | None
+    paired: bool
+    partitions: int | None
+
+
+@overload
+def top_k_eval(
+    recs: Any,
+    truth: Any,
+    k: int | Iterable[int],
+    *,
+    system: None = None,
+    **options: Unpack[Options],
+) -> TopKResult: ...
+@overload
+def top_k_eval(
+    recs: Any, truth: Any, k: int | Iterable[int], *, system: str, **options: Unpack[Options]
+) -> dict[str, TopKResult]: ...
 def top_k_eval(
     recs: Any,
     truth: Any,
@@ -89,7 +136,7 @@ def top_k_eval(
     system: str | None = None,
     paired: bool = True,
     partitions: int | None = None,
-) -> Any:
+) -> TopKResult | dict[str, TopKResult]:
     """Evaluate two DataFrames of Spark; the result is that of `toplist.top_k_eval`.
 
     Parameters
@@ -182,8 +229,8 @@ def per_user(
     columns: Mapping[str, Any] | None = None,
     partitions: int | None = None,
     ties: SparkTies = "item",
-    **options: Any,
-) -> Any:
+    **options: Unpack[Policies],
+) -> DataFrame:
     """Return the values of every user as a DataFrame of Spark, computed when it is used.
 
     Parameters
@@ -204,16 +251,16 @@ def per_user(
     >>> values = per_user(recs, truth, k=10, metrics="ndcg")  # doctest: +SKIP
     >>> values.where("`ndcg@10` = 0").count()  # doctest: +SKIP
     """
-    valid = ("empty", "missing", "relevant", "duplicates", "padding", "relevant_from", "gains")
     for name in options:
-        choice("option", name, valid)
-    policies: Any = (options.get(name) for name in ("empty", "missing", "relevant"))
+        choice("option", name, tuple(Policies.__annotations__))
+    given: dict[str, Any] = dict(options)
+    policies = options.get("empty"), options.get("missing"), options.get("relevant")
     plan = plan_of(metrics, k, convention, None, None, *policies)
     choice("ties", ties, SPARK_TIES)
-    options |= {"metrics": metrics, "convention": convention, "ties": ties, "n_threads": 1}
+    given |= {"metrics": metrics, "convention": convention, "ties": ties, "n_threads": 1}
     both = _union(recs, truth, columns, None)
     names = [f"{one.metric.name}@{cut}" for one in plan.entries for cut in one.ks]
-    work = _Work(k, options, both.values, (None,), False)
+    work = _Work(k, given, both.values, (None,), False)
     kind = both.frame.schema["user_id"].dataType.simpleString()
     schema = ", ".join([f"user_id {kind}", *(f"`{name}` double" for name in names)])
     return _by_user(both.frame, partitions).mapInArrow(_Values(work, tuple(names)), schema)

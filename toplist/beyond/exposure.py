@@ -94,6 +94,10 @@ class Exposure(ListingCounts):
         Size of the catalogue; without a stated one, of all ids met.
     catalogue : range, array or list, or None
         The ids of the catalogue, or that none was stated.
+    source : IndexedLists or Pairs
+        The lists, or only how many of them have each item at each rank; `pairs` are the latter.
+    n_threads : int or None
+        Of what is computed from the lists.
 
     Examples
     --------

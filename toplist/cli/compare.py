@@ -104,7 +104,8 @@ def _compare(options: argparse.Namespace) -> Report:
         raise ValueError(error.args[0]) from None
     drawn: dict[str, Content] = {}
     if options.plot:
-        drawn[options.plot] = lambda path: tests.plot().figure.savefig(path, bbox_inches="tight")
+        draw: Callable[[], Any] = tests.plot
+        drawn[options.plot] = lambda path: draw().figure.savefig(path, bbox_inches="tight")
     return Report(text, drawn, ranked_truth(options))
 
 

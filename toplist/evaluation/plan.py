@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,18 @@ Aggregate = Literal["mean", "pooled"]
 AGGREGATES: tuple[Aggregate, ...] = get_args(Aggregate)
 # Squares of weights, summed over users, stay finite up to here.
 LARGEST = 1e100
+
+
+class Averaging(TypedDict, total=False):
+    """Keywords of `toplist.top_k_eval` that say who is averaged, and how."""
+
+    convention: ConventionName
+    weights: Any
+    aggregate: Aggregate | None
+    empty: Empty | None
+    missing: Missing | None
+    relevant: Relevant | None
+    n_threads: int | None
 
 
 @dataclass(frozen=True, eq=False)

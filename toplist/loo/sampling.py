@@ -10,7 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +19,7 @@ from toplist import parallel
 from toplist.averages.terms import SAMPLERS, Sampled, SampledMetricsWarning
 from toplist.checks import choice, whole
 from toplist.evaluation.evaluate import DEFAULT, top_k_eval
+from toplist.evaluation.plan import Averaging
 from toplist.inputs.tensors import array
 from toplist.loo import hashing
 from toplist.loo.ranks import columns_of, rank_among
@@ -167,7 +168,7 @@ class SampledRanks:
         *,
         metrics: Metrics = DEFAULT,
         users: Sequence[Any] | None = None,
-        **options: Any,
+        **options: Unpack[Averaging],
     ) -> TopKResult:
         """Evaluate the ranks: a result that is marked as sampled.
 

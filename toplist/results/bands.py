@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,10 @@ from toplist.checks import counted
 from toplist.results.display import Display
 from toplist.results.markup import Cell, Page, Table
 from toplist.results.wording import number
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
 
 Floats = NDArray[np.float64]
 
@@ -35,6 +39,13 @@ class Band(Display):
     low_all, high_all : (K,) float64
         The interval that holds at all k together.
     n_resamples : int
+    name : str
+        Of the metric.
+    systems : (str, str)
+        The system, and the baseline.
+    level : float
+        Of both intervals.
+    higher_is_better : bool
     """
 
     n: int
@@ -62,7 +73,7 @@ class Band(Display):
         """The k's, from first to last, where it is worse."""
         return _runs(self.high_all < 0 if self.higher_is_better else self.low_all > 0)
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> DataFrame:
         """Return a DataFrame with a row per k."""
         import pandas
 
@@ -70,7 +81,7 @@ class Band(Display):
         found = {name: getattr(self, name) for name in columns}
         return pandas.DataFrame({"k": np.arange(1, len(self.difference) + 1), **found})
 
-    def plot(self, *, ax: Any = None) -> Any:
+    def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw the difference over k with both intervals, and zero.
 
         Parameters

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from toplist import plots
 from toplist.checks import cached, choice
@@ -14,9 +14,11 @@ from toplist.results.side_by_side import SideBySide
 from toplist.stats.paired import RUNS, RunsAre
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from toplist.results.aligning import SameUsers
     from toplist.results.bands import Band
-    from toplist.results.inference import TukeyMethod
+    from toplist.results.inference import Drawn, TukeyMethod
     from toplist.results.pairwise import Family, TestCorrection, TestMethod
     from toplist.results.segment_tests import SegmentedComparison
     from toplist.results.testing import Power
@@ -239,7 +241,9 @@ class Comparison(SideBySide):
 
         return segment_tests.by(self, labels)
 
-    def plot(self, metric: str | None = None, *, level: float = 0.95, ax: Any = None) -> Any:
+    def plot(
+        self, metric: str | None = None, *, level: float = 0.95, ax: Axes | None = None
+    ) -> Axes:
         """Draw one metric over k: a line with its band per system.
 
         Parameters
@@ -408,7 +412,12 @@ class Comparison(SideBySide):
         return testing.anova(self._compared, name, users)
 
     def tukey(
-        self, name: str, *, method: TukeyMethod = "t", users: SameUsers = "same", **options: Any
+        self,
+        name: str,
+        *,
+        method: TukeyMethod = "t",
+        users: SameUsers = "same",
+        **options: Unpack[Drawn],
     ) -> Tests:
         """Compare all pairs of systems in one name by Tukey's test, see `inference.tukey`."""
         from toplist.results import testing

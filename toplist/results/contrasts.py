@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, overload
 
 from toplist.checks import cached
 
@@ -166,6 +166,10 @@ class Contrasts(Sequence[Contrast]):
         """Yield the comparisons."""
         return iter(self.contrasts)
 
+    @overload
+    def __getitem__(self, key: int) -> Contrast: ...
+    @overload
+    def __getitem__(self, key: slice) -> Sequence[Contrast]: ...
     def __getitem__(self, key: Any) -> Any:
         """Return a comparison by its place."""
         return self.contrasts[key]

@@ -60,7 +60,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, TypedDict, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -391,6 +391,15 @@ def anova(values: Mapping[str, Any]) -> Anova:
     """
     found = read(values).values
     return blocked.anova(blocked.moments_of(np.stack(list(found.values()), axis=1)))
+
+
+class Drawn(TypedDict, total=False):
+    """Keywords that `tukey` shares with `Comparison.tukey`."""
+
+    level: float
+    n_resamples: int
+    seed: int
+    n_threads: int | None
 
 
 def tukey(

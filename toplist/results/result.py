@@ -12,6 +12,9 @@ from toplist.metrics.formulas import STYLES, Style
 from toplist.results.display import Display
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
+
     from toplist.results.markup import Page
     from toplist.results.moments import Place
     from toplist.results.segments import Segments
@@ -263,7 +266,7 @@ class TopKResult(Means, Display):
 
         return segments.by(self, labels)
 
-    def to_pandas(self, per_user: bool = False) -> Any:
+    def to_pandas(self, per_user: bool = False) -> DataFrame:
         """Return a DataFrame: a row per metric and k, or per user.
 
         Parameters
@@ -283,8 +286,12 @@ class TopKResult(Means, Display):
         return tables.page(self, every_metric)
 
     def plot(
-        self, metrics: str | Sequence[str] | None = None, *, level: float = 0.95, ax: Any = None
-    ) -> Any:
+        self,
+        metrics: str | Sequence[str] | None = None,
+        *,
+        level: float = 0.95,
+        ax: Axes | None = None,
+    ) -> Axes:
         """Draw metrics over k with their confidence bands; the caption says who was counted.
 
         Parameters

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from toplist.averages.means import has_keys
 from toplist.checks import cached
@@ -19,6 +19,9 @@ from toplist.results.side_by_side import SideBySide
 from toplist.results.tests import Tests
 from toplist.stats.corrections import Correction
 from toplist.stats.paired import Alternative
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 S = TypeVar("S", bound=SideBySide)
 
@@ -133,7 +136,7 @@ class SegmentedComparison(Display, Mapping[Any, S], Generic[S]):
         """Return the means, ``{label: {"mine": {"ndcg@10": 0.1, ...}, ...}, ...}``."""
         return {label: part.to_dict() for label, part in self.items()}
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> DataFrame:
         """Return a DataFrame: the rows of `Comparison.to_pandas`, for every segment."""
         import pandas
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,9 @@ from toplist.metrics.definitions import Metric
 from toplist.results import tables
 from toplist.results.display import Display
 from toplist.results.markup import Cell, Page, Table
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 Rows = NDArray[np.int64]
 R = TypeVar("R", bound=Means)
@@ -65,7 +68,7 @@ class Segments(Display, Mapping[Any, R], Generic[R]):
         """Return the means asked for, ``{label: {"ndcg@10": 0.1, ...}}``."""
         return {label: part.to_dict() for label, part in self.items()}
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> DataFrame:
         """Return a DataFrame: a row per segment, metric and k, with mean, std, interval and n."""
         import pandas
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from toplist.averages import describe
 from toplist.metrics.definitions import Metric
@@ -16,6 +16,8 @@ from toplist.results.result import TopKResult
 from toplist.stats.paired import RunsAre
 
 if TYPE_CHECKING:
+    from pandas import DataFrame
+
     from toplist.results.testing import Compared
 
 
@@ -107,7 +109,7 @@ class SideBySide(Display):
         rest = [(one.baselines, dict(one.runs), one.runs_are) for one in (self, other)]
         return mine == theirs and rest[0] == rest[1]
 
-    def to_pandas(self, per_user: bool = False) -> Any:
+    def to_pandas(self, per_user: bool = False) -> DataFrame:
         """Return a DataFrame: the rows of `TopKResult.to_pandas`, for every system.
 
         ``.pivot(index="system", columns=["metric", "k"], values="mean")`` has one row per system;

@@ -1,6 +1,6 @@
 """The table of one result, its rows for CSV, and its data frames."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -8,6 +8,9 @@ from toplist.averages.describe import equal_names, ks_by_metric, rule_lines
 from toplist.averages.means import Means
 from toplist.metrics.formulas import SYMBOLS, formula
 from toplist.results.markup import Cell, Look, Page, Table
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 # With more columns, several results have a table per metric.
 WIDE = 8
@@ -55,7 +58,7 @@ def summary(result: Means) -> list[tuple[Any, ...]]:
     return rows
 
 
-def to_pandas(result: Means, per_user: bool) -> Any:
+def to_pandas(result: Means, per_user: bool) -> "DataFrame":
     """Return a DataFrame of the means, or of the users' values."""
     import pandas
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,9 @@ from toplist.results.values import Units
 from toplist.results.values import read as read_values
 from toplist.stats import blocked, planning, simultaneous
 from toplist.stats.paired import Pairs, RunsAre, snap
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 Floats = NDArray[np.float64]
 
@@ -256,6 +259,10 @@ class Power(Display):
     ----------
     rows : tuple of dict
         name, system, baseline, n, std, detectable, and n_needed where a difference was given.
+    power, level : float
+        The chance that a difference is found, and 1 - p below which it counts as found.
+    difference : float or None
+        The one that would matter.
     """
 
     rows: tuple[dict[str, Any], ...]
@@ -263,7 +270,7 @@ class Power(Display):
     level: float
     difference: float | None = None
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> DataFrame:
         """Return a DataFrame with a row per compared."""
         import pandas
 

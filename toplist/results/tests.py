@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 
 from toplist.checks import choice
 from toplist.plots import differences
@@ -11,6 +11,10 @@ from toplist.results import wording
 from toplist.results.contrasts import Contrast, Contrasts
 from toplist.results.display import Display
 from toplist.results.markup import Look, Page
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
 
 Picture = Literal["forest", "matrix"]
 PICTURES: tuple[Picture, ...] = get_args(Picture)
@@ -21,6 +25,12 @@ class Tests(Display, Contrasts):
     """Comparisons of systems, as a table. Returned by `Comparison.test` and `paired_tests`.
 
     A sequence of `Contrast`; ``tests["ease", "ndcg@10"]`` finds one by its system and name.
+
+    Attributes
+    ----------
+    contrasts : tuple of Contrast
+    plan : Plan
+        How they were tested and corrected: method, correction, level, seed and others.
 
     Examples
     --------
@@ -33,6 +43,10 @@ class Tests(Display, Contrasts):
 
     __test__ = False  # no test of pytest
 
+    @overload
+    def __getitem__(self, key: int | str | tuple[str, ...]) -> Contrast: ...
+    @overload
+    def __getitem__(self, key: slice) -> Tests: ...
     def __getitem__(self, key: Any) -> Any:
         """Return a comparison by its place, or by (segment,) system, (baseline,) and name."""
         if isinstance(key, str):
@@ -58,7 +72,7 @@ class Tests(Display, Contrasts):
         how |= {"level": level, "margin": plan.margin}  # the level is that of low and high
         return [asdict(one) | how for one in self]
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> DataFrame:
         """Return a DataFrame with a row per comparison, and the keys of `to_dict` as columns."""
         import pandas
 
@@ -94,7 +108,7 @@ class Tests(Display, Contrasts):
         """Return what a paper says of the tests: which test, over whom, corrected for what."""
         return wording.sentence(self)
 
-    def plot(self, kind: Picture = "forest", *, ax: Any = None) -> Any:
+    def plot(self, kind: Picture = "forest", *, ax: Axes | None = None) -> Axes:
         """Draw the differences with their intervals, or the systems against each other.
 
         Parameters
