@@ -400,6 +400,7 @@ def _short(given: Given) -> Found:
             yield Finding("short", "note", len(users), f"{text} (missing places are misses)")
 
 
+#: The flaws that `check` looks for: a function for each, by name.
 CHECKS: dict[str, Callable[[Given], Found]] = {
     "two_kinds": _two_kinds,
     "padding": _padding,

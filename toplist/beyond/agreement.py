@@ -182,8 +182,8 @@ def overlap(
 
     (The agreement at depth k of Webber, Moffat, Zobel 2010; precision@k of one list, read as the
     truth of the other.) Past the end of a short list the places are misses, as for precision: two
-    equal lists of 3 items overlap by 3/5 at k=5. ``divisor="union"`` is Jaccard's index, |A_k and
-    B_k| / |A_k or B_k| (Jaccard 1901), which is 1 for equal lists of any length.
+    equal lists of 3 items overlap by 3/5 at k=5. ``divisor="union"`` is Jaccard's index,
+    ``|A_k and B_k| / |A_k or B_k|`` (Jaccard 1901), which is 1 for equal lists of any length.
 
     Parameters
     ----------
@@ -248,7 +248,7 @@ def rbo(
     equation 4.) What stands below the ends of the lists is not known, so three numbers are: the
     value if the lists go on as they are down to their ends (RBO_ext, equation 32, for lists of
     different lengths), the least that it can be, and by how much it may be more. With s and l the
-    lengths of the shorter and the longer list within k, X_d = |A_d and B_d|::
+    lengths of the shorter and the longer list within k, ``X_d = |A_d and B_d|``::
 
         ext = (1-p)/p (sum_{d=1..l} X_d/d p^d + sum_{d=s+1..l} X_s (d-s)/(s d) p^d)
               + ((X_l - X_s)/l + X_s/s) p^l

@@ -42,6 +42,7 @@ ALL = (
     FileFormat("trec", (".run", ".qrels", ".trec"), in_parts=False),
     PARQUET,
 )
+#: The formats of files by name.
 FORMATS = tuple(format.name for format in ALL)
 TEXT_IDS = tuple(format.name for format in ALL if not format.typed_ids)
 TABLES = tuple(format for format in ALL if format.is_table)

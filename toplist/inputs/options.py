@@ -9,6 +9,7 @@ from toplist.checks import Keyword, did_you_mean, near, worded
 from toplist.inputs.grades import Grading
 from toplist.metrics.definitions import Gains
 
+#: What the columns of tables and files are called unless ``columns=`` says otherwise.
 COLUMNS = ("user_id", "item_id", "rank", "score", "relevance")
 Duplicates = Literal["raise", "first"]
 DUPLICATES: tuple[Duplicates, ...] = get_args(Duplicates)

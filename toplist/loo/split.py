@@ -197,6 +197,8 @@ class Split:
     train, test : as the log
     validation : as the log, or None
     report : Report
+    log, rows : Log and mapping
+        The log that was split, and the rows of each part in it.
 
     Examples
     --------

@@ -421,7 +421,7 @@ _ROWS = (
     ),
 )
 
-# read-only, since it is shared
+#: The conventions by name: whose divisors and policies. Read-only, since it is shared.
 CONVENTIONS: Mapping[ConventionName, Convention] = MappingProxyType(
     {row.name: row for row in _ROWS}
 )

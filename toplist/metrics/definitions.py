@@ -88,6 +88,7 @@ def table_of(*rows: Any) -> Mapping[Any, Any]:
     return MappingProxyType({row.name: row for row in rows})
 
 
+#: By what a hit is divided, by name: functions of its rank r. Read-only.
 DISCOUNTS: Mapping[DiscountName, Discount] = table_of(
     Discount("1", lambda r: np.ones_like(r), "1"),
     Discount("r", lambda r: r, "r_j"),
@@ -117,6 +118,7 @@ _SMALLEST: dict[str, tuple[Callable[[Array, Array, Array], Any], str, bool]] = {
     ),
 }
 
+#: By what the sum over a user's hits is divided, by name: functions of k, R and n. Read-only.
 DIVISORS: Mapping[DivisorName, Divisor] = table_of(
     Divisor("1", lambda k, R, n: 1, "1"),
     *(Divisor(name, of, latex, by_length) for name, (of, latex, by_length) in _SMALLEST.items()),
@@ -359,6 +361,7 @@ def rbp_metric(p: float = 0.8) -> Metric:
     )
 
 
+#: The metrics by name, as convention "standard" computes them. Read-only.
 METRICS: Mapping[str, Metric] = table_of(
     Metric("hit", "first", "1", "1", text="1 if any relevant item is in the first k"),
     Metric("precision", "each", "1", "k", text="share of the first k ranks that are hits"),

@@ -146,7 +146,19 @@ def moments_of(values: ArrayLike) -> Moments:
 
 @dataclass(frozen=True)
 class Anova:
-    """A two-way analysis of variance without interaction: sums of squares, F and p."""
+    """A two-way analysis of variance without interaction: sums of squares, F and p.
+
+    Attributes
+    ----------
+    ss_systems, ss_users, ss_residual : float
+        Sums of squares between systems, between users, and what is left.
+    df_systems, df_users, df_residual : int
+        Their degrees of freedom.
+    ms_residual : float
+        ss_residual / df_residual.
+    f_systems, f_users, p_systems, p_users : float
+        F of systems and of users, and the p of each.
+    """
 
     ss_systems: float
     ss_users: float

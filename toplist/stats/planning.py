@@ -62,9 +62,9 @@ def tost(
 def power(difference: float, std: float, n: float, level: float = 0.95) -> float:
     """Return the power of the two-sided t test: the chance that it finds a difference.
 
-    P(|T'| > t), T' noncentral t with n - 1 degrees of freedom and centre √n difference / std, t the
-    quantile of Student's t at 1/2 + level/2. (Of a difference that matters, never of the observed
-    one: that says the same as p.)
+    ``P(|T'| > t)``, T' noncentral t with n - 1 degrees of freedom and centre √n difference / std,
+    t the quantile of Student's t at 1/2 + level/2. (Of a difference that matters, never of the
+    observed one: that says the same as p.)
 
     Parameters
     ----------
