@@ -1,0 +1,215 @@
+"""The pages of the site: which there are, in which order; the reference pages, written here."""
+
+import inspect
+from collections.abc import Iterable
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+import members
+
+import toplist
+
+# Guide: the modules and packages whose docstrings are chapters, in reading order.
+CHAPTERS = {
+    "toplist.inputs": "What goes in",
+    "toplist.metrics": "Which formula",
+    "toplist.results": "Results",
+    "toplist.inference": "Is B better than A?",
+    "toplist.plots": "Pictures",
+    "toplist.files": "Files of any size",
+    "toplist.spark": "Spark",
+    "toplist.loo": "Leave-one-out",
+    "toplist.beyond": "Beyond accuracy",
+    "toplist.scores": "Score matrices",
+    "toplist.pointwise": "Predicted values",
+    "toplist.audit": "Flaws of the data",
+    "toplist.cli": "Command line",
+    "toplist.cookbook": "Cookbook",
+}
+# What users import under another name than that of its module.
+ALIASES = {"toplist.inference": "toplist.results.inference"}
+
+# Classes that people meet as results and never import, by the module that has them.
+RETURNED = {
+    "toplist.results.tests": ["Tests"],
+    "toplist.results.contrasts": ["Contrast"],
+    "toplist.results.bands": ["Band"],
+    "toplist.results.testing": ["Power"],
+    "toplist.stats.blocked": ["Anova"],
+    "toplist.results.segments": ["Segments"],
+    "toplist.results.segment_tests": ["SegmentedComparison"],
+}
+
+PROJECT = {
+    "benchmarks/README.md": "benchmarks.md",
+    "CHANGELOG.md": "CHANGELOG.md",
+    ".github/CONTRIBUTING.md": "CONTRIBUTING.md",
+}
+
+
+def module_of(name: str) -> ModuleType:
+    """Return the module of a chapter."""
+    return import_module(ALIASES.get(name, name))
+
+
+def public(module: ModuleType) -> list[str]:
+    """Return what a module publishes, without its modules; or else what it defines."""
+    names = getattr(module, "__all__", None)
+    if names is None:
+        own = {n: v for n, v in vars(module).items() if inspect.isroutine(v) or inspect.isclass(v)}
+        names = [n for n, v in own.items() if v.__module__ == module.__name__ and n[0] != "_"]
+    return [name for name in names if not inspect.ismodule(getattr(module, name))]
+
+
+def _present() -> dict[str, str]:
+    """Return the chapters whose modules there are; a public module without one is an error."""
+    modules = {n for n in toplist.__all__ if inspect.ismodule(getattr(toplist, n))}
+    if missing := {f"toplist.{name}" for name in modules} - set(CHAPTERS):
+        raise SystemExit(f"no chapter of .ci/site/pages.py for {', '.join(sorted(missing))}")
+    root = Path(toplist.__file__).parents[1]
+    return {name: title for name, title in CHAPTERS.items() if _file(root, name)}
+
+
+def _file(root: Path, name: str) -> str | None:
+    """Return the file of a module or package, from the repository's root."""
+    stem = ALIASES.get(name, name).replace(".", "/")
+    return next((f for f in (f"{stem}.py", f"{stem}/__init__.py") if (root / f).is_file()), None)
+
+
+def files_of(root: Path) -> dict[str, str]:
+    """Return the page of every file of the repository that has one."""
+    files = {"README.md": "README.md", "toplist/__init__.py": "reference/toplist.rst"}
+    files |= {file: page for file, page in PROJECT.items() if (root / file).is_file()}
+    files |= {f"notebooks/{p.name}": f"notebooks/{p.name}" for p in _notebooks(root)}
+    return files | {_file(root, name): f"guide/{name}.rst" for name in _present()}
+
+
+def _notebooks(root: Path) -> list[Path]:
+    """Return the notebooks in reading order."""
+    return sorted((root / "notebooks").glob("*.ipynb"))
+
+
+def _first_line(text: str | None) -> str:
+    """Return the first line of a docstring, without its point."""
+    return (text or "").strip().split("\n")[0].removesuffix(".")
+
+
+def _toctree(caption: str, entries: Iterable[str]) -> list[str]:
+    """Return the part of the navigation under one caption."""
+    return ["```{toctree}", ":hidden:", f":caption: {caption}", "", *entries, "```", ""]
+
+
+def site_map(root: Path) -> list[str]:
+    """Return the map of the site: a line per page, in the words of the pages themselves."""
+    guide, reference = _present(), _names()
+    project = [page for file, page in PROJECT.items() if (root / file).is_file()]
+    lines = ["## Guide", ""]
+    for name in guide:
+        lines.append(f"- [`{name}`](guide/{name}.rst): {_first_line(module_of(name).__doc__)}")
+    lines += ["", "## Reference", ""]
+    for title, names in reference.items():
+        lines.append(f"- {title}: " + ", ".join(f"{{py:obj}}`~{name}`" for name in names))
+    lines += ["", "## Notebooks", ""]
+    lines += [f"- {{doc}}`notebooks/{path.stem}`" for path in _notebooks(root)]
+    lines += ["", "## Project", ""]
+    lines += ["- [README](README.md)", *(f"- {{doc}}`{Path(page).stem}`" for page in project)]
+    lines.append("")
+    lines += _toctree("Start", ["README <README>"])
+    lines += _toctree("Guide", [f"{title} <guide/{name}>" for name, title in guide.items()])
+    lines += _toctree("Reference", [f"reference/{page}" for page in groups()])
+    lines += _toctree("Notebooks", [f"notebooks/{path.stem}" for path in _notebooks(root)])
+    return lines + _toctree("Project", [Path(page).stem for page in project])
+
+
+def _returned() -> list[str]:
+    """Return the names of classes that are met and not imported."""
+    return [name for names in RETURNED.values() for name in names]
+
+
+def _names() -> dict[str, list[str]]:
+    """Return the full names that the map shows, by kind."""
+    found: dict[str, list[str]] = {}
+    for page, (title, names) in groups().items():
+        kind = "Functions" if page == "toplist" else "Classes" if page == title else title
+        found.setdefault(kind, []).extend(f"toplist.{name}" for name in names)
+    of = [f"{module}.{name}" for module, names in RETURNED.items() for name in names]
+    return found | {title: of}
+
+
+def groups() -> dict[str, tuple[str, list[str]]]:
+    """Return the pages of the reference of `toplist` itself: title and names of each."""
+    found: dict[str, list[str]] = {"toplist": [], "metric_functions": [], "definitions": []}
+    classes = []
+    for name in public(toplist):
+        value = getattr(toplist, name)
+        if inspect.isclass(value):
+            classes.append(name)
+        elif not callable(value):
+            found["definitions"].append(name)
+        else:
+            found["metric_functions" if name in toplist.METRICS else "toplist"].append(name)
+    titles = "toplist", "Metrics as functions", "Definitions as data"
+    pages = {page: (title, found[page]) for page, title in zip(found, titles, strict=True)}
+    pages |= {name: (name, [name]) for name in sorted(classes)}
+    return pages | {"returned": ("What tests and segments return", _returned())}
+
+
+def _headed(title: str, *lines: str) -> str:
+    """Return a page of reStructuredText with its title."""
+    return "\n".join([title, "=" * len(title), "", *lines, ""])
+
+
+def _directives(module: str, names: Iterable[str]) -> list[str]:
+    """Return what documents each name of a module, under the name that users import."""
+    lines = [f".. currentmodule:: {module}", ""]
+    for name in names:
+        value = getattr(module_of(module), name)
+        if inspect.isclass(value):
+            lines += [f".. autoclass:: {module}.{name}", ""]
+            for member in members.members(value):
+                kind = members.kind_of(value, member)
+                lines.append(f"   .. auto{kind}:: {module}.{name}.{member}")
+                lines += ["      :no-value:"] * (kind == "attribute") + [""]
+        elif callable(value):
+            lines += [f".. autofunction:: {module}.{name}", ""]
+        else:
+            content = [members.comment_of(name, value), "", *members.entries(value)]
+            lines += [f".. py:data:: {name}", "", *(f"   {line}" for line in content), ""]
+    return lines
+
+
+def silent() -> list[str]:
+    """Return the public names without a docstring."""
+    found = []
+    for module in ["toplist", *_present(), *RETURNED]:
+        names = RETURNED.get(module) or public(module_of(module))
+        for name in names:
+            value = getattr(module_of(module), name)
+            if inspect.isclass(value):
+                found += [f"{module}.{name}.{one}".rstrip(".") for one in members.silent(value)]
+            elif not (value.__doc__ if callable(value) else members.comment_of(name, value)):
+                found.append(f"{module}.{name}")
+    return found
+
+
+def _chapter(name: str, title: str) -> str:
+    """Return the page of a module: its docstring, then what it publishes."""
+    lines = [f"``{name}``", "", f".. automodule:: {name}", "   :no-members:", ""]
+    if names := public(module_of(name)):
+        lines += ["Reference", "---------", "", *_directives(name, names)]
+    return _headed(title, *lines)
+
+
+def generated() -> dict[str, str]:
+    """Return the text of every page that is written from docstrings, by its path."""
+    pages = {f"guide/{name}.rst": _chapter(name, title) for name, title in _present().items()}
+    for page, (title, names) in groups().items():
+        lines = [".. automodule:: toplist", "   :no-members:", ""] if page == "toplist" else []
+        if page == "returned":
+            lines = [line for at, found in RETURNED.items() for line in _directives(at, found)]
+        else:
+            lines += ["Reference", "---------", ""] if page == "toplist" else []
+            lines += _directives("toplist", names)
+        pages[f"reference/{page}.rst"] = _headed(title, *lines)
+    return pages
