@@ -248,15 +248,15 @@ Early stopping
 
 You hold a torch ``model``, its ``train_epoch``, and of a split made with ``validation=...`` what is
 ``seen`` in training (users x items, bool) and ``validation``, {row of the user: items}. The loop
-ends after 5 epochs without a better value; the test part stays for the end. One number is asked
-for, so that nothing else is computed. ::
+ends after 5 epochs without a better value; the test part stays for the end. Where one number was
+asked for, ``float`` is that number. ::
 
     best = epoch_of_best = -1
     for epoch in range(200):
         train_epoch(model)
         with torch.no_grad():
             lists = tl.scores.top_k(model(), k=10, exclude=seen)
-        value = tl.top_k_eval(dict(enumerate(lists)), validation, metrics="ndcg@10")["ndcg@10"]
+        value = float(tl.top_k_eval(dict(enumerate(lists)), validation, metrics="ndcg@10"))
         if value > best:
             best, epoch_of_best, kept = value, epoch, copy.deepcopy(model.state_dict())
         elif epoch - epoch_of_best == 5:
