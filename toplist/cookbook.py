@@ -1,37 +1,19 @@
-r"""Recipes: from the object you hold to the answer, each of them run by the tests.
+r"""Recipes: from the object you hold to the answer.
 
 - Recommenders: implicit, RecTools, RecBole, LensKit, Surprise, torch
 - Search and retrieval: ranx, pytrec_eval, BEIR, sentence-transformers, faiss, Hugging Face
   datasets, LlamaIndex
 - Where the data lies: DuckDB; files, and Spark
-- Training and experiments: early stopping, MLflow, Weights & Biases, folds, seeds
-- Users and items: filtering seen items, new users, cold items, segments, users who count more
+- Training: early stopping, MLflow, Weights & Biases
+- Experiments: folds, seeds
+- Users and items: filtering seen items, new users, cold items, segments, weights of users
 - Results: which MAP is this, is B better than A, a table for a paper, a metric of your own, saving
   and loading
 
 Most end with a ``result`` of `toplist.top_k_eval`: print it for the table, take
-``result["ndcg@10"]``, ``result.per_user("ndcg@10")`` or ``result.by(labels)``. Recipes for a
-library are run with that library. All others are examples of this page, which share a log of 400
-users and 80 items, of which the newest quarter of each user's choices is held out, and three simple
-models that score every item for every user:
-
->>> import numpy as np
->>> import toplist as tl
->>> rng = np.random.default_rng(0)
->>> liking = rng.normal(size=(400, 3)) @ rng.normal(size=(3, 80)) + rng.gumbel(size=(400, 80))
->>> users, items = np.nonzero(liking > 3.5)
->>> split = tl.loo.holdout((users, items, rng.permutation(len(users))), 0.25)
->>> train, truths = split.truths("train"), split.truths()       # {user: [item, ...]}
->>> seen = np.zeros((400, 80), int)
->>> seen[split.train[:2]] = 1
->>> pairs = seen.T @ seen                       # how many users chose both of two items
->>> scores = {"popular": np.tile(seen.sum(axis=0), (400, 1)),
-...           "related": seen @ (pairs > 9), "neighbours": seen @ pairs}
-
->>> def evaluated(scores):
-...     lists = tl.scores.top_k(scores, k=10, exclude=seen == 1)
-...     return tl.top_k_eval(dict(enumerate(lists)), truths, k=10, metrics=["recall", "ndcg"])
->>> results = {name: evaluated(of_model) for name, of_model in scores.items()}
+``result["ndcg@10"]``, ``result.per_user("ndcg@10")`` or ``result.by(labels)``. Everywhere
+``import numpy as np`` and ``import toplist as tl`` come first. The tests make what a recipe says
+you hold, by the real library, and run its lines; from "Experiments" on, all runs as it stands.
 
 Recommenders
 ============
@@ -110,7 +92,9 @@ here; users without one are left out, and counted as skipped. ::
 
     relevant, run = {}, {}
     for user, item, rating in testset:
-        relevant.setdefault(user, set()).update([item] if rating >= 4 else [])
+        relevant.setdefault(user, set())
+        if rating >= 4:
+            relevant[user].add(item)
     for user, item, _ in trainset.build_anti_testset():
         if user in relevant:
             run.setdefault(user, {})[item] = algo.predict(user, item, clip=False).est
@@ -148,9 +132,9 @@ no ``make_comparable`` is needed. With ``convention="ranx"`` the numbers are tho
 pytrec_eval
 -----------
 
-You hold the dicts ``run``, {query: {document: score}}, and ``qrels``, {query: {document: grade}}.
-Equal scores are put in trec_eval's order by ``ties="item_desc"``, and by that alone: the convention
-does not change what the lists are. ::
+You hold the dicts ``run``, ``{query: {document: score}}``, and ``qrels``,
+``{query: {document: grade}}``. Equal scores are put in trec_eval's order by ``ties="item_desc"``,
+and by that alone: the convention does not change what the lists are. ::
 
     result = tl.top_k_eval(run, qrels, k=[10, 100], convention="trec_eval", ties="item_desc")
 
@@ -169,10 +153,10 @@ sentence-transformers
 ---------------------
 
 You hold a ``model``, two dicts of texts by id, ``queries`` and ``corpus``, and ``relevant``,
-{query: {document, ...}}. The hits name documents by position; here they get their ids back. Where
-the truth has positions too, one set per query in order, ``tl.top_k_eval(hits, relevant, k=10)`` is
-all. With ``convention="sentence-transformers"`` the numbers are those of its
-``InformationRetrievalEvaluator``. ::
+``{query: {document, ...}}``. The hits name documents by position; here they get their ids back.
+Where the truth has positions too, one set per query in order,
+``tl.top_k_eval(hits, relevant, k=10)`` is all. With ``convention="sentence-transformers"`` the
+numbers are those of its ``InformationRetrievalEvaluator``. ::
 
     from sentence_transformers.util import semantic_search
 
@@ -195,7 +179,7 @@ rising ones: then give ``found[1]`` alone. Where an index finds too few, it fill
 Hugging Face datasets
 ---------------------
 
-You hold two ``Dataset``, such as the qrels of BEIR on the Hub and a run, both with the columns
+You hold two ``Dataset``, such as the qrels of BEIR on the Hub and a ``run``, both with the columns
 query-id, corpus-id and score. In the run ``score`` ranks; in the qrels it is the grade, and has to
 be named as such. Of a ``DatasetDict`` give one split, ``qrels["test"]``. ::
 
@@ -206,10 +190,11 @@ be named as such. Of a ``DatasetDict`` give one split, ``qrels["test"]``. ::
 LlamaIndex
 ----------
 
-You hold a ``retriever`` and ``relevant``, {question: {document id, ...}}. It returns nodes, several
-of one document: the first of each counts, so that a list of 10 nodes may hold 3 documents. Where
-the truth has ids of nodes, take ``node_id`` in place of ``ref_doc_id``, without ``dict.fromkeys``;
-with ``convention="llamaindex"`` the numbers are then those of its ``RetrieverEvaluator``. ::
+You hold a ``retriever`` and ``relevant``, ``{question: {document id, ...}}``. It returns nodes,
+several of one document: the first of each counts, so that a list of 10 nodes may hold 3 documents.
+Where the truth has ids of nodes, take ``node_id`` in place of ``ref_doc_id``, without
+``dict.fromkeys``; with ``convention="llamaindex"`` the numbers are then those of its
+``RetrieverEvaluator``. ::
 
     lists = {}
     for question in relevant:
@@ -240,16 +225,16 @@ command line. `toplist.files` has the formats, and recipes of DuckDB, Polars and
 larger than memory. Two DataFrames of Spark are evaluated where they are, by
 ``toplist.spark.top_k_eval(recs, truth, k=10)``.
 
-Training and experiments
-========================
+Training
+========
 
 Early stopping
 --------------
 
 You hold a torch ``model``, its ``train_epoch``, and of a split made with ``validation=...`` what is
-``seen`` in training (users x items, bool) and ``validation``, {row of the user: items}. The loop
-ends after 5 epochs without a better value; the test part stays for the end. Where one number was
-asked for, ``float`` is that number. ::
+``seen`` in training (users x items, bool) and ``validation``, ``{row of the user: items}``. The
+loop ends after 5 epochs without a better value; the test part stays for the end. Where one number
+was asked for, ``float`` is that number. ::
 
     best = epoch_of_best = -1
     for epoch in range(200):
@@ -281,6 +266,30 @@ You hold a ``result`` and a ``run`` of wandb. It sorts and filters by names of l
 underscores alone. ::
 
     run.log(result.to_dict(at="_at_"), step=epoch)
+
+Experiments
+===========
+
+From here on the examples share a log of 400 users and 80 items, of which the newest quarter of each
+user's choices is held out, and three simple models that score every item for every user:
+
+>>> import numpy as np
+>>> import toplist as tl
+>>> rng = np.random.default_rng(0)
+>>> liking = rng.normal(size=(400, 3)) @ rng.normal(size=(3, 80)) + rng.gumbel(size=(400, 80))
+>>> users, items = np.nonzero(liking > 3.5)
+>>> split = tl.loo.holdout((users, items, rng.permutation(len(users))), 0.25)
+>>> train, truths = split.truths("train"), split.truths()       # {user: [item, ...]}
+>>> seen = np.zeros((400, 80), int)
+>>> seen[split.train[:2]] = 1
+>>> pairs = seen.T @ seen                       # how many users chose both of two items
+>>> scores = {"popular": np.tile(seen.sum(axis=0), (400, 1)),
+...           "related": seen @ (pairs > 9), "neighbours": seen @ pairs}
+
+>>> def evaluated(scores):
+...     lists = tl.scores.top_k(scores, k=10, exclude=seen == 1)
+...     return tl.top_k_eval(dict(enumerate(lists)), truths, k=10, metrics=["recall", "ndcg"])
+>>> results = {name: evaluated(of_model) for name, of_model in scores.items()}
 
 Folds
 -----
@@ -405,8 +414,8 @@ convention standard: mean over users
 >>> round(tests["short", "neighbours", "ndcg@10"].difference, 4)
 0.1672
 
-Users who count more
---------------------
+Weights of users
+----------------
 
 ``weights`` are numbers by user, such as what each of them spends; where users have no keys, an
 array in the order of the rows. Means are Σwx / Σw, and intervals follow.
