@@ -21,12 +21,6 @@ import pytest
 import toplist as tl
 from toplist import cookbook
 
-# What a library warns of is not ours to mend; what this package warns of is an error.
-pytestmark = [
-    pytest.mark.filterwarnings("ignore"),
-    pytest.mark.filterwarnings("error:::toplist"),
-]
-
 
 class Recipe(NamedTuple):
     words: str
@@ -432,6 +426,7 @@ def text_model():
     return sentence_transformers.SentenceTransformer(modules=[embedding], device="cpu")
 
 
+@pytest.mark.libraries
 def test_sentence_transformers():
     model = text_model()
     from sentence_transformers.evaluation import InformationRetrievalEvaluator
