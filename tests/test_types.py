@@ -6,6 +6,11 @@ import inspect
 import itertools
 import pkgutil
 import re
+import runpy
+import shutil
+import subprocess
+import sys
+import sysconfig
 import typing
 from pathlib import Path
 
@@ -152,7 +157,8 @@ def public_modules():
     """Return the modules that `toplist` publishes, and those that are imported by their name."""
     modules = [getattr(toplist, name) for name in toplist.__all__]
     modules = [one for one in modules if inspect.ismodule(one)]
-    return [toplist, *modules, importlib.import_module("toplist.spark")]
+    by_name = [importlib.import_module(f"toplist.{name}") for name in ("spark", "typing")]
+    return [toplist, *modules, *by_name]
 
 
 @pytest.mark.parametrize("module", public_modules(), ids=lambda one: one.__name__)
@@ -180,3 +186,73 @@ def test_completion_of_an_object_shows_what_is_documented(kind):
     for name in sorted(names):
         own = inspect.getdoc(getattr(kind, name, None)) if name not in fields else None
         assert own or re.search(rf"\b{name}\b", text), f"{kind.__name__}.{name}"
+
+
+# A program of another project
+
+PROGRAM = Path(__file__).with_name("typed_program.py")
+IGNORED = re.compile(r"  # type: ignore\[([a-z-]+)\]$")
+
+
+@pytest.fixture(scope="module")
+def check(tmp_path_factory):
+    """Return what runs mypy on a program where toplist is installed, as pip installs it.
+
+    An environment of its own, since a checker reads no editable install; with the libraries of
+    this one. The program lies elsewhere, so that no setting of this project is read.
+    """
+    pytest.importorskip("mypy")
+    home = tmp_path_factory.mktemp("project")
+    python = [sys.executable, "-m", "venv", "--without-pip", str(home / "env")]
+    subprocess.run(python, check=True)
+    (packages,) = (home / "env").glob("[Ll]ib/**/site-packages")
+    keep = shutil.ignore_patterns("__pycache__", "*.nbc", "*.nbi")
+    shutil.copytree(PACKAGE, packages / "toplist", ignore=keep)
+    (packages / "others.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    executable = next((home / "env").glob("[bS]*/python*"))
+
+    def run(text):
+        program = home / "program.py"
+        program.write_text(text)
+        options = ["--strict", "--python-executable", str(executable), "--no-error-summary"]
+        command = [sys.executable, "-m", "mypy", *options, program.name]
+        return subprocess.run(command, cwd=home, capture_output=True, text=True).stdout
+
+    return run
+
+
+def test_types_of_a_program_of_another_project(check):
+    assert check(PROGRAM.read_text()) == ""
+
+
+def test_every_misspelt_option_is_an_error_of_its_line(check):
+    """Without the ignores: so the test above finds what it says."""
+    lines = PROGRAM.read_text().splitlines()
+    expected = {at: found[1] for at, one in enumerate(lines, 1) if (found := IGNORED.search(one))}
+    assert len(expected) > 40
+    errors = re.findall(
+        r"^program.py:(\d+): error: .*\[([a-z-]+)\]$",
+        check("\n".join(IGNORED.sub("", one) for one in lines)),
+        flags=re.MULTILINE,
+    )
+    assert {int(line): code for line, code in errors} == expected
+
+
+def test_the_program_runs():
+    runpy.run_path(str(PROGRAM), run_name="__main__")
+
+
+def test_types_of_options_are_published():
+    """So that a function which hands an option on can say which words it takes."""
+    import toplist.typing as published
+
+    assert {*published.__all__} == {*LITERALS, "Metrics"} - {"MetricName"}
+    assert all(
+        getattr(published, name) is LITERALS[name] for name in set(LITERALS) & set(dir(published))
+    )
+
+
+def test_options_of_spark_are_those_of_its_overloads():
+    spark = importlib.import_module("toplist.spark")
+    named = set(inspect.signature(spark.top_k_eval).parameters) - {"recs", "truth", "k", "system"}
+    assert named == {*spark.Options.__annotations__}

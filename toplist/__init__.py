@@ -68,6 +68,7 @@ The packages and modules from the ground up; each imports only from lines above 
     spark       evaluation on a cluster
     cli         the command line
     cookbook    recipes, from the object you hold to the answer: `help(toplist.cookbook)`
+    typing      the types of options and names, for annotations
 
 `top_k_eval` goes from inputs over matching and averages to a result.
 """

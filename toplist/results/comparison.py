@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from toplist.results.aligning import SameUsers
     from toplist.results.bands import Band
     from toplist.results.inference import Drawn, TukeyMethod
-    from toplist.results.pairwise import Family, TestCorrection, TestMethod
+    from toplist.results.pairwise import TestCorrection, TestFamily, TestMethod
     from toplist.results.segment_tests import SegmentedComparison
     from toplist.results.testing import Power
     from toplist.results.tests import Tests
@@ -270,7 +270,7 @@ class Comparison(SideBySide):
         correction: TestCorrection = "holm",
         alternative: Alternative = "two-sided",
         level: float = 0.95,
-        family: Family = "all",
+        family: TestFamily = "all",
         users: SameUsers = "same",
         clusters: Any = None,
         n_resamples: int | None = None,

@@ -21,8 +21,8 @@ TestMethod = Literal["t", "randomization", "bootstrap", "wilcoxon", "sign"]
 METHODS: tuple[TestMethod, ...] = get_args(TestMethod)
 TestCorrection = Literal["holm", "maxt", "bh", "bonferroni", "none"]
 CORRECTIONS: tuple[TestCorrection, ...] = get_args(TestCorrection)
-Family = Literal["all", "metric"]
-FAMILIES: tuple[Family, ...] = get_args(Family)
+TestFamily = Literal["all", "metric"]
+FAMILIES: tuple[TestFamily, ...] = get_args(TestFamily)
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Asked:
     correction: TestCorrection = "holm"
     alternative: Alternative = "two-sided"
     level: float = 0.95
-    family: Family = "all"
+    family: TestFamily = "all"
     n_resamples: int | None = None
     seed: int = 0
     n_threads: int | None = None

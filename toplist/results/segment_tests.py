@@ -13,7 +13,7 @@ from toplist.results import moments, pairwise, testing, wording
 from toplist.results.aligning import SameUsers
 from toplist.results.display import Display
 from toplist.results.markup import Cell, Page, Table
-from toplist.results.pairwise import Family, TestMethod
+from toplist.results.pairwise import TestFamily, TestMethod
 from toplist.results.result import TopKResult
 from toplist.results.side_by_side import SideBySide
 from toplist.results.tests import Tests
@@ -66,7 +66,7 @@ class SegmentedComparison(Display, Mapping[Any, S], Generic[S]):
         correction: Correction = "holm",
         alternative: Alternative = "two-sided",
         level: float = 0.95,
-        family: Family = "all",
+        family: TestFamily = "all",
         users: SameUsers = "same",
         n_resamples: int | None = None,
         seed: int = 0,

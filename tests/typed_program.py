@@ -1,0 +1,173 @@
+"""A program of another project: what a type checker sees of an installed toplist.
+
+`tests/test_types.py` runs mypy on it, and the program itself. Every ``type: ignore`` below is an
+error that a checker must find: strict checkers report an ignore without an error.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, assert_type
+
+import numpy as np
+from numpy.typing import NDArray
+
+import toplist as tl
+from toplist.typing import ConventionName, Empty, Metrics, Ties
+
+if TYPE_CHECKING:
+    from toplist.loo import Columns, Split
+    from toplist.results.bands import Band
+    from toplist.results.contrasts import Contrast
+    from toplist.results.segment_tests import SegmentedComparison
+    from toplist.results.segments import Segments
+    from toplist.results.tests import Tests
+
+Lists = Mapping[str, list[int]]
+Curve = NDArray[np.float64]
+
+TRUTHS = {"ann": {1, 2}, "bob": {3}, "cid": {4, 5}, "dan": {2}}
+RANKS = {"ann": [1, 9, 2], "bob": [3, 8, 7], "cid": [9, 4, 8], "dan": [7, 8, 9]}
+OTHER = {"ann": [9, 1, 2], "bob": [8, 3, 7], "cid": [9, 8, 7], "dan": [2, 8, 9]}
+
+
+def evaluated(
+    ranks: Lists, metrics: Metrics, *, empty: Empty | None = None, ties: Ties = "item"
+) -> tl.TopKResult:
+    """Hand options on, as a function of another project does."""
+    return tl.top_k_eval(ranks, TRUTHS, k=[1, 3], metrics=metrics, empty=empty, ties=ties)
+
+
+def names() -> None:
+    """Names with k are floats, names alone are curves; of any other text nothing is known."""
+    mine = tl.Metric("mine", "each", "log2(r+1)", lambda k, R, n: k)
+    result = evaluated(RANKS, ["ndcg", "recall@3", "rbp(p=0.5)@2", mine], empty="zero")
+    best = 0.0
+    best = max(best, result["ndcg@3"])
+    assert_type(result["ndcg@3"], float)
+    assert_type(result["ndcg"], Curve)
+    assert_type(result.std("recall@3"), float)
+    assert_type(result.interval("recall@3"), tuple[float, float])
+    assert_type(result.interval("ndcg", level=0.9), tuple[Curve, Curve])
+    assert_type(result.per_user("ndcg@3"), Curve)
+    assert_type(result[f"ndcg@{2}"], Any)
+    assert_type(result["mine"], Any)
+    assert_type(result.to_dict(at="_at_"), dict[str, float])
+    assert_type(float(evaluated(RANKS, "mrr@3")), float)
+    assert_type(result + result.without_users() if best < 0 else result, tl.TopKResult)
+    assert_type(tl.merge([result]), tl.TopKResult)
+
+
+def functions() -> None:
+    """Metric functions return arrays, one row per user where there are many."""
+    assert_type(tl.ndcg([5, 7, 8], {7}), Curve)
+    assert_type(tl.map(RANKS, TRUTHS, 3, convention="trec_eval", divisor="R"), Curve)
+    hits = tl.match(RANKS, TRUTHS, 3, duplicates="first")
+    assert_type(hits, tl.Hits)
+    assert_type(tl.conformance([[1]], [{1}], k=1), dict[str, dict[str, float]])
+    every: list[ConventionName] = [name for name in tl.CONVENTIONS if "map" in one(name).metrics]
+    assert every
+
+
+def one(name: ConventionName) -> tl.Convention:
+    """Return a convention by its name."""
+    return tl.CONVENTIONS[name]
+
+
+def comparisons() -> None:
+    """What a comparison and its tests return, by what stands in brackets."""
+    both = {"a": evaluated(RANKS, "mrr"), "b": evaluated(OTHER, "mrr")}
+    compared = tl.compare(both, baseline="a")
+    assert_type(compared, tl.Comparison)
+    assert_type(compared.results["a"]["mrr@3"], float)
+    tests: Tests = compared.test("mrr@3", method="randomization", alternative="greater")
+    contrast: Contrast = tests["b", "mrr@3"]
+    assert_type(contrast.p, float)
+    assert_type(tests[0].wins, int)
+    fewer: Tests = tests[:1]
+    band: Band = compared.band("mrr")
+    segments: Segments[tl.TopKResult] = both["a"].by(["new", "new", "old", "old"])
+    assert_type(segments["new"]["mrr@3"], float)
+    parts: SegmentedComparison[tl.Comparison] = compared.by(dict.fromkeys(TRUTHS, "all"))
+    assert_type(parts["all"].best(), dict[str, list[str]])
+    assert fewer and band.n == 4
+
+
+def splits() -> None:
+    """A split, and the ranks of the held-out items."""
+    split: Split = tl.loo.leave_one_out(([7, 7, 8, 8], [1, 2, 1, 3], [1, 2, 3, 4]), by="last")
+    columns: Columns = split.columns()
+    users, items, held_out, seen = columns
+    assert_type(held_out, NDArray[np.int64])
+    assert_type(seen, tl.Lists)
+    assert_type(split.truths("test"), dict[Any, list[Any]])
+    ranks = tl.loo.ranks_of(np.ones((len(users), len(items))), held_out, ties="worst")
+    assert_type(tl.top_k_eval(tl.Hits.from_ranks(ranks, 3), k=1)["hit@1"], float)
+    assert_type(tl.beyond.gini([[1, 2]], catalogue=3, over="catalogue"), Curve)
+    assert_type(tl.pointwise.auc([0, 1], [0.2, 0.3]), float)
+    assert_type(tl.audit.check(RANKS, TRUTHS).ok, bool)
+
+
+if TYPE_CHECKING:
+
+    def spark() -> None:
+        """On Spark, several systems give a dict."""
+        from toplist import spark
+
+        recs = truth = object()
+        assert_type(spark.top_k_eval(recs, truth, k=5, ties="item_desc"), tl.TopKResult)
+        by_model = spark.top_k_eval(recs, truth, k=5, system="model", empty="zero")
+        assert_type(by_model, dict[str, tl.TopKResult])
+        spark.top_k_eval(recs, truth, k=5, ties="order")  # type: ignore[call-overload]
+        spark.per_user(recs, truth, k=5, missing="none")  # type: ignore[arg-type]
+
+    def misspelt() -> None:
+        """Each line has an error that a type checker must find."""
+        tl.top_k_eval(RANKS, TRUTHS, convention="trec-eval")  # type: ignore[arg-type]
+        tl.top_k_eval(RANKS, TRUTHS, empty="none")  # type: ignore[arg-type]
+        tl.top_k_eval(RANKS, TRUTHS, missing="one")  # type: ignore[arg-type]
+        tl.top_k_eval(RANKS, TRUTHS, relevant="any")  # type: ignore[arg-type]
+        tl.top_k_eval(RANKS, TRUTHS, aggregate="micro")  # type: ignore[arg-type]
+        tl.top_k_eval(RANKS, TRUTHS, duplicates="last")  # type: ignore[arg-type]
+        tl.top_k_eval(RANKS, TRUTHS, duplicates=None)  # type: ignore[arg-type]
+        tl.top_k_eval(RANKS, TRUTHS, gains="exp")  # type: ignore[arg-type]
+        tl.top_k_eval(RANKS, TRUTHS, ties="items")  # type: ignore[arg-type]
+        tl.top_k_eval(RANKS, TRUTHS, unknown="ignore")  # type: ignore[arg-type]
+        tl.top_k_eval(RANKS, TRUTHS, metrics=10)  # type: ignore[arg-type]
+        tl.top_k_eval(RANKS, TRUTHS, metric="ndcg")  # type: ignore[call-arg]
+        tl.top_k_eval_files("r.csv", "t.csv", recs_format="xml")  # type: ignore[arg-type]
+        tl.ndcg(RANKS, TRUTHS, divisor="min(R,k)")  # type: ignore[arg-type]
+        tl.ndcg(RANKS, TRUTHS, empty="none")  # type: ignore[arg-type]
+        tl.match(RANKS, TRUTHS, gains=None)  # type: ignore[arg-type]
+        tl.Metric("mine", "all", "1", "k")  # type: ignore[arg-type]
+        tl.Metric("mine", "each", "log2", "k")  # type: ignore[arg-type]
+        print(tl.METRICS["ndcg"].dicount)  # type: ignore[attr-defined]
+        result = tl.top_k_eval(RANKS, TRUTHS)
+        print(result[3])  # type: ignore[call-overload]
+        print(result.ndcg)  # type: ignore[attr-defined]
+        result.formula("ndcg", style="tex")  # type: ignore[arg-type]
+        compared = tl.compare({"a": result}, runs="pairs")  # type: ignore[arg-type]
+        compared.test(method="ttest")  # type: ignore[arg-type]
+        compared.test(correction="fdr")  # type: ignore[arg-type]
+        compared.test(alternative="two_sided")  # type: ignore[arg-type]
+        compared.test(family="metrics")  # type: ignore[arg-type]
+        compared.test(users="shared")  # type: ignore[arg-type]
+        compared.equivalence(margin=0.1, correction="maxt")  # type: ignore[arg-type]
+        compared.tukey("ndcg@10", n_resample=9)  # type: ignore[call-arg]
+        compared.test().plot("trees")  # type: ignore[arg-type]
+        tl.paired_tests({}, method="wilcox")  # type: ignore[arg-type]
+        tl.inference.tukey({}, method="sign")  # type: ignore[arg-type]
+        tl.loo.leave_one_out([], by="first")  # type: ignore[arg-type]
+        tl.loo.leave_one_out([], repeats="all")  # type: ignore[arg-type]
+        tl.loo.holdout([], 0.2, short="keep")  # type: ignore[arg-type]
+        tl.loo.holdout([], 0.2, by="basket")  # type: ignore[arg-type]
+        tl.beyond.gini([], over="all")  # type: ignore[arg-type]
+        tl.beyond.intra_list_diversity([], features={}, distance="l2")  # type: ignore[arg-type]
+        tl.scores.ndcg([], [], ties="mean")  # type: ignore[arg-type]
+        tl.pointwise.gauc([], [], weights="clicks")  # type: ignore[arg-type]
+        tl.files.read_ranks("a.csv", format="parquet")  # type: ignore[arg-type]
+
+
+if __name__ == "__main__":
+    names()
+    functions()
+    comparisons()
+    splits()

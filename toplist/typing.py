@@ -1,0 +1,119 @@
+"""The types of options and names, for the annotations of programs that pass them on.
+
+Every option that takes a word has a type here, a `typing.Literal` of its valid words, so that a
+type checker finds a misspelt one, and an editor completes it. A function of your own that hands
+``ties`` on to `toplist.top_k_eval` says which words it takes::
+
+    from toplist.typing import ConventionName, Metrics, Ties
+
+    def evaluated(metrics: Metrics, convention: ConventionName = "standard", ties: Ties = "item"):
+        return tl.top_k_eval(lists, truths, k=10, metrics=metrics, convention=convention, ties=ties)
+
+Names of metrics cannot all be listed: any k, any parameter, and metrics of your own are valid. So
+`Metrics`, the type of ``metrics``, takes any text, of which editors complete the common ones:
+`Name` (``"ndcg"``) and `NameAtK` (``"ndcg@10"``). By these, ``result["ndcg@10"]`` is a float and
+``result["ndcg"]`` an array for a type checker; what another text gives it cannot tell, and does
+not check.
+
+Examples
+--------
+>>> from typing import get_args
+>>> from toplist.typing import Ties
+>>> get_args(Ties)
+('order', 'item', 'item_desc')
+"""
+
+from toplist.audit import Level
+from toplist.averages.terms import Sampler
+from toplist.beyond.agreement import OverlapDivisor, RboVariant
+from toplist.beyond.concentration import EntropyVariant, GiniDivisor, Over, Unit
+from toplist.beyond.diversity import Distance, UnknownItem
+from toplist.beyond.groups import Against
+from toplist.beyond.popularity import UnknownToTail
+from toplist.beyond.serendipity import SerendipityDivisor
+from toplist.evaluation.plan import Aggregate
+from toplist.files.formats import FormatName, TextFormatName
+from toplist.files.streaming import Keep
+from toplist.inputs.options import Duplicates, Order, Ties, Unknown
+from toplist.loo.histories import Repeats
+from toplist.loo.ranks import HeldOutTies
+from toplist.loo.sampling import CandidateTies
+from toplist.loo.split import HeldOut, Part, ShareHeldOut, Short
+from toplist.metrics.beyond_accuracy import ListMetricName
+from toplist.metrics.conventions import ConventionName, Missing, Relevant
+from toplist.metrics.definitions import Counts, Cut, DiscountName, DivisorName, Empty, Gains, Of
+from toplist.metrics.formulas import Style
+from toplist.metrics.names import Metrics, Name, NameAtK
+from toplist.pointwise import UserWeights
+from toplist.results.aligning import SameUsers
+from toplist.results.inference import TukeyMethod
+from toplist.results.pairwise import TestCorrection, TestFamily, TestMethod
+from toplist.results.tests import Picture
+from toplist.scores import RankedTies, ScoreTies
+from toplist.spark import SparkTies
+from toplist.stats.corrections import Correction
+from toplist.stats.paired import Alternative, RunsAre
+
+__all__ = [
+    "Against",
+    "Aggregate",
+    "Alternative",
+    "CandidateTies",
+    "ConventionName",
+    "Correction",
+    "Counts",
+    "Cut",
+    "DiscountName",
+    "Distance",
+    "DivisorName",
+    "Duplicates",
+    "Empty",
+    "EntropyVariant",
+    "FormatName",
+    "Gains",
+    "GiniDivisor",
+    "HeldOut",
+    "HeldOutTies",
+    "Keep",
+    "Level",
+    "ListMetricName",
+    "Metrics",
+    "Missing",
+    "Name",
+    "NameAtK",
+    "Of",
+    "Order",
+    "Over",
+    "OverlapDivisor",
+    "Part",
+    "Picture",
+    "RankedTies",
+    "RboVariant",
+    "Relevant",
+    "Repeats",
+    "RunsAre",
+    "SameUsers",
+    "Sampler",
+    "ScoreTies",
+    "SerendipityDivisor",
+    "ShareHeldOut",
+    "Short",
+    "SparkTies",
+    "Style",
+    "TestCorrection",
+    "TestFamily",
+    "TestMethod",
+    "TextFormatName",
+    "Ties",
+    "TukeyMethod",
+    "Unit",
+    "Unknown",
+    "UnknownItem",
+    "UnknownToTail",
+    "UserWeights",
+]
+
+
+def __dir__() -> list[str]:
+    """List the public names."""
+    return sorted(__all__)
