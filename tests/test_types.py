@@ -188,6 +188,17 @@ def test_completion_of_an_object_shows_what_is_documented(kind):
         assert own or re.search(rf"\b{name}\b", text), f"{kind.__name__}.{name}"
 
 
+def test_keys_are_completed_in_notebooks():
+    """IPython asks an object for them: ``result["`` and the tabulator key."""
+    result = toplist.top_k_eval([[1], [2]], [{1}, {1}], k=[1, 2], metrics=["mrr", "ndcg@2"])
+    keys = result._ipython_key_completions_()
+    assert keys == ["mrr@1", "mrr@2", "ndcg@2", "mrr", "ndcg"]
+    assert all(key in result for key in keys)
+    labels = ["new", "old"]
+    assert result.by(labels)._ipython_key_completions_() == labels
+    assert toplist.compare({"a": result}).by(labels)._ipython_key_completions_() == labels
+
+
 # A program of another project
 
 PROGRAM = Path(__file__).with_name("typed_program.py")

@@ -37,7 +37,8 @@ class cached(Generic[T]):  # noqa: N801 (a decorator, as property is)
     """
 
     def __init__(self, function: Callable[[Any], T]) -> None:
-        self.function, self.__doc__ = function, function.__doc__
+        self.function: Callable[[Any], T] = function
+        self.__doc__ = function.__doc__
 
     def __get__(self, instance: Any, owner: Any) -> T:
         """Compute the value and keep it; from then on Python finds it in the object itself."""

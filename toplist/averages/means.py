@@ -101,6 +101,10 @@ class Means:
         """Return the mean at ``"name@k"``, or the curve (K,) of ``"name"``."""
         return self._pick(name, lambda average: average.mean)
 
+    def _ipython_key_completions_(self) -> list[str]:
+        """Return what IPython and Jupyter complete after ``result["``: means, then curves."""
+        return [*self.names(), *self.terms.asked]
+
     def __contains__(self, name: object) -> bool:
         """Return whether ``result[name]`` exists."""
         try:

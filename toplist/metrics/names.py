@@ -22,8 +22,8 @@ NameAtK = Literal[
     "mrr@1", "mrr@3", "mrr@5", "mrr@10", "mrr@20", "mrr@50", "mrr@100",
 ]  # fmt: skip
 # An entry of `metrics`, and what `metrics` is.
-Asked = Name | NameAtK | str | Metric
-Metrics = Asked | Iterable[Asked]
+Spec = Name | NameAtK | str | Metric
+Metrics = Spec | Iterable[Spec]
 
 _SPELLING = re.compile(
     r"(?P<name>[^@()]+)(\((?P<parameter>\w+)=(?P<value>[^@()=]+)\))?(@(?P<k>.+))?"

@@ -56,6 +56,10 @@ class Segments(Display, Mapping[Any, R], Generic[R]):
         """Yield the labels."""
         return iter(self.parts)
 
+    def _ipython_key_completions_(self) -> list[Any]:
+        """Return what IPython and Jupyter complete after a bracket: the labels."""
+        return list(self.parts)
+
     def __len__(self) -> int:
         """Return the number of segments."""
         return len(self.parts)
