@@ -89,7 +89,7 @@ def public_functions():
     """Yield what is called with options, and its name: functions, methods and classes."""
     modules = [getattr(toplist, name) for name in toplist._MODULES]
     for place in (toplist, *modules, toplist.inference, importlib.import_module("toplist.spark")):
-        for name in getattr(place, "__all__", ["top_k_eval", "per_user"]):
+        for name in getattr(place, "__all__", ()):  # the cookbook has text alone
             found = getattr(place, name)
             where = f"{place.__name__}.{name}"
             if inspect.isfunction(found):
@@ -163,13 +163,17 @@ def public_modules():
 
 @pytest.mark.parametrize("module", public_modules(), ids=lambda one: one.__name__)
 def test_completion_of_a_module_shows_its_public_names_alone(module):
-    assert dir(module) == sorted(module.__all__)
-    assert not any(name.startswith("_") for name in dir(module))
+    shown = [name for name in dir(module) if not name.startswith("__")]
+    assert shown == sorted(getattr(module, "__all__", ()))
 
 
 def public_classes():
     """Return the classes of objects that people hold: published ones, and those of results."""
-    published = [getattr(module, name) for module in public_modules() for name in module.__all__]
+    published = [
+        getattr(module, name)
+        for module in public_modules()
+        for name in getattr(module, "__all__", ())
+    ]
     results = [module for module in MODULES if module.__name__.startswith("toplist.results.")]
     shown = [one for module in results for one in vars(module).values() if inspect.isclass(one)]
     found = [one for one in shown if issubclass(one, display.Display) and not one.__subclasses__()]
