@@ -23,7 +23,7 @@ from toplist.metrics.definitions import Metric
 # What only intervals and merging need is imported by them, as `import toplist` must be quick.
 if TYPE_CHECKING:
     from toplist.matching.fingerprints import Fingerprint
-    from toplist.metrics.names import Name, NameAtK
+    from toplist.metrics.names import AnyName, Name, NameAtK
     from toplist.metrics.properties import Population
 
 Floats = NDArray[np.float64]
@@ -168,7 +168,7 @@ class Means:
             self._pick(name, lambda average: self._ends(metric, average, z)[1]),
         )
 
-    def per_user(self, name: str) -> Floats:
+    def per_user(self, name: AnyName) -> Floats:
         """Return the values of each user: (n_users,) for ``"name@k"``, (n_users, K) for ``"name"``.
 
         Users left out of the means have NaN.
@@ -194,7 +194,7 @@ class Means:
             return per_user.curves(hits, counted, metric, self.terms.depth)
         return per_user.values(hits, counted, metric, k)
 
-    def n_of(self, name: str) -> int:
+    def n_of(self, name: AnyName) -> int:
         """Return the number of users in a mean; for a metric of all lists, the number of lists."""
         metric, _ = self.terms.find(name)
         if isinstance(metric, ListMetric):

@@ -21,8 +21,9 @@ NameAtK = Literal[
     "ndcg@1", "ndcg@3", "ndcg@5", "ndcg@10", "ndcg@20", "ndcg@50", "ndcg@100",
     "mrr@1", "mrr@3", "mrr@5", "mrr@10", "mrr@20", "mrr@50", "mrr@100",
 ]  # fmt: skip
+AnyName = Name | NameAtK | str
 # An entry of `metrics`, and what `metrics` is.
-Spec = Name | NameAtK | str | Metric
+Spec = AnyName | Metric
 Metrics = Spec | Iterable[Spec]
 
 _SPELLING = re.compile(

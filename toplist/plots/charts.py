@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from toplist.metrics.names import AnyName, Name
+
 
 __all__ = ["curves", "exposure", "panels", "per_user", "sampled", "segments"]
 
@@ -26,7 +28,7 @@ Results = Mapping[str, Means]
 
 def curves(
     results: Means | Results,
-    metrics: str | Sequence[str] | None = None,
+    metrics: Name | str | Sequence[Name | str] | None = None,
     *,
     level: float = 0.95,
     ax: Axes | None = None,
@@ -111,7 +113,7 @@ def panels(results: Results, *, level: float = 0.95) -> Figure:
     return figure
 
 
-def per_user(results: Means | Results, name: str, *, ax: Axes | None = None) -> Axes:
+def per_user(results: Means | Results, name: AnyName, *, ax: Axes | None = None) -> Axes:
     """Draw the distribution of a metric over users: the share of users above each value.
 
     The curve starts at the share of users above 0; the area under it is the mean.
@@ -162,7 +164,7 @@ def per_user(results: Means | Results, name: str, *, ax: Axes | None = None) -> 
 
 def segments(
     results: Results | Mapping[str, Results],
-    name: str,
+    name: AnyName,
     *,
     level: float = 0.95,
     ax: Axes | None = None,
@@ -289,7 +291,7 @@ def exposure(counts: ArrayLike | Mapping[str, ArrayLike], *, ax: Axes | None = N
 def sampled(
     full: Means | Results,
     sampled: Means | Results,
-    metric: str,
+    metric: Name | str,
     *,
     level: float = 0.95,
     ax: Axes | None = None,

@@ -16,6 +16,7 @@ from toplist.stats.paired import RUNS, RunsAre
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from toplist.metrics.names import AnyName, Name
     from toplist.results.aligning import SameUsers
     from toplist.results.bands import Band
     from toplist.results.inference import Drawn, TukeyMethod
@@ -242,7 +243,7 @@ class Comparison(SideBySide):
         return segment_tests.by(self, labels)
 
     def plot(
-        self, metric: str | None = None, *, level: float = 0.95, ax: Axes | None = None
+        self, metric: Name | str | None = None, *, level: float = 0.95, ax: Axes | None = None
     ) -> Axes:
         """Draw one metric over k: a line with its band per system.
 
@@ -264,7 +265,7 @@ class Comparison(SideBySide):
 
     def test(
         self,
-        names: str | Sequence[str] | None = None,
+        names: AnyName | Sequence[AnyName] | None = None,
         *,
         method: TestMethod = "t",
         correction: TestCorrection = "holm",
@@ -325,7 +326,7 @@ class Comparison(SideBySide):
 
     def equivalence(
         self,
-        names: str | Sequence[str] | None = None,
+        names: AnyName | Sequence[AnyName] | None = None,
         *,
         margin: float,
         correction: Correction = "none",
@@ -352,7 +353,7 @@ class Comparison(SideBySide):
 
     def band(
         self,
-        metric: str,
+        metric: Name | str,
         system: str | None = None,
         baseline: str | None = None,
         *,
@@ -381,7 +382,7 @@ class Comparison(SideBySide):
 
     def power(
         self,
-        names: str | Sequence[str] | None = None,
+        names: AnyName | Sequence[AnyName] | None = None,
         *,
         power: float = 0.8,
         difference: float | None = None,
@@ -405,7 +406,7 @@ class Comparison(SideBySide):
 
         return testing.power(self._compared, names, power, difference, level, users)
 
-    def anova(self, name: str, *, users: SameUsers = "same") -> Anova:
+    def anova(self, name: AnyName, *, users: SameUsers = "same") -> Anova:
         """Test whether any two of the systems differ in ``"ndcg@10"``; users are blocks."""
         from toplist.results import testing
 
@@ -413,7 +414,7 @@ class Comparison(SideBySide):
 
     def tukey(
         self,
-        name: str,
+        name: AnyName,
         *,
         method: TukeyMethod = "t",
         users: SameUsers = "same",

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
+    from toplist.metrics.names import AnyName, Name
     from toplist.results.markup import Page
     from toplist.results.moments import Place
     from toplist.results.segments import Segments
@@ -96,7 +97,7 @@ class TopKResult(Means, Display):
                 raise AttributeError(text, name=name, obj=self)
             raise AttributeError(f"{text} (did you mean result[{meant!r}]?)")
 
-    def formula(self, name: str, style: Style = "text") -> str:
+    def formula(self, name: AnyName, style: Style = "text") -> str:
         """Return the exact formula of a metric, with its policies and the number of users.
 
         Parameters
@@ -287,7 +288,7 @@ class TopKResult(Means, Display):
 
     def plot(
         self,
-        metrics: str | Sequence[str] | None = None,
+        metrics: Name | str | Sequence[Name | str] | None = None,
         *,
         level: float = 0.95,
         ax: Axes | None = None,

@@ -23,6 +23,8 @@ from toplist.stats.paired import Alternative
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+    from toplist.metrics.names import AnyName
+
 S = TypeVar("S", bound=SideBySide)
 
 
@@ -64,7 +66,7 @@ class SegmentedComparison(Display, Mapping[Any, S], Generic[S]):
 
     def test(
         self,
-        names: str | Sequence[str] | None = None,
+        names: AnyName | Sequence[AnyName] | None = None,
         *,
         method: TestMethod = "t",
         correction: Correction = "holm",
