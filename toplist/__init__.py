@@ -117,7 +117,7 @@ if _typing.TYPE_CHECKING:
     from toplist.results.inference import paired_tests as paired_tests
     from toplist.results.merging import merge as merge
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # what help(toplist) lists
 __all__ = [
