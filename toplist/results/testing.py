@@ -211,6 +211,7 @@ def band(
         raise ValueError(f"a band is over all k: give a metric without @, not {metric!r}")
     for one in pair:
         _metric(compared, one, metric)
+        _refuse_pooled(compared, one, metric)
     higher = _higher(compared, f"{metric}@1")
     known = _known(compared, users)
     if known is not None:
@@ -378,10 +379,7 @@ def _names(compared: Compared, names: str | Sequence[str] | None) -> list[str]:
                 raise ValueError(
                     f"{name} is one number of all lists, not a mean over users: it has no test"
                 )
-            if name.rpartition("@")[0] in compared.results[system].terms.pooled:
-                raise ValueError(
-                    f"{name} is pooled, a ratio of sums: toplist.inference.ratio tests such ones"
-                )
+            _refuse_pooled(compared, system, name)
     if not some:
         raise ValueError(
             "nothing to test: no metric at one k is a mean over users in every system; they have "
@@ -395,6 +393,14 @@ def _metric(compared: Compared, system: str, name: str) -> tuple[Any, int | None
         return compared.results[system].terms.find(name)
     except KeyError as error:
         raise KeyError(f"{system}: {error.args[0]}") from None
+
+
+def _refuse_pooled(compared: Compared, system: str, name: str) -> None:
+    """Raise ValueError for a metric that is no mean over users, whose differences say nothing."""
+    if name.partition("@")[0] in compared.results[system].terms.pooled:
+        raise ValueError(
+            f"{name} is pooled, a ratio of sums: toplist.inference.ratio tests such ones"
+        )
 
 
 def _of_all_lists(compared: Compared, name: str) -> bool:
