@@ -31,6 +31,7 @@ from toplist.metrics.beyond_accuracy import LIST_METRICS
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = Path(toplist.__file__).parent
 OPTIONAL = {"pandas", "polars", "pyarrow", "matplotlib", "scipy", "narwhals", "sklearn", "IPython"}
+OPTIONAL |= {"pyspark"}
 SIX = ("hit", "precision", "recall", "map", "ndcg", "mrr")
 
 
@@ -102,6 +103,16 @@ def test_the_check_of_light_imports_can_fail(code, module):
 def test_an_evaluation_needs_numpy_and_numba_alone():
     loaded = loaded_by("import toplist; print(toplist.top_k_eval([[1]], [{1}], k=1))")
     assert loaded.isdisjoint(OPTIONAL - {"scipy"})  # numba loads scipy where it finds it
+
+
+def test_spark_is_loaded_on_first_use_without_pyspark():
+    code = """
+        import sys, toplist
+        before = "toplist.spark" in sys.modules
+        print(before, toplist.spark.top_k_eval.__module__, "spark" in dir(toplist))
+        """
+    assert fresh(code) == "False toplist.spark True\n"
+    assert loaded_by("import toplist; toplist.spark.top_k_eval").isdisjoint(OPTIONAL | {"numba"})
 
 
 # Imports in the source

@@ -88,7 +88,7 @@ def test_words_that_are_checked_are_taken_from_their_literal():
 def public_functions():
     """Yield what is called with options, and its name: functions, methods and classes."""
     modules = [getattr(toplist, name) for name in toplist._MODULES]
-    for place in (toplist, *modules, toplist.inference, importlib.import_module("toplist.spark")):
+    for place in (toplist, *modules, toplist.inference):
         for name in getattr(place, "__all__", ()):  # the cookbook has text alone
             found = getattr(place, name)
             where = f"{place.__name__}.{name}"
@@ -154,11 +154,10 @@ def test_options_have_their_words_wherever_they_are_keywords():
 
 
 def public_modules():
-    """Return the modules that `toplist` publishes, and those that are imported by their name."""
+    """Return the modules with names that `toplist` publishes, and one imported by its name."""
     modules = [getattr(toplist, name) for name in toplist.__all__]
-    modules = [one for one in modules if inspect.ismodule(one)]
-    by_name = [importlib.import_module(f"toplist.{name}") for name in ("spark", "typing")]
-    return [toplist, *modules, *by_name]
+    modules = [one for one in modules if inspect.ismodule(one) and hasattr(one, "__all__")]
+    return [toplist, *modules, importlib.import_module("toplist.typing")]
 
 
 @pytest.mark.parametrize("module", public_modules(), ids=lambda one: one.__name__)

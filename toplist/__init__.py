@@ -109,6 +109,7 @@ if _typing.TYPE_CHECKING:
     from toplist import plots as plots
     from toplist import pointwise as pointwise
     from toplist import scores as scores
+    from toplist import spark as spark
     from toplist.files.record_batches import top_k_eval_batches as top_k_eval_batches
     from toplist.files.streaming import top_k_eval_files as top_k_eval_files
     from toplist.results import inference as inference
@@ -157,6 +158,7 @@ __all__ = [
     "rbp",
     "recall",
     "scores",
+    "spark",
     "top_k_eval",
     "top_k_eval_batches",
     "top_k_eval_files",
@@ -165,7 +167,7 @@ __all__ = [
 
 # Loaded on first use, since they take twice as long to import as all others: modules, and names
 # with the module that has them.
-_MODULES = "audit", "beyond", "cookbook", "files", "loo", "plots", "pointwise", "scores"
+_MODULES = "audit", "beyond", "cookbook", "files", "loo", "plots", "pointwise", "scores", "spark"
 _LATER = {name: name for name in _MODULES} | {
     "Comparison": "results.comparison",
     "compare": "results.comparison",
