@@ -207,7 +207,9 @@ def test_what_cannot_be_tested_is_one_line(name, said):
 def test_results_without_hits_and_metrics_of_all_lists_are_refused(tmp_path):
     streamed = tl.top_k_eval_files(DATA / "itemknn.csv.gz", DATA / "truth.csv", k=5, metrics="mrr")
     with pytest.raises(
-        ValueError, match="the users of a are unknown; of files, keep='hits' or in_memory=True"
+        ValueError,
+        match="the users of a are unknown; of files, keep='hits' or in_memory=True keeps them.* "
+        r"of Spark, evaluate all systems in one .*\(\.\.\., system=\.\.\.\) with paired=True;",
     ):
         tl.compare({"a": streamed, "b": streamed}).test()
     lists = [[1, 2], [2, 3], [1, 3]]

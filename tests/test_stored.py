@@ -1,5 +1,6 @@
 """Results without users, as bytes and back; many merged at once."""
 
+import dataclasses
 import zlib
 from functools import reduce
 from operator import add
@@ -12,6 +13,7 @@ from strategies import graded_populations, populations
 
 import toplist as tl
 from toplist.averages import stored
+from toplist.results.moments import Place, of_results
 
 SPREAD = ["hit", "precision", "recall", "map", "ndcg", "mrr", "dcg", "f1", "rbp(p=0.5)"]
 
@@ -111,6 +113,37 @@ def test_a_result_without_users_keeps_none():
         bare.per_user("hit@1")
     with pytest.raises(ValueError, match="the same users, who count once"):
         tl.merge([bare, bare])
+
+
+@pytest.mark.parametrize(
+    ("ask", "so", "on_spark"),
+    [
+        (lambda one: one.per_user("hit@1"), "no values per user", "toplist.spark.per_user has the"),
+        (lambda one: one.to_pandas(per_user=True), "no values per user", "toplist.spark.per_user"),
+        (lambda one: one.by({0: "new"}), "it cannot be split", "evaluate the truth of every seg"),
+    ],
+)
+def test_what_to_do_without_hits_is_said_for_each_origin(ask, so, on_spark):
+    """Those who hold Spark's results, bytes or counts of ranks have no files to keep hits of."""
+    pytest.importorskip("pandas")
+    plain = tl.loo.from_rank_counts({1: 2, None: 1}, 1)
+    again = tl.TopKResult.from_bytes(plain.to_bytes())
+    for one in (plain, again, part(30, 3).without_users()):
+        with pytest.raises(ValueError, match=f"holds no hits, so .*{so}") as caught:
+            ask(one)
+        words = str(caught.value)
+        assert "; of files, keep='hits' or in_memory=True keeps them, of streams keep=" in words
+        assert f"; of Spark, {on_spark}" in words
+        assert words.endswith("; of bytes, saved results and counts of ranks there are none")
+    truth = [{1}, {2}, {2}]
+    systems = {name: tl.top_k_eval([[1], [2], [i]], truth, 1) for i, name in enumerate("ab", 1)}
+    found = of_results(systems)
+    of_spark = dataclasses.replace(systems["a"].without_users(), paired=Place(found, "a"))
+    with pytest.raises(
+        ValueError, match=f"^this result of Spark holds .*{so}: {on_spark}"
+    ) as caught:
+        ask(of_spark)
+    assert "files" not in str(caught.value)
 
 
 def test_what_bytes_cannot_hold():

@@ -386,19 +386,27 @@ def in_means(result: Means, names: Iterable[str]) -> NDArray[np.bool_]:
     return counted
 
 
-def hits_of(result: Means, so: str) -> tuple[Hits, NDArray[np.bool_]]:
-    """Return the hits and whose are in the means; ValueError if the result does not hold them."""
-    if result.hits is None or result.counted is None:
-        text = f"this result holds no hits, so {so}; of files, "
-        raise worded(
-            ValueError,
-            text,
-            Keyword("keep", "hits"),
-            " or ",
-            Keyword("in_memory", True),
-            " keeps them",
-        )
-    return result.hits, result.counted
+# What there is on Spark instead of values per user in a result.
+PER_USER = "toplist.spark.per_user has the values of every user"
+
+
+def hits_of(result: Means, so: str, on_spark: str = PER_USER) -> tuple[Hits, NDArray[np.bool_]]:
+    """Return the hits and whose are in the means; ValueError if the result does not hold them.
+
+    The error says `so`, what does not follow without hits, and what to do, by where the result may
+    be from; only Spark makes results that know the moments of their differences (`paired`).
+    """
+    if result.hits is not None and result.counted is not None:
+        return result.hits, result.counted
+    if getattr(result, "paired", None) is not None:
+        raise ValueError(f"this result of Spark holds no hits, so {so}: {on_spark}")
+    keep = Keyword("keep", "hits")
+    raise worded(
+        ValueError,
+        *(f"this result holds no hits, so {so}; of files, ", keep, " or "),
+        *(Keyword("in_memory", True), " keeps them, of streams ", keep),
+        f"; of Spark, {on_spark}; of bytes, saved results and counts of ranks there are none",
+    )
 
 
 def merged(parts: Sequence[M], disjoint: bool = False) -> M:

@@ -24,6 +24,8 @@ Counted = Mapping[str, NDArray[np.bool_]]  # whom each system counts
 # Which users are tested: those of all systems, which must be the same; or those that all count.
 SameUsers = Literal["same", "common"]
 USERS: tuple[SameUsers, ...] = get_args(SameUsers)
+# Where results without users may be tested: they know the moments of their differences.
+TOGETHER = "evaluate all systems in one toplist.spark.top_k_eval(..., system=...)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +85,7 @@ def align(
     """
     choice("users", users, USERS)
     for system, result in results.items():
-        hits_of(result, f"the users of {system} are unknown")
+        hits_of(result, f"the users of {system} are unknown", f"{TOGETHER} with paired=True")
     keyed = {system: _is_keyed(result) for system, result in results.items()}
     if len(set(keyed.values())) > 1:
         one, other = (next(s for s in keyed if keyed[s] is kind) for kind in (True, False))

@@ -14,10 +14,10 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.averages.means import Means, hits_of, in_means
+from toplist.averages.means import PER_USER, Means, hits_of, in_means
 from toplist.averages.terms import Terms
 from toplist.checks import choice
-from toplist.results.aligning import USERS
+from toplist.results.aligning import TOGETHER, USERS
 from toplist.results.contrasts import Contrast
 from toplist.results.pairwise import Asked, Pair, corrected, equivalent, row_of
 from toplist.results.tests import Tests
@@ -30,8 +30,9 @@ M = TypeVar("M", bound=Means)
 
 # What results without users are tested by, where their moments do not do.
 VALUES = (
-    "toplist.spark.per_user has the values of every user: write those of each system to Parquet, "
-    "and give them to toplist.paired_tests or toplist.inference"
+    f"{PER_USER}: write those of each system to Parquet, and give toplist.paired_tests or "
+    "toplist.inference each by its users, "
+    "{system: pandas.read_parquet(path).set_index('user_id')['ndcg@10'], ...}"
 )
 
 
@@ -202,7 +203,7 @@ def known(results: Mapping[str, Means], users: str = "same") -> Known | None:
         if one is None or not _same(one.moments, where.moments):
             raise ValueError(
                 f"{name} and {first} are not of one evaluation, so the differences of their users "
-                "are unknown: evaluate all systems in one toplist.spark.top_k_eval(..., system=...)"
+                f"are unknown: {TOGETHER}"
             )
     return Known(where.moments, {name: one.system for name, one in found.items() if one}, users)
 

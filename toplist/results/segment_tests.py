@@ -15,6 +15,7 @@ from toplist.results.display import Display
 from toplist.results.markup import Cell, Page, Table
 from toplist.results.pairwise import TestFamily, TestMethod
 from toplist.results.result import TopKResult
+from toplist.results.segments import ON_SPARK
 from toplist.results.side_by_side import SideBySide
 from toplist.results.tests import Tests
 from toplist.stats.corrections import Correction
@@ -201,9 +202,7 @@ class SegmentedComparison(Display, Mapping[Any, S], Generic[S]):
 def by(comparison: S, labels: Any) -> SegmentedComparison[S]:
     """Split a comparison; see `Comparison.by`."""
     if moments.known(comparison.results) is not None:
-        raise moments.refuse(
-            "by()", "evaluate the truth of every segment by itself, and compare its results"
-        )
+        raise moments.refuse("by()", f"{ON_SPARK}, and compare its results")
     found = {name: result.by(_labels(comparison, name, labels)) for name, result in
              comparison.results.items()}  # fmt: skip
     order = list(dict.fromkeys(label for one in found.values() for label in one))

@@ -21,6 +21,9 @@ from toplist.results.markup import Cell, Page, Table
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+# What does for results without users.
+ON_SPARK = "evaluate the truth of every segment by itself"
+
 Rows = NDArray[np.int64]
 R = TypeVar("R", bound=Means)
 
@@ -81,7 +84,7 @@ class Segments(Display, Mapping[Any, R], Generic[R]):
 
 def by(result: R, labels: Any) -> Segments[R]:
     """Split a result; see `TopKResult.by`."""
-    hits_of(result, "it cannot be split")
+    hits_of(result, "it cannot be split", ON_SPARK)
     result = _without_lists(result)
     keys = result.users if has_keys(result) else None
     of_user, n_unused = values_by_user(labels, keys, result.n_users, "labels")
@@ -123,7 +126,7 @@ def _in_order(members: Mapping[Any, Any]) -> list[Any]:
 
 def _part(result: R, rows: Rows) -> R:
     """Return the result of some of the users."""
-    hits, counted = hits_of(result, "it cannot be split")
+    hits, counted = hits_of(result, "it cannot be split", ON_SPARK)
     hits, counted = hits.subset(rows), counted[rows]
     weights = None if result.weights is None else result.weights[rows]
     terms = result.terms
