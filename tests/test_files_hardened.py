@@ -12,7 +12,8 @@ import fuzz_files
 import numpy as np
 import pytest
 
-from toplist.files import batches, lines, numbers, read_ranks, read_truths, tables, writing
+from toplist import writing
+from toplist.files import batches, lines, numbers, read_ranks, read_truths, tables
 from toplist.files.buffers import FIRST
 from toplist.files.streaming import top_k_eval_files
 
