@@ -464,6 +464,7 @@ def collections():
     return (make(ranks, "user_id"), make(grades, "user_id")), (lists, truths)
 
 
+@pytest.mark.libraries
 def test_lenskit():
     given, plain = collections()
     equal_results(*given, plain)
