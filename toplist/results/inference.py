@@ -49,9 +49,15 @@ From values of your own
 -----------------------
 
 `paired_tests` answers the same for values of any kind, with clusters (the sessions of a user) where
-rows belong together. The rest is what stands beside a p value: `band` over k, `equivalence` within
-a margin, `anova` and `tukey` over all systems, `ratio` for pooled metrics, `power`, `detectable`
-and `n_needed` for the next experiment.
+rows belong together. Values that were written by user are read by user, whatever their order::
+
+    ndcg = {name: pandas.read_parquet(path).set_index("user_id")["ndcg@10"]
+            for name, path in {"als": "als.parquet", "popularity": "popularity.parquet"}.items()}
+    tl.paired_tests(ndcg, baseline="popularity", name="ndcg@10")
+
+The rest is what stands beside a p value: `band` over k, `equivalence` within a margin, `anova` and
+`tukey` over all systems, `ratio` for pooled metrics, `power`, `detectable` and `n_needed` for the
+next experiment.
 
 All of it is own code on numpy and numba, the same bits for any number of threads.
 """
@@ -66,6 +72,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from toplist.checks import choice
+from toplist.inputs.flatten import is_frame
 from toplist.results.bands import Band
 from toplist.results.contrasts import Contrast, Plan
 from toplist.results.pairwise import (
@@ -78,7 +85,7 @@ from toplist.results.pairwise import (
     with_margin,
 )
 from toplist.results.tests import Tests
-from toplist.results.values import Floats, Units, read
+from toplist.results.values import USER, Floats, Units, read, read_pairs
 from toplist.stats import blocked, paired, simultaneous
 from toplist.stats.blocked import Anova
 from toplist.stats.corrections import Correction
@@ -143,8 +150,10 @@ def paired_tests(
     Parameters
     ----------
     values : dict of system -> values
-        Arrays of one value per user, in one order; or dicts and Series by user, which are matched
-        by key. With `runs`, a list of these for each system.
+        Arrays of one value per user, in one order; or values by user, which are matched by key:
+        dicts, Series with the users as index, and tables of ``user_id`` and one column of values.
+        Series that count their rows are taken in their order only beside arrays, and as columns
+        of one table. With `runs`, a list of these for each system.
     baseline : str or several, optional
         Each other system is compared with it: system - baseline. Default: all pairs, the first
         less the second in the order of the dict.
@@ -260,7 +269,7 @@ class Family(NamedTuple):
 
 
 def family(
-    pairs: Mapping[str, tuple[ArrayLike, ArrayLike]],
+    pairs: Mapping[str, tuple[Any, Any]],
     *,
     method: TukeyMethod = "t",
     alternative: Alternative = "two-sided",
@@ -274,7 +283,7 @@ def family(
     Parameters
     ----------
     pairs : dict of name -> (values, values of the baseline)
-        The same users in the same order everywhere.
+        Of the same users everywhere; each as in `paired_tests`.
     method : {"t", "randomization"}
 
     Returns
@@ -297,7 +306,7 @@ def family(
         seed=seed,
         n_threads=n_threads,
     )
-    columns = [snap(*map(np.asarray, both)) for both in pairs.values()]
+    columns = [snap(*both) for both in read_pairs(pairs, ("system", "baseline")).values()]
     found = maxt(columns, asked, Units())
     return Family(
         tuple(pairs), found.statistic, found.p, found.step_down, found.single_step, found.critical
@@ -320,7 +329,8 @@ def band(
     Parameters
     ----------
     values, baseline : (n_users, K) float
-        The curve of each user; the same users in the same order.
+        The curve of each user; the same users in the same order. Tables, which may have another
+        order, are refused.
     level : float
     n_resamples, seed, n_threads
         Of the draws that the simultaneous interval takes.
@@ -332,6 +342,11 @@ def band(
     >>> found.better
     [(1, 10)]
     """
+    if is_frame(values) or is_frame(baseline):
+        raise TypeError(
+            "a table of curves may have its users in another order: give both as arrays in one, "
+            f"in pandas table.set_index({USER!r}).sort_index().to_numpy()"
+        )
     a, b = (np.asarray(one, np.float64) for one in (values, baseline))
     if a.shape != b.shape or a.ndim != 2:
         raise ValueError(f"curves have shapes {a.shape} and {b.shape}: both are users x k")
@@ -360,8 +375,8 @@ def banded(
 
 
 def ratio(
-    system: tuple[ArrayLike, ArrayLike],
-    baseline: tuple[ArrayLike, ArrayLike],
+    system: tuple[Any, Any],
+    baseline: tuple[Any, Any],
     *,
     alternative: Alternative = "two-sided",
     level: float = 0.95,
@@ -371,14 +386,16 @@ def ratio(
     Parameters
     ----------
     system, baseline : (numerators, divisors)
-        Each (n,): of every user.
+        Of every user; each as in `paired_tests`.
 
     Examples
     --------
     >>> round(ratio(([2, 0, 1], [4, 1, 1]), ([1, 0, 1], [4, 1, 1])).difference, 4)
     0.1667
     """
-    return paired.ratio(*system, *baseline, alternative=alternative, level=level)
+    given = {"the system": system, "the baseline": baseline}
+    first, second = read_pairs(given, ("numerators", "divisors")).values()
+    return paired.ratio(*first, *second, alternative=alternative, level=level)
 
 
 def anova(values: Mapping[str, Any]) -> Anova:

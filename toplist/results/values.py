@@ -1,7 +1,12 @@
-"""Read anybody's values by system: arrays in one order of users, or dicts and Series by user."""
+"""Read anybody's values by system: arrays in one order of users, or dicts, Series, tables by user.
+
+A Series that counts its rows has no users. It is taken by position where something says that these
+are alike: beside arrays, and of the columns of one table.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -9,6 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+
+# The column of users in a table.
+USER = "user_id"
 
 
 class Units(NamedTuple):
@@ -59,23 +67,31 @@ def read(values: Any, weights: Any = None, clusters: Any = None, runs: bool = Fa
     return Given(found, units, users is not None)
 
 
+def read_pairs(
+    pairs: Mapping[str, tuple[Any, Any]], parts: tuple[str, str]
+) -> dict[str, tuple[Floats, Floats]]:
+    """Read two sets of values under each name, all over the same users; `parts` name the two.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `read`.
+    """
+    if not pairs:
+        raise ValueError(f"there are no pairs: give name -> ({', '.join(parts)})")
+    flat = {
+        (name, part): one
+        for name, both in pairs.items()
+        for part, one in zip(parts, both, strict=True)
+    }
+    found, _ = _aligned(flat)
+    return {name: (found[name, parts[0]], found[name, parts[1]]) for name in pairs}
+
+
 def _aligned(values: Mapping[Any, Any]) -> tuple[dict[Any, Floats], list[Any] | None]:
     """Return the values of all systems in one order of users, and the users if they have keys."""
-    from toplist.inputs.keyed import counts_rows, is_series
-
-    read: dict[Any, Any] = {}
-    for system, one in values.items():
-        if is_series(one) and counts_rows(one.index):
-            one = one.to_numpy()
-        elif is_series(one):
-            if not one.index.is_unique:
-                twice = one.index[one.index.duplicated()].tolist()[0]
-                raise ValueError(
-                    f"the Series of {_named(system)} has user {twice!r} twice: one value per user, "
-                    "or give .to_numpy() and the users as clusters"
-                )
-            one = one.to_dict()
-        read[system] = one
+    read = {system: _opened(system, one) for system, one in values.items()}
+    _refuse_counted(read)
     keyed = [isinstance(one, Mapping) for one in read.values()]
     first = next(iter(read))
     if all(keyed):
@@ -94,6 +110,74 @@ def _aligned(values: Mapping[Any, Any]) -> tuple[dict[Any, Floats], list[Any] | 
                 f"{len(array):,}: give one per user, in one order, or dicts user -> value"
             )
     return arrays, None
+
+
+def _opened(system: Any, values: Any) -> Any:
+    """Return a table, and a Series with keys of its own, as a dict; all else as it is."""
+    from toplist.inputs.flatten import is_frame
+    from toplist.inputs.keyed import counts_rows, is_series
+    from toplist.inputs.objects import opened
+
+    place = system if isinstance(system, tuple) else (system,)
+    name = "".join(["values", *(f"[{part!r}]" for part in place)])
+    values = opened(values, name)
+    if hasattr(values, "collect"):  # lazy
+        raise TypeError(f"{name} is a {type(values).__name__}: give {name}.collect()")
+    if is_frame(values):
+        return _of_table(system, values)
+    if not is_series(values) or counts_rows(values.index):
+        return values
+    return _unique(system, values.index.tolist(), values.tolist(), "Series")
+
+
+def _of_table(system: Any, table: Any) -> dict[Any, Any]:
+    """Return a table of users and one column of values as a dict."""
+    from toplist.inputs import dataframes
+
+    frame = dataframes.readable(table)
+    names = dataframes.names_of(frame)
+    found = [name for name in names if name != USER]
+    if len(names) != 2 or len(found) != 1:
+        column = found[0] if found and USER in names else "COLUMN"
+        raise TypeError(
+            f"the values of {_named(system)} are a table of {', '.join(map(repr, names))}: give "
+            f"{USER} and one column of values, or dict(zip(table[{USER!r}], table[{column!r}]))"
+        )
+    users, values = (dataframes.objects(frame, name) for name in (USER, *found))
+    return _unique(system, users, values, "table")
+
+
+def _unique(system: Any, users: list[Any], values: list[Any], form: str) -> dict[Any, Any]:
+    """Return the value of each user; ValueError for a user twice."""
+    by_user = dict(zip(users, values, strict=True))
+    if len(by_user) < len(users):
+        twice = next(user for user, n in Counter(users).items() if n > 1)
+        raise ValueError(
+            f"the {form} of {_named(system)} has user {twice!r} twice: one value per user, or give "
+            "the values alone, .to_numpy(), and the users as clusters"
+        )
+    return by_user
+
+
+def _refuse_counted(read: Mapping[Any, Any]) -> None:
+    """Raise TypeError for Series that count their rows, where nothing says whose rows these are."""
+    from toplist.inputs.keyed import is_series
+
+    counted = {system: one for system, one in read.items() if is_series(one)}
+    keyed = next((one for one in read.values() if isinstance(one, Mapping) and one), None)
+    if not counted or (keyed is None and len(counted) < len(read)):
+        return
+    first, *others = counted
+    whose = f"the values of {_named(first)} are a Series that counts its rows, "
+    by_user = f"make each Series of a table by user, table.set_index({USER!r})[COLUMN]"
+    if keyed is not None:
+        raise TypeError(f"{whose}but the users have keys, like {next(iter(keyed))!r}: {by_user}")
+    for other in others:
+        if not counted[first].index.is_(counted[other].index):  # not columns of one table
+            raise TypeError(
+                f"{whose}as those of {_named(other)} do, and nothing says that both tables have "
+                f"one order of users: {by_user}; or give .to_numpy() of each, if they have"
+            )
 
 
 def _in_order(users: list[Any]) -> list[Any]:
@@ -116,7 +200,10 @@ def _same(first: Any, users: list[Any], system: Any, values: Mapping[Any, Any]) 
 
 
 def _named(system: Any) -> str:
-    return f"run {system[1] + 1} of {system[0]}" if isinstance(system, tuple) else str(system)
+    if not isinstance(system, tuple):
+        return str(system)
+    name, part = system
+    return f"{part} of {name}" if isinstance(part, str) else f"run {part + 1} of {name}"
 
 
 def _floats(system: Any, values: Any, users: list[Any] | None) -> Floats:
