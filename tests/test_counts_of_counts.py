@@ -3,6 +3,7 @@
 import pickle
 import sys
 from collections import Counter
+from decimal import Decimal
 
 import numpy as np
 import oracle_beyond as oracle
@@ -152,6 +153,8 @@ FORMS = {
     "polars, group_by": lambda: module("polars").DataFrame({"n": LISTED}).group_by("n").len(),
     "polars, columns": lambda: tuple(module("polars").DataFrame(TABLE).get_columns()),
     "pyarrow": lambda: module("pyarrow").table(TABLE),
+    "sums of a database": lambda: [(n, Decimal(m)) for n, m in COUNTS.items()],
+    "named arrays, as of fetchnumpy": lambda: {k: np.array(v) for k, v in TABLE.items()},
     "pyarrow, columns": lambda: tuple(module("pyarrow").table(TABLE).columns),
 }
 
@@ -249,12 +252,17 @@ def lazy():
         (
             lambda: from_counts_of_counts({1: 3, 2: 2}, catalogue=4),
             ValueError,
-            "counts: 5 items, but the catalogue has 4",
+            "counts: 5 items, but the catalogue has 4: 5 are listed, and the catalogue is to hold",
         ),
         (
             lambda: from_counts_of_counts({0: 1, 1: 3}, catalogue=range(7)),
             ValueError,
-            "counts: 4 items, but the catalogue has 7",
+            "counts: 4 items, but the catalogue has 7: leave out the count 0, or make it 4",
+        ),
+        (
+            lambda: from_counts_of_counts({5: {0: 60, 1: 2}}, catalogue=100),
+            ValueError,
+            "at k=5: 62 items, but the catalogue has 100: leave out the count 0, or make it 98",
         ),
         (
             lambda: from_counts_of_counts({5: {0: 4, 1: 3}, 9: {0: 2, 1: 4}}),

@@ -1,5 +1,7 @@
 """Leave-one-out from counts of ranks: the bits of the users themselves."""
 
+from decimal import Decimal
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -38,6 +40,65 @@ def test_lengths_and_none_and_merging():
     assert again["mrr@5"] == whole["mrr@5"] and "6 of 6 users evaluated" in str(again)
 
 
+ROWS = [(1, 20), (2, 7), (14, 3), (None, 73)]
+RANKS, USERS = zip(*ROWS, strict=True)
+TABLE = {"rank": list(RANKS), "n": list(USERS)}
+
+
+def module(name):
+    return pytest.importorskip(name)
+
+
+def relation(number="SUM(n)"):
+    duckdb, _ = module("duckdb"), module("pyarrow")
+    rows = "VALUES (1, 20), (2, 7), (14, 3), (NULL, 73)"
+    return duckdb.connect().sql(f"SELECT rank, {number} FROM ({rows}) t(rank, n) GROUP BY rank")
+
+
+FORMS = {
+    "dict": lambda: dict(ROWS),
+    "pairs": lambda: ROWS,
+    "sums": lambda: [(rank, Decimal(n)) for rank, n in ROWS],
+    "of numpy": lambda: (np.array([1, 2, 14, 0]), np.array(USERS)),
+    "nan": lambda: (np.array([1, 2, 14, np.nan]), np.array(USERS)),
+    "named arrays": lambda: {
+        "rank": np.ma.array([1, 2, 14, 0], mask=[0, 0, 0, 1]),
+        "n": np.array(USERS),
+    },
+    "pandas": lambda: module("pandas").DataFrame(TABLE),
+    "pandas, Int64": lambda: module("pandas").DataFrame(TABLE).astype("Int64"),
+    "pandas, value_counts": lambda: (
+        module("pandas").Series(np.repeat([1, 2, 14, np.nan], USERS)).value_counts(dropna=False)
+    ),
+    "pandas, Series of Int64": lambda: (
+        module("pandas").DataFrame(TABLE).astype("Int64").set_index("rank")["n"]
+    ),
+    "polars": lambda: module("polars").DataFrame(TABLE),
+    "pyarrow": lambda: module("pyarrow").table(TABLE),
+    "pyarrow, columns": lambda: tuple(module("pyarrow").table(TABLE).columns),
+    "duckdb, relation": relation,
+    "duckdb, fetchall": lambda: relation().fetchall(),
+    "duckdb, fetchnumpy": lambda: relation("SUM(n)::BIGINT").fetchnumpy(),
+    "duckdb, df": lambda: module("pandas") and relation("SUM(n)::BIGINT").df(),
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_every_form_says_the_same(name):
+    counts = FORMS[name]()
+    assert from_rank_counts(counts, 10) == from_rank_counts({1: 20, 2: 7, 14: 3, 0: 73}, 10)
+
+
+@pytest.mark.parametrize("nobody", [{}, [], ([], []), {0: 0}, {3: 0}, {"rank": [], "n": []}])
+def test_nobody_gives_nan_as_every_evaluation_does(nobody):
+    found = from_rank_counts(nobody, 5)
+    expected = tl.top_k_eval([], [], 5)
+    assert str(found) == str(expected) and found.n_users == found.n_evaluated == 0
+    for name in expected.names():
+        assert np.isnan([found[name], found.std(name), *found.interval(name)]).all()
+    assert tl.TopKResult.from_bytes(found.to_bytes()) == found
+
+
 def test_as_many_users_as_there_are():
     result = from_rank_counts({1: 6 * 10**9, 7: 10**9, 0: 3 * 10**9}, 10, metrics=["hit", "mrr"])
     assert result["hit@10"] == 0.7 and result.n_users == 10**10
@@ -48,10 +109,25 @@ def test_as_many_users_as_there_are():
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (lambda: from_rank_counts([1, 2], 5), TypeError, "counts is list: give a dict of rank"),
+        (lambda: from_rank_counts([1, 2], 5), TypeError, "counts is a list: give a dict of rank"),
         (lambda: from_rank_counts({1: -1}, 5), ValueError, "number of users -1: whole numbers"),
         (lambda: from_rank_counts({1.5: 1}, 5), ValueError, "rank 1.5: whole numbers"),
         (lambda: from_rank_counts({True: 1}, 5), ValueError, "rank True"),
+        (
+            lambda: from_rank_counts([(1, 2), (1, 3)], 5),
+            ValueError,
+            "rank 1 is there twice: give o",
+        ),
+        (lambda: from_rank_counts({1: Decimal("1.5")}, 5), ValueError, "users Decimal.*: whole"),
+        (lambda: from_rank_counts({1: Decimal("NaN")}, 5), ValueError, "users Decimal.*: whole"),
+        (lambda: from_rank_counts({1: 20.0}, 5), ValueError, "type: CAST.n AS BIGINT., n.astype"),
+        (lambda: from_rank_counts({1: None}, 5), ValueError, "number of users None: whole"),
+        (lambda: from_rank_counts(([1, 2], [3]), 5), ValueError, "2 ranks, but 1 numbers of users"),
+        (
+            lambda: from_rank_counts({"m": [1], "rank": [1], "n": [2]}, 5),
+            ValueError,
+            "a table of columns 'm', 'rank', 'n': give two of different names, the rank first",
+        ),
         (lambda: from_rank_counts({1: 1}), ValueError, "k is missing"),
         (
             lambda: from_rank_counts({1: 1}, 5, metrics="precision", convention="lenskit"),

@@ -18,7 +18,7 @@ Both count rows: where a list may hold an item twice, count distinct users inste
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NoReturn
@@ -29,17 +29,13 @@ from numpy.typing import NDArray
 from toplist.beyond.exposure import Curves
 from toplist.beyond.indexing import ListingCounts
 from toplist.checks import whole
-from toplist.inputs import dataframes
 from toplist.inputs.catalogues import ids_of
-from toplist.inputs.flatten import is_frame
-from toplist.inputs.keyed import is_series
-from toplist.inputs.objects import opened
+from toplist.inputs.counts import Columns, are_columns, read, whole_number
 
 # k -> count -> number of items, both rising; the k None where none was given.
 Frequencies = Mapping[int | None, Mapping[int, int]]
-_FORMS = (
-    "a dict of count -> number of items, such as {0: 20, 1: 7, 2: 3}, a list of such pairs, a "
-    "table of two columns, or a tuple of two arrays; or a dict of k -> one of these"
+_COLUMNS = Columns(
+    "count", "number of items", "{0: 20, 1: 7, 2: 3}", "; or a dict of k -> one of these"
 )
 
 
@@ -118,9 +114,10 @@ def from_counts_of_counts(
     Parameters
     ----------
     counts : dict of count -> number of items, list of pairs, table, or tuple of two arrays
-        How many items are in exactly so many lists. Pairs are rows as a database returns them. A
-        table (also a relation of DuckDB) has two columns, the count first; a Series has the counts
-        in its index, as ``value_counts()`` makes it. The count 0 says how many items of the
+        How many items are in exactly so many lists. Pairs are rows as a database returns them,
+        whole Decimals too. A table (also a relation of DuckDB, and what ``fetchnumpy()`` returns)
+        has two columns, the count first; a Series has the counts in its index, as
+        ``value_counts()`` makes it. The count 0 says how many items of the
         catalogue are never listed; it may be left out. Or a dict of k -> one of these, of what is
         listed within each k.
     catalogue : int or ids, optional
@@ -162,7 +159,8 @@ def from_counts_of_counts(
     >>> beyond.gini(found).tolist()
     [0.25]
     """
-    if isinstance(counts, Mapping) and any(map(_holds_counts, counts.values())):
+    several = isinstance(counts, Mapping) and any(map(_holds_counts, counts.values()))
+    if several and not are_columns(counts):
         alone = set(counts) == {None}  # as `frequencies` of counts without a k
         by_k = {None if alone else whole(k, "k"): one for k, one in counts.items()}
         frequencies: Frequencies = {
@@ -171,7 +169,7 @@ def from_counts_of_counts(
     else:
         frequencies = {None: _read(counts, _name(None))}
     if n_users is not None:
-        n_users = _number(n_users, "n_users")
+        n_users = whole_number(n_users, "n_users")
         _refuse_more_listings(frequencies, n_users)
     _refuse_falling(frequencies)
     n_items = _size(catalogue, frequencies)
@@ -188,66 +186,8 @@ def _holds_counts(value: Any) -> bool:
 
 def _read(counts: Any, name: str) -> dict[int, int]:
     """Return the number of items of each count, rising; none for a count of no item, but for 0."""
-    if hasattr(counts, "collect"):  # of Spark, or lazy
-        raise TypeError(
-            f"{name}: a {type(counts).__name__} that is not collected: give what its .collect() "
-            "returns"
-        )
-    found: dict[int, int] = {}
-    for count, n in _rows(opened(counts, name), name):
-        count, n = _number(count, f"{name}: count"), _number(n, f"{name}: number of items")
-        if count in found:
-            raise ValueError(f"{name}: count {count} is there twice: give one row per count")
-        found[count] = n
+    found = read(counts, name, _COLUMNS)
     return {count: found[count] for count in sorted(found) if found[count] or not count}
-
-
-def _rows(counts: Any, name: str) -> Iterable[tuple[Any, Any]]:
-    """Return pairs of a count and a number of items."""
-    if isinstance(counts, Mapping):
-        return counts.items()
-    if isinstance(counts, list) and all(isinstance(row, tuple) and len(row) == 2 for row in counts):
-        return counts
-    if is_series(counts):
-        return zip(counts.index.tolist(), counts.tolist(), strict=True)
-    if is_frame(counts):
-        frame = dataframes.readable(counts)
-        names = dataframes.names_of(frame)
-        if len(set(names)) != 2 or len(names) != 2:
-            shown = ", ".join(map(repr, names))
-            raise ValueError(
-                f"{name}: a table of columns {shown}: give two of different names, the count first"
-            )
-        columns = [dataframes.objects(frame, one) for one in names]
-    elif isinstance(counts, tuple) and len(counts) == 2:
-        columns = [_values(column, name) for column in counts]
-    else:
-        raise TypeError(f"{name} is a {type(counts).__name__}: give {_FORMS}")
-    if len(columns[0]) != len(columns[1]):
-        raise ValueError(
-            f"{name}: {len(columns[0]):,} counts, but {len(columns[1]):,} numbers of items"
-        )
-    return zip(*columns, strict=True)
-
-
-def _values(column: Any, name: str) -> list[Any]:
-    """Return an array, a list or a column as Python objects."""
-    if isinstance(column, list):
-        return column
-    for method in ("tolist", "to_list", "to_pylist"):  # of numpy and pandas; polars; pyarrow
-        if hasattr(column, method) and hasattr(column, "__len__"):
-            return list(getattr(column, method)())
-    raise TypeError(f"{name} is a tuple that holds a {type(column).__name__}: give {_FORMS}")
-
-
-def _number(value: Any, name: str) -> int:
-    """Return a whole number from 0 on."""
-    value = value.item() if isinstance(value, np.generic) else value
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**63:
-        raise ValueError(
-            f"{name} {value!r}: whole numbers from 0 to 2^63 - 1 are needed, of an integer type"
-        )
-    return value
 
 
 def _refuse_more_listings(frequencies: Frequencies, n_users: int) -> None:
@@ -283,12 +223,17 @@ def _size(catalogue: Any, frequencies: Frequencies) -> int | None:
     if catalogue is None:
         stated = next((sizes[k] for k, one in frequencies.items() if 0 in one), None)
     elif isinstance(catalogue, (int, np.integer)):
-        stated = _number(whole(catalogue, "catalogue"), "catalogue")
+        stated = whole_number(whole(catalogue, "catalogue"), "catalogue")
     else:
         stated = len(ids_of(catalogue))
     for k, one in frequencies.items():
         if stated is not None and (sizes[k] > stated or (0 in one and sizes[k] < stated)):
-            raise ValueError(f"{_name(k)}: {sizes[k]:,} items, but the catalogue has {stated:,}")
+            listed = _listed(one)
+            way = f"leave out the count 0, or make it {stated - listed:,}"
+            if listed > stated:
+                way = f"{listed:,} are listed, and the catalogue is to hold them"
+            said = f"{sizes[k]:,} items, but the catalogue has {stated:,}"
+            raise ValueError(f"{_name(k)}: {said}: {way}")
     return stated
 
 

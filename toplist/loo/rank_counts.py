@@ -7,7 +7,7 @@ A database counts that itself, in one row per rank, however many users there are
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -16,15 +16,18 @@ from toplist.averages.histograms import Histograms, spread_of_first, sums_of
 from toplist.averages.terms import Terms
 from toplist.evaluation.evaluate import DEFAULT
 from toplist.evaluation.plan import Plan, plan_of
+from toplist.inputs.counts import Columns, read
 from toplist.inputs.grades import Grading
 from toplist.metrics.conventions import ConventionName
 from toplist.metrics.definitions import Metric
 from toplist.metrics.names import Metrics
 from toplist.results.result import TopKResult
 
+_COLUMNS = Columns("rank", "number of users", "{1: 20, 2: 7, 0: 73}", null=0)
+
 
 def from_rank_counts(
-    counts: Mapping[Any, int],
+    counts: Any,
     k: int | Iterable[int] | None = None,
     *,
     metrics: Metrics = DEFAULT,
@@ -35,9 +38,12 @@ def from_rank_counts(
 
     Parameters
     ----------
-    counts : dict of rank -> number of users
-        Ranks from 1; 0 or None: the item is not in the list. Every user counts once, also those
-        without a list.
+    counts : dict of rank -> number of users, list of pairs, table, or tuple of two arrays
+        Ranks from 1; 0, None or NaN: the item is not in the list. Every user counts once, also
+        those without a list. Pairs are rows as a database returns them, whole Decimals too. A
+        table (also a relation of DuckDB, and what ``fetchnumpy()`` returns) has two columns, the
+        rank first; a Series has the ranks in its index, as ``value_counts(dropna=False)`` makes
+        it.
     k, metrics, convention
         As in `toplist.top_k_eval`.
     n_listed : int, optional
@@ -52,58 +58,46 @@ def from_rank_counts(
     Raises
     ------
     TypeError, ValueError
-        For ranks and counts that are no whole numbers from 0 on, and for metrics that need more.
+        For counts in another form, ranks and numbers that are not whole or below 0, a rank twice,
+        and for metrics that need more.
 
     Examples
     --------
     >>> result = from_rank_counts({1: 2_000_000_000, 3: 1_000_000_000, None: 1_000_000_000}, k=10)
     >>> result["hit@10"], round(result["mrr@10"], 4), result.n_evaluated
     (0.75, 0.5833, 4000000000)
+
+    The rows of the query above, where NULL is the rank of those without a hit:
+
+    >>> from_rank_counts([(1, 20), (2, 7), (None, 73)], k=10)["hit@10"]
+    0.27
     """
     plan = plan_of(metrics, k, convention, None, None, "zero", "zero")
-    n_users, at = _read(counts)
+    at = read(counts, "counts", _COLUMNS)
+    n_users = sum(at.values())
     metrics_of_hits = _checked(plan, n_listed)
     terms = Terms(plan.entries, plan.rules.name, "zero", "zero", Grading(), plan.pooled)
     depth = terms.depth
     if not depth:
         raise ValueError("k is missing: give the largest rank that counts")
-    table = np.zeros((1, depth), np.int64)
+    n_rows = min(n_users, 1)  # nobody has no row, as in every evaluation
+    table = np.zeros((n_rows, depth), np.int64)
     for rank, n in at.items():
-        if rank <= depth:
-            table[0, rank - 1] += n
-    users = np.array([n_users], np.int64)
+        if n and 0 < rank <= depth:
+            table[0, rank - 1] = n
+    users = np.full(n_rows, n_users, np.int64)
     sums = sums_of(metrics_of_hits)
     spreads = [spread_of_first(table, users[:, np.newaxis], one.discounts(depth)) for one in sums]
     found = Histograms(
         metrics_of_hits,
-        np.ones(1, np.int64),
-        np.array([depth if n_listed is None else n_listed], np.int64),
+        np.ones(n_rows, np.int64),
+        np.full(n_rows, depth if n_listed is None else n_listed, np.int64),
         *(users, table, table, table),
-        np.reshape(spreads, (len(sums), 1, depth)),
+        np.reshape(spreads, (len(sums), n_rows, depth)),
         {},
         np.arange(1, depth + 1),
     )
     return TopKResult(terms, found, None, None, n_users=n_users, n_missing=0, n_extra=0)
-
-
-def _read(counts: Mapping[Any, int]) -> tuple[int, dict[int, int]]:
-    """Return the number of users, and how many have the item at each rank."""
-    if not isinstance(counts, Mapping):
-        raise TypeError(
-            f"counts is {type(counts).__name__}: give a dict of rank -> number of users, such as "
-            "{1: 20, 2: 7, 0: 73}"
-        )
-    at: dict[int, int] = {}
-    for rank, n in counts.items():
-        rank = 0 if rank is None or rank != rank else rank
-        for what, value in (("rank", rank), ("number of users", n)):
-            whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-            if not whole or value < 0:
-                raise ValueError(f"{what} {value!r}: whole numbers from 0 on are needed")
-        at[int(rank)] = at.get(int(rank), 0) + int(n)
-    n_users = sum(at.values())
-    at.pop(0, None)
-    return n_users, at
 
 
 def _checked(plan: Plan, n_listed: int | None) -> tuple[Metric, ...]:
