@@ -106,6 +106,50 @@ def test_without_part_a_stream_without_rows_is_an_error():
             tl.top_k_eval_batches(*(iter(side.to_batches()) for side in sides), K)
 
 
+class Busy:
+    """A relation of a connection that has another open result; it says so at once, or later."""
+
+    columns = ("user_id", "item_id", "rank")
+
+    def __init__(self, table=None):
+        self.table = table
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        if self.table is None:
+            raise RuntimeError("Resource In Use Error: connection has an open result; drain")
+        batches = self.batches()
+        reader = pa.RecordBatchReader.from_batches(self.table.schema, batches)
+        return reader.__arrow_c_stream__(requested_schema)
+
+    def batches(self):
+        yield from self.table.to_batches()[:1]
+        raise RuntimeError("Resource In Use Error: connection has an open result; drain")
+
+
+def test_an_open_result_of_duckdb_says_to_take_cursors():
+    recs, truth, *_ = tables()
+    line = r": give each side a cursor: con\.cursor\(\)\.sql\(\.\.\.\)$"
+    asked = {
+        "truth": lambda: tl.top_k_eval_batches(recs, Busy(), K),
+        "recs": lambda: tl.top_k_eval_batches(Busy(recs), truth, K),
+        "table": lambda: tl.top_k_eval(Busy(), truth, K),
+    }
+    for name, ask in asked.items():
+        with pytest.raises(ValueError, match=f"^{name}: a connection of DuckDB has one .*{line}"):
+            ask()
+
+
+def test_two_relations_of_one_connection():
+    duckdb = pytest.importorskip("duckdb")
+    con = duckdb.connect()
+    con.execute("CREATE TABLE recs AS SELECT u user_id, 1 item_id, 1 rank FROM range(99999) t(u)")
+    rows = "FROM recs ORDER BY user_id"
+    with pytest.raises(ValueError, match=r"^(recs|truth): .*con\.cursor\(\)\.sql\(\.\.\.\)"):
+        tl.top_k_eval_batches(con.sql(rows), con.sql(rows), K)
+    sides = (con.cursor().sql(some) for some in (rows, f"SELECT user_id, item_id {rows}"))
+    assert tl.top_k_eval_batches(*sides, K)["hit@1"] == 1
+
+
 def test_without_part_nobody_in_both_is_an_error():
     recs, truth, *_ = tables()
     far = truth.set_column(0, "user_id", pa.array(np.asarray(truth["user_id"]) + 1000))

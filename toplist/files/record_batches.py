@@ -17,6 +17,7 @@ from toplist.files import parquet
 from toplist.files.batches import Meet, Part, Stream, U
 from toplist.files.formats import PARQUET, FileFormat
 from toplist.files.streaming import KEEP, Join, Keep
+from toplist.inputs.objects import CURSORS, one_result_at_a_time
 from toplist.inputs.options import (
     DUPLICATES,
     Duplicates,
@@ -78,14 +79,20 @@ def batches_of(given: Any, what: str, part: bool) -> tuple[Iterator[Any], tuple[
 def _opened(given: Any, what: str) -> tuple[Iterator[Any], tuple[str, ...]]:
     arrow = parquet.pyarrow()
     if hasattr(given, "__arrow_c_stream__"):
-        reader = arrow.RecordBatchReader.from_stream(given)
-        return iter(reader), tuple(reader.schema.names)
+        with one_result_at_a_time(what):
+            reader = arrow.RecordBatchReader.from_stream(given)
+        return _streamed(reader, what), tuple(reader.schema.names)
     if isinstance(given, Iterable) and not isinstance(given, (str, bytes, Mapping)):
         return _checked(given, what), ()
     raise TypeError(
         f"{what} is {type(given).__name__}: give a pyarrow.RecordBatchReader, an iterable of "
         "record batches, or what has __arrow_c_stream__; files go to top_k_eval_files"
     )
+
+
+def _streamed(reader: Any, what: str) -> Iterator[Any]:
+    with one_result_at_a_time(what):
+        yield from reader
 
 
 def _checked(given: Iterable[Any], what: str) -> Iterator[Any]:
@@ -104,8 +111,8 @@ def _with_rows(batches: Iterator[Any], what: str) -> Iterator[Any]:
         yield batch
     if n_rows == 0:
         raise ValueError(
-            f"{what}: no rows; part=True takes an empty part. A connection of DuckDB streams one "
-            "relation at a time: take one of the two from con.cursor()"
+            f"{what}: no rows; part=True takes an empty part. A connection of DuckDB 1 ends the "
+            f"first of two streams: {CURSORS}"
         )
 
 

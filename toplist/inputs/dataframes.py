@@ -25,7 +25,7 @@ from toplist.inputs.flatten import is_frame as is_frame
 from toplist.inputs.ids import kinds_of, seeded
 from toplist.inputs.keyed import is_series, keyed_rows
 from toplist.inputs.lists import Lists
-from toplist.inputs.objects import opened
+from toplist.inputs.objects import one_result_at_a_time, opened
 from toplist.inputs.texts import Spans, TextColumn, Texts, Views, joined
 
 Offsets = NDArray[np.int64]
@@ -102,7 +102,8 @@ def readable(frame: Any) -> Any:
             f"a table of {type(frame).__module__.split('.')[0]} is read through pyarrow, which is "
             "not installed: pip install 'toplist[io]'"
         ) from None
-    return pyarrow.table(frame)
+    with one_result_at_a_time("table"):
+        return pyarrow.table(frame)
 
 
 def names_of(frame: Any) -> list[Any]:

@@ -7,7 +7,8 @@ module that its class comes from. To add a library, write a reader and add it to
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 
@@ -26,6 +27,29 @@ def opened(value: Any, name: str) -> Any:
         if reader is not None:
             return reader(value, name)
     return value
+
+
+# What a connection of DuckDB needs, which has one open result at a time.
+CURSORS = "give each side a cursor: con.cursor().sql(...)"
+
+
+@contextmanager
+def one_result_at_a_time(name: str) -> Iterator[None]:
+    """Name the way out where a connection of DuckDB has an open result, of the other side mostly.
+
+    Raises
+    ------
+    ValueError
+        In place of DuckDB's own error.
+    """
+    try:
+        yield
+    except Exception as error:
+        if "open result" not in str(error):
+            raise
+        raise ValueError(
+            f"{name}: a connection of DuckDB has one open result at a time: {CURSORS}"
+        ) from error
 
 
 def _ranx(value: Any, name: str) -> Any:
