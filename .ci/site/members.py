@@ -4,7 +4,7 @@ import inspect
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, get_args
 
 from sphinx.pycode import ModuleAnalyzer
 
@@ -77,7 +77,12 @@ def silent(cls: type) -> list[str]:
 
 
 def comment_of(name: str, value: Any) -> str:
-    """Return what the source says of a constant in the lines ``#:`` above it; "" for nothing."""
+    """Return what the source says of a constant in the lines ``#:`` above it; "" for nothing.
+
+    The words of an option, a `typing.Literal`, say what it is.
+    """
+    if words := get_args(value):
+        return ", ".join(f"``{word!r}``" for word in words)
     for module in [m for n, m in sorted(sys.modules.items()) if n.startswith("toplist.")]:
         if vars(module).get(name) is value and getattr(module, "__file__", None):
             docs = ModuleAnalyzer.for_module(module.__name__).find_attr_docs()
@@ -88,6 +93,8 @@ def comment_of(name: str, value: Any) -> str:
 
 def entries(value: Any) -> list[str]:
     """Return what a constant holds, a line per entry: its name, its words, its formula."""
+    if get_args(value):
+        return []
     if not isinstance(value, Mapping):
         return [", ".join(f"``{one}``" for one in value)]
     lines = []

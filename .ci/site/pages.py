@@ -1,6 +1,7 @@
 """The pages of the site: which there are, in which order; the reference pages, written here."""
 
 import inspect
+import pkgutil
 from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
@@ -26,7 +27,20 @@ CHAPTERS = {
     "toplist.audit": "Flaws of the data",
     "toplist.cli": "Command line",
     "toplist.cookbook": "Cookbook",
+    "toplist.typing": "Types of options",
 }
+# Modules and packages that users do not import.
+INSIDE = {
+    "__main__",
+    "averages",
+    "checks",
+    "evaluation",
+    "kernels",
+    "matching",
+    "parallel",
+    "stats",
+}
+INSIDE |= {"writing"}
 # What users import under another name than that of its module.
 ALIASES = {"toplist.inference": "toplist.results.inference"}
 
@@ -64,8 +78,8 @@ def public(module: ModuleType) -> list[str]:
 
 def _present() -> dict[str, str]:
     """Return the chapters whose modules there are; a public module without one is an error."""
-    modules = {n for n in toplist.__all__ if inspect.ismodule(getattr(toplist, n))}
-    if missing := {f"toplist.{name}" for name in modules} - set(CHAPTERS):
+    modules = {module.name for module in pkgutil.iter_modules(toplist.__path__)}
+    if missing := {f"toplist.{name}" for name in modules - INSIDE} - set(CHAPTERS):
         raise SystemExit(f"no chapter of .ci/site/pages.py for {', '.join(sorted(missing))}")
     root = Path(toplist.__file__).parents[1]
     return {name: title for name, title in CHAPTERS.items() if _file(root, name)}
@@ -171,7 +185,7 @@ def _directives(module: str, names: Iterable[str]) -> list[str]:
                 kind = members.kind_of(value, member)
                 lines.append(f"   .. auto{kind}:: {module}.{name}.{member}")
                 lines += ["      :no-value:"] * (kind == "attribute") + [""]
-        elif callable(value):
+        elif inspect.isroutine(value):
             lines += [f".. autofunction:: {module}.{name}", ""]
         else:
             content = [members.comment_of(name, value), "", *members.entries(value)]
@@ -188,7 +202,11 @@ def silent() -> list[str]:
             value = getattr(module_of(module), name)
             if inspect.isclass(value):
                 found += [f"{module}.{name}.{one}".rstrip(".") for one in members.silent(value)]
-            elif not (value.__doc__ if callable(value) else members.comment_of(name, value)):
+            elif not (
+                inspect.getdoc(value)
+                if inspect.isroutine(value)
+                else members.comment_of(name, value)
+            ):
                 found.append(f"{module}.{name}")
     return found
 
