@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
+from sphinx import addnodes
 from sphinx.util import logging
 from sphinx.util.nodes import make_refnode
 
@@ -70,11 +71,20 @@ def attributes_as_parameters(app: Any, what: str, name: str, obj: Any, *rest: An
                 lines[place + 1] = "-" * len(one)
 
 
+def parameters_named_as_modules(app: Any, doctree: nodes.document) -> None:
+    """Take `results` for a parameter, `toplist.results` for the module."""
+    modules = {name.removeprefix("toplist.") for name in pages.CHAPTERS}
+    for node in list(doctree.findall(addnodes.pending_xref)):
+        if node.get("reftype") == "obj" and node["reftarget"] in modules:
+            node.replace_self(node.children)
+
+
 def setup(app: Any) -> None:
     """Join the hooks."""
     app.connect("autodoc-process-docstring", formulas_as_written, priority=200)
     app.connect("autodoc-process-docstring", attributes_as_parameters, priority=100)
     app.connect("autodoc-process-docstring", attributes_as_parameters, priority=900)
+    app.connect("doctree-read", parameters_named_as_modules)
     app.connect("missing-reference", found_elsewhere)
 
 
@@ -90,8 +100,6 @@ def found_elsewhere(app: Any, env: Any, node: Any, content: nodes.Node) -> nodes
     if name.split(".")[0][:1].isupper():
         candidates += [full for full in python.objects if full.endswith(f".{name}")]
     hits = [full for full in candidates if full in python.objects]
-    if hits and "." not in target and python.objects[hits[0]].objtype == "module":
-        return None  # a parameter of that name
     if not hits:
         if name.startswith("toplist.") and not importable(name):
             LOG.warning("`%s` names nothing", target, location=node)

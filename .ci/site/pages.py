@@ -1,6 +1,7 @@
 """The pages of the site: which there are, in which order; the reference pages, written here."""
 
 import inspect
+import os
 import pkgutil
 from collections.abc import Iterable
 from importlib import import_module
@@ -10,6 +11,7 @@ from types import ModuleType
 import members
 
 import toplist
+from toplist import cli
 
 # Guide: the modules and packages whose docstrings are chapters, in reading order.
 CHAPTERS = {
@@ -211,10 +213,23 @@ def silent() -> list[str]:
     return found
 
 
+def _help_pages() -> list[str]:
+    """Return the page of ``--help`` of every command, 80 columns wide."""
+    os.environ["COLUMNS"] = "80"
+    lines = []
+    for command in cli.MODULES:
+        title = f"toplist {command}"
+        text = [f"   {line}" for line in cli.parser_of(command).format_help().split("\n")]
+        lines += [title, "-" * len(title), "", ".. code-block:: none", "", *text, ""]
+    return lines
+
+
 def _chapter(name: str, title: str) -> str:
     """Return the page of a module: its docstring, then what it publishes."""
     lines = [f"``{name}``", "", f".. automodule:: {name}", "   :no-members:", ""]
-    if names := public(module_of(name)):
+    if name == "toplist.cli":
+        lines += _help_pages()
+    elif names := public(module_of(name)):
         lines += ["Reference", "---------", "", *_directives(name, names)]
     return _headed(title, *lines)
 
