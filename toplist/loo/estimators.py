@@ -32,6 +32,11 @@ Z = 1.959963984540054
 class Estimate(NamedTuple):
     """An estimated mean, and its 95 % interval over users, which covers its noise, not its bias.
 
+    Attributes
+    ----------
+    value, low, high : float
+        The mean, and the ends of its interval.
+
     Examples
     --------
     >>> Estimate(0.5, 0.4, 0.6).value

@@ -61,6 +61,8 @@ class Contrast:
         By MaxT, the p that belongs to the intervals for all comparisons together.
     effect : float
         By Tukey, the difference in pooled standard deviations.
+    higher_is_better : bool
+        Whether a positive difference speaks for the system.
     segment : str, or None
         The segment of the users, where they were split.
     """
@@ -125,7 +127,27 @@ class Contrast:
 
 @dataclass(frozen=True)
 class Plan:
-    """How the comparisons were made."""
+    """How the comparisons were made.
+
+    Attributes
+    ----------
+    method, correction, family, alternative, level, n_resamples, seed
+        What `Comparison.test` was given; no draws, `n_resamples` 0, where none were needed.
+    margin : float, or None
+        Of a test of equivalence.
+    runs : {"independent", "paired"}, or None
+        How several runs of a system belong together, and `n_runs`, the runs of each system.
+    n_clusters : int
+        Clusters of rows that were taken as units; 0 for none.
+    weighted : bool
+        Whether users have weights.
+    notes : tuple of str
+        Lines that a table of these comparisons ends with.
+    baselines : tuple of str
+        The systems that the others were compared with.
+    of_users : bool
+        Whether the rows are users, or values without users.
+    """
 
     method: str = "t"
     correction: str = "holm"

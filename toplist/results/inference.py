@@ -258,7 +258,19 @@ def equivalence(
 
 
 class Family(NamedTuple):
-    """Many comparisons at once, as arrays in the order given."""
+    """Many comparisons at once, as arrays in the order given.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The names of the comparisons.
+    statistic, p : (n,) float64
+        Of each comparison alone.
+    p_adjusted, p_single_step : (n,) float64
+        Corrected for all of them, in steps, and in the one step that `critical` belongs to.
+    critical : float
+        The statistic that the largest of all exceeds with a chance of 1 - level.
+    """
 
     names: tuple[str, ...]
     statistic: Floats
