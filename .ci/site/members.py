@@ -39,12 +39,17 @@ def _is_descriptor(value: Any) -> bool:
 
 
 def members(cls: type) -> list[str]:
-    """Return the methods and properties that a class shows."""
-    named = attributes(cls)
+    """Return the methods and properties that a class shows, each once.
+
+    Properties that stand among the attributes in its docstring are described there.
+    """
+    listed = _listed(cls)
     return [
         name
         for name, value in _own(cls)
-        if _is_descriptor(value) and _doc(value) and name not in named
+        if _is_descriptor(value)
+        and _doc(value)
+        and (name not in listed or kind_of(cls, name) == "method")
     ]
 
 
@@ -56,23 +61,24 @@ def kind_of(cls: type, name: str) -> str:
     return "property" if isinstance(value, property) else "attribute"
 
 
-def attributes(cls: type) -> set[str]:
-    """Return the names that the sections of a class's docstring describe, and its bases'."""
-    names: set[str] = set()
-    for base in cls.__mro__:
-        doc = inspect.cleandoc(vars(base).get("__doc__") or "")
-        for line in re.findall(r"^(\w+(?:, \w+)*)(?: :.*)?$", doc, re.MULTILINE):
-            names.update(line.split(", "))
-    return names
+def _docs(cls: type) -> str:
+    """Return the docstrings of a class and its bases."""
+    return "\n".join(inspect.cleandoc(vars(base).get("__doc__") or "") for base in cls.__mro__)
+
+
+def _listed(cls: type) -> set[str]:
+    """Return the names in the sections of the docstring of a class: attributes, parameters."""
+    lines = re.findall(r"^(\w+(?:, \w+)*)(?: :.*)?$", _docs(cls), re.MULTILINE)
+    return {name for line in lines for name in line.split(", ")}
 
 
 def silent(cls: type) -> list[str]:
     """Return the public names of a class without a docstring: itself, methods, attributes."""
-    named = attributes(cls)
+    named = _listed(cls) | set(re.findall(r"(?<!`)`(\w+)`(?!`)", _docs(cls)))  # or in a sentence
     fields = {n for b in cls.__mro__ for n in inspect.get_annotations(b) if not n.startswith("_")}
-    found = [name for name, value in _own(cls) if _is_descriptor(value) and not _doc(value)]
-    found = [name for name in found if name not in SPECIAL and name not in named]
-    found += sorted(fields - named - {name for name, value in _own(cls) if _doc(value)})
+    computed = {name: _doc(value) for name, value in _own(cls) if _is_descriptor(value)}
+    found = [name for name, doc in computed.items() if not doc and name not in named | SPECIAL]
+    found += sorted(fields - named - set(computed))
     return ([] if cls.__doc__ else [""]) + found
 
 

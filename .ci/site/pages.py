@@ -9,6 +9,7 @@ from pathlib import Path
 from types import ModuleType
 
 import members
+from members import comment_of
 
 import toplist
 from toplist import cli
@@ -32,26 +33,18 @@ CHAPTERS = {
     "toplist.typing": "Types of options",
 }
 # Modules and packages that users do not import.
-INSIDE = {
-    "__main__",
-    "averages",
-    "checks",
-    "evaluation",
-    "kernels",
-    "matching",
-    "parallel",
-    "stats",
-}
-INSIDE |= {"writing"}
+INSIDE = {"__main__", "averages", "checks", "evaluation", "kernels", "matching", "parallel"}
+INSIDE |= {"stats", "writing"}
 # What users import under another name than that of its module.
 ALIASES = {"toplist.inference": "toplist.results.inference"}
 
 # Classes that people meet as results and never import, by the module that has them.
 RETURNED = {
     "toplist.results.tests": ["Tests"],
-    "toplist.results.contrasts": ["Contrast"],
+    "toplist.results.contrasts": ["Contrast", "Plan"],
     "toplist.results.bands": ["Band"],
     "toplist.results.testing": ["Power"],
+    "toplist.results.inference": ["Family"],
     "toplist.stats.blocked": ["Anova"],
     "toplist.results.segments": ["Segments"],
     "toplist.results.segment_tests": ["SegmentedComparison"],
@@ -190,7 +183,7 @@ def _directives(module: str, names: Iterable[str]) -> list[str]:
         elif inspect.isroutine(value):
             lines += [f".. autofunction:: {module}.{name}", ""]
         else:
-            content = [members.comment_of(name, value), "", *members.entries(value)]
+            content = [comment_of(name, value), "", *members.entries(value)]
             lines += [f".. py:data:: {name}", "", *(f"   {line}" for line in content), ""]
     return lines
 
@@ -204,11 +197,7 @@ def silent() -> list[str]:
             value = getattr(module_of(module), name)
             if inspect.isclass(value):
                 found += [f"{module}.{name}.{one}".rstrip(".") for one in members.silent(value)]
-            elif not (
-                inspect.getdoc(value)
-                if inspect.isroutine(value)
-                else members.comment_of(name, value)
-            ):
+            elif not (value.__doc__ if inspect.isroutine(value) else comment_of(name, value)):
                 found.append(f"{module}.{name}")
     return found
 
