@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import toplist as tl
-from toplist import spark
 from toplist.results import moments
 from toplist.results.moments import Place, of_results, shape_of
+from toplist.spark import partials, work
 from toplist.stats import systems as in_systems
 from toplist.stats.paired import Pairs
 from toplist.stats.simultaneous import Joint
@@ -258,10 +258,10 @@ def batches_of(systems, truth, users, size=97):
     rows = []
     for u in sorted(users):
         for name, some in systems.items():
-            rows += [(0, u, i, float(r), name, True) for r, i in enumerate(some.get(u, []), 1)]
-        rows += [(1, u, i, None, None, True) for i in sorted(truth.get(u, ()))]
-    names = ["side", "user_id", "item_id", "value", "system", "listed"]
-    kinds = [pa.int32(), pa.int64(), pa.int64(), pa.float64(), pa.string(), pa.bool_()]
+            rows += [(0, u, i, -1, r, name) for r, i in enumerate(some.get(u, []), 1)]
+        rows += [(1, u, i, -1, None, None) for i in sorted(truth.get(u, ()))]
+    names = ["side", "user_id", "item_id", "place", "rank", "system"]
+    kinds = [pa.int32(), pa.int64(), pa.int64(), pa.int32(), pa.int64(), pa.string()]
     columns = zip(*rows, strict=True) if rows else [[]] * 6
     arrays = [pa.array(one, kind) for one, kind in zip(columns, kinds, strict=True)]
     return iter(pa.table(arrays, names=names).to_batches(max_chunksize=size))
@@ -269,22 +269,22 @@ def batches_of(systems, truth, users, size=97):
 
 @pytest.mark.parametrize("n_parts", [1, 3])
 def test_the_work_of_spark_without_spark(monkeypatch, n_parts):
-    monkeypatch.setattr(spark, "ROWS", 500)
+    monkeypatch.setattr(work, "ROWS", 500)
     systems, truth = data(4, 150)
     names = tuple(systems)
     options = {"metrics": OPTIONS["metrics"], "ties": "item", "n_threads": 1}
-    work = spark._Work(OPTIONS["k"], options, ("rank", None), names, True)
+    evaluate = work.Means(work.Work(OPTIONS["k"], options, ("rank", None), names), True)
     parts = [[u for u in truth if u % n_parts == part] for part in range(n_parts)] + [[]]
-    sent = [one for users in parts for one in work.evaluate(batches_of(systems, truth, users))]
-    again = list(spark._Merge(names)(iter(sent[:2])))
+    sent = [one for users in parts for one in evaluate(batches_of(systems, truth, users))]
+    again = list(partials.Merge(names)(iter(sent[:2])))
     single = [batch.slice(row, 1) for batch in sent for row in range(len(batch))]
-    dealt = [one for row in single for one in spark._Merge(names)(iter([row]))]
+    dealt = [one for row in single for one in partials.Merge(names)(iter([row]))]
     rows = [row for batch in again + sent[2:] for row in batch.to_pylist()]
-    found = spark._collected(rows, names)
-    alone = spark._collected([row for batch in dealt for row in batch.to_pylist()], names)
+    found = partials.collected(rows, names)
+    alone = partials.collected([row for batch in dealt for row in batch.to_pylist()], names)
     for one, other in zip(tl.compare(alone).test(), tl.compare(found).test(), strict=True):
         same(one, other)
-    assert spark._collected(rows[::-1], names)["one"].std("map@5") == found["one"].std("map@5")
+    assert partials.collected(rows[::-1], names)["one"].std("map@5") == found["one"].std("map@5")
     expected = evaluated(systems, truth)
     for baseline in (None, "one"):
         tests = tl.compare(found, baseline).test()

@@ -156,7 +156,7 @@ def _packed(array: NDArray[Any]) -> NDArray[Any]:
 
 def _of_terms(terms: Terms) -> dict[str, Any]:
     entries = [
-        {"metric": _of_metric(entry.metric), "ks": entry.ks, "scalar": entry.scalar}
+        {"metric": metric_content(entry.metric), "ks": entry.ks, "scalar": entry.scalar}
         for entry in terms.entries
     ]
     plain = {f.name: getattr(terms, f.name) for f in fields(Terms)}
@@ -176,7 +176,7 @@ def _terms_of(given: Mapping[str, Any]) -> Terms:
     return Terms(**{**given, **more, "entries": entries, "sampled": sampled})
 
 
-def _of_metric(metric: Metric | ListMetric) -> dict[str, Any]:
+def metric_content(metric: Metric | ListMetric) -> dict[str, Any]:
     """Return a metric as JSON holds it; ValueError for functions of the user's own."""
     assert isinstance(metric, Metric)  # lists are refused before
     plain: dict[str, Any] = {field.name: getattr(metric, field.name) for field in fields(Metric)}

@@ -36,6 +36,8 @@ from toplist.inputs.runs import blocks, in_runs, starts_of_runs
 from toplist.inputs.sides import Sides, sides_of
 from toplist.inputs.texts import Texts
 
+# The line that lets scores rank what is left of ranks, in pandas; `toplist.spark` has its own.
+WITHOUT_GAPS = "frame.assign(score=-frame['rank']).drop(columns='rank')"
 # Called with the users of the lists, and the row where each list begins.
 Meet = Callable[[Column, NDArray[np.int64]], None]
 
@@ -390,7 +392,7 @@ def by_rank(side: str, ranks: NDArray[Any], groups: Groups, items: Column) -> Co
         if found[0] > 0 and len(np.unique(found)) == len(found):  # gaps
             way_out = (
                 ": where rows were left out, a column score = -rank in place of rank ranks the "
-                "rest, frame.assign(score=-frame['rank']).drop(columns='rank')"
+                f"rest, {WITHOUT_GAPS}"
             )
         user = groups.users.decode(groups.users.codes[rows[at]])
         raise ValueError(

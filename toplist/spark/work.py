@@ -1,0 +1,214 @@
+"""What workers do: they evaluate the users of a partition, and send one result, or an error."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toplist.inputs.tables import WITHOUT_GAPS
+from toplist.results.merging import merge
+from toplist.results.moments import of_results
+from toplist.results.result import TopKResult
+from toplist.spark.frames import EMPTY, PLACE, RANKED, RELEVANT
+from toplist.spark.partials import error_row, sent
+from toplist.stats.systems import PairedMoments
+
+# Rows of complete users that a worker evaluates at a time.
+ROWS = 1 << 19
+_ON_SPARK = 'recs.withColumn("score", -recs["rank"]).drop("rank")'
+_TWO_LISTS = re.compile(r"^recs: user .* (at ranks|has ranks|has \d+ lists) ")
+
+
+@dataclass(frozen=True)
+class Work:
+    """How some users are evaluated; it is sent to each worker.
+
+    Attributes
+    ----------
+    k, options
+        Of `toplist.top_k_eval_batches`.
+    values : (str or None, str or None)
+        The columns of values of both sides.
+    systems : tuple of str, or (None,)
+    hint : str
+        What an error adds that may come from several systems in one table.
+    """
+
+    k: Any
+    options: Mapping[str, Any]
+    values: tuple[str | None, str | None]
+    systems: tuple[str | None, ...] = (None,)
+    hint: str = ""
+
+    def results(self, table: Any, keep: str | None) -> dict[str | None, TopKResult]:
+        """Return the result of every system over some complete users."""
+        import pyarrow.compute as pc
+
+        ranked, truth = (table.filter(pc.equal(table["side"], one)) for one in (RANKED, RELEVANT))
+        truths = _lists(truth, self.values[1], "truth")
+        found = {}
+        for name in self.systems:
+            rows = ranked if name is None else ranked.filter(pc.equal(ranked["system"], name))
+            try:
+                found[name] = self._result(_lists(rows, self.values[0], "recs"), truths, keep)
+            except (ValueError, TypeError) as error:
+                kind = TypeError if isinstance(error, TypeError) else ValueError
+                raise kind(self._worded(str(error), name)) from None
+        return found
+
+    def _result(self, lists: Any, truths: Any, keep: str | None) -> TopKResult:
+        from toplist.files.record_batches import top_k_eval_batches
+
+        options: dict[str, Any] = {**self.options, "keep": keep}
+        if self.values[0] != "score":
+            options["ties"] = "order"  # ranks have none, and the result need not speak of them
+        return top_k_eval_batches(lists, truths, self.k, part=True, **options)
+
+    def _worded(self, words: str, system: str | None) -> str:
+        """Return an error in the words of Spark: of arguments, and of no place in a chunk."""
+        words = re.sub(r"\brow \d+: ", "", words)
+        words = re.sub(r"^(recs|truth): (ranks|ground_truths): ", r"\1: ", words)
+        if system is not None:
+            return f"system {system!r}: {words}" if words.startswith("recs: ") else words
+        if WITHOUT_GAPS in words:
+            return words.replace(WITHOUT_GAPS, _ON_SPARK)
+        return words + self.hint if _TWO_LISTS.match(words) else words
+
+
+@dataclass(frozen=True)
+class Means:
+    """Evaluates a partition: one result of each system, and the moments of their differences."""
+
+    work: Work
+    paired: bool
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Yield the results of a partition, or its error."""
+        found: dict[Any, list[TopKResult]] = {name: [] for name in self.work.systems}
+        paired: list[PairedMoments] = []
+        try:
+            for table in _complete(batches):
+                parts = self.work.results(table, "hits" if self.paired else None)
+                if self.paired:
+                    paired.append(of_results({str(name): one for name, one in parts.items()}))
+                for name, part in parts.items():
+                    found[name].append(part.without_users())
+        except (ValueError, TypeError) as error:
+            yield error_row(error)
+            return
+        results = {name: merge(parts, disjoint=True) for name, parts in found.items() if parts}
+        yield from sent(results, PairedMoments.merged(paired) if paired else None)
+
+
+@dataclass(frozen=True)
+class Values:
+    """Evaluates a partition: a row per user, and per system where there are several."""
+
+    work: Work
+    names: tuple[str, ...]
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Yield the values of the users of a partition."""
+        import pyarrow as pa
+
+        for table in _complete(batches):
+            kind = table.schema.field("user_id").type
+            for system, result in self.work.results(table, "hits").items():
+                users = list(result.users)
+                columns = {"user_id": pa.array(users, kind)}
+                if system is not None:
+                    columns["system"] = pa.array([system] * len(users), pa.string())
+                for name in self.names:
+                    values = result.per_user(name)
+                    columns[name] = pa.array(values, mask=np.isnan(values))
+                yield pa.RecordBatch.from_pydict(columns)
+
+
+def _complete(batches: Iterator[Any]) -> Iterator[Any]:
+    """Yield tables of complete users of a sorted stream, of some `ROWS` rows."""
+    import pyarrow as pa
+
+    from toplist.files.parquet import start_of_last
+
+    waiting: list[Any] = []
+    for batch in batches:
+        waiting.append(pa.Table.from_batches([batch]))
+        if sum(map(len, waiting)) < ROWS:
+            continue
+        table = pa.concat_tables(waiting).combine_chunks()
+        end = start_of_last(table["user_id"])
+        if end:
+            yield table.slice(0, end)
+        waiting = [table.slice(end)]
+    table = pa.concat_tables(waiting).combine_chunks() if waiting else None
+    if table is not None and len(table):
+        yield table
+
+
+def _lists(table: Any, value: str | None, argument: str) -> Any:
+    """Return rows that are sorted by user as a table with a row per user, and lists."""
+    import pyarrow as pa
+
+    names = ["user_id", "item_id", PLACE] + ([] if value in (None, PLACE) else [value])
+    columns = {
+        name: table[name].combine_chunks()
+        if table[name].num_chunks
+        else pa.array([], table[name].type)
+        for name in dict.fromkeys(names)
+    }
+    users = columns["user_id"]
+    places = _places(columns, value, argument)
+    changes = np.flatnonzero(np.asarray(pa.compute.not_equal(users[1:], users[:-1]))) + 1
+    starts = np.concatenate([[0], changes])[: len(users)].astype(np.int64)
+    _refuse_two_lists(users, places, starts, argument)
+    listed = places != EMPTY
+    offsets = np.concatenate([[0], np.cumsum(listed)])[np.append(starts, len(users))]
+    data = {"user_id": users.take(pa.array(starts))}
+    for name in ("item_id", value):
+        if name is not None:
+            ours = "rank" if name == PLACE else name
+            kept = columns[name].filter(pa.array(listed))
+            data[ours] = pa.LargeListArray.from_arrays(pa.array(offsets, pa.int64()), kept)
+    return pa.table(data)
+
+
+def _places(columns: Mapping[str, Any], value: str | None, argument: str) -> NDArray[np.int32]:
+    """Return where items stand in their lists; ValueError for a null, which names the user."""
+    users, places = columns["user_id"], columns[PLACE]
+    if users.null_count:
+        raise ValueError(f"{argument}: a user_id is null")
+    lacking = np.flatnonzero(places.is_null())
+    if len(lacking):
+        user = users[int(lacking[0])].as_py()
+        raise ValueError(f"{argument}: the list of user {user!r} is null: write an empty one")
+    found: NDArray[np.int32] = np.asarray(places)
+    for name in ("item_id", value):
+        null = None if name is None else np.asarray(columns[name].is_null(), bool)
+        lacking = np.flatnonzero(False if null is None else null & (found != EMPTY))
+        if len(lacking):
+            at = int(lacking[0])
+            article = "an" if name == "item_id" else "a"
+            longer = found[at] > EMPTY and value not in (None, PLACE)
+            more = ", or lists of different lengths" if longer else ""
+            user = users[at].as_py()
+            raise ValueError(f"{argument}: user {user!r} has {article} {name} that is null{more}")
+    return found
+
+
+def _refuse_two_lists(
+    users: Any, places: NDArray[np.int32], starts: NDArray[np.int64], argument: str
+) -> None:
+    """Raise ValueError for a user with two rows of lists."""
+    first = np.flatnonzero((places == EMPTY) | (places == EMPTY + 1))  # a row of every list
+    n_lists = np.bincount(np.searchsorted(starts, first, side="right") - 1)
+    twice = np.flatnonzero(n_lists > 1)
+    if len(twice):
+        user = users[int(starts[twice[0]])].as_py()
+        raise ValueError(
+            f"{argument}: user {user!r} has {n_lists[twice[0]]} lists where a user has one"
+        )
