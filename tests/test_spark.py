@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -16,6 +17,8 @@ else:
     pyspark = pytest.importorskip("pyspark")
     pytest.importorskip("pandas")
     pytest.importorskip("pyarrow")
+
+from pyspark.sql import functions
 
 from toplist import beyond
 from toplist import spark as on_spark
@@ -258,6 +261,22 @@ def test_values_of_users(session):
         assert found == dict(zip(expected.users, expected.per_user(name).tolist(), strict=True))
 
 
+def test_values_of_systems_are_tested_as_in_a_local_run(session):
+    systems, truth = of_systems()
+    sides = frames_of_systems(session, systems, truth)
+    values = on_spark.per_user(*sides, 10, metrics="ndcg", system="model", partitions=2)
+    assert values.columns == ["user_id", "system", "ndcg@10"]
+    wide = values.toPandas().pivot(index="user_id", columns="system", values="ndcg@10").dropna()
+    found = tl.paired_tests(dict(wide.items()), method="wilcoxon", name="ndcg@10")
+    local = {n: tl.top_k_eval(some, truth, 10, metrics="ndcg") for n, some in systems.items()}
+    expected = tl.compare(local).test(method="wilcoxon")
+    assert [(one.system, one.baseline) for one in found] == [
+        (one.system, one.baseline) for one in expected
+    ]
+    for one, other in zip(found, expected, strict=True):
+        assert (one.p, one.wins) == (pytest.approx(other.p, rel=1e-12), other.wins)
+
+
 def test_a_user_of_many_items_and_a_size_that_does_not_grow(session):
     ranks, truth = {0: list(range(1_000_000)), 1: [5]}, {0: {7, 100_000}, 1: {5}}
     recs = session.range(1_000_000).selectExpr("0L user_id", "id item_id", "int(id + 1) rank")
@@ -328,6 +347,46 @@ def test_a_user_of_many_items_and_a_size_that_does_not_grow(session):
             ValueError,
             "^truth: user [0-9]+ has an item_id that is null, or lists of different lengths",
         ),
+        (
+            lambda r, t: (r.withColumn("rank", 2 * r["rank"]), t),
+            ValueError,
+            r'recs.withColumn\("score", -recs\["rank"\]\).drop\("rank"\)$',
+        ),
+        (
+            lambda r, t: (r.selectExpr("*", "'knn' model").unionAll(r.selectExpr("*", "'b'")), t),
+            ValueError,
+            "^recs: user [0-9]+ has ranks 1, 1, .* several systems, .*: system='model'$",
+        ),
+        (
+            lambda r, t: (
+                r.selectExpr("user_id", "item_id", "1 score", "'knn' model").union(
+                    r.selectExpr("user_id", "item_id", "1 score", "'b'")
+                ),
+                t,
+            ),
+            ValueError,
+            "^recs: user [0-9]+ has item [0-9]+ at ranks 1 and 2: .* system='model'$",
+        ),
+        (
+            lambda r, t: (r.selectExpr("user_id", "array(item_id) item_id"), t),
+            ValueError,
+            "^recs: user [0-9]+ has 15 lists where a user has one$",
+        ),
+        (
+            lambda r, t: (r, t.selectExpr("user_id % 3 user_id", "array(item_id) item_id")),
+            ValueError,
+            "^truth: user [0-9]+ has [0-9]+ lists where a user has one$",
+        ),
+        (
+            lambda r, t: (r.selectExpr("user_id", "nullif(array(1L), array(1L)) item_id"), t),
+            ValueError,
+            "^recs: the list of user [0-9]+ is null: write an empty one$",
+        ),
+        (
+            lambda r, t: (r, t.selectExpr("user_id", "nullif(array(1L), array(1L)) item_id")),
+            ValueError,
+            "^truth: the list of user [0-9]+ is null: write an empty one$",
+        ),
     ],
 )
 def test_errors_are_one_line_on_the_driver(session, change, error, words):
@@ -337,12 +396,113 @@ def test_errors_are_one_line_on_the_driver(session, change, error, words):
     assert "\n" not in str(caught.value)
 
 
-def test_what_has_no_meaning_on_spark(session):
-    sides = frames(session, *lists())
-    with pytest.raises(ValueError, match="ties='order': rows of Spark have no order"):
-        on_spark.top_k_eval(*sides, 10, ties="order")
+def of_lists(frame, *more):
+    return frame.selectExpr("user_id", "array(item_id) item_id", *more)
+
+
+OWN = tl.Metric("early", "each", lambda ranks: 2.0**-ranks, lambda k, R, n: k)
+REFUSED = [  # both sides, options, the error
+    (lambda r, t: (r, t), {"ties": "order"}, ValueError, "rows of Spark have no order"),
+    (lambda r, t: (r, t), {"duplicates": "frist"}, ValueError, "did you mean 'first'"),
+    (lambda r, t: (r, t), {"gains": "squared"}, ValueError, "gains='squared'"),
+    (lambda r, t: (r, t), {"partitions": "4"}, ValueError, "partitions must be a whole number"),
+    (lambda r, t: (r, t), {"partitions": 0}, ValueError, "partitions must be at least 1"),
+    (lambda r, t: (r, t), {"metrics": "novelty"}, ValueError, "novelty is a metric of the lists"),
+    (lambda r, t: (r, t), {"system": ["m"]}, TypeError, "give the name of one column of recs"),
+    (lambda r, t: (r, t), {"system": "m"}, ValueError, "^recs: no column 'm'; columns found: user"),
+    (lambda r, t: ("recs", t), {}, TypeError, r"recs is 'recs': .* spark.table\('NAME'\)"),
+    (lambda r, t: (r, [1]), {}, TypeError, "truth is a builtins.list: .* DataFrames of Spark"),
+    (lambda r, t: (r.select("*", "rank"), t), {}, ValueError, "recs: two columns are named 'rank'"),
+    (
+        lambda r, t: (r.selectExpr("user_id", "item_id", "'abc' score"), t),
+        *({}, TypeError, "recs: 'score' is string: a score is a number"),
+    ),
+    (
+        lambda r, t: (r, t.selectExpr("*", "true relevance")),
+        *({}, TypeError, "truth: 'relevance' is boolean: a relevance is a number"),
+    ),
+    (
+        lambda r, t: (of_lists(r, "1 rank"), t),
+        *({}, TypeError, "'rank' is int, 'item_id' array<bigint>: give both as lists"),
+    ),
+    (
+        lambda r, t: (r, of_lists(t, "1 relevance")),
+        *({}, TypeError, "truth: 'relevance' is int, 'item_id' array<bigint>: give both"),
+    ),
+    (
+        lambda r, t: (r, of_lists(t.selectExpr("user_id", "string(item_id) item_id"))),
+        *({}, TypeError, r'item_id holds whole numbers .*cast\("array<bigint>"\)'),
+    ),
+]
+
+
+@pytest.mark.parametrize("function", [on_spark.top_k_eval, on_spark.per_user])
+def test_what_is_refused_before_any_job(session, function):
+    sides = frames(session, *lists(n=9))
+    for change, options, error, words in REFUSED:
+        with pytest.raises(error, match=words) as caught:
+            function(*change(*sides), **{"k": 10, **options})
+        assert "\n" not in str(caught.value)
+
+
+def test_what_one_of_the_two_has_not(session):
+    sides = frames(session, *lists(n=9))
     with pytest.raises(ValueError, match="option='wheights': choose from 'empty', 'missing'"):
         on_spark.per_user(*sides, 10, wheights=1)
+    with pytest.raises(ValueError, match="per_user needs a k for recall: give k=10"):
+        on_spark.per_user(*sides, metrics=["ndcg@5", "recall"])
+    with pytest.raises(ValueError, match="metric 'early' has a function .*per_user takes it"):
+        on_spark.top_k_eval(*sides, 10, metrics=["ndcg", OWN])
+    local = tl.top_k_eval(*lists(n=9), 10, metrics=OWN)
+    found = on_spark.per_user(*sides, 10, metrics=OWN, partitions=1).toPandas()
+    assert found.set_index("user_id")["early@10"].to_dict() == dict(
+        zip(local.users, local.per_user("early@10").tolist(), strict=True)
+    )
+
+
+def test_errors_of_systems_name_them(session):
+    systems, truth = of_systems()
+    recs, relevant = frames_of_systems(session, systems, truth)
+    strange = recs.selectExpr(
+        "model", "user_id + if(model = 'knn', 999, 0) user_id", "item_id", "rank"
+    )
+    wrong = recs.selectExpr("model", "user_id", "item_id", "if(model = 'knn', 2, rank) rank")
+    for some, words in (
+        (strange, "^system 'knn': no user is in both: recs has 1?[0-9]{3}, truth has [0-9]+;"),
+        (wrong, "^system 'knn': recs: user [0-9]+ has ranks 2, 2"),
+        (recs.limit(0), "^recs has no rows, so no systems$"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            on_spark.top_k_eval(some, relevant, 10, system="model", partitions=2)
+
+
+# A score beside one that is the same as a double.
+CLOSE = [
+    ("bigint", 2**53, 2**53 + 1),
+    ("decimal(38,20)", Decimal("1"), Decimal("1.00000000000000000001")),
+    ("decimal(38,0)", Decimal(10**37), Decimal(10**37 + 1)),
+]
+
+
+@pytest.mark.parametrize(("kind", "low", "high"), CLOSE)
+def test_scores_that_no_double_tells_apart(session, kind, low, high):
+    rows = [(1, 5, low), (1, 6, high), (2, 5, high), (2, 6, low)]
+    recs = session.createDataFrame(rows, f"user_id int, item_id int, score {kind}")
+    relevant = session.createDataFrame([(1, 6), (2, 5)], "user_id int, item_id int")
+    assert on_spark.top_k_eval(recs, relevant, 2, partitions=1)["mrr@1"] == 1.0
+    listed = recs.groupBy("user_id").agg(
+        *(functions.collect_list(name).alias(name) for name in ("item_id", "score"))
+    )
+    assert on_spark.top_k_eval(listed, relevant, 2, partitions=1)["mrr@1"] == 1.0
+
+
+def test_names_of_columns_may_hold_dots(session):
+    ranks, truth = lists()
+    recs, relevant = frames(session, ranks, truth)
+    recs = recs.withColumnsRenamed({"user_id": "a.b", "rank": "at`x"}).selectExpr("*", "1 `m.x`")
+    names = {"recs": {"user_id": "a.b", "rank": "at`x"}}
+    found = on_spark.top_k_eval(recs, relevant, K, columns=names, system="m.x", partitions=2)
+    same(found["1"], tl.top_k_eval(ranks, truth, K))
 
 
 def test_counts_of_counts_give_the_bits_of_the_lists(session):
