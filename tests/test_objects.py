@@ -708,6 +708,7 @@ def test_d1_audit_takes_what_match_takes():
     assert str(tl.audit.check(IDS, csr(RELEVANT))) == str(tl.audit.check(IDS, RELEVANT))
 
 
+@pytest.mark.libraries
 def test_d1_audit_of_lenskit():
     given, plain = collections()
     assert str(tl.audit.check(*given)) == str(tl.audit.check(*plain))
