@@ -41,6 +41,8 @@ Each package has its chapter in its docstring, ``help(tl.loo)``:
 - `toplist.scores` and `toplist.pointwise`: score matrices; AUC, log loss, MAE, RMSE
 - `toplist.audit`: what makes an evaluation fail or mislead
 - `toplist.cli`: the command line
+- `toplist.cookbook`: recipes for fifteen libraries, from the object you hold to the answer
+- `toplist.typing`: the types of options, for functions that pass them on
 
 The house
 ---------
