@@ -331,11 +331,19 @@ def test_other_tables_are_refused_with_the_line_to_write(written):
     pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
     table = pandas.DataFrame(written[0]["als"])
     wide = table.assign(**{"mrr@10": 0.0})
-    line = re.escape("dict(zip(table['user_id'], table['ndcg@10']))")
-    with pytest.raises(TypeError, match=f"als are a table of 'user_id', 'ndcg@10', 'mrr.*{line}"):
-        tl.paired_tests({"als": wide, "popularity": wide})
-    with pytest.raises(TypeError, match=re.escape("table['COLUMN']")):
-        tl.paired_tests({"als": table[["ndcg@10"]], "popularity": table})
+    both = re.escape("['user_id', 'ndcg@10']")
+    for given, line in (
+        (wide, rf"table\[{both}\]"),
+        (polars.from_pandas(wide), rf"select\({both}\)"),
+    ):
+        with pytest.raises(
+            TypeError, match=f"als are a table of 'user_id', 'ndcg@10', 'mrr.*{line}"
+        ):
+            tl.paired_tests({"als": given, "popularity": given})
+    by_index = table.set_index("user_id")
+    with pytest.raises(TypeError, match=r"if its index has the users, table\['ndcg@10'\]"):
+        tl.paired_tests({"als": by_index, "popularity": table})
+    assert tl.paired_tests({"als": by_index["ndcg@10"], "popularity": table})[0].difference == 0
     with pytest.raises(ValueError, match="the table of als has user .* twice"):
         tl.paired_tests({"als": pandas.concat([table, table]), "popularity": table})
     with pytest.raises(TypeError, match=r"values\['als'\] is a LazyFrame: .*\.collect\(\)"):

@@ -77,7 +77,7 @@ def _keyed(series: Any, users: Sequence[Any] | None, what: str) -> dict[Any, Any
         raise TypeError(
             f"{what} is a Series that counts its rows, but the users have keys, like {users[0]!r}: "
             f"give {what}.to_numpy() for values in the order of the users, or "
-            f"{what}.set_index(...) by user"
+            "table.set_index('user_id')[COLUMN] by user"
             if users
             else f"{what} is a Series that counts its rows, but the users have keys"
         )

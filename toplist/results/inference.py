@@ -153,7 +153,8 @@ def paired_tests(
         Arrays of one value per user, in one order; or values by user, which are matched by key:
         dicts, Series with the users as index, and tables of ``user_id`` and one column of values.
         Series that count their rows are taken in their order only beside arrays, and as columns
-        of one table. With `runs`, a list of these for each system.
+        of one table; columns of polars and Arrow are arrays. With `runs`, a list of these for each
+        system.
     baseline : str or several, optional
         Each other system is compared with it: system - baseline. Default: all pairs, the first
         less the second in the order of the dict.

@@ -138,10 +138,16 @@ def _of_table(system: Any, table: Any) -> dict[Any, Any]:
     names = dataframes.names_of(frame)
     found = [name for name in names if name != USER]
     if len(names) != 2 or len(found) != 1:
-        column = found[0] if found and USER in names else "COLUMN"
+        pandas = hasattr(table, "iloc")
+        way = f"{USER} and one column of values"
+        if USER in names and found:
+            both = f"[{USER!r}, {found[0]!r}]"
+            way += f", such as table[{both}]" if pandas else f", such as table.select({both})"
+        elif pandas and found:
+            way += f"; or, if its index has the users, table[{found[0]!r}]"
         raise TypeError(
             f"the values of {_named(system)} are a table of {', '.join(map(repr, names))}: give "
-            f"{USER} and one column of values, or dict(zip(table[{USER!r}], table[{column!r}]))"
+            f"{way}"
         )
     users, values = (dataframes.objects(frame, name) for name in (USER, *found))
     return _unique(system, users, values, "table")
