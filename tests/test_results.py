@@ -914,3 +914,33 @@ def test_a_result_says_how_equal_scores_were_ordered():
     assert "equal scores by item id, ascending" in str(again)
     with pytest.raises(ValueError, match="ties"):
         tl.merge([shown[0], shown[1]])
+
+
+def test_merge_takes_several_results_and_no_flag_by_place():
+    parts = [tl.top_k_eval({u: [1, 2]}, {u: {2 - u % 2}}, 2, metrics="mrr") for u in range(3)]
+    assert tl.merge(*parts) == tl.merge(parts) == sum(parts[1:], parts[0])
+    with pytest.raises(ValueError, match="user 0 is in both"):
+        tl.merge(parts[0], parts[0])
+    with pytest.raises(TypeError, match="merge takes results of top_k_eval, not bool"):
+        tl.merge(parts, True)
+
+
+def test_tables_and_tests_print_one_mean_alike():
+    """0.10475 is 0.10474999999999998 from counts, and 0.10475000000000001 from values."""
+    rng = np.random.default_rng(2)
+    truth = {u: set(rng.permutation(60)[:9].tolist()) for u in range(200)}
+    results = {
+        name: tl.top_k_eval(
+            {u: rng.permutation(60)[:20].tolist() for u in truth},
+            truth,
+            [5, 10, 20],
+            metrics=["precision", "recall"],
+        )
+        for name in "ab"
+    }
+    table = tl.compare(results).to_text()
+    for test in tl.compare(results).test():
+        shown = str(tl.compare(results).test(test.name)).split()
+        for mean in (test.mean, test.baseline_mean):
+            text = f"{float(f'{mean:.12g}'):.4f}"
+            assert text in table and text in shown

@@ -90,11 +90,12 @@ elliot                 0.4000 0.2857    -   0.5087
 recpack                0.4000 0.2857    -   0.5087
 cornac                 0.4000 0.2857    -   0.5087
 
-Each was compared with the library itself on thousands of random inputs (`benchmarks/README.md`);
+All but NeuRec's two were compared with the library itself on random inputs, mostly 2,000
+(`benchmarks/README.md`);
 `toplist.CONVENTIONS` and ``toplist metrics map --convention lenskit`` give the lines of its source.
 
 - Evidently, TensorFlow Ranking, LightGBM and torchmetrics know the relevance of listed items only:
-  R counts those in the list, and recall is 1 here; ``relevant="listed"`` says so anywhere.
+  R counts those in the list, and recall is 1 here; ``relevant="listed"`` does so in any other.
 - torchmetrics, recmetrics, LibRecommender, DocArray, AutoRAG, DeepEval and Haystack before 2026-08
   divide average precision by the hits found so far, ``tl.map(ranks, truths, divisor="hits")``: a
   list whose first item is relevant may score 1.0 with half of the truth missing.

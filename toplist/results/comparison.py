@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from toplist import plots
 from toplist.checks import cached, choice
-from toplist.results.markup import Cell, Look, Page, Table
+from toplist.results.markup import Cell, Look, Page, Table, settled
 from toplist.results.result import TopKResult
 from toplist.results.side_by_side import SideBySide
 from toplist.stats.paired import RUNS, RunsAre
@@ -440,7 +440,7 @@ class Comparison(SideBySide):
         for system in self.systems:
             cells = (
                 Cell(
-                    (f"{self._mean(system, name):.4f}" if self._has(system, name) else "-")
+                    (f"{settled(self._mean(system, name)):.4f}" if self._has(system, name) else "-")
                     + marks.get((system, name), ""),
                     best=system in best[name],
                 )

@@ -74,7 +74,21 @@ class Look(NamedTuple):
 
     def number(self, value: float, sign: str = "") -> str:
         """Return a number as text; `sign` is "+" for one that always has its sign."""
-        return f"{value * (100 if self.percent else 1):{sign}.{self.digits}f}"
+        return f"{settled(value * (100 if self.percent else 1)):{sign}.{self.digits}f}"
+
+
+def settled(value: float) -> float:
+    """Return a number without its last digits, which follow from the order of its sum.
+
+    A mean from counts and one from values may differ in the 16th digit, and would be printed as
+    0.1047 and 0.1048 where they are 0.10475.
+
+    Examples
+    --------
+    >>> settled(0.10474999999999998) == settled(0.10475000000000001)
+    True
+    """
+    return float(f"{value:.12g}")
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> str:

@@ -6,7 +6,7 @@ from toplist.averages.means import merged
 from toplist.results.result import TopKResult
 
 
-def merge(parts: Iterable[TopKResult], disjoint: bool = False) -> TopKResult:
+def merge(parts: Iterable[TopKResult], *more: TopKResult, disjoint: bool = False) -> TopKResult:
     """Merge results over different users into that of all of them.
 
     ``sum(parts)`` does the same, one part after the other; this takes as long as all parts have
@@ -14,8 +14,8 @@ def merge(parts: Iterable[TopKResult], disjoint: bool = False) -> TopKResult:
 
     Parameters
     ----------
-    parts : results
-        With the same metrics, k, convention and policies.
+    parts, *more : results
+        A list of them or several, with the same metrics, k, convention and policies.
     disjoint : bool
         Whether the users are known to be different. Users with keys are checked by their keys,
         always. Others are known by position only: parts with the same ground truths, such as five
@@ -40,6 +40,7 @@ def merge(parts: Iterable[TopKResult], disjoint: bool = False) -> TopKResult:
     0.5
     """
     found = [parts] if isinstance(parts, TopKResult) else list(parts)
+    found += more
     for part in found:
         if not isinstance(part, TopKResult):
             kind = type(part).__name__

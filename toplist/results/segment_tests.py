@@ -12,7 +12,7 @@ from toplist.inputs.user_values import values_by_user
 from toplist.results import moments, pairwise, testing, wording
 from toplist.results.aligning import SameUsers
 from toplist.results.display import Display
-from toplist.results.markup import Cell, Page, Table
+from toplist.results.markup import Cell, Page, Table, settled
 from toplist.results.pairwise import TestFamily, TestMethod
 from toplist.results.result import TopKResult
 from toplist.results.segments import ON_SPARK
@@ -193,7 +193,9 @@ class SegmentedComparison(Display, Mapping[Any, S], Generic[S]):
             for system in systems:
                 of_all = part is self.whole
                 mark = "" if of_all else marks.get((self._label(label), system, name), "")
-                mean = f"{part._mean(system, name):.4f}" if part._has(system, name) else "-"
+                mean = (
+                    f"{settled(part._mean(system, name)):.4f}" if part._has(system, name) else "-"
+                )
                 cells.append(Cell(mean + (mark or " " * marked), best=system in best))
             rows.append(("all" if part is self.whole else self._label(label), tuple(cells)))
         return Table(name, ("users", *systems), tuple(rows))

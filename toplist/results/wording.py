@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from toplist.checks import counted
 from toplist.results.contrasts import Contrast, Contrasts, Plan
-from toplist.results.markup import Cell, Look, Page, Table
+from toplist.results.markup import Cell, Look, Page, Table, settled
 from toplist.stats import planning
 from toplist.stats.paired import CAUTIONS
 
@@ -44,7 +44,7 @@ def number(value: float, digits: int = 4) -> str:
     >>> number(0.00378), number(-0.003, 2), number(math.nan)
     ('+0.0038', '-0.00', '-')
     """
-    return "-" if value != value else f"{value:+.{digits}f}"
+    return "-" if value != value else f"{settled(value):+.{digits}f}"
 
 
 def probability(p: float, floor: float = 0.0) -> str:
@@ -349,11 +349,12 @@ def _said(one: Contrast, unit: str) -> str:
     if one.difference == 0:
         change = "equals"
     size = "" if one.d_z != one.d_z else f", d_z = {one.d_z:.2f}"
-    by = "" if one.difference == 0 else f" by {abs(one.difference):.4f}"
+    by = "" if one.difference == 0 else f" by {settled(abs(one.difference)):.4f}"
     where = "" if one.segment is None else f" (segment {one.segment})"
     return (
-        f"{one.system} {change} {one.baseline}{by} in {one.name}{where} ({one.mean:.4f} against "
-        f"{one.baseline_mean:.4f}, interval [{number(one.low)}, {number(one.high)}], "
+        f"{one.system} {change} {one.baseline}{by} in {one.name}{where} "
+        f"({settled(one.mean):.4f} against {settled(one.baseline_mean):.4f}, "
+        f"interval [{number(one.low)}, {number(one.high)}], "
         f"{_p_is(one.p_adjusted)}{size}; {counted(one.wins, unit)} higher, "
         f"{one.ties:,} equal, {one.losses:,} lower)."
     )
