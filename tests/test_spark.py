@@ -407,6 +407,7 @@ REFUSED = [  # both sides, options, the error
     (lambda r, t: (r, t), {"gains": "squared"}, ValueError, "gains='squared'"),
     (lambda r, t: (r, t), {"partitions": "4"}, ValueError, "partitions must be a whole number"),
     (lambda r, t: (r, t), {"partitions": 0}, ValueError, "partitions must be at least 1"),
+    (lambda r, t: (r, t), {"k": None}, ValueError, "hit needs a k, .* give k=10, or 'hit@10'"),
     (lambda r, t: (r, t), {"metrics": "novelty"}, ValueError, "novelty is a metric of the lists"),
     (lambda r, t: (r, t), {"system": ["m"]}, TypeError, "give the name of one column of recs"),
     (lambda r, t: (r, t), {"system": "m"}, ValueError, "^recs: no column 'm'; columns found: user"),
@@ -449,8 +450,6 @@ def test_what_one_of_the_two_has_not(session):
     sides = frames(session, *lists(n=9))
     with pytest.raises(ValueError, match="option='wheights': choose from 'empty', 'missing'"):
         on_spark.per_user(*sides, 10, wheights=1)
-    with pytest.raises(ValueError, match="per_user needs a k for recall: give k=10"):
-        on_spark.per_user(*sides, metrics=["ndcg@5", "recall"])
     with pytest.raises(ValueError, match="metric 'early' has a function .*per_user takes it"):
         on_spark.top_k_eval(*sides, 10, metrics=["ndcg", OWN])
     local = tl.top_k_eval(*lists(n=9), 10, metrics=OWN)

@@ -167,8 +167,11 @@ def top_k_eval(
         or scores.
     truth : pyspark.sql.DataFrame
         user_id, item_id and, with grades, relevance; or a row per user with arrays of these.
-    k, metrics, convention, aggregate, empty, missing, relevant, duplicates, padding
-        As in `toplist.top_k_eval`; of metrics, those of hits, without functions of your own.
+    k, metrics
+        As in `toplist.top_k_eval`; each metric needs a k, here or as ``"ndcg@10"``, and is one of
+        hits without functions of your own.
+    convention, aggregate, empty, missing, relevant, duplicates, padding
+        As in `toplist.top_k_eval`.
     relevant_from, gains
         As in `toplist.top_k_eval`.
     ties : {"item", "item_desc"}
@@ -248,10 +251,10 @@ def per_user(
 
     Parameters
     ----------
-    recs, truth, convention, columns, system, partitions, ties
+    recs, truth, k, convention, columns, system, partitions, ties
         As in `top_k_eval`.
-    k, metrics
-        As in `top_k_eval`, and metrics of your own; each needs a k, here or as ``"ndcg@10"``.
+    metrics
+        As in `top_k_eval`, and metrics of your own.
     **options
         empty, missing, relevant, duplicates, padding, relevant_from, gains, as in `top_k_eval`.
 
@@ -286,9 +289,6 @@ def per_user(
         choice("option", name, tuple(Policies.__annotations__))
     asked = {"metrics": metrics, "convention": convention, "ties": ties}
     plan = _plan(k, asked, options, partitions)
-    without = next((one.metric.name for one in plan.entries if not one.ks), None)
-    if without is not None:
-        raise ValueError(f"per_user needs a k for {without}: give k=10, or '{without}@10'")
     names = tuple(f"{one.metric.name}@{cut}" for one in plan.entries for cut in one.ks)
     sides = sides_of(recs, truth, columns, system)
     work = _work(sides, k, {**asked, **options}, system)
@@ -320,6 +320,12 @@ def _plan(
             f"{metric.name} is a metric of the lists themselves, which toplist.spark has not: "
             "toplist.beyond.from_counts_of_counts gives coverage, Gini and entropy from counts "
             "that Spark makes"
+        )
+    without = next((one.metric.name for one in plan.entries if not one.ks), None)
+    if without is not None:
+        raise ValueError(
+            f"{without} needs a k, since no worker knows the longest list of all: give k=10, or "
+            f"'{without}@10'"
         )
     return plan
 
