@@ -368,6 +368,11 @@ def test_a_user_of_many_items_and_a_size_that_does_not_grow(session):
             "^recs: user [0-9]+ has item [0-9]+ at ranks 1 and 2: .* system='model'$",
         ),
         (
+            lambda r, t: (r.selectExpr("user_id", "item_id", "rank - 1 rank", "1 day"), t),
+            ValueError,
+            "^recs: user [0-9]+ has ranks 0, 1, .* each once; ranks start at 1$",
+        ),
+        (
             lambda r, t: (r.selectExpr("user_id", "array(item_id) item_id"), t),
             ValueError,
             "^recs: user [0-9]+ has 15 lists where a user has one$",
@@ -380,12 +385,19 @@ def test_a_user_of_many_items_and_a_size_that_does_not_grow(session):
         (
             lambda r, t: (r.selectExpr("user_id", "nullif(array(1L), array(1L)) item_id"), t),
             ValueError,
-            "^recs: the list of user [0-9]+ is null: write an empty one$",
+            "^recs: user [0-9]+ has a list that is null: write an empty one$",
         ),
         (
-            lambda r, t: (r, t.selectExpr("user_id", "nullif(array(1L), array(1L)) item_id")),
+            lambda r, t: (
+                r,
+                t.selectExpr(
+                    "user_id * 99 + item_id user_id",
+                    "array(item_id) item_id",
+                    "nullif(array(1), array(1)) relevance",
+                ),
+            ),
             ValueError,
-            "^truth: the list of user [0-9]+ is null: write an empty one$",
+            "^truth: user [0-9]+ has a list that is null: write an empty one$",
         ),
     ],
 )
@@ -466,6 +478,9 @@ def test_errors_of_systems_name_them(session):
         "model", "user_id + if(model = 'knn', 999, 0) user_id", "item_id", "rank"
     )
     wrong = recs.selectExpr("model", "user_id", "item_id", "if(model = 'knn', 2, rank) rank")
+    bad = relevant.selectExpr("*", "-1 relevance")
+    with pytest.raises(ValueError, match="^truth: user [0-9]+, item [0-9]+: grade -1"):
+        on_spark.top_k_eval(recs, bad, 10, system="model", partitions=2)
     for some, words in (
         (strange, "^system 'knn': no user is in both: recs has 1?[0-9]{3}, truth has [0-9]+;"),
         (wrong, "^system 'knn': recs: user [0-9]+ has ranks 2, 2"),

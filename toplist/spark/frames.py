@@ -192,10 +192,9 @@ def _rows(side: Side, system: Any) -> tuple[Any, dict[str, Any]]:
     own |= {} if system is None else {"system": system}
     if not side.has_lists:
         return side.frame, own | {PLACE: F.lit(LONG)}
-    lists = own["item_id"]
-    zipped = F.arrays_zip(*(own[name].alias(name) for name in given))
+    zipped = F.arrays_zip(*(own[name].alias(name) for name in given))  # null where one of them is
     kept = [own[name].alias(name) for name in own if name not in given]
-    known = lists.isNotNull().alias("_known")
+    known = zipped.isNotNull().alias("_known")
     frame = side.frame.select(*kept, known, F.posexplode_outer(zipped).alias("_at", "_of"))
     place = F.when(F.col("_known"), F.coalesce(F.col("_at") + 1, F.lit(EMPTY)))
     found = {name: F.col(f"_of.{name}") if name in given else F.col(name) for name in own}

@@ -73,11 +73,12 @@ class Work:
         """Return an error in the words of Spark: of arguments, and of no place in a chunk."""
         words = re.sub(r"\brow \d+: ", "", words)
         words = re.sub(r"^(recs|truth): (ranks|ground_truths): ", r"\1: ", words)
-        if system is not None:
-            return f"system {system!r}: {words}" if words.startswith("recs: ") else words
         if WITHOUT_GAPS in words:
-            return words.replace(WITHOUT_GAPS, _ON_SPARK)
-        return words + self.hint if _TWO_LISTS.match(words) else words
+            words = words.replace(WITHOUT_GAPS, _ON_SPARK)
+        elif _TWO_LISTS.match(words) and not words.endswith("ranks start at 1"):
+            words += self.hint
+        of_all = system is None or words.startswith("truth: ")
+        return words if of_all else f"system {system!r}: {words}"
 
 
 @dataclass(frozen=True)
@@ -185,7 +186,7 @@ def _places(columns: Mapping[str, Any], value: str | None, argument: str) -> NDA
     lacking = np.flatnonzero(places.is_null())
     if len(lacking):
         user = users[int(lacking[0])].as_py()
-        raise ValueError(f"{argument}: the list of user {user!r} is null: write an empty one")
+        raise ValueError(f"{argument}: user {user!r} has a list that is null: write an empty one")
     found: NDArray[np.int32] = np.asarray(places)
     for name in ("item_id", value):
         null = None if name is None else np.asarray(columns[name].is_null(), bool)
