@@ -17,8 +17,8 @@ Workers import toplist, pyarrow and pandas: install them where the workers run, 
 end of a long error says that it is another.
 
 **Partitions.** Give one about a million rows of both sides: ``partitions=rows // 1_000_000``, and
-at least the number of cores. Hundreds of small ones cost more than they save, since each pays for a
-task and a result to merge. Without ``partitions``, Spark's setting holds, 200 unless it was
+at least the number of cores. Each pays for a task and a result to merge: of little data, 200 took
+12 s on two cores, 7 less than 2 s. Without ``partitions``, Spark's setting holds, 200 unless it was
 changed, of which Spark itself joins small ones.
 
 On paper, 10^9 users with 100 items each: 1.65 TB are shuffled as rows; 1,000 partitions send 1.1 GB
