@@ -123,6 +123,7 @@ def test_the_baseline_and_the_files(good):
 
 
 def test_validation_takes_no_file(good):
+    Path("log.csv").write_text(LOG + "2,b,5\n")
     good("split", "--validation", "log.csv", "--out", "parts", "--min-history", "0")
     assert sorted(os.listdir("parts")) == ["test.csv", "train.csv", "validation.csv"]
 

@@ -69,7 +69,7 @@ def test_the_options_are_those_of_python(cli, arguments, options, by_hand):
 
 
 def test_gzip_and_tsv_and_other_names(cli, folder):
-    text = LOG.replace(",", "\t").replace("user_id", "who")
+    text = (LOG + "1,c,2011-01-04,\n").replace(",", "\t").replace("user_id", "who")
     (folder / "log.tsv.gz").write_bytes(gzip.compress(text.encode()))
     assert cli("log.tsv.gz", "--out", ".", "--columns", "user_id=who", "--validation")[0] == 0
     with gzip.open("test.tsv.gz", "rt") as stream:
@@ -165,3 +165,44 @@ def test_a_part_of_another_split_is_not_left_beside(tmp_path, capsys):
     assert main([*command, "--validation"]) == 0
     assert main([*command, "--force"]) == 1
     assert "validation.csv is left from another split: remove it" in capsys.readouterr().err
+
+
+@pytest.fixture
+def eight(folder):
+    """Write a log of eight rows of each of ten users."""
+    lines = [f"{user},{item},{user * 8 + item}" for user in range(10) for item in range(8)]
+    (folder / "log.csv").write_text("\n".join(["user_id,item_id,timestamp", *lines]) + "\n")
+
+
+@pytest.mark.usefixtures("eight")
+def test_the_report_has_the_real_shares_and_the_validation_part(cli):
+    status, out, _ = cli("log.csv", "--out", "p", "--ratio", "0.3", "--validation", "0.2")
+    assert status == 0
+    assert "hold out 0.3 of each user's rows, 0.2 for validation" in out
+    assert "test: 20 rows of 10 users; validation: 10 rows of 10 users\n" in out
+    assert "shares of the rows: train 62.5 %, test 25.0 %, validation 12.5 %\n" in out
+    assert "validation: 0 rows" in str(loo.holdout("log.csv", 0.2, validation=0.1).report)
+    assert "shares" not in str(loo.leave_one_out("log.csv").report)
+
+
+@pytest.mark.usefixtures("eight")
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--ratio", "0.2", "--validation", "0.1"],
+         "the validation part would be empty: --validation 0.1 of 8 rows, the most that a user "
+         "has, is less than one row: give at least --validation 0.125"),
+        (["--ratio", "0.1"], "the test part would be empty: --ratio 0.1 of 8 rows"),
+        (["--min-history", "8"], "the test part would be empty: no user has enough rows"),
+        (["--time", "1000"], "the test part would be empty: no row is from 1000 on"),
+        (["--time", "0"], "the train part would be empty: no row is before 0"),
+        (["--time", "50", "--validation", "49.5"], "no row is from 49.5 on and before 50"),
+    ],
+)  # fmt: skip
+def test_an_empty_part_is_an_error_and_nothing_is_written(cli, folder, arguments, words):
+    status, out, err = cli("log.csv", "--out", "p", *arguments)
+    assert (status, out) == (1, "") and words in err
+    assert not (folder / "p").exists()
+    least = err.partition("give at least ")[2].split()
+    if least:
+        assert cli("log.csv", "--out", "p", *arguments, *least)[0] == 0

@@ -1,10 +1,13 @@
 """`toplist split`: an interaction log in, train and test files out."""
 
 import argparse
+import math
 import os
 from typing import Any
 
-from toplist.checks import Keyword, no_columns, prefixed, printable, worded
+import numpy as np
+
+from toplist.checks import Keyword, counted, no_columns, prefixed, printable, worded
 from toplist.cli.options import add_columns, names_of_columns
 from toplist.cli.parser import command
 from toplist.cli.writing import add_quiet
@@ -96,6 +99,7 @@ def _split(options: argparse.Namespace) -> str:
     try:
         _require_columns(options, table)
         made = _made(options, table, rules)
+        _require_rows(options, made)
     except (ValueError, TypeError) as error:
         raise prefixed(f"{options.log}: ", error) from None
     stale = _path(options, "validation")
@@ -141,6 +145,41 @@ def _made(options: argparse.Namespace, table: Any, rules: dict[str, Any]) -> Spl
         share = None if options.validation is None else float(options.validation)
         return split.holdout(table, options.ratio, by=options.by, validation=share, **rules)
     return split.leave_one_out(table, options.by, validation=bool(options.validation), **rules)
+
+
+def _require_rows(options: argparse.Namespace, made: Split) -> None:
+    """Raise ValueError for a part without a row."""
+    for part, n in made.report.rows.items():
+        if n == 0 and made.report.n_rows:
+            raise ValueError(f"the {part} part would be empty: {_remedy(options, made, part)}")
+
+
+def _remedy(options: argparse.Namespace, made: Split, part: str) -> str:
+    """Return why a part is empty, and what to give."""
+    flag = "--validation" if part == "validation" else "--ratio"
+    given = options.validation if part == "validation" else options.ratio
+    if options.time is not None:
+        last = options.time if options.validation is None else options.validation
+        return {
+            "train": f"no row is before {last}: give a later time",
+            "test": f"no row is from {options.time} on: give an earlier --time",
+            "validation": f"no row is from {last} on and before {options.time}: "
+            "give an earlier --validation",
+        }[part]
+    if part == "train":
+        return "nothing is left for it: hold out less, or give a larger --min-history"
+    most = int(np.bincount(made.log.users.codes).max())
+    if options.ratio is not None and float(given) * most < 1:
+        digits = 10 ** (2 + len(str(most)))
+        least = math.ceil(digits / most) / digits
+        return (
+            f"{flag} {given} of {counted(most, 'row')}, the most that a user has, is less than one "
+            f"row: give at least {flag} {least:g}"
+        )
+    return (
+        f"no user has enough rows for all parts, with {made.report.min_history} left for train: "
+        "give less to hold out, or a smaller --min-history"
+    )
 
 
 def _write(options: argparse.Namespace, parts: dict[str, Any]) -> None:

@@ -184,8 +184,9 @@ def holdout(
     test = rows.from_the_end < n_test
     rest = None if validation is None else ~test & (rows.from_the_end < n_test + n_rest)
     what = "the last by time" if by == "last" else "at random"
-    how = f"hold out {ratio} of each user's rows: {what} ({rows.rules(by)})"
-    return _split(rows, how, test, rest, least, short)
+    more = "" if validation is None else f", {validation} for validation"
+    how = f"hold out {ratio} of each user's rows{more}: {what} ({rows.rules(by)})"
+    return _split(rows, how, test, rest, least, short, by_share=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -305,7 +306,13 @@ class Columns(NamedTuple):
 
 
 def _split(
-    rows: Histories, how: str, test: Flags, rest: Flags | None, least: int, short: str
+    rows: Histories,
+    how: str,
+    test: Flags,
+    rest: Flags | None,
+    least: int,
+    short: str,
+    by_share: bool = False,
 ) -> Split:
     """Take the parts from the log; users with too little history have no test."""
     if short != "test":
@@ -322,7 +329,8 @@ def _split(
     train = np.where(lacking, kept, ~out)
     masks = {"train": train, "test": test & ~lacking, "validation": rest & ~lacking}
     parts = {name: np.sort(rows.rows[mask]) for name, mask in masks.items()}
-    report = report_of(rows.log, how, parts, rows.rows, too_short, least, short)
+    asked = {name: part for name, part in parts.items() if validation or name != "validation"}
+    report = report_of(rows.log, how, asked, rows.rows, too_short, least, short, by_share)
     return Split.of(rows.log, parts, report, validation=validation)
 
 

@@ -43,6 +43,9 @@ class Report:
         Test items (distinct) that are not in train.
     n_older : int or None
         Test rows older than the newest row of train: a model may know their future.
+    by_share : bool
+        Whether a share of each user's rows was held out: then the shares of all rows are printed,
+        which are below it, since whole rows of each user are held out.
 
     Examples
     --------
@@ -66,6 +69,7 @@ class Report:
     n_tied: int | None
     n_cold: int
     n_older: int | None
+    by_share: bool = False
 
     def __str__(self) -> str:
         """Return the report in words."""
@@ -87,6 +91,8 @@ def _lines(report: Report) -> list[str]:
         f"{_n(report.n_items, 'item')}",
         parts,
     ]
+    if report.by_share:
+        lines.append(_shares(report))
     if report.n_repeats:
         lines.append(f"{_n(report.n_repeats, 'row')} left out: repeated choices of an item")
     if report.n_short:
@@ -110,6 +116,13 @@ def _lines(report: Report) -> list[str]:
     return lines
 
 
+def _shares(report: Report) -> str:
+    """Return the part of the rows, in percent, that each part really has."""
+    total = max(1, sum(report.rows.values()))
+    shares = (f"{part} {100 * n / total:.1f} %" for part, n in report.rows.items())
+    return f"shares of the rows: {', '.join(shares)}"
+
+
 def _dropped(report: Report) -> str:
     return f": {_n(report.n_dropped, 'row')}" if report.n_dropped else ""
 
@@ -126,13 +139,14 @@ def report_of(
     lacking: Any,
     min_history: int,
     short: str,
+    by_share: bool,
 ) -> Report:
     """Count the rows and users of a split.
 
+    `parts` are those that were asked for;
     `kept` are the rows of the log without repeats; `lacking` flags users with too little history.
     """
     users, items = log.users.codes, log.items.codes
-    shown = {name: rows for name, rows in parts.items() if name != "validation" or len(rows)}
     n_parts = sum(len(rows) for rows in parts.values())
     train, test = parts["train"], parts["test"]
     known, asked = np.zeros((2, len(log.items.names)), bool)
@@ -147,8 +161,8 @@ def report_of(
         n_rows=len(log),
         n_users=len(log.users.names),
         n_items=len(log.items.names),
-        rows={name: len(rows) for name, rows in shown.items()},
-        users={name: _distinct(users[rows]) for name, rows in shown.items()},
+        rows={name: len(rows) for name, rows in parts.items()},
+        users={name: _distinct(users[rows]) for name, rows in parts.items()},
         n_repeats=len(log) - len(kept),
         n_dropped=len(kept) - n_parts,
         n_short=int(np.sum(lacking)),
@@ -157,6 +171,7 @@ def report_of(
         n_tied=_n_tied(log),
         n_cold=int(np.sum(asked & ~known)),
         n_older=n_older,
+        by_share=by_share,
     )
 
 
