@@ -55,6 +55,24 @@ def test_every_flaw_is_found_and_said(arguments, expected, said):
     assert said in str(audit.check(*arguments))
 
 
+@pytest.mark.parametrize(
+    ("ranks", "truths", "n", "said"),
+    [
+        ([["38", "7"], ["00041"]], [["00038", "7"], ["41", "9"]], 2,
+         "2 relevant items that no list holds match a listed item but for leading zeros, "
+         "e.g. '00038' / '38'"),
+        ([["a", "b "]], [["a", "b"]], 1, "1 relevant item that no list holds matches a listed item "
+         "but for blanks, e.g. 'b' / 'b '"),
+        ([["038", "38"]], [["38"]], 0, "nothing found"),
+        ([[38, 7]], [[7]], 0, "nothing found"),
+    ],
+)  # fmt: skip
+def test_ids_written_in_two_ways_in_some_rows_only(ranks, truths, n, said):
+    result = audit.check(ranks, truths)
+    assert result.counts["two_spellings"] == n and said in str(result)
+    assert result.ok is (n == 0)
+
+
 def test_short_lists_matter_where_k_is_given():
     assert found([[1], [2, 3]], [1, 2], k=2) == {"short": 1}
     assert found([[1], [2, 3]], [1, 2]) == {}

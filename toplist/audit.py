@@ -15,6 +15,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from toplist.checks import counted
 from toplist.inputs import dataframes as cols
 from toplist.inputs.forms import native
 from toplist.inputs.lists import Lists
@@ -22,6 +23,7 @@ from toplist.inputs.objects import opened
 from toplist.inputs.tables import lists_of
 from toplist.loo.logs import read_log
 from toplist.matching.match import match
+from toplist.matching.unmatched import CAUSES
 
 __all__ = ["CHECKS", "Audit", "Finding", "check"]
 
@@ -246,6 +248,29 @@ def _two_kinds(given: Given) -> Found:
             )
 
 
+def _two_spellings(given: Given) -> Found:
+    """Find relevant items that no list holds, but for leading zeros, blanks, case or a .0."""
+    if not given.has("ranks", "ground_truths"):
+        return
+    listed = {item for row in given.ranks.values() for item in row if isinstance(item, str)}
+    relevant = {item: None for row in given.truths.values() for item in row}
+    absent = [item for item in relevant if isinstance(item, str) and item not in listed]
+    for cause, simplify in CAUSES.items() if absent else ():
+        written = {simplify(item): item for item in listed}
+        found = [item for item in absent if simplify(item) in written]
+        if found:
+            pair = f"{found[0]!r} / {written[simplify(found[0])]!r}"
+            text = f"{counted(len(found), 'relevant item')} that no list holds"
+            does = "matches" if len(found) == 1 else "match"
+            yield Finding(
+                "two_spellings",
+                "warning",
+                len(found),
+                f"{text} {does} a listed item but for {cause}, e.g. {pair}",
+            )
+            absent = [item for item in absent if simplify(item) not in written]
+
+
 def _repeats(side: Rows) -> tuple[int, int, str]:
     """Return how many rows repeat an item of their user, of how many users, and an example."""
     n, users, example = 0, 0, ""
@@ -403,6 +428,7 @@ def _short(given: Given) -> Found:
 #: The flaws that `check` looks for: a function for each, by name.
 CHECKS: dict[str, Callable[[Given], Found]] = {
     "two_kinds": _two_kinds,
+    "two_spellings": _two_spellings,
     "padding": _padding,
     "listed_twice": _listed_twice,
     "all_relevant": _made_of_truths,
