@@ -540,3 +540,12 @@ def test_python_m_toplist_is_toplist():
     assert "3 of 3 users evaluated" in done.stdout and done.stderr == ""
     done = subprocess.run([*command[:3], "eval"], capture_output=True, text=True, env=here)
     assert done.returncode == 2 and done.stderr.startswith("usage: toplist eval ")
+
+
+def test_the_words_of_a_metric_name_its_divisor(good):
+    map_ = "average precision: sum of the precision at each hit, over min(k, R)"
+    assert good("metrics", "map").startswith(f"{map_}\n")
+    assert good("metrics", "map", "--convention", "trec_eval").startswith(f"{map_}; here over R\n")
+    lenskit = good("metrics", "--convention", "lenskit")
+    assert "share of the first k ranks that are hits; here over min(k,n)\n" in lenskit
+    assert "ideal order (Jarvelin, Kekalainen 2002)\n" in lenskit

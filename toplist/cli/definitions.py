@@ -13,6 +13,7 @@ from toplist.cli.writing import add_output
 from toplist.evaluation.evaluate import conformance
 from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetric
 from toplist.metrics.conventions import CONVENTIONS, Convention, policies, same_formula
+from toplist.metrics.definitions import METRICS, Metric
 from toplist.metrics.formulas import GAIN_WORDS, SYMBOLS, formula
 from toplist.metrics.names import parse
 
@@ -106,7 +107,7 @@ def _metrics(options: argparse.Namespace) -> str:
         return _one_metric(options.name, convention)
     width = max(map(len, convention.metrics))
     lines = [
-        f"{name:{width}}  {metric.text}\n{'':{width}}  {formula(metric)}"
+        f"{name:{width}}  {_words(metric)}\n{'':{width}}  {formula(metric)}"
         for name, metric in convention.metrics.items()
     ]
     of_lists = f"{'':{width}}  of the lists themselves: {', '.join(LIST_METRICS)}"
@@ -126,7 +127,7 @@ def _one_metric(name: str, convention: Convention) -> str:
     ratio = "ratio of sums over users" if metric.name in convention.pooled else "mean over users"
     same = same_formula(metric, convention.relevant, convention.gains)
     lines = [
-        metric.text,
+        _words(metric),
         formula(metric),
         formula(metric, "latex"),
         SYMBOLS["text"],
@@ -137,6 +138,14 @@ def _one_metric(name: str, convention: Convention) -> str:
         f"the same formula in: {', '.join(same) or 'none of the others'}",
     ]
     return "\n".join(filter(None, lines))
+
+
+def _words(metric: Metric) -> str:
+    """Return what a metric is in words, which are those of its standard divisor."""
+    usual = METRICS.get(metric.name)
+    if usual is None or metric.dividing.ideal or metric.dividing == usual.dividing:
+        return metric.text
+    return f"{metric.text}; here over {metric.dividing.name}"
 
 
 def _conventions(options: argparse.Namespace) -> str:

@@ -99,7 +99,7 @@ def _metrics(
     return {metric.name: metric for metric in (*chosen, *others)}
 
 
-MAR = Metric("mar", "nth", "1", "R^2", text="mean recall at the hits, over the relevant items")
+MAR = Metric("mar", "nth", "1", "R^2", text="average recall: sum of the recall at each hit, over R")
 NCRR = Metric(
     "ncrr",
     "each",

@@ -366,7 +366,13 @@ METRICS: Mapping[str, Metric] = table_of(
     Metric("hit", "first", "1", "1", text="1 if any relevant item is in the first k"),
     Metric("precision", "each", "1", "k", text="share of the first k ranks that are hits"),
     Metric("recall", "each", "1", "R", text="share of the relevant items found in the first k"),
-    Metric("map", "nth", "r", "min(k,R)", text="average precision: mean precision at the hits"),
+    Metric(
+        "map",
+        "nth",
+        "r",
+        "min(k,R)",
+        text="average precision: sum of the precision at each hit, over min(k, R)",
+    ),
     Metric(
         "ndcg",
         "each",
