@@ -549,3 +549,9 @@ def test_the_words_of_a_metric_name_its_divisor(good):
     lenskit = good("metrics", "--convention", "lenskit")
     assert "share of the first k ranks that are hits; here over min(k,n)\n" in lenskit
     assert "ideal order (Jarvelin, Kekalainen 2002)\n" in lenskit
+
+
+def test_the_formula_of_rbp_is_as_people_write_it(good):
+    lines = good("metrics", "rbp(p=0.5)").splitlines()
+    assert lines[1] == "rbp(p=0.5)@k = sum over r_j <= k of 0.5 * 0.5^(r_j-1)"
+    assert lines[2] == r"\mathrm{rbp(p=0.5)}@k = \sum_{j : r_j \le k} 0.5 \cdot 0.5^{r_j - 1}"

@@ -52,11 +52,16 @@ DivisorName = Literal[
 
 @dataclass(frozen=True)
 class Discount:
-    """What a hit at rank r is divided by: a function of ranks (float64), and its formula."""
+    """What a hit at rank r is divided by: a function of ranks (float64), and its formula.
+
+    `weight` and `weight_latex` are the formula of 1 / discount, where that is what people write.
+    """
 
     name: str
     function: Callable[[Array], Any]
     latex: str
+    weight: str = ""
+    weight_latex: str = ""
 
 
 @dataclass(frozen=True)
@@ -354,6 +359,8 @@ def rbp_metric(p: float = 0.8) -> Metric:
             f"({1 - p:g} * {p:g}^(r-1))^-1",
             Geometric(p),
             rf"\left({1 - p:g} \cdot {p:g}^{{r_j - 1}}\right)^{{-1}}",
+            weight=f"{1 - p:g} * {p:g}^(r-1)",
+            weight_latex=rf"{1 - p:g} \cdot {p:g}^{{r_j - 1}}",
         ),
         "1",
         text=f"rank-biased precision: the user goes on to the next rank with probability {p:g} "

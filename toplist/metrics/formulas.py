@@ -41,14 +41,10 @@ def formula(metric: Metric, style: Style = "text") -> str:
 
 def _text(metric: Metric) -> str:
     """Return the formula as text."""
-    count, discount = _COUNT_WORDS[metric.counts], metric.discounting.name
+    count = _COUNT_WORDS[metric.counts]
     if metric.graded:
         count = "gain_j" if count == "1" else f"{count} gain_j"
-    if isinstance(metric.discount, (str, Discount)):
-        discount = re.sub(r"\br\b", "r_j", discount)
-    else:
-        discount = f"{discount}(r_j)"
-    term = count if discount == "1" else f"{count} / {discount}"
+    term = _term(metric, count)
     divisor = metric.dividing.name
     if metric.dividing.ideal:
         last = divisor.removeprefix("ideal(").removesuffix(")")
@@ -61,6 +57,19 @@ def _text(metric: Metric) -> str:
     return f"{metric.name}@k = sum over r_j <= {last} of {term}{divided}{which}"
 
 
+def _term(metric: Metric, count: str) -> str:
+    """Return what a hit adds: its count over the discount, or times the weight of its rank."""
+    discount = metric.discounting
+    if discount.weight:
+        weight = re.sub(r"\br\b", "r_j", discount.weight)
+        return weight if count == "1" else f"{count} * {weight}"
+    if isinstance(metric.discount, (str, Discount)):
+        name = re.sub(r"\br\b", "r_j", discount.name)
+    else:
+        name = f"{discount.name}(r_j)"
+    return count if name == "1" else f"{count} / {name}"
+
+
 def _latex(metric: Metric) -> str:
     """Return the formula in LaTeX: the metric's own one, or the composed one."""
     if metric.latex:
@@ -69,7 +78,10 @@ def _latex(metric: Metric) -> str:
     if metric.graded:
         count = "g_j" if count == "1" else f"{count} g_j"
     last = {"k": "k", "R": r"\min(k, R)"}[metric.cut]
-    total = rf"\sum_{{j : r_j \le {last}}} {_fraction(count, discount)}"
+    term = _fraction(count, discount)
+    if weight := metric.discounting.weight_latex:
+        term = weight if count == "1" else rf"{count} \cdot {weight}"
+    total = rf"\sum_{{j : r_j \le {last}}} {term}"
     dividing = metric.dividing
     divisor = dividing.latex
     if dividing.ideal:
