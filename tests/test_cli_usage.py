@@ -114,6 +114,8 @@ def test_the_baseline_and_the_files(good):
     files = "recs.csv", "more.csv", "truth.csv"
     expected = good("compare", *files, "-m", "mrr@2", "--baseline", "more")
     assert good("compare", "--baseline", "more", *files, "-m", "mrr@2") == expected
+    assert good("compare", *files, "-m", "mrr@2", "--baseline", "more.csv") == expected
+    assert good("compare", *files, "-m", "mrr", "-k", "2", "--band", "--baseline", "more.csv")
     for name in ("a", "b"):
         os.mkdir(name)
         Path(name, "recs.csv").write_text(RECS if name == "a" else MORE)

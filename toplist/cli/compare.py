@@ -51,7 +51,7 @@ def add(commands: Any) -> None:
 
 def _add_tests(add: Callable[..., Any]) -> None:
     """Add the options of what is tested, and how."""
-    text = "compare the others with it; by file name"
+    text = "compare the others with it: a file, as given or by its name"
     add("--baseline", nargs="+", action="extend", metavar="SYSTEM", help=text)
     add("--test", default="t", choices=METHODS, help="the paired test (default: t)")
     add("--correction", choices=CORRECTIONS, help="of p for all comparisons (default: holm)")
@@ -80,7 +80,7 @@ def _check(options: argparse.Namespace) -> None:
         *(options.resamples, options.seed),
         margin=options.margin,
     )
-    pairs_of(output.names_of(options.recs), options.baseline)
+    pairs_of(output.names_of(options.recs), _baselines(options))
     if options.format in ("json", "csv") and (options.band or options.power):
         raise ValueError(f"--band and --power are tables of their own: not with {options.format}")
 
@@ -91,12 +91,21 @@ def _correction(options: argparse.Namespace) -> Any:
     return "holm" if options.margin is None else "none"
 
 
+def _baselines(options: argparse.Namespace) -> list[str] | None:
+    """Return the names of the baselines, which are given by name or by file."""
+    if options.baseline is None:
+        return None
+    names = output.names_of(options.recs)
+    known = dict(zip(options.recs, names, strict=True)) | {name: name for name in names}
+    return [known.get(one, one) for one in options.baseline]
+
+
 def _compare(options: argparse.Namespace) -> Report:
     """Evaluate all systems and test them; return the text to print and the picture to write."""
     if options.plot:
         axes.need_matplotlib()
     results = evaluated(options, in_memory=True)
-    comparison = compare(results, baseline=options.baseline)
+    comparison = compare(results, baseline=_baselines(options))
     try:
         tests = _tests(options, comparison)
         text = _text(options, comparison, tests)
@@ -152,7 +161,7 @@ def _more(options: argparse.Namespace, comparison: Comparison) -> Iterable[Displ
         metrics = list(dict.fromkeys(name.rpartition("@")[0] for name in comparison.names()))
         systems = list(comparison.results)
         for metric in metrics:
-            for system, baseline in pairs_of(systems, options.baseline):
+            for system, baseline in pairs_of(systems, _baselines(options)):
                 yield comparison.band(
                     *(metric, system, baseline),
                     level=options.level,
