@@ -1,5 +1,7 @@
 """What a newcomer stumbled over: each told, or mended."""
 
+import os
+import pathlib
 import pickle
 
 import numpy as np
@@ -152,3 +154,23 @@ def test_version(capsys):
     with pytest.raises(SystemExit):
         cli.main(["--version"])
     assert capsys.readouterr().out == f"toplist {tl.__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("ranks", "truths", "said"),
+    [
+        (
+            "knn.csv",
+            "truth.csv",
+            r"ranks looks .*: for files, toplist.*_files\('knn.csv', 'truth.csv'",
+        ),
+        (pathlib.Path("knn.csv"), [[1]], r"ranks looks like a path: .*_files\('knn.csv', \.\.\.\)"),
+        ([[1]], pathlib.Path("t.csv"), r"ground_truths looks .*_files\(\.\.\., 't.csv'\)"),
+        (os.curdir, [[1]], r"ranks looks like a path"),
+        ("knn", [[1]], "ranks is a str, which has no ranking: are the arguments swapped"),
+    ],
+)
+def test_paths_of_files_get_the_function_for_files(ranks, truths, said):
+    for function in (tl.top_k_eval, tl.match, tl.ndcg):
+        with pytest.raises(TypeError, match=said):
+            function(ranks, truths, 10)

@@ -15,6 +15,7 @@ repeats in a list: the join finds these.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator, Mapping, Set
 from typing import TYPE_CHECKING, Any
@@ -232,11 +233,26 @@ def _arrange(ranks: Any, truths: Any) -> tuple[list[Any] | None, Any, Any, bool,
     return None, [ranks], [truths if is_truth_container(truths) else [truths]], True, 0
 
 
+def _refuse_files(ranks: Any, truths: Any) -> None:
+    """Raise for ranked lists or ground truths that are a path; a text of truths may be an id."""
+    text = isinstance(ranks, str) and (os.path.splitext(ranks)[1] or os.path.exists(ranks))
+    if text or isinstance(ranks, os.PathLike) or isinstance(truths, os.PathLike):
+        paths = (
+            repr(os.fspath(one)) if isinstance(one, (str, os.PathLike)) else "..."
+            for one in (ranks, truths)
+        )
+        side = "ranks" if text or isinstance(ranks, os.PathLike) else "ground_truths"
+        raise TypeError(
+            f"{side} looks like a path: for files, toplist.top_k_eval_files({', '.join(paths)})"
+        )
+
+
 def _refuse(ranks: Any, truths: Any) -> None:
     """Raise for what can be no ranked list, or no ground truth."""
     if ranks is None or truths is None:
         missing = "ranks" if ranks is None else "ground_truths"
         raise TypeError(f"{missing} is missing: give ranked lists and ground truths, or a Hits")
+    _refuse_files(ranks, truths)
     if isinstance(ranks, (Set, str, bytes)):
         raise TypeError(
             f"ranks is a {type(ranks).__name__}, which has no ranking: are the arguments swapped?"
