@@ -174,3 +174,17 @@ def test_paths_of_files_get_the_function_for_files(ranks, truths, said):
     for function in (tl.top_k_eval, tl.match, tl.ndcg):
         with pytest.raises(TypeError, match=said):
             function(ranks, truths, 10)
+
+
+@pytest.mark.parametrize("value", ["rank", "score"])
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_tables_in_each_others_place_are_told(library, value):
+    module = pytest.importorskip(library)
+    make = module.table if library == "pyarrow" else module.DataFrame
+    ids = {"user_id": [1, 2], "item_id": [3, 4]}
+    truths, ranks = make(ids), make(ids | {value: [1, 1]})
+    assert tl.top_k_eval(ranks, truths, 1)["hit@1"] == 1
+    with pytest.raises(ValueError, match="ground_truths has: are the arguments swapped"):
+        tl.top_k_eval(truths, ranks, 1)
+    with pytest.raises(ValueError, match="ranks has no column 'rank' or 'score'"):
+        tl.top_k_eval(truths, truths, 1)

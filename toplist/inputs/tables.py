@@ -56,11 +56,26 @@ def read_tables(
     if padding is not None and isinstance(truths, Mapping):
         rows = {user: without_padding(row, padding) for user, row in truths.items()}
         truths = Counted(rows) if isinstance(truths, Counted) else rows
-    ranked = lists_of(ranks, "ranks", columns, ties, known)
+    try:
+        ranked = lists_of(ranks, "ranks", columns, ties, known)
+    except ValueError as error:
+        if is_frame(ranks) and is_frame(truths) and _swapped(ranks, truths, columns):
+            raise ValueError(
+                "ranks has neither rank nor score, ground_truths has: are the arguments swapped?"
+            ) from error
+        raise
     truth = lists_of(truths, "ground_truths", columns, known=known)
     refuse_counted("ranks", ranks, "ground_truths", map(truth.users.decode, truth.users.codes))
     refuse_counted("ground_truths", truths, "ranks", map(ranked.users.decode, ranked.users.codes))
     return sides_of(*align(ranked, truth), k, padding, grading)
+
+
+def _swapped(ranks: Any, truths: Any, columns: Columns) -> bool:
+    """Whether the table of ranks has no column to rank by, and that of truths has one."""
+    names = columns_of(columns, "ranks")
+    ours, theirs = (set(cols.names_of(cols.readable(table))) for table in (ranks, truths))
+    ids, values = {names["user_id"], names["item_id"]}, {names["rank"], names["score"]}
+    return ids <= ours and ids <= theirs and not values & ours and bool(values & theirs)
 
 
 def lists_of(
