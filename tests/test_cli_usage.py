@@ -557,3 +557,26 @@ def test_the_formula_of_rbp_is_as_people_write_it(good):
     lines = good("metrics", "rbp(p=0.5)").splitlines()
     assert lines[1] == "rbp(p=0.5)@k = sum over r_j <= k of 0.5 * 0.5^(r_j-1)"
     assert lines[2] == r"\mathrm{rbp(p=0.5)}@k = \sum_{j : r_j \le k} 0.5 \cdot 0.5^{r_j - 1}"
+
+
+@pytest.mark.parametrize(
+    ("file", "format"),
+    [("o.json", "json"), ("o.CSV", "csv"), ("o.md", "markdown"), ("o.tex", "latex"),
+     ("o.txt", "table"), ("o", "table")],
+)  # fmt: skip
+@pytest.mark.parametrize("command", [("eval",), ("compare", "more.csv", "-m", "mrr@2")])
+def test_the_format_follows_the_extension_of_the_output(good, command, file, format):
+    command = *command[:1], "recs.csv", *command[1:2], "truth.csv", *command[2:]
+    expected = good(*command, "--format", format)
+    assert good(*command, "-o", file) == "" and Path(file).read_text() == expected
+    good(*command, "-o", file, "--format", "table")
+    assert Path(file).read_text() == good(*command)
+
+
+def test_a_format_that_a_command_lacks_is_the_table(good):
+    Path("pairs.csv").write_text("user_id,label,prediction\nu,1,0.9\nu,0,0.1\n")
+    good("values", "pairs.csv", "-o", "o.md")
+    assert Path("o.md").read_text() == good("values", "pairs.csv")
+    good("values", "pairs.csv", "-o", "o.json")
+    assert Path("o.json").read_text() == good("values", "pairs.csv", "--format", "json")
+    assert "by the extension of FILE" in " ".join(good("eval", "--help").split())

@@ -42,7 +42,7 @@ from toplist.checks import Keyword, near, printable
 from toplist.cli.options import option
 from toplist.cli.parser import SUMMARIES, Parser
 from toplist.cli.stdin import StandardInput
-from toplist.cli.writing import Report, check_targets, written
+from toplist.cli.writing import Report, check_targets, settle_format, written
 
 # What Python says where the system refuses another thread.
 NO_THREAD = "can't start new thread"
@@ -108,6 +108,7 @@ def _check(parser: Parser, stdin: StandardInput, options: argparse.Namespace) ->
     """Leave with status 2 for wrong usage, before any file is opened."""
     try:
         stdin.take_place()
+        settle_format(options)
         options.check(options)
         check_targets(options)
     except ValueError as error:

@@ -16,6 +16,10 @@ SOURCES = (
 )
 
 
+# The formats of --out FILE by its extension, where --format is not given.
+EXTENSIONS = {".json": "json", ".csv": "csv", ".md": "markdown", ".tex": "latex"}
+
+
 class Report(NamedTuple):
     """The text that a command prints, the files that it writes, and a note on standard error."""
 
@@ -27,10 +31,22 @@ class Report(NamedTuple):
 def add_output(add: Callable[..., Any], formats: Any = ()) -> None:
     """Add the options of what is printed and where to; with `formats`, how."""
     if formats:
-        text = f"{', '.join(formats)} (default: table)"
-        add("--format", default="table", choices=formats, metavar="FORMAT", help=text)
+        endings = [ending for ending, name in EXTENSIONS.items() if name in formats]
+        text = f"{', '.join(formats)} (default: by the extension of FILE, {' '.join(endings)}; else"
+        # a tuple stands for no choice, until `settle_format`
+        default = tuple(formats)
+        add("--format", default=default, choices=formats, metavar="FORMAT", help=f"{text} table)")
     add("-o", "--out", dest="output", metavar="FILE", help="write to FILE, not to the screen")
     add_quiet(add)
+
+
+def settle_format(options: argparse.Namespace) -> None:
+    """Choose the format by the extension of ``--out``, where ``--format`` is not given."""
+    formats = getattr(options, "format", None)
+    if isinstance(formats, tuple):
+        extension = os.path.splitext(options.output or "")[1].lower()
+        named = EXTENSIONS.get(extension, "table")
+        options.format = named if named in formats else "table"
 
 
 def add_quiet(add: Callable[..., Any]) -> None:
