@@ -247,11 +247,20 @@ def test_repr_says_who_was_counted():
         "3 of 4 users evaluated, 1 skipped (no relevant items), 1 without a list (counted as 0), "
         "1 with a list but no ground truth (ignored)",
     ]
+    # each user is told once: without relevant items, or else without a list
+    more = {"ann": ["1"], "bob": ["1"]}, {"ann": ["1"], "bob": [], "cid": [], "dan": ["2"]}
+    for empty, told in (
+        ("skip", "1 of 4 users evaluated, 2 skipped (no relevant items), 1 without a list"),
+        ("zero", "1 skipped (no relevant items), 1 without a list (left out)"),
+    ):
+        assert told in repr(top_k_eval(*more, 1, empty=empty, missing="skip"))
+    only = repr(top_k_eval({"ann": ["1"]}, {"ann": ["1"], "dan": ["2"]}, 1, missing="skip"))
+    assert "1 of 2 users evaluated, 1 without a list (left out)" in only
     options = {"k": 1, "convention": "neurec", "empty": "skip", "missing": "skip"}
     skipping = repr(top_k_eval(ranks, truths, **options)).splitlines()
     assert skipping[-3].startswith("convention neurec: mean over users")
     assert skipping[-1] == (
-        "2 of 4 users evaluated, 2 skipped (no relevant items or no list), "
+        "2 of 4 users evaluated, 1 skipped (no relevant items), "
         "1 without a list (left out), 1 with a list but no ground truth (ignored); NO HIT AT ALL: "
         "the lists hold items such as '1', the ground truths '2'; "
         "are the item ids of both sides written in the same way?"

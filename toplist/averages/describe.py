@@ -19,9 +19,9 @@ def account(result: Means) -> str:
     terms = result.terms
     parts = [f"{result.n_evaluated:,} of {counted(result.n_users, 'user')} evaluated"]
     parts += _without_relevant(result)
-    if result.n_skipped:
-        why = "no relevant items" if terms.missing != "skip" else "no relevant items or no list"
-        parts.append(f"{result.n_skipped:,} skipped ({why})")
+    listless = result.n_missing if terms.missing == "skip" else 0  # skipped, and told below
+    if result.n_skipped > listless:
+        parts.append(f"{result.n_skipped - listless:,} skipped (no relevant items)")
     if result.n_missing:
         policy = "left out" if terms.missing == "skip" else "counted as 0"
         parts.append(f"{result.n_missing:,} without a list ({policy})")
