@@ -418,7 +418,8 @@ def test_columns_that_are_missing(bad):
     assert "'nope'" in bad("eval", "recs.csv", "truth.csv", "--columns", "user_id=nope")
     put("recs.csv", "userId,movie,place\nu1,a,1\n")
     assert bad("eval", "recs.csv", "truth.csv") == (
-        "recs.csv:1: no columns 'user_id', 'item_id', neither rank nor score, --columns "
+        "recs.csv:1: no columns 'user_id', 'item_id' (did you mean 'userId'?), "
+        "neither rank nor score, --columns "
         "user_id=NAME item_id=NAME rank=NAME names others; "
         "columns found: ['userId', 'movie', 'place']"
     )

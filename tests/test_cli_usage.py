@@ -428,20 +428,27 @@ def test_all_missing_columns_are_named_at_once(cli):
     Path("odd.csv").write_text("userId,movie,place\nu1,a,1\n")
     found = "columns found: ['userId', 'movie', 'place']\n"
     assert cli("eval", "odd.csv", "truth.csv")[2] == (
-        "toplist: odd.csv:1: no columns 'user_id', 'item_id', neither rank nor score, --columns "
+        "toplist: odd.csv:1: no columns 'user_id', 'item_id' (did you mean 'userId'?), "
+        "neither rank nor score, --columns "
         f"user_id=NAME item_id=NAME rank=NAME names others; {found}"
     )
     assert cli("eval", "recs.csv", "odd.csv")[2] == (
-        "toplist: odd.csv:1: no columns 'user_id', 'item_id', --columns user_id=NAME item_id=NAME "
+        "toplist: odd.csv:1: no columns 'user_id', 'item_id' (did you mean 'userId'?), "
+        "--columns user_id=NAME item_id=NAME "
         f"names others; {found}"
     )
     assert cli("split", "odd.csv", "-o", "parts")[2] == (
-        "toplist: odd.csv: no columns 'user_id', 'item_id', 'timestamp', --columns user_id=NAME "
-        f"item_id=NAME timestamp=NAME names others; {found}"
+        "toplist: odd.csv: no columns 'user_id', 'item_id', 'timestamp' (did you mean 'userId'?), "
+        f"--columns user_id=NAME item_id=NAME timestamp=NAME names others; {found}"
     )
-    assert "no columns 'user_id', 'label', 'prediction'; " in cli("values", "odd.csv")[2]
+    assert (
+        "no columns 'user_id', 'label', 'prediction' (did you mean 'userId'?); "
+        in cli("values", "odd.csv")[2]
+    )
     segments = "eval", "recs.csv", "truth.csv", "--segments", "odd.csv:country"
-    assert "odd.csv: no columns 'user_id', 'country'; " in cli(*segments)[2]
+    assert (
+        "odd.csv: no columns 'user_id', 'country' (did you mean 'userId'?); " in cli(*segments)[2]
+    )
     Path("odd.jsonl").write_text('{"user": "u1", "items": ["a"]}\n')
     assert "no columns 'user_id', 'item_id', --columns" in cli("eval", "odd.jsonl", "truth.csv")[2]
 
@@ -580,3 +587,33 @@ def test_a_format_that_a_command_lacks_is_the_table(good):
     good("values", "pairs.csv", "-o", "o.json")
     assert Path("o.json").read_text() == good("values", "pairs.csv", "--format", "json")
     assert "by the extension of FILE" in " ".join(good("eval", "--help").split())
+
+
+@pytest.mark.parametrize(
+    ("header", "hint"),
+    [
+        ("User_ID,item_id ,rank", "no columns 'user_id', 'item_id' (did you mean 'User_ID', "
+         "'item_id '?)"),
+        ("userId,item_id,rank", "no column 'user_id' (did you mean 'userId'?)"),
+        ("user_id,item_id,Rank", "neither rank nor score (did you mean 'Rank'?)"),
+        ("user_id;item_id;rank", "(is the separator ';'? Commas are needed)"),
+        ("user_id\titem_id\trank", "(is the separator a tab? Its format is tsv)"),
+        ("who,item_id,rank", "no column 'user_id', --columns user_id=NAME names another"),
+    ],
+)  # fmt: skip
+def test_a_header_that_is_nearly_right_gets_a_hint(cli, header, hint):
+    mark = next(mark for mark in ",;\t" if mark in header)
+    Path("odd.csv").write_text(f"{header}\n" + mark.join(["u1", "b", "1"]) + "\n")
+    for options in ((), ("--in-memory",)):
+        status, _, err = cli("eval", "odd.csv", "truth.csv", *options)
+        assert status == 1 and hint in err
+
+
+def test_a_log_and_values_get_the_hint_of_the_header(cli):
+    for header in ("UserID,item_id,timestamp", "UserID,ItemID,timestamp"):
+        Path("odd.csv").write_text(f"{header}\n1,a,1\n1,b,2\n")
+        assert "(did you mean 'UserID'" in cli("split", "odd.csv", "-o", "parts")[2]
+    Path("odd.csv").write_text("user_id;item_id;timestamp\n1;a;1\n1;b;2\n")
+    assert "is the separator ';'" in cli("split", "odd.csv", "-o", "parts")[2]
+    Path("odd.csv").write_text("user_id,Label,prediction\nu,1,0.9\n")
+    assert "did you mean 'Label'" in cli("values", "odd.csv")[2]

@@ -373,7 +373,8 @@ def test_absent_columns(put):
     path = put("a.csv", "userId,item_id,rank\nu,a,1\n")
     found = "; columns found: ['userId', 'item_id', 'rank']"
     assert fault(read_ranks, path) == (
-        ":1: no column 'user_id', columns={'user_id': 'NAME'} names another" + found
+        ":1: no column 'user_id' (did you mean 'userId'?), columns={'user_id': 'NAME'} names "
+        "another" + found
     )
     columns = {"user_id": "userId", "item_id": "movie"}
     assert fault(read_ranks, path, columns=columns) == (

@@ -188,3 +188,13 @@ def test_tables_in_each_others_place_are_told(library, value):
         tl.top_k_eval(truths, ranks, 1)
     with pytest.raises(ValueError, match="ranks has no column 'rank' or 'score'"):
         tl.top_k_eval(truths, truths, 1)
+
+
+def test_a_table_with_a_name_that_is_nearly_right_gets_a_hint():
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame({"User ID": [1], "itemId": [2], "Rank": [1]})
+    truth = pandas.DataFrame({"user_id": [1], "item_id": [2]})
+    with pytest.raises(ValueError, match=r"\(did you mean 'User ID', 'itemId'\?\)"):
+        tl.top_k_eval(table, truth, 1)
+    with pytest.raises(ValueError, match=r"\(did you mean 'Rank'\?\)"):
+        tl.top_k_eval(table.rename(columns={"User ID": "user_id", "itemId": "item_id"}), truth, 1)

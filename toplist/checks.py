@@ -79,6 +79,36 @@ def no_columns(names: Sequence[str]) -> str:
     return f"no column{'' if len(names) == 1 else 's'} {', '.join(names)}"
 
 
+# What may separate cells, and what to do about it.
+_SEPARATORS = {
+    ";": "';'? Commas are needed",
+    "\t": "a tab? Its format is tsv",
+    ",": "','? Its format is csv",
+}
+
+
+def header_hint(wanted: Iterable[str], found: Iterable[Any]) -> str:
+    """Return the question that stands behind columns that are not found; "" without a guess.
+
+    Another separator, or names that differ by case, blanks and underscores only.
+
+    Examples
+    --------
+    >>> header_hint(["user_id", "item_id"], ["User_ID", "itemid ", "rank"])
+    " (did you mean 'User_ID', 'itemid '?)"
+    >>> header_hint(["user_id"], ["user_id;item_id"]), header_hint(["user_id"], ["uid", "rank"])
+    (" (is the separator ';'? Commas are needed)", '')
+    """
+    names = [name for name in found if isinstance(name, str)]
+    if len(names) == 1:
+        mark = next((mark for mark in _SEPARATORS if mark in names[0]), None)
+        if mark is not None:
+            return f" (is the separator {_SEPARATORS[mark]})"
+    known = {plain(name): name for name in names}
+    meant = [f"{known[plain(name)]!r:.60}" for name in wanted if plain(name) in known]
+    return f" (did you mean {', '.join(meant)}?)" if meant else ""
+
+
 def printable(text: str) -> str:
     r"""Return a text in one line that can do nothing to a terminal: control characters escaped.
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from toplist.checks import no_columns
+from toplist.checks import header_hint, no_columns
 from toplist.cli import output
 from toplist.files.formats import table_format
 from toplist.files.tables import read_table
@@ -36,9 +36,10 @@ def _labels(path: str, user_id: str, column: str) -> dict[str, Any]:
     """Return the label of each user, by the user as text."""
     table = read_table(path)
     names = list(getattr(table, "column_names", table))
-    absent = [repr(name) for name in dict.fromkeys((user_id, column)) if name not in names]
+    absent = [name for name in dict.fromkeys((user_id, column)) if name not in names]
     if absent:
-        raise ValueError(f"{path}: {no_columns(absent)}; columns found: {names}")
+        lacks = no_columns(list(map(repr, absent))) + header_hint(absent, names)
+        raise ValueError(f"{path}: {lacks}; columns found: {names}")
     keys, values = (_values(table, name) for name in (user_id, column))
     labels: dict[str, Any] = {}
     for key, value in zip(map(str, keys), values, strict=True):

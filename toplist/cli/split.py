@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from toplist.checks import Keyword, counted, no_columns, prefixed, printable, worded
+from toplist.checks import Keyword, counted, header_hint, no_columns, prefixed, printable, worded
 from toplist.cli.options import add_columns, names_of_columns
 from toplist.cli.parser import command
 from toplist.cli.writing import add_quiet
@@ -130,7 +130,8 @@ def _require_columns(options: argparse.Namespace, table: Any) -> None:
     if len(absent) > 1:
         raise worded(
             ValueError,
-            f"{no_columns([repr(names[name]) for name in absent])}, ",
+            f"{no_columns([repr(names[name]) for name in absent])}"
+            f"{header_hint([names[name] for name in absent], found)}, ",
             Keyword("columns", dict.fromkeys(absent, "NAME")),
             f" names others; columns found: {found}",
         )

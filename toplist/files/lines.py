@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from toplist.checks import Keyword, no_columns
+from toplist.checks import Keyword, header_hint, no_columns
 from toplist.files.errors import located, short
 from toplist.files.formats import PathLike
 from toplist.files.progress import bar
@@ -97,14 +97,16 @@ class TextFile:
         """Return the place of a column; ValueError unless the header has it exactly once."""
         if header.count(name) != 1:
             count = "two columns" if name in header else "no column"
-            raise self.error(f"{count} {short(name)}; columns found: {short([*header])}")
+            hint = header_hint([name], header) if name not in header else ""
+            raise self.error(f"{count} {short(name)}{hint}; columns found: {short([*header])}")
         return header.index(name)
 
     def places(self, names: Sequence[str], header: Sequence[str]) -> list[int]:
         """Return the places of columns; the ValueError names all that the header has not."""
         absent = [short(name) for name in dict.fromkeys(names) if name not in header]
         if len(absent) > 1:
-            raise self.error(f"{no_columns(absent)}; columns found: {short([*header])}")
+            hint = header_hint([name for name in names if name not in header], header)
+            raise self.error(f"{no_columns(absent)}{hint}; columns found: {short([*header])}")
         return [self.place(name, header) for name in names]
 
     def wrong_width(self, row: Sequence[str], header: Sequence[str]) -> ValueError:

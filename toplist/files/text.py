@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import repeat
 from typing import Any, NamedTuple, NoReturn
 
-from toplist.checks import Keyword, no_columns
+from toplist.checks import Keyword, header_hint, no_columns
 from toplist.files.errors import short
 from toplist.files.formats import Columns, FileFormat, Id, PathLike
 from toplist.files.lines import JSON_LINE, LINE, TextFile, csv_rows
@@ -66,6 +66,7 @@ class Source(TextFile):
         reason: tuple[str | Keyword, ...]
         if missing:
             absent = no_columns([short(self.names[name]) for name in missing])
+            absent += header_hint([self.names[name] for name in missing], found)
             # in JSONL an item_id of another name may be a whole list, which needs no rank
             known = bool(self.format.delimiter) or "item_id" not in missing
             if unranked and known and not {*missing} & {*self.candidates}:
@@ -75,7 +76,8 @@ class Source(TextFile):
             reason = f"{absent}, ", other, f" names {'others' if len(missing) > 1 else 'another'}"
         elif unranked:
             as_is = Keyword("order", "file")
-            reason = "neither rank nor score, ", as_is, " takes the items as they come"
+            hint = header_hint([self.names[name] for name in ("rank", "score")], found)
+            reason = f"neither rank nor score{hint}, ", as_is, " takes the items as they come"
         else:
             return value
         raise self.error(*reason, f"; columns found: {short([*found])}")

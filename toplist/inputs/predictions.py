@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.checks import Keyword, no_columns, worded
+from toplist.checks import Keyword, header_hint, no_columns, worded
 from toplist.inputs import dataframes as cols
 from toplist.inputs.factorize import Column
 from toplist.inputs.flatten import Flat
@@ -118,12 +118,12 @@ def _of_table(given: tuple[Any, ...], names: list[str], weights: Any, finite: bo
     found = cols.names_of(table)
     if isinstance(weights, str):
         names = [*names, weights]
-    absent = [repr(name) for name in names if name not in found]
+    absent = [name for name in names if name not in found]
     if absent:
+        lacks = no_columns(list(map(repr, absent))) + header_hint(absent, found)
         raise worded(
             ValueError,
-            f"the table has {no_columns(absent)}, only {', '.join(map(repr, found))}; other "
-            "names: ",
+            f"the table has {lacks}, only {', '.join(map(repr, found))}; other names: ",
             Keyword("columns", {"label": "NAME"}),
         )
     if isinstance(weights, str):

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import parallel
-from toplist.checks import Keyword, cached, no_columns, worded
+from toplist.checks import Keyword, cached, header_hint, no_columns, worded
 from toplist.inputs import dataframes as cols
 from toplist.inputs import ordering
 from toplist.inputs.factorize import Column, numbered
@@ -165,7 +165,9 @@ class Table:
         ids = [] if self.wide else ["user_id", "item_id"]
         more = [n for n in ids if n not in wanted and self.names[n] not in self.columns]
         names = no_columns([names, *(repr(self.names[name]) for name in more)])
-        found = ", ".join(map(repr, self.columns if self.in_file is None else self.in_file()))
+        columns = self.columns if self.in_file is None else self.in_file()
+        names += header_hint([self.names[name] for name in (*wanted, *more)], columns)
+        found = ", ".join(map(repr, columns))
         parts: list[str | Keyword] = [
             f"{self.side} has {names}, only {found or 'none'}; ",
             Keyword("columns", {self.side: dict.fromkeys([wanted[0], *more], "NAME")}),

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.checks import Keyword, no_columns, worded
+from toplist.checks import Keyword, header_hint, no_columns, worded
 from toplist.inputs import dataframes as cols
 from toplist.inputs.factorize import Column, Numbering
 from toplist.inputs.ids import kinds_of
@@ -139,7 +139,8 @@ def _require(names: Mapping[str, str], found: Collection[Any]) -> None:
     if absent:
         raise worded(
             ValueError,
-            f"log has {no_columns([repr(names[name]) for name in absent])}; it has "
+            f"log has {no_columns([repr(names[name]) for name in absent])}"
+            f"{header_hint([names[name] for name in absent], found)}; it has "
             f"{', '.join(map(repr, found)) or 'none'}; other names: ",
             Keyword("columns", dict.fromkeys(absent, "...")),
         )
