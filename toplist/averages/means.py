@@ -405,7 +405,8 @@ def hits_of(result: Means, so: str, on_spark: str = PER_USER) -> tuple[Hits, NDA
         ValueError,
         *(f"this result holds no hits, so {so}; of files, ", keep, " or "),
         *(Keyword("in_memory", True), " keeps them, of streams ", keep),
-        f"; of Spark, {on_spark}; of bytes, saved results and counts of ranks there are none",
+        f"; of Spark, {on_spark}; saved results, bytes and counts of ranks have no hits: pickle "
+        "the result, or evaluate again",
     )
 
 
