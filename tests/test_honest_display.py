@@ -37,8 +37,15 @@ def test_a2_labels_of_a_series_go_by_key_or_are_refused():
     found = result.by(labels.to_numpy())
     assert {label: part["hit@1"] for label, part in found.items()} == {"A": 1, "B": 0, "C": 0}
     keyed = tl.top_k_eval({"ann": [1], "bob": [2]}, {"ann": {1}, "bob": {9}}, k=1, metrics="hit")
-    with pytest.raises(TypeError, match="counts its rows, but the users have keys, like 'ann'"):
-        keyed.by(pandas.Series(["A", "B"]))
+    counting = pandas.Series(["A", "B"])
+    with pytest.raises(
+        TypeError,
+        match=r"counts its rows, but the users have keys, like 'ann': give it by user, .*"
+        r"labels\.set_axis\(users\) or a dict user -> value; or labels\.to_numpy\(\) if its order",
+    ):
+        keyed.by(counting)
+    by_hand = keyed.by(counting.set_axis(["bob", "ann"]))
+    assert {label: part["hit@1"] for label, part in by_hand.items()} == {"A": 0, "B": 1}
     parts = keyed.by(pandas.Series({"bob": "B"}))
     assert {label: part["hit@1"] for label, part in parts.items()} == {"B": 0, None: 1}
 

@@ -76,8 +76,8 @@ def _keyed(series: Any, users: Sequence[Any] | None, what: str) -> dict[Any, Any
     if users is not None and counts_rows(series.index):
         raise TypeError(
             f"{what} is a Series that counts its rows, but the users have keys, like {users[0]!r}: "
-            f"give {what}.to_numpy() for values in the order of the users, or "
-            "table.set_index('user_id')[COLUMN] by user"
+            f"give it by user, table.set_index('user_id')[COLUMN], {what}.set_axis(users) or a "
+            f"dict user -> value; or {what}.to_numpy() if its order is that of result.users"
             if users
             else f"{what} is a Series that counts its rows, but the users have keys"
         )
