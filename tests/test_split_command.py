@@ -193,6 +193,10 @@ def test_the_report_has_the_real_shares_and_the_validation_part(cli):
          "the validation part would be empty: --validation 0.1 of 8 rows, the most that a user "
          "has, is less than one row: give at least --validation 0.125"),
         (["--ratio", "0.1"], "the test part would be empty: --ratio 0.1 of 8 rows"),
+        (["--ratio", "0.1", "--short", "drop"], "the train part would be empty: --ratio 0.1 of 8"),
+        (["--min-history", "8", "--short", "drop"], "no user has enough rows for all parts"),
+        (["--time", "60", "--min-history", "8"], "no user has enough rows for all parts, with 8"),
+        (["--ratio", "0.8", "--validation", "0.3", "--min-history", "0"], "nothing is left for it"),
         (["--min-history", "8"], "the test part would be empty: no user has enough rows"),
         (["--time", "1000"], "the test part would be empty: no row is from 1000 on"),
         (["--time", "0"], "the train part would be empty: no row is before 0"),

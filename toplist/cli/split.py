@@ -159,7 +159,7 @@ def _remedy(options: argparse.Namespace, made: Split, part: str) -> str:
     """Return why a part is empty, and what to give."""
     flag = "--validation" if part == "validation" else "--ratio"
     given = options.validation if part == "validation" else options.ratio
-    if options.time is not None:
+    if options.time is not None and not made.report.n_short:
         last = options.time if options.validation is None else options.validation
         return {
             "train": f"no row is before {last}: give a later time",
@@ -167,7 +167,7 @@ def _remedy(options: argparse.Namespace, made: Split, part: str) -> str:
             "validation": f"no row is from {last} on and before {options.time}: "
             "give an earlier --validation",
         }[part]
-    if part == "train":
+    if part == "train" and not made.report.n_short:
         return "nothing is left for it: hold out less, or give a larger --min-history"
     most = int(np.bincount(made.log.users.codes).max())
     if options.ratio is not None and float(given) * most < 1:
