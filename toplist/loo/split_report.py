@@ -143,8 +143,8 @@ def report_of(
 ) -> Report:
     """Count the rows and users of a split.
 
-    `parts` are those that were asked for;
-    `kept` are the rows of the log without repeats; `lacking` flags users with too little history.
+    `parts` are those that were asked for; `kept` are the rows of the log without repeats; `lacking`
+    flags users with too little history.
     """
     users, items = log.users.codes, log.items.codes
     n_parts = sum(len(rows) for rows in parts.values())
