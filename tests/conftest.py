@@ -1,8 +1,10 @@
-"""The mark `libraries`: tests with objects of libraries that [test] does not install."""
+"""What test files share: the command line, and the mark of libraries that [test] has not."""
 
 import re
 
 import pytest
+
+from toplist.cli import main
 
 # Tensors of torch among the parameters of a test.
 TORCH = re.compile(r"torch|\btensors?\b")
@@ -17,3 +19,29 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.libraries)
         if item.get_closest_marker("libraries"):
             item.add_marker(pytest.mark.filterwarnings(*OTHERS))
+
+
+@pytest.fixture
+def cli(capsys):
+    """Run the command line and return (exit status, stdout, stderr)."""
+
+    def run(*arguments):
+        try:
+            status = main([str(argument) for argument in arguments])
+        except SystemExit as stop:
+            status = stop.code
+        return status, *capsys.readouterr()
+
+    return run
+
+
+@pytest.fixture
+def good(cli):
+    """Run a command that must succeed, in silence on stderr; return stdout."""
+
+    def run(*arguments):
+        status, out, err = cli(*arguments)
+        assert (status, err) == (0, "")
+        return out
+
+    return run

@@ -18,7 +18,6 @@ import pytest
 import toplist as tl
 from toplist import CONVENTIONS, METRICS
 from toplist.checks import Keyword, choice, prefixed, worded
-from toplist.cli import main
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT / "notebooks" / "data"
@@ -37,32 +36,6 @@ def folder(tmp_path, monkeypatch):
     put("recs.csv", RECS)
     put("truth.csv", TRUTH)
     return tmp_path
-
-
-@pytest.fixture
-def cli(capsys):
-    """Run the command line and return (exit status, stdout, stderr)."""
-
-    def run(*arguments):
-        try:
-            status = main([str(argument) for argument in arguments])
-        except SystemExit as stop:
-            status = stop.code
-        return status, *capsys.readouterr()
-
-    return run
-
-
-@pytest.fixture
-def good(cli):
-    """Run a command that must succeed, in silence on stderr; return stdout."""
-
-    def run(*arguments):
-        status, out, err = cli(*arguments)
-        assert (status, err) == (0, "")
-        return out
-
-    return run
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ import pytest
 
 import toplist as tl
 from toplist import CONVENTIONS
-from toplist.cli import MODULES, main
+from toplist.cli import MODULES
 from toplist.cli.parser import Parser
 
 RECS = "user_id,item_id,rank\nu1,a,1\nu1,b,2\nu2,c,1\nu3,a,1\n"
@@ -32,32 +32,6 @@ def folder(tmp_path, monkeypatch):
     for name, text in FILES.items():
         Path(name).write_text(text)
     return tmp_path
-
-
-@pytest.fixture
-def cli(capsys):
-    """Run the command line and return (exit status, stdout, stderr)."""
-
-    def run(*arguments):
-        try:
-            status = main([str(argument) for argument in arguments])
-        except SystemExit as stop:
-            status = stop.code
-        return status, *capsys.readouterr()
-
-    return run
-
-
-@pytest.fixture
-def good(cli):
-    """Run a command that must succeed, in silence on stderr; return stdout."""
-
-    def run(*arguments):
-        status, out, err = cli(*arguments)
-        assert (status, err) == (0, "")
-        return out
-
-    return run
 
 
 @pytest.fixture

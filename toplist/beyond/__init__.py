@@ -66,7 +66,7 @@ In an evaluation
 ----------------
 
 Seven of these also stand in `toplist.top_k_eval`, by their defaults, where their keyword is given;
-they are of all lists, whoever has a ground truth:
+they are of all lists, also of users without a ground truth:
 
 >>> chosen = [{5}, {2}, {9}, {1, 6}, {4}]
 >>> tl.top_k_eval(lists, chosen, k=[1, 3], metrics=["ndcg", "item_coverage", "novelty"],

@@ -34,7 +34,7 @@ Ranks of the held-out item
 With one relevant item per user hit = recall, map = mrr and precision = hit / k, bit for bit, and
 its rank is all there is to know. `ranks_of` gives it from lists, or from scores without sorting
 them (ties as in `toplist.scores.top_k`, best, worst, or average); the figures are the same bits.
-Whoever holds scores has a split as rows and columns: ``users, items, held_out, seen =
+For an array of scores, a split gives its rows and columns: ``users, items, held_out, seen =
 split.columns()``.
 
 >>> import numpy as np

@@ -181,8 +181,9 @@ def top_k_eval(
         ``{"recs": {...}, "truth": {...}}``.
     system : str, optional
         A column of recs that names systems: then a dict system -> result is returned, sorted by
-        name, which `toplist.compare` takes and tests. A user of the truth for whom a system has no
-        rows is one without a list, as `missing` says.
+        name, which `toplist.compare` takes and tests. The names are looked up first, in a job of
+        their own. A user of the truth for whom a system has no rows is one without a list, as
+        `missing` says.
     paired : bool
         Whether tests of several systems are wanted. False saves the moments of their differences,
         which cost more than the rest.
