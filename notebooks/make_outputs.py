@@ -13,7 +13,7 @@ import nbclient
 import nbformat
 
 FOLDER = Path(__file__).resolve().parent
-LIMIT = 60  # seconds of a cell
+LIMIT = 60  # seconds of a cell, and in the tests of a whole notebook
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},

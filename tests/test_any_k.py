@@ -20,12 +20,12 @@ def test_a_k_of_a_billion_costs_what_the_lists_cost():
         import resource, time
         import toplist as tl
         tl.top_k_eval([[1, 2, 3]], [{2, 9}], k=3)          # compiles
-        before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.perf_counter()
+        before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
         result = tl.top_k_eval([[1, 2, 3]], [{2, 9}], k=10**9)
         text, values = repr(result), result.per_user("ndcg@1000000000")
         ends = [result.interval(name) for name in result.names()]
         after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        print((after - before) < 50_000, time.perf_counter() - start < 20)
+        print((after - before) < 50_000, time.process_time() - start < 2)
     """
     out = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True

@@ -460,6 +460,12 @@ while True:
     ids=["waiting", "in the caller", "one thread", "two threads"],
 )
 def test_ctrl_c_ends_an_evaluation_at_once(code, argument):
+    # the best of three, since other work may hold the cores of the machine
+    assert any(seconds_to_end(code, argument) < 2 for _ in range(3))
+
+
+def seconds_to_end(code, argument):
+    """Run code, press Ctrl-C, and return how long it took to end, which it must."""
     with subprocess.Popen(
         [sys.executable, "-c", code, argument],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -469,8 +475,9 @@ def test_ctrl_c_ends_an_evaluation_at_once(code, argument):
         start = time.perf_counter()
         process.send_signal(signal.SIGINT)
         error = process.communicate(timeout=30)[1]
-    assert time.perf_counter() - start < 15  # of 60: a busy machine is slow
+    took = time.perf_counter() - start
     assert "KeyboardInterrupt" in error and process.returncode != 0
+    return took
 
 
 def test_blocks_that_wait_are_cancelled_by_an_error():
