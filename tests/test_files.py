@@ -159,15 +159,13 @@ def test_neither_rank_nor_score(put):
 @pytest.mark.parametrize(
     ("ranks", "found"),
     [
-        ([0, 1], ":3: USER rank 0 in place of 1: RULE (these are zero-based)"),
-        ([1, 0, 2], ":4: USER rank 0 in place of 1: RULE (these are zero-based)"),
-        ([1, 2, 2], ":5: USER rank 2 in place of 3: RULE"),
-        ([1, 1], ":4: USER rank 1 in place of 2: RULE"),
-        ([3, 1], ":3: USER rank 3 in place of 2: RULE"),
-        ([2, 3], ":3: USER rank 2 in place of 1: RULE"),
+        ([0, 1], "USER ranks 0, 1 RULE 2 belong, each once; ranks start at 1"),
+        ([1, 0, 2], "USER ranks 0, 1, 2 RULE 3 belong, each once; ranks start at 1"),
+        ([1, 2, 2], "USER ranks 1, 2, 2 RULE 3 belong, each once"),
+        ([3, 1], "USER ranks 1, 3 RULE 2 belong, each once: where rows were left out"),
+        ([2, 3], "USER ranks 2, 3 RULE 2 belong, each once: where rows were left out"),
         ([1, 1.5], ":4: rank '1.5' is not a whole number"),
-        ([-1, 1], ":3: USER rank -1 in place of 1: RULE"),
-        ([1, 12345678], ":4: USER rank 12345678 in place of 2: RULE"),
+        ([-1, 1], "USER ranks -1, 1 RULE 2 belong, each once"),
         ([1, 2.0**60], f":4: rank '{2.0**60}' is not a whole number"),
         ([1, float("inf")], ":4: rank 'inf' is not a number"),
     ],
@@ -175,9 +173,8 @@ def test_neither_rank_nor_score(put):
 def test_ranks_must_be_one_to_n(put, ranks, found):
     rows = "".join(f"bob,i{place},{rank}\n" for place, rank in enumerate(ranks))
     path = put("a.csv", "user_id,item_id,rank\nann,tea,1\n" + rows)
-    rule = "ranks must be 1..n for each user, each once"
-    found = found.replace("USER", "user 'bob' has").replace("RULE", rule)
-    assert fault(read_ranks, path) == found
+    found = found.replace("USER", ":3: ranks: user 'bob' has").replace("RULE", "where 1 to")
+    assert fault(read_ranks, path).startswith(found)
 
 
 # values
@@ -423,10 +420,13 @@ def test_empty_id(put, row, name):
 
 
 def test_jsonl_keeps_types(put):
-    text = lines({"user_id": 1, "item_id": [1, "1", 2**70]}, {"user_id": "1", "item_id": [-5]})
-    ranks = read_ranks(put("a.jsonl", text))
-    assert ranks == {1: [1, "1", 2**70], "1": [-5]}
-    assert [type(one) for one in ranks[1]] == [int, str, int]
+    text = lines({"user_id": 1, "item_id": ["1", "007"]}, {"user_id": 2, "item_id": ["-5"]})
+    assert read_ranks(put("a.jsonl", text)) == {1: ["1", "007"], 2: ["-5"]}
+    text = lines({"user_id": "1", "item_id": [1, 2**64 - 1, -5]}, {"user_id": "2", "item_id": [7]})
+    assert read_ranks(put("a.jsonl", text)) == {"1": [1, 2**64 - 1, -5], "2": [7]}
+    text = lines({"user_id": 1, "item_id": [1, "1"]})
+    with pytest.raises(TypeError, match=r"a\.jsonl: ids of two kinds, 1 in column 'item_id' and"):
+        read_ranks(put("a.jsonl", text))
 
 
 def test_jsonl_lists(put):
@@ -686,9 +686,18 @@ def test_keywords_are_options_on_the_command_line(put, capsys, lists, truth, pyt
 
 
 @pytest.mark.parametrize("packed", ["", ".gz"])
-def test_lines_that_end_in_a_bare_return(put, packed):
-    text = "user_id,item_id,rank\ru,b,2\rv,c,1\ru,a,1\r"
-    path = put(f"mac.csv{packed}", text)
-    assert read_ranks(path) == {"u": ["a", "b"], "v": ["c"]}
-    assert tables.read(path, ["item_id"]) == {"item_id": ["b", "c", "a"]}
-    assert fault(read_ranks, put(f"bad.csv{packed}", text + "u\r")).startswith(":5: 1 columns")
+@pytest.mark.parametrize("name", ["mac.csv", "mac.jsonl", "mac.run"])
+def test_lines_that_end_in_a_bare_return(put, name, packed):
+    path = put(f"{name}{packed}", "user_id,item_id,rank\ru,b,2\rv,c,1\ru,a,1\r")
+    reason = r": lines end in \r alone: write line ends as \n or \r\n"
+    assert fault(read_ranks, path) == reason
+    if name == "mac.csv":
+        assert fault(lambda path: tables.read(path, ["item_id"]), path) == reason
+
+
+def test_a_carriage_return_within_a_line(put):
+    path = put("a.csv", "user_id,item_id,rank\nu,a,1\nu,b\rc,2\n")
+    reason = r":3: a carriage return within the line: write line ends as \n or \r\n"
+    assert fault(read_ranks, path) == reason
+    quoted = put("q.csv", 'user_id,item_id,rank\nu,"b\rc",1\n')
+    assert read_ranks(quoted) == {"u": ["b\rc"]}

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 from collisions import colliding_ids, colliding_texts, inverse, neighbouring_texts
+from toplist.files.text_ids import TextIds
 
 import toplist as tl
 from toplist import audit, beyond, loo, parallel, pointwise
 from toplist import scores as tls
 from toplist.checks import cached
-from toplist.files.text_ids import TextIds
 from toplist.inputs.factorize import Numbering
 from toplist.inputs.texts import Texts, joined
 from toplist.inputs.words import words_of

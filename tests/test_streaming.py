@@ -13,7 +13,8 @@ from strategies import graded_populations
 
 import toplist as tl
 from toplist import cli
-from toplist.files import batches, blocks, parquet, streaming
+from toplist.files import blocks, parquet, streaming
+from toplist.files import rows as row_parts
 
 RANKS = {f"u{user}": [f"i{(user * 7 + rank * 3) % 50}" for rank in range(6)] for user in range(40)}
 TRUTHS = {f"u{user}": {f"i{(user * 7 + item) % 50}" for item in range(4)} for user in range(5, 45)}
@@ -73,7 +74,7 @@ WRITERS = {
 def parts(request, monkeypatch):
     """Read files in large parts, and in parts of a few rows."""
     if request.param == "cut":
-        monkeypatch.setattr(batches, "ROWS", 8)
+        monkeypatch.setattr(row_parts, "CHUNK", 8)
         monkeypatch.setattr(blocks, "SIZE", 40)
         monkeypatch.setattr(parquet, "IDS", 12)
         monkeypatch.setattr(streaming, "PATIENCE", 20)
@@ -124,7 +125,7 @@ def test_users_in_any_order(tmp_path, parts, order, write):
 
 def test_same_order_keeps_little(tmp_path, monkeypatch):
     """Two files in one order never hold more than a few parts, though users lack on both sides."""
-    monkeypatch.setattr(blocks, "SIZE", 400)
+    monkeypatch.setattr(row_parts, "CHUNK", 40)
     monkeypatch.setattr(streaming, "PATIENCE", 60)
     held = []
     join = streaming.Join._join
@@ -161,7 +162,7 @@ def test_streams_are_memory(tmp_path_factory, population, data):
     truth.write_text("".join(json.dumps(row) + "\n" for row in rows))
     given_truths = {user: truths[user] for user in users}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(batches, "ROWS", data.draw(st.integers(1, 10)))
+        patch.setattr(row_parts, "CHUNK", data.draw(st.integers(1, 10)))
         patch.setattr(blocks, "SIZE", data.draw(st.integers(1, 200)))
         patch.setattr(streaming, "PATIENCE", data.draw(st.integers(0, 10)))
         result = tl.top_k_eval_files(
@@ -435,13 +436,13 @@ def test_parquet_needs_pyarrow(bad, tmp_path, monkeypatch):
     assert "pip install 'toplist[io]'" in bad("recs.parquet", "truth.csv")
 
 
-def test_text_files_load_no_library(tmp_path):
+def test_text_files_load_pyarrow_alone(tmp_path):
     write_csv(tmp_path / "recs.csv", RANKS)
     write_csv(tmp_path / "truth.csv", TRUTHS, ranked=False)
     script = (
         "import sys; from toplist import cli\n"
         "cli.main(['eval', 'recs.csv', 'truth.csv'])\n"
-        "print([name for name in ('pandas', 'polars', 'pyarrow', 'tqdm') if name in sys.modules])"
+        "print([name for name in ('pandas', 'polars', 'tqdm') if name in sys.modules])"
     )
     command = [sys.executable, "-c", script]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)

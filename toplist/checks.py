@@ -219,9 +219,24 @@ def worded(kind: type[E], *parts: str | Keyword) -> E:
     return error
 
 
+def about(error: E, **facts: Any) -> E:
+    """Return an error that knows what it is about: side, user, item, row, path or line.
+
+    Who reads a file adds the place by these, not by the words of the message.
+
+    Examples
+    --------
+    >>> about(ValueError("a score is NaN"), side="ranks", user="ann").user
+    'ann'
+    """
+    vars(error).update(facts)
+    return error
+
+
 def prefixed(prefix: str, error: E) -> E:
     """Return the same error with a text before its message, such as the name of a file."""
-    parts = prefix, *getattr(error, "parts", (str(error),))
-    if isinstance(error, UnicodeError):  # its constructor takes more than a message
-        return cast(E, worded(ValueError, *parts))
-    return worded(type(error), *parts)
+    facts = dict(vars(error))
+    parts = prefix, *facts.pop("parts", (str(error),))
+    # the constructor of UnicodeError takes more than a message
+    kind = ValueError if isinstance(error, UnicodeError) else type(error)
+    return about(cast(E, worded(kind, *parts)), **facts)

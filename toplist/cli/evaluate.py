@@ -115,7 +115,7 @@ def _add_rules(parser: Parser) -> None:
     add("--relevant", choices=RELEVANT, help="R of all relevant items (default), or listed ones")
     add("--relevant-from", type=float, metavar="GRADE", help="relevant from this grade on")
     add("--gains", choices=GAINS, help="of a grade in nDCG (default: the convention's)")
-    add("--ties", default="order", choices=TIES, help="equal scores: as the rows are, or by item")
+    add("--ties", choices=TIES, help="equal scores: as the rows are, or by item (default of TREC)")
     text = "the id that fills up short lists: dropped from their ends"
     add("--padding", metavar="ID", help=text)
 

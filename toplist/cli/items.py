@@ -8,9 +8,10 @@ from toplist import files
 from toplist.checks import Keyword
 from toplist.cli.options import option
 from toplist.files import tables
-from toplist.files.batches import Stream
+from toplist.files.batches import stream_of
 from toplist.files.formats import TEXT_IDS
 from toplist.inputs.options import ITEMS, UNKNOWN
+from toplist.inputs.texts import Texts
 
 
 def add_items(add: Callable[..., Any]) -> None:
@@ -54,8 +55,8 @@ def _hold_numbers(options: argparse.Namespace, recs: str, columns: dict[str, str
     sides = (recs, options.recs_format), (options.truth, options.truth_format)
     if any((given or files.format_of(path)) in TEXT_IDS for path, given in sides):
         return False
-    stream = Stream(recs, "ranks", options.recs_format, columns, "file")
-    return next(iter(stream.parts(lambda users, places: None))).lists.items.names is None
+    stream = stream_of(recs, "ranks", options.recs_format, columns, "file")
+    return next(iter(stream.parts((Texts(), Texts())))).lists.items.names is None
 
 
 def _integers(source: str, ids: Any) -> list[int]:

@@ -1,4 +1,4 @@
-"""Files in parts: lists of complete users, one part after another, however long the file.
+"""Files and streams in parts: lists of complete users, one part after another, however many.
 
 A part ends where a user ends, so that it can be read like a table of its own. A user whose rows
 are not together has several lists; only the caller, who knows the users of all parts, notices.
@@ -7,349 +7,328 @@ are not together has several lists; only the caller, who knows the users of all 
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from functools import partial
-from itertools import groupby
-from operator import itemgetter
-from typing import Any, Generic, TypeVar
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.files import blocks, parquet
-from toplist.files.errors import named
-from toplist.files.faults import first_fault
-from toplist.files.formats import Columns, FileFormat, FormatName, Id, PathLike, find_format
-from toplist.files.numbers import in_column, packed
-from toplist.files.text import FINITE, GRADE, NUMBER, Source, rows
-from toplist.files.text_ids import TextIds
+from toplist.checks import about
+from toplist.files import parquet
+from toplist.files.errors import named, refused
+from toplist.files.formats import Columns, FileFormat, FormatName, PathLike, find_format
+from toplist.files.rows import Known, Rows, of_complete_users, rows, together
+from toplist.files.text import FINITE, GRADE, NUMBER, Source, Valid, lines_of_user
 from toplist.inputs import tables
-from toplist.inputs.dataframes import PlainTable
-from toplist.inputs.factorize import Column
 from toplist.inputs.keyed import Keyed
-from toplist.inputs.lists import offsets_of
-from toplist.inputs.options import Order, Ties, columns_of, renamed
-from toplist.inputs.tables import Table
-
-ROWS = 1 << 17  # rows in a part of a text file: some 30 MB of Python objects
-
-U = TypeVar("U")
-E = TypeVar("E", bound=Exception)
-# From numbers of lists, the first and the one after the last: a table of these alone.
-Cut = Callable[[int, int], Any]
-# A table, the line of each of its rows or lists, and what cuts it between lists.
-_Read = tuple[Table, NDArray[np.int64] | None, Cut | None]
-# Called with the users of a part, and the line or row where the list of each user begins.
-Meet = Callable[[Column, NDArray[np.int64]], U]
+from toplist.inputs.objects import CURSORS, one_result_at_a_time
+from toplist.inputs.options import Order, Ties, columns_of
+from toplist.inputs.tables import Groups, Table, grouped, put_in_order
 
 
-class SplitUserError(ValueError):
-    """The rows of a user are not together; raised by the caller who knows all users."""
+class Part(NamedTuple):
+    """Lists of complete users, and the row of the file where each begins, counted from 0."""
 
-
-@dataclass(frozen=True, eq=False)
-class Part(Generic[U]):
-    """The lists of some complete users, and what the caller made of these users."""
-
-    users: U
     lists: Keyed
-
-
-@dataclass(frozen=True)
-class _Run:
-    """Rows of one user that are together in a text file."""
-
-    user: Id
-    line: int
-    rows: list[Any]
+    begins: NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Stream:
-    """A file that is read part by part: of "ranks", or of "ground_truths".
+    """One side of an evaluation that is read part by part: "ranks", or "ground_truths".
 
-    With an `order` of "file", ranked items are in the order of the file. `ties` is how items of
-    equal scores are ordered.
+    `path` is what messages call it. With an `order` of "file", ranked items are in the order of
+    the file. `ties` is how items of equal scores are ordered; None: as the format has it.
     """
 
     path: PathLike
     side: str
-    format: FormatName | None = None
     columns: Columns = None
     order: Order | None = None
-    ties: Ties = "order"
+    ties: Ties | None = None
 
     @property
-    def own_names(self) -> dict[str, str]:
-        """The columns that this file calls by another name."""
-        names = columns_of(self.columns, self.side)
-        return {ours: theirs for ours, theirs in names.items() if ours != theirs}
+    def names(self) -> dict[str, str]:
+        """What each column is called."""
+        return columns_of(self.columns, self.side)
 
     @property
-    def kind(self) -> FileFormat:
-        """The format of the file."""
-        keyword = "recs_format" if self.side == "ranks" else "truth_format"
-        return find_format(self.path, self.format, keyword)
+    def ordering(self) -> Ties:
+        """How items of equal scores are ordered."""
+        return self.ties or "order"
 
-    @property
-    def unit(self) -> str:
-        """What the places of users count."""
-        return "line" if self.kind.is_text else "row"
+    #: Whether ids are integers or texts; without it every id is text.
+    typed_ids = True
+    #: Whether the file can be read in parts; without it always as a whole.
+    in_parts = True
+    #: What `places_of` counts.
+    unit = "row"
+    #: Whether `places_of` knows what has not been read yet only.
+    is_read_once = False
 
-    @property
-    def _wanted(self) -> tuple[str, ...]:
-        """The columns of text that may have the values."""
-        if self.order:
-            return ()
-        return ("rank", "score") if self.side == "ranks" else ("relevance",)
+    def parts(self, known: Known) -> Iterator[Part]:
+        """Yield the lists of complete users; text is numbered by `known`, for users and items.
 
-    def whole(self, users: TextIds | None = None, items: TextIds | None = None) -> Keyed:
-        """Return all lists of a file that is no JSONL, the rows of a user in any place.
-
-        `users` and `items` are as in `parts`.
+        Errors know the `user` or the `row` that they are about, but not its place in the file.
         """
-        if self.kind.is_text:
-            return self._whole_text(users or TextIds(), items or TextIds())
-        frame = parquet.read(self.path, columns_of(self.columns, self.side))
-        table = self._table(frame)
+        raise NotImplementedError
+
+    def whole(self, known: Known) -> Keyed:
+        """Return all lists, the rows of a user in any place."""
+        raise NotImplementedError
+
+    def places_of(self, user: Any, item: Any = None) -> list[int]:
+        """Return the places at which rows of a user begin, or those of an item; read again."""
+        return []
+
+    def located(self, error: Exception) -> Exception:
+        """Return an error with the path before it and, if it is about a list, its place."""
+        if hasattr(error, "path"):
+            return error
+        place = None
+        if (user := getattr(error, "user", None)) is not None:
+            item = getattr(error, "item", None)
+            found = self.places_of(user, item) or self.places_of(user)
+            # of an item that is there twice, the second place is the one that is wrong
+            place = next(iter(found[1:2] if item is not None else ()), next(iter(found), None))
+        return named(self.at(place), about(error, path=str(self.path), **self._fact(place)))
+
+    def at(self, place: int | None) -> str:
+        """Return how a message begins that is about a place."""
+        return f"{self.path}: " if place is None else f"{self.path}: row {place}: "
+
+    def _fact(self, place: int | None) -> dict[str, int]:
+        return {} if place is None else {self.unit: place}
+
+
+@dataclass(frozen=True)
+class TextStream(Stream):
+    """A text file: lines of CSV, TSV, JSONL or TREC."""
+
+    format: FileFormat = field(kw_only=True)
+    unit = "line"
+
+    @property
+    def typed_ids(self) -> bool:  # type: ignore[override]
+        """As the format has it."""
+        return self.format.typed_ids
+
+    @property
+    def in_parts(self) -> bool:  # type: ignore[override]
+        """As the format has it."""
+        return self.format.in_parts
+
+    @property
+    def ordering(self) -> Ties:
+        """As trec_eval does it, in its files."""
+        return self.ties or ("item_desc" if self.format.name == "trec" else "order")
+
+    def parts(self, known: Known) -> Iterator[Part]:
+        """Yield the lists of complete users."""
+        source, first = self.source(), 0
+        for part in of_complete_users(rows(source, self._valid, known), source):
+            groups = Groups(part.users, part.offsets, None)
+            yield Part(self._lists(source, part, groups), first + part.offsets[:-1])
+            first += int(part.offsets[-1])
+
+    def whole(self, known: Known) -> Keyed:
+        """Return all lists, the rows of a user in any place."""
+        source = self.source()
+        found = together(list(rows(source, self._valid, known)), source)
+        lists = self._lists(source, found, grouped(found.users, ends=found.offsets))
+        if self.format.name == "trec" and self.side == "ground_truths":
+            return _relevant(lists)
+        return lists
+
+    def source(self) -> Source:
+        """Return the file to be read."""
+        own = {ours: theirs for ours, theirs in self.names.items() if ours != theirs}
+        wanted: tuple[str, ...] = ("rank", "score") if self.side == "ranks" else ("relevance",)
+        return Source(self.path, self.format, own, *(() if self.order else wanted))
+
+    @property
+    def _valid(self) -> Valid:
+        if self.side == "ranks":
+            return NUMBER
+        return FINITE if self.format.name == "trec" else GRADE
+
+    def _lists(self, source: Source, found: Rows, groups: Groups) -> Keyed:
+        ordering = self.side, source.value, self.ordering
+        return put_in_order(ordering, groups, found.items, found.values)
+
+    def places_of(self, user: Any, item: Any = None) -> list[int]:
+        """Return the lines at which rows of a user begin, or those of an item; read again."""
+        return list(lines_of_user(self.source(), user, item))
+
+    def at(self, place: int | None) -> str:
+        """Return how a message begins that is about a line."""
+        return f"{self.path}: " if place is None else f"{self.path}:{place}: "
+
+
+@dataclass(frozen=True)
+class ParquetStream(Stream):
+    """A Parquet file, or a folder of such files."""
+
+    def parts(self, known: Known) -> Iterator[Part]:
+        """Yield the lists of complete users."""
+        for first, frame in self._tables():
+            table = self._table(frame, first, known)
+            try:
+                lists = tables.read(table, in_runs=True)
+            except (ValueError, TypeError):
+                self._check_text(table)
+                raise
+            long = len(lists.users.codes) < len(frame)
+            rows = lists.offsets[:-1] if long else np.arange(len(frame))
+            yield Part(lists, first + rows)
+
+    def whole(self, known: Known) -> Keyed:
+        """Return all lists, the rows of a user in any place."""
+        frames = [frame for _, frame in self._tables()]
+        table = self._table(parquet.joined(os.fspath(self.path), frames), 0, known)
         try:
             return tables.read(table)
-        except (ValueError, TypeError) as error:
-            raise self._located(error, table, *self._by_user(table)) from None
+        except (ValueError, TypeError):
+            self._check_text(table)
+            raise
 
-    def _whole_text(self, users: TextIds, items: TextIds) -> Keyed:
-        source = Source(self.path, self.kind, self.own_names, *self._wanted)
-        trec = self.kind.name == "trec"
-        truth = self.side == "ground_truths"
-        valid = (FINITE if trec else GRADE) if truth else NUMBER
-        rows = blocks.whole(source, valid, users, items)
-        table = self._table_of_rows(rows, source.value)
-        if trec and self.ties == "order":
-            table = replace(table, ties="item_desc")  # trec_eval's
-        lists = tables.read(table)
-        return _relevant(lists) if trec and truth else lists
-
-    def find(self, user: Any) -> str:
-        """Return `place` of the first row of a user, read again, for a message."""
-        if self.kind.is_text and os.path.isfile(self.path):
-            source = Source(self.path, self.kind, self.own_names, *self._wanted)
-            for one, _, _ in rows(source, NUMBER):
-                if str(one) == str(user):
-                    return self.place(source.line)
-        elif not self.kind.is_text:
-            name = columns_of(self.columns, self.side)["user_id"]
-            for first, frame in parquet.parts(self.path, columns_of(self.columns, self.side)):
-                users = frame[name].to_pylist() if name in frame.column_names else []
-                for row, one in enumerate(users, first):
-                    if str(one) == str(user):
-                        return self.place(row)
-        return f"{self.path}: "
-
-    def parts(
-        self, meet: Meet[U], users: TextIds | None = None, items: TextIds | None = None
-    ) -> Iterator[Part[U]]:
-        """Yield the parts of the file.
-
-        Parameters
-        ----------
-        users, items : TextIds, optional
-            The codes of the ids of a text table, which other files may share.
-        meet : callable
-            Called for each part, before its items are read, with its users and the line (in
-            Parquet the row) where the list of each user begins. It returns what the part shall
-            have as `users`, such as their numbers, and may raise SplitUserError.
-        """
-        if not self.kind.is_text:
-            yield from self._parts_of_tables(meet)
-            return
+    def places_of(self, user: Any, item: Any = None) -> list[int]:
+        """Return the rows at which those of a user begin; read again."""
         try:
-            yield from self._parts_of_rows(meet, users or TextIds(), items or TextIds())
-        except blocks.OddError:  # before any part
-            yield from self._parts_of_text(meet)
+            return list(_rows_of_user(self._tables(), self.names["user_id"], user))
+        except (ValueError, KeyError):
+            return []
 
-    def _parts_of_tables(self, meet: Meet[U]) -> Iterator[Part[U]]:
-        parts = parquet.parts(self.path, columns_of(self.columns, self.side))
-        return self._read_parts(
-            ((self._table(frame, first), None, None) for first, frame in parts), meet
-        )
+    def _tables(self) -> Iterator[tuple[int, Any]]:
+        """Yield the number of the first row, and a table of the rows of complete users."""
+        return parquet.parts(self.path, self.names)
 
-    def _parts_of_rows(self, meet: Meet[U], users: TextIds, items: TextIds) -> Iterator[Part[U]]:
-        source = Source(self.path, self.kind, self.own_names, *self._wanted)
-        valid = NUMBER if self.side == "ranks" else GRADE
-
-        def parts() -> Iterator[_Read]:
-            for part in blocks.of_complete_users(blocks.rows(source, valid, users, items), source):
-                table, codes = self._table_of_rows(part, source.value), part.users.codes
-                starts = np.flatnonzero(np.append(True, codes[1:] != codes[:-1]))
-                cut = _slices(table.frame, starts)
-                if part.offsets is not None:
-                    cut = partial(_cut_lists, part, source.value)
-                yield table, part.lines, cut
-
-        return self._read_parts(parts(), meet)
-
-    def _read_parts(self, parts: Iterator[_Read], meet: Meet[U]) -> Iterator[Part[U]]:
-        for part in parts:
-            try:
-                yield self._part(part[0], meet, *part[1:])
-            except SplitUserError:
-                raise
-            except ValueError:
-                self._find_split_user(parts, meet)
-                raise
-
-    def _find_split_user(self, parts: Iterator[_Read], meet: Meet[U]) -> None:
-        """Raise SplitUserError if a later part has one: it explains a list that was cut in two."""
-        for table, lines, cut in parts:
-            try:
-                self._part(replace(table, order="file"), meet, lines, cut)
-            except SplitUserError:
-                raise
-            except (ValueError, TypeError):
-                continue
-
-    def _table_of_rows(self, rows: blocks.Rows, value: str | None) -> Table:
-        frame = _frame_of(rows, value)
-        return Table(frame, self.side, renamed(None), self.order, ties=self.ties)
-
-    def _parts_of_text(self, meet: Meet[U]) -> Iterator[Part[U]]:
-        for runs, value in self._runs():
-            lines = np.array([run.line for run in runs], np.int64)
-
-            def cut(lo: int, hi: int, runs: list[_Run] = runs, value: str | None = value) -> Any:
-                return _table_of_lists(runs[lo:hi], value)
-
-            table = Table(cut(0, len(runs)), self.side, renamed(None), ties=self.ties)
-            yield self._part(table, meet, lines, cut)
-
-    def _runs(self) -> Iterator[tuple[list[_Run], str | None]]:
-        """Yield the rows of some users, and the name of their values."""
-        ranked = self.side == "ranks"
-        source = Source(self.path, self.kind, self.own_names, *self._wanted)
-        runs: list[_Run] = []
-        size = 0
-        for user, group in groupby(rows(source, NUMBER if ranked else GRADE), key=itemgetter(0)):
-            runs.append(_Run(user, source.line, list(group)))
-            size += len(runs[-1].rows)
-            if size >= ROWS:
-                yield runs, source.value
-                runs, size = [], 0
-        if runs:
-            yield runs, source.value
-
-    def _table(self, frame: Any, first: int = 0) -> Table:
-        names, order = (
-            columns_of(self.columns, self.side),
-            self.order if self.side == "ranks" else None,
-        )
-        in_file = self._column_names
+    def _table(self, frame: Any, first: int, known: Known) -> Table:
+        names, order = self.names, self.order if self.side == "ranks" else None
         if self.side == "ranks" and names["score"] in frame.column_names:
             frame = parquet.ordered(frame, names["score"])
-        return Table(frame, self.side, names, order, first, in_file, self.ties)
+        return Table(frame, self.side, names, order, first, self._columns, self.ordering, known)
 
-    def _column_names(self) -> list[str]:
-        """Return the names of the columns of a file that is no text, for messages."""
+    def _columns(self) -> list[str]:
+        """Return the names of all columns, for messages."""
         return parquet.column_names(self.path)
 
-    def _part(
-        self,
-        table: Table,
-        meet: Meet[U],
-        lines: NDArray[np.int64] | None = None,
-        cut: Cut | None = None,
-    ) -> Part[U]:
-        """Read a table of the file; of text, `lines` are those where the lists begin."""
-        met: list[U] = []
-        begins = [np.empty(0, np.int64)]
-
-        def meet_users(users: Column, rows: NDArray[np.int64]) -> None:
-            begins.append(rows)
-            met.append(meet(users, table.first + rows if lines is None else lines[rows]))
-
-        try:
-            lists = tables.read(table, meet_users)
-            return Part(met[0], lists)
-        except SplitUserError as error:
-            raise named(f"{self.path}: ", error) from None
-        except (ValueError, TypeError) as error:
-            rows = begins[-1]
-            if lines is not None:
-                raise self._located(error, table, lines[rows], cut) from None
-            found = (rows, _slices(table.frame, rows)) if len(rows) else self._by_user(table)
-            raise self._located(error, table, table.first + found[0], found[1]) from None
-
-    def _by_user(self, table: Table) -> tuple[NDArray[np.int64], Cut | None]:
-        """Return the first row of every user of a table, and how to cut it between users."""
-        try:
-            codes = table.ids("user_id").codes
-        except (ValueError, TypeError):
-            return np.empty(0, np.int64), None
-        order = np.argsort(codes, kind="stable")
-        starts = np.flatnonzero(np.append(True, codes[order][1:] != codes[order][:-1]))
-        return order[starts], _slices(table.frame.take(order), starts)
-
-    def _located(
-        self, error: E, table: Table, places: NDArray[np.int64], cut: Cut | None
-    ) -> E | ValueError:
-        """Return an error with the file and, where it is about one list, its line or row."""
-        text = [] if self.kind.is_text else [table.names[name] for name in ("user_id", "item_id")]
-        try:
-            parquet.check_text(self.path, table.frame, text, table.first)
-        except ValueError as invalid:
-            return invalid
-
-        def fails(lo: int, hi: int) -> bool:
-            assert cut is not None
-            try:
-                tables.read(replace(table, frame=cut(lo, hi), first=0), lambda users, rows: None)
-            except (ValueError, TypeError):
-                return True
-            return False
-
-        n = len(places)
-        place = None if cut is None or _ROW.search(str(error)) else first_fault(n, fails)
-        # a type is of a whole column; what is wrong with every list is not about one
-        if place is None or (isinstance(error, TypeError) and place == 0 and fails(n - 1, n)):
-            return named(f"{self.path}: ", error)
-        return named(self.place(int(places[place])), error)
-
-    def place(self, at: int) -> str:
-        """Return how a message begins that is about a line or a row of the file."""
-        return f"{self.path}:{at}: " if self.kind.is_text else f"{self.path}: row {at}: "
+    def _check_text(self, table: Table) -> None:
+        names = [table.names[name] for name in ("user_id", "item_id")]
+        parquet.check_text(self.path, table.frame, names, table.first)
 
 
-_ROW = re.compile(r"\brow \d")  # in messages that name the row themselves
+@dataclass(frozen=True)
+class BatchStream(ParquetStream):
+    """Record batches, which cannot be read again; `path` is what messages call them."""
+
+    batches: Iterator[Any] = field(default_factory=lambda: iter(()))
+    column_names: tuple[str, ...] = ()
+    seen: list[tuple[int, Any]] = field(default_factory=list)  # the last table
+    is_read_once = True
+
+    def _tables(self) -> Iterator[tuple[int, Any]]:
+        found = parquet.of_complete_users(str(self.path), self._read(), self.names["user_id"])
+        for first, table in found:
+            self.seen[:] = [(first, table)]
+            yield first, table
+
+    def _read(self) -> Iterator[tuple[Any, bool]]:
+        arrow, wanted = parquet.pyarrow(), set(self.names.values())
+        for batch in self.batches:
+            table = (
+                arrow.Table.from_batches([batch]) if hasattr(batch, "to_struct_array") else batch
+            )
+            names = parquet.columns_read(table.column_names, wanted)
+            yield table.select(names), parquet.is_long(table.schema, names)
+
+    def places_of(self, user: Any, item: Any = None) -> list[int]:
+        """Return the rows at which those of a user begin, from the last table on."""
+        left = [*self.seen, *self._tables()]
+        return list(_rows_of_user(left, self.names["user_id"], user))
+
+    def _columns(self) -> list[str]:
+        return list(self.column_names)
 
 
-def _slices(frame: Any, starts: NDArray[np.int64]) -> Cut:
-    """Return what cuts a table of Arrow between lists that begin at some rows."""
-    bounds = [*starts.tolist(), len(frame)]
-    return lambda lo, hi: frame.slice(bounds[lo], bounds[hi] - bounds[lo])
+def _rows_of_user(parts: Iterable[tuple[int, Any]], name: str, user: Any) -> Iterator[int]:
+    """Yield the rows at which those of a user begin, compared as text."""
+    is_before = False
+    for first, frame in parts:
+        for row, one in enumerate(frame[name].to_pylist(), first):
+            is_user = str(one) == str(user)
+            if is_user and not is_before:
+                yield row
+            is_before = is_user
 
 
-def _frame_of(rows: blocks.Rows, value: str | None) -> PlainTable:
-    """Return rows as a table; `value` is the name of their values."""
-    data: dict[str, Any] = {"user_id": rows.users, "item_id": rows.items}
-    if value is not None:
-        data[value] = rows.values
-    if rows.offsets is not None:
-        lists = {name: (rows.offsets, column) for name, column in data.items() if name != "user_id"}
-        data |= lists
-    return PlainTable(data)
+def stream_of(
+    path: PathLike,
+    side: str,
+    format: FormatName | None = None,
+    columns: Columns = None,
+    order: Order | None = None,
+    ties: Ties | None = None,
+    keyword: str = "",
+) -> Stream:
+    """Return the file of one side, by its format, which a keyword may name."""
+    found = find_format(path, format, keyword or f"{side}_format")
+    columns_of(columns, side)  # refuses wrong names before any file is read
+    if found.is_text:
+        return TextStream(path, side, columns, order, ties, format=found)
+    return ParquetStream(path, side, columns, order, ties)
 
 
-def _cut_lists(rows: blocks.Rows, value: str | None, lo: int, hi: int) -> PlainTable:
-    """Return a table of some of the lists."""
-    offsets = rows.offsets
-    assert offsets is not None
-    part = slice(offsets[lo], offsets[hi])
-    users = replace(rows.users, codes=rows.users.codes[lo:hi])
-    items = replace(rows.items, codes=rows.items.codes[part])
-    values = None if rows.values is None else rows.values[part]
-    bounds = offsets[lo : hi + 1] - offsets[lo]
-    return _frame_of(replace(rows, users=users, items=items, values=values, offsets=bounds), value)
+def stream_of_batches(
+    given: Any, side: str, columns: Columns, ties: Ties | None, part: bool
+) -> Stream:
+    """Return record batches of one side, one after another; `part` says that there may be none."""
+    batches, names = _opened(given, side)
+    batches = batches if part else _with_rows(batches, side)
+    return BatchStream(side, side, columns, None, ties, batches, names)
+
+
+def _opened(given: Any, what: str) -> tuple[Iterator[Any], tuple[str, ...]]:
+    arrow = parquet.pyarrow()
+    if hasattr(given, "__arrow_c_stream__"):
+        with one_result_at_a_time(what):
+            reader = arrow.RecordBatchReader.from_stream(given)
+        return _streamed(reader, what), tuple(reader.schema.names)
+    if isinstance(given, Iterable) and not isinstance(given, (str, bytes, Mapping)):
+        return _checked(given, what), ()
+    raise TypeError(
+        f"{what} is {type(given).__name__}: give a pyarrow.RecordBatchReader, an iterable of "
+        "record batches, or what has __arrow_c_stream__"
+    )
+
+
+def _streamed(reader: Any, what: str) -> Iterator[Any]:
+    with one_result_at_a_time(what):
+        yield from reader
+
+
+def _checked(given: Iterable[Any], what: str) -> Iterator[Any]:
+    arrow = parquet.pyarrow()
+    for batch in given:
+        if not isinstance(batch, (arrow.RecordBatch, arrow.Table)):
+            error = TypeError(f"{what} holds {type(batch).__name__}: give record batches of pyarrow")
+            raise about(error, path=what)
+        yield batch
+
+
+def _with_rows(batches: Iterator[Any], what: str) -> Iterator[Any]:
+    """Return batches one after another; ValueError once they have ended without a row."""
+    n_rows = 0
+    for batch in batches:
+        n_rows += batch.num_rows
+        yield batch
+    if n_rows == 0:
+        raise refused(
+            what,
+            "no rows; part=True takes an empty part. A connection of DuckDB 1 ends the first of "
+            f"two streams: {CURSORS}",
+        )
 
 
 def _relevant(lists: Keyed) -> Keyed:
@@ -362,21 +341,3 @@ def _relevant(lists: Keyed) -> Keyed:
     grades = np.where(grades < 1, 0.0, grades)[kept]
     left = None if np.all(grades == 1) else grades
     return replace(lists, items=items, offsets=n_kept, grades=left)
-
-
-def _table_of_lists(runs: list[_Run], value: str | None) -> PlainTable:
-    """Return a table with a row per user and columns of lists."""
-    lists = [[row for row in run.rows if row[1] is not None] for run in runs]
-    offsets = offsets_of(np.array([len(rows) for rows in lists], np.int64))
-    data: dict[str, Any] = {
-        "user_id": [run.user for run in runs],
-        "item_id": (offsets, [row[1] for rows in lists for row in rows]),
-    }
-    if value is not None:
-        values = packed([row[2] for rows in lists for row in rows])
-        is_grade = value == "relevance"
-        data[value] = (
-            offsets,
-            values.astype(np.float64) if is_grade else in_column([values], value),
-        )
-    return PlainTable(data)

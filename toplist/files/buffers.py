@@ -9,148 +9,100 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.checks import Keyword, worded
+from toplist.checks import Keyword, about, worded
 from toplist.files.errors import short
-from toplist.files.text_ids import TextIds, listed
-from toplist.inputs.factorize import Column, Numbering, textual
+from toplist.inputs.factorize import Column, Numbering
 from toplist.inputs.flatten import Flat
 from toplist.inputs.keyed import Keyed
 from toplist.inputs.lists import offsets_of
+from toplist.inputs.texts import Texts, joined, recoded
 from toplist.inputs.words import words_of
-
-# Codes of integers beyond 64 bits; an integer that is one of these has a code of its own, too.
-FIRST, LAST = -(2**62) - 2**40, -(2**62)
 
 
 class Codes:
     """One code for every id, the same in all parts of both files; an integer is its own code.
 
-    With `as_text`, integers are read as decimal text, as the ids of a text file are: `texts` has
-    the codes. Integers beyond 64 bits are numbered from `FIRST` on.
+    Text has its number among `texts`, anything else (bytes, dates) that of a dict. With `as_text`,
+    integers are read as decimal text, as the ids of a text file are.
     """
 
     def __init__(self, as_text: bool) -> None:
-        self.texts = TextIds()
-        self._as_text = self._is_text = as_text
-        self._codes: dict[Any, int] = {}
-        self._examples: dict[str, tuple[str, str]] = {}  # a kind, by file where that matters
-        self._wide: list[int] = []
-
-    @property
-    def names(self) -> Any:
-        """The ids by their codes; None if every code is the id itself."""
-        if self._is_text:
-            return self.texts
-        return _Wide(self._wide, self._codes) if self._wide else None
+        self.texts = Texts()
+        self.names: Any = self.texts if as_text else None
+        self._as_text = as_text
+        self._others: dict[Any, int] = {}
+        self._kinds: dict[str, tuple[type, str]] = {}  # and an example, by file where that matters
 
     def encode(self, column: Column, source: str) -> NDArray[np.int64]:
         """Return the codes of a column; `source` names the file in messages."""
         if not len(column.codes):
             return np.empty(0, np.int64)
-        self._refuse_second_kind(column, source)
-        self._is_text |= isinstance(column.decode(column.codes[0]), str)
-        if self._is_text:
+        kind = self._kind_of(column, source)
+        if self._as_text or kind is str:
+            self.names = self.texts
             return text_codes(self.texts, column)
-        if column.names is None:
-            if column.codes.dtype == np.uint64 and column.codes.max() > np.iinfo(np.int64).max:
-                raise worded(
-                    ValueError,
-                    f"integers from 2^63 on, as in {source}, cannot be read in parts; ",
-                    Keyword("in_memory", True),
-                    " reads them",
-                )
-            own: NDArray[np.int64] = column.codes.astype(np.int64, copy=False)
-            return self._integers(own)
-        codes = np.array([self._number(name) for name in column.names], np.int64)
-        found: NDArray[np.int64] = codes[column.codes]
-        return found
+        if kind is int:
+            return _signed(column, source)
+        names = column.names if isinstance(column.names, list) else list(column.names)
+        codes = [self._others.setdefault(name, len(self._others)) for name in names]
+        self.names = list(self._others)
+        return recoded(column.codes, np.array(codes, np.int64))
 
-    def decode(self, code: int) -> Any:
-        """Return an id as it was written."""
-        names = self.names
-        return code if names is None else names[code]
-
-    def _integers(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
-        reserved = (codes >= FIRST) & (codes < LAST)
-        if not reserved.any():
-            return codes
-        found = codes.copy()
-        found[reserved] = [self._number(code) for code in codes[reserved].tolist()]
-        return found
-
-    def _number(self, name: int) -> int:
-        """Return the code of an integer: itself, where it can be."""
-        if -(2**63) <= name < 2**63 and not FIRST <= name < LAST:
-            return name
-        code = self._codes.get(name)
-        if code is None:
-            code = self._codes[name] = FIRST + len(self._wide)
-            self._wide.append(name)
-        return code
-
-    def _refuse_second_kind(self, column: Column, source: str) -> None:
+    def _kind_of(self, column: Column, source: str) -> type:
+        """Return the type of the ids of a column; TypeError for a second one."""
         example = column.decode(column.codes[0])
-        kind = "integer" if isinstance(example, int) else type(example).__name__
-        known = self._examples.setdefault(
-            source if self._as_text else "", (kind, f"{short(example)} in {source}")
+        kind, shown = type(example), f"{short(example)} in {source}"
+        known = self._kinds.setdefault(source if self._as_text else "", (kind, shown))
+        if known[0] is not kind:
+            error = TypeError(
+                f"column {short(column.name)} holds ids of two kinds, {shown} and {known[1]}: they "
+                "are never equal; convert one side"
+            )
+            raise about(error, path=source)
+        return kind
+
+
+def _signed(column: Column, source: str) -> NDArray[np.int64]:
+    codes = column.codes
+    if column.names is not None or (codes.dtype == np.uint64 and codes.max() >= 2**63):
+        error = worded(
+            ValueError,
+            f"integers from 2^63 on, as in {source}, cannot be read in parts; ",
+            Keyword("in_memory", True),
+            " reads them",
         )
-        if known[0] != kind:
-            raise two_kinds(column.name, f"{short(example)} in {source}", known[1])
+        raise about(error, path=source)
+    signed: NDArray[np.int64] = codes.astype(np.int64, copy=False)
+    return signed
 
 
-def text_codes(texts: TextIds, column: Column) -> NDArray[np.int64]:
-    """Return the codes of a column whose integers are read as decimal text."""
+def text_codes(texts: Texts, column: Column) -> NDArray[np.int64]:
+    """Return the numbers of a column among texts; integers are read as decimal text."""
     if column.names is texts:
         return column.codes
-    if column.names is None:
-        small = column.codes.astype(np.int64, copy=False)
-        most = 10**TextIds.DIGITS
-        if small.min() > -most and small.max() < most and column.codes.max() < most:
-            return small  # an integer is the code of its text
-        column = as_texts(column)
-    codes: NDArray[np.int64] = texts.encode(list(map(str, column.names or ())))[column.codes]
-    return codes
+    if not len(column.codes):
+        return np.empty(0, np.int64)
+    column = in_list(column, True)
+    return recoded(column.codes, texts.encode(joined(column.names)))
 
 
-def two_kinds(column: str, one: str, other: str) -> TypeError:
-    """Return the error of a column with ids of two kinds, an example of each and its file given."""
-    return TypeError(
-        f"column {short(column)} holds ids of two kinds, {one} and {other}: they are never equal; "
-        "convert one side"
-    )
+def in_list(column: Column, as_text: bool = False) -> Column:
+    """Return a column whose names are a list; if `as_text`, integers as decimal text.
 
-
-def as_texts(column: Column) -> Column:
-    """Return integers of any size as their decimal text; text as it is."""
-    if column.names is None:
-        return textual(column)
-    return replace(column, names=list(map(str, column.names)))
-
-
-def in_list(column: Column, as_text: bool = True) -> Column:
-    """Return a column of ids whose names are a list; if `as_text`, integers as decimal text."""
-    if isinstance(column.names, TextIds):
-        return listed(column)
-    return as_texts(column) if as_text else column
-
-
-class _Wide:
-    """What codes of integers stand for: themselves, or integers beyond 64 bits."""
-
-    def __init__(self, wide: list[int], codes: dict[Any, int]) -> None:
-        self._wide, self._codes = wide, codes
-
-    def __getitem__(self, code: int) -> int:
-        """Return the integer of a code."""
-        return self._wide[code - FIRST] if FIRST <= code < LAST else code
-
-    def __contains__(self, name: int) -> bool:
-        """Whether an integer may be among the ids."""
-        return name in self._codes or (-(2**63) <= name < 2**63 and not FIRST <= name < LAST)
-
-    def index(self, name: int) -> int:
-        """Return the code of an integer."""
-        return self._codes.get(name, name)
+    Examples
+    --------
+    >>> in_list(Column("item_id", np.array([7, 5, 7])), as_text=True).names
+    ['7', '5']
+    """
+    names = column.names
+    if isinstance(names, Texts) or (names is None and as_text):
+        numbering = Numbering()  # np.unique takes fifteen times as long
+        codes = numbering.number(column.codes)
+        names = column.decoded(numbering.codes.astype(column.codes.dtype))
+        column = Column(column.name, codes, names)
+    if as_text and names is not None:
+        column = replace(column, names=list(map(str, names)))
+    return column
 
 
 class Users:
@@ -158,39 +110,43 @@ class Users:
 
     def __init__(self, as_text: bool) -> None:
         self._codes = Codes(as_text)
-        self._numbering = Numbering()
+        self._integers = Numbering()
+
+    @property
+    def texts(self) -> Texts:
+        """The users that are text."""
+        return self._codes.texts
 
     def __len__(self) -> int:
         """Return how many there are."""
-        return len(self._numbering)
+        names = self._codes.names
+        return len(self._integers) if names is None else len(names)
 
     def __getitem__(self, number: int) -> Any:
         """Return a user's id as it was written."""
-        return self._codes.decode(int(self._numbering.codes[number]))
+        return self.decoded(np.array([number]))[0]
 
     def decoded(self, numbers: NDArray[np.int64]) -> list[Any]:
         """Return the ids of some users, as they were written."""
-        codes = self._numbering.codes[numbers]
-        return Column("user_id", codes, self._codes.names).decoded(codes)
+        names = self._codes.names
+        codes = self._integers.codes[numbers] if names is None else numbers
+        return Column("user_id", codes, names).decoded(codes)
 
     def words(self, numbers: NDArray[np.int64]) -> NDArray[np.uint64]:
         """Return the words of some users: what fingerprints are made of."""
-        codes, names = self._numbering.codes[numbers], self._codes.names
+        names = self._codes.names
         if names is self.texts:
-            return self.texts.words(codes)  # type: ignore[no-any-return]
+            found: NDArray[np.uint64] = self.texts.words(numbers)
+            return found
         if names is None:
-            words: NDArray[np.uint64] = codes.view(np.uint64)
+            words: NDArray[np.uint64] = self._integers.codes[numbers].view(np.uint64)
             return words
-        return words_of([names[code] for code in codes.tolist()])
-
-    @property
-    def texts(self) -> TextIds:
-        """The codes of users that are text."""
-        return self._codes.texts
+        return words_of(self.decoded(numbers))
 
     def number(self, column: Column, source: str) -> NDArray[np.int64]:
         """Return the numbers of a column of users; new ones follow the last."""
-        return self._numbering.number(self._codes.encode(column, source))
+        codes = self._codes.encode(column, source)
+        return self._integers.number(codes) if self._codes.names is None else codes
 
 
 class Waiting:

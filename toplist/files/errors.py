@@ -2,7 +2,7 @@
 
 from typing import Any, TypeVar
 
-from toplist.checks import Keyword, worded
+from toplist.checks import Keyword, about, worded
 
 E = TypeVar("E", bound=Exception)
 
@@ -39,4 +39,11 @@ def located(kind: type[E], place: str, *parts: str | Keyword) -> E:
 
 def named(place: str, error: E) -> E:
     """Return an error with a place before its message, and the message cut."""
-    return located(type(error), place, *getattr(error, "parts", (str(error),)))
+    facts = dict(vars(error))
+    found = located(type(error), place, *facts.pop("parts", (str(error),)))
+    return about(found, **facts)
+
+
+def refused(path: str, *reason: str | Keyword) -> ValueError:
+    """Return the error of a file as a whole."""
+    return about(located(ValueError, f"{path}: ", *reason), path=path)

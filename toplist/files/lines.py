@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from toplist.checks import Keyword, header_hint, no_columns
+from toplist.checks import Keyword, about, header_hint, no_columns
 from toplist.files.errors import located, short
 from toplist.files.formats import PathLike
 from toplist.files.progress import bar
@@ -27,7 +27,9 @@ LINE = 1 << 24
 JSON_LINE = 1 << 26  # one line may be a list: a million ids of 60 bytes
 STEP = 1 << 20  # bytes after which progress is shown, and a row that goes on noticed
 UNREADABLE = (UnicodeDecodeError, csv.Error, EOFError, zlib.error, gzip.BadGzipFile)
+GZIP = b"\x1f\x8b"  # the first bytes of a packed file, whatever its name
 _MARK = codecs.BOM_UTF8.decode()
+_ENDS = "write line ends as \\n or \\r\\n"
 
 
 class TextFile:
@@ -37,11 +39,19 @@ class TextFile:
         self.path = os.fspath(path)
         self.line = self.row = 0
         self.longest = longest
+        self._last = b""  # the line that was read last
 
     def error(self, *reason: str | Keyword) -> ValueError:
         """Return an error about the line that was read last or, at line 0, the whole file."""
         line = f":{self.line}" if self.line else ""
-        return located(ValueError, f"{self.path}{line}: ", *reason)
+        return about(
+            located(ValueError, f"{self.path}{line}: ", *reason), path=self.path, line=self.line
+        )
+
+    def skip(self, n_lines: int) -> None:
+        """Count lines that were read as a block of complete rows."""
+        self.line += n_lines
+        self.row = self.line
 
     @contextmanager
     def stream(self) -> Iterator[tuple[Any, Callable[[], object]]]:
@@ -62,22 +72,29 @@ class TextFile:
                         advance(raw.tell() - shown)
                         shown = raw.tell()
 
-                packed = self.path.lower().endswith(".gz")
-                yield io.BufferedReader(gzip.GzipFile(fileobj=raw)) if packed else raw, show
+                packed = self.path.lower().endswith(".gz") or raw.peek(2)[:2] == GZIP
+                stream: Any = io.BufferedReader(gzip.GzipFile(fileobj=raw)) if packed else raw
+                start = stream.peek()
+                if b"\r" in start and b"\n" not in start:
+                    raise self.error(f"lines end in \\r alone: {_ENDS}")
+                yield stream, show
         except UNREADABLE as error:
+            if isinstance(error, csv.Error) and b"\r" in self._last.rstrip(b"\r\n"):
+                raise self.error(f"a carriage return within the line: {_ENDS}") from None
             raise self.error(f"not readable: {error}") from None
 
     @contextmanager
     def opened(self) -> Iterator[Iterator[bytes]]:
         """Open the file for its lines."""
         with self.stream() as (stream, show):
-            yield self.counted(split(stream, self.longest), show)
+            yield self.counted(lines_of(stream, self.longest), show)
 
     def counted(self, lines: Iterable[bytes], show: Callable[[], object] = bool) -> Iterator[bytes]:
         """Yield the next lines, without a byte order mark, and count them."""
         longest, size, row, in_row = self.longest, 0, self.row, 0
         for line in lines:
             self.line += 1
+            self._last = line
             if len(line) > longest:
                 raise self._too_long("the line")
             yield line.removeprefix(codecs.BOM_UTF8) if self.line == 1 else line
@@ -133,30 +150,6 @@ def csv_rows(lines: Iterable[bytes], delimiter: str) -> Iterator[list[str]]:
     return csv.reader(map(bytes.decode, lines), delimiter=delimiter, strict=True)
 
 
-def is_split_by_returns(stream: Any) -> bool:
-    r"""Whether lines end in \r alone, as in old files of the Mac."""
-    start = stream.peek()
-    return b"\r" in start and b"\n" not in start
-
-
-def split(stream: Any, longest: int) -> Iterator[bytes]:
-    r"""Return the lines of a stream, which end in \n, or all in \r.
-
-    A line of more than `longest` bytes is cut.
-    """
-    if is_split_by_returns(stream):
-        return _split_at_any(stream, longest)
+def lines_of(stream: Any, longest: int) -> Iterator[bytes]:
+    r"""Return the lines of a stream, which end in \n; one of more than `longest` bytes is cut."""
     return iter(partial(stream.readline, longest + 1), b"")
-
-
-def _split_at_any(stream: Any, longest: int) -> Iterator[bytes]:
-    """Return the lines of a stream that end in any of the three ways."""
-    rest = b""
-    while chunk := stream.read(max(STEP, len(rest))):
-        # the last may go on in the next chunk, or end there
-        *lines, rest = (rest + chunk).splitlines(keepends=True)
-        yield from lines
-        if len(rest) > longest:
-            break
-    if rest:
-        yield rest

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from toplist.files.errors import located, short
+from toplist.files.errors import refused, short
 from toplist.files.formats import PARQUET, PathLike
 from toplist.files.progress import bar
 
@@ -53,11 +53,6 @@ def write_table(path: PathLike, table: Any) -> None:
     pyarrow().parquet.write_table(table, os.fspath(path))
 
 
-def read(path: PathLike, names: Mapping[str, str]) -> Any:
-    """Return all `parts` of a file as one table."""
-    return _joined(os.fspath(path), [table for _, table in parts(path, names)])
-
-
 def parts(path: PathLike, names: Mapping[str, str]) -> Iterator[tuple[int, Any]]:
     """Yield the number of the first row, and a table of the rows of complete users.
 
@@ -80,7 +75,7 @@ def parts(path: PathLike, names: Mapping[str, str]) -> Iterator[tuple[int, Any]]
         yield first, table
         n_rows = first + len(table)
     if not n_rows:
-        raise ValueError(f"{name}: no rows")
+        raise refused(name, "no rows")
 
 
 def of_complete_users(
@@ -93,7 +88,7 @@ def of_complete_users(
     first, rest = 0, None
     for table, long in tables:
         if long and user in table.column_names:
-            table = table if rest is None else _joined(where, [rest, table])
+            table = table if rest is None else joined(where, [rest, table])
             end = start_of_last(table[user]) if len(table) else 0
             rest, table = table.slice(end), table.slice(0, end)
         if len(table):
@@ -103,14 +98,14 @@ def of_complete_users(
         yield first, rest
 
 
-def _joined(where: str, tables: Sequence[Any]) -> Any:
+def joined(where: str, tables: Sequence[Any]) -> Any:
     """Return the rows of tables as one table; columns may differ in the width of their numbers."""
     try:
         return pyarrow().concat_tables(tables, promote_options="permissive")
     except MemoryError:
         raise
     except pyarrow().ArrowException as error:
-        raise located(ValueError, f"{where}: ", f"not readable: {error}") from None
+        raise refused(where, f"not readable: {error}") from None
 
 
 def is_long(schema: Any, columns: Sequence[str]) -> bool:
@@ -128,14 +123,14 @@ def _readable(path: str) -> Iterator[None]:
     except MemoryError:
         raise
     except (pyarrow().ArrowException, OSError) as error:
-        raise located(ValueError, f"{path}: ", f"not readable: {error}") from None
+        raise refused(path, f"not readable: {error}") from None
 
 
 def _refuse_twice(path: str, columns: Sequence[str], names: Sequence[str]) -> None:
     """Raise for one of the columns that is in the file under the same name twice."""
     twice = next((name for name in columns if names.count(name) > 1), None)
     if twice is not None:
-        raise ValueError(f"{path}: two columns are named {short(twice)}")
+        raise refused(path, f"two columns are named {short(twice)}")
 
 
 def ordered(table: Any, name: str) -> Any:
@@ -186,7 +181,7 @@ def _check_text(path: str, table: Any, name: str, first: int = 0) -> None:
             rows = (row for row in range(len(chunk)) if not _is_valid(chunk[row]))
             place = next(rows, None)
             where = "" if place is None else f"row {first + place}: "
-            raise ValueError(f"{path}: {where}column {short(name)} is not valid UTF-8") from None
+            raise refused(path, f"{where}column {short(name)} is not valid UTF-8") from None
         first += len(chunk)
 
 
@@ -266,11 +261,11 @@ def _refuse_odd(path: str, found: dict[str, str], first: str, expected: dict[str
         a, b = expected.get(name), found.get(name)
         if a is None or b is None:
             has, lacks = (path, first) if a is None else (first, path)
-            raise ValueError(f"{path}: unlike the other files of its folder: {lacks} has no column "
-                             f"{short(name)}, {has} has one")  # fmt: skip
+            raise refused(path, f"unlike the other files of its folder: {lacks} has no column "
+                                f"{short(name)}, {has} has one")  # fmt: skip
         if not (a.startswith(b) or b.startswith(a)):
-            raise ValueError(f"{path}: unlike the other files of its folder: column {short(name)} "
-                             f"holds {b}, in {first} {a}")  # fmt: skip
+            raise refused(path, f"unlike the other files of its folder: column {short(name)} "
+                                f"holds {b}, in {first} {a}")  # fmt: skip
 
 
 def _files(path: str) -> list[str]:
@@ -284,7 +279,7 @@ def _files(path: str) -> list[str]:
         kept = (n for n in names if n[0] not in "_." and n.lower().endswith(PARQUET.extensions))
         found += [os.path.join(folder, name) for name in kept]
     if not found:
-        raise ValueError(f"{path}: a folder without .parquet files")
+        raise refused(path, "a folder without .parquet files")
     return sorted(found, key=lambda name: [_number(part) for part in re.split(r"(\d+)", name)])
 
 

@@ -6,18 +6,14 @@ server or a worker of Spark needs no file. Recipes: `toplist.files`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
 from typing import Any, Unpack
 
 from toplist.checks import choice
 from toplist.evaluation.evaluate import DEFAULT, ruled
 from toplist.evaluation.plan import Aggregate, plan_of
-from toplist.files import parquet
-from toplist.files.batches import Meet, Part, Stream, U
-from toplist.files.formats import PARQUET, FileFormat
+from toplist.files.batches import stream_of_batches
 from toplist.files.streaming import KEEP, Join, Keep
-from toplist.inputs.objects import CURSORS, one_result_at_a_time
 from toplist.inputs.options import (
     DUPLICATES,
     Duplicates,
@@ -25,7 +21,6 @@ from toplist.inputs.options import (
     Joining,
     Ties,
     Unknown,
-    columns_of,
     known_of,
     shows_items,
 )
@@ -33,87 +28,6 @@ from toplist.metrics.conventions import ConventionName, Missing, Relevant
 from toplist.metrics.definitions import Empty, Gains
 from toplist.metrics.names import Metrics
 from toplist.results.result import TopKResult
-
-
-@dataclass(frozen=True)
-class BatchStream(Stream):
-    """Record batches that are read part by part; `path` is what messages call them."""
-
-    batches: Iterator[Any] = field(default_factory=lambda: iter(()))
-    names: tuple[str, ...] = ()
-
-    @property
-    def kind(self) -> FileFormat:
-        """As Parquet: columns of Arrow."""
-        return PARQUET
-
-    def _parts_of_tables(self, meet: Meet[U]) -> Iterator[Part[U]]:
-        names = columns_of(self.columns, self.side)
-        parts = parquet.of_complete_users(str(self.path), self._tables(), names["user_id"])
-        read = ((self._table(frame, first), None, None) for first, frame in parts)
-        return self._read_parts(read, meet)
-
-    def _tables(self) -> Iterator[tuple[Any, bool]]:
-        arrow, wanted = parquet.pyarrow(), set(columns_of(self.columns, self.side).values())
-        for batch in self.batches:
-            table = (
-                arrow.Table.from_batches([batch]) if hasattr(batch, "to_struct_array") else batch
-            )
-            names = parquet.columns_read(table.column_names, wanted)
-            yield table.select(names), parquet.is_long(table.schema, names)
-
-    def _column_names(self) -> list[str]:
-        return list(self.names)
-
-    def find(self, user: Any) -> str:
-        """Return how a message begins that is about a user: batches are not read again."""
-        return f"{self.path}: "
-
-
-def batches_of(given: Any, what: str, part: bool) -> tuple[Iterator[Any], tuple[str, ...]]:
-    """Return record batches one after another, and the names of their columns if known."""
-    batches, names = _opened(given, what)
-    return batches if part else _with_rows(batches, what), names
-
-
-def _opened(given: Any, what: str) -> tuple[Iterator[Any], tuple[str, ...]]:
-    arrow = parquet.pyarrow()
-    if hasattr(given, "__arrow_c_stream__"):
-        with one_result_at_a_time(what):
-            reader = arrow.RecordBatchReader.from_stream(given)
-        return _streamed(reader, what), tuple(reader.schema.names)
-    if isinstance(given, Iterable) and not isinstance(given, (str, bytes, Mapping)):
-        return _checked(given, what), ()
-    raise TypeError(
-        f"{what} is {type(given).__name__}: give a pyarrow.RecordBatchReader, an iterable of "
-        "record batches, or what has __arrow_c_stream__; files go to top_k_eval_files"
-    )
-
-
-def _streamed(reader: Any, what: str) -> Iterator[Any]:
-    with one_result_at_a_time(what):
-        yield from reader
-
-
-def _checked(given: Iterable[Any], what: str) -> Iterator[Any]:
-    arrow = parquet.pyarrow()
-    for batch in given:
-        if not isinstance(batch, (arrow.RecordBatch, arrow.Table)):
-            raise TypeError(f"{what} holds {type(batch).__name__}: give record batches of pyarrow")
-        yield batch
-
-
-def _with_rows(batches: Iterator[Any], what: str) -> Iterator[Any]:
-    """Return batches one after another; ValueError once they have ended without a row."""
-    n_rows = 0
-    for batch in batches:
-        n_rows += batch.num_rows
-        yield batch
-    if n_rows == 0:
-        raise ValueError(
-            f"{what}: no rows; part=True takes an empty part. A connection of DuckDB 1 ends the "
-            f"first of two streams: {CURSORS}"
-        )
 
 
 @shows_items
@@ -133,7 +47,7 @@ def top_k_eval_batches(
     padding: Any = None,
     relevant_from: float | None = None,
     gains: Gains | None = None,
-    ties: Ties = "order",
+    ties: Ties | None = None,
     columns: Mapping[str, Any] | None = None,
     unknown: Unknown = "raise",
     n_threads: int | None = None,
@@ -182,7 +96,8 @@ def top_k_eval_batches(
     """
     options = Joining(duplicates, padding, relevant_from, gains, columns, n_threads)
     known = known_of("top_k_eval_batches", items, unknown, options)
-    plan = plan_of(metrics, k, convention, weights, aggregate, empty, missing, relevant, ties)
+    asked = empty, missing, relevant, ties or "order"
+    plan = plan_of(metrics, k, convention, weights, aggregate, *asked)
     options = ruled(None, options, plan.rules)
     if keep is not None:
         choice("keep", keep, KEEP)
@@ -190,9 +105,8 @@ def top_k_eval_batches(
     _ = options.grading  # refuses a wrong word before any batch is read
     if weights is not None and not isinstance(weights, Mapping):
         raise TypeError("weights must be a dict user -> number: streams have no rows to count by")
-    lists, truths = batches_of(recs, "recs", part), batches_of(truth, "truth", part)
     streams = (
-        BatchStream("recs", "ranks", None, columns, None, ties, lists[0], lists[1]),
-        BatchStream("truth", "ground_truths", None, columns, None, "order", truths[0], truths[1]),
+        stream_of_batches(recs, "ranks", columns, ties, part),
+        stream_of_batches(truth, "ground_truths", columns, None, part),
     )
-    return Join(streams, plan, options, known, False, keep is not None, part).run()
+    return Join(streams, plan, options, known, keep is not None, part).run()

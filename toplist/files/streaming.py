@@ -12,24 +12,20 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal, TypeVar, Unpack, get_args
+from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from toplist.averages.means import Unmatched, in_pairs, unmatched
 from toplist.beyond.results import ListResult
-from toplist.checks import Keyword, choice, worded
-from toplist.evaluation.evaluate import DEFAULT, hits_of, lists_of, ruled
+from toplist.checks import Keyword, about, choice, worded
+from toplist.evaluation.evaluate import DEFAULT, lists_of, ruled
 from toplist.evaluation.plan import Aggregate, Plan, plan_of
-from toplist.files.batches import Part, SplitUserError, Stream
-from toplist.files.buffers import Codes, Users, Waiting, in_list, text_codes, two_kinds
-from toplist.files.errors import located, named, short
-from toplist.files.faults import faulty_pair
+from toplist.files.batches import Part, Stream, stream_of
+from toplist.files.buffers import Codes, Users, Waiting, in_list, text_codes
+from toplist.files.errors import named, short
 from toplist.files.formats import FormatName, PathLike
-from toplist.files.lists import load
-from toplist.files.text_ids import TextIds
-from toplist.inputs.factorize import Column
 from toplist.inputs.flatten import Flat
 from toplist.inputs.keyed import Keyed, align
 from toplist.inputs.options import (
@@ -46,7 +42,7 @@ from toplist.inputs.options import (
     shows_items,
 )
 from toplist.inputs.sides import sides_of
-from toplist.inputs.tables import lists_of as lists_of_side
+from toplist.inputs.texts import Texts
 from toplist.matching.fingerprints import Fingerprint, together
 from toplist.matching.hits import Hits
 from toplist.matching.match import join
@@ -55,7 +51,6 @@ from toplist.metrics.definitions import Empty, Gains
 from toplist.metrics.names import Metrics
 from toplist.results.result import TopKResult
 
-E = TypeVar("E", bound=Exception)
 # Ids of ranked lists that may wait before more of the truth is read for them: 32 MB.
 PATIENCE = 1 << 22
 # What `keep` keeps.
@@ -82,7 +77,7 @@ def top_k_eval_files(
     padding: Any = None,
     relevant_from: float | None = None,
     gains: Gains | None = None,
-    ties: Ties = "order",
+    ties: Ties | None = None,
     columns: Mapping[str, Any] | None = None,
     unknown: Unknown = "raise",
     n_threads: int | None = None,
@@ -145,67 +140,61 @@ def top_k_eval_files(
     """
     options = Joining(duplicates, padding, relevant_from, gains, columns, n_threads)
     known = known_of("top_k_eval_files", items, unknown, options)
-    plan = plan_of(metrics, k, convention, weights, aggregate, empty, missing, relevant, ties)
+    streams = (
+        stream_of(os.fspath(recs), "ranks", recs_format, columns, order, ties, "recs_format"),
+        stream_of(os.fspath(truth), "ground_truths", truth_format, columns, keyword="truth_format"),
+    )
+    asked = empty, missing, relevant, streams[0].ordering
+    plan = plan_of(metrics, k, convention, weights, aggregate, *asked)
     options = ruled(None, options, plan.rules)
     if order is not None:
         choice("order", order, ORDERS)
     if keep is not None:
         choice("keep", keep, KEEP)
     choice("duplicates", duplicates, DUPLICATES)
-    streams = (
-        Stream(os.fspath(recs), "ranks", recs_format, columns, order, ties),
-        Stream(os.fspath(truth), "ground_truths", truth_format, columns),
-    )
-    kinds = [stream.kind for stream in streams]
-    # integers on one side, decimal text on the other: both are read as text
-    as_text = not all(kind.typed_ids for kind in kinds)
     _ = options.grading  # refuses a wrong word before any file is read
-    if in_memory or not all(kind.in_parts for kind in kinds):
-        try:
-            found = _coded(streams, plan, options) if as_text else None
-        except (ValueError, TypeError):  # read again, by what knows the line of the error
-            found = None
-        hits, ranks = found or _loaded(streams, plan.depth, options, as_text)
-        return plan.result(hits, n_threads, lists_of(plan, ranks, known, hits.k))
+    if in_memory or not all(stream.in_parts for stream in streams):
+        return in_whole(streams, plan, options, known)
     if weights is not None and not isinstance(weights, Mapping):
         raise TypeError("weights must be a dict user -> number: files have no rows to count by")
-    return Join(streams, plan, options, known, as_text, keep is not None).run()
+    return Join(streams, plan, options, known, keep is not None).run()
 
 
-def _coded(streams: tuple[Stream, Stream], plan: Plan, options: Joining) -> tuple[Hits, Keyed]:
-    """Return the hits of two files in memory, and the ranked lists, with their ids if needed.
-
-    The ids of both files are read as codes of texts.
-    """
-    users, items = TextIds(), TextIds()
-
-    def coded(stream: Stream) -> Keyed:
-        if stream.kind.typed_ids:
-            lists = lists_of_side(load(stream, True), stream.side, None)
-        else:
-            lists = stream.whole(users, items)
-        own = Column("user_id", text_codes(users, lists.users))
-        return replace(lists, users=own, items=Column("item_id", text_codes(items, lists.items)))
-
-    ranked, truth = map(coded, streams)
-    codes, listed, relevant, n_extra = align(ranked, truth)
-    listed, relevant = replace(listed, names=items), replace(relevant, names=items)
-    hits = _hits([users[code] for code in codes], listed, relevant, plan.depth, options, n_extra)
-    if not plan.list_metrics:
-        return hits, ranked
-    named = in_list(replace(ranked.users, names=users)), in_list(replace(ranked.items, names=items))
-    return hits, replace(ranked, users=named[0], items=named[1])
+# The lists, and the ground truths.
+Streams = tuple[Stream, Stream]
 
 
-def _loaded(
-    streams: tuple[Stream, Stream], depth: int | None, options: Joining, as_text: bool
-) -> tuple[Hits, Any]:
-    """Return the hits of two files in memory, and the ranked lists."""
-    ranks, truths = (load(stream, as_text) for stream in streams)
+def are_texts(streams: Streams) -> bool:
+    """Whether ids are read as text: where one side has no other ones."""
+    return not all(stream.typed_ids for stream in streams)
+
+
+def in_whole(streams: Streams, plan: Plan, options: Joining, known: Known) -> TopKResult:
+    """Evaluate two files that are read as a whole, the rows of a user in any place."""
+    texts = Texts(), Texts()
+    ranked, truth = (_whole(stream, texts, are_texts(streams)) for stream in streams)
     try:
-        return hits_of(ranks, truths, depth, options)[0], ranks
+        users, listed, relevant, n_extra = align(ranked, truth)
+        hits = _hits(users, listed, relevant, plan.depth, options, n_extra)
     except (ValueError, TypeError) as error:
-        raise _located(error, streams, ranks, truths, depth, options) from None
+        raise located(error, streams) from None
+    ranks = replace(ranked, users=in_list(ranked.users), items=in_list(ranked.items))
+    return plan.result(hits, options.n_threads, lists_of(plan, ranks, known, hits.k))
+
+
+def _whole(stream: Stream, texts: tuple[Texts, Texts], as_text: bool) -> Keyed:
+    """Return all lists of a file; if `as_text`, integers as decimal text."""
+    try:
+        found = stream.whole(texts)
+    except (ValueError, TypeError) as error:
+        raise stream.located(error) from None
+    if not as_text:
+        return found
+    users, items = (
+        replace(column, codes=text_codes(known, column), names=known)
+        for known, column in zip(texts, (found.users, found.items), strict=True)
+    )
+    return replace(found, users=users, items=items)
 
 
 def _hits(
@@ -217,51 +206,26 @@ def _hits(
     n_extra: int = 0,
 ) -> Hits:
     """Join lists of integers, or codes, that are in the order of the users."""
-    grading = options.grading
-    read = options.depth(depth), options.padding, grading
+    read = options.depth(depth), options.padding, options.grading
     sides = sides_of(users, ranked, truth, n_extra, *read)
     hits = join(sides, options.duplicates, options.n_threads)
     return hits.listed(depth) if options.listed else hits
 
 
-def _located(
-    error: E,
-    streams: tuple[Stream, Stream],
-    ranks: Any,
-    truths: Any,
-    depth: int | None,
-    options: Joining,
-) -> Exception:
-    """Return the error of two files in memory with the file, and the line or row, it is about."""
-    both = named(f"{streams[0].path}, {streams[1].path}: ", error)
-    try:
-        sides = lists_of_side(ranks, "ranks", None), lists_of_side(truths, "ground_truths", None)
-        listed, absent = ([*side.users.decoded(side.users.codes)] for side in sides)
-        if listed and absent and set(listed).isdisjoint(absent):
-            one, other = listed[0], absent[0]
-            if isinstance(one, int) != isinstance(other, int):
-                where = (
-                    f"{short(id)} in {s.path}" for id, s in zip((one, other), streams, strict=True)
-                )
-                return two_kinds("user_id", *where)
-            return _no_user_in_both(streams, listed[0], absent[0])
-        users, ranked, truth, _ = align(*sides)
-    except (ValueError, TypeError):
-        return both
-
-    def again(some: slice, ranked: Flat, truth: Flat) -> Hits:
-        return _hits(users[some], ranked, truth, depth, options)
-
-    found = faulty_pair(ranked, truth, again)
-    if found is None:
-        return both
-    place, in_ranks = found
-    return named(streams[0 if in_ranks else 1].find(users[place]), error)
+def located(error: Exception, streams: Streams) -> Exception:
+    """Return an error of the join with the file, and the line or row, that it is about."""
+    users = getattr(error, "users", None)
+    if users is not None:
+        return _no_user_in_both(streams, *users)
+    side = getattr(error, "side", None)
+    if side is not None:
+        return streams[side == "ground_truths"].located(error)
+    return named(", ".join(str(stream.path) for stream in streams) + ": ", error)
 
 
-def _no_user_in_both(streams: tuple[Stream, Stream], listed: Any, absent: Any) -> ValueError:
+def _no_user_in_both(streams: Streams, listed: Any, absent: Any) -> ValueError:
     recs, truth = (stream.path for stream in streams)
-    return located(
+    return worded(
         ValueError,
         "no user is in both: ",
         f"{recs} has {short(listed)}, {truth} has {short(absent)}",
@@ -273,44 +237,67 @@ class _Side:
 
     def __init__(self, stream: Stream, users: Users, items: Codes) -> None:
         self.stream, self.users, self.items = stream, users, items
-        self.begins = np.empty(0, np.int64)  # line or row, by the number of the user; -1: unseen
+        self.begins = np.empty(0, np.int64)  # the row, by the number of the user; -1: unseen
         self.waiting = Waiting(stream.side)
 
-    def parts(self) -> Iterator[Part[NDArray[np.int64]]]:
-        """Yield the parts of the file, the users as numbers."""
-        return self.stream.parts(self._number, self.users.texts, self.items.texts)
+    def parts(self) -> Iterator[tuple[NDArray[np.int64], Keyed]]:
+        """Yield the parts of the file: the numbers of the users, and their lists."""
+        source = str(self.stream.path)
+        try:
+            for part in self.stream.parts((self.users.texts, self.items.texts)):
+                numbers = self._number(part, source)
+                codes = self.items.encode(part.lists.items, source)
+                items = replace(part.lists.items, codes=codes, names=None)
+                yield numbers, replace(part.lists, items=items)
+        except (ValueError, TypeError) as error:
+            if not hasattr(error, "path"):  # of a list, which may be one that is cut in two
+                self._refuse_split_user(getattr(error, "user", None))
+            raise self.stream.located(error) from None
 
-    def encoded(self, lists: Keyed) -> Keyed:
-        """Return lists whose items are the codes that both files share."""
-        codes = self.items.encode(lists.items, str(self.stream.path))
-        return replace(lists, items=replace(lists.items, codes=codes, names=None))
-
-    def _number(self, users: Column, begins: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the numbers of the users of a part; SplitUserError for one with two lists."""
-        numbers = self.users.number(users, str(self.stream.path))
+    def _number(self, part: Part, source: str) -> NDArray[np.int64]:
+        """Return the numbers of the users of a part; ValueError for one with two lists."""
+        numbers = self.users.number(part.lists.users, source)
         if len(self.begins) < len(self.users):
             known = self.begins
             self.begins = np.full(2 * len(self.users), -1)
             self.begins[: len(known)] = known
         before = self.begins[numbers]
-        self.begins[numbers] = begins
+        self.begins[numbers] = part.begins
         last = self.begins[numbers]  # of a user who is twice in this part, the second place
-        twice = np.flatnonzero((before >= 0) | (last != begins))
+        twice = np.flatnonzero((before >= 0) | (last != part.begins))
         if len(twice):
             at = twice[0]
-            other = before[at] if before[at] >= 0 else last[at]
-            raise self._split_user(self.users[numbers[at]], *sorted((other, begins[at])))
+            places = (
+                (before[at], part.begins[at]) if before[at] >= 0 else (part.begins[at], last[at])
+            )
+            raise self._split_user(self.users[numbers[at]], sorted(places))
         return numbers
 
-    def _split_user(self, user: Any, first: int, second: int) -> SplitUserError:
-        unit = self.stream.unit
-        return worded(
-            SplitUserError,
-            f"user {short(user)} is in {unit} {first} and again in {unit} {second}: a file that "
-            "is read in parts must have the rows of a user together; ",
+    def _refuse_split_user(self, user: Any) -> None:
+        """Raise ValueError if the rows of a user are apart: it explains a list that is wrong."""
+        if user is None:
+            return
+        places = self.stream.places_of(user)
+        if self.stream.is_read_once:  # the places before are known here alone
+            seen = np.flatnonzero(self.begins[: len(self.users)] >= 0)
+            before = seen[[one == user for one in self.users.decoded(seen)]]
+            places = [*self.begins[before].tolist(), *places]
+        if len(places) > 1:
+            raise self._split_user(user, places)
+
+    def _split_user(self, user: Any, rows: Sequence[int]) -> ValueError:
+        """Return the error of a user whose rows are apart, those that begin at some rows."""
+        unit, places = "row", rows
+        if self.stream.unit == "line" and (lines := self.stream.places_of(user)):
+            unit, places = "line", lines
+        error = worded(
+            ValueError,
+            f"{self.stream.path}: user {short(user)} is in {unit} {places[0]} and again in {unit} "
+            f"{places[1]}: a file that is read in parts must have the rows of a user together; ",
             Keyword("in_memory", True),
             " takes them in any order",
         )
+        return about(error, path=str(self.stream.path), user=user)
 
 
 class Join:
@@ -321,19 +308,18 @@ class Join:
 
     def __init__(
         self,
-        streams: tuple[Stream, Stream],
+        streams: Streams,
         plan: Plan,
         options: Joining,
         known: Known,
-        as_text: bool,
         keep: bool,
         part: bool = False,
     ) -> None:
-        self.plan, self.options, self.part = plan, options, part
+        self.plan, self.options, self.part, self.streams = plan, options, part, streams
         # of every part, the users by number and their hits
         self.hits: list[tuple[NDArray[np.int64], Hits]] | None = [] if keep else None
-        self.known, self.as_text = known, as_text
-        self.users, self.items = Users(as_text), Codes(as_text)
+        self.known, self.as_text = known, are_texts(streams)
+        self.users, self.items = Users(self.as_text), Codes(self.as_text)
         self.ranked, self.truth = (_Side(stream, self.users, self.items) for stream in streams)
         self.lists: ListResult | None = None
         self.result: TopKResult | None = None
@@ -345,20 +331,20 @@ class Join:
         """Read both files to their ends."""
         truths = self.truth.parts()
         more = True
-        for part in self.ranked.parts():
-            self._measure(part.lists)
-            self._join(part, self.ranked, self.truth)
+        for numbers, lists in self.ranked.parts():
+            self._measure(lists)
+            self._join(numbers, lists, self.ranked, self.truth)
             while more and self._should_read_truth():
                 more = self._read_truth(truths)
         while more:
             more = self._read_truth(truths)
         return self._finish()
 
-    def _read_truth(self, truths: Iterator[Part[NDArray[np.int64]]]) -> bool:
+    def _read_truth(self, truths: Iterator[tuple[NDArray[np.int64], Keyed]]) -> bool:
         """Join the next part of the truth; False at its end."""
         part = next(truths, None)
         if part is not None:
-            self._join(part, self.truth, self.ranked)
+            self._join(*part, self.truth, self.ranked)
         return part is not None
 
     def _should_read_truth(self) -> bool:
@@ -374,13 +360,12 @@ class Join:
         """Add the metrics of a part of the lists themselves."""
         if not self.plan.list_metrics:
             return
-        lists = replace(lists, items=in_list(lists.items, self.as_text))
+        lists = replace(lists, items=in_list(replace(lists.items, names=self.items.names)))
         part = lists_of(self.plan, lists, self.known)
         self.lists = part if self.lists is None or part is None else self.lists + part
 
-    def _join(self, part: Part[NDArray[np.int64]], side: _Side, other: _Side) -> None:
+    def _join(self, users: NDArray[np.int64], lists: Keyed, side: _Side, other: _Side) -> None:
         """Evaluate the users of a part whose other list is known; the rest of the part waits."""
-        users, lists = part.users, side.encoded(part.lists)
         met = other.waiting.has(users)
         side.waiting.add(users[~met], lists.take(np.flatnonzero(~met)), len(self.users))
         if met.any():
@@ -391,21 +376,11 @@ class Join:
     def _evaluate(self, numbers: NDArray[np.int64], ranked: Flat, truth: Flat) -> None:
         """Add users to the result, with their lists and truths."""
         listed, relevant = (replace(flat, names=self.items.names) for flat in (ranked, truth))
-
-        def join(some: slice, listed: Flat, relevant: Flat) -> Hits:
-            users = _UserIds(self.users, numbers[some])
-            return _hits(users, listed, relevant, self.plan.depth, self.options)
-
+        users = _UserIds(self.users, numbers)
         try:
-            hits = join(slice(None), listed, relevant)
+            hits = _hits(users, listed, relevant, self.plan.depth, self.options)
         except (ValueError, TypeError) as error:
-            found = faulty_pair(listed, relevant, join)
-            if found is None:
-                paths = ", ".join(str(side.stream.path) for side in (self.ranked, self.truth))
-                raise named(f"{paths}: ", error) from None
-            place, in_ranks = found
-            side = self.ranked if in_ranks else self.truth
-            raise named(side.stream.place(int(side.begins[numbers[place]])), error) from None
+            raise located(error, self.streams) from None
         if self.hits is not None:
             self.hits.append((numbers, hits))
         n_threads = self.options.n_threads
@@ -418,8 +393,7 @@ class Join:
         """Add the users without lists, and count the lists without users."""
         extra, absent = self.ranked.waiting.users(), self.truth.waiting.users()
         if self.result is None and len(extra) and len(absent) and not self.part:
-            streams = self.ranked.stream, self.truth.stream
-            raise _no_user_in_both(streams, self.users[extra[0]], self.users[absent[0]])
+            raise _no_user_in_both(self.streams, self.users[extra[0]], self.users[absent[0]])
         for first in range(0, len(absent), PART):
             numbers = absent[first : first + PART]
             offsets = np.zeros(len(numbers) + 1, np.int64)

@@ -3,27 +3,27 @@
 import csv
 import io
 import os
-from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
 from functools import partial
+from itertools import islice
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.files import parquet
-from toplist.files.blocks import Blocks
-from toplist.files.errors import located, short
+from toplist import parallel
+from toplist.files import blocks, parquet
+from toplist.files.errors import short
 from toplist.files.formats import TABLES, TEXT_TABLES, PathLike, find_format
-from toplist.files.lines import TextFile, csv_rows, is_split_by_returns, split
+from toplist.files.lines import TextFile, csv_rows, lines_of
 from toplist.files.numbers import LARGEST, parse, way_out
-from toplist.files.scans import Block, of_columns
-from toplist.files.text_ids import TextIds, listed
-from toplist.inputs.factorize import Column
+from toplist.files.rows import CHUNK
+from toplist.inputs.dataframes import spans_of
+from toplist.inputs.texts import Texts, joined
 from toplist.writing import Content, write_all
 
+Ints = NDArray[np.int64]
 # Names of columns, or what returns them from the header.
 Wanted = Sequence[str] | Callable[[list[str]], Sequence[str]]
 T = TypeVar("T")
@@ -74,13 +74,7 @@ def write_text(path: PathLike, text: str) -> None:
     write_all({path: text})
 
 
-class Cells(list[str]):
-    """A column as it is written, and the line that each cell ends in."""
-
-    lines: Sequence[int] = ()
-
-
-def read(path: PathLike, wanted: Wanted) -> dict[str, Cells]:
+def read(path: PathLike, wanted: Wanted) -> dict[str, list[str]]:
     r"""Return the wanted columns of a CSV or TSV file, as they are written, by their names.
 
     Examples
@@ -92,86 +86,64 @@ def read(path: PathLike, wanted: Wanted) -> dict[str, Cells]:
     {'item_id': ['a', 'b']}
     """
     file, delimiter = TextFile(path), find_format(path, valid=TEXT_TABLES).delimiter
-    with file.stream() as (stream, show), closing(Blocks(stream, file.longest)) as blocks:
-        by_returns = is_split_by_returns(stream)
-        lines = file.counted(split(stream, file.longest) if by_returns else blocks.lines())
-        rows = csv_rows(lines, delimiter)
-        header = next(filter(None, rows), None)
+    with file.stream() as (stream, show):
+        lines = file.counted(lines_of(stream, file.longest), show)
+        header = next(filter(None, csv_rows(lines, delimiter)), None)
         if header is None:
-            raise ValueError(f"{file.path}: no rows")
+            raise file.error("no rows")
         file.row = file.line
         names = wanted(header) if callable(wanted) else wanted
         places = file.places(names, header)
-        table = _Columns(file, header, names, places)
-        if by_returns:
-            table.read(rows, bool)
-        elif places:
-            blocks.scan(of_columns(delimiter, len(header), places))
-        while blocks.more():
-            if not table.take(blocks.cells):
-                rows = csv_rows(file.counted(blocks.lines()), delimiter)
-                table.read(rows, partial(blocks.left, blocks.text))
-                blocks.scan_rest()
-            else:
-                blocks.skip()
-            show()
-    return table.found()
+        texts = [Texts() for _ in names]
+        codes: list[list[Ints]] = [[] for _ in names]
+        plain = partial(_rows, file, header, names, places)
+        if blocks.pyarrow_csv() is None or not names:
+            _add(plain(csv_rows(lines, delimiter)), texts, codes)
+        else:
+            read = partial(blocks.read_table, delimiter=delimiter, header=header, places=places)
+            parts = blocks.table_blocks(stream, file.longest, delimiter)
+            for block in parallel.ahead(partial(read, titles=names[:1]), parts, None):
+                if block.columns is None:
+                    own = file.counted(io.BytesIO(block.text))
+                    _add(plain(csv_rows(own, delimiter)), texts, codes)
+                else:
+                    file.skip(block.n_lines)
+                    for known, found, column in zip(texts, codes, block.columns, strict=True):
+                        found.append(known.encode(spans_of(column)))
+                show()
+    return {
+        name: _decoded(known, found) for name, known, found in zip(names, texts, codes, strict=True)
+    }
 
 
-class _Columns:
-    """Columns of a file that is being read in blocks: codes of their cells."""
+def _rows(
+    file: TextFile,
+    header: Sequence[str],
+    names: Sequence[str],
+    places: Sequence[int],
+    rows: Iterator[list[str]],
+) -> Iterator[list[str]]:
+    """Yield the wanted cells of rows, by the plain reader."""
+    for row in filter(None, rows):
+        file.row = file.line
+        if len(row) != len(header):
+            raise file.wrong_width(row, header)
+        if names and row[places[0]].endswith(names[0]):
+            file.refuse_header(row, header, places)
+        yield [row[place] for place in places]
 
-    def __init__(
-        self, file: TextFile, header: list[str], names: Sequence[str], places: list[int]
-    ) -> None:
-        self._file, self._header, self._names, self._places = file, header, names, places
-        self._texts = [TextIds() for _ in names]
-        self._codes: list[list[NDArray[np.int64]]] = [[] for _ in names]
-        self._lines: list[NDArray[np.int64]] = []
 
-    def take(self, block: Block | None) -> bool:
-        """Add the cells of a block; False if a reader of rows is needed."""
-        if block is None or self._names[0].lstrip("-").isdecimal():
-            return False
-        first = self._texts[0].n_texts
-        for texts, cells in zip(self._texts, block.ids, strict=True):
-            texts.number(cells)
-        if any(text.endswith(self._names[0]) for text in self._texts[0].since(first)):
-            return False  # there may be a second header
-        for codes, cells in zip(self._codes, block.ids, strict=True):
-            codes.append(cells.codes)
-        self._lines.append(block.lines + self._file.line)
-        self._file.line += block.n_lines
-        self._file.row = self._file.line
-        return True
+def _add(rows: Iterator[list[str]], texts: list[Texts], codes: list[list[Ints]]) -> None:
+    """Add rows to the codes of their columns."""
+    while part := list(islice(rows, CHUNK)):
+        for known, found, column in zip(texts, codes, zip(*part, strict=True), strict=True):
+            found.append(known.encode(joined(column)))
 
-    def read(self, rows: Iterator[list[str]], ended: Callable[[], bool]) -> None:
-        """Add rows until `ended`."""
-        file, cells, lines = self._file, list[list[str]](), array("q")
-        for row in filter(None, rows):
-            file.row = file.line
-            if len(row) != len(self._header):
-                raise file.wrong_width(row, self._header)
-            if self._names and row[self._places[0]].endswith(self._names[0]):
-                file.refuse_header(row, self._header, self._places)
-            lines.append(file.line)
-            cells.append([row[place] for place in self._places])
-            if ended():
-                break
-        columns = zip(*cells, strict=True) if cells else [()] * len(self._names)
-        for texts, codes, column in zip(self._texts, self._codes, columns, strict=True):
-            codes.append(texts.encode(column))
-        self._lines.append(np.array(lines, np.int64))
 
-    def found(self) -> dict[str, Cells]:
-        """Return the columns as texts."""
-        lines = np.concatenate([np.empty(0, np.int64), *self._lines])
-        found = {}
-        for name, texts, codes in zip(self._names, self._texts, self._codes, strict=True):
-            column = listed(Column(name, np.concatenate([np.empty(0, np.int64), *codes]), texts))
-            found[name] = Cells(column.decoded(column.codes))
-            found[name].lines = lines.tolist()
-        return found
+def _decoded(texts: Texts, codes: list[Ints]) -> list[str]:
+    """Return a column as texts, one object for each distinct one."""
+    names = list(texts)
+    return [names[code] for part in codes for code in part.tolist()]
 
 
 def numbers(path: PathLike, name: str, column: Sequence[str]) -> NDArray[np.float64]:
@@ -180,15 +152,19 @@ def numbers(path: PathLike, name: str, column: Sequence[str]) -> NDArray[np.floa
     for place, number in enumerate(found):
         if number is None or not abs(number) <= LARGEST:
             cell = column[place]
-            raise _error(path, column, place, f"{name} {cell!r:.60} is not a number{way_out(cell)}")
+            raise _error(path, place, f"{name} {cell!r:.60} is not a number{way_out(cell)}")
     return np.array(found, np.float64)
 
 
-def _error(path: PathLike, column: Sequence[str], place: int, reason: str) -> ValueError:
-    """Return an error about a cell, with its line, or of any list of text its row."""
-    lines = getattr(column, "lines", ())
-    where = f"{lines[place]}" if len(lines) else f" row {place + 1}"
-    return located(ValueError, f"{os.fspath(path)}:{where}: ", reason)
+def _error(path: PathLike, place: int, reason: str) -> ValueError:
+    """Return an error about a row of a file, with its line."""
+    file = TextFile(path)
+    delimiter = find_format(path, valid=TEXT_TABLES).delimiter
+    if os.path.isfile(file.path):
+        with file.opened() as lines:
+            for _ in islice(filter(None, csv_rows(lines, delimiter)), 1 + place + 1):
+                pass
+    return file.error(reason)
 
 
 def catalogue(path: PathLike) -> list[str]:
@@ -245,5 +221,5 @@ def _by_item(path: PathLike, items: list[str], values: list[T]) -> dict[str, T]:
     if len(found) < len(items):
         first: dict[str, int] = {}
         place = next(i for i, item in enumerate(items) if first.setdefault(item, i) != i)
-        raise _error(path, items, place, f"item {short(items[place])} has two rows")
+        raise _error(path, place, f"item {short(items[place])} has two rows")
     return found

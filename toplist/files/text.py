@@ -7,7 +7,10 @@ same for all. What cannot be read is a `ValueError` of one line.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
+from copy import copy
 from itertools import repeat
 from typing import Any, NamedTuple, NoReturn
 
@@ -93,16 +96,27 @@ class Source(TextFile):
         return number
 
 
-def rows(source: Source, valid: Valid) -> Iterator[Row]:
-    """Read the file row by row; the error of what cannot be read names the line."""
-    read = _READERS.get(source.format.name, _csv_rows)
-    row = None
-    with source.opened() as lines:
-        for row in numbered(source, valid, read(source, lines)):
-            yield row
-    source.line = 0
-    if row is None:
-        raise source.error("no rows")
+def rows_of_lines(source: Source, lines: Iterator[bytes]) -> Iterator[Cell]:
+    """Read the lines of a file of any text format."""
+    return _READERS.get(source.format.name, _csv_rows)(source, lines)
+
+
+def lines_of_user(source: Source, user: Any, item: Any = None) -> Iterator[int]:
+    """Yield the lines in which rows of a user begin, or hold an item: for messages.
+
+    The file is read again, by the plain reader; nothing is found in a pipe. Ids are compared as
+    text, as they are where the other file holds text.
+    """
+    if not os.path.isfile(source.path):
+        return
+    source = copy(source)
+    is_before = False
+    with suppress(ValueError), source.opened() as lines:
+        for one, other, _ in rows_of_lines(source, lines):
+            is_user = str(one) == str(user)
+            if is_user and (not is_before if item is None else str(other) == str(item)):
+                yield source.line
+            is_before = is_user
 
 
 def numbered(source: Source, valid: Valid, cells: Iterable[Cell]) -> Iterator[Row]:
@@ -129,23 +143,36 @@ def _csv_rows(source: Source, lines: Iterator[bytes]) -> Iterator[Cell]:
         yield from table_rows(source, header, table)
 
 
-def _trec_rows(source: Source, lines: Iterator[bytes]) -> Iterator[Cell]:
+def trec_rows(
+    source: Source, lines: Iterator[bytes], tags: dict[str, tuple[str, int]] | None = None
+) -> Iterator[Cell]:
+    """Yield query, document and value of the rows of a run or of qrels.
+
+    `tags` are those of the queries that were read before, and the line of each if it is known.
+    """
     header = TREC_QRELS if "relevance" in source.candidates else TREC_RUN
     # bytes are split at ASCII white space only, text would be at any
-    table = ([field.decode() for field in _fields_of(source, line)] for line in lines)
-    return table_rows(source, header, table if header is TREC_QRELS else _one_run(source, table))
+    table: Iterator[list[str]] = (
+        [field.decode() for field in _fields_of(source, line)] for line in lines
+    )
+    if header is TREC_RUN:
+        table = _one_run(source, table, {} if tags is None else tags)
+    return table_rows(source, header, table)
 
 
-def _one_run(source: Source, table: Iterable[list[str]]) -> Iterator[list[str]]:
+def _one_run(
+    source: Source, table: Iterator[list[str]], tags: dict[str, tuple[str, int]]
+) -> Iterator[list[str]]:
     """Yield the rows of a run; ValueError for a query with two tags: two runs, one file."""
     query, tag = TREC_RUN.index("qid"), TREC_RUN.index("tag")
-    tags: dict[str, tuple[str, int]] = {}  # of each query, and the line of its first row
     for row in table:
         if len(row) > tag:
             known, line = tags.setdefault(row[query], (row[tag], source.line))
             if known != row[tag]:
+                line = line or next(lines_of_user(source, row[query]), 0)
+                first = f" (line {line})" if line else ""
                 raise source.error(
-                    f"query {short(row[query])} has the tags {short(known)} (line {line}) and "
+                    f"query {short(row[query])} has the tags {short(known)}{first} and "
                     f"{short(row[tag])}: a file holds one run, evaluate two runs from two files"
                 )
         yield row
@@ -261,5 +288,5 @@ def _fields(
 # Formats with a reader of their own; the others are tables with a header.
 _READERS: dict[str, Callable[[Source, Iterator[bytes]], Iterator[Cell]]] = {
     "jsonl": object_rows,
-    "trec": _trec_rows,
+    "trec": trec_rows,
 }

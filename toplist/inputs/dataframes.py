@@ -11,8 +11,7 @@ values; a column of lists becomes offsets and a table of the values.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from typing import Any
 
@@ -22,7 +21,7 @@ from numpy.typing import NDArray
 from toplist.inputs import ordering
 from toplist.inputs.factorize import Column, Numbering
 from toplist.inputs.flatten import is_frame as is_frame
-from toplist.inputs.ids import kinds_of, seeded
+from toplist.inputs.ids import kinds_of
 from toplist.inputs.keyed import is_series, keyed_rows
 from toplist.inputs.lists import Lists
 from toplist.inputs.objects import one_result_at_a_time, opened
@@ -154,8 +153,6 @@ def _numbers(
 
 def _nulls(frame: Any, name: str) -> Iterator[int]:
     """Return the rows of a column that are null; of a pandas frame, also those that are NaN."""
-    if isinstance(frame, PlainTable):
-        return iter(())
     return (row for row, value in enumerate(objects(frame, name)) if value is None)
 
 
@@ -201,9 +198,6 @@ def ids(
     Texts are numbered by `known`, if given, and these are the names of the column; else the names
     are a list.
     """
-    coded: Column | None = library_of(frame).coded(frame, name)
-    if coded is not None:
-        return coded
     array = integers(frame, name)
     if array is not None:
         return Column(name, array)
@@ -328,6 +322,18 @@ def _refuse_null_list(side: str, name: str, null: Any, where: Where) -> None:
         raise ValueError(f"{side}: column {name!r} is null in {where(int(missing[0]))}: write []")
 
 
+def spans_of(column: Any) -> Spans:
+    """Return the texts of an array of Arrow where they are in memory."""
+    _, offsets, data = column.buffers()
+    wide = sys.modules["pyarrow"].types.is_large_string(column.type)
+    width = np.dtype(np.int64 if wide else np.int32)
+    text = np.empty(0, np.uint8) if data is None else np.frombuffer(data, np.uint8)
+    if not len(column):  # it may have no offsets
+        return Spans(text, np.empty(0, width), np.empty(0, width))
+    bounds = np.frombuffer(offsets, width, len(column) + 1, column.offset * width.itemsize)
+    return Spans(text, bounds[:-1], bounds[1:])
+
+
 class _Library:
     """How the tables of one library are read; a class for each, all methods static.
 
@@ -363,81 +369,9 @@ class _Library:
         return False
 
     @staticmethod
-    def coded(frame: Any, name: Any) -> Column | None:
-        """Return a column of ids that are codes already."""
-        return None
-
-    @staticmethod
     def texts(frame: Any, name: Any) -> TextColumn | None:
         """Return a column of texts without nulls, or of codes of texts; None for any other."""
         return None
-
-
-@dataclass(frozen=True, eq=False)
-class PlainTable(_Library):
-    """A table without a library: columns are arrays of numbers, ids, or ragged lists.
-
-    Ids are a `Column` or a list; a column of lists is a pair of offsets and values.
-    """
-
-    data: Mapping[str, Any]
-
-    @property
-    def columns(self) -> list[str]:
-        """The names of the columns."""
-        return list(self.data)
-
-    def __len__(self) -> int:
-        """Return the number of rows."""
-        first = next(iter(self.data.values()))
-        if isinstance(first, Column):
-            return len(first.codes)
-        return len(first[0]) - 1 if isinstance(first, tuple) else len(first)
-
-    def slice(self, first: int, n: int) -> PlainTable:
-        """Return some rows of a table without lists."""
-        rows = slice(first, first + n)
-        return PlainTable({
-            name: replace(one, codes=one.codes[rows]) if isinstance(one, Column) else one[rows]
-            for name, one in self.data.items()
-        })  # fmt: skip
-
-    @staticmethod
-    def coded(frame: PlainTable, name: Any) -> Column | None:
-        """Return a column of ids that are codes already."""
-        column = frame.data[name]
-        return column if isinstance(column, Column) else None
-
-    @staticmethod
-    def type_of(frame: PlainTable, name: Any) -> str:
-        """Return the Python type of a column."""
-        return type(frame.data[name]).__name__
-
-    @staticmethod
-    def array(frame: PlainTable, name: str) -> NDArray[Any] | None:
-        """Return a column of numbers, or None."""
-        column = frame.data[name]
-        return column if isinstance(column, np.ndarray) else None
-
-    @staticmethod
-    def codes(frame: PlainTable, name: str) -> tuple[NDArray[np.int64], list[Any]]:
-        """Return codes and the distinct values."""
-        values: Sequence[Any] = frame.data[name]
-        kinds = set(map(type, values))
-        places: dict[Any, int] = {}
-        keys = seeded(values) if kinds == {int} else values
-        codes = np.array([places.setdefault(key, len(places)) for key in keys], np.int64)
-        if kinds != {int}:
-            return codes, list(places)
-        return codes, [int(key, 16) if isinstance(key, str) else key for key in places]
-
-    @staticmethod
-    def lists(frame: PlainTable, name: str, side: str, where: Where) -> tuple[Offsets, Any] | None:
-        """Return offsets and values of a column of lists."""
-        column = frame.data[name]
-        if not isinstance(column, tuple):
-            return None
-        return column[0], PlainTable({name: column[1]})
 
 
 class _Pandas(_Library):
@@ -645,7 +579,8 @@ class _Arrow(_Library):
         numeric = types.is_integer(column.type) or types.is_floating(column.type)
         if not numeric or column.null_count:
             return None
-        found: NDArray[Any] = column.to_numpy(zero_copy_only=False)
+        # to_numpy would import pandas, where that is installed
+        found: NDArray[Any] = np.from_dlpack(column)
         return found
 
     @classmethod
@@ -657,7 +592,7 @@ class _Arrow(_Library):
         if not hasattr(column, "dictionary"):
             column = column.dictionary_encode()
         indices = column.indices.cast(sys.modules["pyarrow"].int64())  # unsigned ones have no -1
-        codes = indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        codes = np.from_dlpack(indices.fill_null(-1))
         return codes.astype(np.int64, copy=False), column.dictionary.to_pylist()
 
     @classmethod
@@ -677,11 +612,11 @@ class _Arrow(_Library):
             found = cls.texts_of(column.dictionary)
             if found is None or found.codes is not None:
                 return None
-            return found._replace(codes=column.indices.to_numpy(zero_copy_only=False))
+            return found._replace(codes=np.from_dlpack(column.indices))
         if types.is_string_view(column.type):
             return TextColumn(cls._views(column))
         if types.is_string(column.type) or types.is_large_string(column.type):
-            return TextColumn(cls._spans(column))
+            return TextColumn(spans_of(column))
         return None
 
     @staticmethod
@@ -691,17 +626,6 @@ class _Arrow(_Library):
         words = np.frombuffer(views, np.uint64, 2 * len(column), place) if len(column) else None
         parts = [np.frombuffer(buffer, np.uint8) for buffer in buffers]
         return Views.of(np.empty(0, np.uint64) if words is None else words, parts)
-
-    @staticmethod
-    def _spans(column: Any) -> Spans:
-        _, offsets, data = column.buffers()
-        wide = sys.modules["pyarrow"].types.is_large_string(column.type)
-        width = np.dtype(np.int64 if wide else np.int32)
-        text = np.empty(0, np.uint8) if data is None else np.frombuffer(data, np.uint8)
-        if not len(column):  # it may have no offsets
-            return Spans(text, np.empty(0, width), np.empty(0, width))
-        bounds = np.frombuffer(offsets, width, len(column) + 1, column.offset * width.itemsize)
-        return Spans(text, bounds[:-1], bounds[1:])
 
     @classmethod
     def lists(cls, frame: Any, name: str, side: str, where: Where) -> tuple[Offsets, Any] | None:
@@ -735,8 +659,6 @@ _LIBRARIES: dict[str, Any] = {"pandas": _Pandas, "polars": _Polars, "pyarrow": _
 
 def library_of(frame: Any) -> Any:
     """Return the class that reads a table; None for one of an unknown library."""
-    if isinstance(frame, PlainTable):
-        return PlainTable
     for name, library in _LIBRARIES.items():
         module = sys.modules.get(name)
         if module is not None and isinstance(frame, library.kinds(module)):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.checks import Keyword, worded
+from toplist.checks import Keyword, about, worded
 from toplist.inputs.lists import Lists
 
 CONTAINERS = (list, tuple, range)
@@ -115,10 +115,11 @@ def trim(flat: Flat, padding: int | None, users: Sequence[Any] | None) -> Flat:
     ids = flat.ids
     lengths, user, place = kernels.trim(ids, flat.offsets, flat.lengths, padding)
     if user >= 0:
-        raise ValueError(
+        error = ValueError(
             f"{flat.side}: {name_user(users, user)} has padding at rank {place + 1}, "
             "before a real id: padding is only dropped from the end"
         )
+        raise about(error, side=flat.side, user=user_of(users, user))
     return replace(flat, lengths=lengths)
 
 
@@ -179,6 +180,11 @@ def refuse_unranked(ranks: Mapping[Any, Any]) -> None:
 def name_user(users: Sequence[Any] | None, position: int) -> str:
     """Name a user in a message: by key, or by position."""
     return f"user {position}" if users is None else f"user {users[position]!r}"
+
+
+def user_of(users: Sequence[Any] | None, position: int) -> Any:
+    """Return a user's key, or the position."""
+    return position if users is None else users[position]
 
 
 def item_twice(user: str, item: Any, first: int, second: int, fills: bool) -> ValueError:

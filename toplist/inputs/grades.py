@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.checks import Keyword, choice, worded
-from toplist.inputs.flatten import Flat, name_user
+from toplist.checks import Keyword, about, choice, worded
+from toplist.inputs.flatten import Flat, name_user, user_of
 from toplist.inputs.lists import Lists
 from toplist.metrics.definitions import GAINS as GAINS
 from toplist.metrics.definitions import Gains
@@ -67,17 +67,19 @@ def apply(truth: Lists, source: Flat, grading: Grading, users: Sequence[Any] | N
     bad = np.flatnonzero(~((grades >= 0) & (grades < np.inf)))
     if len(bad):
         user, item = _place(truth, source, bad[0])
-        raise ValueError(
+        error = ValueError(
             f"{name_user(users, user)}, item {item!r}: grade "
             f"{grades[bad[0]]}; a grade is 0 or more, and finite"
         )
+        raise _about(error, users, user, item)
     if isinstance(source.ids, np.ndarray):  # a dict has one grade for an item
         _refuse_two_grades(truth, source, users)
     gains = _gains(grades, grading)
     large = np.flatnonzero(~(gains <= LARGEST))
     if len(large):
         user, item = _place(truth, source, large[0])
-        raise _too_large(name_user(users, user), item, grades[large[0]], grading)
+        error = _too_large(name_user(users, user), item, grades[large[0]], grading)
+        raise _about(error, users, user, item)
     least = grading.relevant_from
     return _kept(truth, gains, grades > 0 if least is None else grades >= least)
 
@@ -136,7 +138,13 @@ def _refuse_two_grades(truth: Lists, source: Flat, users: Sequence[Any] | None) 
     position = kernels.two_grades(truth.items, truth.offsets, grades)
     if position >= 0:
         user, item = _place(truth, source, position)
-        raise ValueError(
+        error = ValueError(
             f"{name_user(users, user)} has item {item!r} twice in the ground truth, with "
             "different grades"
         )
+        raise _about(error, users, user, item)
+
+
+def _about(error: ValueError, users: Sequence[Any] | None, position: int, item: Any) -> ValueError:
+    """Return an error that knows whose grade of which item it is about."""
+    return about(error, side="ground_truths", user=user_of(users, position), item=item)

@@ -5,7 +5,7 @@ rows of two aligned sides follow the order in which users first appear in the tr
 index only counts its rows has no keys beside lists by position.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import parallel
-from toplist.checks import Keyword, worded
+from toplist.checks import Keyword, about, worded
 from toplist.inputs.factorize import Column, Numbering
 from toplist.inputs.flatten import Flat, flatten, is_frame, is_truth_container
 from toplist.inputs.ids import encode_alone, kinds_of, seeded, two_kinds
@@ -79,13 +79,27 @@ def keyed(rows: Mapping[Any, Any], side: str) -> Keyed:
     """Return a dict user -> ids in the form of a table."""
     flat = flatten([r if is_truth_container(r) else [r] for r in rows.values()], None, side)
     items = Column("item_id", *encode_alone(flat))
-    users = list(rows)
-    keys = np.array(users) if users and kinds_of(users, side) == {int} else None
-    if keys is None or keys.dtype.kind not in "iu":  # text, or integers beyond 64 bits
-        column = Column("user_id", np.arange(len(users)), users)
-    else:
-        column = Column("user_id", keys)
-    return Keyed(side, column, items, flat.offsets, flat.grades)
+    return Keyed(side, column_of("user_id", list(rows), side), items, flat.offsets, flat.grades)
+
+
+def column_of(name: str, ids: Sequence[Any], where: str) -> Column:
+    """Return ids of Python, of one kind, as a column: integers as they are, others as codes.
+
+    `where` is for messages.
+
+    Examples
+    --------
+    >>> column = column_of("user_id", ["b", "a", "b"], "ranks")
+    >>> column.codes.tolist(), column.names
+    ([0, 1, 0], ['b', 'a'])
+    """
+    if kinds_of(ids, where) == {int}:
+        array = np.array(ids)
+        if array.dtype.kind in "iu":  # else some are negative and others from 2^63 on
+            return Column(name, array)
+    numbers: dict[Any, int] = {}
+    codes = np.array([numbers.setdefault(one, len(numbers)) for one in ids], np.int64)
+    return Column(name, codes, list(numbers))
 
 
 def align(ranked: Keyed, truth: Keyed) -> tuple[list[Any], Flat, Flat, int]:
@@ -207,16 +221,20 @@ def _same_width(a: Column, b: Column) -> tuple[Column, Column]:
 
 def user_in_two_rows(side: str, user: Any, first: int, second: int) -> ValueError:
     """Return the error of a user with two lists."""
-    return ValueError(f"{side}: user {user!r} is in rows {first} and {second}: a user has one list")
+    error = ValueError(
+        f"{side}: user {user!r} is in rows {first} and {second}: a user has one list"
+    )
+    return about(error, side=side, user=user)
 
 
 def no_common_user(ranked: Any, truth: Any) -> ValueError:
     """Return the error of two sides without a common user, given a user of each."""
     mixed = isinstance(ranked, str) != isinstance(truth, str)
     hint = " (a number and its text are two keys)" if mixed else ""
-    return ValueError(
+    error = ValueError(
         f"no user is in both: ranks has {ranked!r}, ground_truths has {truth!r}{hint}"
     )
+    return about(error, users=(ranked, truth))
 
 
 class Counted(dict[Any, Any]):

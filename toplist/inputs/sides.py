@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from toplist.checks import about
 from toplist.inputs import grades
-from toplist.inputs.flatten import Flat, compact, name_user, trim
+from toplist.inputs.flatten import Flat, compact, name_user, trim, user_of
 from toplist.inputs.grades import Grading
 from toplist.inputs.ids import padding_code
 from toplist.inputs.lists import Lists
@@ -110,8 +111,9 @@ users x items, give Lists.from_matrix(matrix); if 0 and 1 are ids, give each onc
     rows = np.flatnonzero((ones > 1) | (zeros > 1))
     if len(rows):
         user = int(rows[0])
-        raise ValueError(
+        error = ValueError(
             f"ground_truths: {name_user(users, user)} has {int(ones[user] > 1)} twice, and all ids "
             "are 0 or 1: if this is a matrix of users x items, give Lists.from_matrix(matrix); if "
             "0 and 1 are ids, give each once, as sets"
         )
+        raise about(error, side="ground_truths", user=user_of(users, user))

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import parallel
-from toplist.checks import Keyword, cached, header_hint, no_columns, worded
+from toplist.checks import Keyword, about, cached, header_hint, no_columns, worded
 from toplist.inputs import dataframes as cols
 from toplist.inputs import ordering
 from toplist.inputs.factorize import Column, numbered
@@ -38,8 +38,6 @@ from toplist.inputs.texts import Texts
 
 # The line that lets scores rank what is left of ranks, in pandas; `toplist.spark` has its own.
 WITHOUT_GAPS = "frame.assign(score=-frame['rank']).drop(columns='rank')"
-# Called with the users of the lists, and the row where each list begins.
-Meet = Callable[[Column, NDArray[np.int64]], None]
 
 
 def read_tables(
@@ -136,6 +134,11 @@ class Table:
         found = [name for name in wanted if self.names[name] in self.columns]
         return found[0] if found and self.order is None else None
 
+    @property
+    def ordering(self) -> tuple[str, str | None, str]:
+        """What `put_in_order` orders items by."""
+        return self.side, self.value, self.ties
+
     @cached
     def wide(self) -> list[Any]:
         """Return the columns 1 to K in order, if the others (except user_id) are these."""
@@ -201,11 +204,10 @@ class Table:
     def numbers(self, wanted: str) -> NDArray[Any]:
         """Return a column of numbers; scores in whatever type keeps their order."""
         read = cols.scores if wanted == "score" else cols.numbers
-        where = self.where if self.in_file is None else None  # a file names its own rows
-        return read(self.frame, self.names[wanted], self.side, where)
+        return read(self.frame, self.names[wanted], self.side, self.where)
 
 
-def read(table: Table, meet: Meet | None = None) -> Keyed:
+def read(table: Table, in_runs: bool = False) -> Keyed:
     """Return the lists of a table.
 
     Parameters
@@ -215,9 +217,8 @@ def read(table: Table, meet: Meet | None = None) -> Keyed:
         relevance. Or a row per user, whose item_id is its list of ids (and rank, score or
         relevance, if any, a list of the same length). Or a row per user and a column per rank,
         1 to K.
-    meet : callable, optional
-        If the table is a part of a file: called with the users before their items are read, it
-        may refuse a user of an earlier part. Every run of rows of one user is then a list.
+    in_runs : bool
+        Whether every run of rows of one user is a list, as in a part of a file.
 
     Raises
     ------
@@ -227,7 +228,7 @@ def read(table: Table, meet: Meet | None = None) -> Keyed:
         For a missing column, a null, ranks that are not 1..n, a NaN score.
     """
     if table.wide:
-        return _wide(table, meet)
+        return _wide(table)
     runs = table.runs()
     users, starts = (table.ids("user_id"), None) if runs is None else runs
     name = table.names[table.one_of("item_id")]
@@ -235,8 +236,6 @@ def read(table: Table, meet: Meet | None = None) -> Keyed:
     lists = cols.lists(table.frame, name, table.side, table.where) if rows is None else None
     if starts is not None and (rows is not None or lists is not None):
         users = table.ids("user_id")
-    if meet is not None and (rows is not None or lists is not None):
-        meet(users, np.arange(len(users.codes)))
     if rows is not None:
         return _of_python(table, users, rows)
     if lists is not None:
@@ -245,27 +244,33 @@ def read(table: Table, meet: Meet | None = None) -> Keyed:
         table.one_of("rank", "score")
     values = None if table.value is None else table.numbers(table.value)
     ends = None if starts is None else np.append(starts, len(table.frame))
-    groups = grouped(users, meet is not None, ends)
-    if meet is not None:
-        meet(groups.users, groups.offsets[:-1])
-    return _put_in_order(table, groups, table.ids("item_id"), values)
+    groups = grouped(users, in_runs, ends)
+    return put_in_order(table.ordering, groups, table.ids("item_id"), values)
 
 
-def _put_in_order(
-    table: Table, groups: Groups, items: Column, values: NDArray[Any] | None
+def put_in_order(
+    ordering: tuple[str, str | None, str],
+    groups: Groups,
+    items: Column,
+    values: NDArray[Any] | None,
 ) -> Keyed:
-    """Put items in the order of ranks or scores; without these, keep their order, with grades."""
-    if values is not None and table.value == "rank":
-        items = by_rank(table.side, values, groups, items)
-    elif values is not None and table.value == "score":
-        items = by_score(table.side, values, groups, items, table.ties)
+    """Put items in the order of ranks or scores; without these, keep their order, with grades.
+
+    `ordering` is the side, what the values are (rank, score or relevance), and how items of equal
+    scores are ordered.
+    """
+    side, value, ties = ordering
+    if values is not None and value == "rank":
+        items = by_rank(side, values, groups, items)
+    elif values is not None and value == "score":
+        items = by_score(side, values, groups, items, ties)
     else:
         grades = None if values is None else values.astype(np.float64)
         if groups.rows is not None:
             items, moved = in_order(groups, items, grades)
             grades = None if grades is None else moved
-        return Keyed(table.side, groups.users, items, groups.offsets, grades)
-    return Keyed(table.side, groups.users, items, groups.offsets)
+        return Keyed(side, groups.users, items, groups.offsets, grades)
+    return Keyed(side, groups.users, items, groups.offsets)
 
 
 def _of_lists(table: Table, users: Column, offsets: NDArray[np.int64], frame: Any) -> Keyed:
@@ -276,26 +281,28 @@ def _of_lists(table: Table, users: Column, offsets: NDArray[np.int64], frame: An
     if table.value is not None:
         name = table.names[table.value]
         found = cols.lists(table.frame, name, table.side, table.where)
-        if found is None or not np.array_equal(found[0], offsets):
+        if found is None:
             raise _unlike(table, name)
+        if not np.array_equal(found[0], offsets):
+            raise _unlike(table, name, np.diff(found[0]) != np.diff(offsets))
         read = cols.scores if table.value == "score" else cols.numbers
 
         def where(at: int) -> str:
             return table.where(int(np.searchsorted(offsets, at, side="right")) - 1)
 
-        values = read(found[1], name, table.side, where if table.in_file is None else None)
-    return _put_in_order(table, Groups(users, offsets, None), items, values)
+        values = read(found[1], name, table.side, where)
+    return put_in_order(
+        (table.side, table.value, table.ties), Groups(users, offsets, None), items, values
+    )
 
 
-def _wide(table: Table, meet: Meet | None) -> Keyed:
+def _wide(table: Table) -> Keyed:
     """Read a row per user and a column per rank; nulls end a list."""
     frame, side, ranks = table.frame, table.side, table.wide
     if table.names["user_id"] in table.columns:
         users = table.ids("user_id")
     else:
         users = cols.index(frame, side)
-    if meet is not None:
-        meet(users, np.arange(len(users.codes)))
     arrays = [cols.integers(frame, name) for name in ranks]
     if all(array is not None for array in arrays):
         items = np.stack(arrays, axis=1)  # type: ignore[arg-type]
@@ -328,18 +335,26 @@ def _of_python(table: Table, users: Column, rows: list[Any]) -> Keyed:
         return lists
     name = table.names[table.value]
     given = cols.python_lists(table.frame, name, table.side) or []
-    if list(map(len, given)) != list(map(len, rows)):
-        raise _unlike(table, name)
+    if not given or list(map(len, given)) != list(map(len, rows)):
+        raise _unlike(table, name, [len(a) != len(b) for a, b in zip(given, rows, strict=False)])
     values = ordering.of_python([value for row in given for value in row])
     if values.dtype.kind not in "iuf":
         raise TypeError(f"{table.side}: column {name!r} must hold lists of numbers")
-    return _put_in_order(table, Groups(lists.users, lists.offsets, None), lists.items, values)
+    return put_in_order(
+        (table.side, table.value, table.ties),
+        Groups(lists.users, lists.offsets, None),
+        lists.items,
+        values,
+    )
 
 
-def _unlike(table: Table, name: str) -> ValueError:
+def _unlike(table: Table, name: str, rows: Any = ()) -> ValueError:
+    """Return the error of values that are not lists like those of items; `rows` are odd ones."""
+    odd = np.flatnonzero(rows)
+    where = f": not so in {table.where(int(odd[0]))}" if len(odd) else ""
     return ValueError(
         f"{table.side}: column {name!r} must hold a list per user, as long as the one in "
-        f"{table.names['item_id']!r}"
+        f"{table.names['item_id']!r}{where}"
     )
 
 
@@ -394,7 +409,10 @@ def by_rank(side: str, ranks: NDArray[Any], groups: Groups, items: Column) -> Co
     with np.errstate(invalid="ignore"):  # what no int64 holds differs from it below
         given, ranks = ranks, ranks.astype(np.int64, copy=False)
     if given.dtype.kind == "f" and not np.array_equal(ranks, given):
-        raise ValueError(f"{side}: the column of ranks holds some that are not whole")
+        at = int(np.flatnonzero(ranks != given)[0])
+        user = groups.users.decode(groups.users.codes[groups.every_row[at]])
+        error = ValueError(f"{side}: user {user!r} has rank {given[at]}, which is not whole")
+        raise about(error, side=side, user=user)
     offsets = groups.offsets
     if groups.rows is None and grouping.ranks_in_order(ranks, offsets):
         return items
@@ -412,10 +430,11 @@ def by_rank(side: str, ranks: NDArray[Any], groups: Groups, items: Column) -> Co
                 f"rest, {WITHOUT_GAPS}"
             )
         user = groups.users.decode(groups.users.codes[rows[at]])
-        raise ValueError(
+        error = ValueError(
             f"{side}: user {user!r} has ranks {shown} where 1 to {len(found)} belong, each "
             f"once{way_out}"
         )
+        raise about(error, side=side, user=user)
     return replace(items, codes=out.astype(items.codes.dtype, copy=False))
 
 
@@ -474,7 +493,8 @@ def by_score(
         place = int(np.searchsorted(offsets, at, side="right")) - 1
         user = groups.users.decode(groups.users.codes[place])
         item = moved.decode(moved.codes[at])
-        raise ValueError(f"{side}: user {user!r} has a score that is NaN, of item {item!r}")
+        error = ValueError(f"{side}: user {user!r} has a score that is NaN, of item {item!r}")
+        raise about(error, side=side, user=user, item=item)
     return replace(moved, codes=moved.codes.astype(items.codes.dtype, copy=False))
 
 

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import parallel
-from toplist.checks import choice
+from toplist.checks import about, choice
 from toplist.inputs import ids
-from toplist.inputs.flatten import item_twice, name_user
+from toplist.inputs.flatten import item_twice, name_user, user_of
 from toplist.inputs.forms import read_sides
 from toplist.inputs.lists import offsets_of
 from toplist.inputs.options import DUPLICATES, TIES, Columns, Duplicates, Joining, Ties
@@ -300,7 +300,8 @@ def _repeat_error(sides: Sides, user: int) -> Exception:
     for rank, item in enumerate(written, start=1):
         if first.setdefault(item, rank) != rank:
             fills = all(other == item for other in written[first[item] - 1 :])
-            return item_twice(name_user(sides.users, user), item, first[item], rank, fills)
+            error = item_twice(name_user(sides.users, user), item, first[item], rank, fills)
+            return about(error, side="ranks", user=user_of(sides.users, user), item=item)
     return HashCollisionError()
 
 

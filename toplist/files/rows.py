@@ -1,0 +1,247 @@
+"""Rows of text files in parts: users and items as codes, read by pyarrow or by the plain reader.
+
+CSV, TSV and TREC come in blocks (`toplist.files.blocks`); a block that is not simple, JSONL, and
+all files where pyarrow is not installed are read by `toplist.files.text`. Both give the same ids to
+the last character and the same numbers. Text is numbered once, by the `Texts` that both files of an
+evaluation share.
+"""
+
+from __future__ import annotations
+
+import codecs
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toplist import parallel
+from toplist.checks import about
+from toplist.files import blocks
+from toplist.files.errors import named
+from toplist.files.formats import Id
+from toplist.files.lines import csv_rows, lines_of
+from toplist.files.numbers import in_column, packed
+from toplist.files.text import (
+    TREC_QRELS,
+    TREC_RUN,
+    Row,
+    Source,
+    Valid,
+    numbered,
+    rows_of_lines,
+    table_rows,
+    trec_rows,
+)
+from toplist.inputs.dataframes import spans_of
+from toplist.inputs.factorize import Column
+from toplist.inputs.keyed import column_of
+from toplist.inputs.lists import offsets_of
+from toplist.inputs.runs import starts_of_runs
+from toplist.inputs.texts import TextColumn, Texts, joined
+
+CHUNK = 1 << 17  # rows at a time that are Python objects: some 30 MB
+Ints = NDArray[np.int64]
+# The texts by which users and items are numbered.
+Known = tuple[Texts, Texts]
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows of a file by runs of one user: run i has the items from ``offsets[i]`` on."""
+
+    users: Column  # one for each run
+    offsets: Ints
+    items: Column
+    values: NDArray[Any] | None
+
+    def user(self, run: int) -> Any:
+        """Return the user of a run."""
+        return self.users.decode(self.users.codes[run])
+
+    def cut(self, lo: int, hi: int) -> Rows:
+        """Return the runs from `lo` to before `hi`."""
+        offsets = self.offsets[lo : hi + 1]
+        rows = slice(offsets[0], offsets[-1])
+        return Rows(
+            replace(self.users, codes=self.users.codes[lo:hi]),
+            offsets - offsets[0],
+            replace(self.items, codes=self.items.codes[rows]),
+            None if self.values is None else self.values[rows],
+        )
+
+
+def of_complete_users(parts: Iterable[Rows], source: Source) -> Iterator[Rows]:
+    """Cut rows where a user ends; those of the last user wait for the next part."""
+    waiting: list[Rows] = []
+    for part in parts:
+        last = len(part.users.codes) - 1
+        if last or (waiting and waiting[-1].user(-1) != part.user(0)):
+            yield together([*waiting, part.cut(0, last)], source)
+            waiting = []
+        waiting.append(part.cut(last, last + 1))
+    if waiting:
+        yield together(waiting, source)
+
+
+def together(parts: Sequence[Rows], source: Source) -> Rows:
+    """Return the rows of parts of a file as one; a run that was cut is one again."""
+    users = _one_column([part.users for part in parts], source)
+    items = _one_column([part.items for part in parts], source)
+    lengths = np.concatenate([np.diff(part.offsets) for part in parts])
+    starts = starts_of_runs(users.codes)
+    if len(starts) < len(lengths):
+        users = replace(users, codes=users.codes[starts])
+        lengths = np.add.reduceat(lengths, starts)
+    values = [part.values for part in parts if part.values is not None]
+    column = in_column(values, source.value) if values else None
+    return Rows(users, offsets_of(lengths), items, column)
+
+
+def _one_column(columns: Sequence[Column], source: Source) -> Column:
+    """Return columns of ids as one."""
+    first, *others = [column for column in columns if len(column.codes)] or columns[:1]
+    if all(one.names is first.names and one.codes.dtype == first.codes.dtype for one in others):
+        return replace(first, codes=np.concatenate([one.codes for one in (first, *others)]))
+    every = [column.decoded(column.codes) for column in columns]
+    return _column(first.name, [one for ids in every for one in ids], None, source)
+
+
+def _column(name: str, ids: Sequence[Id], texts: Texts | None, source: Source) -> Column:
+    """Return a column of ids of one kind; text has the codes of `texts`, if they are given."""
+    if texts is not None and set(map(type, ids)) <= {str}:
+        return Column(name, texts.encode(joined(ids)), texts)  # type: ignore[arg-type]
+    try:
+        return column_of(name, ids, f"column {name!r}")
+    except (TypeError, ValueError) as error:
+        raise about(named(f"{source.path}: ", error), path=source.path) from None
+
+
+def rows(source: Source, valid: Valid, known: Known) -> Iterator[Rows]:
+    """Yield the rows of a file in parts."""
+    n = 0
+    with source.stream() as (stream, show):
+        if source.format.name == "jsonl" or blocks.pyarrow_csv() is None:
+            lines = source.counted(lines_of(stream, source.longest), show)
+            parts = _plain(source, known, numbered(source, valid, rows_of_lines(source, lines)))
+        elif source.format.name == "trec":
+            parts = _trec_parts(source, valid, known, stream)
+        else:
+            parts = _table_parts(source, valid, known, stream)
+        for part in parts:
+            n += len(part.users.codes)
+            yield part
+            show()
+    source.line = 0
+    if not n:
+        raise source.error("no rows")
+
+
+def _table_parts(source: Source, valid: Valid, known: Known, stream: Any) -> Iterator[Rows]:
+    """Read CSV or TSV: the header by the plain reader, all else in blocks."""
+    delimiter = source.format.delimiter
+    lines = source.counted(lines_of(stream, source.longest))
+    header = next(filter(None, csv_rows(lines, delimiter)), None)
+    if header is None:
+        return
+    source.row = source.line
+    source.value = source.choose(header)
+    wanted = [source.names[name] for name in ("user_id", "item_id", source.value) if name]
+    places = source.places(wanted, header)
+    read = partial(
+        blocks.read_table, delimiter=delimiter, header=header, places=places, titles=wanted[:2]
+    )
+    texts = blocks.table_blocks(stream, source.longest, delimiter)
+    for block in parallel.ahead(read, texts, None):
+        part = _simple(source, valid, known, block)
+        if part is None:
+            table = csv_rows(source.counted(io.BytesIO(block.text)), delimiter)
+            cells = table_rows(source, header, table)
+            yield from _plain(source, known, numbered(source, valid, cells))
+        else:
+            yield part
+
+
+def _trec_parts(source: Source, valid: Valid, known: Known, stream: Any) -> Iterator[Rows]:
+    """Read a run or qrels of TREC in blocks; a query of a run has one tag."""
+    header = TREC_QRELS if "relevance" in source.candidates else TREC_RUN
+    source.value = source.choose(header)
+    wanted = [source.names[name] for name in ("user_id", "item_id", source.value) if name]
+    wanted += ["tag"] * (header is TREC_RUN)
+    places = source.places(wanted, header)
+    if stream.peek(3).startswith(codecs.BOM_UTF8):
+        stream.read(3)
+    tags: dict[str, Any] = {}
+    read = partial(blocks.read_fields, width=len(header), places=places)
+    texts = blocks.table_blocks(stream, source.longest, "")
+    for block in parallel.ahead(read, texts, None):
+        part = None
+        if block.columns is None or len(places) < 4 or _one_tag(block.columns, tags):
+            part = _simple(source, valid, known, block)
+        if part is None:
+            cells = trec_rows(source, source.counted(io.BytesIO(block.text)), tags)
+            yield from _plain(source, known, numbered(source, valid, cells))
+        else:
+            yield part
+
+
+def _one_tag(columns: Sequence[Any], tags: dict[str, Any]) -> bool:
+    """Note the tag of each query of a block; False if one has two, or another than before."""
+    found: dict[str, Any] = {}
+    queries, of_rows = (columns[place].dictionary_encode() for place in (0, 3))
+    codes: NDArray[Any] = np.from_dlpack(queries.indices)
+    pairs = codes.astype(np.int64) * len(of_rows.dictionary) + np.from_dlpack(of_rows.indices)
+    names, words = queries.dictionary.to_pylist(), of_rows.dictionary.to_pylist()
+    for pair in np.unique(pairs).tolist():
+        query, tag = names[pair // len(words)], words[pair % len(words)]
+        if found.setdefault(query, tag) != tag or tags.get(query, (tag,))[0] != tag:
+            return False
+    tags.update({query: (tag, 0) for query, tag in found.items() if query not in tags})
+    return True
+
+
+def _simple(source: Source, valid: Valid, known: Known, block: blocks.Block) -> Rows | None:
+    """Return the rows of a block; None if only the plain reader can judge a cell."""
+    if block.columns is None or any(map(blocks.has_empty, block.columns[:2])):
+        return None
+    values = None
+    if source.value is not None:
+        values = blocks.numbers(block.columns[2])
+        if values is None or values.min() < valid.lowest or values.max() > valid.highest:
+            return None
+        if source.value == "rank" and values.dtype.kind == "f":
+            whole = values.astype(np.int64)
+            if not np.array_equal(whole, values):
+                return None
+            values = whole
+    spans = [spans_of(column) for column in block.columns[:2]]
+    found = TextColumn(spans[0]).runs()
+    if found is None:
+        codes = known[0].encode(spans[0])
+        starts = starts_of_runs(codes)
+        codes = codes[starts]
+    else:
+        runs, starts = found
+        codes = runs.encode(known[0])
+    users = Column("user_id", codes, known[0])
+    items = Column("item_id", known[1].encode(spans[1]), known[1])
+    source.skip(block.n_lines)
+    return Rows(users, np.append(starts, len(spans[1])), items, values)
+
+
+def _plain(source: Source, known: Known, rows: Iterator[Row]) -> Iterator[Rows]:
+    """Collect rows of the plain reader; an item of None is a user without items."""
+    while part := list(islice(rows, CHUNK)):
+        users = _column("user_id", [user for user, _, _ in part], known[0], source)
+        starts = starts_of_runs(users.codes)
+        listed = np.array([item is not None for _, item, _ in part])
+        kept = part if listed.all() else [row for row in part if row[1] is not None]
+        items = _column("item_id", [item for _, item, _ in kept], known[1], source)  # type: ignore[misc]
+        ends = np.append(starts, len(part))
+        offsets = np.concatenate([[0], np.cumsum(listed)])[ends]
+        values = None if source.value is None else packed([value for _, _, value in kept])
+        yield Rows(replace(users, codes=users.codes[starts]), offsets, items, values)
