@@ -78,7 +78,6 @@ The packages and modules from the ground up; each imports only from lines above 
 import typing as _typing
 
 from toplist.evaluation.evaluate import conformance as conformance
-from toplist.evaluation.evaluate import top_k_eval as top_k_eval
 from toplist.evaluation.functions import cg as cg
 from toplist.evaluation.functions import dcg as dcg
 from toplist.evaluation.functions import f1 as f1
@@ -101,6 +100,7 @@ from toplist.metrics.definitions import DIVISORS as DIVISORS
 from toplist.metrics.definitions import METRICS as METRICS
 from toplist.metrics.definitions import Metric as Metric
 from toplist.results.result import TopKResult as TopKResult
+from toplist.top_k import top_k_eval as top_k_eval
 
 if _typing.TYPE_CHECKING:
     from toplist import audit as audit
@@ -112,8 +112,6 @@ if _typing.TYPE_CHECKING:
     from toplist import pointwise as pointwise
     from toplist import scores as scores
     from toplist import spark as spark
-    from toplist.files.record_batches import top_k_eval_batches as top_k_eval_batches
-    from toplist.files.streaming import top_k_eval_files as top_k_eval_files
     from toplist.results import inference as inference
     from toplist.results.comparison import Comparison as Comparison
     from toplist.results.comparison import compare as compare
@@ -162,8 +160,6 @@ __all__ = [
     "scores",
     "spark",
     "top_k_eval",
-    "top_k_eval_batches",
-    "top_k_eval_files",
 ]
 
 
@@ -176,8 +172,13 @@ _LATER = {name: name for name in _MODULES} | {
     "inference": "results.inference",
     "paired_tests": "results.inference",
     "merge": "results.merging",
-    "top_k_eval_batches": "files.record_batches",
-    "top_k_eval_files": "files.streaming",
+}
+
+
+# Names of 0.2, and the line to write instead.
+_GONE = {
+    "top_k_eval_files": "top_k_eval('recs.csv', 'truth.csv', k=10)",
+    "top_k_eval_batches": "top_k_eval(recs, truth, k=10, stream=True)",
 }
 
 
@@ -185,6 +186,8 @@ def __getattr__(name: str) -> _typing.Any:
     """Return a name that is loaded on first use."""
     from importlib import import_module
 
+    if name in _GONE:
+        raise AttributeError(f"toplist.{name} is gone since 0.3: write toplist.{_GONE[name]}")
     if name not in _LATER:
         places = () if name.startswith("_") else [import_module(f"toplist.{m}") for m in _MODULES]
         raise import_module("toplist.metrics.synonyms").no_attribute(name, __all__, places)

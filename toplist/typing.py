@@ -31,10 +31,16 @@ from toplist.beyond.diversity import Distance, UnknownItem
 from toplist.beyond.groups import Against
 from toplist.beyond.popularity import UnknownToTail
 from toplist.beyond.serendipity import SerendipityDivisor
-from toplist.evaluation.plan import Aggregate
-from toplist.files.formats import FormatName, TextFormatName
-from toplist.files.streaming import Keep
-from toplist.inputs.options import Duplicates, Order, Ties, Unknown
+from toplist.files.formats import TextFormatName
+from toplist.inputs.options import (
+    Aggregate,
+    Duplicates,
+    FormatName,
+    Keep,
+    Order,
+    Ties,
+    Unknown,
+)
 from toplist.loo.histories import Repeats
 from toplist.loo.ranks import HeldOutTies
 from toplist.loo.sampling import CandidateTies
@@ -50,7 +56,6 @@ from toplist.results.inference import TukeyMethod
 from toplist.results.pairwise import TestCorrection, TestFamily, TestMethod
 from toplist.results.tests import Picture
 from toplist.scores import RankedTies, ScoreTies
-from toplist.spark import SparkTies
 from toplist.stats.corrections import Correction
 from toplist.stats.paired import Alternative, RunsAre
 
@@ -98,7 +103,6 @@ __all__ = [
     "SerendipityDivisor",
     "ShareHeldOut",
     "Short",
-    "SparkTies",
     "Style",
     "TestCorrection",
     "TestFamily",

@@ -7,10 +7,11 @@ from typing import Any
 from toplist import audit, files
 from toplist.audit import by_user
 from toplist.checks import printable
-from toplist.cli.options import SIDES, add_columns, add_formats, check_sides, names_of_columns
+from toplist.cli.options import add_columns, add_formats, check_sides, names_of_columns
 from toplist.cli.parser import command
 from toplist.cli.swapped import swapped
 from toplist.cli.writing import add_output
+from toplist.inputs.options import SIDES
 from toplist.loo.logs import COLUMNS
 
 _USAGE = "RECS TRUTH [--train LOG] [-k K] [options]"
@@ -39,7 +40,7 @@ def add(commands: Any) -> None:
     add("-k", type=int, help="also look for lists shorter than k")
     add("--strict", action="store_true", help="exit with status 1 for an error or a warning")
     add = parser.group("how files are read")
-    add_columns(add, (*files.COLUMNS, "timestamp"), sides="recs, truth or train")
+    add_columns(add, (*files.COLUMNS, "timestamp"), sides="ranks, ground_truths or train")
     add_formats(add, files.FORMATS)
     add_output(parser.group("output"))
 
@@ -62,10 +63,11 @@ def _check(options: argparse.Namespace) -> str:
 
 def _read(options: argparse.Namespace) -> tuple[Any, Any]:
     """Read the lists and the ground truth."""
-    recs, truth = (options.recs, options.recs_format), (options.truth, options.truth_format)
-    of_recs, of_truth = (
-        _among(files.COLUMNS, names_of_columns(options, side)) for side in ("recs", "truth")
+    recs, truth = (
+        (options.recs, options.ranks_format),
+        (options.truth, options.ground_truths_format),
     )
+    of_recs, of_truth = (_among(files.COLUMNS, names_of_columns(options, side)) for side in SIDES)
     try:
         ranks = files.read_ranks(recs[0], format=recs[1], columns=of_recs, order=options.order)
     except ValueError as error:

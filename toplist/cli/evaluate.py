@@ -4,26 +4,32 @@ import argparse
 import os
 import re
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from toplist import files
 from toplist.checks import prefixed
 from toplist.cli import output, segments
 from toplist.cli.items import add_items, known_items, padding_of
-from toplist.cli.options import SIDES, add_columns, add_formats, check_sides, names_of_columns
+from toplist.cli.options import (
+    add_columns,
+    add_formats,
+    add_options,
+    check_sides,
+    given_options,
+    names_of_columns,
+)
 from toplist.cli.parser import Parser, command
 from toplist.cli.swapped import ranked_truth, swapped
 from toplist.cli.writing import Report, add_output
-from toplist.evaluation.evaluate import DEFAULT
 from toplist.evaluation.plan import entries_of
-from toplist.files.streaming import top_k_eval_files
-from toplist.inputs.grades import GAINS, Grading
-from toplist.inputs.options import DUPLICATES, TIES
+from toplist.inputs.grades import Grading
+from toplist.inputs.options import DEFAULT_METRICS, SIDES
 from toplist.metrics.beyond_accuracy import LIST_METRICS
-from toplist.metrics.conventions import CONVENTIONS, MISSING, RELEVANT
-from toplist.metrics.definitions import EMPTY
+from toplist.metrics.conventions import CONVENTIONS
 from toplist.plots import axes
 from toplist.results.result import TopKResult
+from toplist.top_k import top_k_eval
 from toplist.writing import Content
 
 DEFAULT_KS = [1, 5, 10, 20]
@@ -39,9 +45,9 @@ examples:
   toplist eval recs.csv truth.csv -k 10 20 -m ndcg recall
   toplist eval bpr.csv itemknn.csv truth.csv -k 10 --plot curves.png
   toplist eval run.trec qrels.trec -m ndcg@10 --convention trec_eval
-  toplist eval recs.csv truth.csv --columns user_id=userId truth:item_id=movie
+  toplist eval recs.csv truth.csv --columns user_id=userId ground_truths:item_id=id
   toplist eval recs.csv truth.csv --segments users.csv:country -o table.txt
-  zcat recs.jsonl.gz | toplist eval - truth.csv --recs-format jsonl
+  zcat recs.jsonl.gz | toplist eval - truth.csv --ranks-format jsonl
 
 the files:
   CSV, TSV, JSONL, TREC (run and qrels), each also .gz, or Parquet (a file or a
@@ -78,7 +84,7 @@ def add_reading(parser: Parser, *, in_memory: bool = False) -> None:
     _add_rules(parser)
     add_items(parser.group("metrics of the lists themselves"))
     add = parser.group("how files are read")
-    add_columns(add, files.COLUMNS, sides="recs, truth or FILE")
+    add_columns(add, files.COLUMNS, sides="ranks, ground_truths or FILE")
     add_formats(add, files.FORMATS)
     if not in_memory:
         add("--in-memory", action="store_true", help="read files whole: rows in any order")
@@ -95,7 +101,7 @@ def _add_asked(parser: Parser) -> None:
         action="extend",
         words=NAMES,
         metavar="METRIC",
-        help=f"names, also name@k (default: {' '.join(DEFAULT)}); toplist metrics lists them",
+        help=f"names, also name@k (default: {' '.join(DEFAULT_METRICS)}); see toplist metrics",
     )
     add(
         "--convention",
@@ -109,13 +115,7 @@ def _add_asked(parser: Parser) -> None:
 def _add_rules(parser: Parser) -> None:
     """Add the options of users, items and grades that are not plain cases."""
     add = parser.group("users and items")
-    add("--empty", choices=EMPTY, help="users with an empty truth (default: the convention's)")
-    add("--missing", choices=MISSING, help="users without a list (default: the convention's)")
-    add("--duplicates", default="raise", choices=DUPLICATES, help="an item twice in a list")
-    add("--relevant", choices=RELEVANT, help="R of all relevant items (default), or listed ones")
-    add("--relevant-from", type=float, metavar="GRADE", help="relevant from this grade on")
-    add("--gains", choices=GAINS, help="of a grade in nDCG (default: the convention's)")
-    add("--ties", choices=TIES, help="equal scores: as the rows are, or by item (default of TREC)")
+    add_options(add)
     text = "the id that fills up short lists: dropped from their ends"
     add("--padding", metavar="ID", help=text)
 
@@ -146,7 +146,7 @@ def _check(options: argparse.Namespace) -> None:
 def check_asked(options: argparse.Namespace) -> None:
     """Check what is asked; the default k is for the metrics without a k of their own."""
     _refuse_values(path for path in (*options.recs, options.truth) if not os.path.exists(path))
-    options.metrics = options.metrics or list(DEFAULT)
+    options.metrics = options.metrics or list(DEFAULT_METRICS)
     _refuse_commas(options.metrics)
     if options.k is None:
         asked = ([m] if "@" in m else [f"{m}@{k}" for k in DEFAULT_KS] for m in options.metrics)
@@ -207,41 +207,41 @@ def _eval(options: argparse.Namespace) -> Report:
 
 def evaluated(options: argparse.Namespace, in_memory: bool) -> dict[str, TopKResult]:
     """Evaluate all systems, by the names of their files."""
-    names = output.names_of(options.recs)
-    return {
-        name: _evaluate(options, recs, name, in_memory)
-        for name, recs in zip(names, options.recs, strict=True)
-    }
+    results: dict[str, TopKResult] = {}
+    for name, recs in zip(output.names_of(options.recs), options.recs, strict=True):
+        found = _evaluate(options, recs, name, in_memory)
+        alone = len(options.recs) == 1
+        if isinstance(found, TopKResult):
+            results[name] = found
+        else:
+            results |= {one if alone else f"{name} {one}": it for one, it in found.items()}
+    return results
 
 
-def _evaluate(options: argparse.Namespace, recs: str, name: str, in_memory: bool) -> TopKResult:
-    """Evaluate one system; with several systems, an error names the file."""
-    of_lists = names_of_columns(options, "recs", name, recs)
+def _evaluate(
+    options: argparse.Namespace, recs: str, name: str, in_memory: bool
+) -> TopKResult | dict[str, TopKResult]:
+    """Evaluate one file of lists; with several files, an error names it."""
+    of_lists = names_of_columns(options, "ranks", name, recs)
     try:
-        return top_k_eval_files(
+        found: TopKResult | dict[str, TopKResult] = top_k_eval(
             recs,
-            options.truth,
+            Path(options.truth),
             k=options.k,
             metrics=options.metrics,
             convention=options.convention,
-            empty=options.empty,
-            missing=options.missing,
-            relevant=options.relevant,
-            duplicates=options.duplicates,
             padding=padding_of(options, recs, of_lists),
-            relevant_from=options.relevant_from,
-            gains=options.gains,
             columns=_columns(options, of_lists),
-            recs_format=options.recs_format,
-            truth_format=options.truth_format,
+            ranks_format=options.ranks_format,
+            ground_truths_format=options.ground_truths_format,
             order=options.order,
             in_memory=in_memory,
-            unknown=options.unknown,
-            ties=options.ties,
+            **given_options(options),
             **known_items(options, recs, of_lists),
         )
+        return found
     except (ValueError, TypeError) as error:
-        files = (recs, options.recs_format), (options.truth, options.truth_format)
+        files = (recs, options.ranks_format), (options.truth, options.ground_truths_format)
         if options.order is None and (hint := swapped(*files, of_lists)):
             raise ValueError(hint) from None
         if len(options.recs) == 1 or recs in str(error) or str(error).startswith(options.truth):
@@ -251,7 +251,7 @@ def _evaluate(options: argparse.Namespace, recs: str, name: str, in_memory: bool
 
 def _columns(options: argparse.Namespace, of_lists: dict[str, str]) -> Mapping[str, Any]:
     """Return the keyword `columns`: one dict for both sides, or one for each."""
-    of_truth = names_of_columns(options, "truth")
+    of_truth = names_of_columns(options, "ground_truths")
     if of_lists == of_truth:
         return of_truth
     return {"ranks": of_lists, "ground_truths": of_truth}

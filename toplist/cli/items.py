@@ -10,7 +10,7 @@ from toplist.cli.options import option
 from toplist.files import tables
 from toplist.files.batches import stream_of
 from toplist.files.formats import TEXT_IDS
-from toplist.inputs.options import ITEMS, UNKNOWN
+from toplist.inputs.options import ITEMS
 from toplist.inputs.texts import Texts
 
 
@@ -18,12 +18,6 @@ def add_items(add: Callable[..., Any]) -> None:
     """Add the options to a parser."""
     for name, row in ITEMS.items():
         add(option(Keyword(name)), metavar="FILE", help=row.help)
-    add(
-        "--unknown",
-        default="raise",
-        choices=UNKNOWN,
-        help="listed items that these files do not have",
-    )
 
 
 def known_items(options: argparse.Namespace, recs: str, columns: dict[str, str]) -> dict[str, Any]:
@@ -52,10 +46,10 @@ def padding_of(options: argparse.Namespace, recs: str, columns: dict[str, str]) 
 
 def _hold_numbers(options: argparse.Namespace, recs: str, columns: dict[str, str]) -> bool:
     """Return whether the ids of the lists are numbers: only formats with types have such."""
-    sides = (recs, options.recs_format), (options.truth, options.truth_format)
+    sides = (recs, options.ranks_format), (options.truth, options.ground_truths_format)
     if any((given or files.format_of(path)) in TEXT_IDS for path, given in sides):
         return False
-    stream = stream_of(recs, "ranks", options.recs_format, columns, "file")
+    stream = stream_of(recs, "ranks", options.ranks_format, columns, "file")
     return next(iter(stream.parts((Texts(), Texts())))).lists.items.names is None
 
 

@@ -8,15 +8,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from toplist.checks import Keyword
-
-# What `--columns` calls the two sides, and Python.
-SIDES = {"recs": "ranks", "truth": "ground_truths"}
+from toplist.inputs.options import OPTIONS, SIDES
 
 
 def add_columns(add: Callable[..., Any], valid: Sequence[str], *, sides: str | None = None) -> None:
     """Add ``--columns``: names of columns in the files, where they are not the usual ones.
 
-    With `sides`, in words, a name may be that of one side or file alone: ``recs:user_id=uid``.
+    With `sides`, in words, a name may be that of one side or file alone: ``ranks:user_id=uid``.
     """
     alone = f"; in one file alone: {sides}:COLUMN=NAME" if sides else ""
     add(
@@ -34,8 +32,26 @@ def add_formats(add: Callable[..., Any], formats: Sequence[str]) -> None:
     """Add the formats of both sides, and the order of lists that have no ranks."""
     text = f"{', '.join(formats)} (default: by the extension; - is csv)"
     for side in SIDES:
-        add(f"--{side}-format", choices=formats, metavar="FORMAT", help=text)
+        add(option(Keyword(f"{side}_format")), choices=formats, metavar="FORMAT", help=text)
     add("--order", choices=["file"], help="lists without rank or score: the first row is the best")
+
+
+def add_options(add: Callable[..., Any]) -> None:
+    """Add the options of an evaluation: those of the table that have a help."""
+    for name, row in OPTIONS.items():
+        text, choices = row.metadata["help"], row.metadata["choices"]
+        if text and choices:
+            add(option(Keyword(name)), choices=choices, help=text)
+        elif text:
+            metavar = name.rpartition("_")[2].upper()
+            add(option(Keyword(name)), type=row.metadata["read"], metavar=metavar, help=text)
+
+
+def given_options(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the options of an evaluation that are given."""
+    names = (name for name, row in OPTIONS.items() if row.metadata["help"])
+    found = {name: getattr(options, name) for name in names}
+    return {name: one for name, one in found.items() if one is not None}
 
 
 def renaming(
@@ -47,8 +63,8 @@ def renaming(
     --------
     >>> renaming(["user_id", "item_id"])("user_id=uid")
     ('', 'user_id', 'uid')
-    >>> renaming(["user_id", "item_id"], by_side=True)("truth:user_id=uid")
-    ('truth', 'user_id', 'uid')
+    >>> renaming(["user_id", "item_id"], by_side=True)("ground_truths:user_id=uid")
+    ('ground_truths', 'user_id', 'uid')
     """
 
     def read(argument: str) -> tuple[str, str, str]:
@@ -115,7 +131,7 @@ def option(keyword: Keyword) -> str:
     >>> option(Keyword("columns", {"user_id": "uid"})), option(Keyword("columns", {"label": "..."}))
     ('--columns user_id=uid', '--columns label=NAME')
     >>> option(Keyword("columns", {"ranks": {"user_id": "uid"}}))
-    '--columns recs:user_id=uid'
+    '--columns ranks:user_id=uid'
     """
     name, value = keyword.name.replace("_", "-"), keyword.value
     name = f"--{name}" if len(name) > 1 else f"-{name}"
@@ -134,7 +150,6 @@ def _flat(columns: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Yield the names of columns; those of one side have its name before them."""
     for ours, theirs in columns.items():
         if isinstance(theirs, Mapping):
-            side = next((short for short, name in SIDES.items() if name == ours), ours)
-            yield from ((f"{side}:{column}", name) for column, name in theirs.items())
+            yield from ((f"{ours}:{column}", name) for column, name in theirs.items())
         else:
             yield ours, theirs

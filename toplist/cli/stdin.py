@@ -7,7 +7,13 @@ from types import TracebackType
 from typing import Any, Self
 
 # Arguments that may be `-`, and the option that names the format of each, if there is one.
-PLACES = {"recs": "recs_format", "truth": "truth_format", "log": "", "file": "", "train": ""}
+PLACES = {
+    "recs": "ranks_format",
+    "truth": "ground_truths_format",
+    "log": "",
+    "file": "",
+    "train": "",
+}
 NAME = "stdin"
 DEFAULT = "csv"
 

@@ -50,9 +50,9 @@ def swapped(recs: File, truth: File, columns: dict[str, str]) -> str:
 
 def ranked_truth(options: argparse.Namespace) -> str:
     """Return what to say of a ground truth that has ranks, as only lists have; else ""."""
-    rank = renamed(names_of_columns(options, "truth"))["rank"]
+    rank = renamed(names_of_columns(options, "ground_truths"))["rank"]
     try:
-        found = rank in _begin(options.truth, options.truth_format).columns
+        found = rank in _begin(options.truth, options.ground_truths_format).columns
     except _FAULTS:
         return ""
     if not found:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, get_args
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from toplist.averages import histograms, per_user
 from toplist.averages.terms import Entry, Terms
 from toplist.checks import Keyword, choice, did_you_mean, near, whole, worded
 from toplist.inputs.flatten import name_user
-from toplist.inputs.options import TIES, Ties
+from toplist.inputs.options import Aggregate, Joining, Options, Ties
 from toplist.matching.hits import Hits
 from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetric
 from toplist.metrics.conventions import (
@@ -33,33 +33,19 @@ from toplist.results.result import TopKResult
 if TYPE_CHECKING:
     from toplist.beyond.results import ListResult
 
-Aggregate = Literal["mean", "pooled"]
-AGGREGATES: tuple[Aggregate, ...] = get_args(Aggregate)
 # Squares of weights, summed over users, stay finite up to here.
 LARGEST = 1e100
 
 
-class Averaging(TypedDict, total=False):
-    """Keywords of `toplist.top_k_eval` that say who is averaged, and how."""
-
-    convention: ConventionName
-    weights: Any
-    aggregate: Aggregate | None
-    empty: Empty | None
-    missing: Missing | None
-    relevant: Relevant | None
-    n_threads: int | None
-
-
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """The metrics and their k's, the convention with the caller's policies, and the weights."""
+    """The metrics and their k's, the convention with the caller's policies, and all options."""
 
     entries: tuple[Entry, ...]
     rules: Convention
     pooled: tuple[str, ...]
-    weights: Any = None
-    ties: Ties = "order"
+    options: Options
+    ties: Ties
 
     @property
     def depth(self) -> int | None:
@@ -73,26 +59,29 @@ class Plan:
         asked = {entry.metric.name: entry.metric for entry in self.entries}
         return tuple(metric for metric in asked.values() if isinstance(metric, ListMetric))
 
-    def result(
-        self, hits: Hits, n_threads: int | None, lists: ListResult | None = None
-    ) -> TopKResult:
+    @property
+    def joining(self) -> Joining:
+        """How lists are joined with ground truths, before the convention is asked."""
+        return self.options.joining._replace(ties=self.ties)
+
+    def result(self, hits: Hits, lists: ListResult | None = None) -> TopKResult:
         """Evaluate hits; `lists` are the metrics of the lists themselves."""
-        found = self.part(hits, n_threads, max(hits.k, 1))
+        found = self.part(hits, max(hits.k, 1))
         return replace(found, terms=found.terms.whole(hits.k), lists=lists)
 
-    def part(self, hits: Hits, n_threads: int | None, depth: int = per_user.FEW) -> TopKResult:
+    def part(self, hits: Hits, depth: int = per_user.FEW) -> TopKResult:
         """Evaluate the hits of some users, whose result is to be merged with others.
 
         Where the plan has no k, its terms have none yet, and averages that need the users' curves
         are kept down to `depth`, or the longest list.
         """
-        rules, weighted = self.rules, self.weights is not None
+        rules, weighted = self.rules, self.options.weights is not None
         policies = rules.name, rules.empty, rules.missing
         read: dict[str, Any] = {"relevant": rules.relevant, "ties": self.ties}
         averages = self.pooled, weighted
         terms = Terms(self.entries, *policies, hits.grading, *averages, **read)
         counted = counted_users(hits, rules, terms.empty_of.values())
-        weights = _weights(self.weights, hits) if weighted else None
+        weights = _weights(self.options.weights, hits) if weighted else None
         found = histograms.count(
             hits,
             counted,
@@ -101,35 +90,24 @@ class Plan:
             pooled=self.pooled,
             weights=weights,
             threshold_in_gains=rules.threshold_in_gains,
-            n_threads=n_threads,
+            n_threads=self.options.n_threads,
         )
         n_missing = int(np.sum((hits.n_relevant > 0) & (hits.n_listed == 0)))
         return TopKResult(terms, found, hits, counted, len(hits), n_missing, hits.n_extra, weights)
 
 
-def plan_of(
-    metrics: Metrics,
-    k: int | Iterable[int] | None,
-    convention: ConventionName,
-    weights: Any,
-    aggregate: Aggregate | None,
-    empty: Empty | None,
-    missing: Missing | None,
-    relevant: Relevant | None = None,
-    ties: Ties = "order",
-) -> Plan:
-    """Check what is asked for; the parameters are those of `toplist.top_k_eval`."""
-    choice("ties", ties, TIES)
-    rules = rules_of(convention, empty, missing, relevant)
-    entries = entries_of(metrics, k, rules)
-    pooled = _pooled(entries, rules, aggregate)
+def plan_of(options: Options, k: int | Iterable[int] | None, ties: Ties = "order") -> Plan:
+    """Check what is asked for; `ties` is how the source orders equal scores."""
+    rules = rules_of(options.convention, options.empty, options.missing, options.relevant)
+    entries = entries_of(options.metrics, k, rules)
+    pooled = _pooled(entries, rules, options.aggregate)
     for entry in entries:
         name = entry.metric.name
         if name in pooled and isinstance(entry.metric, Metric) and entry.metric.empty == "one":
             text = f"{name} is a ratio of sums over users, in which no user scores 1: give "
             ways = Keyword("empty", "zero"), " or ", Keyword("empty", "skip")
             raise worded(ValueError, text, *ways)
-    return Plan(entries, rules, pooled, weights, ties)
+    return Plan(entries, rules, pooled, options, options.ties or ties)
 
 
 def _pooled(
@@ -139,7 +117,6 @@ def _pooled(
     asked = dict.fromkeys(e.metric.name for e in entries if isinstance(e.metric, Metric))
     if aggregate is None:
         return tuple(name for name in asked if name in rules.pooled)
-    choice("aggregate", aggregate, AGGREGATES)
     return tuple(asked) if aggregate == "pooled" else ()
 
 

@@ -18,12 +18,14 @@ from toplist.checks import about
 from toplist.files import parquet
 from toplist.files.errors import named, refused
 from toplist.files.formats import Columns, FileFormat, FormatName, PathLike, find_format
+from toplist.files.numbers import in_column, packed, parse
 from toplist.files.rows import Known, Rows, of_complete_users, rows, together
-from toplist.files.text import FINITE, GRADE, NUMBER, Source, Valid, lines_of_user
+from toplist.files.tables import numbers, read
+from toplist.files.text import FINITE, GRADE, NUMBER, Source, Valid, lines_of_user, records
 from toplist.inputs import tables
 from toplist.inputs.keyed import Keyed
 from toplist.inputs.objects import CURSORS, one_result_at_a_time
-from toplist.inputs.options import Order, Ties, columns_of
+from toplist.inputs.options import Options, Order, Ties, columns_of
 from toplist.inputs.tables import Groups, Table, grouped, put_in_order
 
 
@@ -237,9 +239,9 @@ class BatchStream(ParquetStream):
     def _read(self) -> Iterator[tuple[Any, bool]]:
         arrow, wanted = parquet.pyarrow(), set(self.names.values())
         for batch in self.batches:
-            table = (
-                arrow.Table.from_batches([batch]) if hasattr(batch, "to_struct_array") else batch
-            )
+            table = batch
+            if isinstance(batch, arrow.RecordBatch):
+                table = arrow.Table.from_batches([batch])
             names = parquet.columns_read(table.column_names, wanted)
             yield table.select(names), parquet.is_long(table.schema, names)
 
@@ -280,17 +282,63 @@ def stream_of(
     return ParquetStream(path, side, columns, order, ties)
 
 
-def stream_of_batches(
-    given: Any, side: str, columns: Columns, ties: Ties | None, part: bool
-) -> Stream:
-    """Return record batches of one side, one after another; `part` says that there may be none."""
+@dataclass(frozen=True)
+class TableStream(ParquetStream):
+    """The rows of one system of a file, as a table in memory."""
+
+    table: Any = None
+
+    def whole(self, known: Known) -> Keyed:
+        """Return all lists, the rows of a user in any place."""
+        return tables.read(self._table(self.table, 0, known))
+
+    def places_of(self, user: Any, item: Any = None) -> list[int]:
+        """Return nothing: a row of the table is none of the file."""
+        return []
+
+
+def by_system(stream: Stream, system: str) -> Iterator[tuple[str, Stream]]:
+    """Yield the rows of each system of a file, in order of first appearance."""
+    path = os.fspath(stream.path)
+    for name, part in tables.by_column(_whole_table(stream, path), system, path):
+        order = stream.order if stream.side == "ranks" else None
+        yield name, TableStream(path, stream.side, stream.columns, order, stream.ties, part)
+
+
+def _whole_table(stream: Stream, path: str) -> Any:
+    """Return a file with all its columns; numbers of text files are checked."""
+    arrow = parquet.pyarrow()
+    if not isinstance(stream, TextStream):
+        return parquet.read_table(path)
+    if stream.format.name == "jsonl":
+        try:
+            return arrow.Table.from_pylist(list(records(stream.source())))
+        except arrow.ArrowException as error:
+            raise refused(path, f"not readable as one table: {error}") from None
+    if not stream.format.delimiter:
+        raise TypeError(f"{path}: a run of TREC has no column of systems: a file holds one run")
+    columns: dict[str, Any] = dict(read(path, lambda header: header))
+    for ours in ("rank", "score"):
+        theirs = stream.names[ours]
+        if theirs in columns:
+            numbers(path, theirs, columns[theirs])
+            found = [parse(cell) or 0 for cell in columns[theirs]]
+            columns[theirs] = in_column([packed(found)], ours)
+    return arrow.table(columns)
+
+
+def stream_of_batches(given: Any, side: str, options: Options) -> Stream:
+    """Return record batches of one side, one after another."""
     batches, names = _opened(given, side)
-    batches = batches if part else _with_rows(batches, side)
-    return BatchStream(side, side, columns, None, ties, batches, names)
+    batches = batches if options.part else _with_rows(batches, side)
+    return BatchStream(side, side, options.columns, None, options.ties, batches, names)
 
 
 def _opened(given: Any, what: str) -> tuple[Iterator[Any], tuple[str, ...]]:
     arrow = parquet.pyarrow()
+    if hasattr(given, "collect_batches"):  # a lazy frame of polars
+        frames = given.collect_batches(maintain_order=True)
+        return (frame.to_arrow() for frame in frames), tuple(given.collect_schema().names())
     if hasattr(given, "__arrow_c_stream__"):
         with one_result_at_a_time(what):
             reader = arrow.RecordBatchReader.from_stream(given)
@@ -298,8 +346,8 @@ def _opened(given: Any, what: str) -> tuple[Iterator[Any], tuple[str, ...]]:
     if isinstance(given, Iterable) and not isinstance(given, (str, bytes, Mapping)):
         return _checked(given, what), ()
     raise TypeError(
-        f"{what} is {type(given).__name__}: give a pyarrow.RecordBatchReader, an iterable of "
-        "record batches, or what has __arrow_c_stream__"
+        f"{what} is {type(given).__name__}: with stream=True, give a pyarrow.RecordBatchReader, an "
+        "iterable of record batches, a lazy frame of polars, or what has __arrow_c_stream__"
     )
 
 
@@ -312,8 +360,10 @@ def _checked(given: Iterable[Any], what: str) -> Iterator[Any]:
     arrow = parquet.pyarrow()
     for batch in given:
         if not isinstance(batch, (arrow.RecordBatch, arrow.Table)):
-            error = TypeError(f"{what} holds {type(batch).__name__}: give record batches of pyarrow")
-            raise about(error, path=what)
+            kind = type(batch).__name__
+            raise about(
+                TypeError(f"{what} holds {kind}: give record batches of pyarrow"), path=what
+            )
         yield batch
 
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from toplist.checks import Keyword, choice, worded
+from toplist.inputs.options import FormatName as FormatName
 from toplist.writing import PathLike as PathLike
 
 Columns = Mapping[str, str] | None  # the file's own names of user_id, item_id, ...
 Id = str | int
 
-FormatName = Literal["csv", "tsv", "jsonl", "trec", "parquet"]
 TextFormatName = Literal["csv", "tsv", "jsonl", "trec"]
 
 

@@ -1,8 +1,8 @@
-"""`top_k_eval_files`: two files of any size, joined part by part.
+"""Files and streams, joined part by part.
 
-Both files are read in parts. As soon as the list and the truth of a user are both read, the user
-is evaluated and both are forgotten. Memory holds only what waits for the other file: little where
-the users of both files are in the same order, else the ground truth. The results of the parts are
+Both sides are read in parts. As soon as the list and the truth of a user are both read, the user
+is evaluated and both are forgotten. Memory holds only what waits for the other side: little where
+the users of both are in the same order, else the ground truth. The results of the parts are
 merged, so that there are means and spreads, but no values per user.
 """
 
@@ -12,152 +12,80 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal, Unpack, get_args
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from toplist.averages.means import Unmatched, in_pairs, unmatched
 from toplist.beyond.results import ListResult
-from toplist.checks import Keyword, about, choice, worded
-from toplist.evaluation.evaluate import DEFAULT, lists_of, ruled
-from toplist.evaluation.plan import Aggregate, Plan, plan_of
-from toplist.files.batches import Part, Stream, stream_of
+from toplist.checks import Keyword, about, worded
+from toplist.evaluation.evaluate import evaluate, lists_of, ruled
+from toplist.evaluation.plan import Plan, plan_of
+from toplist.files.batches import Part, Stream, by_system, stream_of, stream_of_batches
 from toplist.files.buffers import Codes, Users, Waiting, in_list, text_codes
 from toplist.files.errors import named, short
-from toplist.files.formats import FormatName, PathLike
 from toplist.inputs.flatten import Flat
 from toplist.inputs.keyed import Keyed, align
-from toplist.inputs.options import (
-    DUPLICATES,
-    ORDERS,
-    Duplicates,
-    Items,
-    Joining,
-    Known,
-    Order,
-    Ties,
-    Unknown,
-    known_of,
-    shows_items,
-)
-from toplist.inputs.sides import sides_of
+from toplist.inputs.lists import Lists
+from toplist.inputs.options import Options
+from toplist.inputs.sides import refuse_matrix, sides_of
 from toplist.inputs.texts import Texts
 from toplist.matching.fingerprints import Fingerprint, together
 from toplist.matching.hits import Hits
 from toplist.matching.match import join
-from toplist.metrics.conventions import ConventionName, Missing, Relevant
-from toplist.metrics.definitions import Empty, Gains
-from toplist.metrics.names import Metrics
 from toplist.results.result import TopKResult
 
 # Ids of ranked lists that may wait before more of the truth is read for them: 32 MB.
 PATIENCE = 1 << 22
-# What `keep` keeps.
-Keep = Literal["hits"]
-KEEP: tuple[Keep, ...] = get_args(Keep)
 # Users without a list that are evaluated at a time.
 PART = 1 << 17
 
 
-@shows_items
-def top_k_eval_files(
-    recs: PathLike,
-    truth: PathLike,
-    k: int | Iterable[int] | None = None,
-    *,
-    metrics: Metrics = DEFAULT,
-    convention: ConventionName = "standard",
-    weights: Mapping[Any, float] | None = None,
-    aggregate: Aggregate | None = None,
-    empty: Empty | None = None,
-    missing: Missing | None = None,
-    relevant: Relevant | None = None,
-    duplicates: Duplicates = "raise",
-    padding: Any = None,
-    relevant_from: float | None = None,
-    gains: Gains | None = None,
-    ties: Ties | None = None,
-    columns: Mapping[str, Any] | None = None,
-    unknown: Unknown = "raise",
-    n_threads: int | None = None,
-    recs_format: FormatName | None = None,
-    truth_format: FormatName | None = None,
-    order: Order | None = None,
-    in_memory: bool = False,
-    keep: Keep | None = None,
-    **items: Unpack[Items],
-) -> TopKResult:
-    r"""Evaluate two files of any size: Parquet, CSV, TSV or JSONL, the last three also .gz.
+Source = str | os.PathLike[str]
 
-    Parameters
-    ----------
-    recs : path
-        Of ranked lists: user_id, item_id and rank (1..n) or score, the rows of a user together;
-        or one row per user, item_id holding the list. A folder is read as its .parquet files.
-    truth : path
-        Of relevant ids: user_id, item_id and, with grades, relevance, in either form.
-    k, metrics, convention, weights, aggregate, empty, missing, relevant
-        As in `toplist.top_k_eval`; weights by user only.
-    duplicates, padding, relevant_from, gains, ties, columns, n_threads
-        As in `toplist.top_k_eval`.
-    **items, unknown
-        As in `toplist.top_k_eval`; shannon_entropy needs a catalogue here too.
-    recs_format, truth_format : str, optional
-        "csv", "tsv", "jsonl", "trec" or "parquet"; default what the extension says.
-    order : {"file"}, optional
-        Ranked items are taken in the order of the file, best first.
-    in_memory : bool
-        Read both files whole, with the rows of a user in any place; the result then has values
-        per user. TREC files are always read so.
-    keep : {"hits"}, optional
-        "hits": of files that are read in parts, keep the ranks of the hits and the users' keys, so
-        that the result has values per user, segments and tests: some 190 bytes per user with three
-        hits, the keys as Python objects among them; two gigabytes for ten million users.
 
-    Returns
-    -------
-    TopKResult
-        Merged from parts: without `keep` it holds no hits, so `per_user` raises.
+def evaluate_files(
+    ranks: Any, truths: Any, k: int | Iterable[int] | None, options: Options
+) -> TopKResult | dict[str, TopKResult]:
+    """Evaluate two files, in parts where their formats allow it; or one beside lists in memory.
 
-    Raises
-    ------
-    ValueError, TypeError
-        As `toplist.top_k_eval`; and for a file that cannot be read, with its line or row, and for
-        a user whose rows are not together.
-    OSError
-        For a path that cannot be opened.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from toplist.files import write_text
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_text(f"{folder}/recs.csv", "user_id,item_id,rank\nann,tea,1\nann,jam,2\n")
-    ...     write_text(f"{folder}/truth.csv", "user_id,item_id\nann,jam\n")
-    ...     top_k_eval_files(f"{folder}/recs.csv", f"{folder}/truth.csv", k=2)["mrr@2"]
-    0.5
+    With `options.system`, each system of the file of lists, in memory.
     """
-    options = Joining(duplicates, padding, relevant_from, gains, columns, n_threads)
-    known = known_of("top_k_eval_files", items, unknown, options)
+    ties = options.ties
+    sides = [
+        stream_of(side, name, getattr(options, f"{name}_format"), options.columns, order, ties)
+        if isinstance(side, Source)
+        else side
+        for side, name, order in (
+            (ranks, "ranks", options.order),
+            (truths, "ground_truths", None),
+        )
+    ]
+    listed, relevant = sides
+    ordering = listed.ordering if isinstance(listed, Stream) else "order"
+    plan = plan_of(options, k, ordering)
+    if not (isinstance(listed, Stream) and isinstance(relevant, Stream)):
+        loaded = (_loaded(side) if isinstance(side, Stream) else side for side in sides)
+        return evaluate(plan, *loaded)
+    streams = listed, relevant
+    if options.system is not None:
+        return _by_system(streams, plan, options.system)
+    if options.in_memory or not (listed.in_parts and relevant.in_parts):
+        return in_whole(streams, plan)
+    return Join(streams, plan).run()
+
+
+def evaluate_batches(
+    ranks: Any, truths: Any, k: int | Iterable[int] | None, options: Options
+) -> TopKResult:
+    """Evaluate two streams of record batches, in parts of complete users."""
+    plan = plan_of(options, k)
     streams = (
-        stream_of(os.fspath(recs), "ranks", recs_format, columns, order, ties, "recs_format"),
-        stream_of(os.fspath(truth), "ground_truths", truth_format, columns, keyword="truth_format"),
+        stream_of_batches(ranks, "ranks", options),
+        stream_of_batches(truths, "ground_truths", options),
     )
-    asked = empty, missing, relevant, streams[0].ordering
-    plan = plan_of(metrics, k, convention, weights, aggregate, *asked)
-    options = ruled(None, options, plan.rules)
-    if order is not None:
-        choice("order", order, ORDERS)
-    if keep is not None:
-        choice("keep", keep, KEEP)
-    choice("duplicates", duplicates, DUPLICATES)
-    _ = options.grading  # refuses a wrong word before any file is read
-    if in_memory or not all(stream.in_parts for stream in streams):
-        return in_whole(streams, plan, options, known)
-    if weights is not None and not isinstance(weights, Mapping):
-        raise TypeError("weights must be a dict user -> number: files have no rows to count by")
-    return Join(streams, plan, options, known, keep is not None).run()
+    return Join(streams, plan).run()
 
 
 # The lists, and the ground truths.
@@ -169,25 +97,44 @@ def are_texts(streams: Streams) -> bool:
     return not all(stream.typed_ids for stream in streams)
 
 
-def in_whole(streams: Streams, plan: Plan, options: Joining, known: Known) -> TopKResult:
+def in_whole(streams: Streams, plan: Plan) -> TopKResult:
     """Evaluate two files that are read as a whole, the rows of a user in any place."""
-    texts = Texts(), Texts()
-    ranked, truth = (_whole(stream, texts, are_texts(streams)) for stream in streams)
+    texts, as_text = (Texts(), Texts()), are_texts(streams)
+    ranked, truth = (_as_text(_loaded(one, texts), texts, as_text) for one in streams)
+    return _evaluate_whole(streams, plan, ranked, truth)
+
+
+def _evaluate_whole(streams: Streams, plan: Plan, ranked: Keyed, truth: Keyed) -> TopKResult:
     try:
         users, listed, relevant, n_extra = align(ranked, truth)
-        hits = _hits(users, listed, relevant, plan.depth, options, n_extra)
+        hits = _hits(plan, users, listed, relevant, n_extra)
     except (ValueError, TypeError) as error:
         raise located(error, streams) from None
     ranks = replace(ranked, users=in_list(ranked.users), items=in_list(ranked.items))
-    return plan.result(hits, options.n_threads, lists_of(plan, ranks, known, hits.k))
+    return plan.result(hits, lists_of(plan, ranks, hits.k))
 
 
-def _whole(stream: Stream, texts: tuple[Texts, Texts], as_text: bool) -> Keyed:
-    """Return all lists of a file; if `as_text`, integers as decimal text."""
+def _by_system(streams: Streams, plan: Plan, system: str) -> dict[str, TopKResult]:
+    """Evaluate each system of a file, in order of first appearance, over the same truth."""
+    texts, as_text = (Texts(), Texts()), are_texts(streams)
+    truth = _as_text(_loaded(streams[1], texts), texts, as_text)
+    found = {}
+    for name, stream in by_system(streams[0], system):
+        lists = _as_text(_loaded(stream, texts), texts, as_text)
+        found[name] = _evaluate_whole((stream, streams[1]), plan, lists, truth)
+    return found
+
+
+def _loaded(stream: Stream, texts: tuple[Texts, Texts] | None = None) -> Keyed:
+    """Return all lists of a file."""
     try:
-        found = stream.whole(texts)
+        return stream.whole(texts or (Texts(), Texts()))
     except (ValueError, TypeError) as error:
         raise stream.located(error) from None
+
+
+def _as_text(found: Keyed, texts: tuple[Texts, Texts], as_text: bool) -> Keyed:
+    """Return lists whose integers are decimal text, if `as_text`."""
     if not as_text:
         return found
     users, items = (
@@ -198,18 +145,22 @@ def _whole(stream: Stream, texts: tuple[Texts, Texts], as_text: bool) -> Keyed:
 
 
 def _hits(
+    plan: Plan,
     users: Sequence[Any],
     ranked: Flat,
     truth: Flat,
-    depth: int | None,
-    options: Joining,
     n_extra: int = 0,
+    whole: bool = True,
 ) -> Hits:
-    """Join lists of integers, or codes, that are in the order of the users."""
-    read = options.depth(depth), options.padding, options.grading
-    sides = sides_of(users, ranked, truth, n_extra, *read)
-    hits = join(sides, options.duplicates, options.n_threads)
-    return hits.listed(depth) if options.listed else hits
+    """Join lists of integers, or codes, that are in the order of the users.
+
+    `whole` says that this is all of the truth, which may then be seen to be a matrix.
+    """
+    joining = ruled(None, plan.joining, plan.rules)
+    read = joining.depth(plan.depth), joining.padding, joining.grading
+    sides = sides_of(users, ranked, truth, n_extra, *read, whole)
+    hits = join(sides, joining.duplicates, joining.n_threads)
+    return hits.listed(plan.depth) if joining.listed else hits
 
 
 def located(error: Exception, streams: Streams) -> Exception:
@@ -303,22 +254,18 @@ class _Side:
 class Join:
     """The join of two streams: both sides, and the result of the users met so far.
 
-    A `part` of a larger evaluation may have no user in both, and no user at all.
+    A part of a larger evaluation may have no user in both, and no user at all.
     """
 
-    def __init__(
-        self,
-        streams: Streams,
-        plan: Plan,
-        options: Joining,
-        known: Known,
-        keep: bool,
-        part: bool = False,
-    ) -> None:
-        self.plan, self.options, self.part, self.streams = plan, options, part, streams
+    def __init__(self, streams: Streams, plan: Plan) -> None:
+        weights = plan.options.weights
+        if weights is not None and not isinstance(weights, Mapping):
+            raise TypeError("weights must be a dict user -> number: files have no rows to count by")
+        self.plan, self.streams, self.part = plan, streams, plan.options.part
         # of every part, the users by number and their hits
-        self.hits: list[tuple[NDArray[np.int64], Hits]] | None = [] if keep else None
-        self.known, self.as_text = known, are_texts(streams)
+        self.hits: list[tuple[NDArray[np.int64], Hits]] | None
+        self.hits = None if plan.options.keep is None else []
+        self.as_text = are_texts(streams)
         self.users, self.items = Users(self.as_text), Codes(self.as_text)
         self.ranked, self.truth = (_Side(stream, self.users, self.items) for stream in streams)
         self.lists: ListResult | None = None
@@ -326,6 +273,8 @@ class Join:
         self.longest = 0
         self.unmatched: Unmatched | None = None  # of the first part without a hit
         self.truths: list[Fingerprint] = []  # of every part: together, that of the file
+        self.matrix: ValueError | None = None  # why the truth so far may be a matrix of 0 and 1
+        self.is_binary = True  # no other ids were seen
 
     def run(self) -> TopKResult:
         """Read both files to their ends."""
@@ -344,8 +293,20 @@ class Join:
         """Join the next part of the truth; False at its end."""
         part = next(truths, None)
         if part is not None:
+            self._look_for_a_matrix(*part)
             self._join(*part, self.truth, self.ranked)
         return part is not None
+
+    def _look_for_a_matrix(self, users: NDArray[np.int64], lists: Keyed) -> None:
+        """Note whether a part of the truth holds nothing but 0 and 1, and one of them twice."""
+        if not self.is_binary or self.items.names is not None:
+            return
+        items = lists.items.codes
+        self.is_binary = not np.any(items >> 1)
+        try:
+            refuse_matrix(Lists(lists.offsets, items), _UserIds(self.users, users))
+        except ValueError as error:
+            self.matrix = self.matrix or error
 
     def _should_read_truth(self) -> bool:
         """Whether lists wait for truths that may well be in the next part.
@@ -361,7 +322,7 @@ class Join:
         if not self.plan.list_metrics:
             return
         lists = replace(lists, items=in_list(replace(lists.items, names=self.items.names)))
-        part = lists_of(self.plan, lists, self.known)
+        part = lists_of(self.plan, lists)
         self.lists = part if self.lists is None or part is None else self.lists + part
 
     def _join(self, users: NDArray[np.int64], lists: Keyed, side: _Side, other: _Side) -> None:
@@ -378,19 +339,20 @@ class Join:
         listed, relevant = (replace(flat, names=self.items.names) for flat in (ranked, truth))
         users = _UserIds(self.users, numbers)
         try:
-            hits = _hits(users, listed, relevant, self.plan.depth, self.options)
+            hits = _hits(self.plan, users, listed, relevant, whole=False)
         except (ValueError, TypeError) as error:
             raise located(error, self.streams) from None
         if self.hits is not None:
             self.hits.append((numbers, hits))
-        n_threads = self.options.n_threads
-        part = replace(self.plan.part(hits, n_threads), hits=None, counted=None, fingerprints=())
+        part = replace(self.plan.part(hits), hits=None, counted=None, fingerprints=())
         self.unmatched = self.unmatched or unmatched(hits)
         self.longest, self.truths = max(self.longest, hits.k), [*self.truths, *hits.fingerprints]
         self.result = part if self.result is None else self.result + part
 
     def _finish(self) -> TopKResult:
         """Add the users without lists, and count the lists without users."""
+        if self.matrix is not None and self.is_binary and self.items.names is None:
+            raise located(self.matrix, self.streams)
         extra, absent = self.ranked.waiting.users(), self.truth.waiting.users()
         if self.result is None and len(extra) and len(absent) and not self.part:
             raise _no_user_in_both(self.streams, self.users[extra[0]], self.users[absent[0]])
@@ -411,7 +373,7 @@ class Join:
         truths = (together(self.truths),)
         whole = self.result
         if self.hits is not None:
-            whole = self.plan.result(self._kept(self.hits), self.options.n_threads)
+            whole = self.plan.result(self._kept(self.hits))
         return replace(
             whole,
             terms=terms,

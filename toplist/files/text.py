@@ -236,6 +236,15 @@ def object_rows(
         yield from zip(repeat(user), items or (None,), values or (None,), strict=False)
 
 
+def records(source: Source) -> Iterator[dict[str, Any]]:
+    """Yield the objects of a JSONL file."""
+    with source.opened() as lines:
+        for line in lines:
+            text = line.decode().strip(_JSON_BLANKS)
+            if text:
+                yield record_of(source, text)
+
+
 def record_of(source: Source, text: str) -> dict[str, Any]:
     """Return the JSON object of a line."""
     try:

@@ -243,7 +243,7 @@ def _refuse_files(ranks: Any, truths: Any) -> None:
         )
         side = "ranks" if text or isinstance(ranks, os.PathLike) else "ground_truths"
         raise TypeError(
-            f"{side} looks like a path: for files, toplist.top_k_eval_files({', '.join(paths)})"
+            f"{side} looks like a path: for files, toplist.top_k_eval({', '.join(paths)}, k=10)"
         )
 
 

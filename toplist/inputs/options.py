@@ -1,13 +1,16 @@
-"""Keywords that several functions share: how lists are read and joined, and data of the items."""
+"""The options of an evaluation, in one table; how lists are read and joined, data of the items."""
 
-import inspect
-import re
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, TypedDict, TypeVar, get_args
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal, NamedTuple, TypedDict, cast, get_args
 
-from toplist.checks import Keyword, did_you_mean, near, worded
-from toplist.inputs.grades import Grading
-from toplist.metrics.definitions import Gains
+from toplist.checks import Keyword, choice, worded
+from toplist.inputs.grades import GAINS, Grading
+from toplist.metrics.conventions import MISSING, RELEVANT, ConventionName, Missing, Relevant
+from toplist.metrics.definitions import EMPTY, Empty, Gains
+from toplist.metrics.names import Metrics
 
 #: What the columns of tables and files are called unless ``columns=`` says otherwise.
 COLUMNS = ("user_id", "item_id", "rank", "score", "relevance")
@@ -19,13 +22,15 @@ Order = Literal["file"]  # in the order of the file; without it by rank or score
 ORDERS: tuple[Order, ...] = get_args(Order)
 Unknown = Literal["raise", "skip"]
 UNKNOWN: tuple[Unknown, ...] = get_args(Unknown)
+Aggregate = Literal["mean", "pooled"]
+AGGREGATES: tuple[Aggregate, ...] = get_args(Aggregate)
+Keep = Literal["hits"]
+KEEP: tuple[Keep, ...] = get_args(Keep)
+FormatName = Literal["csv", "tsv", "jsonl", "trec", "parquet"]
 SIDES = ("ranks", "ground_truths")
-# The keywords of each function that takes those of `Items`, for its errors.
-KEYWORDS: dict[str, list[str]] = {}
 
 # Names of columns: ours -> theirs, of both sides; or side -> {ours: theirs}.
 Columns = Mapping[str, Any] | None
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Reading(TypedDict, total=False):
@@ -75,8 +80,144 @@ class Joining(NamedTuple):
         }
 
 
+class Source(NamedTuple):
+    """Where an evaluation reads from, in the words of an error."""
+
+    name: str
+    text: str
+
+
+MEMORY = Source("memory", "lists in memory")
+FILES = Source("files", "files")
+STREAM = Source("stream", "record batches (stream=True)")
+SPARK = Source("spark", "DataFrames of Spark")
+_SOURCES = (MEMORY, FILES, STREAM, SPARK)
+
+
+def _option(
+    default: Any = None,
+    *sources: Source,
+    choices: Sequence[str] = (),
+    help: str = "",
+    read: Callable[[str], Any] | None = None,
+) -> Any:
+    """Return a row of `Options`: its default, and what there is to know of it.
+
+    Parameters
+    ----------
+    sources : those that take it; default all
+    choices : the valid words, where it is a word
+    help : in the help of the command line; without it, the command line has an own way, or none
+    read : what reads it from the command line, where it is no word
+    """
+    row = {"sources": sources or _SOURCES, "choices": choices, "help": help, "read": read}
+    return field(default=default, metadata=row)
+
+
+DEFAULT_METRICS = ("hit", "precision", "recall", "map", "ndcg", "mrr")
+_IN_PARTS = (FILES, STREAM)
+_LOCAL = (MEMORY, FILES, STREAM)
+
+
+@dataclass(frozen=True, eq=False)
+class Options:
+    """The options of an evaluation: the one table of `toplist.top_k_eval`, its sources and the CLI.
+
+    A row has the name, the type, the default and what `_option` says; its words are in the
+    documentation of `toplist.top_k_eval`. A new option is a row here, a parameter there, and the
+    code that uses it.
+    """
+
+    metrics: Metrics = _option(DEFAULT_METRICS)
+    convention: ConventionName = _option("standard")
+    weights: Any = _option(None, *_LOCAL)
+    aggregate: Aggregate | None = _option(choices=AGGREGATES)
+    empty: Empty | None = _option(
+        choices=EMPTY, help="users with an empty truth (default: the convention's)"
+    )
+    missing: Missing | None = _option(
+        choices=MISSING, help="users without a list (default: the convention's)"
+    )
+    relevant: Relevant | None = _option(
+        choices=RELEVANT, help="R of all relevant items (default), or listed ones"
+    )
+    duplicates: Duplicates = _option(
+        "raise", choices=DUPLICATES, help="an item twice in a list (default: raise)"
+    )
+    padding: Any = _option()
+    relevant_from: float | None = _option(help="relevant from this grade on", read=float)
+    gains: Gains | None = _option(
+        choices=GAINS, help="of a grade in nDCG (default: the convention's)"
+    )
+    ties: Ties | None = _option(
+        choices=TIES,
+        help="equal scores: as the rows are, or by item (default: item_desc of TREC, else order)",
+    )
+    columns: Columns = _option()
+    users: Any = _option(None, MEMORY)
+    system: str | None = _option(
+        None, MEMORY, FILES, SPARK, help="column of systems, each evaluated alone", read=str
+    )
+    catalogue: Any = _option(None, *_LOCAL)
+    item_counts: Any = _option(None, *_LOCAL)
+    features: Any = _option(None, *_LOCAL)
+    unknown: Unknown = _option(
+        "raise", *_LOCAL, choices=UNKNOWN, help="listed items that these files do not have"
+    )
+    n_threads: int | None = _option(None, *_LOCAL)
+    stream: bool = _option(False, STREAM)
+    ranks_format: FormatName | None = _option(None, FILES)
+    ground_truths_format: FormatName | None = _option(None, FILES)
+    order: Order | None = _option(None, FILES, choices=ORDERS)
+    in_memory: bool = _option(False, FILES)
+    keep: Keep | None = _option(None, *_IN_PARTS, choices=KEEP)
+    part: bool = _option(False, STREAM)
+    paired: bool = _option(True, SPARK)
+    partitions: int | None = _option(None, SPARK)
+
+    def check(self, source: Source) -> None:
+        """Raise for an option that a source does not take, and for a word that is not valid.
+
+        Examples
+        --------
+        >>> Options(keep="hits").check(MEMORY)
+        Traceback (most recent call last):
+            ...
+        TypeError: keep='hits' is for files and record batches (stream=True), not for lists in \
+memory
+        """
+        for row in OPTIONS.values():
+            value = getattr(self, row.name)
+            if value is row.default:
+                continue
+            sources = row.metadata["sources"]
+            if source not in sources:
+                others = " and ".join(one.text for one in sources)
+                text = f" is for {others}, not for {source.text}"
+                raise worded(TypeError, Keyword(row.name, value), text)
+            if row.metadata["choices"]:
+                choice(row.name, value, row.metadata["choices"])
+        _ = self.joining.grading  # checks the grade
+
+    @property
+    def joining(self) -> Joining:
+        """How lists are joined with ground truths."""
+        words = self.duplicates, self.padding, self.relevant_from, self.gains, self.columns
+        return Joining(*words, self.n_threads, self.ties or "order", self.users)
+
+    @property
+    def items(self) -> Items:
+        """What is given of the items."""
+        given = {name: getattr(self, name) for name in ITEMS}
+        return cast(Items, {name: value for name, value in given.items() if value is not None})
+
+
+#: The rows of the table by name.
+OPTIONS = {row.name: row for row in fields(Options)}
+
+
 class Items(TypedDict, total=False):
-    """Data of the items, for metrics of the lists: each is a keyword and has a row in `ITEMS`."""
+    """Data of the items, for metrics of the lists: each is an option and has a row in `ITEMS`."""
 
     catalogue: Any
     item_counts: Any
@@ -84,14 +225,12 @@ class Items(TypedDict, total=False):
 
 
 class ItemKeyword(NamedTuple):
-    """What is said of a keyword of `Items`, and how the command line reads it.
+    """What is said of an option of `Items`, and how the command line reads it.
 
     Attributes
     ----------
     give : str
         What to give, in the error of a metric that needs it.
-    form, text : str
-        Its paragraph in the documentation of `top_k_eval`: the first line, and the rest.
     file : {"ids", "counts", "number", "numbers"}
         What a file has of each item: see `toplist.files.tables.READERS`.
     help : str
@@ -99,8 +238,6 @@ class ItemKeyword(NamedTuple):
     """
 
     give: str
-    form: str
-    text: str
     file: str
     help: str
 
@@ -108,24 +245,17 @@ class ItemKeyword(NamedTuple):
 ITEMS = {
     "catalogue": ItemKeyword(
         give="the number of items, or their ids",
-        form="int or ids",
-        text="All items, as in `toplist.beyond.exposure`, for the metrics item_coverage and gini.",
         file="ids",
         help="items (CSV, TSV: item_id), for item_coverage and gini",
     ),
     "item_counts": ItemKeyword(
         give="a dict item -> interactions in the training data, or an array",
-        form="dict item -> number, or array",
-        text="Interactions of each item in the training data, for the metrics average_popularity,\n"
-        "tail_percentage and novelty (as the functions of `toplist.beyond`, by their defaults).",
         file="counts",
         help="item_id and count, or the training data itself, for average_popularity, "
         "tail_percentage and novelty",
     ),
     "features": ItemKeyword(
         give="a dict item -> vector, or an array of items x features",
-        form="dict item -> vector, or array",
-        text="For the metric intra_list_diversity.",
         file="numbers",
         help="item_id and numbers, for intra_list_diversity",
     ),
@@ -139,46 +269,10 @@ class Known(NamedTuple):
     unknown: Unknown
     reading: Reading
 
-
-def known_of(caller: str, items: Items, unknown: Unknown, joining: Joining) -> Known:
-    """Return what a caller was given of the items; TypeError for a keyword that it does not have.
-
-    Examples
-    --------
-    >>> known_of("top_k_eval", {"catalogue": 9}, "raise", Joining()).items
-    {'catalogue': 9}
-    """
-    other = next((name for name in items if name not in ITEMS), None)
-    if other is not None:  # as Python says it of a function without `**items`
-        meant = did_you_mean(near(other, KEYWORDS.get(caller, ITEMS)))
-        raise TypeError(f"{caller}() got an unexpected keyword argument {other!r}{meant}")
-    return Known(items=items, unknown=unknown, reading=joining.reading)
-
-
-def shows_items(function: F) -> F:
-    """Show each keyword of `Items` in the signature and the documentation, for ``**items``.
-
-    In the signature they stand before `unknown`. In the documentation the paragraph ``**items``
-    becomes one for each; among other names, ``**items`` becomes their names.
-    """
-    signature = inspect.signature(function)
-    parameters = dict(signature.parameters)
-    del parameters["items"]
-    like = parameters["unknown"]
-    kind = "Any" if isinstance(like.annotation, str) else Any
-    place = list(parameters).index("unknown")
-    shown = [*parameters.values()]
-    shown[place:place] = [like.replace(name=one, default=None, annotation=kind) for one in ITEMS]
-    function.__signature__ = signature.replace(parameters=shown)  # type: ignore[attr-defined]
-    KEYWORDS[function.__name__] = [one.name for one in shown]
-    doc = inspect.cleandoc(function.__doc__ or "")  # None under python -OO
-    paragraphs = "".join(
-        f"{name} : {row.form}, optional\n    " + row.text.replace("\n", "\n    ") + "\n"
-        for name, row in ITEMS.items()
-    )
-    doc = re.sub(r"^\*\*items\n(    .*\n)+", lambda _: paragraphs, doc, flags=re.MULTILINE)
-    function.__doc__ = doc.replace("**items", ", ".join(ITEMS))
-    return function
+    @classmethod
+    def of(cls, options: Options) -> Known:
+        """Return what options say of the items."""
+        return cls(options.items, options.unknown, options.joining.reading)
 
 
 def needs(what: str, keyword: str) -> ValueError:

@@ -53,15 +53,19 @@ def sides_of(
     k: int | None,
     padding: Any,
     grading: Grading,
+    whole: bool = True,
 ) -> Sides:
-    """Return keyed sides that are aligned and encoded: cut, without padding, with their gains."""
+    """Return keyed sides that are aligned and encoded: cut, without padding, with their gains.
+
+    `whole` says that these are all users, so that the truth may be seen to be a matrix.
+    """
     if k is not None:
         listed = listed.cut(k)
     if padding is not None:
         listed, relevant = (trim(f, padding_code(padding, f), users) for f in (listed, relevant))
     lengths, truth = listed.lengths, compact(relevant)
     names = relevant.names
-    if names is None:
+    if names is None and whole:
         refuse_matrix(truth, users)
     return Sides(
         ranked=Lists(listed.offsets, listed.ids),

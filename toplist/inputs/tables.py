@@ -7,7 +7,7 @@ sorted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -66,6 +66,17 @@ def read_tables(
     refuse_counted("ranks", ranks, "ground_truths", map(truth.users.decode, truth.users.codes))
     refuse_counted("ground_truths", truths, "ranks", map(ranked.users.decode, ranked.users.codes))
     return sides_of(*align(ranked, truth), k, padding, grading)
+
+
+def by_column(frame: Any, name: str, side: str) -> Iterator[tuple[str, Any]]:
+    """Yield each value of a column, as text in order of first appearance, and its rows."""
+    if name not in cols.names_of(frame):
+        known = ", ".join(map(repr, cols.names_of(frame)))
+        raise ValueError(f"{side}: no column {name!r}; columns found: {known}")
+    column = cols.ids(frame, name, side)
+    numbers, distinct = numbered(column.codes)
+    for number, value in enumerate(column.decoded(distinct)):
+        yield str(value), cols.take(frame, np.flatnonzero(numbers == number))
 
 
 def _swapped(ranks: Any, truths: Any, columns: Columns) -> bool:

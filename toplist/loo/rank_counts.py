@@ -14,10 +14,10 @@ import numpy as np
 
 from toplist.averages.histograms import Histograms, spread_of_first, sums_of
 from toplist.averages.terms import Terms
-from toplist.evaluation.evaluate import DEFAULT
 from toplist.evaluation.plan import Plan, plan_of
 from toplist.inputs.counts import Columns, read
 from toplist.inputs.grades import Grading
+from toplist.inputs.options import DEFAULT_METRICS, Options
 from toplist.metrics.conventions import ConventionName
 from toplist.metrics.definitions import Metric
 from toplist.metrics.names import Metrics
@@ -30,7 +30,7 @@ def from_rank_counts(
     counts: Any,
     k: int | Iterable[int] | None = None,
     *,
-    metrics: Metrics = DEFAULT,
+    metrics: Metrics = DEFAULT_METRICS,
     convention: ConventionName = "standard",
     n_listed: int | None = None,
 ) -> TopKResult:
@@ -72,7 +72,8 @@ def from_rank_counts(
     >>> from_rank_counts([(1, 20), (2, 7), (None, 73)], k=10)["hit@10"]
     0.27
     """
-    plan = plan_of(metrics, k, convention, None, None, "zero", "zero")
+    asked = Options(metrics=metrics, convention=convention, empty="zero", missing="zero")
+    plan = plan_of(asked, k)
     at = read(counts, "counts", _COLUMNS)
     n_users = sum(at.values())
     metrics_of_hits = _checked(plan, n_listed)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Unpack, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,8 +18,9 @@ from numpy.typing import ArrayLike, NDArray
 from toplist import parallel
 from toplist.averages.terms import SAMPLERS, Sampled, SampledMetricsWarning
 from toplist.checks import choice, whole
-from toplist.evaluation.evaluate import DEFAULT, top_k_eval
-from toplist.evaluation.plan import Averaging
+from toplist.evaluation.evaluate import evaluate
+from toplist.evaluation.plan import plan_of
+from toplist.inputs.options import DEFAULT_METRICS, MEMORY, Options
 from toplist.inputs.tensors import array
 from toplist.loo import hashing
 from toplist.loo.ranks import columns_of, rank_among
@@ -166,16 +167,17 @@ class SampledRanks:
         self,
         k: int | Iterable[int] | None = None,
         *,
-        metrics: Metrics = DEFAULT,
+        metrics: Metrics = DEFAULT_METRICS,
         users: Sequence[Any] | None = None,
-        **options: Unpack[Averaging],
+        **options: Any,
     ) -> TopKResult:
         """Evaluate the ranks: a result that is marked as sampled.
 
         Parameters
         ----------
         k, metrics, **options
-            As in `toplist.top_k_eval`.
+            As in `toplist.top_k_eval`, those of who is averaged and how: convention, weights,
+            aggregate, empty, missing, relevant, n_threads.
         users : sequence, optional
             The users' keys.
 
@@ -187,7 +189,9 @@ class SampledRanks:
         hits = Hits.from_ranks(self.ranks, self.sampled.n + 1)
         if users is not None:
             hits = replace(hits, users=list(users))
-        result = top_k_eval(hits, k=k, metrics=metrics, **options)
+        asked = Options(metrics=metrics, **options)
+        asked.check(MEMORY)
+        result = evaluate(plan_of(asked, k), hits, None)
         text = self.sampled.warning(min(result.ks))
         if text:
             warnings.warn(text, SampledMetricsWarning, stacklevel=2)

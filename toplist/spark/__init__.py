@@ -54,19 +54,15 @@ of it where nothing is to be tested.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from dataclasses import replace
 from math import ceil
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, get_args, overload
+from typing import TYPE_CHECKING, Any
 
 from toplist.averages.stored import metric_content
 from toplist.checks import choice, whole
-from toplist.evaluation.evaluate import DEFAULT
-from toplist.evaluation.plan import Aggregate, Plan, plan_of
-from toplist.inputs.grades import Grading
-from toplist.inputs.options import DUPLICATES, Duplicates
-from toplist.metrics.conventions import ConventionName, Missing, Relevant
-from toplist.metrics.definitions import Empty, Gains
-from toplist.metrics.names import Metrics
+from toplist.evaluation.plan import Plan, plan_of
+from toplist.inputs.options import OPTIONS, SPARK, Options
 from toplist.results.result import TopKResult
 from toplist.spark.frames import (
     Side,
@@ -83,10 +79,7 @@ from toplist.spark.work import Means, Values, Work
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["per_user", "top_k_eval"]
-
-SparkTies = Literal["item", "item_desc"]
-SPARK_TIES: tuple[SparkTies, ...] = get_args(SparkTies)
+__all__ = ["per_user"]
 
 
 def __dir__() -> list[str]:
@@ -94,137 +87,26 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
-class Policies(TypedDict, total=False):
-    """Keywords of `top_k_eval` that `per_user` has too."""
-
-    empty: Empty | None
-    missing: Missing | None
-    relevant: Relevant | None
-    duplicates: Duplicates
-    padding: Any
-    relevant_from: float | None
-    gains: Gains | None
+def __getattr__(name: str) -> Any:
+    """Say what took the place of a name of 0.2."""
+    if name == "top_k_eval":
+        raise AttributeError(
+            "toplist.spark.top_k_eval is gone since 0.3: write toplist.top_k_eval(recs, truth, "
+            "k=10), which takes DataFrames of Spark"
+        )
+    raise AttributeError(f"module 'toplist.spark' has no attribute {name!r}")
 
 
-class Options(Policies, total=False):
-    """All keywords of `top_k_eval` but `system`, on which the type of its result depends."""
-
-    metrics: Metrics
-    convention: ConventionName
-    aggregate: Aggregate | None
-    ties: SparkTies
-    columns: Mapping[str, Any] | None
-    paired: bool
-    partitions: int | None
-
-
-@overload
-def top_k_eval(
-    recs: Any,
-    truth: Any,
-    k: int | Iterable[int] | None = None,
-    *,
-    system: None = None,
-    **options: Unpack[Options],
-) -> TopKResult: ...
-@overload
-def top_k_eval(
-    recs: Any,
-    truth: Any,
-    k: int | Iterable[int] | None = None,
-    *,
-    system: str,
-    **options: Unpack[Options],
-) -> dict[str, TopKResult]: ...
-def top_k_eval(
-    recs: Any,
-    truth: Any,
-    k: int | Iterable[int] | None = None,
-    *,
-    metrics: Metrics = DEFAULT,
-    convention: ConventionName = "standard",
-    aggregate: Aggregate | None = None,
-    empty: Empty | None = None,
-    missing: Missing | None = None,
-    relevant: Relevant | None = None,
-    duplicates: Duplicates = "raise",
-    padding: Any = None,
-    relevant_from: float | None = None,
-    gains: Gains | None = None,
-    ties: SparkTies = "item",
-    columns: Mapping[str, Any] | None = None,
-    system: str | None = None,
-    paired: bool = True,
-    partitions: int | None = None,
+def evaluate(
+    ranks: Any, truths: Any, k: int | Iterable[int] | None, options: Options
 ) -> TopKResult | dict[str, TopKResult]:
-    """Evaluate two DataFrames of Spark; the result is that of `toplist.top_k_eval`.
-
-    Parameters
-    ----------
-    recs : pyspark.sql.DataFrame
-        user_id, item_id and rank (1..n) or score, a number of any type, by which items are ordered
-        without rounding; or a row per user, item_id an array, best first, or with an array of ranks
-        or scores.
-    truth : pyspark.sql.DataFrame
-        user_id, item_id and, with grades, relevance; or a row per user with arrays of these.
-    k, metrics
-        As in `toplist.top_k_eval`; each metric needs a k, here or as ``"ndcg@10"``, and is one of
-        hits without functions of your own.
-    convention, aggregate, empty, missing, relevant, duplicates, padding
-        As in `toplist.top_k_eval`.
-    relevant_from, gains
-        As in `toplist.top_k_eval`.
-    ties : {"item", "item_desc"}
-        Equal scores: by item. "order" has no meaning on Spark, whose rows have none.
-    columns : mapping, optional
-        Your names of user_id, item_id, rank, score and relevance; for one side,
-        ``{"recs": {...}, "truth": {...}}``.
-    system : str, optional
-        A column of recs that names systems: then a dict system -> result is returned, sorted by
-        name, which `toplist.compare` takes and tests. The names are looked up first, in a job of
-        their own. A user of the truth for whom a system has no rows is one without a list, as
-        `missing` says.
-    paired : bool
-        Whether tests of several systems are wanted. False saves the moments of their differences,
-        which cost more than the rest.
-    partitions : int, optional
-        Of the shuffle, one for about a million rows; default: Spark's own setting.
-
-    Returns
-    -------
-    TopKResult, or dict of system -> TopKResult
-        Means bit for bit those of a local run; with grades, pooling or a divisor of hits so far,
-        and in all spreads, to 1e-12. Without users, so without values per user; of several
-        systems, each knows the moments of their differences (`TopKResult.paired`).
-
-    Raises
-    ------
-    TypeError, ValueError
-        In one line on the driver: before any job for bad options and columns of other names or
-        types; then for what a worker refuses, with the user and the item, and for a side without
-        rows. What Spark itself cannot do, such as a cast in your own query, is an error of Spark.
-
-    Examples
-    --------
-    >>> result = top_k_eval(spark.table("recs"), spark.table("truth"), k=10)  # doctest: +SKIP
-    >>> by_model = top_k_eval(recs, truth, k=[10, 50], system="model")  # doctest: +SKIP
-    >>> toplist.compare(by_model, baseline="popularity")  # doctest: +SKIP
-    """
-    policies: Policies = {
-        "empty": empty,
-        "missing": missing,
-        "relevant": relevant,
-        "duplicates": duplicates,
-        "padding": padding,
-        "relevant_from": relevant_from,
-        "gains": gains,
-    }
-    asked = {"metrics": metrics, "convention": convention, "aggregate": aggregate, "ties": ties}
-    plan = _plan(k, asked, policies, partitions)
+    """Evaluate two DataFrames: the part of `toplist.top_k_eval` that is for Spark."""
+    plan = _plan(k, options)
     _refuse_unsent(plan)
-    sides = sides_of(recs, truth, columns, system)
-    work = _work(sides, k, {**asked, **policies}, system)
-    several = paired and len(work.systems) > 1
+    system, partitions = options.system, options.partitions
+    sides = sides_of(ranks, truths, options.columns, system)
+    work = _work(sides, k, options)
+    several = options.paired and len(work.systems) > 1
     parts = _by_user(sides, system, partitions).mapInArrow(Means(work, several), SENT)
     n_parts = partitions or int(parts.sparkSession.conf.get("spark.sql.shuffle.partitions"))
     if n_parts > FAN:
@@ -236,28 +118,16 @@ def top_k_eval(
 
 
 def per_user(
-    recs: Any,
-    truth: Any,
-    k: int | Iterable[int] | None = None,
-    *,
-    metrics: Metrics = DEFAULT,
-    convention: ConventionName = "standard",
-    columns: Mapping[str, Any] | None = None,
-    system: str | None = None,
-    partitions: int | None = None,
-    ties: SparkTies = "item",
-    **options: Unpack[Policies],
+    ranks: Any, ground_truths: Any, k: int | Iterable[int] | None = None, **options: Any
 ) -> DataFrame:
     """Return the values of every user as a DataFrame of Spark, computed when it is used.
 
     Parameters
     ----------
-    recs, truth, k, convention, columns, system, partitions, ties
-        As in `top_k_eval`.
-    metrics
-        As in `top_k_eval`, and metrics of your own.
+    ranks, ground_truths, k
+        As in `toplist.top_k_eval`: two DataFrames of Spark.
     **options
-        empty, missing, relevant, duplicates, padding, relevant_from, gains, as in `top_k_eval`.
+        Those of `toplist.top_k_eval` that Spark takes; metrics may be your own, too.
 
     Returns
     -------
@@ -287,35 +157,27 @@ def per_user(
     >>> toplist.paired_tests(dict(wide.dropna().items()), method="wilcoxon")  # doctest: +SKIP
     """
     for name in options:
-        choice("option", name, tuple(Policies.__annotations__))
-    asked = {"metrics": metrics, "convention": convention, "ties": ties}
-    plan = _plan(k, asked, options, partitions)
+        choice("option", name, tuple(OPTIONS))
+    asked = Options(**options)
+    asked.check(SPARK)
+    plan = _plan(k, asked)
     names = tuple(f"{one.metric.name}@{cut}" for one in plan.entries for cut in one.ks)
-    sides = sides_of(recs, truth, columns, system)
-    work = _work(sides, k, {**asked, **options}, system)
-    rows = _by_user(sides, system, partitions)
+    sides = sides_of(ranks, ground_truths, asked.columns, asked.system)
+    work = _work(sides, k, asked)
+    rows = _by_user(sides, asked.system, asked.partitions)
     fields = [f"user_id {rows.schema['user_id'].dataType.simpleString()}"]
-    fields += ["system string"] if system is not None else []
+    fields += ["system string"] if asked.system is not None else []
     fields += [f"`{name}` double" for name in names]
     return rows.mapInArrow(Values(work, names), ", ".join(fields))
 
 
-def _plan(
-    k: int | Iterable[int] | None,
-    asked: Mapping[str, Any],
-    policies: Policies,
-    partitions: int | None,
-) -> Plan:
-    """Check all options, before any DataFrame is looked at."""
-    if asked["ties"] == "order":
+def _plan(k: int | Iterable[int] | None, options: Options) -> Plan:
+    """Check what is asked for, before any DataFrame is looked at."""
+    if options.ties == "order":
         raise ValueError("ties='order': rows of Spark have no order; give 'item' or 'item_desc'")
-    choice("ties", asked["ties"], SPARK_TIES)
-    choice("duplicates", policies.get("duplicates", "raise"), DUPLICATES)
-    Grading(policies.get("relevant_from"), policies.get("gains") or "linear")
-    if partitions is not None:
-        whole(partitions, "partitions")
-    who = policies.get("empty"), policies.get("missing"), policies.get("relevant")
-    plan = plan_of(asked["metrics"], k, asked["convention"], None, asked.get("aggregate"), *who)
+    if options.partitions is not None:
+        whole(options.partitions, "partitions")
+    plan = plan_of(options, k, "item")
     for metric in plan.list_metrics:
         raise ValueError(
             f"{metric.name} is a metric of the lists themselves, which toplist.spark has not: "
@@ -344,13 +206,15 @@ def _refuse_unsent(plan: Plan) -> None:
             ) from None
 
 
-def _work(sides: tuple[Side, Side], k: Any, options: Mapping[str, Any], system: str | None) -> Work:
-    recs, truth = sides
-    given = {**options, "n_threads": 1}
-    values = recs.value, truth.value
-    if system is None:
-        return Work(k, given, values, hint=perhaps_systems(recs))
-    return Work(k, given, values, systems_of(recs, system))
+def _work(sides: tuple[Side, Side], k: Any, options: Options) -> Work:
+    ranks, truths = sides
+    # what workers do: they read names of ours, and each is one of many
+    given = replace(options, columns=None, system=None, partitions=None, paired=True, n_threads=1)
+    given = replace(given, stream=True, part=True, ties=options.ties or "item")
+    values = ranks.value, truths.value
+    if options.system is None:
+        return Work(k, given, values, hint=perhaps_systems(ranks))
+    return Work(k, given, values, systems_of(ranks, options.system))
 
 
 def _by_user(sides: tuple[Side, Side], system: str | None, partitions: int | None) -> Any:
@@ -369,12 +233,12 @@ def _refuse_strangers(
         return
     these = None if system is None else column(system).cast("string") == name
     listed, relevant = first_user(sides[0], these), first_user(sides[1])
-    for argument, user in (("recs", listed), ("truth", relevant)):
+    for argument, user in (("ranks", listed), ("ground_truths", relevant)):
         if user is None:
             raise ValueError(f"{argument} has no rows")
     if found is None or found.n_extra:
         whose = "" if system is None else f"system {name!r}: "
         raise ValueError(
-            f"{whose}no user is in both: recs has {listed!r}, truth has {relevant!r}; are the "
-            "user ids of both written in the same way?"
+            f"{whose}no user is in both: ranks has {listed!r}, ground_truths has {relevant!r}; are "
+            "the user ids of both written in the same way?"
         )

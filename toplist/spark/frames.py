@@ -14,7 +14,6 @@ from typing import Any
 from toplist.checks import no_columns
 from toplist.inputs.options import SIDES, columns_of
 
-ARGUMENTS = ("recs", "truth")
 RANKED, RELEVANT = 0, 1
 LONG, EMPTY = -1, 0
 # The values of items that are ranked by their place in a list.
@@ -46,9 +45,9 @@ class Side:
     @property
     def value(self) -> str | None:
         """The column of values of the items, by our name; `PLACE` for lists that have none."""
-        wanted = ("rank", "score") if self.argument == "recs" else ("relevance",)
+        wanted = ("rank", "score") if self.argument == "ranks" else ("relevance",)
         found = next((name for name in wanted if self.names[name] in self.frame.columns), None)
-        return PLACE if found is None and self.has_lists and self.argument == "recs" else found
+        return PLACE if found is None and self.has_lists and self.argument == "ranks" else found
 
     @property
     def value_kind(self) -> str:
@@ -64,17 +63,14 @@ def sides_of(
     recs: Any, truth: Any, columns: Mapping[str, Any] | None, system: str | None
 ) -> tuple[Side, Side]:
     """Return both sides; ValueError or TypeError for columns that cannot be evaluated."""
-    if isinstance(columns, Mapping):
-        of = dict(zip(ARGUMENTS, SIDES, strict=True))
-        columns = {of.get(name, name): theirs for name, theirs in columns.items()}
     if system is not None and not isinstance(system, str):
-        raise TypeError(f"system={system!r}: give the name of one column of recs")
+        raise TypeError(f"system={system!r}: give the name of one column of ranks")
     sides = []
-    for frame, argument, side in zip((recs, truth), ARGUMENTS, SIDES, strict=True):
+    for frame, argument in zip((recs, truth), SIDES, strict=True):
         _refuse_others(frame, argument)
-        found = Side(frame, columns_of(columns, side), argument)
+        found = Side(frame, columns_of(columns, argument), argument)
         names = [found.names["user_id"], found.names["item_id"]]
-        more = [system] if system is not None and argument == "recs" else []
+        more = [system] if system is not None and argument == "ranks" else []
         _refuse_absent(found, [*names, *more])
         _check_value(found)
         sides.append(found)
@@ -112,9 +108,9 @@ def _refuse_absent(side: Side, names: list[str]) -> None:
 def _check_value(side: Side) -> None:
     """Raise ValueError or TypeError for no rank nor score, and for values that are no numbers."""
     value, names = side.value, side.names
-    if value is None and side.argument == "recs":
+    if value is None and side.argument == "ranks":
         lacking = f"neither {names['rank']!r} nor {names['score']!r} is there"
-        raise ValueError(f"recs: {lacking}; columns found: {', '.join(side.frame.columns)}")
+        raise ValueError(f"ranks: {lacking}; columns found: {', '.join(side.frame.columns)}")
     if value is None or value == PLACE:
         return
     name, kind = names[value], side.kind(value)
@@ -143,8 +139,8 @@ def _check_ids(recs: Side, truth: Side) -> None:
                 raise TypeError(f"{given}: ids are whole numbers or text")
         if families[0] != families[1]:
             raise TypeError(
-                f"{name} holds {families[0]} in recs and {families[1]} in truth: they are never "
-                f"equal; cast one side: {_cast(truth, name, families[0])}"
+                f"{name} holds {families[0]} in ranks and {families[1]} in ground_truths: they are "
+                f"never equal; cast one side: {_cast(truth, name, families[0])}"
             )
 
 
@@ -153,7 +149,7 @@ def _cast(truth: Side, name: str, family: str) -> str:
     column, target = truth.names[name], "string" if family == "text" else "bigint"
     if name == "item_id" and truth.has_lists:
         target = f"array<{target}>"
-    return f'truth.withColumn({column!r}, truth[{column!r}].cast("{target}"))'
+    return f'ground_truths.withColumn({column!r}, ground_truths[{column!r}].cast("{target}"))'
 
 
 def column(name: str) -> Any:
@@ -212,9 +208,9 @@ def systems_of(recs: Side, system: str) -> tuple[str, ...]:
     names = recs.frame.select(column(system).cast("string")).distinct().collect()
     found = [row[0] for row in names]
     if not found:
-        raise ValueError("recs has no rows, so no systems")
+        raise ValueError("ranks has no rows, so no systems")
     if None in found:
-        raise ValueError(f"recs: the column {system!r} of systems is null in some rows")
+        raise ValueError(f"ranks: the column {system!r} of systems is null in some rows")
     return tuple(sorted(found))
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from toplist.inputs.options import Keep, Options
 from toplist.inputs.tables import WITHOUT_GAPS
 from toplist.results.merging import merge
 from toplist.results.moments import of_results
@@ -20,8 +21,8 @@ from toplist.stats.systems import PairedMoments
 
 # Rows of complete users that a worker evaluates at a time.
 ROWS = 1 << 19
-_ON_SPARK = 'recs.withColumn("score", -recs["rank"]).drop("rank")'
-_TWO_LISTS = re.compile(r"^recs: user .* (at ranks|has ranks|has \d+ lists) ")
+_ON_SPARK = 'ranks.withColumn("score", -ranks["rank"]).drop("rank")'
+_TWO_LISTS = re.compile(r"^ranks: user .* (at ranks|has ranks|has \d+ lists) ")
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Work:
     Attributes
     ----------
     k, options
-        Of `toplist.top_k_eval_batches`.
+        Of `toplist.top_k_eval`.
     values : (str or None, str or None)
         The columns of values of both sides.
     systems : tuple of str, or (None,)
@@ -40,44 +41,44 @@ class Work:
     """
 
     k: Any
-    options: Mapping[str, Any]
+    options: Options
     values: tuple[str | None, str | None]
     systems: tuple[str | None, ...] = (None,)
     hint: str = ""
 
-    def results(self, table: Any, keep: str | None) -> dict[str | None, TopKResult]:
+    def results(self, table: Any, keep: Keep | None) -> dict[str | None, TopKResult]:
         """Return the result of every system over some complete users."""
         import pyarrow.compute as pc
 
         ranked, truth = (table.filter(pc.equal(table["side"], one)) for one in (RANKED, RELEVANT))
-        truths = _lists(truth, self.values[1], "truth")
+        truths = _lists(truth, self.values[1], "ground_truths")
         found = {}
         for name in self.systems:
             rows = ranked if name is None else ranked.filter(pc.equal(ranked["system"], name))
             try:
-                found[name] = self._result(_lists(rows, self.values[0], "recs"), truths, keep)
+                found[name] = self._result(_lists(rows, self.values[0], "ranks"), truths, keep)
             except (ValueError, TypeError) as error:
                 kind = TypeError if isinstance(error, TypeError) else ValueError
                 raise kind(self._worded(str(error), name)) from None
         return found
 
-    def _result(self, lists: Any, truths: Any, keep: str | None) -> TopKResult:
-        from toplist.files.record_batches import top_k_eval_batches
+    def _result(self, lists: Any, truths: Any, keep: Keep | None) -> TopKResult:
+        from toplist.files.streaming import evaluate_batches
 
-        options: dict[str, Any] = {**self.options, "keep": keep}
+        options = replace(self.options, keep=keep)
         if self.values[0] != "score":
-            options["ties"] = "order"  # ranks have none, and the result need not speak of them
-        return top_k_eval_batches(lists, truths, self.k, part=True, **options)
+            options = replace(options, ties="order")  # ranks have none: the result is silent
+        return evaluate_batches(lists, truths, self.k, options)
 
     def _worded(self, words: str, system: str | None) -> str:
         """Return an error in the words of Spark: of arguments, and of no place in a chunk."""
         words = re.sub(r"\brow \d+: ", "", words)
-        words = re.sub(r"^(recs|truth): (ranks|ground_truths): ", r"\1: ", words)
+        words = re.sub(r"^(ranks|ground_truths): (ranks|ground_truths): ", r"\1: ", words)
         if WITHOUT_GAPS in words:
             words = words.replace(WITHOUT_GAPS, _ON_SPARK)
         elif _TWO_LISTS.match(words) and not words.endswith("ranks start at 1"):
             words += self.hint
-        of_all = system is None or words.startswith("truth: ")
+        of_all = system is None or words.startswith("ground_truths: ")
         return words if of_all else f"system {system!r}: {words}"
 
 

@@ -1,0 +1,287 @@
+"""`top_k_eval`: lists and ground truths from memory, files, streams or Spark, by their type."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Never, ParamSpec, Protocol, cast, overload
+
+from toplist.checks import did_you_mean, near
+from toplist.evaluation.evaluate import in_memory
+from toplist.inputs.options import (
+    DEFAULT_METRICS,
+    FILES,
+    MEMORY,
+    OPTIONS,
+    SPARK,
+    STREAM,
+    Aggregate,
+    Duplicates,
+    FormatName,
+    Keep,
+    Options,
+    Order,
+    Source,
+    Ties,
+    Unknown,
+)
+from toplist.metrics.conventions import ConventionName, Missing, Relevant
+from toplist.metrics.definitions import Empty, Gains
+from toplist.metrics.names import Metrics
+from toplist.results.result import TopKResult
+
+# The arguments of `top_k_eval`.
+Call = ParamSpec("Call")
+
+
+class _ByType(Protocol[Call]):
+    """A function whose result depends on whether systems are named."""
+
+    __signature__: inspect.Signature
+
+    @overload  # the second has a system of None
+    def __call__(  # type: ignore[overload-overlap]
+        self, ranks: Any, ground_truths: Any, k: Any = ..., *, system: str, **options: Any
+    ) -> dict[str, TopKResult]: ...
+    @overload
+    def __call__(self, *arguments: Call.args, **options: Call.kwargs) -> TopKResult: ...
+
+
+def _by_type(function: Callable[Call, Any]) -> _ByType[Call]:
+    """Let type checkers tell one result from several, and show the keywords there are."""
+    signature = inspect.signature(function)
+    shown = [one for one in signature.parameters.values() if one.kind is not one.VAR_KEYWORD]
+    found = cast(_ByType[Call], function)
+    found.__signature__ = signature.replace(parameters=shown)
+    return found
+
+
+@_by_type
+def top_k_eval(
+    ranks: Any,
+    ground_truths: Any = None,
+    k: int | Iterable[int] | None = None,
+    *,
+    metrics: Metrics = DEFAULT_METRICS,
+    convention: ConventionName = "standard",
+    weights: Any = None,
+    aggregate: Aggregate | None = None,
+    empty: Empty | None = None,
+    missing: Missing | None = None,
+    relevant: Relevant | None = None,
+    duplicates: Duplicates = "raise",
+    padding: Any = None,
+    relevant_from: float | None = None,
+    gains: Gains | None = None,
+    ties: Ties | None = None,
+    columns: Mapping[str, Any] | None = None,
+    users: Any = None,
+    system: str | None = None,
+    catalogue: Any = None,
+    item_counts: Any = None,
+    features: Any = None,
+    unknown: Unknown = "raise",
+    n_threads: int | None = None,
+    stream: bool = False,
+    ranks_format: FormatName | None = None,
+    ground_truths_format: FormatName | None = None,
+    order: Order | None = None,
+    in_memory: bool = False,
+    keep: Keep | None = None,
+    part: bool = False,
+    paired: bool = True,
+    partitions: int | None = None,
+    **misspelt: Never,
+) -> Any:
+    r"""Evaluate ranked lists against ground truths: means over users, at every k at once.
+
+    Parameters
+    ----------
+    ranks : ranked lists of ids, in memory, in a file, in a stream or on Spark
+        In memory: one user's list, a list of lists, a dict user -> list, a 2-D array of ids,
+        `Lists`, a table of pandas, polars or pyarrow; or the `Hits` of an earlier `match`, alone.
+        See `toplist.match` for every form. A path (text or PathLike) of a CSV, TSV, JSONL, TREC or
+        Parquet file: see `toplist.files`. A DataFrame of Spark: see `toplist.spark`.
+    ground_truths : relevant ids of the same users
+        Sets, lists, or one bare id per user, in the same form; a path beside a path. Beside lists
+        in memory, only a PathLike is a path: a text may be an id.
+    k : int or several ints, optional
+        Cut-offs. None is the whole list: the length of the longest one. A metric may carry its own
+        (``metrics=["ndcg@10", "recall"], k=[5, 20]``), which wins over these.
+    metrics : names or Metric objects
+        Names of `METRICS`: ``"ndcg"``, ``"ndcg@10"``, ``"rbp(p=0.5)"``, or a `Metric` of your own.
+    convention : str
+        A name in `CONVENTIONS`: whose divisors and policies.
+    weights : (n_users,) numbers, dict user -> number or pandas Series by user, optional
+        How much each user counts, 0 or more: means are Σwx / Σw. What has keys is matched by key.
+    aggregate : {"mean", "pooled"}, optional
+        The mean of the users' values; or the ratio of sums, Σ numerators / Σ divisors over
+        users, which has no std. Default: the convention's.
+    empty : {"skip", "zero", "one", "raise"}, optional
+        Users with an empty ground truth: left out of the mean (NaN per user), or 0, or 1. Default:
+        the convention's, which may differ from metric to metric; what is given here is of all.
+    missing : {"zero", "skip", "raise"}, optional
+        Users with a ground truth and no list: 0, or left out. Default: the convention's.
+    relevant : {"all", "listed"}, optional
+        Which relevant items count as R: all, or where a ground truth is known for listed items
+        only, those in the whole list, whatever k (see `Hits.listed`). Default: the convention's.
+    duplicates : {"raise", "first"}
+        An item twice in one list: refused, or later copies earn nothing and keep their place.
+    padding : id, optional
+        An id that fills rectangular arrays, dropped from the ends.
+    relevant_from : float, optional
+        Where the ground truth has grades: an item is relevant from this grade on; default above 0.
+        0 is every item that was judged: precision is then that of the metric judged, but over all
+        users with a judgement, also of 0 alone; trec_eval prints its complement as unj.
+    gains : {"linear", "exponential"}, optional
+        Where the ground truth has grades: the gain of a hit is its grade, or 2^grade - 1, in cg,
+        dcg and ndcg. Default: the convention's.
+    ties : {"order", "item", "item_desc"}, optional
+        Where scores rank the items: equal scores keep their order, or go by item id, ascending or
+        descending. Default: trec_eval's "item_desc" in runs of TREC, "item" on Spark, whose rows
+        have no order, else "order". The result says which was used.
+    columns : mapping, optional
+        Of tables: their own names of user_id, item_id, rank, score and relevance; for each side,
+        ``{"ranks": {...}, "ground_truths": {...}}``.
+    users : sequence, optional
+        The users' keys, one per row, where the lists have none (lists by position, arrays,
+        `Lists`, `Hits`): weights, labels and merging then go by key.
+    system : str, optional
+        A column that names systems, of a table, a file or a DataFrame of Spark: then a dict system
+        -> result is returned, in order of first appearance (on Spark sorted), which
+        `toplist.compare` takes. A user of the truth for whom a system has no rows is one without a
+        list.
+    catalogue : int or ids, optional
+        All items, as in `toplist.beyond.exposure`, for the metrics item_coverage and gini; with
+        streams, for shannon_entropy too.
+    item_counts : dict item -> number, or array, optional
+        Interactions of each item in the training data, for the metrics average_popularity,
+        tail_percentage and novelty (as the functions of `toplist.beyond`, by their defaults).
+    features : dict item -> vector, or array, optional
+        For the metric intra_list_diversity.
+    unknown : {"raise", "skip"}
+        Of these metrics: a listed item that is not among those of the keyword is refused, or left
+        out. They are of all lists given (shannon_entropy too), without weights and truths.
+    n_threads : int, optional
+        Default: the CPUs this process may use. Means are the same bits for any number.
+    stream : bool
+        Read record batches in parts of complete users: readers of pyarrow, relations of DuckDB,
+        lazy frames of polars, iterables of batches. Without it they are read into memory. The rows
+        of a user stand together; files are read so without being asked.
+    ranks_format, ground_truths_format : str, optional
+        Of a file: "csv", "tsv", "jsonl", "trec" or "parquet"; default what the extension says.
+    order : {"file"}, optional
+        Of a file: ranked items are taken in the order of the file, best first.
+    in_memory : bool
+        Read both files whole, with the rows of a user in any place; the result then has values
+        per user. TREC files are always read so.
+    keep : {"hits"}, optional
+        Of files and streams that are read in parts, keep the ranks of the hits and the users' keys,
+        so that the result has values per user, segments and tests: some 190 bytes per user with
+        three hits, the keys as Python objects among them; two gigabytes for ten million users.
+    part : bool
+        Of a stream: whether it is a part of a larger evaluation, such as one hash bucket of the
+        users: it may be empty, and have no user on both sides. `toplist.merge` makes the whole.
+    paired : bool
+        On Spark: whether tests of several systems are wanted. False saves the moments of their
+        differences, which cost more than the rest.
+    partitions : int, optional
+        On Spark: of the shuffle, one for about a million rows; default: Spark's own setting.
+
+    Returns
+    -------
+    TopKResult, or dict of system -> TopKResult
+        A table when printed. Unpacks into one value per metric; ``["ndcg@3"]`` is a mean,
+        ``["ndcg"]`` the curve over k, ``.per_user(...)`` the users' values: not of what was read in
+        parts, unless the hits are kept, nor of Spark.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `toplist.match`; and for an unknown metric, convention or option, an option that the
+        source does not take, k given twice or not at all, or a k deeper than the `Hits` were read
+        to; for a file that cannot be read, with its line or row, and for a user whose rows are not
+        together.
+    OSError
+        For a path that cannot be opened.
+
+    Examples
+    --------
+    >>> ranks = [[5, 7, 8, 9, 3], [4, 6, 2, 1, 10]]
+    >>> truths = [{7, 3, 5}, {4, 2, 8, 7}]
+    >>> hit, precision, recall, map_, ndcg, mrr = top_k_eval(ranks, truths, k=3)
+    >>> round(map_, 4), round(ndcg, 4)
+    (0.6111, 0.7346)
+    >>> top_k_eval(ranks, truths, k=[1, 3, 5], metrics=["recall", "map"])
+                        @1              @3                       @5
+    recall  0.2917 ±0.0817  0.5833 ±0.1633  0.7500 [0.2600, 1.0000]
+    map     1.0000 ±0.0000  0.6111 ±0.1089  0.6417 [0.2007, 1.0000]
+    convention standard: mean over users
+    95 % interval, ± half or [low, high]: normal (rough: only 2 users)
+    2 of 2 users evaluated
+
+    Files, of which one part after another is in memory:
+
+    >>> import tempfile
+    >>> from toplist.files import write_text
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_text(f"{folder}/recs.csv", "user_id,item_id,rank\nann,tea,1\nann,jam,2\n")
+    ...     write_text(f"{folder}/truth.csv", "user_id,item_id\nann,jam\n")
+    ...     top_k_eval(f"{folder}/recs.csv", f"{folder}/truth.csv", k=2)["mrr@2"]
+    0.5
+
+    Streams of record batches:
+
+    >>> import pyarrow as pa
+    >>> recs = pa.table({"user_id": ["ann", "ann"], "item_id": ["tea", "jam"], "rank": [1, 2]})
+    >>> truth = pa.table({"user_id": ["ann"], "item_id": ["jam"]})
+    >>> top_k_eval(recs.to_reader(), truth.to_reader(), k=2, stream=True)["mrr@2"]
+    0.5
+    """
+    given = locals()  # the parameters: those of the table
+    if misspelt:
+        other = next(iter(misspelt))
+        meant = did_you_mean(near(other, OPTIONS))
+        raise TypeError(f"top_k_eval() got an unexpected keyword argument {other!r}{meant}")
+    options = Options(**{name: given[name] for name in OPTIONS})
+    source = _source_of(ranks, ground_truths, stream)
+    options.check(source)
+    return _EVALUATE[source](ranks, ground_truths, k, options)
+
+
+def _source_of(ranks: Any, truths: Any, stream: bool) -> Source:
+    """Return where an evaluation reads from, by the types of both sides."""
+    if stream:
+        return STREAM
+    if isinstance(ranks, (str, os.PathLike)) or isinstance(truths, os.PathLike):
+        return FILES
+    if any(type(one).__module__.startswith("pyspark.sql") for one in (ranks, truths)):
+        return SPARK
+    return MEMORY
+
+
+def _files(*given: Any) -> Any:
+    from toplist.files.streaming import evaluate_files  # twice the import of toplist
+
+    return evaluate_files(*given)
+
+
+def _stream(*given: Any) -> TopKResult:
+    from toplist.files.streaming import evaluate_batches
+
+    return evaluate_batches(*given)
+
+
+def _spark(*given: Any) -> Any:
+    from toplist.spark import evaluate
+
+    return evaluate(*given)
+
+
+_EVALUATE: dict[Source, Callable[..., Any]] = {
+    MEMORY: in_memory,
+    FILES: _files,
+    STREAM: _stream,
+    SPARK: _spark,
+}
