@@ -22,10 +22,10 @@ from timing import best_of
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from collisions import colliding_ids, colliding_texts
+from toplist.files.text_ids import TextIds
 
 import toplist as tl
 from toplist import beyond, files, loo, pointwise
-from toplist.files.text_ids import TextIds
 from toplist.inputs.factorize import Numbering
 from toplist.inputs.texts import Texts, joined
 

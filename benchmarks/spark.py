@@ -85,11 +85,9 @@ def write(folder: Path, n_users: int) -> Path:
 
 def toplist(recs: Any, truth: Any, k: int, **options: Any) -> Means:
     """Return six metrics at every k up to 50, by "ndcg@10"."""
-    from toplist import spark
+    import toplist as tl
 
-    result = spark.top_k_eval(
-        recs, truth, [*range(1, LENGTH + 1)], partitions=PARTITIONS, **options
-    )
+    result = tl.top_k_eval(recs, truth, [*range(1, LENGTH + 1)], partitions=PARTITIONS, **options)
     return result.to_dict()
 
 

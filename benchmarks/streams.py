@@ -1,4 +1,4 @@
-"""Time and peak memory of ``top_k_eval_files`` on two Parquet files, over users, k and truth size.
+"""Time and peak memory of ``top_k_eval`` on two Parquet files, over users, k and truth size.
 
     python benchmarks/streams.py                              # the curves, some minutes
     python benchmarks/streams.py --users 10000000             # one point: 3 GB of disk
@@ -26,9 +26,9 @@ import toplist as tl
 with open("/proc/self/clear_refs", "w") as reset:
     reset.write("5")
 recs, truth, k, warm_recs, warm_truth = sys.argv[1:]
-tl.top_k_eval_files(warm_recs, warm_truth, k=int(k))       # compiled or loaded here
+tl.top_k_eval(warm_recs, warm_truth, k=int(k))       # compiled or loaded here
 start = time.perf_counter()
-result = tl.top_k_eval_files(recs, truth, k=int(k))
+result = tl.top_k_eval(recs, truth, k=int(k))
 seconds = time.perf_counter() - start
 with open("/proc/self/status") as status:
     peak = next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))

@@ -120,7 +120,11 @@ def measure(n_users, text, formats, rounds):
             "polars, scan_csv": [sys.executable, "-c", POLARS, "scan_csv", *paths["csv"]],
         }
         for name, both in paths.items():
-            ending = ["--recs-format", "trec", "--truth-format", "trec"] if name == "trec" else []
+            ending = (
+                ["--ranks-format", "trec", "--ground-truths-format", "trec"]
+                if name == "trec"
+                else []
+            )
             lines[name] = [toplist, "eval", *both, "-m", "ndcg", "-k", "100", *ending]
         for command in lines.values():  # kernels compiled, files in the page cache
             process(command)

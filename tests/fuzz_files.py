@@ -131,9 +131,7 @@ def outcome(call):
 
 
 def means(recs, truth, **options):
-    result = tl.top_k_eval_files(
-        recs, truth, [1, 3], duplicates=options.pop("duplicates"), **options
-    )
+    result = tl.top_k_eval(recs, truth, [1, 3], duplicates=options.pop("duplicates"), **options)
     numbers = {name: -1.0 if value != value else value for name, value in result.to_dict().items()}
     return numbers, result.n_users, result.n_missing, result.n_extra
 

@@ -218,7 +218,7 @@ def test_files_without_any_hit_name_the_likely_cause(tmp_path):
     recs = write(tmp_path, "recs.csv", "user_id,item_id,rank\nann,1172.0,1\nbob,7.0,1\n")
     truth = write(tmp_path, "truth.csv", "user_id,item_id\nann,1172\nbob,7\n")
     for in_memory in (False, True):
-        text = repr(tl.top_k_eval_files(recs, truth, k=1, metrics="hit", in_memory=in_memory))
+        text = repr(tl.top_k_eval(recs, truth, k=1, metrics="hit", in_memory=in_memory))
         assert (
             "NO HIT AT ALL: the lists hold items such as '1172.0', the ground truths '1172'" in text
         )
@@ -235,7 +235,7 @@ def test_whole_lists_ties_and_columns_by_side_of_files(tmp_path):
     expected = {"order": 1 / 3, "item": 1 / 2, "item_desc": 1 / 3}
     for ties, rank in expected.items():
         for in_memory in (False, True):
-            result = tl.top_k_eval_files(
+            result = tl.top_k_eval(
                 recs, truth, metrics=["mrr", "hit@1"], ties=ties, columns=columns,
                 in_memory=in_memory,
             )  # fmt: skip
@@ -248,7 +248,7 @@ def test_two_streams_over_the_same_truth_do_not_merge(tmp_path):
     recs = write(tmp_path, "recs.csv", "user_id,item_id,rank\nann,a,1\nbob,b,1\n")
     other = write(tmp_path, "other.csv", "user_id,item_id,rank\nann,b,1\nbob,b,1\n")
     truth = write(tmp_path, "truth.csv", "user_id,item_id\nann,a\nbob,c\n")
-    one, two = (tl.top_k_eval_files(path, truth, k=1) for path in (recs, other))
+    one, two = (tl.top_k_eval(path, truth, k=1) for path in (recs, other))
     with pytest.raises(ValueError, match="the same users"):
         one + two
     assert tl.merge([one, two], disjoint=True).n_users == 4

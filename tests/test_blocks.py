@@ -341,7 +341,7 @@ def test_trec_in_memory_is_what_its_dicts_are(tmp_path, grades):
     run.write_text("".join(f"q{q} Q0 d{d} 1 {d % 3} t\n" for d in range(5) for q in range(3)))
     lines = [f"q{q} 0 d{d} {grades[(q + d) % 3]}\n" for q in range(4) for d in range(4)]
     qrels.write_text("".join(lines))
-    result = tl.top_k_eval_files(run, qrels, 3, convention="trec_eval")
+    result = tl.top_k_eval(run, qrels, 3, convention="trec_eval")
     expected = tl.top_k_eval(read_ranks(run), read_truths(qrels), 3, convention="trec_eval")
     assert [*result] == [*expected]
     assert result.users == expected.users
@@ -367,7 +367,7 @@ def test_in_memory_ids_of_integers_and_text_meet(tmp_path, name):
         recs.write_text("\n".join(",".join(map(str, row)) for row in [COLUMN_NAMES, *rows]))
     truth.write_text("user_id,item_id\n1,1000000000000000000\n2,-5\n2,07\n3,7\n")
     results = [
-        tl.top_k_eval_files(recs, truth, 2, metrics=["hit", "ndcg"], in_memory=whole)
+        tl.top_k_eval(recs, truth, 2, metrics=["hit", "ndcg"], in_memory=whole)
         for whole in (False, True)
     ]
     assert [*results[0]] == [*results[1]]

@@ -341,13 +341,13 @@ TRUTH_FORMATS = {"csv": "t.csv", "tsv": "t.tsv", "jsonl": "t.jsonl", "trec": "t.
 def test_formats_may_be_named(good, recs, truth):
     put("recs", ALL_RECS[FORMATS[recs]])
     put("truth.txt", ALL_TRUTHS[TRUTH_FORMATS[truth]])
-    options = "--recs-format", recs, "--truth-format", truth
+    options = "--ranks-format", recs, "--ground-truths-format", truth
     assert evaluated(good, "recs", "truth.txt", *options) == pytest.approx(1 / 6)
 
 
 def test_a_named_format_wins_over_the_extension(good):
     put("recs.csv", RUN)
-    mean = evaluated(good, "recs.csv", "truth.csv", "--recs-format", "trec")
+    mean = evaluated(good, "recs.csv", "truth.csv", "--ranks-format", "trec")
     assert mean == pytest.approx(1 / 6)
 
 
@@ -357,7 +357,7 @@ def test_unknown_extensions(bad, name):
     line = bad("eval", name, "truth.csv")
     assert line.startswith(f"{name}: ")
     assert all(known in line for known in (".csv", ".tsv", ".jsonl", ".run", ".qrels", ".trec"))
-    assert "--recs-format" in line
+    assert "--ranks-format" in line
 
 
 def test_trec_as_trec_eval(good):
@@ -587,8 +587,8 @@ def test_a_file_name_of_two_lines_is_told_in_one(bad):
         (["eval", "recs.csv", "truth.csv", "-k", "1.5"], "'1.5'"),
         (["eval", "recs.csv", "truth.csv", "--convention", "nope"], "neurec"),
         (["eval", "recs.csv", "truth.csv", "--format", "xml"], "json"),
-        (["eval", "recs.csv", "truth.csv", "--recs-format", "xml"], "jsonl"),
-        (["eval", "recs.csv", "truth.csv", "--truth-format", "xml"], "trec"),
+        (["eval", "recs.csv", "truth.csv", "--ranks-format", "xml"], "jsonl"),
+        (["eval", "recs.csv", "truth.csv", "--ground-truths-format", "xml"], "trec"),
         (["eval", "recs.csv", "truth.csv", "--empty", "drop"], "skip"),
         (["eval", "recs.csv", "truth.csv", "--missing", "drop"], "skip"),
         (["eval", "recs.csv", "truth.csv", "--duplicates", "last"], "first"),
@@ -702,7 +702,7 @@ def test_files_that_are_read_stay_as_they_are(good):
 def test_keywords(bad, monkeypatch, keyword, python, command_line):
     error = prefixed("a.csv: ", worded(ValueError, "as is, or ", keyword, "."))
     assert str(error) == f"a.csv: as is, or {python}."
-    monkeypatch.setattr("toplist.cli.evaluate.top_k_eval_files", Mock(side_effect=error))
+    monkeypatch.setattr("toplist.cli.evaluate.top_k_eval", Mock(side_effect=error))
     assert bad("eval", "recs.csv", "truth.csv") == f"a.csv: as is, or {command_line}."
     # with several systems the file is named before
     put("more.csv", RECS)

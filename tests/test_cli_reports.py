@@ -151,7 +151,7 @@ def test_a_plot_of_several_systems_has_a_picture_per_metric(results):
 def test_plots_that_cannot_be(run, folder):
     assert "must end in .png, .svg, .pdf" in run(*ALONE, "--plot", "a.jpg")[2]
     (folder / "good.png").write_text(table(GOOD))
-    recs = ("good.png", "truth.csv", "--recs-format", "csv")
+    recs = ("good.png", "truth.csv", "--ranks-format", "csv")
     status, _, err = run(*recs, "--plot", "good.png")
     assert status == 2 and "would overwrite an input file" in err
     assert (folder / "good.png").read_text() == table(GOOD)

@@ -73,7 +73,7 @@ def test_files_of_several_systems_and_no_extension(good):
     expected = good("eval", "recs.csv", "more.csv", "truth.csv", "-k", 2, "-m", "map")
     assert good("eval", "recs.csv", "-k", 2, "more.csv", "-m", "map", "truth.csv") == expected
     Path("plain").write_text(RECS)
-    out = good("eval", "-m", "map", "-k", 2, "plain", "truth.csv", "--recs-format", "csv")
+    out = good("eval", "-m", "map", "-k", 2, "plain", "truth.csv", "--ranks-format", "csv")
     assert out == good("eval", "recs.csv", "truth.csv", "-m", "map", "-k", 2)
 
 
@@ -277,7 +277,7 @@ def test_a_dash_is_standard_input(good, piped, place, packed):
 def test_standard_input_in_other_formats(good, piped, cli):
     expected = good("eval", "recs.csv", "truth.csv", "-k", 2)
     piped(RECS.replace(",", "\t").encode())
-    assert good("eval", "-", "truth.csv", "-k", 2, "--recs-format", "tsv") == expected
+    assert good("eval", "-", "truth.csv", "-k", 2, "--ranks-format", "tsv") == expected
     piped(RECS.replace(",", "\t").encode())
     status, _, err = cli("eval", "-", "truth.csv", "-k", 2)
     assert status == 1 and err.startswith("toplist: stdin.csv:1: no columns")
@@ -394,7 +394,7 @@ def test_columns_of_the_files_of_check(good):
     Path("recs.csv").write_text(RECS.replace("user_id", "a").replace("rank", "place"))
     assert good("check", *files, "--columns", *columns, "rank=place") == expected
     Path("recs.csv").write_text("a\titem_id\nu1\ta\nu1\tb\nu2\tc\nu3\ta\n")
-    reading = "--recs-format", "tsv", "--order", "file"
+    reading = "--ranks-format", "tsv", "--order", "file"
     assert good("check", *reading, *files, "--columns", *columns) == expected
 
 

@@ -543,7 +543,7 @@ def test_duckdb():
         con.executemany(f"INSERT INTO {table} VALUES ({marks})", shuffled)
     names = run("DuckDB", con=con)
     with pytest.raises((ValueError, duckdb.Error), match=r"recs: no rows; .*cursor|open result"):
-        tl.top_k_eval_batches(con.sql("FROM recs"), con.sql("FROM chosen"), k=10)
+        tl.top_k_eval(con.sql("FROM recs"), con.sql("FROM chosen"), k=10, stream=True)
     ordered = {
         user: [item for _, item in sorted((n // 3, item) for n, item in enumerate(row))]
         for user, row in lists.items()

@@ -496,4 +496,4 @@ def test_a_second_header_in_another_order_is_refused(tmp_path):
     recs = tmp_path / "r.csv"
     recs.write_text("user_id,item_id\na,x\nitem_id,user_id\ny,b\n")
     with pytest.raises(ValueError, match="r.csv:3: a second header"):
-        tl.top_k_eval_files(recs, tmp_path / "t.csv", k=1, order="file")
+        tl.top_k_eval(recs, tmp_path / "t.csv", k=1, order="file")

@@ -138,6 +138,6 @@ def test_files(tmp_path):
     truths.write_text(
         "".join(f'{{"user_id": "{u}", "item_id": {sorted(t)}}}\n' for u, t in TRUTHS.items())
     )
-    found = tl.top_k_eval_files(lists, truths, 2, empty="one")
+    found = tl.top_k_eval(lists, truths, 2, empty="one")
     assert list(found) == list(tl.top_k_eval(RANKS, TRUTHS, 2, empty="one"))
     assert "2 of them without relevant items (counted as 1)" in str(found)

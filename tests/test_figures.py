@@ -324,7 +324,7 @@ def test_trec_eval_by_the_command_line(capsys):
     golden = {name.strip(): value for name, value in printed.items()}
     ks = ["5", "10", "15", "20", "30", "100", "200", "500", "1000"]
     files = [str(folder / "results.test"), str(folder / "qrels.test")]
-    formats = ["--recs-format", "trec", "--truth-format", "trec", "--format", "json"]
+    formats = ["--ranks-format", "trec", "--ground-truths-format", "trec", "--format", "json"]
     options = ["-k", *ks, "--convention", "trec_eval", *formats]
     assert cli.main(["eval", *files, *options]) == 0
     values = json.loads(capsys.readouterr().out)["values"]

@@ -666,8 +666,13 @@ def test_unwritable_text_and_folder(tmp_path):
 @pytest.mark.parametrize(
     ("lists", "truth", "python", "option"),
     [
-        ("a.txt", "b.csv", "recs_format= (one of csv", "--recs-format (one of csv"),
-        ("a.csv", "b.txt", "truth_format= (one of csv", "--truth-format (one of csv"),
+        ("a.txt", "b.csv", "ranks_format= (one of csv", "--ranks-format (one of csv"),
+        (
+            "a.csv",
+            "b.txt",
+            "ground_truths_format= (one of csv",
+            "--ground-truths-format (one of csv",
+        ),
         ("a.csv", "b.csv", "columns={'item_id': 'NAME'} names", "--columns item_id=NAME names"),
         ("c.csv", "b.csv", "order='file' takes the items", "--order file takes the items"),
         ("d.csv", "b.csv", "in_memory=True takes them", "--in-memory takes them"),
@@ -680,7 +685,7 @@ def test_keywords_are_options_on_the_command_line(put, capsys, lists, truth, pyt
     folder = put("b.csv", "user_id,item_id\nu,a\n").parent
     files = str(folder / lists), str(folder / truth)
     with pytest.raises(ValueError, match=re.escape(python)):
-        tl.top_k_eval_files(*files, 1)
+        tl.top_k_eval(*files, 1)
     assert cli.main(["eval", *files]) == 1
     assert option in capsys.readouterr().err
 

@@ -12,9 +12,8 @@ import fuzz_files
 import numpy as np
 import pytest
 
-from toplist import writing
+from toplist import top_k_eval, writing
 from toplist.files import batches, lines, numbers, read_ranks, read_truths, tables
-from toplist.files.streaming import top_k_eval_files
 from toplist.inputs.texts import Texts
 
 
@@ -49,14 +48,14 @@ def fault(call, *args, kind=ValueError, **options):
 
 def both(recs, truth, k=3, **options):
     """Evaluate two files streamed and in memory."""
-    return [top_k_eval_files(recs, truth, k, in_memory=whole, **options) for whole in (False, True)]
+    return [top_k_eval(recs, truth, k, in_memory=whole, **options) for whole in (False, True)]
 
 
 def faults(recs, truth, **options):
     """Return the errors of two files streamed and in memory."""
     return [
         fault(
-            top_k_eval_files,
+            top_k_eval,
             recs,
             truth,
             3,
@@ -71,7 +70,7 @@ def faults(recs, truth, **options):
 def test_a6_trec_ids_may_begin_with_a_hash(put):
     run = put("a.run", "#q2 Q0 d9 1 2.0 t\nq1 Q0 d1 1 2.0 t\n")
     qrels = put("a.qrels", "#q2 0 d2 1\nq1 0 d1 1\n")
-    result = top_k_eval_files(run, qrels, 1, metrics="hit")
+    result = top_k_eval(run, qrels, 1, metrics="hit")
     assert (result["hit@1"], result.n_users) == (0.5, 2)
 
 
@@ -95,7 +94,7 @@ def test_a7_a_second_header(put, name, first, second):
     path = put(name, first + second + first.split("\n")[1] + "\n")
     assert re.match(r"a\.\wsv:3: a second header, .*cat a.csv b.csv", fault(read_truths, path))
     if "relevance" not in first:
-        error = fault(top_k_eval_files, path, path, 1, order="file")
+        error = fault(top_k_eval, path, path, 1, order="file")
         assert error.startswith("a.csv:3: a second header")
 
 
@@ -424,7 +423,7 @@ def test_memory_errors_stay_memory_errors(put, monkeypatch, step):
 
     monkeypatch.setattr(pyarrow if step == "concat_tables" else pq, step, full)
     with pytest.raises(MemoryError):
-        top_k_eval_files("a.parquet", "t.csv", 1, in_memory=True)
+        top_k_eval("a.parquet", "t.csv", 1, in_memory=True)
 
 
 # what an error names
@@ -523,9 +522,9 @@ def test_integers_from_2_to_the_63_on(put):
     """A file read in parts has no code for them beside negative ones; in memory they are exact."""
     put("a.jsonl", f'{{"user_id": 1, "item_id": [{2**64 - 1}, {2**63}]}}\n')
     put("t.jsonl", f'{{"user_id": 1, "item_id": [{2**63}]}}\n')
-    streamed = fault(top_k_eval_files, "a.jsonl", "t.jsonl", 2)
+    streamed = fault(top_k_eval, "a.jsonl", "t.jsonl", 2)
     assert streamed.startswith("integers from 2^63 on, as in a.jsonl, cannot be read in parts")
-    memory = top_k_eval_files("a.jsonl", "t.jsonl", 2, metrics="mrr", in_memory=True)
+    memory = top_k_eval("a.jsonl", "t.jsonl", 2, metrics="mrr", in_memory=True)
     assert memory["mrr@2"] == 0.5
 
 
@@ -562,7 +561,7 @@ def test_ranks_are_not_their_places_in_the_order(tmp_path, in_memory):
     recs = tmp_path / "r.csv"
     recs.write_text("user_id,item_id,rank\nb,x,0.5\na,x,1.5\na,y,9007199254740993\n")
     with pytest.raises(ValueError, match="rank"):
-        top_k_eval_files(recs, tmp_path / "t.csv", k=2, in_memory=in_memory)
+        top_k_eval(recs, tmp_path / "t.csv", k=2, in_memory=in_memory)
 
 
 def test_a7_two_runs_in_one_trec_file(put):

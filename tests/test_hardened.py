@@ -647,7 +647,7 @@ def test_e_ties_of_long_lists_in_frames_and_streams(tmp_path, grouped):
     if grouped:
         frame.to_csv(tmp_path / "lists.csv", index=False)
         truths.to_csv(tmp_path / "truth.csv", index=False)
-        found = tl.top_k_eval_files(tmp_path / "lists.csv", tmp_path / "truth.csv", k=200)
+        found = tl.top_k_eval(tmp_path / "lists.csv", tmp_path / "truth.csv", k=200)
         assert found["map"].tolist() == tl.top_k_eval(lists, truth, k=200)["map"].tolist()
 
 

@@ -92,7 +92,7 @@ def test_files(tmp_path):
     recs, truth = tmp_path / "recs.csv", tmp_path / "truth.csv"
     recs.write_text("user_id,item_id,rank\na,1,1\na,2,2\na,3,3\nb,4,1\nb,5,2\n")
     truth.write_text("user_id,item_id\na,3\na,9\nb,4\n")
-    (found,) = tl.top_k_eval_files(recs, truth, [1, 3], metrics=SO_FAR)
+    (found,) = tl.top_k_eval(recs, truth, [1, 3], metrics=SO_FAR)
     assert found.tolist() == [0.5, (1 / 3 + 1) / 2]
 
 

@@ -424,7 +424,7 @@ def test_columns_of_one_side(monkeypatch):
         asked.update(options)
         return hits_at_1(1, 1)
 
-    monkeypatch.setattr("toplist.cli.evaluate.top_k_eval_files", keep)
+    monkeypatch.setattr("toplist.cli.evaluate.top_k_eval", keep)
     columns = ["item_id=movie", "recs:user_id=uid", "truth:user_id=user"]
     assert (
         main(["eval", "r.csv", "t.csv", "-k", "all", "--columns", *columns, "--ties", "item"]) == 0

@@ -55,7 +55,7 @@ def test_the_cases_of_the_specification(case, checker):
 def retrieved():
     """Return the results of two systems of the notebooks."""
     return {
-        name: tl.top_k_eval_files(
+        name: tl.top_k_eval(
             DATA / f"{name}.csv.gz",
             DATA / "truth.csv",
             k=[1, 5, 10, 20],
@@ -206,7 +206,7 @@ def test_what_cannot_be_tested_is_one_line(name, said):
 
 
 def test_results_without_hits_and_metrics_of_all_lists_are_refused(tmp_path):
-    streamed = tl.top_k_eval_files(DATA / "itemknn.csv.gz", DATA / "truth.csv", k=5, metrics="mrr")
+    streamed = tl.top_k_eval(DATA / "itemknn.csv.gz", DATA / "truth.csv", k=5, metrics="mrr")
     with pytest.raises(
         ValueError,
         match="the users of a are unknown; of files, keep='hits' or in_memory=True keeps them.* "
@@ -585,9 +585,9 @@ def test_a_stream_that_keeps_its_hits_is_the_result_in_memory(
     for k in (5, None):
         options = {"k": k, "metrics": ["ndcg", "recall", "map"], "relevant_from": relevant_from}
         options |= {"convention": "trec_eval"} if relevant_from else {}
-        kept = tl.top_k_eval_files(*files, keep="hits", **options)
-        whole = tl.top_k_eval_files(*files, in_memory=True, **options)
-        streamed = tl.top_k_eval_files(*files, **options)
+        kept = tl.top_k_eval(*files, keep="hits", **options)
+        whole = tl.top_k_eval(*files, in_memory=True, **options)
+        streamed = tl.top_k_eval(*files, **options)
         assert kept.to_dict() == pytest.approx(whole.to_dict(), rel=1e-12)
         assert kept.n_extra == whole.n_extra == streamed.n_extra == 5
         assert sorted(kept.users) == sorted(whole.users)
@@ -600,7 +600,7 @@ def test_a_stream_that_keeps_its_hits_is_the_result_in_memory(
         assert (test.n, test.difference, test.p) == (kept.n_evaluated, 0.0, 1.0)
         assert kept.fingerprints == streamed.fingerprints
     with pytest.raises(ValueError, match="keep='all': choose from 'hits'"):
-        tl.top_k_eval_files(*files, keep="all")
+        tl.top_k_eval(*files, keep="all")
 
 
 # What a first reader stumbled over

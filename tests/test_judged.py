@@ -92,14 +92,14 @@ def test_judged_of_merged_segments_and_weighted_results():
 def test_judged_of_the_files_of_trec():
     figures = [line.split() for line in (TREC / "out.test.aq").read_text().splitlines()]
     all_of = {name: figure for name, query, figure in figures if query == "all"}
-    result = tl.top_k_eval_files(
+    result = tl.top_k_eval(
         TREC / "results.test",
         TREC / "qrels.test",
         [5, 10, 20],
         metrics=["judged", "ndcg", "map"],
         convention="trec_eval",
-        recs_format="trec",
-        truth_format="trec",
+        ranks_format="trec",
+        ground_truths_format="trec",
     )
     for k in result.ks:
         assert f"{1 - result[f'judged@{k}']:.4f}" == all_of[f"unj_{k}"]

@@ -94,7 +94,7 @@ def test_files(tmp_path):
     )
     expected = list(tl.top_k_eval(RANKS, TRUTHS, 2, relevant="listed"))
     for options in ({}, {"in_memory": True}, {"keep": "hits"}):
-        found = tl.top_k_eval_files(recs, truth, 2, relevant="listed", **options)
+        found = tl.top_k_eval(recs, truth, 2, relevant="listed", **options)
         assert list(found) == expected
 
 

@@ -33,14 +33,16 @@ def arrow(lists):
 
 def of_files(folder, **asked):
     paths = [written(folder, f"{n}.csv", side) for n, side in enumerate((RANKS, TRUTHS))]
-    return tl.top_k_eval_files(*paths, **asked)
+    return tl.top_k_eval(*paths, **asked)
 
 
 DOORS = {
     "lists": lambda folder, **asked: tl.top_k_eval(RANKS, TRUTHS, **asked),
     "hits": lambda folder, **asked: tl.top_k_eval(tl.match(RANKS, TRUTHS, k=5), **asked),
     "files": of_files,
-    "batches": lambda folder, **asked: tl.top_k_eval_batches(arrow(RANKS), arrow(TRUTHS), **asked),
+    "batches": lambda folder, **asked: tl.top_k_eval(
+        arrow(RANKS), arrow(TRUTHS), **asked, stream=True
+    ),
     "bytes": lambda folder, **asked: tl.TopKResult.from_bytes(
         tl.top_k_eval(RANKS, TRUTHS, **asked).to_bytes()
     ),

@@ -201,7 +201,7 @@ def test_other_words_of_options_are_not_guessed():
 )
 def test_keywords(keyword, meant):
     words = rf"unexpected keyword argument '{keyword}' \(did you mean '{meant}'\?\)$"
-    for function in (tl.top_k_eval, tl.top_k_eval_files, tl.top_k_eval_batches):
+    for function in (tl.top_k_eval, tl.top_k_eval, tl.top_k_eval):
         with pytest.raises(TypeError, match=rf"^{function.__name__}\(\) got an {words}"):
             function(RANKS, TRUTHS, 5, **{keyword: "x"})
 

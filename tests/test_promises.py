@@ -359,20 +359,7 @@ def test_signatures_can_be_read(name):
                 assert "numpy._typing" not in str(inspect.signature(one)), one
 
 
-@pytest.mark.parametrize("name", ["top_k_eval", "top_k_eval_files"])
-def test_keywords_about_items_are_shown_by_name(name):
-    found = inspect.signature(getattr(toplist, name)).parameters
-    assert all(one.kind is not one.VAR_KEYWORD for one in found.values())
-    shown = list(found)
-    at = shown.index("unknown")
-    assert shown[at - len(ITEMS) : at + 2] == [*ITEMS, "unknown", "n_threads"]
-    for one in ITEMS:
-        assert found[one].kind is inspect.Parameter.KEYWORD_ONLY and found[one].default is None
-        assert re.search(rf"\b{one}\b", inspect.getdoc(getattr(toplist, name)))
-    assert "**items" not in inspect.getdoc(getattr(toplist, name))
-
-
-@pytest.mark.parametrize("name", ["top_k_eval", "top_k_eval_files"])
+@pytest.mark.parametrize("name", ["top_k_eval"])
 def test_a_wrong_keyword_is_a_type_error_that_names_it(name):
     message = (
         rf"^{name}\(\) got an unexpected keyword argument 'catalog' \(did you mean 'catalogue'\?\)$"

@@ -47,7 +47,7 @@ def in_batches(table, size):
 )
 def test_batches_give_the_bits_of_dicts(kind, size):
     recs, truth, ranks, truths = tables(**kind)
-    found = tl.top_k_eval_batches(in_batches(recs, size), in_batches(truth, size), K)
+    found = tl.top_k_eval(in_batches(recs, size), in_batches(truth, size), K, stream=True)
     expected = tl.top_k_eval(ranks, truths, K)
     for name in expected.names():
         assert found[name] == expected[name]
@@ -58,9 +58,9 @@ def test_batches_give_the_bits_of_dicts(kind, size):
 def test_readers_and_whatever_speaks_arrow():
     recs, truth, ranks, truths = tables()
     expected = tl.top_k_eval(ranks, truths, K)["ndcg@5"]
-    assert tl.top_k_eval_batches(recs.to_reader(3), truth, K)["ndcg@5"] == expected
+    assert tl.top_k_eval(recs.to_reader(3), truth, K, stream=True)["ndcg@5"] == expected
     polars = pytest.importorskip("polars")
-    assert tl.top_k_eval_batches(polars.from_arrow(recs), truth, K)["ndcg@5"] == expected
+    assert tl.top_k_eval(polars.from_arrow(recs), truth, K, stream=True)["ndcg@5"] == expected
 
 
 @pytest.mark.parametrize("n_parts", [1, 2, 7, 40])
@@ -72,7 +72,7 @@ def test_parts_by_user_merge_to_the_whole(n_parts):
             side.filter(pa.array(np.asarray(side["user_id"]) % n_parts == place))
             for side in (recs, truth)
         ]
-        parts.append(tl.top_k_eval_batches(*(one.to_reader() for one in mine), K, part=True))
+        parts.append(tl.top_k_eval(*(one.to_reader() for one in mine), K, part=True, stream=True))
     whole = tl.merge([tl.TopKResult.from_bytes(one.to_bytes()) for one in parts], disjoint=True)
     expected = tl.top_k_eval(ranks, truths, K)
     for name in expected.names():
@@ -89,10 +89,10 @@ def test_a_part_may_be_empty():
     recs, truth, *_ = tables()
     nothing = recs.slice(0, 0), truth.slice(0, 0)
     for sides in (nothing, (recs, nothing[1]), (nothing[0], truth)):
-        part = tl.top_k_eval_batches(*(side.to_reader() for side in sides), K, part=True)
+        part = tl.top_k_eval(*(side.to_reader() for side in sides), K, part=True, stream=True)
         assert part.n_evaluated == (0 if sides[1] is nothing[1] else N - 2)
-    whole = tl.top_k_eval_batches(recs, truth, K)
-    empty = tl.top_k_eval_batches(*(side.to_reader() for side in nothing), K, part=True)
+    whole = tl.top_k_eval(recs, truth, K, stream=True)
+    empty = tl.top_k_eval(*(side.to_reader() for side in nothing), K, part=True, stream=True)
     assert tl.merge([empty, whole], disjoint=True)["map@5"] == whole["map@5"]
 
 
@@ -101,9 +101,9 @@ def test_without_part_a_stream_without_rows_is_an_error():
     recs, truth, *_ = tables()
     for empty, sides in {"recs": (recs[:0], truth), "truth": (recs, truth[:0])}.items():
         with pytest.raises(ValueError, match=rf"^{empty}: no rows; part=True .*con\.cursor\(\)"):
-            tl.top_k_eval_batches(*sides, K)
+            tl.top_k_eval(*sides, K, stream=True)
         with pytest.raises(ValueError, match=f"^{empty}: no rows"):
-            tl.top_k_eval_batches(*(iter(side.to_batches()) for side in sides), K)
+            tl.top_k_eval(*(iter(side.to_batches()) for side in sides), K, stream=True)
 
 
 class Busy:
@@ -130,8 +130,8 @@ def test_an_open_result_of_duckdb_says_to_take_cursors():
     recs, truth, *_ = tables()
     line = r": give each side a cursor: con\.cursor\(\)\.sql\(\.\.\.\)$"
     asked = {
-        "truth": lambda: tl.top_k_eval_batches(recs, Busy(), K),
-        "recs": lambda: tl.top_k_eval_batches(Busy(recs), truth, K),
+        "truth": lambda: tl.top_k_eval(recs, Busy(), K, stream=True),
+        "recs": lambda: tl.top_k_eval(Busy(recs), truth, K, stream=True),
         "table": lambda: tl.top_k_eval(Busy(), truth, K),
     }
     for name, ask in asked.items():
@@ -145,23 +145,23 @@ def test_two_relations_of_one_connection():
     con.execute("CREATE TABLE recs AS SELECT u user_id, 1 item_id, 1 rank FROM range(99999) t(u)")
     rows = "FROM recs ORDER BY user_id"
     with pytest.raises(ValueError, match=r"^(ranks|ground_truths): .*con\.cursor"):
-        tl.top_k_eval_batches(con.sql(rows), con.sql(rows), K)
+        tl.top_k_eval(con.sql(rows), con.sql(rows), K, stream=True)
     sides = (con.cursor().sql(some) for some in (rows, f"SELECT user_id, item_id {rows}"))
-    assert tl.top_k_eval_batches(*sides, K)["hit@1"] == 1
+    assert tl.top_k_eval(*sides, K, stream=True)["hit@1"] == 1
 
 
 def test_without_part_nobody_in_both_is_an_error():
     recs, truth, *_ = tables()
     far = truth.set_column(0, "user_id", pa.array(np.asarray(truth["user_id"]) + 1000))
     with pytest.raises(ValueError, match="no user is in both: ranks has 0, ground_truths has 1000"):
-        tl.top_k_eval_batches(recs, far, K)
-    part = tl.top_k_eval_batches(recs, far, K, part=True)
+        tl.top_k_eval(recs, far, K, stream=True)
+    part = tl.top_k_eval(recs, far, K, part=True, stream=True)
     assert part.n_missing == part.n_users == N - 2 and part.n_extra == N - 2
 
 
 def test_kept_hits_have_values_per_user():
     recs, truth, ranks, truths = tables(text=True)
-    found = tl.top_k_eval_batches(in_batches(recs, 11), in_batches(truth, 5), K, keep="hits")
+    found = tl.top_k_eval(in_batches(recs, 11), in_batches(truth, 5), K, keep="hits", stream=True)
     expected = tl.top_k_eval(ranks, truths, K)
     mine = dict(zip(found.users, found.per_user("ndcg@5"), strict=True))
     assert mine == dict(zip(expected.users, expected.per_user("ndcg@5"), strict=True))
@@ -169,7 +169,7 @@ def test_kept_hits_have_values_per_user():
 
 def test_errors_name_the_stream_the_row_and_the_user():
     recs, truth, *_ = tables()
-    evaluate = partial(tl.top_k_eval_batches, k=K)
+    evaluate = partial(tl.top_k_eval, k=K)
     with pytest.raises(TypeError, match=r"ranks is str: give a pyarrow.RecordBatchReader"):
         evaluate("recs.parquet", truth)
     with pytest.raises(TypeError, match="ground_truths holds dict: give record batches"):

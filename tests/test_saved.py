@@ -92,7 +92,7 @@ def test_it_is_what_the_command_line_prints(tmp_path, capsys):
     files = [str(tmp_path / "recs.csv"), str(tmp_path / "truth.csv")]
     assert main(["eval", *files, "-k", "1", "3", "--format", "json"]) == 0
     printed = capsys.readouterr().out
-    tl.top_k_eval_files(*files, k=[1, 3]).save(tmp_path / "result.json")
+    tl.top_k_eval(*files, k=[1, 3]).save(tmp_path / "result.json")
     text = (tmp_path / "result.json").read_text()
     readable = json.loads(text)
     del readable["result"]

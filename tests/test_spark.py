@@ -94,7 +94,7 @@ def same(found, expected):
 def test_the_bits_of_a_local_run(session, partitions):
     ranks, truth = lists()
     sides = frames(session, ranks, truth)
-    found = on_spark.top_k_eval(*sides, K, metrics=NAMES, partitions=partitions)
+    found = tl.top_k_eval(*sides, K, metrics=NAMES, partitions=partitions)
     same(found, tl.top_k_eval(ranks, truth, K, metrics=NAMES))
     assert found.hits is None
 
@@ -103,10 +103,10 @@ def test_int_beside_bigint_and_text(session):
     ranks, truth = lists()
     recs, relevant = frames(session, ranks, truth)
     narrow = recs.selectExpr("cast(user_id as int) user_id", "cast(item_id as int) item_id", "rank")
-    same(on_spark.top_k_eval(narrow, relevant, K), tl.top_k_eval(ranks, truth, K))
+    same(tl.top_k_eval(narrow, relevant, K), tl.top_k_eval(ranks, truth, K))
     ranks, truth = lists(text=True)
     sides = frames(session, ranks, truth, "string", "string")
-    same(on_spark.top_k_eval(*sides, K), tl.top_k_eval(ranks, truth, K))
+    same(tl.top_k_eval(*sides, K), tl.top_k_eval(ranks, truth, K))
 
 
 def test_columns_of_lists_with_empty_ones(session):
@@ -115,9 +115,9 @@ def test_columns_of_lists_with_empty_ones(session):
     recs = session.createDataFrame(list(ranks.items()), "user_id bigint, item_id array<bigint>")
     relevant = session.createDataFrame(list(truth.items()), "user_id int, item_id array<int>")
     expected = tl.top_k_eval(ranks, truth, K)
-    same(on_spark.top_k_eval(recs, relevant, K, partitions=3), expected)
+    same(tl.top_k_eval(recs, relevant, K, partitions=3), expected)
     long = frames(session, *lists())[0].where("user_id <> 7")
-    mixed = on_spark.top_k_eval(long, relevant, K)
+    mixed = tl.top_k_eval(long, relevant, K)
     assert mixed["ndcg@10"] == expected["ndcg@10"] and mixed.n_missing == expected.n_missing
 
 
@@ -128,7 +128,7 @@ def test_grades_thresholds_and_columns(session):
     rows = [(u, i, float(g)) for u, some in grades.items() for i, g in some.items()]
     graded = session.createDataFrame(rows, "u bigint, item_id bigint, relevance double")
     options = {"metrics": ["ndcg", "recall"], "relevant_from": 2, "gains": "exponential"}
-    found = on_spark.top_k_eval(recs, graded, K, columns={"truth": {"user_id": "u"}}, **options)
+    found = tl.top_k_eval(recs, graded, K, columns={"truth": {"user_id": "u"}}, **options)
     expected = tl.top_k_eval(ranks, grades, K, **options)
     for name in expected.names():
         assert found[name] == pytest.approx(expected[name], rel=1e-12)
@@ -150,7 +150,7 @@ def test_tied_scores_have_one_value_in_any_layout(session):
         recs = session.createDataFrame(
             [rows[at] for at in order], "user_id bigint, item_id bigint, score double"
         ).repartition(seed)
-        found = on_spark.top_k_eval(recs, relevant, 10, metrics="ndcg", partitions=partitions)
+        found = tl.top_k_eval(recs, relevant, 10, metrics="ndcg", partitions=partitions)
         assert found["ndcg@10"] == expected
         assert "equal scores by item id, ascending" in str(found)
 
@@ -166,21 +166,21 @@ def test_systems_are_evaluated_beside_each_other(session):
     ]
     both = session.createDataFrame(recs, "model string, user_id bigint, item_id bigint, rank int")
     relevant = frames(session, ranks, truth)[1]
-    found = on_spark.top_k_eval(both, relevant, K, system="model", partitions=5)
+    found = tl.top_k_eval(both, relevant, K, system="model", partitions=5)
     assert list(found) == ["ease", "knn"]
     same(found["knn"], tl.top_k_eval(ranks, truth, K))
     same(found["ease"], tl.top_k_eval(other, truth, K))
     assert "ease" in str(tl.compare(found))
     flags = both.selectExpr("model = 'knn' as model", "user_id", "item_id", "rank")
     assert (
-        on_spark.top_k_eval(flags, relevant, K, system="model")["true"]["ndcg@10"]
+        tl.top_k_eval(flags, relevant, K, system="model")["true"]["ndcg@10"]
         == (found["knn"]["ndcg@10"])
     )
     lacking = both.selectExpr("nullif(model, 'knn') model", "user_id", "item_id", "rank")
     with pytest.raises(
         ValueError, match="recs: the column 'model' of systems is null in some rows"
     ):
-        on_spark.top_k_eval(lacking, relevant, K, system="model")
+        tl.top_k_eval(lacking, relevant, K, system="model")
 
 
 def of_systems(text=False):
@@ -221,7 +221,7 @@ def test_systems_are_tested_as_in_a_local_run(session, partitions):
     kind = "string" if partitions == 7 else "bigint"
     sides = frames_of_systems(session, systems, truth, kind)
     options = {"k": K, "metrics": ["ndcg", "recall"]}
-    found = on_spark.top_k_eval(*sides, system="model", partitions=partitions, **options)
+    found = tl.top_k_eval(*sides, system="model", partitions=partitions, **options)
     local = {name: tl.top_k_eval(some, truth, **options) for name, some in systems.items()}
     for name, one in local.items():
         same(found[name], one)
@@ -234,10 +234,10 @@ def test_systems_that_count_other_users(session):
     systems, truth = of_systems()
     sides = frames_of_systems(session, systems, truth)
     options = {"k": K, "metrics": ["ndcg", "recall"], "missing": "skip"}
-    plain = on_spark.top_k_eval(*sides, system="model", paired=False, **options)
+    plain = tl.top_k_eval(*sides, system="model", paired=False, **options)
     with pytest.raises(ValueError, match="users of .* unknown|holds no hits|without"):
         tl.compare(plain, baseline="knn").test()
-    found = on_spark.top_k_eval(*sides, system="model", partitions=3, **options)
+    found = tl.top_k_eval(*sides, system="model", partitions=3, **options)
     assert [one["ndcg@10"] for one in plain.values()] == [one["ndcg@10"] for one in found.values()]
     both = tl.compare(found, baseline="knn")
     assert "NOT TESTED against knn" in str(both)
@@ -282,7 +282,7 @@ def test_a_user_of_many_items_and_a_size_that_does_not_grow(session):
     recs = session.range(1_000_000).selectExpr("0L user_id", "id item_id", "int(id + 1) rank")
     one = session.createDataFrame([(1, 5, 1)], "user_id bigint, item_id bigint, rank int")
     relevant = session.createDataFrame([(0, 7), (0, 100_000), (1, 5)], "user_id long, item_id long")
-    found = on_spark.top_k_eval(recs.union(one), relevant, 10, partitions=2)
+    found = tl.top_k_eval(recs.union(one), relevant, 10, partitions=2)
     same(found, tl.top_k_eval(ranks, truth, 10))
 
 
@@ -404,7 +404,7 @@ def test_a_user_of_many_items_and_a_size_that_does_not_grow(session):
 def test_errors_are_one_line_on_the_driver(session, change, error, words):
     sides = change(*frames(session, *lists()))
     with pytest.raises(error, match=words) as caught:
-        on_spark.top_k_eval(*sides, 10, partitions=3)
+        tl.top_k_eval(*sides, 10, partitions=3)
     assert "\n" not in str(caught.value)
 
 
@@ -449,7 +449,7 @@ REFUSED = [  # both sides, options, the error
 ]
 
 
-@pytest.mark.parametrize("function", [on_spark.top_k_eval, on_spark.per_user])
+@pytest.mark.parametrize("function", [tl.top_k_eval, on_spark.per_user])
 def test_what_is_refused_before_any_job(session, function):
     sides = frames(session, *lists(n=9))
     for change, options, error, words in REFUSED:
@@ -463,7 +463,7 @@ def test_what_one_of_the_two_has_not(session):
     with pytest.raises(ValueError, match="option='wheights': choose from 'empty', 'missing'"):
         on_spark.per_user(*sides, 10, wheights=1)
     with pytest.raises(ValueError, match="metric 'early' has a function .*per_user takes it"):
-        on_spark.top_k_eval(*sides, 10, metrics=["ndcg", OWN])
+        tl.top_k_eval(*sides, 10, metrics=["ndcg", OWN])
     local = tl.top_k_eval(*lists(n=9), 10, metrics=OWN)
     found = on_spark.per_user(*sides, 10, metrics=OWN, partitions=1).toPandas()
     assert found.set_index("user_id")["early@10"].to_dict() == dict(
@@ -480,14 +480,14 @@ def test_errors_of_systems_name_them(session):
     wrong = recs.selectExpr("model", "user_id", "item_id", "if(model = 'knn', 2, rank) rank")
     bad = relevant.selectExpr("*", "-1 relevance")
     with pytest.raises(ValueError, match="^truth: user [0-9]+, item [0-9]+: grade -1"):
-        on_spark.top_k_eval(recs, bad, 10, system="model", partitions=2)
+        tl.top_k_eval(recs, bad, 10, system="model", partitions=2)
     for some, words in (
         (strange, "^system 'knn': no user is in both: recs has 1?[0-9]{3}, truth has [0-9]+;"),
         (wrong, "^system 'knn': recs: user [0-9]+ has ranks 2, 2"),
         (recs.limit(0), "^recs has no rows, so no systems$"),
     ):
         with pytest.raises(ValueError, match=words):
-            on_spark.top_k_eval(some, relevant, 10, system="model", partitions=2)
+            tl.top_k_eval(some, relevant, 10, system="model", partitions=2)
 
 
 # A score beside one that is the same as a double.
@@ -503,11 +503,11 @@ def test_scores_that_no_double_tells_apart(session, kind, low, high):
     rows = [(1, 5, low), (1, 6, high), (2, 5, high), (2, 6, low)]
     recs = session.createDataFrame(rows, f"user_id int, item_id int, score {kind}")
     relevant = session.createDataFrame([(1, 6), (2, 5)], "user_id int, item_id int")
-    assert on_spark.top_k_eval(recs, relevant, 2, partitions=1)["mrr@1"] == 1.0
+    assert tl.top_k_eval(recs, relevant, 2, partitions=1)["mrr@1"] == 1.0
     listed = recs.groupBy("user_id").agg(
         *(functions.collect_list(name).alias(name) for name in ("item_id", "score"))
     )
-    assert on_spark.top_k_eval(listed, relevant, 2, partitions=1)["mrr@1"] == 1.0
+    assert tl.top_k_eval(listed, relevant, 2, partitions=1)["mrr@1"] == 1.0
 
 
 def test_names_of_columns_may_hold_dots(session):
@@ -515,7 +515,7 @@ def test_names_of_columns_may_hold_dots(session):
     recs, relevant = frames(session, ranks, truth)
     recs = recs.withColumnsRenamed({"user_id": "a.b", "rank": "at`x"}).selectExpr("*", "1 `m.x`")
     names = {"recs": {"user_id": "a.b", "rank": "at`x"}}
-    found = on_spark.top_k_eval(recs, relevant, K, columns=names, system="m.x", partitions=2)
+    found = tl.top_k_eval(recs, relevant, K, columns=names, system="m.x", partitions=2)
     same(found["1"], tl.top_k_eval(ranks, truth, K))
 
 
@@ -543,7 +543,7 @@ session = SparkSession.builder.remote("local[2]").getOrCreate()
 rows = [(1, 7, 1), (1, 8, 2), (2, 7, 1)]
 recs = session.createDataFrame(rows, "user_id int, item_id int, rank int")
 truth = session.createDataFrame([(1, 8), (2, 7)], "user_id bigint, item_id bigint")
-print("mrr", spark.top_k_eval(recs, truth, k=2, partitions=2)["mrr@2"])
+print("mrr", tl.top_k_eval(recs, truth, k=2, partitions=2)["mrr@2"])
 session.stop()
 """
 

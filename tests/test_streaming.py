@@ -103,8 +103,8 @@ def test_every_format_beside_every_other(tmp_path, parts, recs, truth):
         WRITERS[truth](tmp_path / f"truth.{truth}", TRUTHS, ranked=False),
     )
     expected = tl.top_k_eval(RANKS, TRUTHS, K)
-    assert same(tl.top_k_eval_files(*files, K), expected)
-    assert same(tl.top_k_eval_files(*files, K, in_memory=True), expected)
+    assert same(tl.top_k_eval(*files, K), expected)
+    assert same(tl.top_k_eval(*files, K, in_memory=True), expected)
 
 
 @pytest.mark.parametrize("order", ["same", "reversed", "shuffled"])
@@ -120,7 +120,7 @@ def test_users_in_any_order(tmp_path, parts, order, write):
         WRITERS[write](tmp_path / f"recs.{write}", RANKS),
         WRITERS[write](tmp_path / f"truth.{write}", truths, ranked=False),
     )
-    assert same(tl.top_k_eval_files(*files, K), tl.top_k_eval(RANKS, TRUTHS, K))
+    assert same(tl.top_k_eval(*files, K), tl.top_k_eval(RANKS, TRUTHS, K))
 
 
 def test_same_order_keeps_little(tmp_path, monkeypatch):
@@ -141,7 +141,7 @@ def test_same_order_keeps_little(tmp_path, monkeypatch):
         write_jsonl(tmp_path / "recs.jsonl", ranks),
         write_jsonl(tmp_path / "truth.jsonl", truths),
     )
-    result = tl.top_k_eval_files(*files, 3)
+    result = tl.top_k_eval(*files, 3)
     assert same(result, tl.top_k_eval(ranks, truths, 3))
     assert max(held) < 150
 
@@ -165,9 +165,7 @@ def test_streams_are_memory(tmp_path_factory, population, data):
         patch.setattr(row_parts, "CHUNK", data.draw(st.integers(1, 10)))
         patch.setattr(blocks, "SIZE", data.draw(st.integers(1, 200)))
         patch.setattr(streaming, "PATIENCE", data.draw(st.integers(0, 10)))
-        result = tl.top_k_eval_files(
-            recs, truth, 4, metrics=["map", "ndcg", "cg"], duplicates="first"
-        )
+        result = tl.top_k_eval(recs, truth, 4, metrics=["map", "ndcg", "cg"], duplicates="first")
     whole = tl.top_k_eval(dict(enumerate(ranks)), given_truths, 4, metrics=["map", "ndcg", "cg"])
     assert counts(result) == counts(whole)
     for name in whole.names():
@@ -186,19 +184,19 @@ def test_options_are_those_of_memory(tmp_path, parts):
         {"metrics": ["map", "rbp(p=0.5)"], "aggregate": "pooled"},
         {"weights": weights},
     ):
-        streamed = tl.top_k_eval_files(*files, 3, **options)
+        streamed = tl.top_k_eval(*files, 3, **options)
         whole = tl.top_k_eval(RANKS, TRUTHS, 3, **options)
         assert counts(streamed) == counts(whole)
         for name in whole.names():
             assert streamed[name] == pytest.approx(whole[name], rel=1e-12)
     with pytest.raises(ValueError, match="user 'u40' has no ranked list"):
-        tl.top_k_eval_files(*files, 3, missing="raise")
+        tl.top_k_eval(*files, 3, missing="raise")
     with pytest.raises(TypeError, match="weights must be a dict user -> number"):
-        tl.top_k_eval_files(*files, 3, weights=[1.0] * 40)
+        tl.top_k_eval(*files, 3, weights=[1.0] * 40)
     with pytest.raises(ValueError, match="weights has no entry for user"):
-        tl.top_k_eval_files(*files, 3, weights={})
+        tl.top_k_eval(*files, 3, weights={})
     with pytest.raises(ValueError, match="metric 'nope'"):
-        tl.top_k_eval_files("missing.csv", "missing.csv", 3, metrics="nope")
+        tl.top_k_eval("missing.csv", "missing.csv", 3, metrics="nope")
 
 
 def test_columns_padding_and_order(tmp_path, parts):
@@ -206,19 +204,19 @@ def test_columns_padding_and_order(tmp_path, parts):
     recs.write_text('{"u": 1, "i": [5, 7, -1]}\n{"u": 2, "i": [4, -1, -1]}\n')
     truth.write_text('{"u": 1, "i": [7]}\n{"u": 2, "i": [4, -1]}\n')
     names = {"user_id": "u", "item_id": "i"}
-    result = tl.top_k_eval_files(recs, truth, 3, columns=names, padding=-1)
+    result = tl.top_k_eval(recs, truth, 3, columns=names, padding=-1)
     assert same(result, tl.top_k_eval({1: [5, 7], 2: [4]}, {1: [7], 2: [4]}, 3))
     recs = tmp_path / "recs.csv"
     recs.write_text("user_id,item_id\nu,b\nu,a\n")
     (tmp_path / "truth.csv").write_text("user_id,item_id\nu,a\n")
-    assert tl.top_k_eval_files(recs, tmp_path / "truth.csv", 2, order="file")["mrr@2"] == 0.5
+    assert tl.top_k_eval(recs, tmp_path / "truth.csv", 2, order="file")["mrr@2"] == 0.5
 
 
 def test_scores_order_the_rows_of_a_user(tmp_path, parts):
     (tmp_path / "recs.csv").write_text("user_id,item_id,score\nu,a,0.1\nu,b,0.9\nu,c,0.9\n")
     (tmp_path / "truth.csv").write_text("user_id,item_id\nu,c\n")
     files = tmp_path / "recs.csv", tmp_path / "truth.csv"
-    assert tl.top_k_eval_files(*files, 3)["mrr@3"] == 0.5
+    assert tl.top_k_eval(*files, 3)["mrr@3"] == 0.5
     pyarrow, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     table = {
         "user_id": ["u", "v"],
@@ -226,7 +224,7 @@ def test_scores_order_the_rows_of_a_user(tmp_path, parts):
         "score": [[0.1, 0.9, 0.9], []],
     }
     pq.write_table(pyarrow.table(table), tmp_path / "recs.parquet")
-    assert tl.top_k_eval_files(tmp_path / "recs.parquet", files[1], 3)["mrr@3"] == 0.5
+    assert tl.top_k_eval(tmp_path / "recs.parquet", files[1], 3)["mrr@3"] == 0.5
 
 
 def test_numbers_beside_text_are_read_as_text(tmp_path, parts):
@@ -238,8 +236,8 @@ def test_numbers_beside_text_are_read_as_text(tmp_path, parts):
             WRITERS[typed](tmp_path / f"recs.{typed}", numbers),
             WRITERS[text](tmp_path / f"truth.{text}", relevant, ranked=False),
         )
-        assert same(tl.top_k_eval_files(*files, K), expected)
-        assert same(tl.top_k_eval_files(*files, K, in_memory=True), expected)
+        assert same(tl.top_k_eval(*files, K), expected)
+        assert same(tl.top_k_eval(*files, K, in_memory=True), expected)
 
 
 def test_a_catalogue_of_text_beside_numbers_and_text(tmp_path, parts):
@@ -250,7 +248,7 @@ def test_a_catalogue_of_text_beside_numbers_and_text(tmp_path, parts):
     )
     options = {"metrics": ["item_coverage", "hit"], "catalogue": ["5", "6", "7", "8"]}
     for in_memory in (False, True):
-        result = tl.top_k_eval_files(*files, 2, in_memory=in_memory, **options)
+        result = tl.top_k_eval(*files, 2, in_memory=in_memory, **options)
         assert (result["item_coverage@2"], result["hit@2"]) == (3 / 4, 1 / 2)
 
 
@@ -262,7 +260,7 @@ def test_a_folder_of_parquet_files(tmp_path, parts):
         write_parquet(tmp_path / "recs.parquet" / f"part-{part}.parquet", some)
     (tmp_path / "recs.parquet" / "_SUCCESS").write_text("")
     truth = write_csv(tmp_path / "truth.csv", TRUTHS, ranked=False)
-    result = tl.top_k_eval_files(tmp_path / "recs.parquet", truth, K)
+    result = tl.top_k_eval(tmp_path / "recs.parquet", truth, K)
     assert same(result, tl.top_k_eval(RANKS, TRUTHS, K))
 
 
@@ -271,13 +269,13 @@ def test_a_streamed_result_has_no_users(tmp_path):
         write_csv(tmp_path / "recs.csv", RANKS),
         write_csv(tmp_path / "truth.csv", TRUTHS, ranked=False),
     )
-    result = tl.top_k_eval_files(*files, 3)
+    result = tl.top_k_eval(*files, 3)
     with pytest.raises(ValueError, match="holds no hits, so it has no values per user.*in_memory"):
         result.per_user("ndcg@3")
     assert result.interval("ndcg@3") == pytest.approx(
         tl.top_k_eval(RANKS, TRUTHS, 3).interval("ndcg@3")
     )
-    whole = tl.top_k_eval_files(*files, 3, in_memory=True)
+    whole = tl.top_k_eval(*files, 3, in_memory=True)
     assert whole.per_user("ndcg@3").shape == (40,)
 
 
@@ -403,7 +401,7 @@ def test_a_user_with_a_million_items(tmp_path, monkeypatch):
     pq.write_table(
         pyarrow.table({"user_id": [1, 2, 3], "item_id": [1, n + 1, 7]}), tmp_path / "t.parquet"
     )
-    result = tl.top_k_eval_files(
+    result = tl.top_k_eval(
         tmp_path / "r.parquet", tmp_path / "t.parquet", n, metrics=["mrr", "recall"]
     )
     assert result[f"recall@{n}"] == 2 / 3
@@ -493,14 +491,14 @@ def test_progress_is_shown_on_terminals_only(tmp_path, monkeypatch):
     monkeypatch.setattr(progress, "DELAY", 0)
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
-    tl.top_k_eval_files(*files, 3)
+    tl.top_k_eval(*files, 3)
     assert terminal.text == ""  # a fast call
     monkeypatch.setattr(lines, "MUCH", 1000)
-    tl.top_k_eval_files(*files, 3)
+    tl.top_k_eval(*files, 3)
     assert "recs.csv" in terminal.text
     terminal.text = ""
     monkeypatch.setattr(terminal, "isatty", lambda: False)
-    tl.top_k_eval_files(*files, 3)
+    tl.top_k_eval(*files, 3)
     assert terminal.text == ""
 
 
@@ -520,7 +518,7 @@ def test_folders_in_folders_and_what_stands_beside_the_data(tmp_path, parts):
     (root / "_temporary" / "x.parquet").write_bytes(b"half")
     (root / ".hidden.parquet").write_bytes(b"half")
     truth = write_csv(tmp_path / "truth.csv", TRUTHS, ranked=False)
-    assert same(tl.top_k_eval_files(root, truth, K), tl.top_k_eval(RANKS, TRUTHS, K))
+    assert same(tl.top_k_eval(root, truth, K), tl.top_k_eval(RANKS, TRUTHS, K))
 
 
 def test_part_9_comes_before_part_10(tmp_path):
@@ -530,7 +528,7 @@ def test_part_9_comes_before_part_10(tmp_path):
         columns = {"user_id": [7, 7], "item_id": ranks, "rank": ranks}
         pq.write_table(pyarrow.table(columns), tmp_path / "r" / f"part-{part}.parquet")
     (tmp_path / "t.jsonl").write_text('{"user_id": 7, "item_id": [4]}\n')
-    assert tl.top_k_eval_files(tmp_path / "r", tmp_path / "t.jsonl", 4)["mrr@4"] == 0.25
+    assert tl.top_k_eval(tmp_path / "r", tmp_path / "t.jsonl", 4)["mrr@4"] == 0.25
 
 
 def test_parts_of_different_widths(tmp_path):
@@ -544,7 +542,7 @@ def test_parts_of_different_widths(tmp_path):
         '{"user_id": 0, "item_id": [5]}\n{"user_id": 1, "item_id": [6]}\n'
     )
     for whole in (False, True):
-        result = tl.top_k_eval_files(tmp_path / "r", tmp_path / "t.jsonl", 1, in_memory=whole)
+        result = tl.top_k_eval(tmp_path / "r", tmp_path / "t.jsonl", 1, in_memory=whole)
         assert result["hit@1"] == 0.5
 
 
@@ -584,4 +582,4 @@ def test_padding_on_the_command_line(bad, tmp_path, capsys):
 
 def test_formats_are_checked_first():
     with pytest.raises(ValueError, match="format='xml': choose from 'csv'.*'parquet'"):
-        tl.top_k_eval_files("a", "b", 3, recs_format="xml")
+        tl.top_k_eval("a", "b", 3, ranks_format="xml")

@@ -133,7 +133,7 @@ if TYPE_CHECKING:
         tl.top_k_eval(RANKS, TRUTHS, unknown="ignore")  # type: ignore[arg-type]
         tl.top_k_eval(RANKS, TRUTHS, metrics=10)  # type: ignore[arg-type]
         tl.top_k_eval(RANKS, TRUTHS, metric="ndcg")  # type: ignore[call-arg]
-        tl.top_k_eval_files("r.csv", "t.csv", recs_format="xml")  # type: ignore[arg-type]
+        tl.top_k_eval("r.csv", "t.csv", ranks_format="xml")  # type: ignore[arg-type]
         tl.ndcg(RANKS, TRUTHS, divisor="min(R,k)")  # type: ignore[arg-type]
         tl.ndcg(RANKS, TRUTHS, empty="none")  # type: ignore[arg-type]
         tl.match(RANKS, TRUTHS, gains=None)  # type: ignore[arg-type]

@@ -215,12 +215,12 @@ scores go by ``item_id``; without it in the order, SQL leaves them open. ::
 
     recs = con.sql("SELECT user_id, item_id, score FROM recs ORDER BY user_id, score DESC, item_id")
     chosen = con.cursor().sql("SELECT user_id, item_id FROM chosen ORDER BY user_id")
-    result = tl.top_k_eval_batches(recs, chosen, k=[10, 50])
+    result = tl.top_k_eval(recs, chosen, k=[10, 50], stream=True)
 
 Files, and Spark
 ----------------
 
-`toplist.top_k_eval_files` reads two files of any size, ``toplist eval RECS TRUTH`` does it on the
+`toplist.top_k_eval` reads two files of any size, ``toplist eval RECS TRUTH`` does it on the
 command line. `toplist.files` has the formats, and recipes of DuckDB, Polars and Dask for what is
 larger than memory. Two DataFrames of Spark are evaluated where they are, by
 ``toplist.spark.top_k_eval(recs, truth, k=10)``.

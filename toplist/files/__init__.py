@@ -3,7 +3,7 @@
 Files
 -----
 
-``tl.top_k_eval_files(recs, truth, k)`` takes two files, Parquet (a file or a folder; extra ``io``),
+``tl.top_k_eval(recs, truth, k)`` takes two files, Parquet (a file or a folder; extra ``io``),
 CSV, TSV, JSONL or TREC, with the keywords of `toplist.top_k_eval`; so does ``toplist eval``. Text
 is read by compiled code, about as fast as Parquet and without a library: plain or quoted cells, one
 JSON object or list per line. What that code cannot judge (line breaks within quotes, escapes in
@@ -23,8 +23,8 @@ Databases and streams
 ---------------------
 
 Tables that are larger than memory, or that lie in another engine, are put into the order of users
-by that engine: as files for `toplist.top_k_eval_files`, or as a stream or hash buckets of users for
-`toplist.top_k_eval_batches`. Every recipe gives the means of a local run, bit for bit. Below,
+by that engine: as files for `toplist.top_k_eval`, or as a stream or hash buckets of users for
+`toplist.top_k_eval`. Every recipe gives the means of a local run, bit for bit. Below,
 recs.parquet holds user_id, item_id and rank, truth.parquet user_id and item_id, both in no order.
 Of items with a score instead of a rank, equal ones have no order either: give ``ties="item"``.
 ``import toplist as tl`` comes first.
@@ -36,7 +36,7 @@ DuckDB (1.5 or later) writes both files in the order of users, within the memory
     duckdb.sql("SET memory_limit = '500MB'")
     for name in ("recs", "truth"):
         duckdb.sql(f"COPY (FROM '{name}.parquet' ORDER BY user_id) TO '{name}-sorted.parquet'")
-    result = tl.top_k_eval_files("recs-sorted.parquet", "truth-sorted.parquet", k=10)
+    result = tl.top_k_eval("recs-sorted.parquet", "truth-sorted.parquet", k=10)
 
 Its relations are read as they are, without files; a connection has one open result, so each side
 gets a cursor (a reader of Arrow is ``relation.to_arrow_reader()``)::
@@ -46,7 +46,7 @@ gets a cursor (a reader of Arrow is ``relation.to_arrow_reader()``)::
     def ordered(name):
         return duckdb.cursor().sql(f"FROM '{name}.parquet' ORDER BY user_id")
 
-    result = tl.top_k_eval_batches(ordered("recs"), ordered("truth"), k=10)
+    result = tl.top_k_eval(ordered("recs"), ordered("truth"), k=10, stream=True)
 
 In hash buckets of users less is sorted at a time, each bucket may be evaluated on another machine,
 and the results are sent as bytes (``part.to_bytes()``). Hashing ids as text brings 7 of an int
@@ -58,7 +58,7 @@ column and 7 of a bigint one into the same bucket, whatever the hash function ma
         rows = f"FROM '{name}.parquet' WHERE hash(user_id::VARCHAR) % 8 = {n}"
         return duckdb.cursor().sql(f"{rows} ORDER BY user_id")
 
-    parts = (tl.top_k_eval_batches(bucket("recs", n), bucket("truth", n), k=10, part=True)
+    parts = (tl.top_k_eval(bucket("recs", n), bucket("truth", n), k=10, part=True, stream=True)
              for n in range(8))
     result = tl.merge(parts, disjoint=True)
 
@@ -69,7 +69,7 @@ Polars, in the same two ways: sorted files, and buckets::
     for name in ("recs", "truth"):
         rows = pl.scan_parquet(f"{name}.parquet").sort("user_id", maintain_order=True)
         rows.sink_parquet(f"{name}-sorted.parquet")
-    result = tl.top_k_eval_files("recs-sorted.parquet", "truth-sorted.parquet", k=10)
+    result = tl.top_k_eval("recs-sorted.parquet", "truth-sorted.parquet", k=10)
 
 ::
 
@@ -80,7 +80,7 @@ Polars, in the same two ways: sorted files, and buckets::
         rows = pl.scan_parquet(f"{name}.parquet").filter(users % 8 == n)
         return rows.sort("user_id", maintain_order=True).collect(engine="streaming")
 
-    parts = (tl.top_k_eval_batches(bucket("recs", n), bucket("truth", n), k=10, part=True)
+    parts = (tl.top_k_eval(bucket("recs", n), bucket("truth", n), k=10, part=True, stream=True)
              for n in range(8))
     result = tl.merge(parts, disjoint=True)
 
@@ -92,7 +92,7 @@ Dask shuffles both sides by user; what comes back from its workers are results w
 
     def evaluated(*sides):
         tables = (pa.Table.from_pandas(side.sort_values("user_id")) for side in sides)
-        return tl.top_k_eval_batches(*tables, k=10, part=True)
+        return tl.top_k_eval(*tables, k=10, part=True, stream=True)
 
     recs, truth = (dd.read_parquet(f"{name}.parquet").shuffle("user_id", npartitions=8)
                    for name in ("recs", "truth"))

@@ -42,9 +42,6 @@ PATIENCE = 1 << 22
 PART = 1 << 17
 
 
-Source = str | os.PathLike[str]
-
-
 def evaluate_files(
     ranks: Any, truths: Any, k: int | Iterable[int] | None, options: Options
 ) -> TopKResult | dict[str, TopKResult]:
@@ -55,7 +52,7 @@ def evaluate_files(
     ties = options.ties
     sides = [
         stream_of(side, name, getattr(options, f"{name}_format"), options.columns, order, ties)
-        if isinstance(side, Source)
+        if isinstance(side, (str, os.PathLike))
         else side
         for side, name, order in (
             (ranks, "ranks", options.order),

@@ -1,0 +1,156 @@
+"""One table of the options of an evaluation: every source, the signature and the CLI read it."""
+
+import dataclasses
+import inspect
+import itertools
+
+import pytest
+
+import toplist as tl
+from toplist.cli import main
+from toplist.inputs.options import FILES, MEMORY, OPTIONS, SPARK, STREAM, Options
+
+SOURCES = MEMORY, FILES, STREAM, SPARK
+RANKS, TRUTHS = {"ann": ["a", "b"], "bob": ["c"]}, {"ann": ["b"], "bob": ["c"]}
+# A value that is not the default, for each option that has no choices.
+OTHER = {
+    "metrics": "ndcg",
+    "convention": "neurec",
+    "weights": {"ann": 2.0, "bob": 1.0},
+    "padding": "x",
+    "relevant_from": 1.0,
+    "columns": {"user_id": "user_id"},
+    "users": ["u", "v"],
+    "system": "model",
+    "catalogue": 9,
+    "item_counts": {"a": 1},
+    "features": {"a": [1.0]},
+    "n_threads": 1,
+    "stream": True,
+    "ranks_format": "csv",
+    "ground_truths_format": "csv",
+    "in_memory": True,
+    "part": True,
+    "paired": False,
+    "partitions": 2,
+}
+
+
+def other(name):
+    choices = OPTIONS[name].metadata["choices"]
+    return next((one for one in choices if one != OPTIONS[name].default), OTHER.get(name))
+
+
+def test_the_signature_is_the_table():
+    shown = inspect.signature(tl.top_k_eval).parameters
+    own = {name: one for name, one in shown.items() if name not in ("ranks", "ground_truths", "k")}
+    assert list(own) == list(OPTIONS)
+    for name, one in own.items():
+        assert one.kind is one.KEYWORD_ONLY
+        assert one.default == OPTIONS[name].default, name
+        assert one.annotation.replace("Columns", "") in (
+            OPTIONS[name].type,
+            "Mapping[str, Any] | None",
+        ), name
+        assert f"{name}" in inspect.getdoc(tl.top_k_eval)
+
+
+@pytest.mark.parametrize(("name", "source"), [*itertools.product(OPTIONS, SOURCES)])
+def test_an_option_is_taken_or_refused_by_every_source(name, source):
+    options = dataclasses.replace(Options(), **{name: other(name)})
+    if source in OPTIONS[name].metadata["sources"]:
+        options.check(source)
+        return
+    words = f"^{name}=.* is for .*, not for {source.text.partition('(')[0]}"
+    with pytest.raises(TypeError, match=words):
+        options.check(source)
+
+
+@pytest.mark.parametrize("name", [name for name, row in OPTIONS.items() if row.metadata["choices"]])
+def test_a_wrong_word_is_refused_with_the_valid_ones(name):
+    valid = OPTIONS[name].metadata["choices"]
+    source = OPTIONS[name].metadata["sources"][0]
+    with pytest.raises(ValueError, match=f"{name}='wrong'.*{valid[0]}"):
+        Options(**{name: "wrong"}).check(source)
+
+
+def written(folder):
+    rows = [
+        f"{user},{item},{rank}" for user, row in RANKS.items() for rank, item in enumerate(row, 1)
+    ]
+    recs, truth = folder / "recs.csv", folder / "truth.csv"
+    recs.write_text("\n".join(["user_id,item_id,rank", *rows, ""]))
+    rows = [f"{user},{item}" for user, row in TRUTHS.items() for item in row]
+    truth.write_text("\n".join(["user_id,item_id", *rows, ""]))
+    return recs, truth
+
+
+@pytest.mark.parametrize("name", [name for name, row in OPTIONS.items() if row.metadata["help"]])
+def test_the_command_line_has_the_option(tmp_path, name, capsys):
+    recs, truth = map(str, written(tmp_path))
+    value = {"system": "rank", "relevant_from": None}.get(name, other(name))
+    if value is None:
+        pytest.skip("needs grades")
+    flag = "--" + name.replace("_", "-")
+    assert main(["eval", recs, truth, "-k", "2", "-m", "ndcg", flag, value, "--order", "file"]) == 0
+    assert "ndcg" in capsys.readouterr().out
+
+
+def test_names_of_an_earlier_version_say_what_to_write():
+    for name, line in {
+        "top_k_eval_files": r"toplist\.top_k_eval\('recs\.csv', 'truth\.csv', k=10\)$",
+        "top_k_eval_batches": r"toplist\.top_k_eval\(recs, truth, k=10, stream=True\)$",
+    }.items():
+        with pytest.raises(AttributeError, match=line):
+            getattr(tl, name)
+
+
+def test_paths_and_lists_in_memory_meet(tmp_path):
+    recs, truth = written(tmp_path)
+    expected = tl.top_k_eval(RANKS, TRUTHS, 2).to_dict()
+    assert tl.top_k_eval(str(recs), str(truth), 2).to_dict() == expected
+    assert tl.top_k_eval(recs, truth, 2).to_dict() == expected
+    assert tl.top_k_eval(RANKS, truth, 2).to_dict() == expected
+    assert tl.top_k_eval(str(recs), TRUTHS, 2).to_dict() == expected
+    # beside lists in memory, a text is an id
+    assert tl.top_k_eval(["a", str(truth)], str(truth), 2)["hit@2"] == 1.0
+
+
+@pytest.mark.parametrize("source", ["polars", "pandas", "csv", "jsonl", "parquet"])
+def test_systems_of_a_column(tmp_path, source):
+    """As one evaluation for each; in order of first appearance; all over the users of the truth."""
+    pl = pytest.importorskip("polars")
+    pytest.importorskip("pyarrow")
+    lists = {"new": {"ann": ["b", "a"], "bob": ["c"]}, "base": {"ann": ["a", "b"]}}
+    rows = [
+        {"user_id": user, "item_id": item, "score": -rank, "model": name}
+        for name, of_users in lists.items()
+        for user, row in of_users.items()
+        for rank, item in enumerate(row, 1)
+    ]
+    frame = pl.DataFrame([rows[1], *rows[:1], *rows[:1:-1]])
+    truth = TRUTHS
+    if source in ("csv", "jsonl", "parquet"):
+        ranks = tmp_path / f"recs.{source}"
+        write = {"csv": "write_csv", "jsonl": "write_ndjson", "parquet": "write_parquet"}[source]
+        getattr(frame, write)(ranks)
+        truth = written(tmp_path / "sub")[1] if (tmp_path / "sub").mkdir() is None else None
+    else:
+        ranks = frame.to_pandas() if source == "pandas" else frame
+    found = tl.top_k_eval(ranks, truth, 2, system="model")
+    assert list(found) == ["new", "base"]
+    for name, result in found.items():
+        alone = tl.top_k_eval(lists[name], TRUTHS, 2)
+        assert result.to_dict() == alone.to_dict()
+        assert result.n_users == 2 and result.n_missing == alone.n_missing
+    assert float(tl.compare(found, baseline="base").test("mrr@2")["mrr@2"].difference) == 0.75
+
+
+def test_systems_need_a_column(tmp_path):
+    with pytest.raises(
+        TypeError, match="^system='model' names a column of a table of ranks, which"
+    ):
+        tl.top_k_eval(RANKS, TRUTHS, 2, system="model")
+    recs, truth = written(tmp_path)
+    with pytest.raises(ValueError, match="no column 'model'; columns found: 'user_id', 'item_id'"):
+        tl.top_k_eval(recs, truth, 2, system="model")
