@@ -170,7 +170,7 @@ def page(segments: Segments[Any]) -> Page:
     else:
         shown = [
             _table(metric, {f"@{k}": f"{metric}@{k}" for k in ks}, labelled)
-            for metric, ks in describe.ks_by_metric(whole).items()
+            for metric, ks in whole.terms.ks_of.items()
         ]
     notes = ["users: of the ground truth; n: in the means"]
     if segments.n_unused:

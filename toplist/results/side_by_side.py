@@ -168,7 +168,7 @@ class SideBySide(Display):
         """Return the metrics, equal ones together, with the k's of all systems."""
         ks: dict[str, set[int]] = {}
         for result in self.results.values():
-            for name, some in describe.ks_by_metric(result).items():
+            for name, some in result.terms.ks_of.items():
                 ks.setdefault(name, set()).update(some)
         names = list(ks)
         alone = [(name,) for name in names]

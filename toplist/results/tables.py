@@ -1,10 +1,9 @@
 """The table of one result, its rows for CSV, and its data frames."""
 
+import math
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from toplist.averages.describe import equal_names, ks_by_metric, rule_lines
+from toplist.averages.describe import equal_names, rule_lines
 from toplist.averages.means import Means
 from toplist.metrics.formulas import SYMBOLS, formula
 from toplist.results.markup import Cell, Look, Page, Table
@@ -26,16 +25,16 @@ def cell(result: Means, name: str, look: Look = LOOK) -> Cell:
     """
     mean = result[name]
     low, high = result.interval(name)
-    if np.isnan(low):
+    if math.isnan(low):
         return Cell(look.number(mean))
-    if np.isclose(high - mean, mean - low, rtol=1e-6, atol=1e-12):
+    if abs((high - mean) - (mean - low)) <= 1e-12 + 1e-6 * abs(mean - low):
         return Cell(look.number(mean), half=look.number(high - mean))
     return Cell(look.number(mean), ends=(look.number(low), look.number(high)))
 
 
 def page(result: Means, every_metric: bool = False) -> Page:
     """Return a table of metrics x k, with the convention and the number of users below it."""
-    shown = ks_by_metric(result)
+    shown = result.terms.ks_of
     names = list(shown)
     groups = [(name,) for name in names] if every_metric else equal_names([result], names)
     rows = []
