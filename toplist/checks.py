@@ -7,7 +7,10 @@ from typing import Any, Generic, TypeVar, cast
 from unicodedata import category
 
 import numpy as np
+from numpy.typing import NDArray
 
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 E = TypeVar("E", bound=Exception)
 T = TypeVar("T")
 

@@ -31,12 +31,11 @@ from toplist.averages.per_user import (
     reach,
     rows_of,
 )
-from toplist.checks import cached
+from toplist.checks import Floats, cached
 from toplist.inputs.lists import offsets_of
 from toplist.matching.hits import Hits
 from toplist.metrics.definitions import COUNTS, Metric
 
-Floats = NDArray[np.float64]
 Average = Moments | Pooled
 
 # Below this ratio of spread to sum of squares, the subtraction cancels more than four digits.

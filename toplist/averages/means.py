@@ -15,7 +15,7 @@ from toplist.averages import histograms, per_user
 from toplist.averages.histograms import Histograms
 from toplist.averages.moments import ListAverages
 from toplist.averages.terms import Terms, difference
-from toplist.checks import Keyword, cached, worded
+from toplist.checks import Floats, Keyword, cached, worded
 from toplist.matching.hits import Hits
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import Metric
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from toplist.metrics.names import AnyName, Name, NameAtK
     from toplist.metrics.properties import Population
 
-Floats = NDArray[np.float64]
 M = TypeVar("M", bound="Means")
 T = TypeVar("T")
 

@@ -7,20 +7,16 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 
 from toplist import parallel
 from toplist.beyond.concentration import Counting
 from toplist.beyond.exposure import Exposure, discounts_of, exposure
 from toplist.beyond.indexing import IndexedLists, ReadLists, indexed_together, read_lists
-from toplist.checks import counted, prefixed
+from toplist.checks import Floats, Ints, counted, prefixed
 from toplist.inputs.catalogues import values_of
 from toplist.inputs.flatten import is_frame
 from toplist.inputs.keyed import is_series
 from toplist.inputs.options import Reading, needs
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 Against = Literal["catalogue", "merit"]
 

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from toplist.checks import Ints
 from toplist.loo.logs import Log
-
-Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -134,8 +132,8 @@ def _n(number: int, noun: str) -> str:
 def report_of(
     log: Log,
     how: str,
-    parts: Mapping[str, Rows],
-    kept: Rows,
+    parts: Mapping[str, Ints],
+    kept: Ints,
     lacking: Any,
     min_history: int,
     short: str,
@@ -175,7 +173,7 @@ def report_of(
     )
 
 
-def _distinct(codes: Rows) -> int:
+def _distinct(codes: Ints) -> int:
     return int(np.count_nonzero(np.bincount(codes)))
 
 

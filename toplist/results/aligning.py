@@ -14,11 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist.averages.means import Means, hits_of, in_means
-from toplist.checks import choice
+from toplist.checks import Floats, Ints, choice
 from toplist.results.comparability import truths_of
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Counted = Mapping[str, NDArray[np.bool_]]  # whom each system counts
 
 # Which users are tested: those of all systems, which must be the same; or those that all count.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from toplist.averages import describe
 from toplist.metrics.definitions import Metric
 from toplist.metrics.names import keys_of
-from toplist.results import comparability, tables
+from toplist.results import comparability, summary
 from toplist.results.display import Display
 from toplist.results.result import TopKResult
 from toplist.stats.paired import RunsAre
@@ -152,7 +152,7 @@ class SideBySide(Display):
     def _columns(self, every_metric: bool) -> list[tuple[str, dict[str, str]]]:
         """Return the corner of each table, and what its headers are of: ``name@k``."""
         groups = self._groups(every_metric)
-        if sum(len(ks) for ks in groups.values()) > tables.WIDE:
+        if sum(len(ks) for ks in groups.values()) > summary.WIDE:
             return [
                 (" = ".join(names), {f"@{k}": f"{names[0]}@{k}" for k in ks})
                 for names, ks in groups.items()

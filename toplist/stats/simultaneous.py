@@ -15,11 +15,12 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from toplist import parallel
+from toplist.checks import Floats, Ints
 from toplist.stats.distributions import t_ppf, t_sf
-from toplist.stats.paired import TIE, Floats, checked, linearised, over, units
+from toplist.stats.paired import TIE, checked, linearised, over, units
 from toplist.stats.randomization import (
     EXACT,
     FLIPS,
@@ -34,7 +35,6 @@ from toplist.stats.randomization import (
     sided_of,
 )
 
-Ints = NDArray[np.int64]
 T = TypeVar("T")
 
 # Users that are added up together, and normal draws in one task of a thread, which stay in cache.

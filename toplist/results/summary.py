@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 WIDE = 8
 
 LOOK = Look()
-SUMMARY = ["metric", "k", "mean", "std", "low", "high", "n"]
+COLUMNS = ["metric", "k", "mean", "std", "low", "high", "n"]
 
 
 def cell(result: Means, name: str, look: Look = LOOK) -> Cell:
@@ -47,8 +47,8 @@ def page(result: Means, every_metric: bool = False) -> Page:
     return Page((table,), tuple(rule_lines(result)), formulas=formulas)
 
 
-def summary(result: Means) -> list[tuple[Any, ...]]:
-    """Return a row per metric and k, with the columns of `SUMMARY`."""
+def rows(result: Means) -> list[tuple[Any, ...]]:
+    """Return a row per metric and k, with the columns of `COLUMNS`."""
     rows = []
     for name in result.names():
         metric, k = name.rsplit("@", 1)
@@ -64,7 +64,7 @@ def to_pandas(result: Means, per_user: bool) -> "DataFrame":
     if per_user:
         columns = of_users(result)
         return pandas.DataFrame({"user_id": list(result.users), **columns})
-    return pandas.DataFrame(summary(result), columns=SUMMARY)
+    return pandas.DataFrame(rows(result), columns=COLUMNS)
 
 
 def of_users(result: Means) -> dict[str, Any]:
