@@ -71,6 +71,19 @@ def counted(n: int, what: str) -> str:
     return f"{n:,} {what}{'' if n == 1 else 's'}"
 
 
+def is_missing(value: Any) -> bool:
+    """Return whether a value is None, NaN, NaT or pandas.NA.
+
+    Examples
+    --------
+    >>> [is_missing(one) for one in (None, float("nan"), 0, "")]
+    [True, True, False, False]
+    """
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, (float, np.floating)) and bool(np.isnan(value))
+
+
 def no_columns(names: Sequence[str]) -> str:
     """Return that there are no columns of these names, which are quoted already.
 

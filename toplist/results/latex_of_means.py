@@ -71,11 +71,9 @@ def _letters_of(comparison: SideBySide, tests: Tests | None) -> dict[tuple[str, 
         if one.mark:
             pair = (one.system, one.baseline) if one.better else (one.baseline, one.system)
             beaten.setdefault((pair[0], one.name), []).append(letters[pair[1]])
-    return {place: "".join(sorted(some, key=_order)) for place, some in beaten.items()}
-
-
-def _order(letters: str) -> tuple[int, str]:
-    return len(letters), letters
+    return {
+        place: "".join(sorted(some, key=lambda s: (len(s), s))) for place, some in beaten.items()
+    }
 
 
 def _letters() -> Iterator[str]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from toplist.averages import describe, histograms
 from toplist.averages.means import Means, has_keys, hits_of
-from toplist.checks import Ints
+from toplist.checks import Ints, is_missing
 from toplist.checks import counted as in_words
 from toplist.inputs.user_values import values_by_user
 from toplist.metrics.definitions import Metric
@@ -92,7 +92,7 @@ def by(result: R, labels: Any) -> Segments[R]:
     for row, label in enumerate(of_user):
         if not isinstance(label, Hashable):
             raise TypeError(f"label {label!r} is a {type(label).__name__}: give text or numbers")
-        members.setdefault(None if _absent(label) else label, []).append(row)
+        members.setdefault(None if is_missing(label) else label, []).append(row)
     parts = {
         label: _part(result, np.array(members[label], np.int64)) for label in _in_order(members)
     }
@@ -105,13 +105,6 @@ def _without_lists(result: R) -> R:
     if not entries:
         raise ValueError("this result has only metrics of the lists themselves: they do not split")
     return replace(result, terms=replace(result.terms, entries=entries), lists=None)
-
-
-def _absent(label: Any) -> bool:
-    """Return whether a label is None, NaN, NaT or pandas.NA."""
-    if label is None or type(label).__name__ in ("NAType", "NaTType"):
-        return True
-    return isinstance(label, float) and label != label
 
 
 def _in_order(members: Mapping[Any, Any]) -> list[Any]:

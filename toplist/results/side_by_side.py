@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,15 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from toplist.results.testing import Compared
+    from toplist.results.tests import Tests
+
+
+def tested(test: Callable[[], Tests]) -> tuple[Tests | None, str]:
+    """Return tests, or None and why there are none."""
+    try:
+        return test(), ""
+    except (ValueError, KeyError) as error:
+        return None, str(error.args[0])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
