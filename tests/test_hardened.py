@@ -420,10 +420,11 @@ def test_b1_the_chosen_texts_do_collide(texts):
 
 
 def test_b1_integers_beyond_64_bits_of_a_log():
-    plain = [(1 << 70) + 977 * i for i in range(20_000)]
-    chosen = [(1 << 70) * 0 + ((1 << 61) - 1) * (i + 1000) for i in range(20_000)]
-    assert len(set(map(hash, chosen))) == 1
-    not_slow(lambda ids: loo.leave_one_out((ids, ids, ids)).report.n_users, plain, chosen)
+    # Python's hash of an integer is a remainder, which can be chosen
+    for ids in ([1, 1 << 64], [1, -(1 << 63) - 1]):
+        with pytest.raises(ValueError, match=rf"'user_id' has {ids[1]} in row 1.*give str\(id\)"):
+            loo.leave_one_out((ids, [1, 2], [1, 2]))
+    assert loo.leave_one_out(([2**64 - 1, -(2**63)], [1, 2], [1, 2])).report.n_users == 2
 
 
 SLOW = """
@@ -661,11 +662,7 @@ ROWS = [1, 1, 1], ["a", "b", "c"]
         np.array([T, T + 100, T + 50]),
         np.array([2**63 + 1, 2**63 + 3, 2**63 + 2], np.uint64),
         np.array([T, T + 100, T + 50]).view("datetime64[ns]"),
-        np.array([1970, 300_000, 2_000], "int64").view("datetime64[Y]"),
-        np.array([0, 9 * 10**15, 5], "int64").view("datetime64[s]"),
-        [2**80, 2**80 + 2, 2**80 + 1],
         [f"2020-01-01T00:00:00.000000{digit}" for digit in (1, 3, 2)],
-        ["1700000000.00000000001", "1700000000.00000000003", "1700000000.00000000002"],
         ["1e3", "1.002e3", "1001"],
     ],
     ids=str,
@@ -687,20 +684,13 @@ def test_a10_ties_stay_ties():
     ("times", "threshold", "expected"),
     [
         (np.array([2**53, 2**53 + 1, 5]), 2.0**53, "ab"),
-        (np.array([2**53, 2**53 + 1, 5]), "9007199254740992.5", "b"),
-        (np.array([0.1, 0.2, 0.3]), "0.3", ""),
-        (np.array([0.1, 0.2, 0.3]), 0.3, "c"),
+        (np.array([0.1, 0.2, 0.3]), "0.3", "c"),
+        (np.array([50, 51, 40]).view("datetime64[Y]"), "2020-01-02", "b"),
         (np.array([2**63 + 1, 2**63 + 3, 0], np.uint64), 2**63 + 2, "b"),
         (np.array([T, T + 1, 0]).view("datetime64[ns]"), np.datetime64(T + 1, "ns"), "b"),
-        (np.array([T, T + 1, 0]).view("datetime64[ns]"), "2023-11-14T22:13:20.0000000005", "b"),
-        (np.array([50, 300_000, 40]).view("datetime64[Y]"), "2020-01-01", "ab"),
-        (np.array([50, 300_000, 40]).view("datetime64[Y]"), "2020-01-02", "b"),
         (np.array([600, 601, 0]).view("datetime64[M]"), "2020-02-01", "b"),
-        (np.array([5, 9 * 10**15, 0]).view("datetime64[s]"), np.datetime64(9 * 10**15, "s"), "b"),
         (["2020-01-01", f"{Y2020}.0000001", "2019-01-01"], f"{Y2020}.00000005", "b"),
-        ([2**80, 2**80 + 1, 0], 2**80 + 1, "b"),
         ([5, 2**63 - 1, 0], 2**63 - 1, "b"),
-        ([2**53 + 1, 2.0**53, 0.5], 2**53 + 1, "a"),
         ([1, 2, 3], 2**90, ""),
         ([1, 2, 3], -(2**90), "abc"),
     ],
@@ -710,11 +700,28 @@ def test_a10_thresholds_compare_exactly(times, threshold, expected):
     assert truths == ({1: list(expected)} if expected else {})
 
 
+@pytest.mark.parametrize(
+    ("times", "message"),
+    [
+        ([2**80, 1], f"row 0: timestamp {2**80} is beyond 64 bits"),
+        ([2**63, -1], f"row 0: timestamp {2**63} is beyond 63 bits beside negative ones"),
+        ([0.5, 2**53 + 1], f"row 1: timestamp {2**53 + 1} is beyond 53 bits beside decimals"),
+        (["2020-01-01", "9999-12-31"], "row 1: timestamp '9999-12-31'.* from 1677-09-22 to 2262"),
+        (["2020-01-01T00:00:00.0000000001"], "row 0: timestamp '2020.*kept in nanoseconds"),
+        (np.array([0, 8_000]).view("datetime64[Y]"), "row 1: timestamp '9970'.*nanoseconds"),
+        (np.array([1, 1_000]).view("datetime64[ps]"), "row 0: timestamp '1970.*nanoseconds"),
+    ],
+)
+def test_a10_times_that_64_bits_do_not_hold_are_refused(times, message):
+    with pytest.raises(ValueError, match=message):
+        times_of(times)
+
+
 def test_a10_months_of_any_year_begin_where_numpy_says():
-    months = np.arange(-40_000, 40_000, 7).view("datetime64[M]")
+    months = np.arange(-3_500, 3_500, 7).view("datetime64[M]")
     days = months.astype("datetime64[D]")
     times = times_of(months)
-    for threshold in ("1970-01-01", "1969-12-31T23:59:59.9", "1904-02-29", "2400-03-01"):
+    for threshold in ("1970-01-01", "1969-12-31T23:59:59.9", "1904-02-29", "2200-03-01"):
         expected = days.astype("datetime64[ms]") >= np.datetime64(threshold, "ms")
         assert np.array_equal(times.since(instant(threshold)), expected)
 

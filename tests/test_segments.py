@@ -13,7 +13,7 @@ from strategies import graded_populations, populations
 
 import toplist as tl
 from toplist.cli import main
-from toplist.results.tables import SUMMARY
+from toplist.results.summary import COLUMNS
 
 FEW = settings(deadline=None, max_examples=60)
 METRICS = ["hit", "precision", "map", "ndcg", "rbp"]
@@ -101,7 +101,7 @@ def test_labels_of_pandas(result):
     series = pandas.Series({"ann": 1, "bob": 2, "eve": pandas.NA}, dtype="Int64")
     assert list(result.by(series)) == [1, 2, None]
     frame = result.by(series).to_pandas()
-    assert frame.columns.tolist() == ["segment", *SUMMARY]
+    assert frame.columns.tolist() == ["segment", *COLUMNS]
     assert frame["n"].tolist() == [1, 1, 1, 1, 1, 1]
     with pytest.raises(ValueError, match="has user .* twice"):
         result.by(pandas.Series([1, 2], index=["ann", "ann"]))

@@ -7,6 +7,9 @@ all sign patterns, and what must hold for any data.
 import itertools
 import json
 import math
+import os
+import subprocess
+import sys
 from functools import lru_cache
 from pathlib import Path
 
@@ -789,21 +792,47 @@ def test_flips_agree_with_the_t_test():
 
 
 def test_blas_gets_its_threads_back():
-    found = many._openblas()
-    if found is None:
-        pytest.skip("numpy without OpenBLAS")
-    before = found[0]()
+    pytest.importorskip("threadpoolctl")
+
+    def n_threads():  # of those that were loaded before the first use
+        return [one["num_threads"] for one in many._blas().info()]
+
+    before = n_threads()
     with many._plain_blas(), many._plain_blas():
-        assert found[0]() == 1
+        assert set(n_threads()) == {1}
     band(Joint.of(np.random.default_rng(0).normal(size=(50, 3))))
-    assert found[0]() == before
+    assert n_threads() == before
 
 
-def test_another_blas_is_left_alone(monkeypatch):
+def test_without_threadpoolctl_the_threads_of_blas_do_not_matter():
+    code = """if True:
+        import sys
+        sys.modules["threadpoolctl"] = None
+        import numpy as np
+        from toplist.stats.simultaneous import Joint, _product, band
+        rng = np.random.default_rng(0)
+        joint = Joint.of(rng.normal(size=(1500, 66)))
+        product = _product(joint.correlation, rng.normal(size=(66, 1985)))
+        print(product.tobytes().hex(), joint.cross.tobytes().hex(), band(joint, n_resamples=5000))
+    """
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env=os.environ | {f"{blas}_NUM_THREADS": n for blas in ("OPENBLAS", "MKL", "OMP")},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for n in ("1", "2", "4")
+    }
+    assert len(found) == 1 and b"nan" not in found.pop()
+
+
+def test_without_threadpoolctl_bands_are_the_same(monkeypatch):
     curves = np.random.default_rng(0).normal(size=(50, 3))
     expected = band(Joint.of(curves)).critical
-    monkeypatch.setattr(many, "_openblas", lambda: None)
-    assert band(Joint.of(curves)).critical == expected
+    monkeypatch.setattr(many, "_blas", lambda: None)
+    alone, shared = (band(Joint.of(curves), n_threads=n).critical for n in (1, 3))
+    assert alone == shared == pytest.approx(expected, rel=1e-12)
 
 
 # ---- refusals

@@ -7,7 +7,10 @@ from typing import Any, Generic, TypeVar, cast
 from unicodedata import category
 
 import numpy as np
+from numpy.typing import NDArray
 
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 E = TypeVar("E", bound=Exception)
 T = TypeVar("T")
 
@@ -66,6 +69,19 @@ def counted(n: int, what: str) -> str:
     ('1 user', '2,345 users')
     """
     return f"{n:,} {what}{'' if n == 1 else 's'}"
+
+
+def is_missing(value: Any) -> bool:
+    """Return whether a value is None, NaN, NaT or pandas.NA.
+
+    Examples
+    --------
+    >>> [is_missing(one) for one in (None, float("nan"), 0, "")]
+    [True, True, False, False]
+    """
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, (float, np.floating)) and bool(np.isnan(value))
 
 
 def no_columns(names: Sequence[str]) -> str:

@@ -51,10 +51,10 @@ def bounds(work: NDArray[np.int64], size: int = BLOCK) -> list[tuple[int, int]]:
     [(0, 2), (2, 3), (3, 4)]
     """
     n_users = len(work) - 1
+    if work[-1] - work[0] <= size:
+        return [(0, n_users)]
     ends = np.searchsorted(work, np.arange(work[0] + size, work[-1], size))
     edges = np.unique(np.concatenate([[0], ends, [n_users]]))
-    if n_users == 0:
-        return [(0, 0)]
     return [(int(lo), int(hi)) for lo, hi in pairwise(edges)]
 
 

@@ -30,14 +30,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import parallel
-from toplist.checks import choice
+from toplist.checks import Floats, choice
 from toplist.inputs.factorize import Numbering
 from toplist.inputs.lists import offsets_of
 from toplist.inputs.predictions import Predictions, read
 
 __all__ = ["UserAUC", "auc", "gauc", "log_loss", "mae", "rmse", "user_auc"]
 
-Floats = NDArray[np.float64]
 
 UserWeights = Literal["positives", "rows", "equal"]
 WEIGHTS: tuple[UserWeights, ...] = get_args(UserWeights)

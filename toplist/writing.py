@@ -1,4 +1,4 @@
-"""Files written as a whole or not at all, several at once: beside their places, then renamed."""
+"""Files that are never half written: made beside their places, then put there."""
 
 import errno
 import gzip
@@ -15,10 +15,10 @@ Content = bytes | str | Callable[[str], object]
 
 
 def write_all(contents: Mapping[PathLike, Content]) -> None:
-    r"""Write several files: all of them, or none, and then those that were there are as before.
+    r"""Write several files; until all of them are complete, those that are there stay as they are.
 
-    Every file is written in the folder of its target, under another name; when all are complete
-    they are renamed. Links go on pointing to their files; pipes and devices are written last.
+    Every file is written in the folder of its target, under another name, and then put in its
+    place by `os.replace`. Links go on pointing to their files; pipes and devices are written.
 
     Parameters
     ----------
@@ -52,7 +52,9 @@ def write_all(contents: Mapping[PathLike, Content]) -> None:
             written[target] = _beside(target)
             with _naming(path, written[target]):
                 _fill(written[target], content)
-        _put_in_place(targets, written)
+        for target, path in targets.items():
+            with _naming(path, written[target]):
+                _put_in_place(target, written[target])
     finally:
         for temporary in written.values():
             with suppress(FileNotFoundError):
@@ -96,39 +98,10 @@ def _naming(path: str, temporary: str) -> Iterator[None]:
         raise
 
 
-def _put_in_place(targets: Mapping[str, str], written: Mapping[str, str]) -> None:
-    """Rename complete files to their targets; after a failure undo what was renamed."""
-    kept: dict[str, str] = {}  # the old file of each target, under another name
-    done: list[str] = []
-    plain = [target for target in targets if _is_plain(target)]
-    try:
-        for target in plain:
-            with _naming(targets[target], written[target]):
-                if len(plain) > 1 and os.path.exists(target):
-                    kept[target] = _beside(target)
-                    _keep(target, kept[target])
-                os.replace(written[target], target)
-                done.append(target)
-        for target in targets:
-            if target not in plain:
-                with open(written[target], "rb") as source, open(target, "wb") as sink:
-                    shutil.copyfileobj(source, sink)
-    except BaseException:
-        for target in done:
-            if target not in kept:
-                os.unlink(target)
-        for target, old in kept.items():
-            with suppress(FileNotFoundError):
-                os.replace(old, target)  # does nothing where both are one file
-                os.unlink(old)
-        raise
-    for old in kept.values():
-        os.unlink(old)
-
-
-def _keep(target: str, name: str) -> None:
-    """Give a file a second name, or, where files have but one, another."""
-    try:
-        os.link(target, name)
-    except OSError:
-        os.replace(target, name)
+def _put_in_place(target: str, temporary: str) -> None:
+    """Let a complete file be the target; a pipe or a device gets what is in it."""
+    if _is_plain(target):
+        os.replace(temporary, target)
+        return
+    with open(temporary, "rb") as source, open(target, "wb") as sink:
+        shutil.copyfileobj(source, sink)

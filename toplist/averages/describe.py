@@ -1,9 +1,8 @@
 """Who was counted and by which rules, in words; which metrics are equal."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
-
-import numpy as np
 
 from toplist.averages.means import Means, fingerprints_of, has_keys, unmatched
 from toplist.checks import counted
@@ -196,15 +195,7 @@ def _identity(result: Means, name: str) -> Any:
     if not isinstance(metric, Metric):
         return metric
     key = identity(metric, result.population, name in result.terms.pooled)
-    return key, metric.empty, ks_by_metric(result)[name]
-
-
-def ks_by_metric(result: Means) -> dict[str, list[int]]:
-    """Return the k's asked for, rising, of every metric."""
-    ks: dict[str, set[int]] = {}
-    for entry in result.terms.entries:
-        ks.setdefault(entry.metric.name, set()).update(entry.ks)
-    return {name: sorted(some) for name, some in ks.items()}
+    return key, metric.empty, result.terms.ks_of[name]
 
 
 def rule_lines(result: Means, parts: Sequence[Means] = ()) -> list[str]:
@@ -249,7 +240,8 @@ def intervals(results: Sequence[Means]) -> list[str]:
 
 def _interval(result: Means, name: str) -> str:
     """Return the kind of the interval of a metric, in a word; empty if it has none."""
-    if np.isnan([result.interval(f"{name}@{k}") for k in ks_by_metric(result)[name]]).all():
+    ends = (result.interval(f"{name}@{k}") for k in result.terms.ks_of[name])
+    if all(math.isnan(low) and math.isnan(high) for low, high in ends):
         return ""
     if name in result.terms.pooled:
         return "delta method"

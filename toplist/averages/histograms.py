@@ -31,11 +31,11 @@ from toplist.averages.per_user import (
     reach,
     rows_of,
 )
+from toplist.checks import Floats, cached
 from toplist.inputs.lists import offsets_of
 from toplist.matching.hits import Hits
 from toplist.metrics.definitions import COUNTS, Metric
 
-Floats = NDArray[np.float64]
 Average = Moments | Pooled
 
 # Below this ratio of spread to sum of squares, the subtraction cancels more than four digits.
@@ -72,8 +72,20 @@ class Histograms:
 
     def n_of(self, empty: str | None) -> int:
         """Return the number of users in a mean that does this with empty ground truths."""
-        counted = self.n_relevant > 0 if empty == "skip" else slice(None)
-        return int(self.n_users[counted].sum())
+        return self._n_with_relevant if empty == "skip" else self._n_counted
+
+    @cached
+    def _n_counted(self) -> int:
+        return int(self.n_users.sum())
+
+    @cached
+    def _n_with_relevant(self) -> int:
+        return int(self.n_users[self.n_relevant > 0].sum())
+
+    @cached
+    def _single(self) -> NDArray[np.intp]:
+        """The rows in which no user has a second hit."""
+        return np.flatnonzero((self.each == self.first).all(axis=1))
 
     def __add__(self, other: "Histograms") -> "Histograms":
         """Return the histograms of both sets of users together."""
@@ -105,14 +117,14 @@ class Histograms:
         if metric.name in self.gathered:
             return self._gathered(metric.name, cuts)
         n = self.n_of(metric.empty)
-        if n < self.n_of(None):
+        if n < self._n_counted:
             return self._with_relevant().moments(metric, cuts)
         if n == 0:
             return Moments.of(np.empty((0, len(cuts))), None)
         n_users = self.n_users[:, np.newaxis]
         divisors = metric.divisors(self.n_relevant, self.n_listed, cuts)
         # all k's down to a rank, as usual: no copy of the columns
-        near = len(cuts) <= self.depth and cuts.max(initial=0) == len(cuts)
+        near = len(cuts) <= self.depth and (not len(cuts) or cuts[-1] == len(cuts))
         columns = slice(len(cuts)) if near else np.minimum(cuts, self.depth) - 1
 
         def at_cuts(table: Floats) -> Floats:
@@ -165,8 +177,9 @@ class Histograms:
             spread = self.spreads[keys.index((metric.counts, metric.discounting))].copy()
         # where no user has a second hit, as in leave-one-out, every hit is a first hit: the same
         # arithmetic makes the spread of recall that of hit, and map's that of mrr, to the last bit
-        single = (self.each == self.first).all(axis=1)
-        spread[single] = spread_of_first(self.first[single], n_users[single], discounts)
+        single = self._single
+        if len(single):
+            spread[single] = spread_of_first(self.first[single], n_users[single], discounts)
         return spread
 
 
@@ -261,9 +274,9 @@ def count(
         ):  # the user's function may be wrong
             metric.discounts(depth)
             metric.divisors(rows.n_relevant, rows.n_listed, cuts)
-    integers, spreads = _tables(hits, rows, sums_of(metrics), depth, n_threads)
-    each, nth, first = integers
     n_users = np.bincount(rows.of_user[rows.of_user >= 0], minlength=len(rows.n_relevant))
+    integers, spreads = _tables(hits, rows, n_users, sums_of(metrics), depth, n_threads)
+    each, nth, first = integers
     gathered = {}
     for metric in metrics:
         read = gains_of(hits, metric, threshold_in_gains)
@@ -279,7 +292,12 @@ def count(
 
 
 def _tables(
-    hits: Hits, rows: Rows, sums: list[Metric], depth: int, n_threads: int | None
+    hits: Hits,
+    rows: Rows,
+    n_users: NDArray[np.int64],
+    sums: list[Metric],
+    depth: int,
+    n_threads: int | None,
 ) -> tuple[NDArray[np.int64], Floats]:
     """Return the integer histograms (3, rows, K), and the spreads of the sums (m, rows, K)."""
     from toplist.kernels import curves
@@ -288,11 +306,8 @@ def _tables(
     weights = np.array([metric.discounts(depth) for metric in sums]).reshape(-1, depth)
     shape = (len(rows.n_relevant), depth)
 
-    def empty() -> tuple[NDArray[np.int64], Floats]:
-        return np.zeros((*shape, 3), np.int64), np.zeros((*shape, len(sums)))
-
     def block(lo: int, hi: int) -> tuple[NDArray[np.int64], Floats]:
-        integers, squares = empty()
+        integers, squares = np.zeros((*shape, 3), np.int64), np.zeros((*shape, len(sums)))
         offsets, ranks, _ = hits.block(lo, hi)
         curves.tally(offsets, ranks, rows.of_user[lo:hi], codes, weights, integers, squares)
         return integers, squares
@@ -300,16 +315,17 @@ def _tables(
     # the tables of a block must be small compared with the hits that it counts
     size = max(1 << 17, 4 * shape[0] * shape[1])
     work = hits.offsets + np.arange(len(hits.offsets))
-    integers, squares = empty()
-    for more, more_squares in parallel.run(block, parallel.bounds(work, size), n_threads):
+    blocks = parallel.run(block, parallel.bounds(work, size), n_threads)
+    integers, squares = next(blocks)
+    for more, more_squares in blocks:
         integers += more
         squares += more_squares
-    n_users = np.bincount(rows.of_user[rows.of_user >= 0], minlength=shape[0])[:, np.newaxis]
-    integers = np.ascontiguousarray(np.moveaxis(integers, 2, 0))
-    squares = np.ascontiguousarray(np.moveaxis(squares, 2, 0))
+    integers = np.ascontiguousarray(integers.transpose(2, 0, 1))
+    squares = np.ascontiguousarray(squares.transpose(2, 0, 1))
+    column = n_users[:, np.newaxis]
     for i, metric in enumerate(sums):
-        mean = np.cumsum(integers[COUNTS.index(metric.counts)] / n_users / weights[i], axis=1)
-        squares[i] = _spreads(np.cumsum(squares[i], axis=1), mean, n_users, hits, rows, metric)
+        mean = np.cumsum(integers[codes[i]] / column / weights[i], axis=1)
+        squares[i] = _spreads(np.cumsum(squares[i], axis=1), mean, column, hits, rows, metric)
     return integers, squares
 
 
@@ -402,15 +418,14 @@ def spread_of_first(
     """Return the sum of squared deviations of 1 / discount(first hit), 0 for none."""
     gains = 1.0 / discounts
     # deviations from the most common value, if it is reached at k: exact where all users share it
-    ranks = np.arange(first.shape[1])
     common = np.argmax(first, axis=1)[:, np.newaxis]
     missed = n_users - np.cumsum(first, axis=1)
 
-    def deviations(value: Floats) -> Floats:
-        found = np.cumsum(first * (gains - value) ** 2, axis=1) + missed * value**2
-        mean = (np.cumsum(first * (gains - value), axis=1) - missed * value) / n_users
-        spread: Floats = found - n_users * mean**2
-        return np.maximum(spread, 0.0)
+    def spread(deviations: Floats, of_missed: Floats | float) -> Floats:
+        found = np.cumsum(first * deviations**2, axis=1) + missed * of_missed**2
+        mean = (np.cumsum(first * deviations, axis=1) + missed * of_missed) / n_users
+        return np.maximum(found - n_users * mean**2, 0.0)
 
-    near_zero = (ranks < common) | (missed == n_users)
-    return np.where(near_zero, deviations(np.zeros((1, 1))), deviations(gains[common]))
+    near_zero = (np.arange(first.shape[1]) < common) | (missed == n_users)
+    value = gains[common]
+    return np.where(near_zero, spread(gains, 0.0), spread(gains - value, -value))

@@ -1,9 +1,8 @@
 """Confidence intervals of means: Wilson's of proportions, the normal one of all others."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from toplist.checks import Floats
 
 
 def wilson(mean: Floats, n: float, z: float) -> tuple[Floats, Floats]:

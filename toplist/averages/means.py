@@ -15,7 +15,7 @@ from toplist.averages import histograms, per_user
 from toplist.averages.histograms import Histograms
 from toplist.averages.moments import ListAverages
 from toplist.averages.terms import Terms, difference
-from toplist.checks import Keyword, cached, worded
+from toplist.checks import Floats, Keyword, cached, worded
 from toplist.matching.hits import Hits
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import Metric
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from toplist.metrics.names import AnyName, Name, NameAtK
     from toplist.metrics.properties import Population
 
-Floats = NDArray[np.float64]
 M = TypeVar("M", bound="Means")
 T = TypeVar("T")
 
@@ -99,7 +98,8 @@ class Means:
     def __getitem__(self, name: str) -> Any: ...
     def __getitem__(self, name: str) -> Any:
         """Return the mean at ``"name@k"``, or the curve (K,) of ``"name"``."""
-        return self._pick(name, lambda average: average.mean)
+        metric, k = self.terms.find(name)
+        return self._pick(metric, k, self._moments[metric.name].mean, lambda one: one.mean)
 
     def _ipython_key_completions_(self) -> list[str]:
         """Return what IPython and Jupyter complete after ``result["``: means, then curves."""
@@ -121,7 +121,8 @@ class Means:
     def std(self, name: str) -> Any: ...
     def std(self, name: str) -> Any:
         """Return the standard deviation over users (ddof = 1), at ``"name@k"`` or of ``"name"``."""
-        return self._pick(name, lambda average: average.std)
+        metric, k = self.terms.find(name)
+        return self._pick(metric, k, self._moments[metric.name].std, lambda one: one.std)
 
     @overload
     def interval(self, name: Name, level: float = ...) -> tuple[Floats, Floats]: ...
@@ -155,18 +156,20 @@ class Means:
         >>> [round(end, 4) for end in result.interval("hit@1")]
         [0.4385, 1.0]
         """
-        from statistics import (
-            NormalDist,
-        )  # imported late: it takes a fifth of the import of toplist
-
         if not 0 < level < 1:
             raise ValueError(f"level must be between 0 and 1, not {level!r}")
-        z = NormalDist().inv_cdf((1 + level) / 2)
-        metric = self.terms.find(name)[0].name
-        return (
-            self._pick(name, lambda average: self._ends(metric, average, z)[0]),
-            self._pick(name, lambda average: self._ends(metric, average, z)[1]),
-        )
+        metric, k = self.terms.find(name)
+        if level == 0.95:
+            near = self._ends_95[metric.name]
+        else:
+            near = self._ends(metric.name, self._moments[metric.name], level)
+
+        def picked(end: int) -> Any:
+            return self._pick(
+                metric, k, near[end], lambda one: self._ends(metric.name, one, level)[end]
+            )
+
+        return picked(0), picked(1)
 
     def per_user(self, name: AnyName) -> Floats:
         """Return the values of each user: (n_users,) for ``"name@k"``, (n_users, K) for ``"name"``.
@@ -279,7 +282,7 @@ class Means:
         """Let ``sum(results)`` start from 0."""
         return self if isinstance(other, int) and other == 0 else NotImplemented
 
-    @property
+    @cached
     def population(self) -> Population:
         """What is known of the users in the means before any value."""
         from toplist.metrics.properties import Population
@@ -297,32 +300,49 @@ class Means:
         )
         return Population(single, mixed or any(of_grades))
 
-    def _ends(self, name: str, average: Any, z: float) -> tuple[Floats, Floats]:
-        """Return the ends of the intervals of an average of a metric."""
-        from toplist.averages.intervals import normal, wilson
-        from toplist.metrics.properties import is_within_one
+    def is_proportion(self, name: str) -> bool:
+        """Return whether the mean of a metric, without ``@``, is a proportion by definition."""
+        return self._bounds[name] == "0 or 1"
 
-        metric = self.terms.asked[name]
+    @cached
+    def _bounds(self) -> dict[str, str]:
+        """What a user's value is by definition: "0 or 1", "within 1" or "" for any number."""
+        from toplist.metrics.properties import is_proportion, is_within_one
+
+        def bound(metric: Metric | ListMetric) -> str:
+            if isinstance(metric, ListMetric):
+                return "within 1" if metric.within_one else ""
+            if is_proportion(metric, self.population):
+                return "0 or 1"
+            return "within 1" if is_within_one(metric, self.population) else ""
+
+        return {name: bound(metric) for name, metric in self.terms.asked.items()}
+
+    def _ends(self, name: str, average: Any, level: float) -> tuple[Floats, Floats]:
+        """Return the ends of the intervals of an average of a metric."""
+        from statistics import NormalDist  # a fifth of the import of toplist
+
+        from toplist.averages.intervals import normal, wilson
+
+        z = NormalDist().inv_cdf((1 + level) / 2)
         if name not in self.terms.pooled and self.is_proportion(name):
             n = average.weight**2 / average.weight2 if average.n else np.nan
             return wilson(average.mean, n, z)
-        if isinstance(metric, Metric):
-            within_one = is_within_one(metric, self.population)
-        else:
-            within_one = metric.within_one
-        return normal(average.mean, average.error, z, within_one)
+        return normal(average.mean, average.error, z, self._bounds[name] != "")
 
-    def is_proportion(self, name: str) -> bool:
-        """Return whether the mean of a metric, without ``@``, is a proportion by definition."""
-        from toplist.metrics.properties import is_proportion
+    @cached
+    def _ends_95(self) -> dict[str, tuple[Floats, Floats]]:
+        """The ends of the usual intervals at the k's of `_cuts`, by metric."""
+        return {name: self._ends(name, one, 0.95) for name, one in self._moments.items()}
 
-        metric = self.terms.asked[name]
-        return isinstance(metric, Metric) and is_proportion(metric, self.population)
-
-    def _pick(self, name: str, curve_of: Callable[[Any], Floats]) -> Any:
-        """Return the curve of ``"name"``, or its value at ``"name@k"``."""
-        metric, k = self.terms.find(name)
-        near = curve_of(self._moments[metric.name])
+    def _pick(
+        self,
+        metric: Metric | ListMetric,
+        k: int | None,
+        near: Floats,
+        curve_of: Callable[[Any], Floats],
+    ) -> Any:
+        """Return the curve of a metric, or its value at k, of which the part `near` is known."""
         if isinstance(metric, ListMetric):  # below the lists it stays as it is
             last = len(near) if k is None else min(k, len(near))
             more = self.terms.depth - len(near)

@@ -5,9 +5,8 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Protocol, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from toplist.checks import Floats
 
 
 @dataclass(frozen=True, eq=False)

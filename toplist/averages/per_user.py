@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import parallel
+from toplist.checks import Floats
 from toplist.inputs.lists import offsets_of
 from toplist.matching.hits import Hits
 from toplist.metrics.definitions import COUNTS, METRICS, Metric
-
-Floats = NDArray[np.float64]
 
 # Tables reach down to this rank even where every list is shorter: they cost little, and parts of
 # results whose longest lists differ have the same columns.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from typing import Literal, get_args
 
-from toplist.checks import did_you_mean
+from toplist.checks import cached, did_you_mean
 from toplist.inputs.grades import Grading
 from toplist.inputs.options import Ties
 from toplist.metrics.beyond_accuracy import ListMetric
@@ -127,22 +127,32 @@ class Terms:
         """Whether items below `relevant_from` gain nothing in graded metrics."""
         return CONVENTIONS[self.convention].threshold_in_gains
 
-    @property
+    @cached
     def empty_of(self) -> dict[str, Empty]:
         """What is done with empty ground truths in each metric of hits, by name."""
         return {name: metric.empty or self.empty for name, metric in self.metrics.items()}
 
-    @property
+    @cached
     def depth(self) -> int:
         """The largest k."""
         return max((k for entry in self.entries for k in entry.ks), default=0)
 
     def whole(self, depth: int) -> Terms:
         """Return the same with the whole list as the k of entries without one."""
+        if all(one.ks for one in self.entries):
+            return self
         entries = (one if one.ks else replace(one, ks=(max(depth, 1),)) for one in self.entries)
         return replace(self, entries=tuple(entries))
 
-    @property
+    @cached
+    def ks_of(self) -> dict[str, list[int]]:
+        """The k's asked for, rising, of every metric by name."""
+        ks: dict[str, set[int]] = {}
+        for entry in self.entries:
+            ks.setdefault(entry.metric.name, set()).update(entry.ks)
+        return {name: sorted(some) for name, some in ks.items()}
+
+    @cached
     def ks(self) -> tuple[int, ...]:
         """The k's asked for, rising."""
         return tuple(sorted({k for entry in self.entries for k in entry.ks}))
@@ -152,17 +162,17 @@ class Terms:
         """The ``name@k`` of every mean, in the order asked for."""
         return [f"{entry.metric.name}@{k}" for entry in self.entries for k in entry.ks]
 
-    @property
+    @cached
     def asked(self) -> dict[str, Metric | ListMetric]:
         """The metrics by name, each once."""
         return {entry.metric.name: entry.metric for entry in self.entries}
 
-    @property
+    @cached
     def metrics(self) -> dict[str, Metric]:
         """The metrics of hits, by name."""
         return {name: one for name, one in self.asked.items() if isinstance(one, Metric)}
 
-    @property
+    @cached
     def list_metrics(self) -> dict[str, ListMetric]:
         """The metrics of the lists themselves, by name."""
         return {name: one for name, one in self.asked.items() if isinstance(one, ListMetric)}

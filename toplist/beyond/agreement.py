@@ -12,14 +12,11 @@ from numpy.typing import NDArray
 from toplist import parallel
 from toplist.averages.intervals import normal
 from toplist.beyond.indexing import IndexedLists, ReadLists, indexed_together, read_lists
-from toplist.checks import cached, choice, counted, prefixed
+from toplist.checks import Floats, Ints, cached, choice, counted, prefixed
 from toplist.inputs.flatten import name_user
 from toplist.inputs.keyed import counts_rows, is_series
 from toplist.inputs.options import Reading
 from toplist.stats.distributions import normal_ppf
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 OverlapDivisor = Literal["k", "union"]
 DIVISORS: tuple[OverlapDivisor, ...] = get_args(OverlapDivisor)

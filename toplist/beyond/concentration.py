@@ -10,10 +10,8 @@ from numpy.typing import NDArray
 
 from toplist.beyond.counts_of_counts import CountsOfCounts
 from toplist.beyond.exposure import Curves, Exposure, exposure
-from toplist.checks import choice
+from toplist.checks import Floats, choice
 from toplist.inputs.options import Reading, Unknown, needs
-
-Floats = NDArray[np.float64]
 
 Over = Literal["catalogue", "recommended"]
 OVER: tuple[Over, ...] = get_args(Over)

@@ -6,15 +6,12 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from toplist.beyond.indexing import IndexedLists, Indexing, indexed, read_lists
 from toplist.beyond.popularity import curves_of
-from toplist.checks import Keyword, choice
+from toplist.checks import Floats, Keyword, choice
 from toplist.inputs.catalogues import features_of
 from toplist.inputs.options import Known, Reading
-
-Floats = NDArray[np.float64]
 
 Distance = Literal["cosine", "hamming", "euclidean"]
 DISTANCES: tuple[Distance, ...] = get_args(Distance)

@@ -7,20 +7,16 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 
 from toplist import parallel
 from toplist.beyond.concentration import Counting
 from toplist.beyond.exposure import Exposure, discounts_of, exposure
 from toplist.beyond.indexing import IndexedLists, ReadLists, indexed_together, read_lists
-from toplist.checks import counted, prefixed
+from toplist.checks import Floats, Ints, counted, is_missing, prefixed
 from toplist.inputs.catalogues import values_of
 from toplist.inputs.flatten import is_frame
 from toplist.inputs.keyed import is_series
 from toplist.inputs.options import Reading, needs
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 Against = Literal["catalogue", "merit"]
 
@@ -285,7 +281,7 @@ def _labels_of(groups: Any) -> tuple[Any, Ints, tuple[Any, ...]]:
             )
         given = array.tolist() if isinstance(array, np.ndarray) else list(array)
         ids = list(range(len(given)))
-    given = [None if _nothing(group) else group for group in given]
+    given = [None if is_missing(group) else group for group in given]
     try:
         labels = _named(set(given) | {None}, given)
     except TypeError:
@@ -301,13 +297,6 @@ def _named(found: set[Any], order: Sequence[Any]) -> tuple[Any, ...]:
     """Return the groups found as they first appear, None last."""
     last = (None,) if None in found else ()
     return (*(group for group in dict.fromkeys(order) if group is not None), *last)
-
-
-def _nothing(group: Any) -> bool:
-    """Whether a group is None or a missing value."""
-    if group is None or type(group).__name__ in ("NAType", "NaTType"):
-        return True
-    return isinstance(group, (float, np.floating)) and bool(np.isnan(group))
 
 
 def _of_lists(

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import parallel
-from toplist.checks import Keyword, choice, prefixed, whole, worded
+from toplist.checks import Ints, Keyword, choice, prefixed, whole, worded
 from toplist.inputs.factorize import Numbering
 from toplist.inputs.flatten import Flat, item_twice, name_user, trim
 from toplist.inputs.forms import read_ranks
@@ -23,8 +23,6 @@ from toplist.inputs.ids import encode, encode_alone, padding_code
 from toplist.inputs.lists import offsets_of
 from toplist.inputs.options import DUPLICATES, Duplicates, Reading
 from toplist.matching.hits import Hits
-
-Ints = NDArray[np.int64]
 
 # Items of a catalogue that cost nothing to speak of, however few are listed: tables of 12 MB.
 FREE = 1 << 20

@@ -40,11 +40,9 @@ from numpy.typing import NDArray
 
 from toplist import parallel
 from toplist.beyond.indexing import IndexedLists, Indexing, indexed, read_lists
-from toplist.checks import Keyword, choice, whole, worded
+from toplist.checks import Floats, Keyword, choice, whole, worded
 from toplist.inputs.catalogues import values_of
 from toplist.inputs.options import Known, Reading, Unknown
-
-Floats = NDArray[np.float64]
 
 UnknownToTail = Literal["raise", "skip", "tail", "head"]
 UNKNOWN_TO_TAIL: tuple[UnknownToTail, ...] = get_args(UnknownToTail)

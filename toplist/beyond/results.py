@@ -19,11 +19,9 @@ from toplist.averages.moments import Moments
 from toplist.beyond import OF_USERS, WHOLE
 from toplist.beyond.exposure import Exposure, exposure
 from toplist.beyond.indexing import IndexedLists, ReadLists, read_lists
+from toplist.checks import Floats
 from toplist.inputs.options import Known, needs
 from toplist.metrics.beyond_accuracy import ListMetric
-
-Floats = NDArray[np.float64]
-
 
 # Values of users that are averaged at a time: 2 MB. A quarter of it took 1.3 x as long.
 BLOCK = 1 << 18

@@ -8,13 +8,11 @@ from typing import Any, Literal, Unpack, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.checks import choice, whole
+from toplist.checks import Floats, choice, whole
 from toplist.inputs.dataframes import is_frame
 from toplist.inputs.options import Joining, Reading
 from toplist.matching.hits import Hits
 from toplist.matching.match import joined
-
-Floats = NDArray[np.float64]
 
 SerendipityDivisor = Literal["k", "n", "unexpected"]
 DIVISORS: tuple[SerendipityDivisor, ...] = get_args(SerendipityDivisor)

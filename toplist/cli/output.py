@@ -7,7 +7,7 @@ from typing import Any
 from toplist import plots
 from toplist.cli.options import csv_text
 from toplist.plots.charts import panels
-from toplist.results import tables
+from toplist.results import summary
 from toplist.results.comparison import compare
 from toplist.results.display import Display
 from toplist.results.result import TopKResult
@@ -47,13 +47,13 @@ def as_json(results: Results) -> str:
 def as_csv(results: Results) -> str:
     """Return a row per metric and k: metric, k, mean, std, low, high, n; several by system."""
     return csv_by_system(
-        tables.SUMMARY, {name: tables.summary(one) for name, one in results.items()}
+        summary.COLUMNS, {name: summary.rows(one) for name, one in results.items()}
     )
 
 
 def per_user_csv(results: Results) -> str:
     """Return a row per user: user_id and one column per metric and k; several by system."""
-    values = {system: tables.of_users(one) for system, one in results.items()}
+    values = {system: summary.of_users(one) for system, one in results.items()}
     names = list(dict.fromkeys(name for columns in values.values() for name in columns))
     rows = {
         system: zip(one.users, *(values[system][name].tolist() for name in names), strict=True)

@@ -7,7 +7,7 @@ from toplist.checks import header_hint, no_columns
 from toplist.cli import output
 from toplist.files.formats import table_format
 from toplist.files.tables import read_table
-from toplist.results import segments, tables
+from toplist.results import segments, summary
 from toplist.results.result import TopKResult
 from toplist.results.saved import content, text_of
 from toplist.results.segments import Segments
@@ -78,7 +78,7 @@ def _as_json(found: Splits) -> str:
 
 
 def _as_csv(found: Splits) -> str:
-    header = ["segment", *tables.SUMMARY]
+    header = ["segment", *summary.COLUMNS]
     return output.csv_by_system(header, {name: segments.rows(one) for name, one in found.items()})
 
 

@@ -15,13 +15,11 @@ from numpy.typing import NDArray
 
 from toplist.averages.moments import Moments
 from toplist.averages.terms import catalogue_rank
-from toplist.checks import whole
+from toplist.checks import Floats, whole
 from toplist.evaluation.plan import entries_of, rules_of
 from toplist.loo.sampling import SampledRanks
 from toplist.metrics.definitions import Metric
 from toplist.metrics.names import Metrics
-
-Floats = NDArray[np.float64]
 
 # Ranks of the catalogue whose distributions are in memory at a time.
 BLOCK = 1 << 12

@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.checks import Keyword, choice, worded
+from toplist.checks import Ints, Keyword, choice, worded
 from toplist.inputs.lists import offsets_of
 from toplist.loo import hashing
 from toplist.loo.logs import Log, read_log
@@ -16,7 +16,7 @@ from toplist.loo.timestamps import Times, instant
 Repeats = Literal["first", "last", "keep"]
 REPEATS: tuple[Repeats, ...] = get_args(Repeats)
 
-Rows = NDArray[np.int64]
+
 Flags = NDArray[np.bool_]
 
 
@@ -29,11 +29,11 @@ class Histories:
     """
 
     log: Log
-    rows: Rows
-    users: Rows
-    times: Rows
-    n_of_user: Rows
-    from_the_end: Rows
+    rows: Ints
+    users: Ints
+    times: Ints
+    n_of_user: Ints
+    from_the_end: Ints
     repeats: Repeats
     seed: int
 
@@ -99,7 +99,7 @@ class Histories:
         return times.since(given)[self.rows]
 
 
-def _times_of(log: Log, by: str) -> Rows:
+def _times_of(log: Log, by: str) -> Ints:
     """Return the time of every row; all rules except "random" need every one."""
     times = log.times
     if by == "random":
@@ -131,7 +131,7 @@ def _refuse_missing(log: Log, times: Times) -> None:
         )
 
 
-def _by_user(users: Rows, n_users: int, times: Rows, numbers: Rows) -> Rows:
+def _by_user(users: Ints, n_users: int, times: Ints, numbers: Ints) -> Ints:
     """Return the rows user by user, by time, and by random number where the times are equal."""
     from toplist.kernels import grouping, histories
 
@@ -145,7 +145,7 @@ def _by_user(users: Rows, n_users: int, times: Rows, numbers: Rows) -> Rows:
     return rows
 
 
-def _occurrences(users: Rows, n_users: int, items: Rows, rows: Rows) -> tuple[Rows, Rows]:
+def _occurrences(users: Ints, n_users: int, items: Ints, rows: Ints) -> tuple[Ints, Ints]:
     """Return how often the item of each row occurs in earlier and in later rows of its user."""
     from toplist.kernels import histories
 

@@ -157,15 +157,11 @@ def _numbered(values: Any, name: str) -> Ids:
     if empty is not None:
         raise ValueError(f"log: column {name!r} is empty in row {empty}")
     kinds_of(as_list, f"log, column {name!r}")
-    if any(type(value) is int and abs(value) >> 64 for value in as_list):
-        # by their text: Python's hash of an integer is a remainder, which can be chosen
-        codes, names = _coded(list(map(hex, as_list)))
-        return Ids(name, codes, [int(text, 16) for text in names])
-    return Ids(name, *_coded(as_list))
-
-
-def _coded(values: Collection[Any]) -> tuple[NDArray[np.int64], list[Any]]:
-    """Return the place of each value among the distinct ones, and these."""
+    for row, value in enumerate(as_list):
+        if type(value) is int and not -(1 << 63) <= value < 1 << 64:
+            raise ValueError(
+                f"log: column {name!r} has {value} in row {row}, beyond 64 bits: give str(id)"
+            )
     numbers: dict[Any, int] = defaultdict(count().__next__)
-    codes = np.fromiter(map(numbers.__getitem__, values), np.int64, len(values))
-    return codes, list(numbers)
+    codes = np.fromiter(map(numbers.__getitem__, as_list), np.int64, len(as_list))
+    return Ids(name, codes, list(numbers))

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.checks import Keyword, choice, worded
+from toplist.checks import Ints, Keyword, choice, worded
 from toplist.inputs.lists import Lists
-from toplist.loo.histories import Flags, Histories, Repeats, Rows
+from toplist.loo.histories import Flags, Histories, Repeats
 from toplist.loo.logs import Ids, Log
 from toplist.loo.split_report import Report, report_of
 
@@ -214,14 +214,14 @@ class Split:
     validation: Any
     report: Report
     log: Log = field(repr=False)
-    rows: Mapping[str, Rows] = field(repr=False)
+    rows: Mapping[str, Ints] = field(repr=False)
 
     def __repr__(self) -> str:
         """Return the report."""
         return repr(self.report)
 
     @classmethod
-    def of(cls, log: Log, rows: Mapping[str, Rows], report: Report, validation: bool) -> Split:
+    def of(cls, log: Log, rows: Mapping[str, Ints], report: Report, validation: bool) -> Split:
         """Take the parts from the log."""
         test, train = log.take(rows["test"]), log.take(rows["train"])
         held = log.take(rows["validation"]) if validation else None
@@ -349,7 +349,7 @@ def _at_least_0(value: Any, option: str) -> int:
     return int(value)
 
 
-def _sorted(ids: Ids) -> tuple[list[Any], Rows]:
+def _sorted(ids: Ids) -> tuple[list[Any], Ints]:
     """Return the ids sorted, and the place of each code; unsorted if they cannot be compared."""
     try:
         order = sorted(range(len(ids.names)), key=ids.names.__getitem__)

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from toplist.checks import Ints, counted
 from toplist.loo.logs import Log
-
-Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -80,38 +78,41 @@ class Report:
 
 def _lines(report: Report) -> list[str]:
     parts = "; ".join(
-        f"{part}: {_n(n, 'row')} of {_n(report.users[part], 'user')}"
+        f"{part}: {counted(n, 'row')} of {counted(report.users[part], 'user')}"
         for part, n in report.rows.items()
     )
     n_test = report.rows["test"]
     rest = {"train": "all in train", "drop": "left out", "test": "their test rows are left out"}
     lines = [
         report.how,
-        f"{_n(report.n_rows, 'row')} of {_n(report.n_users, 'user')} and "
-        f"{_n(report.n_items, 'item')}",
+        f"{counted(report.n_rows, 'row')} of {counted(report.n_users, 'user')} and "
+        f"{counted(report.n_items, 'item')}",
         parts,
     ]
     if report.by_share:
         lines.append(_shares(report))
     if report.n_repeats:
-        lines.append(f"{_n(report.n_repeats, 'row')} left out: repeated choices of an item")
+        lines.append(f"{counted(report.n_repeats, 'row')} left out: repeated choices of an item")
     if report.n_short:
+        dropped = f": {counted(report.n_dropped, 'row')}" if report.n_dropped else ""
         lines.append(
-            f"{_n(report.n_short, 'user')} without a test row: too few interactions "
-            f"(min_history={report.min_history}; {rest[report.short]}{_dropped(report)})"
+            f"{counted(report.n_short, 'user')} without a test row: too few interactions "
+            f"(min_history={report.min_history}; {rest[report.short]}{dropped})"
         )
     if report.n_tied:
         share = f"{100 * report.n_tied / report.n_users:.1f} %"
         lines.append(
-            f"{_n(report.n_tied, 'user')} ({share}) with several items at their newest timestamp"
+            f"{counted(report.n_tied, 'user')} ({share}) with several items at their newest "
+            "timestamp"
         )
     if report.n_cold:
         verb = "is" if report.n_cold == 1 else "are"
-        lines.append(f"{_n(report.n_cold, 'test item')} {verb} not in train: unknown to any model")
+        cold = counted(report.n_cold, "test item")
+        lines.append(f"{cold} {verb} not in train: unknown to any model")
     if report.n_older:
         lines.append(
-            f"{_n(report.n_older, 'test row')} ({100 * report.n_older / n_test:.1f} %) older than "
-            "the newest row of train: a model may know their future"
+            f"{counted(report.n_older, 'test row')} ({100 * report.n_older / n_test:.1f} %) older "
+            "than the newest row of train: a model may know their future"
         )
     return lines
 
@@ -123,19 +124,11 @@ def _shares(report: Report) -> str:
     return f"shares of the rows: {', '.join(shares)}"
 
 
-def _dropped(report: Report) -> str:
-    return f": {_n(report.n_dropped, 'row')}" if report.n_dropped else ""
-
-
-def _n(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 def report_of(
     log: Log,
     how: str,
-    parts: Mapping[str, Rows],
-    kept: Rows,
+    parts: Mapping[str, Ints],
+    kept: Ints,
     lacking: Any,
     min_history: int,
     short: str,
@@ -175,7 +168,7 @@ def report_of(
     )
 
 
-def _distinct(codes: Rows) -> int:
+def _distinct(codes: Ints) -> int:
     return int(np.count_nonzero(np.bincount(codes)))
 
 

@@ -1,121 +1,44 @@
-"""Timestamps of any kind as integers or floats that compare as the times do, exactly.
+"""Timestamps of any kind as numbers that compare as the times do.
 
-Numbers are kept. Dates and times stay integers in the unit they came in, whatever it is; text, and
-objects such as datetimes, become integers in a unit that holds the last decimal of all of them. So
-no two times are rounded to one, and the order of a log is the same whether its times come from a
-table, an array or a text file.
+Numbers are kept: integers exactly, others as float64. Dates and times become nanoseconds since 1970
+in int64, as numpy's ``datetime64[ns]``, so the order of a log is the same whether its times come
+from a table, an array or a text file.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import groupby
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from fractions import Fraction
-
 _EPOCH = datetime(1970, 1, 1)
 # How libraries print a missing value.
 _NOTHING = {"", "nat", "<na>", "nan", "none", "null"}
-# The exponent is short: no time needs 10^1000, and to write one out would take all memory.
-_NUMBER = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]{1,3}))?")
-# Seconds with decimals, of ISO text: datetime.fromisoformat drops all after the sixth.
+_INTEGER = re.compile(r"[+-]?[0-9]{1,400}")
+_FLOAT = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+# Seconds with decimals, of ISO text: datetime.fromisoformat drops all after the sixth, and takes
+# decimals of minutes for seconds.
 _DECIMALS = re.compile(r"([^.,]{7,10}[^0-9.,](?:[0-9:]{8}|[0-9]{6}))[.,]([0-9]+)(Z|[+-][0-9:]+)?")
-# Where the point of decimals is in 2011-11-01T00:00:00.5.
-_POINT = 19
-# Characters of the longest text that can be a time.
-_LONGEST = 400
-
-_SECONDS = {"W": 604_800, "D": 86_400, "h": 3_600, "m": 60, "s": 1}
-_PARTS = {"ms": 3, "us": 6, "ns": 9, "ps": 12, "fs": 15, "as": 18}
-_MONTHS = {"Y": 12, "M": 1}
-
-
-class Unit(NamedTuple):
-    """What times count: so many months, or else a fraction of a second, or of a bare number.
-
-    Examples
-    --------
-    >>> Unit(7, 1000), Unit(12, months=True)
-    (Unit(size=7, per=1000, months=False), Unit(size=12, per=1, months=True))
-    """
-
-    size: int = 1
-    per: int = 1
-    months: bool = False
-
-    @classmethod
-    def of(cls, dtype: Any) -> Unit:
-        """Return the unit of a datetime64 dtype, which may count several: datetime64[10s]."""
-        name, count = np.datetime_data(dtype)
-        if name in _MONTHS:
-            return cls(count * _MONTHS[name], months=True)
-        return cls(count * _SECONDS.get(name, 1), 10 ** _PARTS.get(name, 0))
-
-    def ceil(self, exact: Fraction) -> int:
-        """Return the first count that is not before a time (of dates: in seconds since 1970)."""
-        if self.months:
-            return -(-_month(exact) // self.size)
-        return math.ceil(exact * self.per / self.size)
-
-    def exact(self, n: int) -> Fraction:
-        """Return n of them, of dates in seconds."""
-        from fractions import Fraction
-
-        if self.months:
-            return Fraction(_days(n * self.size) * 86_400)
-        return Fraction(n * self.size, self.per)
-
-
-def _days(month: int) -> int:
-    """Return the days from 1970-01-01 to the first of a month; months count from January 1970.
-
-    Years are counted from March, so that the leap day is the last (Hinnant, "chrono-compatible
-    low-level date algorithms"); exact for any year.
-    """
-    year, of_year = divmod(month + 10, 12)  # years from March 1969 on
-    year += 1969
-    return 365 * year + year // 4 - year // 100 + year // 400 + (153 * of_year + 2) // 5 - 719_468
-
-
-def _month(seconds: Fraction) -> int:
-    """Return the first month that does not begin before a time."""
-    day = seconds / 86_400
-    month = math.floor(day * 4_800 / 146_097)  # 400 years: all begin on the same days
-    while _days(month) >= day:
-        month -= 1
-    while _days(month) < day:
-        month += 1
-    return month
-
-
-_ONE = Unit()
 
 
 @dataclass(frozen=True, eq=False)
 class Times:
     """Times of rows: int64, uint64 or float64; `missing` flags rows without a time.
 
-    `dated`: they count `unit` since 1970, and are not numbers in a unit of the caller; `zoned`:
-    they had a time zone. Where `levels` are given, they are places in these, in order: counts
-    beyond 64 bits.
+    `dated`: they are nanoseconds since 1970, and not numbers in a unit of the caller; `zoned`:
+    they had a time zone.
     """
 
     values: NDArray[Any]
     missing: NDArray[np.bool_]
     dated: bool
     zoned: bool = False
-    unit: Unit = _ONE
-    levels: list[int] | None = None
 
     @property
     def ordinals(self) -> NDArray[np.int64]:
@@ -126,37 +49,24 @@ class Times:
         return codes
 
     def since(self, instant: Instant) -> NDArray[np.bool_]:
-        """Flag the times that are not before an instant, exactly."""
-        first: Any = None
-        if self.values.dtype.kind == "f":
-            first = _float_from(instant.exact)
-        else:
-            first = self.unit.ceil(instant.exact)
-            if self.levels is not None:
-                first = bisect_left(self.levels, first)
+        """Flag the times that are not before an instant."""
+        first: Any = instant.value
+        if self.values.dtype.kind != "f":
             limits = np.iinfo(self.values.dtype)
+            first = math.ceil(first)
             if first > limits.max:
                 return np.zeros(len(self.values), bool)
-            first = max(int(first), limits.min)
+            first = max(first, limits.min)
         found: NDArray[np.bool_] = self.values >= self.values.dtype.type(first)
         return found
 
 
-def _float_from(exact: Fraction) -> float:
-    """Return the least float that is not below a number."""
-    try:
-        nearest = float(exact)
-    except OverflowError:
-        return math.inf if exact > 0 else -math.inf
-    return nearest if nearest >= exact else math.nextafter(nearest, math.inf)
-
-
 class Instant(NamedTuple):
-    """One time, exactly: a number, or of a date the seconds since 1970."""
+    """One time: a number, or of a date the nanoseconds since 1970."""
 
-    exact: Fraction
-    dated: bool
-    zoned: bool
+    value: int | float
+    dated: bool = False
+    zoned: bool = False
 
 
 def times_of(values: Any) -> Times:
@@ -170,178 +80,156 @@ def times_of(values: Any) -> Times:
     Raises
     ------
     TypeError, ValueError
-        For values that are no times, for numbers and dates in one column, and for times with and
-        without a time zone.
+        For values that are no times, or that 64 bits do not hold; for numbers and dates in one
+        column, and for times with and without a time zone.
 
     Examples
     --------
     >>> times_of(["1970-01-01 00:00:01", "1970-01-01T01:00:00.5"]).values.tolist()
-    [1000000, 3600500000]
+    [1000000000, 3600500000000]
     >>> times_of([3, None, 1]).missing.tolist()
     [False, True, False]
     """
-    array = values if isinstance(values, np.ndarray) else _as_array(values)
-    if array is not None and array.dtype.kind in "iu":
-        wide = np.uint64 if array.dtype.kind == "u" and array.dtype.itemsize == 8 else np.int64
-        return Times(array.astype(wide, copy=False), np.zeros(len(array), bool), dated=False)
-    if array is not None and array.dtype.kind == "f":
-        if np.isinf(array).any():
-            row = int(np.flatnonzero(np.isinf(array))[0])
-            raise ValueError(f"row {row}: {_refused(array[row].item())}")
-        return Times(array.astype(np.float64), np.isnan(array), dated=False)
-    if array is not None and array.dtype.kind == "M":
-        native = array.astype(array.dtype.newbyteorder("="), copy=False)
-        return Times(native.view(np.int64), np.isnat(array), dated=True, unit=Unit.of(native.dtype))
-    return _parsed(list(values) if array is None else array.tolist())
+    if not isinstance(values, np.ndarray):
+        plain = set(map(type, values)) <= {int, float}
+        return times_of(_numbers(values)) if plain else _parsed(values)
+    if values.dtype.kind in "iu":
+        wide = np.uint64 if values.dtype == np.uint64 else np.int64
+        return Times(values.astype(wide, copy=False), np.zeros(len(values), bool), dated=False)
+    if values.dtype.kind == "f":
+        if np.isinf(values).any():
+            row = int(np.flatnonzero(np.isinf(values))[0])
+            raise ValueError(f"row {row}: {_refused(values[row].item())}")
+        return Times(values.astype(np.float64), np.isnan(values), dated=False)
+    if values.dtype.kind == "M":
+        return Times(_nanoseconds(values), np.isnat(values), dated=True)
+    return _parsed(values.tolist())
 
 
-def _as_array(values: Sequence[Any]) -> NDArray[Any] | None:
-    """Return Python's integers and floats as an array, if it holds them exactly."""
-    kinds = set(map(type, values))
-    if not kinds <= {int, float}:
-        return None
-    if kinds == {int} and min(values) >= -(1 << 63) and max(values) < 1 << 63:
-        return np.array(values, np.int64)
-    if float in kinds and all(type(one) is float or abs(one) <= 1 << 53 for one in values):
+def _numbers(values: Sequence[int | float]) -> NDArray[Any]:
+    """Return integers exactly, and others as floats."""
+    if any(type(one) is float for one in values):
+        _refuse_beyond(53, values, "beside decimals; give integers alone")
         return np.array(values, np.float64)
-    return None
+    if values and max(values) >= 1 << 63:
+        _refuse_beyond(64, values, "")
+        if min(values) >= 0:
+            return np.array(values, np.uint64)
+    if values and not -(1 << 63) <= min(values) <= max(values) < 1 << 63:
+        _refuse_beyond(63, values, "beside negative ones")
+    return np.array(values, np.int64)
 
 
 def instant(value: Any) -> Instant | None:
     """Read one time, for example a threshold; None for a missing one."""
-    found = _parse(value)
-    if found is None:
-        return None
-    exact = Unit(per=10**found.decimals).exact(found.ticks)
-    return Instant(exact, found.zoned is not None, bool(found.zoned))
-
-
-class _Time(NamedTuple):
-    """A number, or seconds since 1970: ticks / 10^decimals; `zoned` is None of a number."""
-
-    ticks: int
-    decimals: int = 0
-    zoned: bool | None = None
-
-
-def _parsed(values: Sequence[Any]) -> Times:
-    """Read times one by one, each distinct value once."""
-    distinct, codes = _distinct(values)
-    parsed = []
-    for place, value in enumerate(distinct):
-        try:
-            parsed.append(_parse(value))
-        except ValueError as error:
-            row = int(np.argmax(codes == place))
-            raise ValueError(f"row {row}: {error}") from None
-    present = [(place, one) for place, one in enumerate(parsed) if one is not None]
-    kinds = {one.zoned is not None: distinct[place] for place, one in present}
-    if len(kinds) > 1:
-        raise TypeError(f"timestamps of two kinds: {kinds[False]!r} and {str(kinds[True])!r}")
-    zones = {one.zoned for _, one in present}
-    if len(zones) > 1:
-        raise TypeError("timestamps with a time zone and timestamps without one in one column")
-    decimals = max((one.decimals for _, one in present), default=0)
-    counts = [0 if one is None else one.ticks * 10 ** (decimals - one.decimals) for one in parsed]
-    missing, levels = np.array([one is None for one in parsed], bool)[codes], None
-    try:
-        found = np.array(counts, np.int64)
-    except OverflowError:
-        levels = [count for count, _ in groupby(sorted(counts))]
-        found = np.array([bisect_left(levels, count) for count in counts], np.int64)
-    dated, unit = True in kinds, Unit(per=10**decimals)
-    return Times(found[codes], missing, dated, zones == {True}, unit, levels)
-
-
-def _distinct(values: Sequence[Any]) -> tuple[list[Any], NDArray[np.int64]]:
-    """Return the distinct values, and where among them each value is."""
-    kinds = set(map(type, values))
-    if bool in kinds or np.bool_ in kinds:  # they would hide among 0 and 1
-        row = next(row for row, one in enumerate(values) if isinstance(one, (bool, np.bool_)))
-        raise ValueError(f"row {row}: {_refused(values[row])}")
-    if int in kinds and any(type(one) is int and abs(one) >> 64 for one in values):
-        # Python's hash of integers is their remainder: they can be chosen to share one
-        return list(values), np.arange(len(values))
-    numbers: dict[Any, int] = {}
-    codes = [numbers.setdefault(value, len(numbers)) for value in values]
-    return list(numbers), np.array(codes, np.int64)
-
-
-def _parse(value: Any) -> _Time | None:
-    """Return a time, or None for a missing value."""
     if isinstance(value, np.datetime64):
-        return None if np.isnat(value) else _of_numpy(value)
+        if np.isnat(value):
+            return None
+        return Instant(int(_nanoseconds(np.array([value]), "")[0]), dated=True)
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
-        return _Time(int(value))
+        return Instant(int(value))
     if isinstance(value, (float, np.floating)) and math.isfinite(value):
-        numerator, denominator = value.as_integer_ratio()
-        twos = denominator.bit_length() - 1  # n / 2^t = n 5^t / 10^t
-        return _Time(numerator * 5**twos, twos)
+        return Instant(float(value))
     if type(value) is datetime:
         return _of_datetime(value)
-    text = value.isoformat() if hasattr(value, "isoformat") else str(value).strip()
+    text = str(value).strip()  # of dates, and times of other libraries: ISO
     if text.lower() in _NOTHING:
         return None
     found = None
-    if text.isascii() and len(text) <= _LONGEST and not isinstance(value, (bool, np.bool_)):
+    if text.isascii() and not isinstance(value, (bool, np.bool_)):
         found = _iso(text) if text[4:5] == "-" else _plain_number(text) or _iso(text)
     if found is None:
         raise _refused(value)
     return found
 
 
+def _parsed(values: Sequence[Any]) -> Times:
+    """Read times one by one, each distinct value once."""
+    kinds = set(map(type, values))
+    if bool in kinds or np.bool_ in kinds:  # they would hide among 0 and 1
+        row = next(row for row, one in enumerate(values) if isinstance(one, (bool, np.bool_)))
+        raise ValueError(f"row {row}: {_refused(values[row])}")
+    if int in kinds:
+        _refuse_beyond(64, values, "")  # before they are hashed
+    numbers: dict[Any, int] = {}
+    codes = np.array([numbers.setdefault(value, len(numbers)) for value in values], np.int64)
+    parsed = []
+    for place, value in enumerate(numbers):
+        try:
+            parsed.append(instant(value))
+        except ValueError as error:
+            raise ValueError(f"row {int(np.argmax(codes == place))}: {error}") from None
+    present = {one[1:]: value for one, value in zip(parsed, numbers, strict=True) if one}
+    of_kind = {dated: value for (dated, _), value in present.items()}
+    if len(of_kind) > 1:
+        raise TypeError(f"timestamps of two kinds: {of_kind[False]!r} and {str(of_kind[True])!r}")
+    if len(present) > 1:
+        raise TypeError("timestamps with a time zone and timestamps without one in one column")
+    dated, zoned = next(iter(present), (False, False))
+    found = _numbers([0 if one is None else one.value for one in parsed])
+    missing = np.array([one is None for one in parsed], bool)
+    return Times(found[codes], missing[codes], dated, zoned)
+
+
+def _refuse_beyond(bits: int, values: Sequence[Any], why: str) -> None:
+    """Raise ValueError for an integer that so many bits do not hold."""
+    for row, value in enumerate(values):
+        if type(value) is int and not -(1 << bits) <= value < 1 << bits:
+            raise ValueError(f"row {row}: timestamp {value} is beyond {bits} bits {why}".rstrip())
+
+
 def _refused(value: Any) -> ValueError:
     return ValueError(f"timestamp {value!r:.60} is neither a number nor an ISO 8601 date")
 
 
-def _of_numpy(value: np.datetime64) -> _Time:
-    unit = Unit.of(value.dtype)
-    count = int(value.view(np.int64))
-    if unit.months:
-        return _Time(int(unit.exact(count)), 0, zoned=False)
-    return _Time(count * unit.size, len(str(unit.per)) - 1, zoned=False)
+def _nanoseconds(array: NDArray[Any], where: str = "row {}: ") -> NDArray[np.int64]:
+    """Return datetime64 of any unit as nanoseconds; ValueError where they cannot hold it."""
+    found = array.astype("datetime64[ns]", copy=False)
+    lost = (found.astype(array.dtype, copy=False) != array) & ~np.isnat(array)
+    if lost.any():
+        row = int(np.argmax(lost))
+        raise ValueError(f"{where.format(row)}{_beyond(array[row])}")
+    return found.view(np.int64)
 
 
-def _plain_number(text: str) -> _Time | None:
+def _beyond(value: Any) -> ValueError:
+    return ValueError(
+        f"timestamp {str(value)!r:.60}: dates are kept in nanoseconds, from 1677-09-22 to "
+        "2262-04-11; give others as integers, such as seconds since 1970"
+    )
+
+
+def _plain_number(text: str) -> Instant | None:
     """Return the number that ASCII text is: sign, digits, point, exponent."""
-    match = _NUMBER.fullmatch(text)
-    if match is None or not (match[2] or match[3]):
-        return None
-    decimals = (match[3] or "").rstrip("0")
-    count = int(match[1] + (match[2] or "") + decimals or "0")
-    shift = len(decimals) - int(match[4] or 0)
-    return _Time(count * 10 ** max(0, -shift), max(0, shift))
+    if _INTEGER.fullmatch(text):
+        return Instant(int(text))
+    found = float(text) if _FLOAT.fullmatch(text) else math.inf
+    return Instant(found) if math.isfinite(found) else None
 
 
-def _iso(text: str) -> _Time | None:
+def _iso(text: str) -> Instant | None:
     """Return the date or time of ISO 8601 text, with all decimals of its seconds."""
-    point, decimals = text.replace(",", ".").find("."), ""
-    if point >= 0 and (point != _POINT or len(text) > _POINT + 7):
+    plain, decimals = text, "0"
+    if "." in text or "," in text:
         match = _DECIMALS.fullmatch(text)
-        if match is None:  # decimals of minutes, say, which datetime takes for seconds
+        if match is None:
             return None
-        text, decimals = match[1] + (match[3] or ""), match[2].rstrip("0")
+        plain, decimals = match[1] + (match[3] or ""), match[2].rstrip("0")
+    if len(decimals) > 9:
+        raise _beyond(text)
     try:
-        found = datetime.fromisoformat(text)
+        found = datetime.fromisoformat(plain)
     except ValueError:
         return None
-    if decimals:
-        scale = int("1" + "0" * len(decimals))
-        return _Time(_of_date(found, 1) * scale + int(decimals), len(decimals), _zoned(found))
-    return _of_datetime(found)
+    return _of_datetime(found, text, int(decimals.ljust(9, "0")))
 
 
-def _of_datetime(value: datetime) -> _Time:
-    if value.microsecond:
-        return _Time(_of_date(value, 1_000_000) + value.microsecond, 6, _zoned(value))
-    return _Time(_of_date(value, 1), 0, _zoned(value))
-
-
-def _of_date(value: datetime, scale: int) -> int:
-    """Return the whole seconds since 1970, times a scale."""
-    since = (value if value.tzinfo is None else value.astimezone(UTC).replace(tzinfo=None)) - _EPOCH
-    return (since.days * 86_400 + since.seconds) * scale
-
-
-def _zoned(value: datetime) -> bool:
-    return value.tzinfo is not None
+def _of_datetime(value: datetime, text: str = "", decimals: int = 0) -> Instant:
+    """Return the nanoseconds since 1970; `decimals` are those of its seconds."""
+    zoned = value.tzinfo is not None
+    since = (value.astimezone(UTC).replace(tzinfo=None) if zoned else value) - _EPOCH
+    seconds = since.days * 86_400 + since.seconds
+    count = seconds * 10**9 + since.microseconds * 1_000 + decimals
+    if not -(2**63) < count < 2**63:
+        raise _beyond(text or value)
+    return Instant(count, dated=True, zoned=zoned)

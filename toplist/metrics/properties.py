@@ -5,6 +5,7 @@ no grades: that is the `Population`.
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -48,13 +49,18 @@ def is_proportion(metric: Metric, population: Population) -> bool:
     >>> [is_proportion(METRICS["recall"], one) for one in (alone, several)]
     [True, False]
     """
-    if metric.discounting != DISCOUNTS["1"] or metric.dividing not in DIVISORS.values():
-        return False
     if not (population.single or metric.counts == "first"):
         return False
     if metric.graded and population.graded:
         return False
-    sizes = np.ones(1, np.int64) if population.single else _SIZES
+    if metric.discounting != DISCOUNTS["1"] or metric.dividing not in DIVISORS.values():
+        return False
+    return _divides_by_one(metric, population.single)
+
+
+@lru_cache(maxsize=256)
+def _divides_by_one(metric: Metric, single: bool) -> bool:
+    sizes = np.ones(1, np.int64) if single else _SIZES
     return bool(np.all(_divisors(metric, sizes) == 1))
 
 
@@ -69,7 +75,14 @@ def is_within_one(metric: Metric, population: Population) -> bool:
     """
     if metric.graded and population.graded and not metric.dividing.ideal:
         return False
-    sizes = np.ones(1, np.int64) if population.single else _SIZES
+    if isinstance(metric.discount, str) and isinstance(metric.divisor, str):
+        return _known_within_one(metric, population.single)
+    return _within_one(metric, population.single)  # a user's own function may change
+
+
+def _within_one(metric: Metric, single: bool) -> bool:
+    """Return whether a perfect list does not pass 1, at any size that is looked at."""
+    sizes = np.ones(1, np.int64) if single else _SIZES
     try:
         discounts = metric.discounts(DEPTH)
         divisors = _divisors(metric, sizes)
@@ -83,6 +96,9 @@ def is_within_one(metric: Metric, population: Population) -> bool:
     R, n = _pairs(sizes)
     n_hits = np.minimum(np.minimum(R, n)[:, np.newaxis], j)
     return bool(np.all(perfect[n_hits] <= divisors * (1 + 1e-12)))
+
+
+_known_within_one = lru_cache(maxsize=256)(_within_one)
 
 
 def identity(metric: Metric, population: Population, pooled: bool) -> tuple[Any, ...]:

@@ -7,17 +7,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from toplist.averages import describe
 from toplist.averages.means import Means
+from toplist.checks import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-
-Floats = NDArray[np.float64]
 
 # Okabe and Ito 2008: distinct for all common kinds of colour vision; without yellow, too pale for
 # a line.

@@ -13,12 +13,10 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.averages.means import Means, hits_of, in_means
-from toplist.checks import choice
+from toplist.averages.means import Means, has_keys, hits_of, in_means
+from toplist.checks import Floats, Ints, choice
 from toplist.results.comparability import truths_of
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Counted = Mapping[str, NDArray[np.bool_]]  # whom each system counts
 
 # Which users are tested: those of all systems, which must be the same; or those that all count.
@@ -86,7 +84,7 @@ def align(
     choice("users", users, USERS)
     for system, result in results.items():
         hits_of(result, f"the users of {system} are unknown", f"{TOGETHER} with paired=True")
-    keyed = {system: _is_keyed(result) for system, result in results.items()}
+    keyed = {system: has_keys(result) for system, result in results.items()}
     if len(set(keyed.values())) > 1:
         one, other = (next(s for s in keyed if keyed[s] is kind) for kind in (True, False))
         raise ValueError(
@@ -104,10 +102,6 @@ def align(
         for other in others:
             _check(found, first, other)
     return found
-
-
-def _is_keyed(result: Means) -> bool:
-    return result.hits is not None and result.hits.users is not None
 
 
 def _by_position(results: Mapping[str, Means], counted: Counted, users: str) -> Aligned:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.checks import counted
+from toplist.checks import Floats, counted
 from toplist.results.display import Display
 from toplist.results.markup import Cell, Page, Table
 from toplist.results.wording import number
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
-Floats = NDArray[np.float64]
 
 # The k's that are printed, as far as there are any.
 SHOWN = (1, 5, 10, 20, 50, 100, 200, 500, 1000)

@@ -50,7 +50,7 @@ def _different(what: str, results: Results, describing: Callable[[Means], str]) 
 def _metrics(result: Means) -> str:
     """Return the metrics and their k's; metrics with the same k's are together."""
     names: dict[str, list[str]] = {}
-    for name, ks in describe.ks_by_metric(result).items():
+    for name, ks in result.terms.ks_of.items():
         names.setdefault("@".join(["", *map(str, ks)]), []).append(name)
     return ", ".join(f"{' '.join(some)} {ks}" for ks, some in names.items())
 

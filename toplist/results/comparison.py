@@ -10,7 +10,7 @@ from toplist import plots
 from toplist.checks import cached, choice
 from toplist.results.markup import Cell, Look, Page, Table, settled
 from toplist.results.result import TopKResult
-from toplist.results.side_by_side import SideBySide
+from toplist.results.side_by_side import SideBySide, tested
 from toplist.stats.paired import RUNS, RunsAre
 
 if TYPE_CHECKING:
@@ -457,12 +457,7 @@ class Comparison(SideBySide):
     @cached
     def _tested(self) -> tuple[Tests | None, str]:
         """The tests, and why there are none though there is a baseline."""
-        if not self.baselines:
-            return None, ""
-        try:
-            return self.test(), ""
-        except (ValueError, KeyError) as error:
-            return None, str(error.args[0])
+        return tested(self.test) if self.baselines else (None, "")
 
     @property
     def _marks(self) -> dict[tuple[str, str], str]:
@@ -480,10 +475,8 @@ class Comparison(SideBySide):
         """The tests against the baselines, or of all pairs; and why there are none."""
         if self.baselines:
             return self._tested
-        try:
-            return self.test(), ""
-        except (ValueError, KeyError) as error:
-            return None, f"not tested: {error.args[0]}"
+        tests, why = tested(self.test)
+        return tests, f"not tested: {why}" if why else ""
 
     def _notes(self) -> tuple[str, ...]:
         """Return the rules and who was counted: once if they are the same, else per system."""

@@ -71,7 +71,7 @@ from typing import Any, Literal, NamedTuple, TypedDict, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from toplist.checks import choice
+from toplist.checks import Floats, choice
 from toplist.inputs.flatten import is_frame
 from toplist.results.bands import Band
 from toplist.results.contrasts import Contrast, Plan
@@ -85,7 +85,7 @@ from toplist.results.pairwise import (
     with_margin,
 )
 from toplist.results.tests import Tests
-from toplist.results.values import USER, Floats, Units, read, read_pairs
+from toplist.results.values import USER, Units, read, read_pairs
 from toplist.stats import blocked, paired, simultaneous
 from toplist.stats.blocked import Anova
 from toplist.stats.corrections import Correction

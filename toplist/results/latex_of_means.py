@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.properties import is_within_one
-from toplist.results import tables, wording
+from toplist.results import summary, wording
 from toplist.results.markup import Cell, Look, Page, Table
 from toplist.results.side_by_side import SideBySide
 from toplist.results.tests import Tests
@@ -71,11 +71,9 @@ def _letters_of(comparison: SideBySide, tests: Tests | None) -> dict[tuple[str, 
         if one.mark:
             pair = (one.system, one.baseline) if one.better else (one.baseline, one.system)
             beaten.setdefault((pair[0], one.name), []).append(letters[pair[1]])
-    return {place: "".join(sorted(some, key=_order)) for place, some in beaten.items()}
-
-
-def _order(letters: str) -> tuple[int, str]:
-    return len(letters), letters
+    return {
+        place: "".join(sorted(some, key=lambda s: (len(s), s))) for place, some in beaten.items()
+    }
 
 
 def _letters() -> Iterator[str]:
@@ -117,7 +115,7 @@ def _cell(comparison: SideBySide, system: str, name: str, look: Look) -> Cell:
     if look.percent and not _within_one(comparison, name.rpartition("@")[0]):
         look = Look.of(None, False, look.intervals)
     if look.intervals and not comparison.runs:
-        return tables.cell(comparison.results[system], name, look)
+        return summary.cell(comparison.results[system], name, look)
     return Cell(look.number(comparison._mean(system, name)))
 
 

@@ -276,15 +276,15 @@ class TopKResult(Means, Display):
             False: columns metric, k, mean, std, low, high (95 % interval), n. True: a row per
             user, with user_id and one column per metric and k.
         """
-        from toplist.results import tables
+        from toplist.results import summary
 
-        return tables.to_pandas(self, per_user)
+        return summary.to_pandas(self, per_user)
 
     def _page(self, every_metric: bool = False) -> Page:
         """Return a table of metrics x k with 95 % intervals, and who was counted."""
-        from toplist.results import tables
+        from toplist.results import summary
 
-        return tables.page(self, every_metric)
+        return summary.page(self, every_metric)
 
     def plot(
         self,

@@ -16,7 +16,7 @@ from toplist.results.markup import Cell, Page, Table, settled
 from toplist.results.pairwise import TestFamily, TestMethod
 from toplist.results.result import TopKResult
 from toplist.results.segments import ON_SPARK
-from toplist.results.side_by_side import SideBySide
+from toplist.results.side_by_side import SideBySide, tested
 from toplist.results.tests import Tests
 from toplist.stats.corrections import Correction
 from toplist.stats.paired import Alternative
@@ -155,19 +155,18 @@ class SegmentedComparison(Display, Mapping[Any, S], Generic[S]):
     @cached
     def _tested(self) -> tuple[Tests | None, str]:
         """The tests that are marked, and why there are none though there is a baseline."""
-        if not self.whole.baselines:
-            return None, ""
-        try:
-            return self.test(), ""
-        except (ValueError, KeyError) as error:
-            return None, str(error.args[0])
+        return tested(self.test) if self.whole.baselines else (None, "")
 
     def _page(self, every_metric: bool = False) -> Page:
         """Return a table per name: a row per segment, and one for all."""
         tests, why = self._tested
         marks = {} if tests is None else {(t.segment, t.system, t.name): t.sign for t in tests}
         names = [n for _, some in self.whole._columns(every_metric) for n in some.values()]
-        shown = tuple(self._table(name, marks) for name in names if self._splits(name))
+        shown = tuple(  # not coverage, which does not split
+            self._table(name, marks)
+            for name in names
+            if any(part._has(one, name) for part in self.values() for one in part.systems)
+        )
         notes = ["users: those of the ground truth in the segment"]
         if why:
             notes.insert(0, f"NOT TESTED against {', '.join(self.whole.baselines)}: {why}")
@@ -177,10 +176,6 @@ class SegmentedComparison(Display, Mapping[Any, S], Generic[S]):
         notes += self.whole._accounts()
         best = "best of its line; not tested: .test() tests the difference in every segment"
         return Page(shown, tuple(notes), tuple(self.whole.differences), legend=legend, best=best)
-
-    def _splits(self, name: str) -> bool:
-        """Return whether a name is in the segments: not coverage, which does not split."""
-        return any(part._has(system, name) for part in self.values() for system in part.systems)
 
     def _table(self, name: str, marks: Mapping[tuple[Any, str, str], str]) -> Table:
         systems = self.whole.systems

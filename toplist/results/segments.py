@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from toplist.averages import describe, histograms
 from toplist.averages.means import Means, has_keys, hits_of
+from toplist.checks import Ints, is_missing
 from toplist.checks import counted as in_words
 from toplist.inputs.user_values import values_by_user
 from toplist.metrics.definitions import Metric
-from toplist.results import tables
+from toplist.results import summary
 from toplist.results.display import Display
 from toplist.results.markup import Cell, Page, Table
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 # What does for results without users.
 ON_SPARK = "evaluate the truth of every segment by itself"
 
-Rows = NDArray[np.int64]
+
 R = TypeVar("R", bound=Means)
 
 
@@ -79,7 +79,7 @@ class Segments(Display, Mapping[Any, R], Generic[R]):
         """Return a DataFrame: a row per segment, metric and k, with mean, std, interval and n."""
         import pandas
 
-        return pandas.DataFrame(rows(self), columns=["segment", *tables.SUMMARY])
+        return pandas.DataFrame(rows(self), columns=["segment", *summary.COLUMNS])
 
 
 def by(result: R, labels: Any) -> Segments[R]:
@@ -92,7 +92,7 @@ def by(result: R, labels: Any) -> Segments[R]:
     for row, label in enumerate(of_user):
         if not isinstance(label, Hashable):
             raise TypeError(f"label {label!r} is a {type(label).__name__}: give text or numbers")
-        members.setdefault(None if _absent(label) else label, []).append(row)
+        members.setdefault(None if is_missing(label) else label, []).append(row)
     parts = {
         label: _part(result, np.array(members[label], np.int64)) for label in _in_order(members)
     }
@@ -107,13 +107,6 @@ def _without_lists(result: R) -> R:
     return replace(result, terms=replace(result.terms, entries=entries), lists=None)
 
 
-def _absent(label: Any) -> bool:
-    """Return whether a label is None, NaN, NaT or pandas.NA."""
-    if label is None or type(label).__name__ in ("NAType", "NaTType"):
-        return True
-    return isinstance(label, float) and label != label
-
-
 def _in_order(members: Mapping[Any, Any]) -> list[Any]:
     """Return the labels sorted, if they can be; None last."""
     labels = [label for label in members if label is not None]
@@ -124,7 +117,7 @@ def _in_order(members: Mapping[Any, Any]) -> list[Any]:
     return labels + [None] * (None in members)
 
 
-def _part(result: R, rows: Rows) -> R:
+def _part(result: R, rows: Ints) -> R:
     """Return the result of some of the users."""
     hits, counted = hits_of(result, "it cannot be split", ON_SPARK)
     hits, counted = hits.subset(rows), counted[rows]
@@ -155,8 +148,8 @@ def _part(result: R, rows: Rows) -> R:
 
 
 def rows(segments: Segments[Any]) -> list[tuple[Any, ...]]:
-    """Return a row per segment, metric and k: the label, then `tables.SUMMARY`."""
-    return [(label, *row) for label, part in segments.items() for row in tables.summary(part)]
+    """Return a row per segment, metric and k: the label, then `summary.COLUMNS`."""
+    return [(label, *row) for label, part in segments.items() for row in summary.rows(part)]
 
 
 def page(segments: Segments[Any]) -> Page:
@@ -165,12 +158,12 @@ def page(segments: Segments[Any]) -> Page:
     names = whole.names()
     labelled = [("(no label)" if label is None else str(label), r) for label, r in segments.items()]
     labelled.append(("all", whole))
-    if len(names) <= tables.WIDE:
+    if len(names) <= summary.WIDE:
         shown = [_table("", {name: name for name in names}, labelled)]
     else:
         shown = [
             _table(metric, {f"@{k}": f"{metric}@{k}" for k in ks}, labelled)
-            for metric, ks in describe.ks_by_metric(whole).items()
+            for metric, ks in whole.terms.ks_of.items()
         ]
     notes = ["users: of the ground truth; n: in the means"]
     if segments.n_unused:
@@ -184,5 +177,5 @@ def _table(corner: str, columns: Mapping[str, str], labelled: list[tuple[str, Me
     rows = []
     for label, part in labelled:
         counts = Cell(f"{part.n_users:,}"), Cell(f"{part.n_evaluated:,}")
-        rows.append((label, (*counts, *(tables.cell(part, name) for name in columns.values()))))
+        rows.append((label, (*counts, *(summary.cell(part, name) for name in columns.values()))))
     return Table(corner, ("users", "n", *columns), tuple(rows))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from toplist.averages import describe
 from toplist.metrics.definitions import Metric
 from toplist.metrics.names import keys_of
-from toplist.results import comparability, tables
+from toplist.results import comparability, summary
 from toplist.results.display import Display
 from toplist.results.result import TopKResult
 from toplist.stats.paired import RunsAre
@@ -19,6 +19,15 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from toplist.results.testing import Compared
+    from toplist.results.tests import Tests
+
+
+def tested(test: Callable[[], Tests]) -> tuple[Tests | None, str]:
+    """Return tests, or None and why there are none."""
+    try:
+        return test(), ""
+    except (ValueError, KeyError) as error:
+        return None, str(error.args[0])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -152,7 +161,7 @@ class SideBySide(Display):
     def _columns(self, every_metric: bool) -> list[tuple[str, dict[str, str]]]:
         """Return the corner of each table, and what its headers are of: ``name@k``."""
         groups = self._groups(every_metric)
-        if sum(len(ks) for ks in groups.values()) > tables.WIDE:
+        if sum(len(ks) for ks in groups.values()) > summary.WIDE:
             return [
                 (" = ".join(names), {f"@{k}": f"{names[0]}@{k}" for k in ks})
                 for names, ks in groups.items()
@@ -168,7 +177,7 @@ class SideBySide(Display):
         """Return the metrics, equal ones together, with the k's of all systems."""
         ks: dict[str, set[int]] = {}
         for result in self.results.values():
-            for name, some in describe.ks_by_metric(result).items():
+            for name, some in result.terms.ks_of.items():
                 ks.setdefault(name, set()).update(some)
         names = list(ks)
         alone = [(name,) for name in names]

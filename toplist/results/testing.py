@@ -8,11 +8,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from toplist.averages import per_user
 from toplist.averages.means import hits_of
-from toplist.checks import choice
+from toplist.checks import Floats, choice
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import Metric
 from toplist.results import inference, moments
@@ -32,7 +31,6 @@ from toplist.stats.paired import Pairs, RunsAre, snap
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-Floats = NDArray[np.float64]
 
 # Differences of this kind are no reason not to test: names are asked of every system, and users are
 # matched.

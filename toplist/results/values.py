@@ -11,9 +11,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from toplist.checks import Floats
 
 # The column of users in a table.
 USER = "user_id"

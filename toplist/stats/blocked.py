@@ -12,14 +12,12 @@ from dataclasses import asdict, dataclass
 from functools import partial
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from toplist.checks import Floats, Ints
 from toplist.parallel import bounds, run
 from toplist.stats.distributions import f_sf, probability, range_ppf, range_sf
 from toplist.stats.randomization import resamples, seeded
-
-Floats = NDArray[np.float64]
-Places = NDArray[np.int64]
 
 # Users in one block of the moments.
 USERS = 4096
@@ -219,8 +217,8 @@ class Pairs:
     once. `df` are the degrees of freedom, `critical` the quantile of the studentised range.
     """
 
-    first: Places
-    second: Places
+    first: Ints
+    second: Ints
     difference: Floats
     statistic: Floats
     p: Floats
@@ -311,7 +309,7 @@ def randomized_tukey(
     return np.asarray((1.0 + reached) / (len(ranges) + 1.0), np.float64)
 
 
-def _permuted_sums(centred: Floats, users: Places, seed: int, lo: int, hi: int) -> Floats:
+def _permuted_sums(centred: Floats, users: Ints, seed: int, lo: int, hi: int) -> Floats:
     """Return the sums (S, hi - lo) of the systems in the permutations from `lo` on."""
     n_systems = centred.shape[1]
     sums = np.zeros((n_systems, hi - lo))
@@ -347,7 +345,7 @@ def _checked(values: ArrayLike) -> Floats:
     return table
 
 
-def _pairs(means: Floats) -> tuple[Places, Places, Floats]:
+def _pairs(means: Floats) -> tuple[Ints, Ints, Floats]:
     """Return both places of every pair, and first - second; 0 where that is rounding."""
     first, second = np.triu_indices(len(means), 1)
     difference = means[first] - means[second]

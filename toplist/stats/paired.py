@@ -12,13 +12,11 @@ from dataclasses import astuple, dataclass
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from toplist import parallel
-from toplist.checks import choice
+from toplist.checks import Floats, choice
 from toplist.stats.distributions import normal_ppf, t_ppf, t_sf
-
-Floats = NDArray[np.float64]
 
 Alternative = Literal["two-sided", "greater", "less"]
 ALTERNATIVES: tuple[Alternative, ...] = get_args(Alternative)

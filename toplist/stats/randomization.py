@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from toplist import parallel
-from toplist.checks import whole
+from toplist.checks import Floats, whole
 from toplist.stats.distributions import binomial_sf, binomial_two_sided, normal_sf
-from toplist.stats.paired import TIE, Floats, Pairs, checked, linearised, pair, snap, t_test, units
+from toplist.stats.paired import TIE, Pairs, checked, linearised, pair, snap, t_test, units
 
 FLIPS = 10_000
 RESAMPLES = 9_999

@@ -7,7 +7,6 @@ multivariate t with their correlation. Of sign flips it is drawn with the same s
 from __future__ import annotations
 
 import functools
-import importlib
 import math
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -16,11 +15,12 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from toplist import parallel
+from toplist.checks import Floats, Ints
 from toplist.stats.distributions import t_ppf, t_sf
-from toplist.stats.paired import TIE, Floats, checked, linearised, over, units
+from toplist.stats.paired import TIE, checked, linearised, over, units
 from toplist.stats.randomization import (
     EXACT,
     FLIPS,
@@ -35,7 +35,6 @@ from toplist.stats.randomization import (
     sided_of,
 )
 
-Ints = NDArray[np.int64]
 T = TypeVar("T")
 
 # Users that are added up together, and normal draws in one task of a thread, which stay in cache.
@@ -156,7 +155,7 @@ class Joint:
                 user = first + int(np.argmin(np.isfinite(values).all(axis=1)))
                 raise ValueError(f"a difference of user {user} is not finite")
             values = values - mean
-            return cls(last - first, mean, values.T @ values)
+            return cls(last - first, mean, _product(values.T, values))
 
         blocks = [(low, min(low + BLOCK, n)) for low in range(0, n, BLOCK)]
         with _plain_blas():
@@ -389,7 +388,7 @@ def _merged(parts: Iterable[Joint], n_columns: int) -> Joint:
     mean = (stacked * counts[:, None]).sum(axis=0) / n
     apart = (stacked - mean) * np.sqrt(counts)[:, None]
     with _plain_blas():
-        return Joint(n, mean, cross + apart.T @ apart)
+        return Joint(n, mean, cross + _product(apart.T, apart))
 
 
 def _in_order(joint: Joint, t: Floats) -> tuple[Ints, Floats]:
@@ -458,15 +457,24 @@ def _drawn(
         rng = np.random.default_rng([int(key), low])
         normal = rng.standard_normal((root.shape[1], high - low))
         normal /= np.sqrt(rng.chisquare(df, high - low) / df)
-        return use(root @ normal)
+        return use(_product(root, normal))
 
     blocks = parallel.bounds(np.arange(n_resamples + 1), max(TASK // len(root), 1))
     with _plain_blas():
         return list(parallel.run(block, blocks, n_threads))
 
 
+def _product(a: Floats, b: Floats) -> Floats:
+    """Return a @ b, to the same bits for any number of threads: of `_plain_blas`, or without BLAS.
+
+    A BLAS with several threads cuts matrices by their number, and sums each part in another order.
+    """
+    found: Floats = np.einsum("ij,jk->ik", a, b) if _blas() is None else a @ b
+    return found
+
+
 class _Blas:
-    """The number of threads in which numpy's OpenBLAS multiplies matrices, and who keeps it at 1.
+    """Who keeps the BLAS at one thread, and what gives it its own number back.
 
     Its threads wait by spinning: next to ours or those of another process, a band took 4 to 18
     times as long, and eigenvalues 50 times. There is one number for all of this process, so the
@@ -475,21 +483,19 @@ class _Blas:
 
     lock = threading.Lock()
     users = 0
-    threads = 1
+    limit: Any = None
 
 
 @contextmanager
 def _plain_blas() -> Iterator[None]:
-    """Multiply matrices in the thread that asks for it; with another BLAS, do nothing."""
-    found = _openblas()
-    if found is None:
+    """Multiply matrices in the thread that asks for it, where threadpoolctl is installed."""
+    blas = _blas()
+    if blas is None:
         yield
         return
-    get, put = found
     with _Blas.lock:
         if not _Blas.users:
-            _Blas.threads = get()
-            put(1)
+            _Blas.limit = blas.limit(limits=1)
         _Blas.users += 1
     try:
         yield
@@ -497,25 +503,17 @@ def _plain_blas() -> Iterator[None]:
         with _Blas.lock:
             _Blas.users -= 1
             if not _Blas.users:
-                put(_Blas.threads)
+                _Blas.limit.restore_original_limits()
 
 
 @functools.cache
-def _openblas() -> tuple[Callable[[], int], Callable[[int], None]] | None:
-    """Return how to get and set the number of threads of numpy's OpenBLAS; None if it has none."""
-    import ctypes
-
-    core = "numpy._core" if hasattr(np, "_core") else "numpy.core"  # the second of numpy 1
+def _blas() -> Any:
+    """Return what limits the threads of numpy's BLAS; None without threadpoolctl, or a BLAS."""
     try:
-        library = ctypes.CDLL(importlib.import_module(f"{core}._multiarray_umath").__file__)
-    except (ImportError, OSError):
+        from threadpoolctl import ThreadpoolController
+    except ImportError:
         return None
-    for prefix, suffix in (("scipy_", "64_"), ("", "64_"), ("scipy_", ""), ("", "")):
-        names = (f"{prefix}openblas_{verb}_num_threads{suffix}" for verb in ("get", "set"))
-        get, put = (getattr(library, name, None) for name in names)
-        if get is not None and put is not None:
-            return get, put
-    return None
+    return ThreadpoolController().select(user_api="blas") or None
 
 
 def _critical(largest: Floats, root: Floats, df: float, level: float) -> float:

@@ -16,12 +16,10 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from toplist.checks import Floats
 from toplist.stats.paired import Pairs, merged_columns, moments_of, snap
 from toplist.stats.simultaneous import Joint
-
-Floats = NDArray[np.float64]
 
 # Users whose values are in memory at a time.
 USERS_AT_A_TIME = 1 << 12

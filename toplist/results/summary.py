@@ -1,10 +1,9 @@
 """The table of one result, its rows for CSV, and its data frames."""
 
+import math
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from toplist.averages.describe import equal_names, ks_by_metric, rule_lines
+from toplist.averages.describe import equal_names, rule_lines
 from toplist.averages.means import Means
 from toplist.metrics.formulas import SYMBOLS, formula
 from toplist.results.markup import Cell, Look, Page, Table
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 WIDE = 8
 
 LOOK = Look()
-SUMMARY = ["metric", "k", "mean", "std", "low", "high", "n"]
+COLUMNS = ["metric", "k", "mean", "std", "low", "high", "n"]
 
 
 def cell(result: Means, name: str, look: Look = LOOK) -> Cell:
@@ -26,16 +25,16 @@ def cell(result: Means, name: str, look: Look = LOOK) -> Cell:
     """
     mean = result[name]
     low, high = result.interval(name)
-    if np.isnan(low):
+    if math.isnan(low):
         return Cell(look.number(mean))
-    if np.isclose(high - mean, mean - low, rtol=1e-6, atol=1e-12):
+    if abs((high - mean) - (mean - low)) <= 1e-12 + 1e-6 * abs(mean - low):
         return Cell(look.number(mean), half=look.number(high - mean))
     return Cell(look.number(mean), ends=(look.number(low), look.number(high)))
 
 
 def page(result: Means, every_metric: bool = False) -> Page:
     """Return a table of metrics x k, with the convention and the number of users below it."""
-    shown = ks_by_metric(result)
+    shown = result.terms.ks_of
     names = list(shown)
     groups = [(name,) for name in names] if every_metric else equal_names([result], names)
     rows = []
@@ -48,8 +47,8 @@ def page(result: Means, every_metric: bool = False) -> Page:
     return Page((table,), tuple(rule_lines(result)), formulas=formulas)
 
 
-def summary(result: Means) -> list[tuple[Any, ...]]:
-    """Return a row per metric and k, with the columns of `SUMMARY`."""
+def rows(result: Means) -> list[tuple[Any, ...]]:
+    """Return a row per metric and k, with the columns of `COLUMNS`."""
     rows = []
     for name in result.names():
         metric, k = name.rsplit("@", 1)
@@ -65,7 +64,7 @@ def to_pandas(result: Means, per_user: bool) -> "DataFrame":
     if per_user:
         columns = of_users(result)
         return pandas.DataFrame({"user_id": list(result.users), **columns})
-    return pandas.DataFrame(summary(result), columns=SUMMARY)
+    return pandas.DataFrame(rows(result), columns=COLUMNS)
 
 
 def of_users(result: Means) -> dict[str, Any]:
