@@ -113,7 +113,7 @@ def test_the_file_at_fault_is_named(run, folder):
     (folder / "twice.csv").write_text("user_id,item_id,rank\nu1,b,1\nu1,b,2\n")
     status, out, err = run("good.csv", "twice.csv", "truth.csv")
     assert (status, out) == (1, "")
-    assert err.startswith("toplist: twice.csv:2: ") and "'b'" in err
+    assert err.startswith("toplist: twice.csv:3: ") and "'b'" in err
 
 
 def test_the_truth_comes_last_and_no_file_twice(run):

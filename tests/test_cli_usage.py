@@ -162,7 +162,7 @@ WRONG = [
     ("eval recs.csv truth.csv --convention RecBol", "'RecBol' (did you mean recbole? choose from"),
     ("eval recs.csv truth.csv --convention beir", "'beir' (did you mean mteb? choose from"),
     ("eval recs.csv truth.csv --xyz", "--xyz: see toplist eval --help"),
-    ("eval recs.csv truth.csv --columns nope:user_id=x", "no side: recs, truth, recs.csv"),
+    ("eval recs.csv truth.csv --columns nope:user_id=x", "no side: ranks, ground_truths, recs.csv"),
     ("eval recs.csv truth.csv --columns user=x", "'user' is not a column to rename"),
     ("eval recs.csv truth.csv -o recs.csv", "--out recs.csv would overwrite an input file"),
     ("eval recs.csv truth.csv -o ./truth.csv", "--out ./truth.csv would overwrite an input file"),
@@ -172,7 +172,7 @@ WRONG = [
     ("eval recs.csv recs.csv truth.csv", "named twice; the last file is the ground truth"),
     ("compare recs.csv truth.csv", "two systems are needed, and there is recs"),
     ("check recs.csv truth.csv --columns user_id:x=y", "'x' is not a column to rename"),
-    ("check recs.csv truth.csv --columns log:user_id=y", "no side: recs, truth, train"),
+    ("check recs.csv truth.csv --columns log:user_id=y", "no side: ranks, ground_truths, train"),
     ("check recs.csv truth.csv --train log.csv -o log.csv", "overwrite an input file"),
     ("split log.csv", "required: -o/--out"),
     ("split log.csv -o users.csv", "--out users.csv is a file: give a folder"),
@@ -373,7 +373,7 @@ def test_columns_of_one_file(good, cli):
     expected = good("eval", "recs.csv", "more.csv", "truth.csv", "-k", 2)
     Path("recs.csv").write_text(RECS.replace("user_id,item_id", "who,what"))
     Path("truth.csv").write_text(TRUTH.replace("item_id", "movie"))
-    of_truth = "truth:item_id=movie"
+    of_truth = "ground_truths:item_id=movie"
     for name in ("recs", "recs.csv"):
         columns = f"{name}:user_id=who", f"{name}:item_id=what", of_truth
         if name == "recs":  # the side, not the system of that name
@@ -388,7 +388,7 @@ def test_columns_of_the_files_of_check(good):
     Path("recs.csv").write_text(RECS.replace("user_id", "a"))
     Path("truth.csv").write_text(TRUTH.replace("user_id", "b"))
     Path("log.csv").write_text(LOG.replace("user_id", "c"))
-    columns = "recs:user_id=a", "truth:user_id=b", "train:user_id=c"
+    columns = "ranks:user_id=a", "ground_truths:user_id=b", "train:user_id=c"
     files = "recs.csv", "truth.csv", "--train", "log.csv"
     assert good("check", *files, "--columns", *columns) == expected
     Path("recs.csv").write_text(RECS.replace("user_id", "a").replace("rank", "place"))

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import toplist as tl
+from toplist.inputs.options import Options
 from toplist.results import moments
 from toplist.results.moments import Place, of_results, shape_of
 from toplist.spark import partials, work
@@ -272,7 +273,7 @@ def test_the_work_of_spark_without_spark(monkeypatch, n_parts):
     monkeypatch.setattr(work, "ROWS", 500)
     systems, truth = data(4, 150)
     names = tuple(systems)
-    options = {"metrics": OPTIONS["metrics"], "ties": "item", "n_threads": 1}
+    options = Options(metrics=OPTIONS["metrics"], ties="item", n_threads=1, part=True)
     evaluate = work.Means(work.Work(OPTIONS["k"], options, ("rank", None), names), True)
     parts = [[u for u in truth if u % n_parts == part] for part in range(n_parts)] + [[]]
     sent = [one for users in parts for one in evaluate(batches_of(systems, truth, users))]

@@ -159,21 +159,20 @@ def test_version(capsys):
 @pytest.mark.parametrize(
     ("ranks", "truths", "said"),
     [
-        (
-            "knn.csv",
-            "truth.csv",
-            r"ranks looks .*: for files, toplist.*_files\('knn.csv', 'truth.csv'",
-        ),
-        (pathlib.Path("knn.csv"), [[1]], r"ranks looks like a path: .*_files\('knn.csv', \.\.\.\)"),
-        ([[1]], pathlib.Path("t.csv"), r"ground_truths looks .*_files\(\.\.\., 't.csv'\)"),
+        ("knn.csv", "truth.csv", r"ranks looks .*\.top_k_eval\('knn.csv', 'truth.csv', k=10\)"),
+        (pathlib.Path("knn.csv"), [[1]], r"ranks looks .*\.top_k_eval\('knn.csv', \.\.\., k=10"),
+        ([[1]], pathlib.Path("t.csv"), r"ground_truths looks .*\.top_k_eval\(\.\.\., 't.csv'"),
         (os.curdir, [[1]], r"ranks looks like a path"),
         ("knn", [[1]], "ranks is a str, which has no ranking: are the arguments swapped"),
     ],
 )
 def test_paths_of_files_get_the_function_for_files(ranks, truths, said):
-    for function in (tl.top_k_eval, tl.match, tl.ndcg):
+    for function in (tl.match, tl.ndcg):
         with pytest.raises(TypeError, match=said):
             function(ranks, truths, 10)
+    if said.endswith("swapped"):
+        with pytest.raises(TypeError, match=said):
+            tl.top_k_eval(ranks, truths, 10)
 
 
 @pytest.mark.parametrize("value", ["rank", "score"])

@@ -562,7 +562,7 @@ def test_frames_of_a_cluster_name_the_way(side):
         with pytest.raises(TypeError, match=message):
             tl.top_k_eval(**sides, k=3)
 
-    refused(OfSpark(), rf"{side} is a Spark .*toplist\.spark\.top_k_eval .*{side}\.toPandas\(\)")
+    refused(OfSpark(), rf"{side} is a Spark .*toplist\.top_k_eval .*{side}\.toPandas\(\)")
 
 
 @pytest.mark.libraries

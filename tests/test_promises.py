@@ -109,10 +109,10 @@ def test_spark_is_loaded_on_first_use_without_pyspark():
     code = """
         import sys, toplist
         before = "toplist.spark" in sys.modules
-        print(before, toplist.spark.top_k_eval.__module__, "spark" in dir(toplist))
+        print(before, toplist.spark.per_user.__module__, "spark" in dir(toplist))
         """
     assert fresh(code) == "False toplist.spark True\n"
-    assert loaded_by("import toplist; toplist.spark.top_k_eval").isdisjoint(OPTIONAL | {"numba"})
+    assert loaded_by("import toplist; toplist.spark.per_user").isdisjoint(OPTIONAL | {"numba"})
 
 
 # Imports in the source

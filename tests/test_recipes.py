@@ -23,7 +23,7 @@ def literal_blocks(text):
 
 def name_of(block):
     engine = re.match(r"import (\w+)", block)[1]
-    way = "files" if "eval_files" in block else "buckets" if "bucket" in block else "stream"
+    way = "files" if "-sorted.parquet" in block else "buckets" if "bucket" in block else "stream"
     return f"{engine} {way}" if "shuffle" not in block else f"{engine} shuffle"
 
 

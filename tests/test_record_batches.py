@@ -99,7 +99,7 @@ def test_a_part_may_be_empty():
 def test_without_part_a_stream_without_rows_is_an_error():
     """As of files; a connection of DuckDB 1 ends the first of two streams without a word."""
     recs, truth, *_ = tables()
-    for empty, sides in {"recs": (recs[:0], truth), "truth": (recs, truth[:0])}.items():
+    for empty, sides in {"ranks": (recs[:0], truth), "ground_truths": (recs, truth[:0])}.items():
         with pytest.raises(ValueError, match=rf"^{empty}: no rows; part=True .*con\.cursor\(\)"):
             tl.top_k_eval(*sides, K, stream=True)
         with pytest.raises(ValueError, match=f"^{empty}: no rows"):
@@ -130,8 +130,8 @@ def test_an_open_result_of_duckdb_says_to_take_cursors():
     recs, truth, *_ = tables()
     line = r": give each side a cursor: con\.cursor\(\)\.sql\(\.\.\.\)$"
     asked = {
-        "truth": lambda: tl.top_k_eval(recs, Busy(), K, stream=True),
-        "recs": lambda: tl.top_k_eval(Busy(recs), truth, K, stream=True),
+        "ground_truths": lambda: tl.top_k_eval(recs, Busy(), K, stream=True),
+        "ranks": lambda: tl.top_k_eval(Busy(recs), truth, K, stream=True),
         "table": lambda: tl.top_k_eval(Busy(), truth, K),
     }
     for name, ask in asked.items():
@@ -169,7 +169,7 @@ def test_kept_hits_have_values_per_user():
 
 def test_errors_name_the_stream_the_row_and_the_user():
     recs, truth, *_ = tables()
-    evaluate = partial(tl.top_k_eval, k=K)
+    evaluate = partial(tl.top_k_eval, k=K, stream=True)
     with pytest.raises(TypeError, match=r"ranks is str: give a pyarrow.RecordBatchReader"):
         evaluate("recs.parquet", truth)
     with pytest.raises(TypeError, match="ground_truths holds dict: give record batches"):
@@ -178,9 +178,9 @@ def test_errors_name_the_stream_the_row_and_the_user():
     with pytest.raises(ValueError, match=r"ranks: user 0 is in row 0 and again in row 464"):
         evaluate(split, truth)
     wrong = recs.set_column(2, "rank", pa.array(np.append([2], np.asarray(recs["rank"])[1:])))
-    with pytest.raises(ValueError, match=r"recs: row 0: .*user 0 has ranks 2, 2, 3"):
+    with pytest.raises(ValueError, match=r"ranks: row 0: .*user 0 has ranks 2, 2, 3"):
         evaluate(wrong, truth)
-    with pytest.raises(ValueError, match=r"recs: .*item_id"):
+    with pytest.raises(ValueError, match=r"ranks: .*item_id"):
         evaluate(recs.drop_columns(["item_id"]), truth)
     with pytest.raises(ValueError, match="choose from"):
         evaluate(recs, truth, keep="everything")

@@ -560,7 +560,7 @@ def test_parquet_tells_all_columns_and_the_way_out(bad):
     pq.write_table(pyarrow.table({"u": ["a"], "item_id": ["x"], "rank": [1]}), "r.parquet")
     line = bad("r.parquet", "truth.csv")
     assert "no column 'user_id', only 'u', 'item_id', 'rank'" in line
-    assert "--columns recs:user_id=NAME" in line
+    assert "--columns ranks:user_id=NAME" in line
     pq.write_table(
         pyarrow.table({"user_id": ["a"], "item_id": ["x"], "position": [1]}), "r.parquet"
     )

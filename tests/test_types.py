@@ -17,8 +17,8 @@ from pathlib import Path
 import pytest
 
 import toplist
-from toplist.evaluation.evaluate import DEFAULT
 from toplist.files import formats
+from toplist.inputs.options import DEFAULT_METRICS
 from toplist.metrics import beyond_accuracy, conventions, definitions, names
 from toplist.results import display
 
@@ -62,7 +62,7 @@ def test_names_of_a_table_are_those_of_its_literal(literal, table):
 
 def test_names_with_k_are_the_default_metrics_at_common_k():
     ks = 1, 3, 5, 10, 20, 50, 100
-    expected = [f"{name}@{k}" for name, k in itertools.product(DEFAULT, ks)]
+    expected = [f"{name}@{k}" for name, k in itertools.product(DEFAULT_METRICS, ks)]
     assert list(typing.get_args(names.NameAtK)) == expected
 
 
@@ -264,9 +264,3 @@ def test_types_of_options_are_published():
     assert all(
         getattr(published, name) is LITERALS[name] for name in set(LITERALS) & set(dir(published))
     )
-
-
-def test_options_of_spark_are_those_of_its_overloads():
-    spark = importlib.import_module("toplist.spark")
-    named = set(inspect.signature(spark.top_k_eval).parameters) - {"recs", "truth", "k", "system"}
-    assert named == {*spark.Options.__annotations__}

@@ -108,32 +108,29 @@ def splits() -> None:
 
 if TYPE_CHECKING:
 
-    def spark() -> None:
-        """On Spark, several systems give a dict."""
-        from toplist import spark
-
+    def systems() -> None:
+        """Several systems give a dict."""
         recs = truth = object()
-        assert_type(spark.top_k_eval(recs, truth, k=5, ties="item_desc"), tl.TopKResult)
-        by_model = spark.top_k_eval(recs, truth, k=5, system="model", empty="zero")
+        assert_type(tl.top_k_eval(recs, truth, k=5, ties="item_desc"), tl.TopKResult)
+        by_model = tl.top_k_eval(recs, truth, k=5, system="model", empty="zero")
         assert_type(by_model, dict[str, tl.TopKResult])
-        spark.top_k_eval(recs, truth, k=5, ties="order")  # type: ignore[call-overload]
-        spark.per_user(recs, truth, k=5, missing="none")  # type: ignore[arg-type]
+        tl.top_k_eval(recs, truth, k=5, partition=2)  # type: ignore[call-overload]
 
     def misspelt() -> None:
         """Each line has an error that a type checker must find."""
-        tl.top_k_eval(RANKS, TRUTHS, convention="trec-eval")  # type: ignore[arg-type]
-        tl.top_k_eval(RANKS, TRUTHS, empty="none")  # type: ignore[arg-type]
-        tl.top_k_eval(RANKS, TRUTHS, missing="one")  # type: ignore[arg-type]
-        tl.top_k_eval(RANKS, TRUTHS, relevant="any")  # type: ignore[arg-type]
-        tl.top_k_eval(RANKS, TRUTHS, aggregate="micro")  # type: ignore[arg-type]
-        tl.top_k_eval(RANKS, TRUTHS, duplicates="last")  # type: ignore[arg-type]
-        tl.top_k_eval(RANKS, TRUTHS, duplicates=None)  # type: ignore[arg-type]
-        tl.top_k_eval(RANKS, TRUTHS, gains="exp")  # type: ignore[arg-type]
-        tl.top_k_eval(RANKS, TRUTHS, ties="items")  # type: ignore[arg-type]
-        tl.top_k_eval(RANKS, TRUTHS, unknown="ignore")  # type: ignore[arg-type]
-        tl.top_k_eval(RANKS, TRUTHS, metrics=10)  # type: ignore[arg-type]
-        tl.top_k_eval(RANKS, TRUTHS, metric="ndcg")  # type: ignore[call-arg]
-        tl.top_k_eval("r.csv", "t.csv", ranks_format="xml")  # type: ignore[arg-type]
+        tl.top_k_eval(RANKS, TRUTHS, convention="trec-eval")  # type: ignore[call-overload]
+        tl.top_k_eval(RANKS, TRUTHS, empty="none")  # type: ignore[call-overload]
+        tl.top_k_eval(RANKS, TRUTHS, missing="one")  # type: ignore[call-overload]
+        tl.top_k_eval(RANKS, TRUTHS, relevant="any")  # type: ignore[call-overload]
+        tl.top_k_eval(RANKS, TRUTHS, aggregate="micro")  # type: ignore[call-overload]
+        tl.top_k_eval(RANKS, TRUTHS, duplicates="last")  # type: ignore[call-overload]
+        tl.top_k_eval(RANKS, TRUTHS, duplicates=None)  # type: ignore[call-overload]
+        tl.top_k_eval(RANKS, TRUTHS, gains="exp")  # type: ignore[call-overload]
+        tl.top_k_eval(RANKS, TRUTHS, ties="items")  # type: ignore[call-overload]
+        tl.top_k_eval(RANKS, TRUTHS, unknown="ignore")  # type: ignore[call-overload]
+        tl.top_k_eval(RANKS, TRUTHS, metrics=10)  # type: ignore[call-overload]
+        tl.top_k_eval(RANKS, TRUTHS, metric="ndcg")  # type: ignore[call-overload]
+        tl.top_k_eval("r.csv", "t.csv", ranks_format="xml")  # type: ignore[call-overload]
         tl.ndcg(RANKS, TRUTHS, divisor="min(R,k)")  # type: ignore[arg-type]
         tl.ndcg(RANKS, TRUTHS, empty="none")  # type: ignore[arg-type]
         tl.match(RANKS, TRUTHS, gains=None)  # type: ignore[arg-type]

@@ -63,16 +63,17 @@ The packages and modules from the ground up; each imports only from lines above 
     beyond      metrics of the lists themselves: coverage, popularity, novelty, diversity
     plots       charts of results
     results     what people look at: `TopKResult`, its tables, segments, `compare`, tests
-    evaluation  what is asked: `top_k_eval` and the metric functions (`ndcg`, `recall`, ...)
-    files       formats, readers, and files of any size: `top_k_eval_files`
+    evaluation  what is asked, evaluation in memory, the metric functions (`ndcg`, `recall`, ...)
+    files       formats and readers; evaluation of files of any size and of streams
     loo         interaction logs: splits, ranks of held-out items, sampled candidates
     audit       flaws of lists, ground truths and logs
     spark       evaluation on a cluster
+    top_k       `top_k_eval`: by type to memory, files, streams or Spark
     cli         the command line
     cookbook    recipes, from the object you hold to the answer: `help(toplist.cookbook)`
     typing      the types of options and names, for annotations
 
-`top_k_eval` goes from inputs over matching and averages to a result.
+In memory, `top_k_eval` goes from inputs over matching and averages to a result.
 """
 
 import typing as _typing

@@ -223,7 +223,7 @@ Files, and Spark
 `toplist.top_k_eval` reads two files of any size, ``toplist eval RECS TRUTH`` does it on the
 command line. `toplist.files` has the formats, and recipes of DuckDB, Polars and Dask for what is
 larger than memory. Two DataFrames of Spark are evaluated where they are, by
-``toplist.spark.top_k_eval(recs, truth, k=10)``.
+``toplist.top_k_eval(recs, truth, k=10)``.
 
 Training
 ========

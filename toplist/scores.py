@@ -18,10 +18,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from toplist import parallel
 from toplist.checks import choice, whole
+from toplist.inputs.flatten import array as as_array
 from toplist.inputs.grades import Grading
 from toplist.inputs.lists import Lists, offsets_of
 from toplist.inputs.ordering import comparable
-from toplist.inputs.tensors import array as as_array
 from toplist.metrics.definitions import METRICS, Gains
 
 __all__ = ["dcg", "ndcg", "top_k"]

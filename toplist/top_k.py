@@ -254,11 +254,15 @@ def _source_of(ranks: Any, truths: Any, stream: bool) -> Source:
     """Return where an evaluation reads from, by the types of both sides."""
     if stream:
         return STREAM
-    if isinstance(ranks, (str, os.PathLike)) or isinstance(truths, os.PathLike):
+    if isinstance(ranks, os.PathLike) or isinstance(truths, os.PathLike) or _is_path(ranks):
         return FILES
-    if any(type(one).__module__.startswith("pyspark.sql") for one in (ranks, truths)):
-        return SPARK
-    return MEMORY
+    are_of_spark = [type(one).__module__.startswith("pyspark.sql") for one in (ranks, truths)]
+    return SPARK if all(are_of_spark) else MEMORY  # in memory, one of Spark alone is refused
+
+
+def _is_path(ranks: Any) -> bool:
+    """Whether lists are a text that is, or may be, the path of a file."""
+    return isinstance(ranks, str) and bool(os.path.splitext(ranks)[1] or os.path.exists(ranks))
 
 
 def _files(*given: Any) -> Any:

@@ -45,7 +45,7 @@ examples:
   toplist eval recs.csv truth.csv -k 10 20 -m ndcg recall
   toplist eval bpr.csv itemknn.csv truth.csv -k 10 --plot curves.png
   toplist eval run.trec qrels.trec -m ndcg@10 --convention trec_eval
-  toplist eval recs.csv truth.csv --columns user_id=userId ground_truths:item_id=id
+  toplist eval recs.csv truth.csv --columns user_id=uid ground_truths:item_id=id
   toplist eval recs.csv truth.csv --segments users.csv:country -o table.txt
   zcat recs.jsonl.gz | toplist eval - truth.csv --ranks-format jsonl
 

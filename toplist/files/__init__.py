@@ -3,12 +3,14 @@
 Files
 -----
 
-``tl.top_k_eval(recs, truth, k)`` takes two files, Parquet (a file or a folder; extra ``io``),
-CSV, TSV, JSONL or TREC, with the keywords of `toplist.top_k_eval`; so does ``toplist eval``. Text
-is read by compiled code, about as fast as Parquet and without a library: plain or quoted cells, one
-JSON object or list per line. What that code cannot judge (line breaks within quotes, escapes in
-JSON, numbers written in odd ways) is read by Python's csv and json, that block of 4 MB alone; both
-give the same ids to the last character, and the same errors with file and line.
+``tl.top_k_eval("recs.csv", "truth.csv", k)`` takes two files, CSV, TSV, JSONL, TREC or Parquet (a
+file or a folder); so does ``toplist eval``. CSV, TSV and TREC are read by pyarrow (the extra
+``io``) in blocks of some 4 MB, every column as text: 007 stays 007, and NA stays NA. What pyarrow
+would read otherwise than it is written (a quote within a cell, a line end within quotes, 0x1F as a
+number) is read by Python's csv, that block alone. Without pyarrow Python's csv reads all of it, the
+same to the last character, some 30 times slower. JSONL is read by Python's json, and keeps integers
+and texts apart. Packed files (gzip) are recognised by their first bytes. Errors name the file and
+the line.
 
 Lists meet by user, are evaluated and forgotten. Where the users of both files stand in the same
 order, little is ever in memory (ten million users x 100 ids: 1.3 GB, most of it the list of users);
@@ -17,17 +19,17 @@ together, or else one error names the user and both places, and ``in_memory=True
 The result has all means, spreads and counts, but no values per user; ``keep="hits"`` keeps these,
 for segments and tests of ten million users.
 
-`read_ranks` and `read_truths` read a file into memory, for `toplist.match` and all others.
+`read_ranks` and `read_truths` read a file into memory, for `toplist.match` and all others. A path
+may stand beside lists in memory: ``tl.top_k_eval(lists, Path("truth.csv"), k)``.
 
 Databases and streams
 ---------------------
 
 Tables that are larger than memory, or that lie in another engine, are put into the order of users
-by that engine: as files for `toplist.top_k_eval`, or as a stream or hash buckets of users for
-`toplist.top_k_eval`. Every recipe gives the means of a local run, bit for bit. Below,
-recs.parquet holds user_id, item_id and rank, truth.parquet user_id and item_id, both in no order.
-Of items with a score instead of a rank, equal ones have no order either: give ``ties="item"``.
-``import toplist as tl`` comes first.
+by that engine: as files, or as a stream or hash buckets of users (``stream=True``). Every recipe
+gives the means of a local run, bit for bit. Below, recs.parquet holds user_id, item_id and rank,
+truth.parquet user_id and item_id, both in no order. Of items with a score instead of a rank, equal
+ones have no order either: give ``ties="item"``. ``import toplist as tl`` comes first.
 
 DuckDB (1.5 or later) writes both files in the order of users, within the memory that you set::
 

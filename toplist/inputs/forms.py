@@ -27,9 +27,12 @@ from toplist.inputs import grades
 from toplist.inputs.flatten import (
     CONTAINERS,
     Flat,
+    array,
     flatten,
     is_container,
     is_frame,
+    is_row,
+    is_tensor,
     is_truth_container,
     refuse_unranked,
     truth_type,
@@ -40,7 +43,6 @@ from toplist.inputs.ids import encode, integers_of
 from toplist.inputs.lists import Lists, offsets_of
 from toplist.inputs.options import Columns
 from toplist.inputs.sides import Sides, refuse_matrix, words_behind
-from toplist.inputs.tensors import array, is_row, is_tensor
 
 if TYPE_CHECKING:
     from toplist.kernels.strings import KeyedHash

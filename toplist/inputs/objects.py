@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from toplist.checks import about
+
 
 def opened(value: Any, name: str) -> Any:
     """Return an object of a known library as a table or dict; everything else unchanged.
@@ -47,9 +49,8 @@ def one_result_at_a_time(name: str) -> Iterator[None]:
     except Exception as error:
         if "open result" not in str(error):
             raise
-        raise ValueError(
-            f"{name}: a connection of DuckDB has one open result at a time: {CURSORS}"
-        ) from error
+        way = f"{name}: a connection of DuckDB has one open result at a time: {CURSORS}"
+        raise about(ValueError(way), path=name) from error
 
 
 def _ranx(value: Any, name: str) -> Any:
@@ -112,8 +113,8 @@ def _spark(value: Any, name: str) -> Any:
     convert = "to_pandas" if type(value).__module__.startswith("pyspark.pandas") else "toPandas"
     raise TypeError(
         f"{name} is a Spark {type(value).__name__}, spread over a cluster: "
-        "toplist.spark.top_k_eval evaluates two of them there; where it fits into the memory of "
-        f"this machine, give {name}.{convert}()"
+        "toplist.top_k_eval evaluates two of them there; where it fits into the memory of this "
+        f"machine, give {name}.{convert}()"
     )
 
 

@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist.checks import Keyword, worded
-from toplist.inputs.flatten import is_container, is_truth_container
-from toplist.inputs.tensors import array, is_row
+from toplist.inputs.flatten import array, is_container, is_row, is_truth_container
 
 # What implicit and faiss fill a list with, where fewer items are found.
 FILLING = -1

@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from toplist.checks import choice
-from toplist.inputs.flatten import name_user
+from toplist.inputs.flatten import array, name_user
 from toplist.inputs.options import Duplicates
 from toplist.inputs.ordering import comparable
-from toplist.inputs.tensors import array
 from toplist.matching.match import match
 from toplist.scores import columns_to_leave_out, refuse_nan, run_blocks
 

@@ -20,8 +20,8 @@ from toplist.averages.terms import SAMPLERS, Sampled, SampledMetricsWarning
 from toplist.checks import choice, whole
 from toplist.evaluation.evaluate import evaluate
 from toplist.evaluation.plan import plan_of
+from toplist.inputs.flatten import array
 from toplist.inputs.options import DEFAULT_METRICS, MEMORY, Options
-from toplist.inputs.tensors import array
 from toplist.loo import hashing
 from toplist.loo.ranks import columns_of, rank_among
 from toplist.matching.hits import Hits

@@ -23,7 +23,7 @@ Counted = Mapping[str, NDArray[np.bool_]]  # whom each system counts
 SameUsers = Literal["same", "common"]
 USERS: tuple[SameUsers, ...] = get_args(SameUsers)
 # Where results without users may be tested: they know the moments of their differences.
-TOGETHER = "evaluate all systems in one toplist.spark.top_k_eval(..., system=...)"
+TOGETHER = "evaluate all systems in one toplist.top_k_eval(..., system=...)"
 
 
 @dataclass(frozen=True, eq=False)

@@ -67,7 +67,7 @@ class TopKResult(Means, Display):
     unmatched : Unmatched or None
         Of files read in parts, examples of ids where nobody has a hit.
     paired : Place or None
-        Of several systems in one `toplist.spark.top_k_eval`, the moments of their differences, by
+        Of several systems in one evaluation on Spark, the moments of their differences, by
         which they are tested without users. Neither ``+`` nor `to_bytes` keeps them.
 
     Examples

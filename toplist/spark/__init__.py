@@ -1,9 +1,16 @@
 """Evaluation on Spark: one shuffle by user, partial results as bytes, one ``collect``.
 
-Two DataFrames are evaluated where they are, and `top_k_eval` returns what a local run would::
+Two DataFrames are evaluated where they are, and `toplist.top_k_eval` returns what a local run
+would: the same means bit for bit; with grades, pooling or a divisor of hits so far, and in all
+spreads, to 1e-12. The result has no users, so no values per user::
 
-    from toplist import spark as on_spark
-    result = on_spark.top_k_eval(recs, truth, k=[10, 50])
+    import toplist
+    result = toplist.top_k_eval(recs, truth, k=[10, 50])
+
+A side has user_id, item_id and rank (1..n), score or relevance, a number of any type, by which
+items are ordered without rounding; or a row per user with arrays of these, best first. Each metric
+needs a k, and is one of hits without functions of your own. What a worker refuses is an error of
+one line on the driver, with the user and the item; what Spark itself cannot do is one of Spark.
 
 Both sides are put into one table, shuffled by user and sorted within the partitions; a worker reads
 its partition as a stream, evaluates half a million rows of complete users at a time
@@ -29,7 +36,7 @@ entropy: `toplist.beyond.from_counts_of_counts`.
 
 Several systems in one table (``system=``) can be compared as on one machine::
 
-    by_model = on_spark.top_k_eval(recs, truth, k=[10, 50], system="model")
+    by_model = toplist.top_k_eval(recs, truth, k=[10, 50], system="model")
     compared = toplist.compare(by_model, baseline="popularity")
     compared.test("ndcg@10")
 
@@ -40,7 +47,7 @@ From them follow `test` by ``method="t"`` with any correction, ``equivalence``, 
 same wins, ties and losses. Other methods, clusters, segments and k's that were not asked for need
 the values of `per_user`, matched by user::
 
-    values = on_spark.per_user(recs, truth, k=10, metrics="ndcg", system="model").toPandas()
+    values = toplist.spark.per_user(recs, truth, k=10, metrics="ndcg", system="model").toPandas()
     wide = values.pivot(index="user_id", columns="system", values="ndcg@10").dropna()
     toplist.paired_tests(dict(wide.items()), method="wilcoxon", name="ndcg@10")
 
@@ -140,8 +147,8 @@ def per_user(
     ------
     TypeError, ValueError
         At once for bad options, and columns of other names or types. What a worker refuses is an
-        error of Spark when the values are used: some twenty lines, with the words of `top_k_eval`
-        among them.
+        error of Spark when the values are used: some twenty lines, with the words of
+        `toplist.top_k_eval` among them.
 
     Examples
     --------
