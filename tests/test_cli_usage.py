@@ -162,7 +162,10 @@ WRONG = [
     ("eval recs.csv truth.csv --convention RecBol", "'RecBol' (did you mean recbole? choose from"),
     ("eval recs.csv truth.csv --convention beir", "'beir' (did you mean mteb? choose from"),
     ("eval recs.csv truth.csv --xyz", "--xyz: see toplist eval --help"),
-    ("eval recs.csv truth.csv --columns nope:user_id=x", "no side: ranks, ground_truths, recs.csv"),
+    (
+        "eval recs.csv truth.csv --columns nope:user_id=x",
+        "no side: ranks, ground_truths, recs, recs.csv",
+    ),
     ("eval recs.csv truth.csv --columns user=x", "'user' is not a column to rename"),
     ("eval recs.csv truth.csv -o recs.csv", "--out recs.csv would overwrite an input file"),
     ("eval recs.csv truth.csv -o ./truth.csv", "--out ./truth.csv would overwrite an input file"),

@@ -170,7 +170,9 @@ def test_kept_hits_have_values_per_user():
 def test_errors_name_the_stream_the_row_and_the_user():
     recs, truth, *_ = tables()
     evaluate = partial(tl.top_k_eval, k=K, stream=True)
-    with pytest.raises(TypeError, match=r"ranks is str: give a pyarrow.RecordBatchReader"):
+    with pytest.raises(
+        TypeError, match=r"ranks is str: with stream=True, give a pyarrow.RecordBatchReader"
+    ):
         evaluate("recs.parquet", truth)
     with pytest.raises(TypeError, match="ground_truths holds dict: give record batches"):
         evaluate(recs, [{"user_id": 1}])

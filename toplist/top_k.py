@@ -245,24 +245,22 @@ def top_k_eval(
         meant = did_you_mean(near(other, OPTIONS))
         raise TypeError(f"top_k_eval() got an unexpected keyword argument {other!r}{meant}")
     options = Options(**{name: given[name] for name in OPTIONS})
-    source = _source_of(ranks, ground_truths, stream)
+    source = _source_of(ranks, ground_truths, options)
     options.check(source)
     return _EVALUATE[source](ranks, ground_truths, k, options)
 
 
-def _source_of(ranks: Any, truths: Any, stream: bool) -> Source:
+def _source_of(ranks: Any, truths: Any, options: Options) -> Source:
     """Return where an evaluation reads from, by the types of both sides."""
-    if stream:
+    if options.stream:
         return STREAM
-    if isinstance(ranks, os.PathLike) or isinstance(truths, os.PathLike) or _is_path(ranks):
+    is_path = isinstance(ranks, str) and bool(
+        options.ranks_format or os.path.splitext(ranks)[1] or os.path.exists(ranks)
+    )
+    if is_path or isinstance(ranks, os.PathLike) or isinstance(truths, os.PathLike):
         return FILES
     are_of_spark = [type(one).__module__.startswith("pyspark.sql") for one in (ranks, truths)]
     return SPARK if all(are_of_spark) else MEMORY  # in memory, one of Spark alone is refused
-
-
-def _is_path(ranks: Any) -> bool:
-    """Whether lists are a text that is, or may be, the path of a file."""
-    return isinstance(ranks, str) and bool(os.path.splitext(ranks)[1] or os.path.exists(ranks))
 
 
 def _files(*given: Any) -> Any:

@@ -27,6 +27,7 @@ AGGREGATES: tuple[Aggregate, ...] = get_args(Aggregate)
 Keep = Literal["hits"]
 KEEP: tuple[Keep, ...] = get_args(Keep)
 FormatName = Literal["csv", "tsv", "jsonl", "trec", "parquet"]
+FORMAT_NAMES: tuple[FormatName, ...] = get_args(FormatName)
 SIDES = ("ranks", "ground_truths")
 
 # Names of columns: ours -> theirs, of both sides; or side -> {ours: theirs}.
@@ -166,8 +167,8 @@ class Options:
     )
     n_threads: int | None = _option(None, *_LOCAL)
     stream: bool = _option(False, STREAM)
-    ranks_format: FormatName | None = _option(None, FILES)
-    ground_truths_format: FormatName | None = _option(None, FILES)
+    ranks_format: FormatName | None = _option(None, FILES, choices=FORMAT_NAMES)
+    ground_truths_format: FormatName | None = _option(None, FILES, choices=FORMAT_NAMES)
     order: Order | None = _option(None, FILES, choices=ORDERS)
     in_memory: bool = _option(False, FILES)
     keep: Keep | None = _option(None, *_IN_PARTS, choices=KEEP)
