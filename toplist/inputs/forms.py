@@ -18,7 +18,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Mapping, Set
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -42,9 +42,6 @@ from toplist.inputs.options import Columns
 from toplist.inputs.sides import Sides, refuse_matrix, words_behind
 from toplist.inputs.tensors import array, is_row, is_tensor
 
-if TYPE_CHECKING:
-    from toplist.kernels.strings import KeyedHash
-
 # Types that are no objects of other libraries, looked up before all others.
 _PLAIN = frozenset((list, tuple, dict, set, frozenset, np.ndarray, Lists, type(None)))
 
@@ -56,13 +53,13 @@ def read_sides(
     padding: Any = None,
     grading: Grading = STANDARD,
     columns: Columns = None,
-    secret: KeyedHash | None = None,
+    hashing: bool = True,
     ties: str = "order",
     users: Any = None,
 ) -> Sides:
     """Validate, align and encode the two sides of an evaluation: the input of the join.
 
-    `secret` hashes strings of lists, where two of them share the usual hash.
+    Without `hashing`, strings of lists are numbered: two of them share a hash.
 
     Raises
     ------
@@ -105,7 +102,7 @@ def read_sides(
         from toplist.inputs.user_values import keys_of
 
         keys = keys_of(users, len(truth.lengths))
-    return _encoded(ranked, truth, k, padding, grading, secret, (keys, single, n_extra))
+    return _encoded(ranked, truth, k, padding, grading, hashing, (keys, single, n_extra))
 
 
 def _refuse_keys(users: Any, form: str) -> None:
@@ -121,12 +118,12 @@ def _encoded(
     k: int | None,
     padding: Any,
     grading: Grading,
-    secret: KeyedHash | None,
+    hashing: bool,
     whose: tuple[list[Any] | None, bool, int],
 ) -> Sides:
     """Encode aligned sides; `whose` are the users' keys, one bare user?, users of ranks only."""
     keys, single, n_extra = whose
-    encoded = encode(ranked, truth, padding, keys, True, secret)
+    encoded = encode(ranked, truth, padding, keys, hashing)
     if not encoded.hashed and encoded.names is None:
         refuse_matrix(encoded.truth, keys)
     relevant = grades.apply(encoded.truth, truth, grading, keys)

@@ -20,16 +20,13 @@ from collections.abc import (
 )
 from dataclasses import dataclass, replace
 from itertools import chain, count
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from toplist.inputs.flatten import Flat, compact, trim
 from toplist.inputs.lists import Lists
-
-if TYPE_CHECKING:
-    from toplist.kernels.strings import KeyedHash
 
 _NEVER_ID = (
     *(bool, np.bool_, float, np.floating, complex, type(None)),
@@ -66,12 +63,10 @@ def encode(
     padding: Any,
     users: list[Any] | None,
     hashing: bool,
-    secret: KeyedHash | None = None,
 ) -> Encoded:
     """Encode both sides alike, and drop `padding` from the ends of their lists.
 
-    With `hashing`, strings are hashed where there is neither padding nor a grade; by `secret`, if
-    it is given.
+    With `hashing`, strings are hashed where there is neither padding nor a grade.
 
     Raises
     ------
@@ -84,10 +79,9 @@ def encode(
         padding = None
     integers = _as_integers(ranked, truth)
     if integers is None and hashing and padding is None and truth.grades is None:
-        hashes = hashed(ranked, secret), hashed(truth, secret)
+        hashes = hashed(ranked), hashed(truth)
         if hashes[0] is not None and hashes[1] is not None:
-            behind = None if secret is None else _Secrets(hashes[1], hashed(truth))
-            return Encoded(hashes[0], ranked.lengths, hashes[1], True, behind)
+            return Encoded(hashes[0], ranked.lengths, hashes[1], hashed=True)
     names = None
     if integers is None:
         ranked, truth, code_of, names = _numbered(ranked, truth, padding)
@@ -316,24 +310,8 @@ def _kind(type_: type) -> Any:
     return type_ if issubclass(type_, Hashable) else None
 
 
-class _Secrets:
-    """The strings of a truth behind their secret hashes."""
-
-    def __init__(self, secret: Lists, public: Lists | None) -> None:
-        assert public is not None
-        order = np.argsort(secret.items)
-        self._secret, self._public = secret.items[order], public.items[order]
-
-    def words(self, hashes: NDArray[np.int64]) -> NDArray[np.uint64]:
-        """Return the words of strings, see `toplist.inputs.words`: their public hashes."""
-        return self._public[np.searchsorted(self._secret, hashes)].view(np.uint64)
-
-
-def hashed(flat: Flat, secret: KeyedHash | None = None) -> Lists | None:
-    """Return the hashes of the strings of one side; None if not all ids are strings without NUL.
-
-    By `secret`, if it is given.
-    """
+def hashed(flat: Flat) -> Lists | None:
+    """Return the hashes of the strings of one side; None if not all ids are strings without NUL."""
     from toplist.kernels import strings
 
     if isinstance(flat.ids, np.ndarray) and flat.ids.dtype.kind == "S":
@@ -352,12 +330,7 @@ def hashed(flat: Flat, secret: KeyedHash | None = None) -> Lists | None:
         ends = np.flatnonzero(text == 0)
         if len(ends) != n:
             return None
-        part = hashes[offsets[first] : offsets[last]]
-        if secret is None:
-            strings.hash_strings(text, ends, part)
-        else:
-            starts = np.concatenate([[0], ends + 1])[:-1]
-            part[:] = secret(text, starts, ends).view(np.int64)
+        strings.hash_strings(text, ends, hashes[offsets[first] : offsets[last]])
     return Lists(offsets, hashes)
 
 
