@@ -14,7 +14,6 @@ import pytest
 
 from toplist import writing
 from toplist.files import batches, lines, numbers, read_ranks, read_truths, tables
-from toplist.files.buffers import FIRST
 from toplist.files.streaming import top_k_eval_files
 
 
@@ -518,32 +517,13 @@ def test_messages_stay_short(put, name, text):
         assert len(error) < 2000
 
 
-WIDE = 2**70
-
-
-@pytest.mark.parametrize("truth", ["t.jsonl", "t.csv"])
-@pytest.mark.parametrize("rows", [1, 1 << 17])
-def test_d7_integers_beyond_64_bits(put, monkeypatch, truth, rows):
-    """D7: the same streamed and in memory, beside integers of 64 bits, and those of their codes."""
-    monkeypatch.setattr(batches, "ROWS", rows)
-    users, ids = [1, WIDE, -WIDE, FIRST], [5, WIDE, WIDE + 1, FIRST, FIRST + 1]
-    put("a.jsonl", "".join(f'{{"user_id": {u}, "item_id": {ids}}}\n' for u in users))
-    text = "".join(f'{{"user_id": {u}, "item_id": [{ids[n]}]}}\n' for n, u in enumerate(users))
-    if truth == "t.csv":
-        text = "user_id,item_id\n" + "".join(f"{u},{ids[n]}\n" for n, u in enumerate(users))
-    streamed, memory = both("a.jsonl", put(truth, text), 5)
-    assert streamed["mrr@5"] == memory["mrr@5"] == pytest.approx((1 + 1 / 2 + 1 / 3 + 1 / 4) / 4)
-    assert streamed.n_users == memory.n_users == 4
-    put("a.jsonl", f'{{"user_id": 1, "item_id": [{WIDE}, 3, {WIDE}]}}\n')
-    for error in faults("a.jsonl", truth):
-        item = f"'{WIDE}'" if truth == "t.csv" else str(WIDE)
-        assert error.startswith(
-            f"a.jsonl:1: user {1 if truth != 't.csv' else repr('1')} has item {item} at ranks"
-        )
-    if truth == "t.jsonl":
-        put("a.jsonl", f'{{"user_id": 1, "item_id": [5, 3, {WIDE}, {WIDE}]}}\n')
-        streamed, memory = both("a.jsonl", truth, 5, padding=WIDE, duplicates="first")
-        assert streamed.to_dict() == memory.to_dict()
+@pytest.mark.parametrize("side", ["a.jsonl", "t.jsonl"])
+def test_d7_integers_beyond_64_bits(put, side):
+    wide = side[0] == "a"
+    put("a.jsonl", f'{{"user_id": 1, "item_id": [5, {2**70 if wide else 7}]}}\n')
+    put("t.jsonl", f'{{"user_id": 1, "item_id": [5, {7 if wide else 2**70}]}}\n')
+    for error in faults("a.jsonl", "t.jsonl"):
+        assert f"{2**70} is beyond 64 bits: give such ids as text, str(id)" in error
 
 
 def test_kinds_of_ids_in_one_file(put):

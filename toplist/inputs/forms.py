@@ -36,7 +36,7 @@ from toplist.inputs.flatten import (
     without_padding,
 )
 from toplist.inputs.grades import STANDARD, Grading
-from toplist.inputs.ids import encode, integers_of
+from toplist.inputs.ids import encode, integers_of, refuse_wide
 from toplist.inputs.lists import Lists, offsets_of
 from toplist.inputs.options import Columns
 from toplist.inputs.sides import Sides, refuse_matrix, words_behind
@@ -279,7 +279,7 @@ def _by_key(
 
         refuse_counted("ranks", ranks, "ground_truths", truths)
         refuse_counted("ground_truths", truths, "ranks", ranks)
-    _refuse_bool_keys(ranks, truths)
+    _check_users(ranks, truths)
     users = list(truths)
     n_common = sum(user in ranks for user in users)
     if ranks and truths and not n_common:
@@ -291,10 +291,16 @@ def _by_key(
     return users, [ranks.get(user, ()) for user in users], bare, False, len(ranks) - n_common
 
 
-def _refuse_bool_keys(ranks: Mapping[Any, Any], truths: Mapping[Any, Any]) -> None:
-    """Raise TypeError for a user of True or False: to Python these are the users 1 and 0."""
+def _check_users(ranks: Mapping[Any, Any], truths: Mapping[Any, Any]) -> None:
+    """Raise TypeError for a user of True or False: to Python these are the users 1 and 0.
+
+    And ValueError for an integer beyond 64 bits.
+    """
     for side, rows in (("ranks", ranks), ("ground_truths", truths)):
-        if bool in set(map(type, rows)):
+        kinds = set(map(type, rows))
+        if kinds == {int}:
+            refuse_wide(rows, side)
+        if bool in kinds:
             user = next(user for user in rows if type(user) is bool)
             raise TypeError(
                 f"{side}: user {user} is a bool, and equal to {int(user)}: name users by integers "

@@ -1,8 +1,9 @@
 """Encode ids of any kind as 64-bit integers that are equal exactly where the ids are.
 
 Integers stay as they are. Strings are hashed, and the hits verified after the join (`hashed`,
-`agree`). Everything else (bytes, integers beyond 64 bits, other hashables, and strings that cannot
-be hashed so) is numbered by one dictionary over both sides.
+`agree`). Everything else (bytes, other hashables, integers of which some need 64 bits and others a
+sign, and strings that cannot be hashed so) is numbered by one dictionary over both sides. Integers
+beyond 64 bits are refused.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ def encode(
     TypeError
         For ids that are floats, bools, None or containers, or of two kinds.
     ValueError
-        For padding before a real id.
+        For integers beyond 64 bits, and padding before a real id.
     """
     if not (ranked.lengths.any() or truth.lengths.any()):
         padding = None
@@ -187,14 +188,11 @@ class _Numbers:
     @property
     def names(self) -> list[Any]:
         """The ids by number."""
-        if self.kinds.found != {int}:
-            return list(self._codes)
-        return [int(key, 16) if isinstance(key, str) else key for key in self._codes]
+        return list(self._codes)
 
     def find(self, value: Any) -> int | None:
         """Return the number of an id; None if it has none."""
-        (key,) = self._keys([value])
-        return self._codes.get(key)
+        return self._codes.get(value)
 
     def encode(self, flat: Flat) -> Flat:
         """Return a side with the number of each id."""
@@ -203,22 +201,31 @@ class _Numbers:
         def numbers() -> Iterator[list[int]]:
             for row in flat.rows:
                 self.kinds.check(row, flat.side)
-                yield list(map(self._codes.__getitem__, self._keys(row)))
+                if self.kinds.found == {int}:
+                    refuse_wide(row, flat.side)
+                yield list(map(self._codes.__getitem__, row))
 
         _write(ids, numbers())
         return replace(flat, ids=ids, offsets=np.concatenate([[0], np.cumsum(flat.lengths)]))
 
-    def _keys(self, row: Collection[Any]) -> Collection[Any]:
-        return seeded(row) if self.kinds.found == {int} else row
+
+class WideIdError(ValueError):
+    """An integer beyond 64 bits."""
 
 
-def seeded(integers: Iterable[Any]) -> list[Any]:
-    """Return integers as keys of a dict, those beyond 64 bits by their text.
+def refuse_wide(integers: Collection[int], side: str) -> None:
+    """Raise WideIdError for an integer beyond 64 bits: Python's hash of such can be chosen.
 
-    Python hashes an integer modulo 2^61 - 1 without a seed, so that many can be chosen to share
-    one hash; of 64 bits only some eight can.
+    Examples
+    --------
+    >>> refuse_wide([5, 2**64 + 1], "ranks")
+    Traceback (most recent call last):
+        ...
+    toplist.inputs.ids.WideIdError: ranks: 18446744073709551617 is beyond 64 bits: give such ids as text, str(id)
     """
-    return [one if -(2**63) <= one < 2**64 else f"{one:x}" for one in integers]
+    if integers and (min(integers) < -(2**63) or max(integers) >= 2**64):
+        wide = next(one for one in integers if not -(2**63) <= one < 2**64)
+        raise WideIdError(f"{side}: {wide} is beyond 64 bits: give such ids as text, str(id)")
 
 
 def padding_code(padding: Any, flat: Flat) -> int | None:
@@ -243,9 +250,19 @@ def _integer_padding(padding: Any, dtype: Any) -> int | None:
 
 
 def kinds_of(values: Collection[Any], side: str) -> set[Any]:
-    """Return the kinds of ids in `values`; TypeError for what is no id, and for a second kind."""
+    """Return the kinds of ids in `values`, at most one.
+
+    Raises
+    ------
+    TypeError
+        For what is no id, and for a second kind.
+    WideIdError
+        For an integer beyond 64 bits.
+    """
     kinds = _Kinds()
     kinds.check(values, side)
+    if kinds.found == {int}:
+        refuse_wide(values, side)
     return kinds.found
 
 
@@ -311,7 +328,11 @@ def _kind(type_: type) -> Any:
 
 
 def hashed(flat: Flat) -> Lists | None:
-    """Return the hashes of the strings of one side; None if not all ids are strings without NUL."""
+    """Return the hashes of the strings of one side; None if not all ids are strings without NUL.
+
+    To number them by `toplist.inputs.texts.Texts`, which needs no verification, made an evaluation
+    take 1.1 to 2 times as long.
+    """
     from toplist.kernels import strings
 
     if isinstance(flat.ids, np.ndarray) and flat.ids.dtype.kind == "S":

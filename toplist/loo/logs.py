@@ -6,11 +6,9 @@ Parts of a log are returned in the form in which it was given.
 from __future__ import annotations
 
 import os
-from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import count
 from typing import Any
 
 import numpy as np
@@ -22,6 +20,7 @@ from toplist.inputs.factorize import Column, Numbering
 from toplist.inputs.ids import kinds_of
 from toplist.inputs.objects import opened
 from toplist.inputs.options import renamed
+from toplist.inputs.texts import numbered_by
 from toplist.loo.timestamps import Times, times_of
 
 COLUMNS = ("user_id", "item_id", "timestamp")
@@ -157,15 +156,5 @@ def _numbered(values: Any, name: str) -> Ids:
     if empty is not None:
         raise ValueError(f"log: column {name!r} is empty in row {empty}")
     kinds_of(as_list, f"log, column {name!r}")
-    if any(type(value) is int and abs(value) >> 64 for value in as_list):
-        # by their text: Python's hash of an integer is a remainder, which can be chosen
-        codes, names = _coded(list(map(hex, as_list)))
-        return Ids(name, codes, [int(text, 16) for text in names])
-    return Ids(name, *_coded(as_list))
-
-
-def _coded(values: Collection[Any]) -> tuple[NDArray[np.int64], list[Any]]:
-    """Return the place of each value among the distinct ones, and these."""
-    numbers: dict[Any, int] = defaultdict(count().__next__)
-    codes = np.fromiter(map(numbers.__getitem__, values), np.int64, len(values))
-    return codes, list(numbers)
+    places: dict[Any, int] = {}
+    return Ids(name, numbered_by(places, as_list)[0], list(places))
