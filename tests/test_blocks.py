@@ -229,7 +229,7 @@ def test_texts_that_share_places_are_numbered_by_a_dictionary(monkeypatch, which
 
 
 def test_words_are_those_of_the_texts():
-    from toplist.inputs.words import words_of
+    from toplist.inputs.id_hashes import words_of
 
     texts = ["0", "-5", "7", "1234567890123", "999999999999999999", "007", "tea", ""]
     ids = TextIds()

@@ -20,8 +20,8 @@ from toplist import scores as tls
 from toplist.checks import cached
 from toplist.files.text_ids import TextIds
 from toplist.inputs.factorize import Numbering
+from toplist.inputs.id_hashes import words_of
 from toplist.inputs.texts import Texts, joined
-from toplist.inputs.words import words_of
 from toplist.kernels import grouping, hashing, join, strings
 from toplist.loo.timestamps import instant, times_of
 

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 import toplist as tl
 from toplist.inputs import dataframes
+from toplist.inputs.id_hashes import words_of
 from toplist.inputs.texts import Texts, joined
-from toplist.inputs.words import words_of
 from toplist.kernels import texts as kernels
 
 WORDS = st.text(max_size=12) | st.sampled_from(["", "a", "b", "item0000000001", "item0000000002"])

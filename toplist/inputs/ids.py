@@ -221,7 +221,8 @@ def refuse_wide(integers: Collection[int], side: str) -> None:
     >>> refuse_wide([5, 2**64 + 1], "ranks")
     Traceback (most recent call last):
         ...
-    toplist.inputs.ids.WideIdError: ranks: 18446744073709551617 is beyond 64 bits: give such ids as text, str(id)
+    toplist.inputs.ids.WideIdError: ranks: 18446744073709551617 is beyond 64 bits: give such ids \
+as text, str(id)
     """
     if integers and (min(integers) < -(2**63) or max(integers) >= 2**64):
         wide = next(one for one in integers if not -(2**63) <= one < 2**64)

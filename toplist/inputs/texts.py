@@ -221,7 +221,7 @@ class Texts(Sequence[str]):
         ]
 
     def words(self, numbers: Ints) -> Words:
-        """Return the words of the texts of numbers, see `toplist.inputs.words`."""
+        """Return the words of the texts of numbers, see `toplist.inputs.id_hashes`."""
         from toplist.kernels import strings
 
         words = self._words  # each text is hashed once, for all rows that have it

@@ -192,7 +192,7 @@ def _fingerprint(hashes: NDArray[np.uint64], users: Sequence[Any] | None) -> Fin
 
     varied = bool(np.any(hashes[1:] != hashes[:1]))
     if users is not None:
-        from toplist.inputs.words import words_of
+        from toplist.inputs.id_hashes import words_of
         from toplist.kernels.hashing import mix_in
 
         mix_in(words_of(users), hashes)
