@@ -46,7 +46,7 @@ def neighbouring_texts(n):
     first = np.uint64(12 | int.from_bytes(b"item", "little") << 32)
     while len(found) < n:
         words = random.integers(33, 127, (1 << 20, 8)).astype(np.uint8).view(np.uint64).ravel()
-        hashes = texts._hash.py_func(np.full_like(words, first), words, *texts.PI)
+        hashes = texts._hash.py_func(np.full_like(words, first), words)
         near = words[hashes & np.uint64((1 << 17) - 1) < 128]
         found |= {"item" + one.tobytes().decode("ascii") for one in near}
     return sorted(found)[:n]

@@ -157,7 +157,7 @@ FORMS = {
     "array": np.array,
     "int32": lambda rows: np.array(rows, np.int32),
     "wide": lambda rows: np.array(rows) * 10**15 - 10**16,
-    "huge": lambda rows: [[2**70 + item for item in row] for row in rows],
+    "huge": lambda rows: [[2**63 + item for item in row] for row in rows],
     "unsigned": lambda rows: np.array(rows, np.uint64) + np.uint64(2**63),
     "text": lambda rows: [[f"i{item}" for item in row] for row in rows],
     "text array": lambda rows: np.array([[f"i{item}" for item in row] for row in rows]),

@@ -353,7 +353,7 @@ def forms():
             [[10**15 + item for item in one] for one in LISTS],
             [10**15 + i for i in range(8)],
         ),
-        "huge": ([[2**70 + item for item in one] for one in LISTS], [2**70 + i for i in range(8)]),
+        "huge": ([[2**63 + item for item in one] for one in LISTS], [2**63 + i for i in range(8)]),
         "unsigned": (np.array(LISTS, np.uint64) + np.uint64(2**63), [2**63 + i for i in range(8)]),
         "Lists": (tl.Lists(offsets, items), dict.fromkeys(range(8))),
         "strings": (list(named.values()), {f"i{i}" for i in range(8)}),

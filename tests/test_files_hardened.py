@@ -522,6 +522,15 @@ def test_integers_from_2_to_the_63_on(put):
     assert memory["mrr@2"] == 0.5
 
 
+@pytest.mark.parametrize("side", ["a.jsonl", "t.jsonl"])
+def test_d7_integers_beyond_64_bits(put, side):
+    wide = side[0] == "a"
+    put("a.jsonl", f'{{"user_id": 1, "item_id": [5, {2**70 if wide else 7}]}}\n')
+    put("t.jsonl", f'{{"user_id": 1, "item_id": [5, {7 if wide else 2**70}]}}\n')
+    for error in faults("a.jsonl", "t.jsonl"):
+        assert f"{2**70} is beyond 64 bits: give such ids as text, str(id)" in error
+
+
 def test_kinds_of_ids_in_one_file(put):
     """A file of integers and texts is refused beside a text file too, streamed and in memory."""
     put("t.csv", "user_id,item_id\n1,1\n")

@@ -470,22 +470,73 @@ def test_libraries_are_not_imported_for_others():
 # found by trying to break it
 
 
-def test_integers_beyond_64_bits_in_tables():
+def test_integers_that_no_type_of_numpy_holds_in_tables():
     pandas, polars = library("pandas"), library("polars")
-    big = 2**70
-    truth = {1: [big, 5]}
+    big = 2**63
+    truth = {1: [big, -5]}
     frame = pandas.DataFrame(
-        {"user_id": [1, 1], "item_id": pandas.Series([5, big], dtype=object), "rank": [1, 2]}
+        {"user_id": [1, 1], "item_id": pandas.Series([-5, big], dtype=object), "rank": [1, 2]}
     )
     assert tl.match(frame, truth).ranks.tolist() == [1, 2]
     plain = pandas.DataFrame({"user_id": [1, 1], "item_id": [big, 5]})
-    assert tl.match(frame, plain).ranks.tolist() == [1, 2]
-    small = pandas.DataFrame({"user_id": [1], "item_id": [5]})  # int64 beside Python's integers
+    assert tl.match(frame, plain).ranks.tolist() == [2]
+    small = pandas.DataFrame({"user_id": [1], "item_id": [-5]})  # int64 beside Python's integers
     assert tl.match(frame, small).ranks.tolist() == [1]
     wide = polars.DataFrame({"user_id": [1, 1], "item_id": [5, 7], "rank": [1, 2]}).cast(
         {"item_id": polars.Int128}
     )
     assert tl.match(wide, {1: [7]}).ranks.tolist() == [2]
+
+
+WIDE = 2**64 + 1
+
+
+@pytest.mark.parametrize(
+    ("call", "where"),
+    [
+        (lambda: tl.match([[WIDE, 3]], [[3]]), "ranks"),
+        (lambda: tl.match([[3]], [{3, -WIDE}]), "ground_truths"),
+        (lambda: tl.match(np.array([[WIDE, 3]], object), [[3]]), "ranks"),
+        (lambda: tl.ndcg({WIDE: [3]}, {WIDE: [3]}), "ranks"),
+        (lambda: tl.match({1: [3]}, {WIDE: [3], 1: [3]}), "ground_truths"),
+        (lambda: tl.match([[3]], [[3]], users=[WIDE]), "users"),
+        (lambda: tl.match(of_objects("item_id"), {1: [3]}), "ranks, column 'item_id'"),
+        (lambda: tl.match({1: [3]}, of_objects("user_id")), "ground_truths, column 'user_id'"),
+        (lambda: tl.match({WIDE: [3]}, of_objects(None)), "ranks"),
+        (lambda: tl.match(of_128_bits(), {1: [3]}), "ranks, column 'item_id'"),
+        (lambda: tl.loo.leave_one_out(([1, 1], [WIDE, 5], [1, 2])), "log, column 'item_id'"),
+        (lambda: tl.beyond.item_coverage([[1]], catalogue=[1, WIDE]), "catalogue"),
+        (lambda: tl.pointwise.gauc([WIDE, WIDE], [0, 1], [0.1, 0.2]), "users"),
+    ],
+)
+def test_integers_beyond_64_bits_are_refused(call, where):
+    said = f"^{where}: -?{WIDE} is beyond 64 bits: give such ids as text, str\\(id\\)$"
+    with pytest.raises(ValueError, match=said):
+        call()
+
+
+def of_objects(column):
+    pandas = library("pandas")
+    content = {"user_id": [1, 1], "item_id": [3, 4], "rank": [1, 2]}
+    if column is not None:
+        content[column] = pandas.Series([1, WIDE], dtype=object)
+    return pandas.DataFrame(content)
+
+
+def of_128_bits():
+    polars = library("polars")
+    items = polars.Series([WIDE, 3], dtype=polars.Int128)
+    return polars.DataFrame({"user_id": [1, 1], "item_id": items, "rank": [1, 2]})
+
+
+def test_integers_too_wide_that_share_a_hash_are_refused_at_once():
+    wide = [(2**61 - 1) * (2**20 + i) for i in range(20_000)]  # hours, as keys of a dictionary
+    with pytest.raises(ValueError, match="beyond 64 bits"):
+        tl.match(wide, [3])
+    with pytest.raises(ValueError, match="beyond 64 bits"):
+        tl.match({1: [3]}, library("pandas").DataFrame({"user_id": 1, "item_id": wide}))
+    with pytest.raises(ValueError, match="beyond 64 bits"):
+        tl.loo.leave_one_out((wide, wide, wide))
 
 
 def test_sparse_dictionaries_and_arrow_readers():

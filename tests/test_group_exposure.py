@@ -207,14 +207,14 @@ def test_forms():
     expected = [[2, 0, 2], [0, 1, 0], [0, 1, 0]]
     text = [[f"i{item}" for item in row] for row in lists]
     named = {f"i{item}": group for item, group in groups.items()}
-    huge = [[2**70 + item for item in row] for row in lists]
+    huge = [[2**63 + item for item in row] for row in lists]
     for ranks, given_groups in (
         (np.array(lists), groups),
         ({"x": lists[0], "y": lists[1]}, groups),
         (lists, [None, "a", "b", "a"]),
         (text, named),
         (np.array(text), named),
-        (huge, {2**70 + item: group for item, group in groups.items()}),
+        (huge, {2**63 + item: group for item, group in groups.items()}),
         (np.array(lists) * 10**15, {item * 10**15: group for item, group in groups.items()}),
     ):
         found = beyond.group_exposure(ranks, groups=given_groups)

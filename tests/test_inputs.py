@@ -421,7 +421,7 @@ def test_two_kinds_in_two_arrays():
 
 def test_what_is_no_kind_of_its_own():
     assert rows(match([["a", "b"]], [{np.str_("b")}])) == [([2], 1, 2)]
-    assert rows(match([[3, 2**70]], [np.array([3])])) == [([1], 1, 2)]
+    assert rows(match([[3, 2**63]], [np.array([3])])) == [([1], 1, 2)]
 
 
 # Only the first k ids count
@@ -462,8 +462,6 @@ LARGE = 2**53
         ([0, 2**63], [2**63]),
         ([-1, 2**64 - 1], [2**64 - 1]),
         ([-(2**63), 2**63], [2**63]),
-        ([2**64, 2**64 + 1], [2**64 + 1]),
-        ([-(2**70), 2**70], [2**70]),
         (np.array([0, 2**64 - 1], np.uint64), [2**64 - 1]),
         (np.array([LARGE, LARGE + 1], np.uint64), np.array([LARGE + 1])),
         (["tea", "tea "], ["tea "]),
@@ -611,7 +609,7 @@ REPEATS = [
     (np.array([[3, 2, 3]], np.int8), [2], "user 0 has item 3 at ranks 1 and 3"),
     ({"ann": ["a", "b", "a"]}, {"ann": "b"}, "user 'ann' has item 'a' at ranks 1 and 3"),
     ({7: ["a"], 8: ["b", "b"]}, {8: "a", 7: "a"}, "user 8 has item 'b' at ranks 1 and 2"),
-    (Lists([0, 2], [2**70] * 2), [[1]], f"user 0 has item {2**70} at ranks 1 and 2"),
+    ([[-1, 2**63, 2**63]], [[1]], f"user 0 has item {2**63} at ranks 2 and 3"),
     (np.array([["x", "y", "y"]]), ["x"], "user 0 has item 'y' at ranks 2 and 3"),
 ]
 

@@ -172,7 +172,7 @@ def test_infinite_predictions_compare():
         np.array(["a", "a", "b", "b"]),
         [1, 1, 2, 2],
         np.array([1, 1, 2, 2], np.int16),
-        [2**80, 2**80, 5, 5],
+        [2**63, 2**63, -5, -5],
         np.array([2**63 + 1] * 2 + [3] * 2, np.uint64),
     ],
 )

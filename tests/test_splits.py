@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import toplist as tl
 from toplist import loo
-from toplist.loo import hashing
+from toplist.inputs import id_hashes
 
 TIMES = st.integers(0, 6)
 ROWS = st.lists(st.tuples(st.integers(0, 4), st.integers(5, 14), TIMES), min_size=1, max_size=40)
@@ -199,11 +199,11 @@ def test_all_columns_survive(kinds):
 
 def test_seeded_splits_and_samples_stay_what_they_are():
     words = np.array([0, 1, 2**64 - 1], np.uint64)
-    assert hashing.random_numbers(0, words).tolist() == [
+    assert id_hashes.random_numbers(0, words).tolist() == [
         -6411193824288604561, 627405149472732430, 3303439293501059696
     ]  # fmt: skip
     words = (np.array([word], np.uint64) for word in (5, 6, 7))
-    assert hashing.random_numbers(2**64 - 1, *words).tolist() == [-2824380188021875533]
+    assert id_hashes.random_numbers(2**64 - 1, *words).tolist() == [-2824380188021875533]
     users, items = ["ann"] * 6 + ["bob"] * 6, list("abcdef") * 2
     assert loo.leave_one_out((users, items), "random", seed=3).truths() == {
         "ann": ["c"], "bob": ["d"]
@@ -219,7 +219,7 @@ def test_seeded_splits_and_samples_stay_what_they_are():
 
 def test_text_that_is_no_plain_integer_has_a_key_of_its_own():
     """The text "7" is the integer 7; "007" and "-0" are other ids."""
-    keys = hashing.keys_of(["7", "007", "0", "-0", "00"])
+    keys = id_hashes.keys_of(["7", "007", "0", "-0", "00"])
     assert keys.tolist()[::2][:2] == [7, 0]
     assert len(set(keys.tolist())) == 5
 

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 import toplist as tl
 from toplist.inputs import dataframes
+from toplist.inputs.id_hashes import words_of
 from toplist.inputs.texts import Texts, joined
-from toplist.inputs.words import words_of
 from toplist.kernels import texts as kernels
 
 WORDS = st.text(max_size=12) | st.sampled_from(["", "a", "b", "item0000000001", "item0000000002"])
@@ -82,7 +82,8 @@ def _keys_of_one_hash(kernel):
 
 @pytest.mark.parametrize("part", [200, 5_000, 9_000])
 @pytest.mark.parametrize("which", ["number_texts", "place_texts"])
-def test_a_table_that_gave_up_hashes_by_a_secret(monkeypatch, part, which):
+@pytest.mark.parametrize("call", [1, 2])
+def test_a_table_that_gave_up_becomes_a_dictionary(monkeypatch, part, which, call):
     """Where many texts share places, the numbers are those of the table all the same."""
     strings = [f"item-{i * 7919 % 3_000:0{i % 2 * 15}d}" for i in range(9_000)]
     plain, texts = Texts(), Texts()
@@ -90,17 +91,17 @@ def test_a_table_that_gave_up_hashes_by_a_secret(monkeypatch, part, which):
     texts.encode(joined(strings[:100]))
     calls, kernel = [], getattr(kernels, which)
 
-    def sometimes(*arguments):
+    def once(*arguments):
         calls.append(arguments)
         failed = (-1, part) if which == "number_texts" else False
-        return failed if len(calls) in (1, 2, 4) else kernel(*arguments)
+        return failed if len(calls) == call else kernel(*arguments)
 
-    monkeypatch.setattr(kernels, which, sometimes)
+    monkeypatch.setattr(kernels, which, once)
     first = texts.encode(joined(strings[:part]))
     assert np.array_equal(first, codes[:part])
     assert np.array_equal(texts.encode(joined(strings)), codes)
-    assert len(calls) > 4 or which == "place_texts"
-    assert texts._hash is not None
+    assert len(calls) == call or which == "place_texts"
+    assert (texts._slow is not None) == (len(calls) == call)
     assert list(texts) == list(plain) and texts.index(strings[200]) == codes[200]
     assert "new" not in texts and np.array_equal(texts.words(codes[:99]), words_of(strings[:99]))
 
@@ -161,7 +162,7 @@ def test_strange_ids_in_every_library(library):
     ["{}", "{:07d}", "{:012d}", "{:x}", "{}x", "i{}", "item {:04d} x", "a long name, no. {}"],
 )
 def test_usual_names_spread_over_the_table(monkeypatch, name):
-    """Else they would be hashed by a secret; the table grows twice in one block of rows."""
+    """Else a dictionary would take its place; the table grows twice in one block of rows."""
     texts, sizes = Texts(), []
     monkeypatch.setattr(kernels, "place_texts", noted(kernels.place_texts, sizes))
     strings = [name.format(number) for number in range(60_000)]
@@ -170,12 +171,12 @@ def test_usual_names_spread_over_the_table(monkeypatch, name):
     slots = np.flatnonzero(texts._table)
     together = np.count_nonzero(np.diff(slots) == 1) / len(slots)
     assert abs(together - len(slots) / len(texts._table)) < 0.1  # as of random slots
-    assert texts._hash is None
+    assert texts._slow is None
 
 
 def noted(kernel, sizes):
-    def place(keys, secret, table):
+    def place(keys, table):
         sizes.append(len(table))
-        return kernel(keys, secret, table)
+        return kernel(keys, table)
 
     return place

@@ -155,7 +155,7 @@ def _listed_places(flat: Flat, catalogue: range) -> Ints | None:
     ids = flat.ids if flat.names is None else flat.names
     if isinstance(ids, np.ndarray):
         known = np.unique(ids[(ids >= 0) & (ids < n)]).astype(np.int64)
-    else:  # text, or integers beyond 64 bits
+    else:  # of what numpy has no integers for
         known = np.array([one for one in ids if isinstance(one, int) and 0 <= one < n], np.int64)
     return np.union1d([0], known).astype(np.int64)  # at least one, to show in a message
 

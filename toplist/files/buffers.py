@@ -16,7 +16,7 @@ from toplist.inputs.flatten import Flat
 from toplist.inputs.keyed import Keyed
 from toplist.inputs.lists import offsets_of
 from toplist.inputs.texts import Texts, joined, recoded
-from toplist.inputs.words import words_of
+from toplist.inputs.id_hashes import words_of
 
 
 class Codes:

@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 from toplist.inputs import ordering
 from toplist.inputs.factorize import Column, Numbering
 from toplist.inputs.flatten import is_frame as is_frame
-from toplist.inputs.ids import kinds_of
+from toplist.inputs.ids import WideIdError, kinds_of, refuse_wide
 from toplist.inputs.keyed import is_series, keyed_rows
 from toplist.inputs.lists import Lists
 from toplist.inputs.objects import one_result_at_a_time, opened
-from toplist.inputs.texts import Spans, TextColumn, Texts, Views, joined
+from toplist.inputs.texts import Spans, TextColumn, Texts, Views, joined, numbered_by
 
 Offsets = NDArray[np.int64]
 Where = Callable[[int], str]  # how messages name a row
@@ -208,17 +208,19 @@ def ids(
             codes = text.encode(names)
             return Column(name, codes, names if names is known else list(names))
         codes, names = library_of(frame).codes(frame, name)
-        kinds = kinds_of(names, f"{side}, column {name!r}")
     except TypeError as error:
         if "unhashable" not in str(error):
             raise
         raise _no_ids(frame, name, side) from None
     except UnicodeDecodeError as error:
         raise _no_utf8(name, side, error) from None
+    except WideIdError as error:
+        raise ValueError(f"{side}, {error}") from None
     except MemoryError:
         raise
     except refusals() as error:  # the library cannot find the distinct values
         raise _no_ids(frame, name, side) from error
+    kinds = kinds_of(names, f"{side}, column {name!r}")
     missing = np.flatnonzero(codes < 0)
     if len(missing):
         row, what = missing[0], "is null in"
@@ -508,6 +510,7 @@ class _Polars(_Library):
         polars, series = sys.modules["polars"], frame[name]
         names = series.drop_nulls().unique().to_list()
         if not all(type(one) is str for one in names):
+            kinds_of(names, f"column {name!r}")  # integers too wide may share a hash
             place = {one: code for code, one in enumerate(names)}
             codes = [place.get(one, -1) for one in series.to_list()]
             return np.array(codes, np.int64), names

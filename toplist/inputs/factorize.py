@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from toplist import parallel
 from toplist.inputs.runs import blocks
-from toplist.inputs.texts import recoded, used_codes
+from toplist.inputs.texts import numbered_by, recoded, used_codes
 
 Ints = NDArray[np.int64]
 # Integers that are numbered at a time, so that the table grows with the distinct ones.
@@ -24,7 +24,7 @@ class Numbering:
 
     The table grows with the distinct integers, not with all that are looked up: one for all ids
     of the benchmark would take 268 MB, and a cache miss per id. Where integers were chosen to share
-    places of the table, which would take quadratic time, they are hashed by another factor.
+    places of the table, which would take quadratic time, a dictionary takes its place.
 
     Examples
     --------
@@ -36,13 +36,10 @@ class Numbering:
     """
 
     def __init__(self) -> None:
-        from toplist.kernels import hashing
-
         self._codes = np.empty(2 * CHUNK, np.int64)
         self._table = _empty_table(2 * CHUNK)
         self._n = 0
-        self._factors = hashing.factors()
-        self._hashing = next(self._factors)
+        self._slow: dict[int, int] | None = None  # in place of the table
 
     def __len__(self) -> int:
         """Return how many distinct integers there are."""
@@ -74,13 +71,14 @@ class Numbering:
         for lo, hi in blocks(len(codes), CHUNK):
             self._grow(self._n + hi - lo)
             n = -1
-            while n < 0:
+            if self._slow is None:
                 n = grouping.number(
-                    *(codes[lo:hi], *self._hashing, self._table),
-                    *(self._codes, self._n, numbers[lo:hi]),
+                    *(codes[lo:hi], self._table, self._codes, self._n, numbers[lo:hi])
                 )
-                if n < 0:
-                    self._hash_again()
+            if n < 0:
+                numbers[lo:hi], new = numbered_by(self._places(), _integers(codes[lo:hi]))
+                n = self._n + len(new)
+                self._codes[self._n : n] = codes[lo + new]
             self._n = n
         return numbers
 
@@ -91,23 +89,19 @@ class Numbering:
         numbers = np.empty(len(codes), np.int64)
 
         def find(lo: int, hi: int) -> bool:
-            table = *self._hashing, self._table, self._codes
-            return bool(grouping.find(codes[lo:hi], *table, numbers[lo:hi]))
+            return bool(grouping.find(codes[lo:hi], self._table, self._codes, numbers[lo:hi]))
 
-        while False in list(parallel.run(find, blocks(len(codes)), None)):
-            self._hash_again()
+        if self._slow is not None or False in list(parallel.run(find, blocks(len(codes)), None)):
+            places = self._places()
+            for lo, hi in blocks(len(codes), CHUNK):
+                numbers[lo:hi] = [places.get(code, -1) for code in _integers(codes[lo:hi])]
         return numbers
 
-    def _hash_again(self) -> None:
-        """Hash by another factor from now on: integers were chosen to share places of the table."""
-        from toplist.kernels import grouping
-
-        placed, again = -1, np.empty(self._n, np.int64)
-        while placed < 0:
-            self._hashing = next(self._factors)
-            self._table.fill(-1)
-            known = self.codes.copy()
-            placed = grouping.number(known, *self._hashing, self._table, self._codes, 0, again)
+    def _places(self) -> dict[int, int]:
+        """Return the dictionary of the integers, from now on in place of the table."""
+        if self._slow is None:
+            self._slow = dict(zip(self.codes.tolist(), range(self._n), strict=True))
+        return self._slow
 
     def _grow(self, n: int) -> None:
         """Make room for `n` integers in a table that stays half empty."""
@@ -117,11 +111,15 @@ class Numbering:
             return
         size = 1 << n.bit_length()
         codes, again = np.empty(size, np.int64), np.empty(self._n, np.int64)
-        known = self.codes
-        self._codes, self._table = codes, _empty_table(size)
-        if grouping.number(known, *self._hashing, self._table, codes, 0, again) < 0:
-            codes[: self._n] = known
-            self._hash_again()
+        codes[: self._n] = known = self.codes
+        self._codes, self._table = codes, _empty_table(size if self._slow is None else 0)
+        if self._slow is None and grouping.number(known, self._table, codes, 0, again) < 0:
+            self._places()
+
+
+def _integers(codes: NDArray[Any]) -> list[int]:
+    found: list[int] = codes.astype(np.int64, copy=False).tolist()
+    return found
 
 
 def _empty_table(n: int) -> Ints:

@@ -18,7 +18,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Mapping, Set
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -39,13 +39,10 @@ from toplist.inputs.flatten import (
     without_padding,
 )
 from toplist.inputs.grades import STANDARD, Grading
-from toplist.inputs.ids import encode, integers_of
+from toplist.inputs.ids import encode, integers_of, refuse_wide
 from toplist.inputs.lists import Lists, offsets_of
 from toplist.inputs.options import Columns
 from toplist.inputs.sides import Sides, refuse_matrix, words_behind
-
-if TYPE_CHECKING:
-    from toplist.kernels.strings import KeyedHash
 
 # Types that are no objects of other libraries, looked up before all others.
 _PLAIN = frozenset((list, tuple, dict, set, frozenset, np.ndarray, Lists, type(None)))
@@ -58,13 +55,13 @@ def read_sides(
     padding: Any = None,
     grading: Grading = STANDARD,
     columns: Columns = None,
-    secret: KeyedHash | None = None,
+    hashing: bool = True,
     ties: str = "order",
     users: Any = None,
 ) -> Sides:
     """Validate, align and encode the two sides of an evaluation: the input of the join.
 
-    `secret` hashes strings of lists, where two of them share the usual hash.
+    Without `hashing`, strings of lists are numbered: two of them share a hash.
 
     Raises
     ------
@@ -107,7 +104,7 @@ def read_sides(
         from toplist.inputs.user_values import keys_of
 
         keys = keys_of(users, len(truth.lengths))
-    return _encoded(ranked, truth, k, padding, grading, secret, (keys, single, n_extra))
+    return _encoded(ranked, truth, k, padding, grading, hashing, (keys, single, n_extra))
 
 
 def _refuse_keys(users: Any, form: str) -> None:
@@ -123,12 +120,12 @@ def _encoded(
     k: int | None,
     padding: Any,
     grading: Grading,
-    secret: KeyedHash | None,
+    hashing: bool,
     whose: tuple[list[Any] | None, bool, int],
 ) -> Sides:
     """Encode aligned sides; `whose` are the users' keys, one bare user?, users of ranks only."""
     keys, single, n_extra = whose
-    encoded = encode(ranked, truth, padding, keys, True, secret)
+    encoded = encode(ranked, truth, padding, keys, hashing)
     if not encoded.hashed and encoded.names is None:
         refuse_matrix(encoded.truth, keys)
     relevant = grades.apply(encoded.truth, truth, grading, keys)
@@ -284,7 +281,7 @@ def _by_key(
 
         refuse_counted("ranks", ranks, "ground_truths", truths)
         refuse_counted("ground_truths", truths, "ranks", ranks)
-    _refuse_bool_keys(ranks, truths)
+    _check_users(ranks, truths)
     users = list(truths)
     n_common = sum(user in ranks for user in users)
     if ranks and truths and not n_common:
@@ -296,10 +293,16 @@ def _by_key(
     return users, [ranks.get(user, ()) for user in users], bare, False, len(ranks) - n_common
 
 
-def _refuse_bool_keys(ranks: Mapping[Any, Any], truths: Mapping[Any, Any]) -> None:
-    """Raise TypeError for a user of True or False: to Python these are the users 1 and 0."""
+def _check_users(ranks: Mapping[Any, Any], truths: Mapping[Any, Any]) -> None:
+    """Raise TypeError for a user of True or False: to Python these are the users 1 and 0.
+
+    And ValueError for an integer beyond 64 bits.
+    """
     for side, rows in (("ranks", ranks), ("ground_truths", truths)):
-        if bool in set(map(type, rows)):
+        kinds = set(map(type, rows))
+        if kinds == {int}:
+            refuse_wide(rows, side)
+        if bool in kinds:
             user = next(user for user in rows if type(user) is bool)
             raise TypeError(
                 f"{side}: user {user} is a bool, and equal to {int(user)}: name users by integers "

@@ -1,8 +1,9 @@
 """Encode ids of any kind as 64-bit integers that are equal exactly where the ids are.
 
 Integers stay as they are. Strings are hashed, and the hits verified after the join (`hashed`,
-`agree`). Everything else (bytes, integers beyond 64 bits, other hashables, and strings that cannot
-be hashed so) is numbered by one dictionary over both sides.
+`agree`). Everything else (bytes, other hashables, integers of which some need 64 bits and others a
+sign, and strings that cannot be hashed so) is numbered by one dictionary over both sides. Integers
+beyond 64 bits are refused.
 """
 
 from __future__ import annotations
@@ -20,16 +21,13 @@ from collections.abc import (
 )
 from dataclasses import dataclass, replace
 from itertools import chain, count
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from toplist.inputs.flatten import Flat, compact, trim
 from toplist.inputs.lists import Lists
-
-if TYPE_CHECKING:
-    from toplist.kernels.strings import KeyedHash
 
 _NEVER_ID = (
     *(bool, np.bool_, float, np.floating, complex, type(None)),
@@ -66,28 +64,25 @@ def encode(
     padding: Any,
     users: list[Any] | None,
     hashing: bool,
-    secret: KeyedHash | None = None,
 ) -> Encoded:
     """Encode both sides alike, and drop `padding` from the ends of their lists.
 
-    With `hashing`, strings are hashed where there is neither padding nor a grade; by `secret`, if
-    it is given.
+    With `hashing`, strings are hashed where there is neither padding nor a grade.
 
     Raises
     ------
     TypeError
         For ids that are floats, bools, None or containers, or of two kinds.
     ValueError
-        For padding before a real id.
+        For integers beyond 64 bits, and padding before a real id.
     """
     if not (ranked.lengths.any() or truth.lengths.any()):
         padding = None
     integers = _as_integers(ranked, truth)
     if integers is None and hashing and padding is None and truth.grades is None:
-        hashes = hashed(ranked, secret), hashed(truth, secret)
+        hashes = hashed(ranked), hashed(truth)
         if hashes[0] is not None and hashes[1] is not None:
-            behind = None if secret is None else _Secrets(hashes[1], hashed(truth))
-            return Encoded(hashes[0], ranked.lengths, hashes[1], True, behind)
+            return Encoded(hashes[0], ranked.lengths, hashes[1], hashed=True)
     names = None
     if integers is None:
         ranked, truth, code_of, names = _numbered(ranked, truth, padding)
@@ -193,14 +188,11 @@ class _Numbers:
     @property
     def names(self) -> list[Any]:
         """The ids by number."""
-        if self.kinds.found != {int}:
-            return list(self._codes)
-        return [int(key, 16) if isinstance(key, str) else key for key in self._codes]
+        return list(self._codes)
 
     def find(self, value: Any) -> int | None:
         """Return the number of an id; None if it has none."""
-        (key,) = self._keys([value])
-        return self._codes.get(key)
+        return self._codes.get(value)
 
     def encode(self, flat: Flat) -> Flat:
         """Return a side with the number of each id."""
@@ -209,22 +201,32 @@ class _Numbers:
         def numbers() -> Iterator[list[int]]:
             for row in flat.rows:
                 self.kinds.check(row, flat.side)
-                yield list(map(self._codes.__getitem__, self._keys(row)))
+                if self.kinds.found == {int}:
+                    refuse_wide(row, flat.side)
+                yield list(map(self._codes.__getitem__, row))
 
         _write(ids, numbers())
         return replace(flat, ids=ids, offsets=np.concatenate([[0], np.cumsum(flat.lengths)]))
 
-    def _keys(self, row: Collection[Any]) -> Collection[Any]:
-        return seeded(row) if self.kinds.found == {int} else row
+
+class WideIdError(ValueError):
+    """An integer beyond 64 bits."""
 
 
-def seeded(integers: Iterable[Any]) -> list[Any]:
-    """Return integers as keys of a dict, those beyond 64 bits by their text.
+def refuse_wide(integers: Collection[int], side: str) -> None:
+    """Raise WideIdError for an integer beyond 64 bits: Python's hash of such can be chosen.
 
-    Python hashes an integer modulo 2^61 - 1 without a seed, so that many can be chosen to share
-    one hash; of 64 bits only some eight can.
+    Examples
+    --------
+    >>> refuse_wide([5, 2**64 + 1], "ranks")
+    Traceback (most recent call last):
+        ...
+    toplist.inputs.ids.WideIdError: ranks: 18446744073709551617 is beyond 64 bits: give such ids \
+as text, str(id)
     """
-    return [one if -(2**63) <= one < 2**64 else f"{one:x}" for one in integers]
+    if integers and (min(integers) < -(2**63) or max(integers) >= 2**64):
+        wide = next(one for one in integers if not -(2**63) <= one < 2**64)
+        raise WideIdError(f"{side}: {wide} is beyond 64 bits: give such ids as text, str(id)")
 
 
 def padding_code(padding: Any, flat: Flat) -> int | None:
@@ -249,9 +251,19 @@ def _integer_padding(padding: Any, dtype: Any) -> int | None:
 
 
 def kinds_of(values: Collection[Any], side: str) -> set[Any]:
-    """Return the kinds of ids in `values`; TypeError for what is no id, and for a second kind."""
+    """Return the kinds of ids in `values`, at most one.
+
+    Raises
+    ------
+    TypeError
+        For what is no id, and for a second kind.
+    WideIdError
+        For an integer beyond 64 bits.
+    """
     kinds = _Kinds()
     kinds.check(values, side)
+    if kinds.found == {int}:
+        refuse_wide(values, side)
     return kinds.found
 
 
@@ -316,23 +328,11 @@ def _kind(type_: type) -> Any:
     return type_ if issubclass(type_, Hashable) else None
 
 
-class _Secrets:
-    """The strings of a truth behind their secret hashes."""
-
-    def __init__(self, secret: Lists, public: Lists | None) -> None:
-        assert public is not None
-        order = np.argsort(secret.items)
-        self._secret, self._public = secret.items[order], public.items[order]
-
-    def words(self, hashes: NDArray[np.int64]) -> NDArray[np.uint64]:
-        """Return the words of strings, see `toplist.inputs.words`: their public hashes."""
-        return self._public[np.searchsorted(self._secret, hashes)].view(np.uint64)
-
-
-def hashed(flat: Flat, secret: KeyedHash | None = None) -> Lists | None:
+def hashed(flat: Flat) -> Lists | None:
     """Return the hashes of the strings of one side; None if not all ids are strings without NUL.
 
-    By `secret`, if it is given.
+    To number them by `toplist.inputs.texts.Texts`, which needs no verification, made an evaluation
+    take 1.1 to 2 times as long.
     """
     from toplist.kernels import strings
 
@@ -352,12 +352,7 @@ def hashed(flat: Flat, secret: KeyedHash | None = None) -> Lists | None:
         ends = np.flatnonzero(text == 0)
         if len(ends) != n:
             return None
-        part = hashes[offsets[first] : offsets[last]]
-        if secret is None:
-            strings.hash_strings(text, ends, part)
-        else:
-            starts = np.concatenate([[0], ends + 1])[:-1]
-            part[:] = secret(text, starts, ends).view(np.int64)
+        strings.hash_strings(text, ends, hashes[offsets[first] : offsets[last]])
     return Lists(offsets, hashes)
 
 

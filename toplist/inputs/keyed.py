@@ -16,9 +16,9 @@ from toplist import parallel
 from toplist.checks import Keyword, about, worded
 from toplist.inputs.factorize import Column, Numbering
 from toplist.inputs.flatten import Flat, flatten, is_frame, is_truth_container
-from toplist.inputs.ids import encode_alone, kinds_of, seeded, two_kinds
+from toplist.inputs.ids import encode_alone, kinds_of, two_kinds
 from toplist.inputs.lists import offsets_of
-from toplist.inputs.texts import Texts, joined, recoded
+from toplist.inputs.texts import Texts, joined, numbered_by, recoded
 
 # Ids that a thread copies at a time.
 COPIED = 1 << 18
@@ -97,9 +97,8 @@ def column_of(name: str, ids: Sequence[Any], where: str) -> Column:
         array = np.array(ids)
         if array.dtype.kind in "iu":  # else some are negative and others from 2^63 on
             return Column(name, array)
-    numbers: dict[Any, int] = {}
-    codes = np.array([numbers.setdefault(one, len(numbers)) for one in ids], np.int64)
-    return Column(name, codes, list(numbers))
+    places: dict[Any, int] = {}
+    return Column(name, numbered_by(places, ids)[0], list(places))
 
 
 def align(ranked: Keyed, truth: Keyed) -> tuple[list[Any], Flat, Flat, int]:
@@ -155,26 +154,23 @@ def alike(a: Column, b: Column) -> tuple[Column, Column]:
         return Column(a.name, np.empty(0, np.int64), b.names), b
     if not len(b.codes):
         return a, Column(b.name, np.empty(0, np.int64), a.names)
-    if (a.names is None) != (b.names is None) and (_wide(a) or _wide(b)):
-        a, b = (column if column.names is not None else _named(column) for column in (a, b))
-    if (a.names is None) != (b.names is None):
+    if _of_integers(a) != _of_integers(b):
         raise two_kinds(
             f"column {b.name!r} holds ids",
             f"{_example(a)} in ranks",
             f"{_example(b)} in ground_truths",
             "convert one side",
         )
-    if a.names is None or b.names is None:
-        return _same_width(a, b)
+    if _are_int64(a) and _are_int64(b):
+        return tuple(Column(c.name, c.codes.astype(np.int64, copy=False)) for c in (a, b))  # type: ignore[return-value]
     if isinstance(a.names, Texts) or isinstance(b.names, Texts):
         found = _same_texts(a, b)
         if found is not None:
             return found
-    ranked, truth = (seeded(names) if _wide(a) else names for names in (a.names, b.names))
-    place = {key: code for code, key in enumerate(truth)}
-    codes = np.array([place.setdefault(key, len(place)) for key in ranked], np.int64)
-    new = [name for name, code in zip(a.names, codes.tolist(), strict=True) if code >= len(b.names)]
-    names = [*b.names, *new]
+    a, b = _named(a), _named(b)
+    places = {name: code for code, name in enumerate(b.names)}
+    codes, _ = numbered_by(places, a.names)
+    names = list(places)
     return Column(a.name, codes[a.codes], names), Column(b.name, b.codes, names)
 
 
@@ -195,28 +191,27 @@ def _encoded(column: Column, texts: Texts) -> Column:
     return Column(column.name, recoded(column.codes, numbers), texts)
 
 
-def _wide(column: Column) -> bool:
-    """Whether a column has names that are integers: some are beyond 64 bits."""
-    if column.names is None or isinstance(column.names, Texts):
+def _of_integers(column: Column) -> bool:
+    return column.names is None or isinstance(column.decode(column.codes[0]), int)
+
+
+def _are_int64(column: Column) -> bool:
+    if column.names is not None:
         return False
-    return all(isinstance(name, int) for name in column.names)
+    top = np.iinfo(np.int64).max
+    return column.codes.dtype != np.uint64 or bool(column.codes.max(initial=0) <= top)
 
 
 def _named(column: Column) -> Column:
+    """Return integers as codes of Python's, which compare those beyond int64 exactly."""
+    if column.names is not None:
+        return column
     values, codes = np.unique(column.codes, return_inverse=True)
     return Column(column.name, codes, values.tolist())
 
 
 def _example(column: Column) -> str:
     return repr(column.decode(column.codes[0]))
-
-
-def _same_width(a: Column, b: Column) -> tuple[Column, Column]:
-    """Bring integers to int64; beyond it, to codes."""
-    top = np.iinfo(np.int64).max
-    if all(c.codes.dtype != np.uint64 or c.codes.max(initial=0) <= top for c in (a, b)):
-        return tuple(Column(c.name, c.codes.astype(np.int64, copy=False)) for c in (a, b))  # type: ignore[return-value]
-    return alike(_named(a), _named(b))
 
 
 def user_in_two_rows(side: str, user: Any, first: int, second: int) -> ValueError:

@@ -89,7 +89,7 @@ def words_behind(names: Any, truth: Lists) -> Words | None:
         return names.words  # type: ignore[no-any-return]
     if not isinstance(names, list):  # codes that are integers themselves
         return None
-    from toplist.inputs.words import words_of_codes
+    from toplist.inputs.id_hashes import words_of_codes
 
     return words_of_codes(names, truth.items).__getitem__
 

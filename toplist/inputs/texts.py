@@ -5,16 +5,18 @@ part of the column after another; what is new in a part is added by one thread b
 Parts grow, so that the first ones, which may hold all there is, are small.
 
 A column is given as `Views` or `Spans` of bytes in UTF-8; texts are compared by these, exactly.
+
+Where texts were chosen to share places of the table, or hashes, which would take quadratic time, a
+dictionary of their bytes takes its place, once and for all.
 """
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,12 +24,10 @@ from numpy.typing import NDArray
 from toplist import parallel
 from toplist.inputs.runs import blocks, in_runs, starts_by, starts_of_runs
 
-if TYPE_CHECKING:
-    from toplist.kernels.strings import KeyedHash
-
 Ints = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
 Words = NDArray[np.uint64]
+Key = TypeVar("Key", bound=Hashable)
 
 SMALLEST = 1 << 12  # slots of the first table
 FIRST = 1 << 16  # texts of the first part; each part has four times as many as the one before
@@ -50,6 +50,12 @@ class Keys:
     def __len__(self) -> int:
         """Return the number of texts."""
         return len(self.words) // 2
+
+    def bytes_of(self) -> list[bytes]:
+        """Return the bytes of each text."""
+        data, ends = copied(self.words, self.starts, self.text, np.arange(len(self)))
+        whole, starts = data.tobytes(), [0, *(ends + 1).tolist()]
+        return [whole[a:b] for a, b in zip(starts, ends.tolist(), strict=False)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,6 +141,17 @@ def spans(data: Bytes, n: int) -> Spans | None:
     return Spans(data, np.concatenate([[0], ends[:-1] + 1])[:n], ends)
 
 
+def copied(words: Words, places: Ints, text: Bytes, numbers: Ints) -> tuple[Bytes, Ints]:
+    """Return texts one after another, a NUL after each, and the places of these."""
+    from toplist.kernels import texts
+
+    sizes = words[2 * np.asarray(numbers, np.int64)] & _LOW
+    data = np.empty(int(sizes.sum()) + len(numbers), np.uint8)
+    ends = np.empty(len(numbers), np.int64)
+    texts.copy_texts(words, places, text, numbers, data, ends)
+    return data, ends
+
+
 class Texts(Sequence[str]):
     """Distinct texts, by number.
 
@@ -148,16 +165,13 @@ class Texts(Sequence[str]):
     """
 
     def __init__(self) -> None:
-        from toplist.kernels.texts import PI
-
         self._n = 0
         self._used = 0  # bytes of the arena
         self._table = np.zeros(SMALLEST, np.uint64)
         self._keys = np.empty(SMALLEST, np.uint64)
         self._places = np.empty(SMALLEST // 2, np.int64)
         self._arena = np.empty(SMALLEST, np.uint8)
-        self._secret = PI
-        self._hash: KeyedHash | None = None  # of longer texts
+        self._slow: dict[bytes, int] | None = None  # in place of the table
         self._words = np.empty(0, np.uint64)  # those that were asked for, by number
 
     def __len__(self) -> int:
@@ -207,7 +221,7 @@ class Texts(Sequence[str]):
         ]
 
     def words(self, numbers: Ints) -> Words:
-        """Return the words of the texts of numbers, see `toplist.inputs.words`."""
+        """Return the words of the texts of numbers, see `toplist.inputs.id_hashes`."""
         from toplist.kernels import strings
 
         words = self._words  # each text is hashed once, for all rows that have it
@@ -230,7 +244,7 @@ class Texts(Sequence[str]):
         lo, size = 0, FIRST
         while lo < len(codes):
             hi = min(lo + size, len(codes))
-            if self._n:
+            if self._n and self._slow is None:
                 self._encode(source, codes, lo, hi)
             else:
                 codes[lo:hi] = self._add(source.take(np.arange(lo, hi)))
@@ -257,8 +271,8 @@ class Texts(Sequence[str]):
         """Fill the codes of texts that are known; return the rows of the others."""
         from toplist.kernels import texts
 
-        keys, part = self._hashed(source.keys(lo, hi)), codes[lo:hi]
-        n = texts.find_texts(keys.words, self._secret, self._table, self._keys, part)
+        keys, part = source.keys(lo, hi), codes[lo:hi]
+        n = texts.find_texts(keys.words, self._table, self._keys, part)
         if n < 0 or not self._agree(keys, part):
             return np.arange(lo, hi)
         rows = np.empty(n, np.int64)
@@ -284,8 +298,22 @@ class Texts(Sequence[str]):
     def number(self, keys: Keys, codes: Ints) -> None:
         """Fill the number of each text; new ones, of UTF-8, follow the last. In one thread."""
         known = self._n
-        while not self._number(self._hashed(keys), codes):
-            self._use_secret(known)  # they were chosen to share places, or hashes
+        if self._slow is None and self._number(keys, codes):
+            return
+        self._n = known
+        codes[:], new = numbered_by(self._places_of(), keys.bytes_of())
+        self._n += len(new)
+        self._keys = _longer(self._keys, 2 * self._n)
+        self._places = _longer(self._places, self._n)
+        self._keys[2 * known : 2 * self._n].reshape(-1, 2)[:] = keys.words.reshape(-1, 2)[new]
+        self._keep(keys, new)
+
+    def _places_of(self) -> dict[bytes, int]:
+        """Return the dictionary of the texts, from now on in place of the table."""
+        if self._slow is None:
+            known = Keys(self._keys[: 2 * self._n], self._arena, self._places, True)
+            self._slow = dict(zip(known.bytes_of(), range(self._n), strict=True))
+        return self._slow
 
     def _number(self, keys: Keys, codes: Ints) -> bool:
         """Fill the codes of texts; return whether it was done."""
@@ -295,7 +323,7 @@ class Texts(Sequence[str]):
         rows = np.empty(len(self._table) // 2, np.int64)
         while at < len(keys):
             at, self._n = texts.number_texts(
-                *(keys.words, self._secret, at, self._table, self._keys, self._n, rows, codes)
+                *(keys.words, at, self._table, self._keys, self._n, rows, codes)
             )
             if at < 0:
                 return False
@@ -309,17 +337,12 @@ class Texts(Sequence[str]):
 
     def _grow(self) -> bool:
         """Make room for more texts; return whether it was done."""
-        self._table = np.empty(4 * len(self._table), np.uint64)
-        self._keys = _longer(self._keys, len(self._table))
-        self._places = _longer(self._places, len(self._table) // 2)
-        return self._place()
-
-    def _place(self) -> bool:
-        """Put the known texts into an empty table; return whether it was done."""
         from toplist.kernels import texts
 
-        self._table = np.zeros(len(self._table), np.uint64)
-        return bool(texts.place_texts(self._keys[: 2 * self._n], self._secret, self._table))
+        self._table = np.zeros(4 * len(self._table), np.uint64)
+        self._keys = _longer(self._keys, len(self._table))
+        self._places = _longer(self._places, len(self._table) // 2)
+        return bool(texts.place_texts(self._keys[: 2 * self._n], self._table))
 
     def _keep(self, keys: Keys, rows: Ints) -> None:
         """Keep the bytes of new texts: those of `rows`."""
@@ -327,64 +350,25 @@ class Texts(Sequence[str]):
 
         first = self._n - len(rows)
         sizes = keys.words[2 * rows] & _LOW
-        self._make_room(int(sizes[sizes > texts.HERE].sum()))
+        self._arena = _longer(self._arena, self._used + int(sizes[sizes > texts.HERE].sum()))
         if keys.longer:
             self._used = texts.keep_texts(
                 *(keys.words, keys.text, keys.starts, rows, self._used),
                 *(self._arena, self._places[first : self._n]),
             )
 
-    def _make_room(self, size: int) -> None:
-        if self._used + size > len(self._arena):
-            self._arena = _longer(self._arena, max(self._used + size, 2 * len(self._arena)))
-
-    def _use_secret(self, known: int) -> None:
-        """Hash by a secret from now on; only the first texts, `known` before, are as they were."""
-        from toplist.kernels import strings
-
-        self._n = known
-        placed = False
-        while not placed:
-            self._hash = strings.KeyedHash()
-            self._secret = np.frombuffer(os.urandom(8 * 4), np.uint64)
-            self._rehash(self._keys[: 2 * known], self._arena, self._places)
-            placed = self._place()
-
-    def _rehash(self, words: Words, text: Bytes, starts: NDArray[Any]) -> None:
-        """Hash the longer ones of some texts by the secret, if there is one."""
-        from toplist.kernels import texts
-
-        if self._hash is None:
-            return
-        sizes = (words[::2] & _LOW).astype(np.int64)
-        longer = np.flatnonzero(sizes > texts.HERE)
-        starts = starts[longer]
-        words[2 * longer + 1] = self._hash(text, starts, starts + sizes[longer])
-
-    def _hashed(self, keys: Keys) -> Keys:
-        """Return keys whose longer ones are hashed by the secret, if there is one."""
-        if keys.longer:
-            self._rehash(keys.words, keys.text, keys.starts)
-        return keys
-
     def _find(self, text: str) -> int:
         from toplist.kernels import texts
 
-        keys, codes = self._hashed(joined([text]).keys(0, 1)), np.empty(1, np.int64)
-        n = texts.find_texts(keys.words, self._secret, self._table, self._keys, codes)
-        if n < 0:  # it shares its place with thousands
-            return next((number for number, one in enumerate(self) if one == text), -1)
-        return int(codes[0]) if n == 0 and self._agree(keys, codes) else -1
+        keys, codes = joined([text]).keys(0, 1), np.empty(1, np.int64)
+        if self._slow is None:
+            n = texts.find_texts(keys.words, self._table, self._keys, codes)
+            if n >= 0:
+                return int(codes[0]) if n == 0 and self._agree(keys, codes) else -1
+        return self._places_of().get(text.encode("utf-8", "surrogatepass"), -1)
 
     def _copied(self, numbers: Ints) -> tuple[Bytes, Ints]:
-        """Return texts one after another, a NUL after each, and the places of these."""
-        from toplist.kernels import texts
-
-        sizes = self._keys[2 * np.asarray(numbers, np.int64)] & _LOW
-        data = np.empty(int(sizes.sum()) + len(numbers), np.uint8)
-        ends = np.empty(len(numbers), np.int64)
-        texts.copy_texts(self._keys, self._places, self._arena, numbers, data, ends)
-        return data, ends
+        return copied(self._keys, self._places, self._arena, numbers)
 
 
 class TextColumn(NamedTuple):
@@ -460,8 +444,25 @@ def used_codes(codes: NDArray[Any]) -> tuple[Ints, Ints]:
     return used, rows[used]
 
 
+def numbered_by(places: dict[Key, int], keys: Iterable[Key]) -> tuple[Ints, Ints]:
+    """Return the number of each key by a dictionary that new ones are added to, and their rows.
+
+    Examples
+    --------
+    >>> numbers, new = numbered_by({"a": 0}, ["b", "a", "b", "c"])
+    >>> numbers.tolist(), new.tolist()
+    ([1, 0, 1, 2], [0, 3])
+    """
+    known = len(places)
+    numbers = np.array([places.setdefault(key, len(places)) for key in keys], np.int64)
+    new = np.flatnonzero(numbers >= known)
+    return numbers, new[np.unique(numbers[new], return_index=True)[1]]
+
+
 def _longer(array: NDArray[Any], size: int) -> NDArray[Any]:
-    """Return an array of a size that begins as the given one."""
-    longer = np.empty(size, array.dtype)
+    """Return an array of at least a size that begins as the given one."""
+    if size <= len(array):
+        return array
+    longer = np.empty(max(size, 2 * len(array)), array.dtype)
     longer[: len(array)] = array
     return longer

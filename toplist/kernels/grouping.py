@@ -7,18 +7,16 @@ from numba import types
 from numba.extending import overload
 
 from toplist.kernels import kernel, steps
-from toplist.kernels.hashing import most_probes_of_rows
+from toplist.kernels.hashing import GOLDEN, most_probes_of_rows
 
 
 @kernel
-def number(codes: np.int64, factor, patience, table, known, n_known, rows):
+def number(codes: np.int64, table, known, n_known, rows):
     """Fill `rows` with the number of each code, in order of appearance.
 
     Parameters
     ----------
     codes : int64
-    factor, patience
-        Of the hashes, see `toplist.kernels.hashing.factors`.
     table : int64 (a power of two, more than twice the distinct codes), -1 where free; written
         Open addressing: numbers of the known codes.
     known : int64, written
@@ -31,13 +29,13 @@ def number(codes: np.int64, factor, patience, table, known, n_known, rows):
         would take too long. The first `n_known` codes stay what they were, the table does not.
     """
     shift, last = _shift(table), np.uint64(len(table) - 1)
-    previous, probes, most = -1, 0, most_probes_of_rows(len(codes), patience)
+    previous, probes, most = -1, 0, most_probes_of_rows(len(codes))
     for i in range(len(codes)):
         code = codes[i]
         if previous >= 0 and known[previous] == code:  # a table sorted by user
             rows[i] = previous
             continue
-        slot = (np.uint64(code) * factor) >> shift
+        slot = (np.uint64(code) * GOLDEN) >> shift
         while table[slot] >= 0 and known[table[slot]] != code:
             slot = (slot + np.uint64(1)) & last
             probes += 1
@@ -53,16 +51,16 @@ def number(codes: np.int64, factor, patience, table, known, n_known, rows):
 
 
 @kernel
-def find(codes: np.int64, factor, patience, table: np.int64, known: np.int64, out):
+def find(codes: np.int64, table: np.int64, known: np.int64, out):
     """Fill `out` with the number of each code, -1 for codes that have none.
 
-    The table and its hashes are as `number` leaves them. Return whether it was done: not where so
+    The table is as `number` leaves it. Return whether it was done: not where so
     many codes share places of the table that it would take too long.
     """
     shift, last = _shift(table), np.uint64(len(table) - 1)
-    probes, most = 0, most_probes_of_rows(len(codes), patience)
+    probes, most = 0, most_probes_of_rows(len(codes))
     for i in range(len(codes)):
-        slot = (np.uint64(codes[i]) * factor) >> shift
+        slot = (np.uint64(codes[i]) * GOLDEN) >> shift
         while table[slot] >= 0 and known[table[slot]] != codes[i]:
             slot = (slot + np.uint64(1)) & last
             probes += 1

@@ -2,6 +2,9 @@
 
 `join` takes any truths, `seek` truths of one id (leave-one-out), which is faster. `trim` removes
 padding, `two_grades` and `ideals` are about truths with grades.
+
+Ids may be chosen so that many share a place of the tables. Looks at places beyond the first are
+counted, and past `most_probes` that user alone is joined by sorting: slower, never quadratic.
 """
 
 from typing import Any
@@ -9,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from toplist.kernels import kernel, steps
-from toplist.kernels.hashing import GAVE_UP, most_probes
+from toplist.kernels.hashing import GOLDEN, most_probes
 
 # 4,096 slots of two bytes fit in the first-level cache together with the ids that are read.
 SLOT_BITS = 12
@@ -18,17 +21,14 @@ SLOT_BITS = 12
 SHORT = 2048
 
 
-def tables_for(most: int, longest: int, factor: np.uint64, patience: int) -> tuple[Any, ...]:
-    """Return the tables that `join` works in: truths of up to `most` ids, lists of `longest`.
-
-    With them go the factor of their hashes, and how many probes an entry may take on average.
-    """
+def tables_for(most: int, longest: int) -> tuple[Any, ...]:
+    """Return the tables that `join` works in: truths of up to `most` ids, lists of `longest`."""
     slots = np.zeros(1 << _slot_bits.py_func(most), np.uint16 if most < 1 << 16 else np.int32)
     chain, finder = np.empty(most, np.int32), np.full(most, -1, np.int32)
     candidates, suspects = np.empty((2, longest + 1), np.int32)
     hashes, places = np.empty(SHORT, np.uint16), np.empty(1 << 16, np.uint16)
     table = np.empty(1 << (2 * longest).bit_length(), np.int32)
-    return slots, chain, finder, candidates, suspects, hashes, places, table, factor, patience
+    return slots, chain, finder, candidates, suspects, hashes, places, table
 
 
 @kernel
@@ -79,9 +79,7 @@ def join(
     Returns
     -------
     int
-        The first user whose list holds an id twice, or -1; or `GAVE_UP`, where the ids share so
-        many places under this factor that it would take too long. Then nothing that was written
-        holds, and the tables are not clean.
+        The first user whose list holds an id twice, or -1.
 
     Notes
     -----
@@ -91,28 +89,22 @@ def join(
     of which the sweep 0.6; a dense table of all ids took 1.7 (and needs an id map), open
     addressing 5, a linear search through 20 relevant ids 10.
     """
-    slots, chain, finder, candidates = tables[:4]
-    suspects, hashes, places, table, factor, patience = tables[4:]
+    slots, chain, finder, candidates, suspects, hashes, places, table = tables
     total = 0
     for u in range(len(lengths)):
-        begin = truth_offsets[u] - truth_offsets[0]
-        truth = truths[begin : begin + truth_offsets[u + 1] - truth_offsets[u]]
+        first = truth_offsets[u] - truth_offsets[0]
+        truth = truths[first : first + truth_offsets[u + 1] - truth_offsets[u]]
         begin = offsets[u] - offsets[0]
         listed = items[begin : begin + lengths[u]]
+        if distinct and _repeats(listed, hashes, places, suspects, table):
+            return u
         shift = np.uint64(64 - _slot_bits(len(truth)))
-        n_relevant[u] = _enter(truth, factor, patience, shift, slots, chain)
-        if n_relevant[u] < 0:
-            return GAVE_UP
-        found = (
-            _repeats(listed, hashes, places, suspects, table, factor, patience) if distinct else 0
-        )
-        if found:
-            return u if found > 0 else GAVE_UP
-        n, left = 0, most_probes(len(listed), patience)  # counted down: a register less
-        n_candidates = _sweep(listed, factor, shift, slots, candidates)
+        n_relevant[u] = _enter(truth, shift, slots, chain)
+        n, left = 0, most_probes(len(listed))  # counted down: a register less
+        n_candidates = _sweep(listed, shift, slots, candidates) if n_relevant[u] >= 0 else 0
         for c in range(n_candidates):
             i = candidates[c]
-            t = np.int64(slots[(np.uint64(listed[i]) * factor) >> shift]) - 1
+            t = np.int64(slots[(np.uint64(listed[i]) * GOLDEN) >> shift]) - 1
             while t >= 0 and truth[t] != listed[i]:
                 t = chain[t]
                 left -= 1
@@ -120,23 +112,39 @@ def join(
                 finder[t] = u
                 ranks[total + n] = i + 1
                 if len(gains):
-                    hit_gains[total + n] = gains[truth_offsets[u] - truth_offsets[0] + t]
+                    hit_gains[total + n] = gains[first + t]
                 n += 1
             if left < 0:
-                return GAVE_UP
+                break
+        for t in range(len(truth)):
+            slots[(np.uint64(truth[t]) * GOLDEN) >> shift] = 0
+        if n_relevant[u] < 0 or left < 0:
+            n_relevant[u] = _sort(truth, chain)
+            for t in range(len(truth)):
+                finder[t] = -1  # what was found before it gave up
+            n = 0
+            for i in range(len(listed)):
+                t = _search(truth, chain, listed[i])
+                if t >= 0 and finder[t] != u:
+                    finder[t] = u
+                    ranks[total + n] = i + 1
+                    if len(gains):
+                        hit_gains[total + n] = gains[first + t]
+                    n += 1
         n_hits[u] = n
         total += n
-        for t in range(len(truth)):
-            slots[(np.uint64(truth[t]) * factor) >> shift] = 0
     return -1
 
 
 @kernel
-def _enter(truth, factor, patience, shift, slots, chain):
-    """Enter the distinct ids of `truth` into the slots, chained; return how many, or `GAVE_UP`."""
+def _enter(truth, shift, slots, chain):
+    """Enter the distinct ids of `truth` into the slots, chained; return how many.
+
+    Or -1, where so many share slots that it would take too long.
+    """
     n_distinct, probes = 0, 0
     for t in range(np.uint64(len(truth))):
-        slot = (np.uint64(truth[t]) * factor) >> shift
+        slot = (np.uint64(truth[t]) * GOLDEN) >> shift
         other = np.int64(slots[slot]) - 1
         chain[t] = other
         while other >= 0 and truth[other] != truth[t]:
@@ -145,19 +153,64 @@ def _enter(truth, factor, patience, shift, slots, chain):
         if other < 0:
             slots[slot] = t + 1
             n_distinct += 1
-        if probes > most_probes(len(truth), patience):
-            return GAVE_UP
+        if probes > most_probes(len(truth)):
+            return -1
     return n_distinct
 
 
 @kernel
-def _sweep(listed, factor, shift, slots, candidates):
+def _sweep(listed, shift, slots, candidates):
     """Collect the positions of ids whose slot is taken; return their number."""
     n = np.uint64(0)
     for i in range(np.uint64(len(listed))):
         candidates[n] = i
-        n += np.uint64(slots[(np.uint64(listed[i]) * factor) >> shift] != 0)
+        n += np.uint64(slots[(np.uint64(listed[i]) * GOLDEN) >> shift] != 0)
     return n
+
+
+@kernel
+def _search(ids, order, wanted):
+    """Return the first position of an id among ids that `order` sorts, or -1."""
+    low, high = 0, len(ids)
+    while low < high:
+        middle = (low + high) >> 1
+        if ids[order[middle]] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return order[low] if low < len(ids) and ids[order[low]] == wanted else -1
+
+
+@kernel
+def _sort(ids, order):
+    """Fill `order` with the positions of ids, sorted by id and position; return how many differ.
+
+    Shellsort by the gaps of Sedgewick (1986, A new upper bound for Shellsort), which takes at most
+    n^(4/3): `np.argsort` would take numba long to compile.
+    """
+    n, level = len(ids), 0
+    for i in range(n):
+        order[i] = i
+    while 1 << 2 * level < n:
+        level += 1
+    while level >= 0:
+        gap = (1 << 2 * level) + (3 << level >> 1) + 1 if level else 1
+        for i in range(gap, n):
+            one, place = order[i], i
+            while place >= gap and _before(ids, one, order[place - gap]):
+                order[place] = order[place - gap]
+                place -= gap
+            order[place] = one
+        level -= 1
+    n_distinct = min(n, 1)
+    for i in range(1, n):
+        n_distinct += ids[order[i]] != ids[order[i - 1]]
+    return n_distinct
+
+
+@kernel
+def _before(ids, a, b):
+    return ids[a] < ids[b] or (ids[a] == ids[b] and a < b)
 
 
 @kernel
@@ -169,8 +222,8 @@ def _place_shift(n):
 
 
 @kernel
-def _repeats(listed, hashes, places, suspects, table, factor, patience):
-    """Return 1 where an id is in the list twice, 0 where none is, or `GAVE_UP`.
+def _repeats(listed, hashes, places, suspects, table):
+    """Return whether an id is in the list twice.
 
     Every id writes its position to the slot of its hash. An id that does not find its position
     there afterwards shares the slot with another id, perhaps an equal one. With n^2 / 4 slots (8 kB
@@ -180,29 +233,29 @@ def _repeats(listed, hashes, places, suspects, table, factor, patience):
     """
     n = np.uint64(len(listed))
     if n > np.uint64(SHORT):
-        return _repeats_hashed(listed, table, factor, patience)
+        return _repeats_hashed(listed, table)
     shift = _place_shift(len(listed))
     for i in range(n):  # alone in its loop, so that several ids are multiplied at a time
-        hashes[i] = np.uint16((np.uint64(listed[i]) * factor) >> shift)
+        hashes[i] = np.uint16((np.uint64(listed[i]) * GOLDEN) >> shift)
     for i in range(n):
         places[hashes[i]] = i
     found = np.uint64(0)
     for i in range(n):
         suspects[found] = i
         found += np.uint64(places[hashes[i]] != i)
-    if found * found > np.uint64(most_probes(len(listed), patience)):
-        return _repeats_hashed(listed, table, factor, patience)
+    if found * found > np.uint64(most_probes(len(listed))):
+        return _repeats_hashed(listed, table)
     same = False
     for s in range(found):
         item = listed[suspects[s]]
         same |= item == listed[places[hashes[suspects[s]]]]
         for other in range(s):
             same |= item == listed[suspects[other]]
-    return np.int64(same)
+    return same
 
 
 @kernel
-def _repeats_hashed(listed, table, factor, patience):
+def _repeats_hashed(listed, table):
     """Return what `_repeats` does, by open addressing."""
     bits, probes = 1, 0
     while 1 << bits <= len(listed):
@@ -212,16 +265,16 @@ def _repeats_hashed(listed, table, factor, patience):
     for slot in range(1 << bits):
         table[slot] = -1
     for i in range(len(listed)):
-        slot = (np.uint64(listed[i]) * factor) >> np.uint64(64 - bits)
+        slot = (np.uint64(listed[i]) * GOLDEN) >> np.uint64(64 - bits)
         while table[slot] >= 0:
             if listed[table[slot]] == listed[i]:
-                return 1
+                return True
             slot = (slot + np.uint64(1)) & last
             probes += 1
-        if probes > most_probes(len(listed), patience):
-            return GAVE_UP
+        if probes > most_probes(len(listed)):
+            return _sort(listed, table) < len(listed)
         table[slot] = i
-    return 0
+    return False
 
 
 @kernel
@@ -312,23 +365,20 @@ def seek(
     Returns
     -------
     int
-        The first user whose list holds an id twice, or -1; or `GAVE_UP`.
+        The first user whose list holds an id twice, or -1.
 
     Notes
     -----
     The comparison has no branch, so it runs at the speed of reading: 0.3 ns per id on one thread,
     a fifth of the general join. The check for repeats takes 1.0 more.
     """
-    suspects, hashes, places, table, factor, patience = tables[4:]
+    suspects, hashes, places, table = tables[4:]
     total = 0
     for u in range(len(lengths)):
         begin = offsets[u] - offsets[0]
         listed = items[begin : begin + lengths[u]]
-        found = (
-            _repeats(listed, hashes, places, suspects, table, factor, patience) if distinct else 0
-        )
-        if found:
-            return u if found > 0 else GAVE_UP
+        if distinct and _repeats(listed, hashes, places, suspects, table):
+            return u
         n_relevant[u] = truth_offsets[u + 1] - truth_offsets[u]
         n_hits[u] = 0
         if n_relevant[u]:

@@ -8,8 +8,9 @@ the bytes of a longer text are: the number of a buffer (the low 32 bits), and th
 
 The table is open addressing with a power of two of slots, 0 where free. A slot has the number of a
 known key and 1, and above these 32 bits those of its hash, so that another key is seldom compared.
-The hash is a pair-multiply-shift of the four halves of a key, by a `secret` of four words (uint64),
-as `toplist.kernels.strings.KeyedHash`: where keys share too many places, another secret is drawn.
+The hash is a pair-multiply-shift of the four halves of a key (Thorup 2015, High speed hashing for
+integers and strings, arXiv:1504.06804). Keys may be chosen so that many share a place: the kernels
+count their probes, and give up where these are too many.
 
 The loops over rows call nothing that takes an array: numba would count references to it in every
 row, which two threads do in turns (190 ns per text instead of 10).
@@ -18,7 +19,7 @@ row, which two threads do in turns (190 ns per text instead of 10).
 import numpy as np
 
 from toplist.kernels import kernel
-from toplist.kernels.hashing import PROBES, most_probes_of_rows
+from toplist.kernels.hashing import most_probes_of_rows
 from toplist.kernels.strings import hash_of
 
 HERE = 12  # bytes of a text that its key holds
@@ -28,10 +29,9 @@ SAME = -2  # as the row before, which is unknown
 _HERE = np.uint64(HERE)
 _HALF, _LOW, _ONE = np.uint64(32), np.uint64(2**32 - 1), np.uint64(1)
 _MIX = np.uint64(0x94D049BB133111EB)
-# The secret that nobody needs but for keys chosen against it: the digits of pi.
-PI = np.array(
-    [0x243F6A8885A308D3, 0x13198A2E03707344, 0xA4093822299F31D0, 0x082EFA98EC4E6C89], np.uint64
-)
+# The four words of the hash: the digits of pi.
+_PI = 0x243F6A8885A308D3, 0x13198A2E03707344, 0xA4093822299F31D0, 0x082EFA98EC4E6C89
+_A, _B, _C, _D = map(np.uint64, _PI)
 
 
 @kernel
@@ -90,20 +90,20 @@ def spans_of_views(views: np.uint64, text: np.uint8, bases: np.int64, keys, star
 
 
 @kernel
-def find_texts(keys: np.uint64, secret: np.uint64, table: np.uint64, known: np.uint64, codes):
+def find_texts(keys: np.uint64, table: np.uint64, known: np.uint64, codes):
     """Fill `codes` with the number of each key among `known`, `UNKNOWN`, or `SAME`.
 
     Return how many are `UNKNOWN`; -1, given up, where so many keys share places of the table that
     it would take too long.
     """
-    last, whose = np.uint64(len(table) - 1), (secret[0], secret[1], secret[2], secret[3])
-    n_unknown, probes, most = 0, 0, most_probes_of_rows(len(codes), PROBES)
+    last = np.uint64(len(table) - 1)
+    n_unknown, probes, most = 0, 0, most_probes_of_rows(len(codes))
     for i in range(len(codes)):
         first, second = keys[2 * i], keys[2 * i + 1]
         if i > 0 and keys[2 * i - 2] == first and keys[2 * i - 1] == second:
             codes[i] = codes[i - 1] if codes[i - 1] >= 0 else SAME  # a table sorted by user
             continue
-        hashed = _hash(first, second, *whose)
+        hashed = _hash(first, second)
         slot = hashed & last
         while table[slot]:
             if table[slot] >> _HALF == hashed >> _HALF:
@@ -120,7 +120,7 @@ def find_texts(keys: np.uint64, secret: np.uint64, table: np.uint64, known: np.u
 
 
 @kernel
-def number_texts(keys: np.uint64, secret: np.uint64, begin, table, known, n, rows, codes):
+def number_texts(keys: np.uint64, begin, table, known, n, rows, codes):
     """Fill `codes` with the number of each key, from `begin` on; those not yet known are added.
 
     Parameters
@@ -137,14 +137,14 @@ def number_texts(keys: np.uint64, secret: np.uint64, begin, table, known, n, row
         The row at which it stopped because the table is half full, else the number of rows; or
         -1, given up, as `find_texts`. And how many keys are known.
     """
-    last, whose = np.uint64(len(table) - 1), (secret[0], secret[1], secret[2], secret[3])
-    probes, most = 0, most_probes_of_rows(len(codes) - begin, PROBES)
+    last = np.uint64(len(table) - 1)
+    probes, most = 0, most_probes_of_rows(len(codes) - begin)
     for i in range(begin, len(codes)):
         first, second = keys[2 * i], keys[2 * i + 1]
         if i > 0 and keys[2 * i - 2] == first and keys[2 * i - 1] == second:
             codes[i] = codes[i - 1]
             continue
-        hashed = _hash(first, second, *whose)
+        hashed = _hash(first, second)
         slot = hashed & last
         while table[slot]:
             if table[slot] >> _HALF == hashed >> _HALF:
@@ -166,15 +166,15 @@ def number_texts(keys: np.uint64, secret: np.uint64, begin, table, known, n, row
 
 
 @kernel
-def place_texts(known: np.uint64, secret: np.uint64, table):
+def place_texts(known: np.uint64, table):
     """Put the numbers of distinct keys into an empty table.
 
     Return whether it was done: not where so many share places that it would take too long.
     """
-    last, whose = np.uint64(len(table) - 1), (secret[0], secret[1], secret[2], secret[3])
-    probes, most = 0, most_probes_of_rows(len(known) // 2, PROBES)
+    last = np.uint64(len(table) - 1)
+    probes, most = 0, most_probes_of_rows(len(known) // 2)
     for i in range(len(known) // 2):
-        hashed = _hash(known[2 * i], known[2 * i + 1], *whose)
+        hashed = _hash(known[2 * i], known[2 * i + 1])
         slot = hashed & last
         while table[slot]:
             slot = (slot + _ONE) & last
@@ -186,9 +186,9 @@ def place_texts(known: np.uint64, secret: np.uint64, table):
 
 
 @kernel
-def _hash(first, second, a, b, c, d):
-    hashed = (a + (first & _LOW)) * (b + (first >> _HALF))
-    hashed += (c + (second & _LOW)) * (d + (second >> _HALF))
+def _hash(first, second):
+    hashed = (_A + (first & _LOW)) * (_B + (first >> _HALF))
+    hashed += (_C + (second & _LOW)) * (_D + (second >> _HALF))
     # low bits of a product know nothing of high bits; the names of users are no random numbers
     hashed = (hashed ^ (hashed >> _HALF)) * _MIX
     return hashed ^ (hashed >> _HALF)

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist.checks import Ints, Keyword, choice, worded
+from toplist.inputs import id_hashes
 from toplist.inputs.lists import offsets_of
-from toplist.loo import hashing
 from toplist.loo.logs import Log, read_log
 from toplist.loo.timestamps import Times, instant
 
@@ -43,17 +43,19 @@ class Histories:
     ) -> "Histories":
         """Order the rows of a log by time, or all at random; without repeats."""
         choice("repeats", repeats, REPEATS)
-        seed = hashing.seed_of(seed)
+        seed = id_hashes.seed_of(seed)
         found = read_log(log, columns)
         times = _times_of(found, by)
         users, items = found.users, found.items
-        words = [hashing.keys_of(ids.names)[ids.codes] for ids in (users, items)]
-        rows = _by_user(users.codes, len(users.names), times, hashing.random_numbers(seed, *words))
+        words = [id_hashes.keys_of(ids.names)[ids.codes] for ids in (users, items)]
+        rows = _by_user(
+            users.codes, len(users.names), times, id_hashes.random_numbers(seed, *words)
+        )
         nth, later = _occurrences(users.codes, len(users.names), items.codes, rows)
         if repeats != "keep":
             rows = rows[(nth if repeats == "first" else later)[rows] == 0]
         if by == "random":  # equal rows of a user need different numbers: count them
-            numbers = hashing.random_numbers(seed, *words, nth.astype(np.uint64))
+            numbers = id_hashes.random_numbers(seed, *words, nth.astype(np.uint64))
             rows = rows[
                 _by_user(users.codes[rows], len(users.names), np.zeros_like(rows), numbers[rows])
             ]

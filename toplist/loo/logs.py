@@ -6,11 +6,9 @@ Parts of a log are returned in the form in which it was given.
 from __future__ import annotations
 
 import os
-from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import count
 from typing import Any
 
 import numpy as np
@@ -22,6 +20,7 @@ from toplist.inputs.factorize import Column, Numbering
 from toplist.inputs.ids import kinds_of
 from toplist.inputs.objects import opened
 from toplist.inputs.options import renamed
+from toplist.inputs.texts import numbered_by
 from toplist.loo.timestamps import Times, times_of
 
 COLUMNS = ("user_id", "item_id", "timestamp")
@@ -157,11 +156,5 @@ def _numbered(values: Any, name: str) -> Ids:
     if empty is not None:
         raise ValueError(f"log: column {name!r} is empty in row {empty}")
     kinds_of(as_list, f"log, column {name!r}")
-    for row, value in enumerate(as_list):
-        if type(value) is int and not -(1 << 63) <= value < 1 << 64:
-            raise ValueError(
-                f"log: column {name!r} has {value} in row {row}, beyond 64 bits: give str(id)"
-            )
-    numbers: dict[Any, int] = defaultdict(count().__next__)
-    codes = np.fromiter(map(numbers.__getitem__, as_list), np.int64, len(as_list))
-    return Ids(name, codes, list(numbers))
+    places: dict[Any, int] = {}
+    return Ids(name, numbered_by(places, as_list)[0], list(places))

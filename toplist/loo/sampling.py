@@ -20,9 +20,9 @@ from toplist.averages.terms import SAMPLERS, Sampled, SampledMetricsWarning
 from toplist.checks import choice, whole
 from toplist.evaluation.evaluate import evaluate
 from toplist.evaluation.plan import plan_of
+from toplist.inputs import id_hashes
 from toplist.inputs.flatten import array
 from toplist.inputs.options import DEFAULT_METRICS, MEMORY, Options
-from toplist.loo import hashing
 from toplist.loo.ranks import columns_of, rank_among
 from toplist.matching.hits import Hits
 from toplist.metrics.names import Metrics
@@ -98,8 +98,8 @@ def negatives(
         cumulative = np.cumsum(np.ldexp(weights, -np.frexp(weights.max())[1]))
     if users is not None and len(users) != n_users:
         raise ValueError(f"{len(users)} users for {n_users} held-out items")
-    keys = hashing.keys_of(np.arange(n_users) if users is None else users)
-    word, out = np.uint64(hashing.seed_of(seed)), np.empty((n_users, n), np.int64)
+    keys = id_hashes.keys_of(np.arange(n_users) if users is None else users)
+    word, out = np.uint64(id_hashes.seed_of(seed)), np.empty((n_users, n), np.int64)
 
     def block(lo: int, hi: int) -> None:
         items, offsets, _ = excluded.block(lo, hi)
@@ -268,7 +268,7 @@ def sampled_ranks(
     ranks[owner[excluded.items == held[owner]]] = 0
     sampler = SAMPLERS[popularity is not None]
     seen = np.diff(excluded.offsets).mean() if len(held) else 0.0
-    marked = Sampled(int(n), n_items, sampler, hashing.seed_of(seed), ties)
+    marked = Sampled(int(n), n_items, sampler, id_hashes.seed_of(seed), ties)
     return SampledRanks(ranks, marked, n_items - float(seen))
 
 

@@ -112,7 +112,7 @@ def match(
 
 
 class HashCollisionError(Exception):
-    """Two different strings have one hash: the join is repeated with other hashes."""
+    """Two different strings have one hash: all are numbered by a dictionary instead."""
 
 
 def joined(ranks: Any, truths: Any, k: int | None, joining: Joining) -> tuple[Hits, bool]:
@@ -131,14 +131,12 @@ def joined(ranks: Any, truths: Any, k: int | None, joining: Joining) -> tuple[Hi
     )
     read = partial(read, ties=joining.ties, users=joining.users)
     sides = read()
-    while True:
-        try:
-            hits = join(sides, duplicates, n_threads, joining.fingerprints)
-            return hits.listed(k) if joining.listed else hits, sides.single
-        except HashCollisionError:
-            from toplist.kernels.strings import KeyedHash  # rarely needed
-
-            sides = read(secret=KeyedHash())
+    try:
+        hits = join(sides, duplicates, n_threads, joining.fingerprints)
+    except HashCollisionError:
+        sides = read(hashing=False)
+        hits = join(sides, duplicates, n_threads, joining.fingerprints)
+    return hits.listed(k) if joining.listed else hits, sides.single
 
 
 def join(
@@ -194,7 +192,7 @@ def _fingerprint(hashes: NDArray[np.uint64], users: Sequence[Any] | None) -> Fin
 
     varied = bool(np.any(hashes[1:] != hashes[:1]))
     if users is not None:
-        from toplist.inputs.words import words_of
+        from toplist.inputs.id_hashes import words_of
         from toplist.kernels.hashing import mix_in
 
         mix_in(words_of(users), hashes)
@@ -206,7 +204,6 @@ def _join_block(
     sides: Sides, duplicates: Duplicates, fingerprints: bool, lo: int, hi: int
 ) -> tuple[NDArray[Any], ...]:
     """Return ranks, numbers of hits and relevant items, hashes of these, gains, ideal gains."""
-    from toplist.kernels import hashing
     from toplist.kernels import join as kernels
 
     items, listed, _ = sides.ranked.block(lo, hi)
@@ -215,14 +212,10 @@ def _join_block(
     most, longest = int(np.diff(relevant).max(initial=0)), int(lengths.max(initial=0))
     arrays = items, listed, lengths, truths, relevant
     join = _seek if most <= 1 else _mark
-    for factor, patience in hashing.factors():  # the first will do, but for ids chosen against it
-        tables = kernels.tables_for(most, longest, factor, patience)
-        user, *found = join(arrays, values, duplicates == "raise", tables)
-        if user != hashing.GAVE_UP:
-            break
+    tables = kernels.tables_for(most, longest)
+    user, ranks, n_hits, n_relevant, gains = join(arrays, values, duplicates == "raise", tables)
     if user >= 0:
         raise _repeat_error(sides, lo + user)
-    ranks, n_hits, n_relevant, gains = found
     hashes = np.empty(0, np.uint64)
     if fingerprints:
         hashes = _row_hashes(sides, lo, hi, n_relevant)
@@ -247,7 +240,7 @@ def _row_hashes(
     return hashes
 
 
-# (first user with a repeat, or -1 or GAVE_UP; ranks of hits; numbers of hits and of relevant items;
+# (first user with a repeat, or -1; ranks of hits; numbers of hits and of relevant items;
 # gains)
 _Ints = NDArray[np.int64]
 _Found = tuple[int, NDArray[Any], _Ints, _Ints, NDArray[np.float64]]
@@ -295,8 +288,6 @@ def _repeat_error(sides: Sides, user: int) -> Exception:
     """Return the error of a list that holds an id twice."""
     first: dict[Any, int] = {}
     written = sides.sources[0].row(user)
-    if sides.hashed and sides.words is None:  # a look at all ids may take as long as the join
-        return HashCollisionError()
     for rank, item in enumerate(written, start=1):
         if first.setdefault(item, rank) != rank:
             fills = all(other == item for other in written[first[item] - 1 :])

@@ -124,7 +124,7 @@ def _by_position(results: Mapping[str, Means], counted: Counted, users: str) -> 
 
 def _by_key(results: Mapping[str, Means], counted: Counted, users: str) -> Aligned:
     """Return the rows of the users that all results count, in the order of their words."""
-    from toplist.inputs.words import words_of
+    from toplist.inputs.id_hashes import words_of
 
     first, *others = results
     rows = {first: np.flatnonzero(counted[first])}

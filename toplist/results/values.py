@@ -187,7 +187,7 @@ def _refuse_counted(read: Mapping[Any, Any]) -> None:
 
 def _in_order(users: list[Any]) -> list[Any]:
     """Return users in the order of the words of their keys: no figure depends on another order."""
-    from toplist.inputs.words import words_of
+    from toplist.inputs.id_hashes import words_of
 
     words = words_of(users).tolist() if users else []
     return [user for _, _, user in sorted(zip(words, map(repr, users), users, strict=True))]
