@@ -120,7 +120,8 @@ def join(
             slots[(np.uint64(truth[t]) * GOLDEN) >> shift] = 0
         if n_relevant[u] < 0 or left < 0:
             n_relevant[u] = _sort(truth, chain)
-            finder[: len(truth)] = -1  # what was found before it gave up
+            for t in range(len(truth)):
+                finder[t] = -1  # what was found before it gave up
             n = 0
             for i in range(len(listed)):
                 t = _search(truth, chain, listed[i])
@@ -184,27 +185,23 @@ def _search(ids, order, wanted):
 def _sort(ids, order):
     """Fill `order` with the positions of ids, sorted by id and position; return how many differ.
 
-    Heapsort: `np.argsort` would take numba long to compile.
+    Shellsort by the gaps of Sedgewick (1986, A new upper bound for Shellsort), which takes at most
+    n^(4/3): `np.argsort` would take numba long to compile.
     """
-    n = len(ids)
+    n, level = len(ids), 0
     for i in range(n):
         order[i] = i
-    start, end = n >> 1, n
-    while end > 1:
-        if start > 0:
-            start -= 1
-        else:
-            end -= 1
-            order[0], order[end] = order[end], order[0]
-        root = start
-        while 2 * root + 1 < end:
-            child = 2 * root + 1
-            if child + 1 < end and _before(ids, order[child], order[child + 1]):
-                child += 1
-            if not _before(ids, order[root], order[child]):
-                break
-            order[root], order[child] = order[child], order[root]
-            root = child
+    while 1 << 2 * level < n:
+        level += 1
+    while level >= 0:
+        gap = (1 << 2 * level) + (3 << level >> 1) + 1 if level else 1
+        for i in range(gap, n):
+            one, place = order[i], i
+            while place >= gap and _before(ids, one, order[place - gap]):
+                order[place] = order[place - gap]
+                place -= gap
+            order[place] = one
+        level -= 1
     n_distinct = min(n, 1)
     for i in range(1, n):
         n_distinct += ids[order[i]] != ids[order[i - 1]]
