@@ -28,20 +28,22 @@ N = 100_000
 
 
 def spent(function, *arguments):
-    """Return the least time of three calls after a first one, and what the call returns."""
-    found, times = function(*arguments), []
-    for _ in range(3):
+    """Return the least time of three calls after a first one."""
+    times = []
+    for _ in range(4):
         start = time.perf_counter()
         function(*arguments)
         times.append(time.perf_counter() - start)
-    return min(times), found
+    return min(times[1:])
 
 
 def not_quadratic(function, plain, chosen):
     """Check that chosen ids give what plain ones do, and that 4 x as many take no 16 x as long."""
-    took, found = spent(function, chosen)
-    assert np.array_equal(found, function(plain))
-    assert took < 9 * spent(function, chosen[: len(chosen) // 4])[0] + 0.05
+    assert np.array_equal(function(chosen), function(plain))
+    quarter = chosen[: len(chosen) // 4]
+    assert any(  # three times, since other programs run beside
+        spent(function, chosen) < 9 * spent(function, quarter) + 0.05 for _ in range(3)
+    )
 
 
 def mixed(ids):
