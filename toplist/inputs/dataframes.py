@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 from toplist.inputs import ordering
 from toplist.inputs.factorize import Column, Numbering
 from toplist.inputs.flatten import is_frame as is_frame
-from toplist.inputs.ids import WideIdError, kinds_of, refuse_wide
+from toplist.inputs.ids import WideIdError, kinds_of
 from toplist.inputs.keyed import is_series, keyed_rows
 from toplist.inputs.lists import Lists
 from toplist.inputs.objects import one_result_at_a_time, opened
-from toplist.inputs.texts import Spans, TextColumn, Texts, Views, joined, numbered_by
+from toplist.inputs.texts import Spans, TextColumn, Texts, Views, joined
 
 Offsets = NDArray[np.int64]
 Where = Callable[[int], str]  # how messages name a row
