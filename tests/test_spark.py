@@ -128,7 +128,7 @@ def test_grades_thresholds_and_columns(session):
     rows = [(u, i, float(g)) for u, some in grades.items() for i, g in some.items()]
     graded = session.createDataFrame(rows, "u bigint, item_id bigint, relevance double")
     options = {"metrics": ["ndcg", "recall"], "relevant_from": 2, "gains": "exponential"}
-    found = tl.top_k_eval(recs, graded, K, columns={"truth": {"user_id": "u"}}, **options)
+    found = tl.top_k_eval(recs, graded, K, columns={"ground_truths": {"user_id": "u"}}, **options)
     expected = tl.top_k_eval(ranks, grades, K, **options)
     for name in expected.names():
         assert found[name] == pytest.approx(expected[name], rel=1e-12)
@@ -178,7 +178,7 @@ def test_systems_are_evaluated_beside_each_other(session):
     )
     lacking = both.selectExpr("nullif(model, 'knn') model", "user_id", "item_id", "rank")
     with pytest.raises(
-        ValueError, match="recs: the column 'model' of systems is null in some rows"
+        ValueError, match="ranks: the column 'model' of systems is null in some rows"
     ):
         tl.top_k_eval(lacking, relevant, K, system="model")
 
@@ -292,7 +292,7 @@ def test_a_user_of_many_items_and_a_size_that_does_not_grow(session):
         (
             lambda r, t: (r, t.selectExpr("string(user_id) user_id", "item_id")),
             TypeError,
-            'user_id holds whole numbers in recs and text in truth.*cast\\("bigint"\\)',
+            'user_id holds whole numbers in ranks and text in ground_truths.*cast\\("bigint"\\)',
         ),
         (
             lambda r, t: (r.selectExpr("double(user_id) user_id", "item_id", "rank"), t),
@@ -304,40 +304,40 @@ def test_a_user_of_many_items_and_a_size_that_does_not_grow(session):
         (
             lambda r, t: (r.selectExpr("user_id", "item_id", "2 rank"), t),
             ValueError,
-            "^recs: user [0-9]+ has ranks 2, 2",
+            "^ranks: user [0-9]+ has ranks 2, 2",
         ),
         (lambda r, t: (r.union(r), t), ValueError, "user [0-9]+ has ranks 1, 1, 2, 2"),
         (
             lambda r, t: (r.selectExpr("user_id", "nullif(item_id, 5) item_id", "rank"), t),
             ValueError,
-            "^recs: user [0-9]+ has an item_id that is null",
+            "^ranks: user [0-9]+ has an item_id that is null",
         ),
         (
             lambda r, t: (r.selectExpr("user_id", "item_id", "nullif(rank, 3) rank"), t),
             ValueError,
-            "^recs: user [0-9]+ has a rank that is null",
+            "^ranks: user [0-9]+ has a rank that is null",
         ),
         (
             lambda r, t: (r, t.selectExpr("user_id + 1000 user_id", "item_id")),
             ValueError,
-            "^no user is in both: recs has [0-9]+, truth has 1[0-9]+; are the user ids of both",
+            "^no user is in both: ranks has [0-9]+, ground_truths has 1[0-9]+; are the user ids",
         ),
-        (lambda r, t: (r.limit(0), t), ValueError, "^recs has no rows$"),
-        (lambda r, t: (r, t.limit(0)), ValueError, "^truth has no rows$"),
+        (lambda r, t: (r.limit(0), t), ValueError, "^ranks has no rows$"),
+        (lambda r, t: (r, t.limit(0)), ValueError, "^ground_truths has no rows$"),
         (
             lambda r, t: (r.selectExpr("user_id", "item_id", "rank + 0.5 rank"), t),
             ValueError,
-            "recs: the column of ranks holds some that are not whole",
+            "ranks: the column of ranks holds some that are not whole",
         ),
         (
             lambda r, t: (r, t.selectExpr("user_id", "item_id", "cast(null as int) relevance")),
             ValueError,
-            "^truth: user [0-9]+ has a relevance that is null",
+            "^ground_truths: user [0-9]+ has a relevance that is null",
         ),
         (
             lambda r, t: (r.selectExpr("user_id", "array(item_id, null) item_id").limit(1), t),
             ValueError,
-            "^recs: user [0-9]+ has an item_id that is null",
+            "^ranks: user [0-9]+ has an item_id that is null",
         ),
         (
             lambda r, t: (
@@ -345,17 +345,17 @@ def test_a_user_of_many_items_and_a_size_that_does_not_grow(session):
                 t.selectExpr("user_id", "array(item_id) item_id", "array(1, 2) relevance").limit(9),
             ),
             ValueError,
-            "^truth: user [0-9]+ has an item_id that is null, or lists of different lengths",
+            "^ground_truths: user [0-9]+ has an item_id that is null, or lists of different",
         ),
         (
             lambda r, t: (r.withColumn("rank", 2 * r["rank"]), t),
             ValueError,
-            r'recs.withColumn\("score", -recs\["rank"\]\).drop\("rank"\)$',
+            r'ranks.withColumn\("score", -ranks\["rank"\]\).drop\("rank"\)$',
         ),
         (
             lambda r, t: (r.selectExpr("*", "'knn' model").unionAll(r.selectExpr("*", "'b'")), t),
             ValueError,
-            "^recs: user [0-9]+ has ranks 1, 1, .* several systems, .*: system='model'$",
+            "^ranks: user [0-9]+ has ranks 1, 1, .* several systems, .*: system='model'$",
         ),
         (
             lambda r, t: (
@@ -365,27 +365,27 @@ def test_a_user_of_many_items_and_a_size_that_does_not_grow(session):
                 t,
             ),
             ValueError,
-            "^recs: user [0-9]+ has item [0-9]+ at ranks 1 and 2: .* system='model'$",
+            "^ranks: user [0-9]+ has item [0-9]+ at ranks 1 and 2: .* system='model'$",
         ),
         (
             lambda r, t: (r.selectExpr("user_id", "item_id", "rank - 1 rank", "1 day"), t),
             ValueError,
-            "^recs: user [0-9]+ has ranks 0, 1, .* each once; ranks start at 1$",
+            "^ranks: user [0-9]+ has ranks 0, 1, .* each once; ranks start at 1$",
         ),
         (
             lambda r, t: (r.selectExpr("user_id", "array(item_id) item_id"), t),
             ValueError,
-            "^recs: user [0-9]+ has 15 lists where a user has one$",
+            "^ranks: user [0-9]+ has 15 lists where a user has one$",
         ),
         (
             lambda r, t: (r, t.selectExpr("user_id % 3 user_id", "array(item_id) item_id")),
             ValueError,
-            "^truth: user [0-9]+ has [0-9]+ lists where a user has one$",
+            "^ground_truths: user [0-9]+ has [0-9]+ lists where a user has one$",
         ),
         (
             lambda r, t: (r.selectExpr("user_id", "nullif(array(1L), array(1L)) item_id"), t),
             ValueError,
-            "^recs: user [0-9]+ has a list that is null: write an empty one$",
+            "^ranks: user [0-9]+ has a list that is null: write an empty one$",
         ),
         (
             lambda r, t: (
@@ -397,7 +397,7 @@ def test_a_user_of_many_items_and_a_size_that_does_not_grow(session):
                 ),
             ),
             ValueError,
-            "^truth: user [0-9]+ has a list that is null: write an empty one$",
+            "^ground_truths: user [0-9]+ has a list that is null: write an empty one$",
         ),
     ],
 )
@@ -421,18 +421,38 @@ REFUSED = [  # both sides, options, the error
     (lambda r, t: (r, t), {"partitions": 0}, ValueError, "partitions must be at least 1"),
     (lambda r, t: (r, t), {"k": None}, ValueError, "hit needs a k, .* give k=10, or 'hit@10'"),
     (lambda r, t: (r, t), {"metrics": "novelty"}, ValueError, "novelty is a metric of the lists"),
-    (lambda r, t: (r, t), {"system": ["m"]}, TypeError, "give the name of one column of recs"),
-    (lambda r, t: (r, t), {"system": "m"}, ValueError, "^recs: no column 'm'; columns found: user"),
-    (lambda r, t: ("recs", t), {}, TypeError, r"recs is 'recs': .* spark.table\('NAME'\)"),
-    (lambda r, t: (r, [1]), {}, TypeError, "truth is a builtins.list: .* DataFrames of Spark"),
-    (lambda r, t: (r.select("*", "rank"), t), {}, ValueError, "recs: two columns are named 'rank'"),
+    (lambda r, t: (r, t), {"system": ["m"]}, TypeError, "give the name of one column of ranks"),
+    (
+        lambda r, t: (r, t),
+        {"system": "m"},
+        ValueError,
+        "^ranks: no column 'm'; columns found: user",
+    ),
+    (
+        lambda r, t: ("recs", t),
+        {},
+        TypeError,
+        r"ranks is 'recs': .* spark.table\('NAME'\)|is a Spark",
+    ),
+    (
+        lambda r, t: (r, [1]),
+        {},
+        TypeError,
+        "ground_truths is a builtins.list: .* DataFrames of Spark|is a Spark",
+    ),
+    (
+        lambda r, t: (r.select("*", "rank"), t),
+        {},
+        ValueError,
+        "ranks: two columns are named 'rank'",
+    ),
     (
         lambda r, t: (r.selectExpr("user_id", "item_id", "'abc' score"), t),
-        *({}, TypeError, "recs: 'score' is string: a score is a number"),
+        *({}, TypeError, "ranks: 'score' is string: a score is a number"),
     ),
     (
         lambda r, t: (r, t.selectExpr("*", "true relevance")),
-        *({}, TypeError, "truth: 'relevance' is boolean: a relevance is a number"),
+        *({}, TypeError, "ground_truths: 'relevance' is boolean: a relevance is a number"),
     ),
     (
         lambda r, t: (of_lists(r, "1 rank"), t),
@@ -440,7 +460,7 @@ REFUSED = [  # both sides, options, the error
     ),
     (
         lambda r, t: (r, of_lists(t, "1 relevance")),
-        *({}, TypeError, "truth: 'relevance' is int, 'item_id' array<bigint>: give both"),
+        *({}, TypeError, "ground_truths: 'relevance' is int, 'item_id' array<bigint>: give both"),
     ),
     (
         lambda r, t: (r, of_lists(t.selectExpr("user_id", "string(item_id) item_id"))),
@@ -460,7 +480,9 @@ def test_what_is_refused_before_any_job(session, function):
 
 def test_what_one_of_the_two_has_not(session):
     sides = frames(session, *lists(n=9))
-    with pytest.raises(ValueError, match="option='wheights': choose from 'empty', 'missing'"):
+    with pytest.raises(
+        ValueError, match=r"option='wheights' \(did you mean 'weights'\?\): choose from 'metrics'"
+    ):
         on_spark.per_user(*sides, 10, wheights=1)
     with pytest.raises(ValueError, match="metric 'early' has a function .*per_user takes it"):
         tl.top_k_eval(*sides, 10, metrics=["ndcg", OWN])
@@ -479,12 +501,15 @@ def test_errors_of_systems_name_them(session):
     )
     wrong = recs.selectExpr("model", "user_id", "item_id", "if(model = 'knn', 2, rank) rank")
     bad = relevant.selectExpr("*", "-1 relevance")
-    with pytest.raises(ValueError, match="^truth: user [0-9]+, item [0-9]+: grade -1"):
+    with pytest.raises(ValueError, match="^ground_truths: user [0-9]+, item [0-9]+: grade -1"):
         tl.top_k_eval(recs, bad, 10, system="model", partitions=2)
     for some, words in (
-        (strange, "^system 'knn': no user is in both: recs has 1?[0-9]{3}, truth has [0-9]+;"),
-        (wrong, "^system 'knn': recs: user [0-9]+ has ranks 2, 2"),
-        (recs.limit(0), "^recs has no rows, so no systems$"),
+        (
+            strange,
+            "^system 'knn': no user is in both: ranks has 1?[0-9]{3}, ground_truths has [0-9]+;",
+        ),
+        (wrong, "^system 'knn': ranks: user [0-9]+ has ranks 2, 2"),
+        (recs.limit(0), "^ranks has no rows, so no systems$"),
     ):
         with pytest.raises(ValueError, match=words):
             tl.top_k_eval(some, relevant, 10, system="model", partitions=2)
@@ -514,7 +539,7 @@ def test_names_of_columns_may_hold_dots(session):
     ranks, truth = lists()
     recs, relevant = frames(session, ranks, truth)
     recs = recs.withColumnsRenamed({"user_id": "a.b", "rank": "at`x"}).selectExpr("*", "1 `m.x`")
-    names = {"recs": {"user_id": "a.b", "rank": "at`x"}}
+    names = {"ranks": {"user_id": "a.b", "rank": "at`x"}}
     found = tl.top_k_eval(recs, relevant, K, columns=names, system="m.x", partitions=2)
     same(found["1"], tl.top_k_eval(ranks, truth, K))
 

@@ -27,17 +27,6 @@ def hash_of(text, start, end):
 
 
 @kernel
-def equal(text, start, end, other, other_end):
-    """Return whether two ranges of bytes are equal."""
-    if end - start != other_end - other:
-        return False
-    for i in range(end - start - 1, -1, -1):  # ids differ at their ends
-        if text[np.uint64(start + i)] != text[np.uint64(other + i)]:
-            return False
-    return True
-
-
-@kernel
 def hash_strings(text: np.uint8, ends: np.int64, hashes):
     """Fill `hashes` (int64) with a hash of each string in `text` (uint8).
 
