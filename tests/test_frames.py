@@ -198,7 +198,7 @@ def changed(columns, **others):
         ),
         ([1, 2, 4, 1, 1, 1, 2], r"user 'u2' has ranks 1, 2, 4 where 1 to 3 belong"),
         ([1, 2, 2, 1, 1, 1, 2], r"user 'u2' has ranks 1, 2, 2 where 1 to 3 belong"),
-        ([1.5, 2, 3, 1, 1, 1, 2], "the column of ranks holds some that are not whole"),
+        ([1.5, 2, 3, 1, 1, 1, 2], "has rank 1.5, which is not whole"),
     ],
 )
 def test_ranks_that_are_not_1_to_n(table, ranks, message):

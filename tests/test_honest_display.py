@@ -425,7 +425,7 @@ def test_columns_of_one_side(monkeypatch):
         return hits_at_1(1, 1)
 
     monkeypatch.setattr("toplist.cli.evaluate.top_k_eval", keep)
-    columns = ["item_id=movie", "recs:user_id=uid", "truth:user_id=user"]
+    columns = ["item_id=movie", "ranks:user_id=uid", "ground_truths:user_id=user"]
     assert (
         main(["eval", "r.csv", "t.csv", "-k", "all", "--columns", *columns, "--ties", "item"]) == 0
     )
@@ -437,7 +437,7 @@ def test_columns_of_one_side(monkeypatch):
     main(["eval", "r.csv", "t.csv", "-k", "1", "--columns", "user_id=uid"])
     assert asked["columns"] == {"user_id": "uid"}
     nested = Keyword("columns", {"ranks": {"user_id": "uid"}, "ground_truths": {"item_id": "..."}})
-    assert option(nested) == "--columns recs:user_id=uid truth:item_id=NAME"
+    assert option(nested) == "--columns ranks:user_id=uid ground_truths:item_id=NAME"
 
 
 @pytest.mark.parametrize(
@@ -445,7 +445,7 @@ def test_columns_of_one_side(monkeypatch):
     [
         (["-k", "all", "5"], "-k all is the whole list: give no other cut-off with it"),
         (["-k", "ten"], "'ten' is no whole number: give cut-offs, or all"),
-        (["--columns", "side:user_id=x"], "'side' is no side: recs, truth"),
+        (["--columns", "side:user_id=x"], "'side' is no side: ranks, ground_truths"),
         (["--ties", "no"], "invalid choice: 'no'"),
     ],
 )

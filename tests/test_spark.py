@@ -327,7 +327,7 @@ def test_a_user_of_many_items_and_a_size_that_does_not_grow(session):
         (
             lambda r, t: (r.selectExpr("user_id", "item_id", "rank + 0.5 rank"), t),
             ValueError,
-            "ranks: the column of ranks holds some that are not whole",
+            "ranks: user [0-9]+ has rank [0-9.]+, which is not whole",
         ),
         (
             lambda r, t: (r, t.selectExpr("user_id", "item_id", "cast(null as int) relevance")),

@@ -73,15 +73,15 @@ def read_table(
 ) -> Block:
     """Return a block of CSV or TSV with the columns at `places`.
 
-    The columns are None where the block is not simple, or a cell of one of the first columns is
-    the title of that column: there may be a second header.
+    The columns are None where the block is not simple, or a cell of the columns with `titles`, the
+    first ones, is one of these: there may be a second header.
     """
     columns = None
     if _is_simple(text if text.endswith(b"\n") else text + b"\n", delimiter):
         columns = _columns(text, delimiter, len(header), places)
+    found = [title for title in titles if title.encode() in text]
     if columns is not None and any(
-        title.encode() in text and _holds(column, title)
-        for column, title in zip(columns, titles, strict=False)
+        _holds(column, title) for column in columns[: len(titles)] for title in found
     ):
         columns = None
     return Block(text, columns)
