@@ -563,7 +563,7 @@ CONNECT = """
 import os, sys
 os.environ["PYSPARK_PYTHON"] = sys.executable
 from pyspark.sql import SparkSession
-from toplist import spark
+import toplist as tl
 session = SparkSession.builder.remote("local[2]").getOrCreate()
 rows = [(1, 7, 1), (1, 8, 2), (2, 7, 1)]
 recs = session.createDataFrame(rows, "user_id int, item_id int, rank int")

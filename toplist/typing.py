@@ -79,7 +79,9 @@ from toplist.stats.corrections import Correction as Correction
 from toplist.stats.paired import Alternative as Alternative
 from toplist.stats.paired import RunsAre as RunsAre
 
+__all__ = sorted(name for name in globals() if name[0].isupper())
+
 
 def __dir__() -> list[str]:
     """List the public names."""
-    return sorted(name for name in globals() if name[0].isupper())
+    return __all__
