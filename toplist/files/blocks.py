@@ -25,15 +25,16 @@ LONG = 1 << 16  # bytes without a line end: there may be a long cell
 
 @dataclass(frozen=True)
 class Block:
-    """Complete rows of a file; `columns` of them as arrays of Arrow, or None: not simple."""
+    """Complete rows of a file.
+
+    `ids` are columns of text, as arrays of Arrow, and `values` numbers, if a column has them; or
+    `ids` is None, where only the plain reader knows what is meant.
+    """
 
     text: bytes
-    columns: list[Any] | None
-
-    @property
-    def n_lines(self) -> int:
-        """The number of lines, the last of which may have no end."""
-        return self.text.count(b"\n") + (not self.text.endswith(b"\n"))
+    n_lines: int
+    ids: list[Any] | None = None
+    values: NDArray[Any] | None = None
 
 
 def pyarrow_csv() -> Any:
@@ -50,7 +51,9 @@ def table_blocks(stream: Any, longest: int, delimiter: str) -> Iterator[bytes]:
     rest = b""
     while chunk := stream.read(SIZE):
         text = rest + chunk
-        end = _complete(text, delimiter)[0]
+        if not text.endswith(b"\n"):
+            text += stream.readline(longest + 1)
+        end = _complete(text, delimiter)[0] if b'"' in text and delimiter else len(text)
         if end or len(text) > 2 * longest:  # a row that is too long is refused by who reads it
             end = end or len(text)
             yield text[:end]
@@ -61,7 +64,7 @@ def table_blocks(stream: Any, longest: int, delimiter: str) -> Iterator[bytes]:
 
 def _complete(text: bytes, delimiter: str) -> tuple[int, bool]:
     """Return how much of a text is complete rows, and whether their quotes are simple."""
-    if b'"' not in text or not delimiter:
+    if b'"' not in text:
         return text.rfind(b"\n") + 1, True
     from toplist.kernels import csv_rows
 
@@ -69,12 +72,17 @@ def _complete(text: bytes, delimiter: str) -> tuple[int, bool]:
 
 
 def read_table(
-    text: bytes, delimiter: str, header: Sequence[str], places: Sequence[int], titles: Sequence[str]
+    text: bytes,
+    delimiter: str,
+    header: Sequence[str],
+    places: Sequence[int],
+    titles: Sequence[str],
+    value: str | None = None,
 ) -> Block:
-    """Return a block of CSV or TSV with the columns at `places`.
+    """Return a block of CSV or TSV, with the columns at `places`, of which the last has values.
 
-    The columns are None where the block is not simple, or a cell of the columns with `titles`, the
-    first ones, is one of these: there may be a second header.
+    It is left to the plain reader where it is not simple, a cell is no number, or a cell of the
+    columns with `titles`, the first ones, is one of these: there may be a second header.
     """
     columns = None
     if _is_simple(text if text.endswith(b"\n") else text + b"\n", delimiter):
@@ -84,7 +92,16 @@ def read_table(
         _holds(column, title) for column in columns[: len(titles)] for title in found
     ):
         columns = None
-    return Block(text, columns)
+    return _block(text, columns, value)
+
+
+def _block(text: bytes, columns: list[Any] | None, value: str | None) -> Block:
+    """Return a block with its values as numbers, if the third column has some."""
+    n_lines = text.count(b"\n") + (not text.endswith(b"\n"))
+    if columns is None or value is None:
+        return Block(text, n_lines, columns)
+    values = _numbers(columns.pop(2), value == "rank")
+    return Block(text, n_lines, None if values is None else columns, values)
 
 
 def _is_simple(text: bytes, delimiter: str) -> bool:
@@ -99,7 +116,7 @@ def _is_simple(text: bytes, delimiter: str) -> bool:
     return _complete(text, delimiter) == (len(text), True)
 
 
-def read_fields(text: bytes, width: int, places: Sequence[int]) -> Block:
+def read_fields(text: bytes, width: int, places: Sequence[int], value: str | None) -> Block:
     """Return a block of TREC, whose fields are separated by any number of blanks."""
     fields = text.replace(b"\t", b" ").replace(b"\r\n", b"\n")
     while b"  " in fields:
@@ -107,7 +124,8 @@ def read_fields(text: bytes, width: int, places: Sequence[int]) -> Block:
     if b" \n" in fields or b"\n " in fields or fields[:1] == b" " or fields[-1:] == b" ":
         fields = fields.replace(b" \n", b"\n").replace(b"\n ", b"\n").strip(b" ")
     odd = any(blank in fields for blank in (b"\r", b"\v", b"\f"))
-    return Block(text, None if odd else _columns(fields, " ", width, places, quotes=False))
+    columns = None if odd else _columns(fields, " ", width, places, quotes=False)
+    return _block(text, columns, value)
 
 
 def _columns(
@@ -164,8 +182,11 @@ def has_empty(column: Any) -> bool:
     return bool(np.any(ends[1:] == ends[:-1]))
 
 
-def numbers(column: Any) -> NDArray[Any] | None:
-    """Return a column of text as int64, or float64; None where only Python's numbers are exact."""
+def _numbers(column: Any, whole: bool) -> NDArray[Any] | None:
+    """Return a column of text as int64, or float64; None where only Python's numbers are exact.
+
+    With `whole`, all must be integers, though they may be written as 2.0.
+    """
     import pyarrow as pa
 
     data = column.buffers()[2]
@@ -180,4 +201,7 @@ def numbers(column: Any) -> NDArray[Any] | None:
     except pa.ArrowInvalid:
         return None
     # beyond 2^53 a whole number may lose digits as a double; infinite: 1e999, inf and nan
-    return found if np.all(np.abs(found) < EXACT) else None
+    if not np.all(np.abs(found) < EXACT):
+        return None
+    integers = found.astype(np.int64)
+    return (integers if np.array_equal(integers, found) else None) if whole else found

@@ -152,9 +152,8 @@ def _table_parts(source: Source, valid: Valid, known: Known, stream: Any) -> Ite
     source.value = source.choose(header)
     wanted = [source.names[name] for name in ("user_id", "item_id", source.value) if name]
     places = source.places(wanted, header)
-    read = partial(
-        blocks.read_table, delimiter=delimiter, header=header, places=places, titles=wanted[:2]
-    )
+    read = partial(blocks.read_table, delimiter=delimiter, header=header, places=places)
+    read = partial(read, titles=wanted[:2], value=source.value)
     texts = blocks.table_blocks(stream, source.longest, delimiter)
     for block in parallel.ahead(read, texts, None):
         part = _simple(source, valid, known, block)
@@ -176,11 +175,11 @@ def _trec_parts(source: Source, valid: Valid, known: Known, stream: Any) -> Iter
     if stream.peek(3).startswith(codecs.BOM_UTF8):
         stream.read(3)
     tags: dict[str, Any] = {}
-    read = partial(blocks.read_fields, width=len(header), places=places)
+    read = partial(blocks.read_fields, width=len(header), places=places, value=source.value)
     texts = blocks.table_blocks(stream, source.longest, "")
     for block in parallel.ahead(read, texts, None):
         part = None
-        if block.columns is None or len(places) < 4 or _one_tag(block.columns, tags):
+        if block.ids is None or len(block.ids) < 3 or _one_tag(block.ids, tags):
             part = _simple(source, valid, known, block)
         if part is None:
             cells = trec_rows(source, source.counted(io.BytesIO(block.text)), tags)
@@ -192,7 +191,7 @@ def _trec_parts(source: Source, valid: Valid, known: Known, stream: Any) -> Iter
 def _one_tag(columns: Sequence[Any], tags: dict[str, Any]) -> bool:
     """Note the tag of each query of a block; False if one has two, or another than before."""
     found: dict[str, Any] = {}
-    queries, of_rows = (columns[place].dictionary_encode() for place in (0, 3))
+    queries, of_rows = (columns[place].dictionary_encode() for place in (0, 2))
     codes: NDArray[Any] = np.from_dlpack(queries.indices)
     pairs = codes.astype(np.int64) * len(of_rows.dictionary) + np.from_dlpack(of_rows.indices)
     names, words = queries.dictionary.to_pylist(), of_rows.dictionary.to_pylist()
@@ -206,19 +205,12 @@ def _one_tag(columns: Sequence[Any], tags: dict[str, Any]) -> bool:
 
 def _simple(source: Source, valid: Valid, known: Known, block: blocks.Block) -> Rows | None:
     """Return the rows of a block; None if only the plain reader can judge a cell."""
-    if block.columns is None or any(map(blocks.has_empty, block.columns[:2])):
+    values = block.values
+    if block.ids is None or any(map(blocks.has_empty, block.ids[:2])):
         return None
-    values = None
-    if source.value is not None:
-        values = blocks.numbers(block.columns[2])
-        if values is None or values.min() < valid.lowest or values.max() > valid.highest:
-            return None
-        if source.value == "rank" and values.dtype.kind == "f":
-            whole = values.astype(np.int64)
-            if not np.array_equal(whole, values):
-                return None
-            values = whole
-    spans = [spans_of(column) for column in block.columns[:2]]
+    if values is not None and not (valid.lowest <= values.min() <= values.max() <= valid.highest):
+        return None
+    spans = [spans_of(column) for column in block.ids[:2]]
     found = TextColumn(spans[0]).runs()
     if found is None:
         codes = known[0].encode(spans[0])

@@ -103,12 +103,12 @@ def read(path: PathLike, wanted: Wanted) -> dict[str, list[str]]:
             read = partial(blocks.read_table, delimiter=delimiter, header=header, places=places)
             parts = blocks.table_blocks(stream, file.longest, delimiter)
             for block in parallel.ahead(partial(read, titles=names[:1]), parts, None):
-                if block.columns is None:
+                if block.ids is None:
                     own = file.counted(io.BytesIO(block.text))
                     _add(plain(csv_rows(own, delimiter)), texts, codes)
                 else:
                     file.skip(block.n_lines)
-                    for known, found, column in zip(texts, codes, block.columns, strict=True):
+                    for known, found, column in zip(texts, codes, block.ids, strict=True):
                         found.append(known.encode(spans_of(column)))
                 show()
     return {
