@@ -125,7 +125,7 @@ def test_users_in_any_order(tmp_path, parts, order, write):
 
 def test_same_order_keeps_little(tmp_path, monkeypatch):
     """Two files in one order never hold more than a few parts, though users lack on both sides."""
-    monkeypatch.setattr(row_parts, "CHUNK", 40)
+    monkeypatch.setattr(blocks, "SIZE", 400)
     monkeypatch.setattr(streaming, "PATIENCE", 60)
     held = []
     join = streaming.Join._join

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist.files.numbers import EXACT
+from toplist.files.text import JSON
 
 SIZE = 1 << 22  # bytes in a block: some 200,000 rows
 LONG = 1 << 16  # bytes without a line end: there may be a long cell
@@ -76,22 +77,12 @@ def read_table(
     delimiter: str,
     header: Sequence[str],
     places: Sequence[int],
-    titles: Sequence[str],
     value: str | None = None,
 ) -> Block:
-    """Return a block of CSV or TSV, with the columns at `places`, of which the last has values.
-
-    It is left to the plain reader where it is not simple, a cell is no number, or a cell of the
-    columns with `titles`, the first ones, is one of these: there may be a second header.
-    """
+    """Return a block of CSV or TSV, with the columns at `places`; the third one has the values."""
     columns = None
     if _is_simple(text if text.endswith(b"\n") else text + b"\n", delimiter):
         columns = _columns(text, delimiter, len(header), places)
-    found = [title for title in titles if title.encode() in text]
-    if columns is not None and any(
-        _holds(column, title) for column in columns[: len(titles)] for title in found
-    ):
-        columns = None
     return _block(text, columns, value)
 
 
@@ -109,7 +100,9 @@ def _is_simple(text: bytes, delimiter: str) -> bool:
 
     Nor a cell that is longer than Python's csv module takes: 2^17 characters.
     """
-    if codecs.BOM_UTF8 in text or (b"\r" in text and text.count(b"\r") != text.count(b"\r\n")):
+    if not text.isascii() and codecs.BOM_UTF8 in text:
+        return False
+    if b"\r" in text and text.count(b"\r") != text.count(b"\r\n"):
         return False
     if any(text.find(b"\n", at, at + LONG) < 0 for at in range(0, len(text) - LONG, LONG)):
         return False
@@ -118,14 +111,38 @@ def _is_simple(text: bytes, delimiter: str) -> bool:
 
 def read_fields(text: bytes, width: int, places: Sequence[int], value: str | None) -> Block:
     """Return a block of TREC, whose fields are separated by any number of blanks."""
-    fields = text.replace(b"\t", b" ").replace(b"\r\n", b"\n")
-    while b"  " in fields:
-        fields = fields.replace(b"  ", b" ")
-    if b" \n" in fields or b"\n " in fields or fields[:1] == b" " or fields[-1:] == b" ":
-        fields = fields.replace(b" \n", b"\n").replace(b"\n ", b"\n").strip(b" ")
-    odd = any(blank in fields for blank in (b"\r", b"\v", b"\f"))
-    columns = None if odd else _columns(fields, " ", width, places, quotes=False)
+    columns = None
+    if not any(blank in text for blank in (b"\t", b"\r", b"\v", b"\f", b"  ")):
+        columns = _columns(text, " ", width, places, quotes=False)
+    if columns is None:
+        fields = b"\n".join(b" ".join(line.split()) for line in text.split(b"\n"))
+        columns = _columns(fields, " ", width, places, quotes=False)
     return _block(text, columns, value)
+
+
+def objects(text: bytes) -> list[dict[str, Any]] | None:
+    """Return the objects of lines of JSON with the same keys; None if a line is not plain.
+
+    A plain line is one object without another in it, and without a colon or a brace in its texts.
+    Many are decoded at once; that none has a key twice is seen by the number of colons.
+    """
+    text = text.strip(b"\n")
+    n = text.count(b"\n") + 1
+    if text.count(b"}\n{") != n - 1:  # there are blanks around objects, or more than one in a line
+        lines = (line.strip(b" \t\r") for line in text.split(b"\n"))
+        text = b"\n".join(filter(None, lines))
+        n = text.count(b"\n") + 1
+    braces = text.count(b"}\n{") + 1, text.count(b"{"), text.count(b"}")
+    if not text.startswith(b"{") or not text.endswith(b"}") or braces != (n, n, n):
+        return None
+    try:
+        found: list[dict[str, Any]] = JSON.decode(f"[{text.decode()}]".replace("}\n{", "},\n{"))
+    except (ValueError, RecursionError):
+        return None
+    keys = tuple(found[0])
+    if len(found) != n or set(map(tuple, found)) != {keys} or text.count(b":") != n * len(keys):
+        return None
+    return found
 
 
 def _columns(
@@ -169,13 +186,6 @@ def _is_utf8(text: bytes) -> bool:
     return True
 
 
-def _holds(column: Any, text: str) -> bool:
-    """Whether a column holds a text."""
-    import pyarrow.compute
-
-    return bool(pyarrow.compute.index(column, text).as_py() >= 0)
-
-
 def has_empty(column: Any) -> bool:
     """Whether a column of text holds an empty one."""
     ends = np.frombuffer(column.buffers()[1], np.int32, len(column) + 1, 4 * column.offset)
@@ -192,14 +202,15 @@ def _numbers(column: Any, whole: bool) -> NDArray[Any] | None:
     data = column.buffers()[2]
     if data is None or b"x" in (text := data.to_pybytes()) or b"X" in text:  # 0x1F is 31 to pyarrow
         return None
+    is_fraction = b"." in text or b"e" in text or b"E" in text
     try:  # to_numpy would import pandas, where that is installed
-        return np.from_dlpack(column.cast(pa.int64()))
-    except pa.ArrowInvalid:
-        pass
-    try:
-        found: NDArray[Any] = np.from_dlpack(column.cast(pa.float64()))
+        found: NDArray[Any] = np.from_dlpack(
+            column.cast(pa.float64() if is_fraction else pa.int64())
+        )
     except pa.ArrowInvalid:
         return None
+    if not is_fraction:
+        return found
     # beyond 2^53 a whole number may lose digits as a double; infinite: 1e999, inf and nan
     if not np.all(np.abs(found) < EXACT):
         return None

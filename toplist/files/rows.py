@@ -13,7 +13,7 @@ import io
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -29,10 +29,12 @@ from toplist.files.numbers import in_column, packed
 from toplist.files.text import (
     TREC_QRELS,
     TREC_RUN,
+    Objects,
     Row,
     Source,
     Valid,
     numbered,
+    object_rows,
     rows_of_lines,
     table_rows,
     trec_rows,
@@ -125,7 +127,9 @@ def rows(source: Source, valid: Valid, known: Known) -> Iterator[Rows]:
     """Yield the rows of a file in parts."""
     n = 0
     with source.stream() as (stream, show):
-        if source.format.name == "jsonl" or blocks.pyarrow_csv() is None:
+        if source.format.name == "jsonl":
+            parts = _object_parts(source, valid, known, stream)
+        elif blocks.pyarrow_csv() is None:
             lines = source.counted(lines_of(stream, source.longest), show)
             parts = _plain(source, known, numbered(source, valid, rows_of_lines(source, lines)))
         elif source.format.name == "trec":
@@ -153,10 +157,10 @@ def _table_parts(source: Source, valid: Valid, known: Known, stream: Any) -> Ite
     wanted = [source.names[name] for name in ("user_id", "item_id", source.value) if name]
     places = source.places(wanted, header)
     read = partial(blocks.read_table, delimiter=delimiter, header=header, places=places)
-    read = partial(read, titles=wanted[:2], value=source.value)
+    read = partial(read, value=source.value)
     texts = blocks.table_blocks(stream, source.longest, delimiter)
     for block in parallel.ahead(read, texts, None):
-        part = _simple(source, valid, known, block)
+        part = _simple(source, valid, known, block, wanted[:2])
         if part is None:
             table = csv_rows(source.counted(io.BytesIO(block.text)), delimiter)
             cells = table_rows(source, header, table)
@@ -188,6 +192,66 @@ def _trec_parts(source: Source, valid: Valid, known: Known, stream: Any) -> Iter
             yield part
 
 
+def _object_parts(source: Source, valid: Valid, known: Known, stream: Any) -> Iterator[Rows]:
+    """Read JSONL in blocks of lines; those of one plain object each are decoded together."""
+    seen = Objects()
+    for text in blocks.table_blocks(stream, source.longest, ""):
+        found = blocks.objects(text.removeprefix(codecs.BOM_UTF8) if not source.line else text)
+        part = None if found is None else _of_objects(source, valid, known, found, seen)
+        if part is None:
+            cells = object_rows(source, source.counted(io.BytesIO(text)), seen)
+            yield from _plain(source, known, numbered(source, valid, cells))
+        else:
+            source.skip(text.count(b"\n") + (not text.endswith(b"\n")))
+            yield part
+
+
+def _of_objects(
+    source: Source, valid: Valid, known: Known, records: list[dict[str, Any]], seen: Objects
+) -> Rows | None:
+    """Return the rows of objects with the same keys; None if only the plain reader can judge."""
+    first = records[0]
+    is_list = type(first.get(source.names["item_id"])) is list
+    try:
+        source.value = source.choose(first, optional=is_list)
+    except ValueError:  # it has no line yet
+        return None
+    if not seen.forms <= {(is_list, source.value)}:
+        return None
+    users, *columns = (
+        [record[source.names[name]] for record in records]
+        for name in ("user_id", "item_id", source.value)
+        if name
+    )
+    lengths = None
+    if is_list:
+        if any(set(map(type, column)) != {list} for column in columns):
+            return None
+        lengths = list(map(len, columns[0]))
+        if lengths != list(map(len, columns[-1])):
+            return None
+        columns = [list(chain.from_iterable(column)) for column in columns]
+    items, *values = columns
+    for ids in (users, items):
+        if set(map(type, ids)) not in ({int}, {str}, set()) or "" in ids:
+            return None
+    column = None
+    if values:
+        if not set(map(type, values[0])) <= {int, float}:
+            return None
+        column = packed(values[0])
+        if column.dtype == object or (source.value == "rank" and column.dtype.kind == "f"):
+            return None
+        if len(column) and not (valid.lowest <= column.min() <= column.max() <= valid.highest):
+            return None
+    if is_list:
+        if len(set(users)) < len(users) or not seen.lists.keys().isdisjoint(users):
+            return None
+        seen.lists.update(dict.fromkeys(users, 0))
+    seen.forms.add((is_list, source.value))
+    return _in_runs(source, known, users, items, column, lengths)
+
+
 def _one_tag(columns: Sequence[Any], tags: dict[str, Any]) -> bool:
     """Note the tag of each query of a block; False if one has two, or another than before."""
     found: dict[str, Any] = {}
@@ -203,10 +267,15 @@ def _one_tag(columns: Sequence[Any], tags: dict[str, Any]) -> bool:
     return True
 
 
-def _simple(source: Source, valid: Valid, known: Known, block: blocks.Block) -> Rows | None:
-    """Return the rows of a block; None if only the plain reader can judge a cell."""
+def _simple(
+    source: Source, valid: Valid, known: Known, block: blocks.Block, titles: Sequence[str] = ()
+) -> Rows | None:
+    """Return the rows of a block; None if only the plain reader can judge a cell.
+
+    `titles` are those of the columns of users and items: a row with one may be a second header.
+    """
     values = block.values
-    if block.ids is None or any(map(blocks.has_empty, block.ids[:2])):
+    if block.ids is None or any(map(blocks.has_empty, block.ids)):
         return None
     if values is not None and not (valid.lowest <= values.min() <= values.max() <= valid.highest):
         return None
@@ -219,21 +288,42 @@ def _simple(source: Source, valid: Valid, known: Known, block: blocks.Block) -> 
     else:
         runs, starts = found
         codes = runs.encode(known[0])
-    users = Column("user_id", codes, known[0])
-    items = Column("item_id", known[1].encode(spans[1]), known[1])
+    users, items = Column("user_id", codes, known[0]), known[1].encode(spans[1])
+    columns = zip(known, (codes, items), strict=True)
+    if any(holds(texts, column, title) for texts, column in columns for title in titles):
+        return None
     source.skip(block.n_lines)
-    return Rows(users, np.append(starts, len(spans[1])), items, values)
+    return Rows(users, np.append(starts, len(items)), Column("item_id", items, known[1]), values)
+
+
+def holds(texts: Texts, codes: Ints, text: str) -> bool:
+    """Whether a text is among those that codes refer to."""
+    return text in texts and bool(np.any(codes == texts.index(text)))
 
 
 def _plain(source: Source, known: Known, rows: Iterator[Row]) -> Iterator[Rows]:
     """Collect rows of the plain reader; an item of None is a user without items."""
     while part := list(islice(rows, CHUNK)):
-        users = _column("user_id", [user for user, _, _ in part], known[0], source)
-        starts = starts_of_runs(users.codes)
-        listed = np.array([item is not None for _, item, _ in part])
-        kept = part if listed.all() else [row for row in part if row[1] is not None]
-        items = _column("item_id", [item for _, item, _ in kept], known[1], source)  # type: ignore[misc]
-        ends = np.append(starts, len(part))
-        offsets = np.concatenate([[0], np.cumsum(listed)])[ends]
+        kept = [row for row in part if row[1] is not None]
         values = None if source.value is None else packed([value for _, _, value in kept])
-        yield Rows(replace(users, codes=users.codes[starts]), offsets, items, values)
+        users, items = [user for user, _, _ in part], [item for _, item, _ in kept]
+        lengths = [item is not None for _, item, _ in part]
+        yield _in_runs(source, known, users, items, values, lengths)
+
+
+def _in_runs(
+    source: Source,
+    known: Known,
+    users: list[Id],
+    items: list[Any],
+    values: NDArray[Any] | None,
+    lengths: list[int] | list[bool] | None,
+) -> Rows:
+    """Return rows of Python objects; `lengths` are how many items each row has, if not one."""
+    whose = _column("user_id", users, known[0], source)
+    starts = starts_of_runs(whose.codes)
+    ends = np.append(starts, len(users))
+    if lengths is not None:
+        ends = np.concatenate([[0], np.cumsum(lengths)])[ends]
+    column = _column("item_id", items, known[1], source)
+    return Rows(replace(whose, codes=whose.codes[starts]), ends, column, values)

@@ -18,7 +18,7 @@ from toplist.files.errors import short
 from toplist.files.formats import TABLES, TEXT_TABLES, PathLike, find_format
 from toplist.files.lines import TextFile, csv_rows, lines_of
 from toplist.files.numbers import LARGEST, parse, way_out
-from toplist.files.rows import CHUNK
+from toplist.files.rows import CHUNK, holds
 from toplist.inputs.dataframes import spans_of
 from toplist.inputs.texts import Texts, joined
 from toplist.writing import Content, write_all
@@ -102,14 +102,18 @@ def read(path: PathLike, wanted: Wanted) -> dict[str, list[str]]:
         else:
             read = partial(blocks.read_table, delimiter=delimiter, header=header, places=places)
             parts = blocks.table_blocks(stream, file.longest, delimiter)
-            for block in parallel.ahead(partial(read, titles=names[:1]), parts, None):
-                if block.ids is None:
+            for block in parallel.ahead(read, parts, None):
+                found = [
+                    known.encode(spans_of(ids))
+                    for known, ids in zip(texts, block.ids or (), strict=False)
+                ]
+                if block.ids is None or holds(texts[0], found[0], names[0]):
                     own = file.counted(io.BytesIO(block.text))
                     _add(plain(csv_rows(own, delimiter)), texts, codes)
                 else:
                     file.skip(block.n_lines)
-                    for known, found, column in zip(texts, codes, block.ids, strict=True):
-                        found.append(known.encode(spans_of(column)))
+                    for column, part in zip(codes, found, strict=True):
+                        column.append(part)
                 show()
     return {
         name: _decoded(known, found) for name, known, found in zip(names, texts, codes, strict=True)
