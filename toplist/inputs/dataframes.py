@@ -497,12 +497,13 @@ class _Polars(_Library):
         return TextColumn(None, codes, texts_at)
 
     @staticmethod
-    def _texts(series: Any) -> Any:
-        from toplist.inputs import capsules
-
-        series = series.rechunk()
-        found = capsules.views_of(series)
-        return joined(series.to_list()) if found is None else found
+    def _texts(series: Any) -> Views | Spans:
+        """Return the texts of a series: where they are in memory, with pyarrow."""
+        newest = sys.modules["polars"].CompatLevel.newest()  # string_view, which is not a copy
+        try:
+            return _Arrow.views_of(series.to_arrow(compat_level=newest))
+        except ImportError:
+            return joined(series.to_list())
 
     @staticmethod
     def codes(frame: Any, name: str) -> tuple[NDArray[np.int64], list[Any]]:
@@ -617,13 +618,14 @@ class _Arrow(_Library):
                 return None
             return found._replace(codes=np.from_dlpack(column.indices))
         if types.is_string_view(column.type):
-            return TextColumn(cls._views(column))
+            return TextColumn(cls.views_of(column))
         if types.is_string(column.type) or types.is_large_string(column.type):
             return TextColumn(spans_of(column))
         return None
 
     @staticmethod
-    def _views(column: Any) -> Views:
+    def views_of(column: Any) -> Views:
+        """Return the texts of an array of string_view where they are in memory."""
         _, views, *buffers = column.buffers()
         place = 16 * column.offset
         words = np.frombuffer(views, np.uint64, 2 * len(column), place) if len(column) else None
