@@ -23,7 +23,7 @@ from toplist.inputs.factorize import Column, Numbering
 from toplist.inputs.flatten import is_frame as is_frame
 from toplist.inputs.ids import WideIdError, kinds_of
 from toplist.inputs.keyed import is_series, keyed_rows
-from toplist.inputs.lists import Lists
+from toplist.inputs.lists import Lists, offsets_of
 from toplist.inputs.objects import one_result_at_a_time, opened
 from toplist.inputs.texts import Spans, TextColumn, Texts, Views, joined
 
@@ -529,8 +529,7 @@ class _Polars(_Library):
         _refuse_null_list(side, name, series.is_null().to_numpy(), where)
         lengths = series.list.len().cast(sys.modules["polars"].Int64).to_numpy()
         filled = series.filter(series.list.len() > 0)  # an empty list would become a null
-        offsets = np.concatenate([[0], np.cumsum(lengths)])
-        return offsets, filled.explode().rename(name).to_frame()
+        return offsets_of(lengths), filled.explode().rename(name).to_frame()
 
     @staticmethod
     def objects(frame: Any, name: Any) -> list[Any]:

@@ -12,7 +12,7 @@ from toplist.inputs import grades
 from toplist.inputs.flatten import Flat, compact, name_user, trim, user_of
 from toplist.inputs.grades import Grading
 from toplist.inputs.ids import padding_code
-from toplist.inputs.lists import Lists
+from toplist.inputs.lists import Lists, offsets_of
 
 Words = Callable[[NDArray[np.int64]], NDArray[np.uint64]]  # of codes
 # Ids that are looked at before all are.
@@ -110,7 +110,7 @@ users x items, give Lists.from_matrix(matrix); if 0 and 1 are ids, give each onc
     items = truth.items
     if np.any(items[:FIRST] >> 1) or np.any(items >> 1):
         return
-    ones = np.diff(np.concatenate([[0], np.cumsum(items)])[truth.offsets])
+    ones = np.diff(offsets_of(items)[truth.offsets])
     zeros = np.diff(truth.offsets) - ones
     rows = np.flatnonzero((ones > 1) | (zeros > 1))
     if len(rows):

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import parallel
+from toplist.inputs.lists import offsets_of
 from toplist.inputs.runs import blocks, in_runs, starts_by, starts_of_runs
 
 Ints = NDArray[np.int64]
@@ -73,7 +74,7 @@ class Views:
     @classmethod
     def of(cls, words: Words, buffers: Sequence[Bytes]) -> Views:
         """Return texts whose longer ones are in several buffers."""
-        bases = np.concatenate([[0], np.cumsum([len(one) for one in buffers], dtype=np.int64)])
+        bases = offsets_of([len(one) for one in buffers])
         if len(buffers) == 1:
             return cls(words, buffers[0], bases)
         return cls(words, np.concatenate([np.empty(0, np.uint8), *buffers]), bases)
