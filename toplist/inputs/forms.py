@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from toplist.checks import whole
+from toplist.checks import Keyword, whole, worded
 from toplist.inputs import grades
 from toplist.inputs.flatten import (
     CONTAINERS,
@@ -84,13 +84,14 @@ def read_sides(
     ranks = native(ranks, "ranks", (k, padding, ties))
     ground_truths = native(ground_truths, "ground_truths")
     if _by_user(ranks) or _by_user(ground_truths):
-        _refuse_keys(users, "tables")
+        if users is not None:
+            raise _named_twice("tables")
         from toplist.inputs.tables import read_tables  # a quarter of the import of toplist
 
         return read_tables(ranks, ground_truths, k, padding, grading, columns, ties)
     keys, rank_rows, truth_rows, single, n_extra = _arrange(ranks, ground_truths)
-    if keys is not None:
-        _refuse_keys(users, "dicts")
+    if keys is not None and users is not None:
+        raise _named_twice("dicts")
     if padding is not None and isinstance(truth_rows, list):
         truth_rows = [without_padding(row, padding) for row in truth_rows]
     ranked = flatten(rank_rows, k, "ranks")
@@ -107,11 +108,14 @@ def read_sides(
     return _encoded(ranked, truth, k, padding, grading, hashing, (keys, single, n_extra))
 
 
-def _refuse_keys(users: Any, form: str) -> None:
-    if users is not None:
-        from toplist.inputs.user_values import refuse_keys
-
-        refuse_keys(users, form)
+def _named_twice(form: str) -> TypeError:
+    """Return the error of `users=` beside a form that has keys of its own."""
+    return worded(
+        TypeError,
+        Keyword("users"),
+        f" names the rows of lists by position, but here are {form}, which have keys of their "
+        "own: leave it out",
+    )
 
 
 def _encoded(

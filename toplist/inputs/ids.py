@@ -226,7 +226,8 @@ def padding_code(padding: Any, flat: Flat) -> int | None:
         raise TypeError(
             f"padding is {padding!r}, but the ids of {flat.side} are like {flat.names[0]!r}"
         )
-    return flat.names.index(padding) if padding in flat.names else None
+    names = list(flat.names)
+    return names.index(padding) if padding in names else None
 
 
 def _integer_padding(padding: Any, dtype: Any) -> int | None:

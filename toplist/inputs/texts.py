@@ -121,15 +121,15 @@ class Spans:
 
 
 def joined(texts: Sequence[str]) -> Spans:
-    """Return texts as spans of one text; TypeError if one of them is no text."""
+    """Return texts as spans of one text, a NUL after each; TypeError if one of them is no text."""
     data = np.frombuffer("\0".join([*texts, ""]).encode("utf-8", "surrogatepass"), np.uint8)
     found = spans(data, len(texts))
     if found is not None:
         return found
     parts = [text.encode("utf-8", "surrogatepass") for text in texts]  # one has a NUL itself
-    ends = np.cumsum(np.fromiter(map(len, parts), np.int64, len(parts)))
-    starts = np.concatenate([[0], ends[:-1]])
-    return Spans(np.frombuffer(b"".join(parts), np.uint8), starts, ends)
+    ends = np.cumsum([len(part) + 1 for part in parts]) - 1
+    starts = np.concatenate([[0], ends[:-1] + 1])
+    return Spans(np.frombuffer(b"\0".join([*parts, b""]), np.uint8), starts, ends)
 
 
 def spans(data: Bytes, n: int) -> Spans | None:
@@ -197,17 +197,6 @@ class Texts(Sequence[str]):
     def __iter__(self) -> Iterator[str]:
         """Return all texts, by number."""
         return iter(self.decoded(np.arange(self._n)))
-
-    def __contains__(self, text: Any) -> bool:
-        """Whether a text is among them."""
-        return isinstance(text, str) and self._find(text) >= 0
-
-    def index(self, text: Any, *_: Any) -> int:
-        """Return the number of a text; ValueError if it has none."""
-        number = self._find(text) if isinstance(text, str) else -1
-        if number < 0:
-            raise ValueError(f"{text!r} is not in the texts")
-        return number
 
     def decoded(self, numbers: Ints) -> list[str]:
         """Return the texts of many numbers."""
@@ -357,16 +346,6 @@ class Texts(Sequence[str]):
                 *(keys.words, keys.text, keys.starts, rows, self._used),
                 *(self._arena, self._places[first : self._n]),
             )
-
-    def _find(self, text: str) -> int:
-        from toplist.kernels import texts
-
-        keys, codes = joined([text]).keys(0, 1), np.empty(1, np.int64)
-        if self._slow is None:
-            n = texts.find_texts(keys.words, self._table, self._keys, codes)
-            if n >= 0:
-                return int(codes[0]) if n == 0 and self._agree(keys, codes) else -1
-        return self._places_of().get(text.encode("utf-8", "surrogatepass"), -1)
 
     def _copied(self, numbers: Ints) -> tuple[Bytes, Ints]:
         return copied(self._keys, self._places, self._arena, numbers)

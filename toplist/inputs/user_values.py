@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
-from toplist.checks import Keyword, worded
 from toplist.inputs.flatten import is_frame
 from toplist.inputs.ids import kinds_of
 from toplist.inputs.keyed import counts_rows, is_series
@@ -119,17 +118,6 @@ def keys_of(users: Any, n_rows: int) -> list[Any]:
             f"users: {key!r} is the key of rows {first[key]} and {row}: a user has one row"
         )
     return keys
-
-
-def refuse_keys(users: Any, form: str) -> None:
-    """Raise TypeError for `users=` beside a form that has keys of its own."""
-    if users is not None:
-        raise worded(
-            TypeError,
-            Keyword("users"),
-            f" names the rows of lists by position, but here are {form}, which have keys of their "
-            "own: leave it out",
-        )
 
 
 def _listed(users: Any) -> list[Any]:
