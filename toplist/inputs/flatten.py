@@ -190,6 +190,21 @@ def user_of(users: Sequence[Any] | None, position: int) -> Any:
     return position if users is None else users[position]
 
 
+def first_repeat(values: Iterable[Any]) -> tuple[int, int] | None:
+    """Return the two places of the first value that is there twice; None if there is none.
+
+    Examples
+    --------
+    >>> first_repeat(["b", "a", "c", "a", "b"])
+    (1, 3)
+    """
+    first: dict[Any, int] = {}
+    for place, value in enumerate(values):
+        if first.setdefault(value, place) != place:
+            return first[value], place
+    return None
+
+
 def item_twice(user: str, item: Any, first: int, second: int, fills: bool) -> ValueError:
     """Return the error of a ranked list with an item at two ranks.
 

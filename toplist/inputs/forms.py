@@ -186,11 +186,7 @@ def read_ranks(
 
 
 def read_once(
-    ranks: Any,
-    k: int | None,
-    columns: Columns = None,
-    ties: str = "order",
-    padding: Any = None,
+    ranks: Any, k: int | None, columns: Columns = None, ties: str = "order", padding: Any = None
 ) -> Any:
     """Return ranked lists in a form that is fast to read again: for the join, and for list metrics.
 

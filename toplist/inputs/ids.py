@@ -48,11 +48,7 @@ class Encoded:
 
 
 def encode(
-    ranked: Flat,
-    truth: Flat,
-    padding: Any,
-    users: list[Any] | None,
-    hashing: bool,
+    ranked: Flat, truth: Flat, padding: Any, users: list[Any] | None, hashing: bool
 ) -> Encoded:
     """Encode both sides alike, and drop `padding` from the ends of their lists.
 

@@ -198,6 +198,10 @@ class Texts(Sequence[str]):
         """Return all texts, by number."""
         return iter(self.decoded(np.arange(self._n)))
 
+    def index(self, text: Any, *_: Any) -> int:
+        """Return the number of a text; ValueError if it has none."""
+        return list(self).index(text)
+
     def decoded(self, numbers: Ints) -> list[str]:
         """Return the texts of many numbers."""
         data, ends = self._copied(numbers)
@@ -265,10 +269,7 @@ class Texts(Sequence[str]):
         n = texts.find_texts(keys.words, self._table, self._keys, part)
         if n < 0 or not self._agree(keys, part):
             return np.arange(lo, hi)
-        rows = np.empty(n, np.int64)
-        if n:
-            texts.unknown_rows(part, lo, rows)
-        return rows
+        return lo + np.flatnonzero(part == texts.UNKNOWN) if n else np.empty(0, np.int64)
 
     def _agree(self, keys: Keys, codes: Ints) -> bool:
         """Return whether longer texts are equal where their keys are."""

@@ -265,16 +265,6 @@ def starts_of_runs(keys: np.uint64, text: np.uint8, places: np.int64, first, sta
 
 
 @kernel
-def unknown_rows(codes: np.int64, first, rows):
-    """Fill `rows` with the rows of the codes that are `UNKNOWN`; `first` is that of the first."""
-    n = 0
-    for i in range(len(codes)):
-        if codes[i] == UNKNOWN:
-            rows[n] = first + i
-            n += 1
-
-
-@kernel
 def repeat_same(codes):
     """Replace `SAME` by the code before it."""
     for i in range(1, len(codes)):

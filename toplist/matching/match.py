@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from toplist import parallel
 from toplist.checks import about, choice
 from toplist.inputs import ids
-from toplist.inputs.flatten import item_twice, name_user, user_of
+from toplist.inputs.flatten import first_repeat, item_twice, name_user, user_of
 from toplist.inputs.forms import read_sides
 from toplist.inputs.lists import offsets_of
 from toplist.inputs.options import DUPLICATES, TIES, Columns, Duplicates, Joining, Ties
@@ -120,16 +120,9 @@ def joined(ranks: Any, truths: Any, k: int | None, joining: Joining) -> tuple[Hi
     duplicates, n_threads = joining.duplicates, joining.n_threads
     choice("duplicates", duplicates, DUPLICATES)
     choice("ties", joining.ties, TIES)
-    read = partial(
-        read_sides,
-        ranks,
-        truths,
-        joining.depth(k),
-        joining.padding,
-        joining.grading,
-        joining.columns,
-    )
-    read = partial(read, ties=joining.ties, users=joining.users)
+    how = joining.padding, joining.grading, joining.columns
+    named: dict[str, Any] = {"ties": joining.ties, "users": joining.users}
+    read = partial(read_sides, ranks, truths, joining.depth(k), *how, **named)
     sides = read()
     try:
         hits = join(sides, duplicates, n_threads, joining.fingerprints)
@@ -288,11 +281,11 @@ def _seek(
 
 def _repeat_error(sides: Sides, user: int) -> Exception:
     """Return the error of a list that holds an id twice."""
-    first: dict[Any, int] = {}
     written = sides.sources[0].row(user)
-    for rank, item in enumerate(written, start=1):
-        if first.setdefault(item, rank) != rank:
-            fills = all(other == item for other in written[first[item] - 1 :])
-            error = item_twice(name_user(sides.users, user), item, first[item], rank, fills)
-            return about(error, side="ranks", user=user_of(sides.users, user), item=item)
-    return HashCollisionError()
+    twice = first_repeat(written)
+    if twice is None:
+        return HashCollisionError()
+    item = written[twice[1]]
+    fills = all(other == item for other in written[twice[0] :])
+    error = item_twice(name_user(sides.users, user), item, twice[0] + 1, twice[1] + 1, fills)
+    return about(error, side="ranks", user=user_of(sides.users, user), item=item)
