@@ -23,7 +23,6 @@ from typing import Any
 import numpy as np
 
 from toplist.checks import Keyword, whole, worded
-from toplist.inputs import grades
 from toplist.inputs.flatten import (
     CONTAINERS,
     Flat,
@@ -42,7 +41,7 @@ from toplist.inputs.grades import STANDARD, Grading
 from toplist.inputs.ids import encode, integers_of, refuse_wide
 from toplist.inputs.lists import Lists, offsets_of
 from toplist.inputs.options import Columns
-from toplist.inputs.sides import Sides, refuse_matrix, words_behind
+from toplist.inputs.sides import Sides, validated
 
 # Types that are no objects of other libraries, looked up before all others.
 _PLAIN = frozenset((list, tuple, dict, set, frozenset, np.ndarray, Lists, type(None)))
@@ -105,7 +104,8 @@ def read_sides(
         from toplist.inputs.user_values import keys_of
 
         keys = keys_of(users, len(truth.lengths))
-    return _encoded(ranked, truth, k, padding, grading, hashing, (keys, single, n_extra))
+    encoded = encode(ranked, truth, padding, keys, hashing)
+    return validated(encoded, (ranked, truth), k, grading, (keys, single, n_extra))
 
 
 def _named_twice(form: str) -> TypeError:
@@ -115,38 +115,6 @@ def _named_twice(form: str) -> TypeError:
         Keyword("users"),
         f" names the rows of lists by position, but here are {form}, which have keys of their "
         "own: leave it out",
-    )
-
-
-def _encoded(
-    ranked: Flat,
-    truth: Flat,
-    k: int | None,
-    padding: Any,
-    grading: Grading,
-    hashing: bool,
-    whose: tuple[list[Any] | None, bool, int],
-) -> Sides:
-    """Encode aligned sides; `whose` are the users' keys, one bare user?, users of ranks only."""
-    keys, single, n_extra = whose
-    encoded = encode(ranked, truth, padding, keys, hashing)
-    if not encoded.hashed and encoded.names is None:
-        refuse_matrix(encoded.truth, keys)
-    relevant = grades.apply(encoded.truth, truth, grading, keys)
-    depth = int(encoded.lengths.max(initial=0)) if k is None else k
-    return Sides(
-        encoded.ranked,
-        encoded.lengths,
-        relevant,
-        grading,
-        depth,
-        keys,
-        single,
-        n_extra,
-        (ranked, truth),
-        encoded.hashed,
-        words_behind(encoded.names, encoded.truth),
-        grades.judged(encoded.truth, grading),
     )
 
 
