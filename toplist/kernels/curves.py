@@ -1,7 +1,5 @@
 """From hits to numbers: histograms over users; values of each user, at one k or at every k."""
 
-from typing import Any
-
 import numpy as np
 
 from toplist.kernels import kernel
@@ -68,43 +66,58 @@ def curves(
     divisors: np.float64,
     out,
 ):
-    """Fill `out` with one metric of each user at every k, or at the last ones; NaN if row -1.
+    """Fill `out` (n_users, K) with one metric of each user at every k; NaN where the row is -1.
 
-    Parameters
-    ----------
-    offsets, ranks, rows
-        As in `tally`.
-    discount : float64 (K,)
-    divisors, out : float64 (n_rows, n), (n_users, n)
-        At the n last k's up to K.
+    `divisors` is (n_rows, K), `discount` (K,); offsets, ranks and rows as in `tally`.
     """
-    depth = len(discount)
-    first = depth - out.shape[1]
+    depth = out.shape[1]
     for u in range(len(rows)):
         row = rows[u]
         if row < 0:
             out[u] = np.nan
             continue
         total = 0.0
-        done = first
+        done = 0
         start = offsets[u] - offsets[0]
         for h in range(start, offsets[u + 1] - offsets[0]):
             place = ranks[h] - 1
             if place >= depth:
                 break
             for k in range(done, place):
-                out[u, k - first] = total / divisors[row, k - first]
-            done = max(done, place)
+                out[u, k] = total / divisors[row, k]
+            done = place
             total += _weight(code, h - start + 1) / discount[place]
         for k in range(done, depth):
-            out[u, k - first] = total / divisors[row, k - first]
+            out[u, k] = total / divisors[row, k]
 
 
+@kernel
 def values(
-    offsets: Any, ranks: Any, rows: Any, code: int, discount: Any, divisors: Any, out: Any
-) -> None:
-    """Fill `out` (n_users,) as `curves`, at k = len(discount) only."""
-    curves(offsets, ranks, rows, code, discount, divisors[:, np.newaxis], out[:, np.newaxis])
+    offsets: np.int64,
+    ranks: np.int32,
+    rows: np.int64,
+    code,
+    discount: np.float64,
+    divisors: np.float64,
+    out,
+):
+    """Fill `out` (n_users,) with one metric of each user at k = len(discount).
+
+    As `curves`, with the divisor of each row at this k only, (n_rows,).
+    """
+    for u in range(len(rows)):
+        row = rows[u]
+        if row < 0:
+            out[u] = np.nan
+            continue
+        total = 0.0
+        start = offsets[u] - offsets[0]
+        for h in range(start, offsets[u + 1] - offsets[0]):
+            place = ranks[h] - 1
+            if place >= len(discount):
+                break
+            total += _weight(code, h - start + 1) / discount[place]
+        out[u] = total / divisors[row]
 
 
 @kernel
