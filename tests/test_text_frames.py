@@ -213,21 +213,26 @@ def test_users_in_lists_of_text_and_users_in_runs():
         tl.match(table, {"u": {"a"}})
 
 
-def test_polars_without_the_stream_interface(monkeypatch):
+def test_polars_without_pyarrow(monkeypatch):
     polars = pytest.importorskip("polars")
     ranks = frame(rows_of(LISTS, False), "polars String")
     expected = tl.match(LISTS, TRUTHS)
-    from toplist.inputs import capsules
+
+    def missing(series, **_):
+        raise ModuleNotFoundError("pyarrow is required for converting a Series to an Arrow Array.")
 
     same(tl.match(ranks, TRUTHS), expected)
-    monkeypatch.setattr(capsules, "views_of", lambda series: None)
+    monkeypatch.setattr(polars.Series, "to_arrow", missing)
     same(tl.match(ranks, TRUTHS), expected)
-    monkeypatch.undo()
-    assert capsules.views_of(polars.Series([1])) is None
-    assert capsules.views_of([]) is None
-    assert len(capsules.views_of(polars.Series([], dtype=polars.String))) == 0
-    parts = polars.concat([polars.Series(["a"]), polars.Series(["b"])], rechunk=False)
-    assert capsules.views_of(parts) is None
+
+
+def test_texts_of_polars_in_several_chunks_and_of_none():
+    polars = pytest.importorskip("polars")
+    parts = polars.concat([polars.Series(["a"]), polars.Series(["b" * 20, "c"])], rechunk=False)
+    for series in (parts, parts[1:], parts[:0]):
+        table = polars.DataFrame({"user_id": ["u"] * len(series), "item_id": series})
+        table = table.with_columns(rank=polars.int_range(1, len(series) + 1))
+        same(tl.match(table, {"u": {"c"}}), tl.match({"u": series.to_list()}, {"u": {"c"}}))
 
 
 def test_runs_of_texts_are_found_by_their_bytes():

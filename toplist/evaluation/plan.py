@@ -174,6 +174,8 @@ def rules_of(
         meant = did_you_mean(near(convention, CONVENTIONS, CONVENTION_NAMES))
         raise ValueError(f"convention {convention!r}{meant}: choose from {', '.join(CONVENTIONS)}")
     rules = CONVENTIONS[convention]
+    if empty is None and missing is None and relevant is None:
+        return rules
     rules = replace(
         rules,
         empty=rules.empty if empty is None else empty,
@@ -204,7 +206,7 @@ def entries_of(
     for spec in asked:
         metric, own = _parse(spec, rules)
         if isinstance(metric, Metric):
-            metric = replace(metric, empty=rules.policy_of(metric))
+            metric = metric.with_policy(rules.policy_of(metric))
         entries.append(Entry(metric, (own,), True) if own else Entry(metric, ks, scalar))
     _refuse_twins(entries)
     return tuple(entries)

@@ -46,23 +46,14 @@ def ids_of(catalogue: Any, name: str = "catalogue") -> Any:
 
 def values_of(values: Any, name: str) -> tuple[Any, Floats]:
     """Return the ids of the items that have a value, and the values: numbers from 0 on."""
-    if is_frame(values):
-        raise TypeError(_table_of_items(values, name, "COUNTS"))
-    if is_series(values):
-        values = _unique_items(values, name)
+    values = _by_item(values, name, "dict(zip(table['item_id'], table['COUNT']))")
     if isinstance(values, Mapping):
         ids: Any = list(values)
         numbers = _numbers(list(values.values()), name)
     else:
         if _is_column(values):
             values = values.to_numpy()
-        if not isinstance(values, (list, tuple, np.ndarray)) or np.ndim(values) != 1:
-            raise TypeError(
-                f"{name} is {_described(values)}: give a dict item -> number, or an array whose "
-                "places are the ids 0..n-1"
-            )
-        numbers = _numbers(values, name)
-        ids = np.arange(len(numbers))
+        ids, numbers = _by_place(values, name, 1, "a dict item -> number, or an array whose places")
     bad = np.flatnonzero(~((numbers >= 0) & (numbers < np.inf)))
     if len(bad):
         raise ValueError(
@@ -74,10 +65,8 @@ def values_of(values: Any, name: str) -> tuple[Any, Floats]:
 
 def features_of(features: Any, name: str = "features") -> tuple[Any, Floats]:
     """Return the ids of the items that have features, and the features, (n_items, d)."""
-    if is_frame(features):
-        raise TypeError(_table_of_items(features, name, "FEATURES"))
-    if is_series(features):
-        features = _unique_items(features, name)
+    line = "dict(zip(table['item_id'], table[['FIRST', 'SECOND']].to_numpy()))"
+    features = _by_item(features, name, line)
     if isinstance(features, Mapping):
         ids: Any = list(features)
         lengths = {item: np.size(row) for item, row in features.items()}
@@ -90,28 +79,47 @@ def features_of(features: Any, name: str = "features") -> tuple[Any, Floats]:
         rows = _numbers([np.ravel(row) for row in features.values()], name)
         rows = rows.reshape(len(ids), -1)
     else:
-        if not isinstance(features, (list, tuple, np.ndarray)) or np.ndim(features) != 2:
-            raise TypeError(
-                f"{name} is {_described(features)}: give a dict item -> vector, or a 2-D array "
-                "whose rows are the ids 0..n-1"
-            )
-        rows = _numbers(features, name)
-        ids = np.arange(len(rows))
+        ways = "a dict item -> vector, or a 2-D array whose rows"
+        ids, rows = _by_place(features, name, 2, ways)
     bad = np.flatnonzero(~np.isfinite(rows).all(axis=1))
     if len(bad):
         raise ValueError(f"{name}: item {_plain(ids[bad[0]])!r} has a number that is not finite")
     return ids, rows
 
 
-def _table_of_items(table: Any, name: str, values: str) -> str:
-    """Return the message about a table where values by item belong, with the line to write."""
-    names = list(table.column_names if hasattr(table, "column_names") else table.columns)
-    shown = ", ".join(map(repr, names[:8])) + (", ..." if len(names) > 8 else "")
-    if values == "COUNTS":
-        line = "dict(zip(table['item_id'], table['COUNT']))"
-    else:
-        line = "dict(zip(table['item_id'], table[['FIRST', 'SECOND']].to_numpy()))"
-    return f"{name} is a table (columns {shown}): give {name}={line}, by the names of its columns"
+def _by_item(data: Any, name: str, line: str) -> Any:
+    """Return data of the items, a Series of them as a dict.
+
+    Raises
+    ------
+    TypeError
+        For a table, with the line to write.
+    ValueError
+        For a Series with an item twice.
+    """
+    if is_frame(data):
+        names = list(data.column_names if hasattr(data, "column_names") else data.columns)
+        shown = ", ".join(map(repr, names[:8])) + (", ..." if len(names) > 8 else "")
+        raise TypeError(
+            f"{name} is a table (columns {shown}): give {name}={line}, by the names of its columns"
+        )
+    if not is_series(data):
+        return data
+    if not data.index.is_unique:
+        twice = data.index[data.index.duplicated()].tolist()[0]
+        raise ValueError(
+            f"{name}: item {twice!r} is in the index of the Series twice; "
+            f"{name}.groupby(level=0).sum() adds up counts"
+        )
+    return data.to_dict()
+
+
+def _by_place(data: Any, name: str, ndim: int, ways: str) -> tuple[Any, Floats]:
+    """Return the ids 0..n-1 and the numbers of an array of so many dimensions."""
+    if not isinstance(data, (list, tuple, np.ndarray)) or np.ndim(data) != ndim:
+        raise TypeError(f"{name} is {_described(data)}: give {ways} are the ids 0..n-1")
+    numbers = _numbers(data, name)
+    return np.arange(len(numbers)), numbers
 
 
 def _numbers(values: Any, name: str) -> Floats:
@@ -135,15 +143,3 @@ def _described(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return f"an array of {value.ndim} dimensions"
     return f"a {type(value).__name__}"
-
-
-def _unique_items(series: Any, name: str) -> dict[Any, Any]:
-    """Return a Series of values by item as a dict; ValueError for an item that is there twice."""
-    if not series.index.is_unique:
-        twice = series.index[series.index.duplicated()].tolist()[0]
-        raise ValueError(
-            f"{name}: item {twice!r} is in the index of the Series twice; "
-            f"{name}.groupby(level=0).sum() adds up counts"
-        )
-    rows: dict[Any, Any] = series.to_dict()
-    return rows

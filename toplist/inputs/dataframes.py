@@ -23,7 +23,7 @@ from toplist.inputs.factorize import Column, Numbering
 from toplist.inputs.flatten import is_frame as is_frame
 from toplist.inputs.ids import WideIdError, kinds_of
 from toplist.inputs.keyed import is_series, keyed_rows
-from toplist.inputs.lists import Lists
+from toplist.inputs.lists import Lists, offsets_of
 from toplist.inputs.objects import one_result_at_a_time, opened
 from toplist.inputs.texts import Spans, TextColumn, Texts, Views, joined
 
@@ -72,8 +72,7 @@ def _plain_ids(table: Any, side: str) -> NDArray[Any]:
         return column.codes
     if not len(column.codes):
         return np.empty(0, object)
-    found: NDArray[Any] = np.array(column.names, object)[column.codes]
-    return found
+    return np.array(column.names, object)[column.codes]
 
 
 def readable(frame: Any) -> Any:
@@ -107,14 +106,12 @@ def readable(frame: Any) -> Any:
 
 def names_of(frame: Any) -> list[Any]:
     """Return the column names."""
-    names: list[Any] = library_of(frame).names(frame)
-    return names
+    return library_of(frame).names(frame)
 
 
 def values(frame: Any, name: Any) -> NDArray[Any]:
     """Return a column as an array of any type, for what is no id and no number."""
-    found: NDArray[Any] = library_of(frame).values(frame, name)
-    return found
+    return library_of(frame).values(frame, name)
 
 
 def take(frame: Any, rows: NDArray[np.int64]) -> Any:
@@ -271,14 +268,12 @@ def lists(frame: Any, name: str, side: str, where: Where = in_row) -> tuple[Offs
 
     `where` names a row, for the message about a null.
     """
-    found: tuple[Offsets, Any] | None = library_of(frame).lists(frame, name, side, where)
-    return found
+    return library_of(frame).lists(frame, name, side, where)
 
 
 def objects(frame: Any, name: Any) -> list[Any]:
     """Return a column as Python objects, None for null."""
-    found: list[Any] = library_of(frame).objects(frame, name)
-    return found
+    return library_of(frame).objects(frame, name)
 
 
 def python_lists(frame: Any, name: str, side: str, where: Where = in_row) -> list[Any] | None:
@@ -339,11 +334,16 @@ def spans_of(column: Any) -> Spans:
 class _Library:
     """How the tables of one library are read; a class for each, all methods static.
 
-    `kinds` returns the classes of tables, `array` a column of numbers without nulls (or None),
-    `codes` codes (-1 for null) and the distinct values, `lists` offsets and values of a column of
-    lists (or None), and `objects` a column as Python objects, None for null. The methods below
-    are right for a library whose tables have ``columns``, ``[name]`` and ``[rows]``.
+    `array` returns a column of numbers without nulls (or None), `codes` codes (-1 for null) and the
+    distinct values, `lists` offsets and values of a column of lists (or None), and `objects` a
+    column as Python objects, None for null. The methods below are right for a library whose tables
+    are of a class ``DataFrame`` and have ``columns``, ``[name]`` and ``[rows]``.
     """
+
+    @staticmethod
+    def kinds(module: Any) -> Any:
+        """Return the classes of tables."""
+        return module.DataFrame
 
     @staticmethod
     def names(frame: Any) -> list[Any]:
@@ -380,11 +380,6 @@ class _Pandas(_Library):
     """pandas frames."""
 
     @staticmethod
-    def kinds(module: Any) -> Any:
-        """Return the classes of tables."""
-        return module.DataFrame
-
-    @staticmethod
     def has_objects(frame: Any, name: Any) -> bool:
         """Whether a column holds Python objects."""
         return bool(frame[name].dtype == object)
@@ -400,7 +395,7 @@ class _Pandas(_Library):
         dtype = frame[name].dtype
         if getattr(dtype, "kind", "O") not in "iuf" or frame[name].isna().any():
             return None
-        found: NDArray[Any] = frame[name].to_numpy()
+        found = frame[name].to_numpy()
         return found if found.dtype.kind in "iuf" else found.astype(dtype.numpy_dtype)
 
     @classmethod
@@ -412,8 +407,7 @@ class _Pandas(_Library):
         codes, found = series.cat.codes.to_numpy(), cls._texts(series.cat.categories)
         if found is None or found.codes is not None or codes.min(initial=0) < 0:
             return None
-        coded: TextColumn = found._replace(codes=codes)
-        return coded
+        return found._replace(codes=codes)
 
     @staticmethod
     def _texts(values: Any) -> TextColumn | None:
@@ -421,15 +415,13 @@ class _Pandas(_Library):
         dtype = values.dtype
         if getattr(dtype, "storage", "") == "pyarrow" or hasattr(dtype, "pyarrow_dtype"):
             return _Arrow.texts_of(sys.modules["pyarrow"].array(values))
-        if (
-            getattr(dtype, "storage", "python" if getattr(dtype, "kind", "O") == "O" else "")
-            == "python"
-        ):
-            try:
-                return TextColumn(joined(values.to_numpy(object).tolist()))
-            except TypeError:  # not all are text
-                return None
-        return None
+        objects = "python" if getattr(dtype, "kind", "O") == "O" else ""
+        if getattr(dtype, "storage", objects) != "python":
+            return None
+        try:
+            return TextColumn(joined(values.to_numpy(object).tolist()))
+        except TypeError:  # not all are text
+            return None
 
     @staticmethod
     def codes(frame: Any, name: str) -> tuple[NDArray[np.int64], list[Any]]:
@@ -464,18 +456,12 @@ class _Polars(_Library):
     """polars frames."""
 
     @staticmethod
-    def kinds(module: Any) -> Any:
-        """Return the classes of tables."""
-        return module.DataFrame
-
-    @staticmethod
     def array(frame: Any, name: str) -> NDArray[Any] | None:
         """Return a column of numbers without nulls, or None."""
         series = frame[name]
         if not series.dtype.is_numeric() or series.null_count() or "128" in str(series.dtype):
             return None  # numpy has no integers of 128 bits: as Python's they are exact
-        found: NDArray[Any] = series.to_numpy()
-        return found
+        return series.to_numpy()
 
     @classmethod
     def texts(cls, frame: Any, name: Any) -> TextColumn | None:
@@ -497,12 +483,13 @@ class _Polars(_Library):
         return TextColumn(None, codes, texts_at)
 
     @staticmethod
-    def _texts(series: Any) -> Any:
-        from toplist.inputs import capsules
-
-        series = series.rechunk()
-        found = capsules.views_of(series)
-        return joined(series.to_list()) if found is None else found
+    def _texts(series: Any) -> Views | Spans:
+        """Return the texts of a series: where they are in memory, with pyarrow."""
+        newest = sys.modules["polars"].CompatLevel.newest()  # string_view, which is not a copy
+        try:
+            return _Arrow.views_of(series.to_arrow(compat_level=newest))
+        except ImportError:
+            return joined(series.to_list())
 
     @staticmethod
     def codes(frame: Any, name: str) -> tuple[NDArray[np.int64], list[Any]]:
@@ -528,14 +515,12 @@ class _Polars(_Library):
         _refuse_null_list(side, name, series.is_null().to_numpy(), where)
         lengths = series.list.len().cast(sys.modules["polars"].Int64).to_numpy()
         filled = series.filter(series.list.len() > 0)  # an empty list would become a null
-        offsets = np.concatenate([[0], np.cumsum(lengths)])
-        return offsets, filled.explode().rename(name).to_frame()
+        return offsets_of(lengths), filled.explode().rename(name).to_frame()
 
     @staticmethod
     def objects(frame: Any, name: Any) -> list[Any]:
         """Return a column as Python objects, None for null."""
-        found: list[Any] = frame[name].to_list()
-        return found
+        return frame[name].to_list()
 
 
 class _Arrow(_Library):
@@ -554,8 +539,7 @@ class _Arrow(_Library):
     @classmethod
     def values(cls, frame: Any, name: Any) -> NDArray[Any]:
         """Return a column as an array of any type."""
-        found: NDArray[Any] = cls._column(frame, name).to_numpy(zero_copy_only=False)
-        return found
+        return cls._column(frame, name).to_numpy(zero_copy_only=False)
 
     @staticmethod
     def take(frame: Any, rows: NDArray[np.int64]) -> Any:
@@ -583,8 +567,7 @@ class _Arrow(_Library):
         if not numeric or column.null_count:
             return None
         # to_numpy would import pandas, where that is installed
-        found: NDArray[Any] = np.from_dlpack(column)
-        return found
+        return np.from_dlpack(column)
 
     @classmethod
     def codes(cls, frame: Any, name: str) -> tuple[NDArray[np.int64], list[Any]]:
@@ -617,18 +600,19 @@ class _Arrow(_Library):
                 return None
             return found._replace(codes=np.from_dlpack(column.indices))
         if types.is_string_view(column.type):
-            return TextColumn(cls._views(column))
+            return TextColumn(cls.views_of(column))
         if types.is_string(column.type) or types.is_large_string(column.type):
             return TextColumn(spans_of(column))
         return None
 
     @staticmethod
-    def _views(column: Any) -> Views:
+    def views_of(column: Any) -> Views:
+        """Return the texts of an array of string_view where they are in memory."""
         _, views, *buffers = column.buffers()
-        place = 16 * column.offset
-        words = np.frombuffer(views, np.uint64, 2 * len(column), place) if len(column) else None
-        parts = [np.frombuffer(buffer, np.uint8) for buffer in buffers]
-        return Views.of(np.empty(0, np.uint64) if words is None else words, parts)
+        words = np.empty(0, np.uint64)
+        if len(column):
+            words = np.frombuffer(views, np.uint64, 2 * len(column), 16 * column.offset)
+        return Views.of(words, [np.frombuffer(buffer, np.uint8) for buffer in buffers])
 
     @classmethod
     def lists(cls, frame: Any, name: str, side: str, where: Where) -> tuple[Offsets, Any] | None:
@@ -653,8 +637,7 @@ class _Arrow(_Library):
     @staticmethod
     def objects(frame: Any, name: Any) -> list[Any]:
         """Return a column as Python objects, None for null."""
-        found: list[Any] = frame.column(name).to_pylist()
-        return found
+        return frame.column(name).to_pylist()
 
 
 _LIBRARIES: dict[str, Any] = {"pandas": _Pandas, "polars": _Polars, "pyarrow": _Arrow}

@@ -170,11 +170,3 @@ class Column:
             return self.names.decoded(codes)  # type: ignore[no-any-return]
         found: list[Any] = codes.tolist()
         return found if self.names is None else list(map(self.names.__getitem__, found))
-
-
-def textual(column: Column) -> Column:
-    """Return integers as their decimal text, as in a text file; text unchanged."""
-    if column.names is not None:
-        return column
-    values, places = np.unique(column.codes, return_inverse=True)
-    return Column(column.name, places, list(map(str, values.tolist())))

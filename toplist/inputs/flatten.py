@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist.checks import Keyword, about, worded
-from toplist.inputs.lists import Lists
+from toplist.inputs.lists import Lists, offsets_of
 
 CONTAINERS = (list, tuple, range)
 # Floats that numpy has no type for: float32 holds every one of them exactly.
@@ -74,7 +74,8 @@ def flatten(rows: Any, depth: int | None, side: str) -> Flat:
 def _flatten_rows(rows: Sequence[Any], depth: int | None, side: str) -> Flat:
     accepted = is_container if side == "ranks" else is_truth_container
     known = CONTAINERS if side == "ranks" else (*CONTAINERS, set, frozenset, dict)
-    if not all(issubclass(kind, known) for kind in set(map(type, rows))):
+    kinds = set(map(type, rows))
+    if not all(issubclass(kind, known) for kind in kinds):
         for user, row in enumerate(rows):
             if not accepted(row):
                 raise TypeError(
@@ -84,19 +85,19 @@ def _flatten_rows(rows: Sequence[Any], depth: int | None, side: str) -> Flat:
     if depth is not None:
         rows = [row if len(row) <= depth else row[:depth] for row in rows]
     lengths = np.fromiter(map(len, rows), np.int64, len(rows))
-    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    if rows and all(type(row) is np.ndarray for row in rows):
+    offsets = offsets_of(lengths)
+    if kinds == {np.ndarray}:
         filled = [row for row in rows if len(row)]  # numpy makes an empty list one of floats
         if len({row.dtype.kind for row in filled}) == 1:  # else 1 and True, or "1", would mix
             return Flat(side, np.concatenate(filled), offsets, lengths)
-    as_lists = [row.tolist() if isinstance(row, np.ndarray) else row for row in rows]
-    return Flat(side, as_lists, offsets, lengths, _grades_of(rows))
+    if any(issubclass(kind, np.ndarray) for kind in kinds):
+        rows = [row.tolist() if isinstance(row, np.ndarray) else row for row in rows]
+    graded = any(issubclass(kind, Mapping) for kind in kinds)
+    return Flat(side, rows, offsets, lengths, _grades_of(rows) if graded else None)
 
 
-def _grades_of(rows: Sequence[Any]) -> NDArray[np.float64] | None:
+def _grades_of(rows: Sequence[Any]) -> NDArray[np.float64]:
     """Return the grades in ground truths that are dicts item -> grade, flat; sets grade 1."""
-    if not any(isinstance(row, Mapping) for row in rows):
-        return None
     values: Iterable[Any] = chain.from_iterable(
         row.values() if isinstance(row, Mapping) else [1.0] * len(row) for row in rows
     )
@@ -134,7 +135,7 @@ def compact(flat: Flat) -> Lists:
     """Close the gaps that padding left."""
     if flat.lengths.sum() == len(flat.ids):
         return Lists(flat.offsets, flat.ids, flat.grades)
-    offsets = np.concatenate([[0], np.cumsum(flat.lengths)])
+    offsets = offsets_of(flat.lengths)
     kept = np.arange(offsets[-1]) + np.repeat(flat.offsets[:-1] - offsets[:-1], flat.lengths)
     return Lists(offsets, flat.ids[kept], None if flat.grades is None else flat.grades[kept])
 
@@ -187,6 +188,21 @@ def name_user(users: Sequence[Any] | None, position: int) -> str:
 def user_of(users: Sequence[Any] | None, position: int) -> Any:
     """Return a user's key, or the position."""
     return position if users is None else users[position]
+
+
+def first_repeat(values: Iterable[Any]) -> tuple[int, int] | None:
+    """Return the two places of the first value that is there twice; None if there is none.
+
+    Examples
+    --------
+    >>> first_repeat(["b", "a", "c", "a", "b"])
+    (1, 3)
+    """
+    first: dict[Any, int] = {}
+    for place, value in enumerate(values):
+        if first.setdefault(value, place) != place:
+            return first[value], place
+    return None
 
 
 def item_twice(user: str, item: Any, first: int, second: int, fills: bool) -> ValueError:

@@ -22,8 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from toplist.checks import whole
-from toplist.inputs import grades
+from toplist.checks import Keyword, whole, worded
 from toplist.inputs.flatten import (
     CONTAINERS,
     Flat,
@@ -42,7 +41,7 @@ from toplist.inputs.grades import STANDARD, Grading
 from toplist.inputs.ids import encode, integers_of, refuse_wide
 from toplist.inputs.lists import Lists, offsets_of
 from toplist.inputs.options import Columns
-from toplist.inputs.sides import Sides, refuse_matrix, words_behind
+from toplist.inputs.sides import Sides, validated
 
 # Types that are no objects of other libraries, looked up before all others.
 _PLAIN = frozenset((list, tuple, dict, set, frozenset, np.ndarray, Lists, type(None)))
@@ -84,13 +83,14 @@ def read_sides(
     ranks = native(ranks, "ranks", (k, padding, ties))
     ground_truths = native(ground_truths, "ground_truths")
     if _by_user(ranks) or _by_user(ground_truths):
-        _refuse_keys(users, "tables")
+        if users is not None:
+            raise _named_twice("tables")
         from toplist.inputs.tables import read_tables  # a quarter of the import of toplist
 
         return read_tables(ranks, ground_truths, k, padding, grading, columns, ties)
     keys, rank_rows, truth_rows, single, n_extra = _arrange(ranks, ground_truths)
-    if keys is not None:
-        _refuse_keys(users, "dicts")
+    if keys is not None and users is not None:
+        raise _named_twice("dicts")
     if padding is not None and isinstance(truth_rows, list):
         truth_rows = [without_padding(row, padding) for row in truth_rows]
     ranked = flatten(rank_rows, k, "ranks")
@@ -104,45 +104,17 @@ def read_sides(
         from toplist.inputs.user_values import keys_of
 
         keys = keys_of(users, len(truth.lengths))
-    return _encoded(ranked, truth, k, padding, grading, hashing, (keys, single, n_extra))
-
-
-def _refuse_keys(users: Any, form: str) -> None:
-    if users is not None:
-        from toplist.inputs.user_values import refuse_keys
-
-        refuse_keys(users, form)
-
-
-def _encoded(
-    ranked: Flat,
-    truth: Flat,
-    k: int | None,
-    padding: Any,
-    grading: Grading,
-    hashing: bool,
-    whose: tuple[list[Any] | None, bool, int],
-) -> Sides:
-    """Encode aligned sides; `whose` are the users' keys, one bare user?, users of ranks only."""
-    keys, single, n_extra = whose
     encoded = encode(ranked, truth, padding, keys, hashing)
-    if not encoded.hashed and encoded.names is None:
-        refuse_matrix(encoded.truth, keys)
-    relevant = grades.apply(encoded.truth, truth, grading, keys)
-    depth = int(encoded.lengths.max(initial=0)) if k is None else k
-    return Sides(
-        encoded.ranked,
-        encoded.lengths,
-        relevant,
-        grading,
-        depth,
-        keys,
-        single,
-        n_extra,
-        (ranked, truth),
-        encoded.hashed,
-        words_behind(encoded.names, encoded.truth),
-        grades.judged(encoded.truth, grading),
+    return validated(encoded, (ranked, truth), k, grading, (keys, single, n_extra))
+
+
+def _named_twice(form: str) -> TypeError:
+    """Return the error of `users=` beside a form that has keys of its own."""
+    return worded(
+        TypeError,
+        Keyword("users"),
+        f" names the rows of lists by position, but here are {form}, which have keys of their "
+        "own: leave it out",
     )
 
 
@@ -182,11 +154,7 @@ def read_ranks(
 
 
 def read_once(
-    ranks: Any,
-    k: int | None,
-    columns: Columns = None,
-    ties: str = "order",
-    padding: Any = None,
+    ranks: Any, k: int | None, columns: Columns = None, ties: str = "order", padding: Any = None
 ) -> Any:
     """Return ranked lists in a form that is fast to read again: for the join, and for list metrics.
 

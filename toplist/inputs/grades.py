@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from toplist.checks import Keyword, about, choice, worded
 from toplist.inputs.flatten import Flat, name_user, user_of
-from toplist.inputs.lists import Lists
+from toplist.inputs.lists import Lists, offsets_of
 from toplist.metrics.definitions import GAINS as GAINS
 from toplist.metrics.definitions import Gains
 
@@ -108,7 +108,7 @@ def _gains(grades: Floats, grading: Grading) -> Floats:
 
 def _kept(truth: Lists, gains: Floats, kept: NDArray[np.bool_]) -> Lists:
     """Return some items of the truth with their gains; without where all are 1."""
-    offsets, gains = np.concatenate([[0], np.cumsum(kept)])[truth.offsets], gains[kept]
+    offsets, gains = offsets_of(kept)[truth.offsets], gains[kept]
     return Lists(offsets, truth.items[kept], None if np.all(gains == 1) else gains)
 
 

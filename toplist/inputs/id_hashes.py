@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from toplist.inputs.texts import joined
+
 Words = NDArray[np.uint64]
 
 _WORD = 1 << 64
@@ -67,16 +69,8 @@ def _word_of_integer(number: int) -> int:
 def _hashes(texts: Sequence[str]) -> Words:
     from toplist.kernels import strings
 
-    text = np.frombuffer("\0".join([*texts, ""]).encode("utf-8", "surrogatepass"), np.uint8)
-    ends = np.flatnonzero(text == 0)
-    hashes = np.empty(len(texts), np.int64)
-    if len(ends) == len(texts):
-        strings.hash_strings(text, ends, hashes)
-        return hashes.view(np.uint64)
-    # a text with a NUL of its own
-    encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
-    ends = np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)) + 1) - 1
-    strings.hash_strings(np.frombuffer(b"\0".join([*encoded, b""]), np.uint8), ends, hashes)
+    found, hashes = joined(texts), np.empty(len(texts), np.int64)
+    strings.hash_strings(found.text, found.ends, hashes)
     return hashes.view(np.uint64)
 
 

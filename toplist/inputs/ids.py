@@ -10,15 +10,7 @@ from __future__ import annotations
 
 import struct
 from collections import defaultdict
-from collections.abc import (
-    Callable,
-    Collection,
-    Hashable,
-    Iterable,
-    Iterator,
-    Mapping,
-    Set,
-)
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from itertools import chain, count
 from typing import Any
@@ -27,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist.inputs.flatten import Flat, compact, trim
-from toplist.inputs.lists import Lists
+from toplist.inputs.lists import Lists, offsets_of
 
 _NEVER_ID = (
     *(bool, np.bool_, float, np.floating, complex, type(None)),
@@ -38,9 +30,6 @@ _WAY_OUT = "give integers or strings"
 CHUNK = 512
 # Made once: to make them takes as long as to write the ids of ten users.
 _WRITERS = [struct.Struct(f"{n}q").pack_into for n in range(257)]
-
-# (ranked, truth, function that returns the code of padding on a side)
-_Coded = tuple[Flat, Flat, Callable[[Any, Flat], int | None]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,11 +48,7 @@ class Encoded:
 
 
 def encode(
-    ranked: Flat,
-    truth: Flat,
-    padding: Any,
-    users: list[Any] | None,
-    hashing: bool,
+    ranked: Flat, truth: Flat, padding: Any, users: list[Any] | None, hashing: bool
 ) -> Encoded:
     """Encode both sides alike, and drop `padding` from the ends of their lists.
 
@@ -84,12 +69,19 @@ def encode(
         if hashes[0] is not None and hashes[1] is not None:
             return Encoded(hashes[0], ranked.lengths, hashes[1], hashed=True)
     names = None
+    codes: list[int | None] = [None, None]  # of padding, on each side
     if integers is None:
-        ranked, truth, code_of, names = _numbered(ranked, truth, padding)
+        numbers = _Numbers()
+        ranked, truth = map(numbers.encode, (ranked, truth))
+        if padding is not None:
+            numbers.kinds.check([padding], "padding")
+            codes = [numbers.find(padding)] * 2
+        names = numbers.names
     else:
-        ranked, truth, code_of = integers
-    if padding is not None:
-        ranked, truth = (trim(flat, code_of(padding, flat), users) for flat in (ranked, truth))
+        if padding is not None:
+            codes = [_integer_padding(padding, ids.dtype) for ids in integers]
+        ranked, truth = map(_with_integers, (ranked, truth), integers)
+    ranked, truth = trim(ranked, codes[0], users), trim(truth, codes[1], users)
     lists = Lists(ranked.offsets, ranked.ids)
     return Encoded(lists, ranked.lengths, compact(truth), hashed=False, names=names)
 
@@ -103,8 +95,8 @@ def encode_alone(flat: Flat) -> tuple[NDArray[Any], list[Any] | None]:
     return numbers.encode(flat).ids, numbers.names
 
 
-def _as_integers(ranked: Flat, truth: Flat) -> _Coded | None:
-    """Return both sides as arrays of at most 64-bit signed integers, or None where that fails."""
+def _as_integers(ranked: Flat, truth: Flat) -> tuple[NDArray[Any], NDArray[Any]] | None:
+    """Return the ids of both sides as integers; None where 64 bits do not tell them apart."""
     a, b = integers_of(ranked), integers_of(truth)
     if a is None or b is None:
         return None
@@ -114,13 +106,13 @@ def _as_integers(ranked: Flat, truth: Flat) -> _Coded | None:
     ):
         # read as int64, ids from 2^63 on are negative: not exact if there are other negatives
         return None
-    widths = {ranked.side: a.dtype, truth.side: b.dtype}
-    a, b = (ids.view(np.int64) if ids.dtype == np.uint64 else ids for ids in (a, b))
+    return a, b
 
-    def code_of(padding: Any, flat: Flat) -> int | None:
-        return _integer_padding(padding, widths[flat.side])
 
-    return replace(ranked, ids=a), replace(truth, ids=b), code_of
+def _with_integers(flat: Flat, ids: NDArray[Any]) -> Flat:
+    """Return a side with its ids as signed integers, of at most 64 bits."""
+    signed = ids.view(np.int64) if ids.dtype == np.uint64 else ids
+    return Flat(flat.side, signed, flat.offsets, flat.lengths, flat.grades, flat.names)
 
 
 def integers_of(flat: Flat) -> NDArray[Any] | None:
@@ -147,14 +139,15 @@ def _packed(flat: Flat) -> NDArray[np.int64] | None:
     struct refuses floats and strings, which ``np.fromiter(ids, int64)`` turns into integers,
     and takes 1.4 x its time. It does not refuse bools; these are among the 0s and 1s.
     """
-    ids = np.empty(int(flat.lengths.sum()), np.int64)
+    ids = np.empty(flat.offsets[-1], np.int64)
     try:
         _write(ids, flat.ids)
     except struct.error:
         return None
     doubtful = np.flatnonzero(ids.view(np.uint64) <= 1)
     kinds = _Kinds()
-    for user in np.unique(np.searchsorted(flat.offsets, doubtful, side="right") - 1):
+    users = np.searchsorted(flat.offsets, doubtful, side="right") - 1
+    for user in dict.fromkeys(users.tolist()):
         kinds.check(flat.ids[user], flat.side)
     return ids
 
@@ -167,15 +160,6 @@ def _write(ids: NDArray[np.int64], rows: Iterable[Collection[Any]]) -> None:
         write = _WRITERS[n] if n < len(_WRITERS) else struct.Struct(f"{n}q").pack_into
         write(buffer, place, *row)
         place += 8 * n
-
-
-def _numbered(ranked: Flat, truth: Flat, padding: Any) -> tuple[*_Coded, list[Any]]:
-    """Return both sides with their distinct ids numbered, and these."""
-    numbers = _Numbers()
-    ranked, truth = map(numbers.encode, (ranked, truth))
-    if padding is not None:
-        numbers.kinds.check([padding], "padding")
-    return ranked, truth, lambda padding, flat: numbers.find(padding), numbers.names
 
 
 class _Numbers:
@@ -196,7 +180,8 @@ class _Numbers:
 
     def encode(self, flat: Flat) -> Flat:
         """Return a side with the number of each id."""
-        ids = np.empty(int(flat.lengths.sum()), np.int64)
+        offsets = offsets_of(flat.lengths)
+        ids = np.empty(offsets[-1], np.int64)
 
         def numbers() -> Iterator[list[int]]:
             for row in flat.rows:
@@ -206,7 +191,7 @@ class _Numbers:
                 yield list(map(self._codes.__getitem__, row))
 
         _write(ids, numbers())
-        return replace(flat, ids=ids, offsets=np.concatenate([[0], np.cumsum(flat.lengths)]))
+        return replace(flat, ids=ids, offsets=offsets)
 
 
 class WideIdError(ValueError):
@@ -237,7 +222,8 @@ def padding_code(padding: Any, flat: Flat) -> int | None:
         raise TypeError(
             f"padding is {padding!r}, but the ids of {flat.side} are like {flat.names[0]!r}"
         )
-    return flat.names.index(padding) if padding in flat.names else None
+    names = list(flat.names)
+    return names.index(padding) if padding in names else None
 
 
 def _integer_padding(padding: Any, dtype: Any) -> int | None:
@@ -338,7 +324,7 @@ def hashed(flat: Flat) -> Lists | None:
 
     if isinstance(flat.ids, np.ndarray) and flat.ids.dtype.kind == "S":
         return None
-    offsets = np.concatenate([[0], np.cumsum(flat.lengths)])
+    offsets = offsets_of(flat.lengths)
     hashes = np.empty(offsets[-1], np.int64)
     rows = list(flat.rows)
     for first in range(0, len(rows), CHUNK):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -121,8 +122,7 @@ class Lists:
                 f"Lists.from_matrix: entry {gains[bad[0]]:g} of user {users[bad[0]]}, item "
                 f"{items[bad[0]]}: a grade is 0 or more, and finite"
             )
-        offsets = np.zeros(n_users + 1, np.int64)
-        np.cumsum(np.bincount(users, minlength=n_users), out=offsets[1:])
+        offsets = offsets_of(np.bincount(users, minlength=n_users))
         return cls(offsets, items.astype(np.int64), None if np.all(gains == 1) else gains)
 
 
@@ -158,6 +158,8 @@ def _refuse_coercion(given: Any, items: NDArray[Any]) -> None:
             raise TypeError(f"Lists: items are of several kinds, {names}: ids are of one")
 
 
-def offsets_of(counts: NDArray[Any]) -> NDArray[np.int64]:
+def offsets_of(counts: Sequence[int] | NDArray[Any]) -> NDArray[np.int64]:
     """Return where each user's part starts, given the sizes of the parts."""
-    return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
+    offsets = np.zeros(len(counts) + 1, np.int64)
+    np.cumsum(counts, dtype=np.int64, out=offsets[1:])
+    return offsets

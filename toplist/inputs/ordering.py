@@ -57,13 +57,9 @@ def exact(values: Sequence[Any]) -> NDArray[np.int64] | None:
 def of_python(values: Sequence[Any]) -> NDArray[Any]:
     """Return numbers of Python as an array in the same order; numpy makes 2^63 and -1 floats."""
     array = np.array(values)
-    if array.dtype.kind == "f" and not all(isinstance(value, float) for value in values):
-        places = exact(values)
-        return array if places is None else places
-    if array.dtype.kind == "O":
-        places = exact(values)
-        return array if places is None else places
-    return array
+    mixed = array.dtype.kind == "f" and not all(isinstance(value, float) for value in values)
+    places = exact(values) if mixed or array.dtype.kind == "O" else None
+    return array if places is None else places
 
 
 def as_integers(scores: NDArray[Any]) -> NDArray[np.int64]:

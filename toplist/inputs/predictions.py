@@ -13,7 +13,7 @@ from toplist.checks import Keyword, header_hint, no_columns, worded
 from toplist.inputs import dataframes as cols
 from toplist.inputs.factorize import Column
 from toplist.inputs.flatten import Flat
-from toplist.inputs.ids import encode
+from toplist.inputs.ids import encode_alone
 from toplist.inputs.objects import opened
 from toplist.inputs.options import renamed
 
@@ -164,11 +164,8 @@ def _users(values: Any) -> NDArray[np.int64]:
     else:
         rows = [list(values)]
     end = np.array([len(values)])
-    flat = Flat("users", rows, np.append(0, end), end)
-    nobody = Flat(
-        "users", np.empty(0, np.int64) if rows is values else [[]], np.array([0, 0]), 0 * end
-    )
-    return np.asarray(encode(flat, nobody, None, None, hashing=False).ranked.items, np.int64)
+    codes, _ = encode_alone(Flat("users", rows, np.append(0, end), end))
+    return codes.astype(np.int64, copy=False)
 
 
 def _checked(

@@ -115,7 +115,7 @@ def _ids(row: Any, user: str, ordering: Ordering) -> Any:
         found = row.get("hits")
         if isinstance(found, Mapping):  # a response of Elasticsearch: in its own order
             return [hit["_id"] for hit in found.get("hits", ())]
-        return _by_score(row, user, ordering.ties)
+        return _by_score(list(row), list(row.values()), user, ordering.ties)
     if is_container(row) and len(row) == 0:
         return row
     pair = _pair(row)
@@ -135,52 +135,44 @@ def _of(user: str | None, row: int = 0) -> str:
     return f"{user}, " if user else ""
 
 
-def _by_score(row: Mapping[Any, Any], user: str, ties: str) -> list[Any]:
+def _by_score(items: list[Any], given: list[Any], user: str, ties: str) -> list[Any]:
     """Return items by score, falling; of equal scores as they are, or by item."""
-    scores = _numbers(row, list(row.values()), user)
-    if scores is not None:
-        row = dict(zip(row, scores, strict=True))
-    items = row if ties == "order" else _by_item(row, user, ties, key=None)
-    return sorted(items, key=row.__getitem__, reverse=True)
+    scores = _numbers(items, given, user)
+    places = range(len(items)) if ties == "order" else _by_item(items, user, ties)
+    return [items[place] for place in sorted(places, key=scores.__getitem__, reverse=True)]
 
 
 def _of_hits(hits: Sequence[Mapping[str, Any]], user: str, ordering: Ordering) -> list[Any]:
-    """Return the items of hits by score, as `_by_score`; an item may be there twice."""
+    """Return the items of hits by score; an item may be there twice."""
     for rank, hit in enumerate(hits, start=1):
         if not _is_hit(hit):
             raise TypeError(
                 f"ranks: {_of(user)}hit {rank} is {hit!r:.80}, without 'corpus_id' and 'score'"
             )
     items, given = ([hit[name] for hit in hits] for name in ("corpus_id", "score"))
-    scores = _numbers(items, given, user) or given
-    places: Iterable[int] = range(len(items))
-    if ordering.ties != "order":
-        places = _by_item(places, user, ordering.ties, key=items.__getitem__)
-    return [items[place] for place in sorted(places, key=scores.__getitem__, reverse=True)]
+    return _by_score(items, given, user, ordering.ties)
 
 
-def _by_item(items: Iterable[Any], user: str, ties: str, key: Any) -> list[Any]:
-    """Return items in their own order, by which ties are broken; falling for "item_desc"."""
+def _by_item(items: list[Any], user: str, ties: str) -> list[int]:
+    """Return the places of items in their own order, by which ties are broken."""
     try:
-        return sorted(items, key=key, reverse=ties == "item_desc")
+        return sorted(range(len(items)), key=items.__getitem__, reverse=ties == "item_desc")
     except TypeError:
-        example = next(iter(items)) if key is None else key(0)
         raise TypeError(
             f"ranks: {_of(user)}ties by item need ids that have an order, numbers or text, "
-            f"unlike {example!r}"
+            f"unlike {items[0]!r}"
         ) from None
 
 
-def _numbers(items: Iterable[Any], scores: list[Any], user: str) -> list[Any] | None:
-    """Return scores as numbers of Python, None if they are; refuse a NaN and what is no number."""
-    changed = not set(map(type, scores)) <= {float, int}
-    if changed:
+def _numbers(items: list[Any], scores: list[Any], user: str) -> list[Any]:
+    """Return scores as numbers of Python; refuse a NaN and what is no number."""
+    if not set(map(type, scores)) <= {float, int}:
         pairs = zip(items, scores, strict=True)
         scores = [_number(score, f"{_of(user)}item {item!r}") for item, score in pairs]
     if any(map(ne, scores, scores)):
         item = next(i for i, score in zip(items, scores, strict=True) if score != score)
         raise ValueError(f"ranks: {_of(user)}item {item!r}: the score is NaN, which has no rank")
-    return scores if changed else None
+    return scores
 
 
 def _number(score: Any, where: str) -> Any:

@@ -11,8 +11,8 @@ from toplist.checks import about
 from toplist.inputs import grades
 from toplist.inputs.flatten import Flat, compact, name_user, trim, user_of
 from toplist.inputs.grades import Grading
-from toplist.inputs.ids import padding_code
-from toplist.inputs.lists import Lists
+from toplist.inputs.ids import Encoded, padding_code
+from toplist.inputs.lists import Lists, offsets_of
 
 Words = Callable[[NDArray[np.int64]], NDArray[np.uint64]]  # of codes
 # Ids that are looked at before all are.
@@ -63,22 +63,40 @@ def sides_of(
         listed = listed.cut(k)
     if padding is not None:
         listed, relevant = (trim(f, padding_code(padding, f), users) for f in (listed, relevant))
-    lengths, truth = listed.lengths, compact(relevant)
-    names = relevant.names
-    if names is None and whole:
+    ranked, truth = Lists(listed.offsets, listed.ids), compact(relevant)
+    encoded = Encoded(ranked, listed.lengths, truth, hashed=False, names=relevant.names)
+    return validated(encoded, (listed, relevant), k, grading, (users, False, n_extra), whole)
+
+
+def validated(
+    encoded: Encoded,
+    sources: tuple[Flat, Flat],
+    k: int | None,
+    grading: Grading,
+    whose: tuple[Sequence[Any] | None, bool, int],
+    whole: bool = True,
+) -> Sides:
+    """Return encoded sides with their gains.
+
+    `sources` are both sides as written, `whose` the users' keys, whether one user was given bare,
+    and the number of users of ranks only; `whole` as in `sides_of`.
+    """
+    users, single, n_extra = whose
+    truth, relevant = encoded.truth, sources[1]
+    if whole and not encoded.hashed and encoded.names is None:
         refuse_matrix(truth, users)
     return Sides(
-        ranked=Lists(listed.offsets, listed.ids),
-        lengths=lengths,
+        ranked=encoded.ranked,
+        lengths=encoded.lengths,
         truth=grades.apply(truth, relevant, grading, users),
         grading=grading,
-        depth=int(lengths.max(initial=0)) if k is None else k,
+        depth=int(encoded.lengths.max(initial=0)) if k is None else k,
         users=users,
-        single=False,
+        single=single,
         n_extra=n_extra,
-        sources=(listed, relevant),
-        hashed=False,
-        words=words_behind(names, truth),
+        sources=sources,
+        hashed=encoded.hashed,
+        words=words_behind(encoded.names, truth),
         judged=grades.judged(truth, grading),
     )
 
@@ -110,7 +128,7 @@ users x items, give Lists.from_matrix(matrix); if 0 and 1 are ids, give each onc
     items = truth.items
     if np.any(items[:FIRST] >> 1) or np.any(items >> 1):
         return
-    ones = np.diff(np.concatenate([[0], np.cumsum(items)])[truth.offsets])
+    ones = np.diff(offsets_of(items)[truth.offsets])
     zeros = np.diff(truth.offsets) - ones
     rows = np.flatnonzero((ones > 1) | (zeros > 1))
     if len(rows):

@@ -19,16 +19,9 @@ from toplist.checks import Keyword, about, cached, header_hint, no_columns, word
 from toplist.inputs import dataframes as cols
 from toplist.inputs import ordering
 from toplist.inputs.factorize import Column, numbered
-from toplist.inputs.flatten import is_frame, refuse_unranked, without_padding
+from toplist.inputs.flatten import first_repeat, is_frame, refuse_unranked, without_padding
 from toplist.inputs.grades import Grading
-from toplist.inputs.keyed import (
-    Counted,
-    Keyed,
-    align,
-    keyed,
-    refuse_counted,
-    user_in_two_rows,
-)
+from toplist.inputs.keyed import Counted, Keyed, align, keyed, refuse_counted, user_in_two_rows
 from toplist.inputs.lists import offsets_of
 from toplist.inputs.options import Columns, columns_of
 from toplist.inputs.ordering import as_integers, comparable, order_of_ids
@@ -333,9 +326,8 @@ def _by_user(users: Column, rows: list[Any], side: str) -> dict[Any, Any]:
     keys = users.decoded(users.codes)
     keyed = dict(zip(keys, rows, strict=True))
     if len(keyed) < len(keys):
-        first: dict[Any, int] = {}
-        second = next(row for row, key in enumerate(keys) if first.setdefault(key, row) != row)
-        raise user_in_two_rows(side, keys[second], first[keys[second]], second)
+        first, second = first_repeat(keys) or (0, 0)
+        raise user_in_two_rows(side, keys[second], first, second)
     return keyed
 
 

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import parallel
+from toplist.inputs.lists import offsets_of
 from toplist.inputs.runs import blocks, in_runs, starts_by, starts_of_runs
 
 Ints = NDArray[np.int64]
@@ -73,7 +74,7 @@ class Views:
     @classmethod
     def of(cls, words: Words, buffers: Sequence[Bytes]) -> Views:
         """Return texts whose longer ones are in several buffers."""
-        bases = np.concatenate([[0], np.cumsum([len(one) for one in buffers], dtype=np.int64)])
+        bases = offsets_of([len(one) for one in buffers])
         if len(buffers) == 1:
             return cls(words, buffers[0], bases)
         return cls(words, np.concatenate([np.empty(0, np.uint8), *buffers]), bases)
@@ -120,15 +121,15 @@ class Spans:
 
 
 def joined(texts: Sequence[str]) -> Spans:
-    """Return texts as spans of one text; TypeError if one of them is no text."""
+    """Return texts as spans of one text, a NUL after each; TypeError if one of them is no text."""
     data = np.frombuffer("\0".join([*texts, ""]).encode("utf-8", "surrogatepass"), np.uint8)
     found = spans(data, len(texts))
     if found is not None:
         return found
     parts = [text.encode("utf-8", "surrogatepass") for text in texts]  # one has a NUL itself
-    ends = np.cumsum(np.fromiter(map(len, parts), np.int64, len(parts)))
-    starts = np.concatenate([[0], ends[:-1]])
-    return Spans(np.frombuffer(b"".join(parts), np.uint8), starts, ends)
+    ends = np.cumsum([len(part) + 1 for part in parts]) - 1
+    starts = np.concatenate([[0], ends[:-1] + 1])
+    return Spans(np.frombuffer(b"\0".join([*parts, b""]), np.uint8), starts, ends)
 
 
 def spans(data: Bytes, n: int) -> Spans | None:
@@ -197,16 +198,9 @@ class Texts(Sequence[str]):
         """Return all texts, by number."""
         return iter(self.decoded(np.arange(self._n)))
 
-    def __contains__(self, text: Any) -> bool:
-        """Whether a text is among them."""
-        return isinstance(text, str) and self._find(text) >= 0
-
     def index(self, text: Any, *_: Any) -> int:
         """Return the number of a text; ValueError if it has none."""
-        number = self._find(text) if isinstance(text, str) else -1
-        if number < 0:
-            raise ValueError(f"{text!r} is not in the texts")
-        return number
+        return list(self).index(text)
 
     def decoded(self, numbers: Ints) -> list[str]:
         """Return the texts of many numbers."""
@@ -275,10 +269,7 @@ class Texts(Sequence[str]):
         n = texts.find_texts(keys.words, self._table, self._keys, part)
         if n < 0 or not self._agree(keys, part):
             return np.arange(lo, hi)
-        rows = np.empty(n, np.int64)
-        if n:
-            texts.unknown_rows(part, lo, rows)
-        return rows
+        return lo + np.flatnonzero(part == texts.UNKNOWN) if n else np.empty(0, np.int64)
 
     def _agree(self, keys: Keys, codes: Ints) -> bool:
         """Return whether longer texts are equal where their keys are."""
@@ -356,16 +347,6 @@ class Texts(Sequence[str]):
                 *(keys.words, keys.text, keys.starts, rows, self._used),
                 *(self._arena, self._places[first : self._n]),
             )
-
-    def _find(self, text: str) -> int:
-        from toplist.kernels import texts
-
-        keys, codes = joined([text]).keys(0, 1), np.empty(1, np.int64)
-        if self._slow is None:
-            n = texts.find_texts(keys.words, self._table, self._keys, codes)
-            if n >= 0:
-                return int(codes[0]) if n == 0 and self._agree(keys, codes) else -1
-        return self._places_of().get(text.encode("utf-8", "surrogatepass"), -1)
 
     def _copied(self, numbers: Ints) -> tuple[Bytes, Ints]:
         return copied(self._keys, self._places, self._arena, numbers)

@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
-from toplist.checks import Keyword, worded
-from toplist.inputs.flatten import is_frame
+from toplist.inputs.flatten import first_repeat, is_frame
 from toplist.inputs.ids import kinds_of
 from toplist.inputs.keyed import counts_rows, is_series
 
@@ -113,23 +112,11 @@ def keys_of(users: Any, n_rows: int) -> list[Any]:
     if len(keys) != n_rows:
         raise ValueError(f"users: {len(keys):,} keys for {n_rows:,} rows: one per row is needed")
     if len(set(keys)) < len(keys):
-        first: dict[Any, int] = {}
-        row, key = next((i, k) for i, k in enumerate(keys) if first.setdefault(k, i) != i)
+        first, second = first_repeat(keys) or (0, 0)
         raise ValueError(
-            f"users: {key!r} is the key of rows {first[key]} and {row}: a user has one row"
+            f"users: {keys[second]!r} is the key of rows {first} and {second}: a user has one row"
         )
     return keys
-
-
-def refuse_keys(users: Any, form: str) -> None:
-    """Raise TypeError for `users=` beside a form that has keys of its own."""
-    if users is not None:
-        raise worded(
-            TypeError,
-            Keyword("users"),
-            f" names the rows of lists by position, but here are {form}, which have keys of their "
-            "own: leave it out",
-        )
 
 
 def _listed(users: Any) -> list[Any]:

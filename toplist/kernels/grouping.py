@@ -3,8 +3,6 @@
 from typing import Any
 
 import numpy as np
-from numba import types
-from numba.extending import overload
 
 from toplist.kernels import kernel, steps
 from toplist.kernels.hashing import GOLDEN, most_probes_of_rows
@@ -171,18 +169,6 @@ def scores_in_order(scores: np.generic, offsets: np.int64, strict):
     return wrong == 0
 
 
-def _negated(scores):  # compiled for each type as `_negate` says
-    raise NotImplementedError
-
-
-@overload(_negated)
-def _negate(scores):
-    """Negate scores, to sort them falling; ~score of integers, whose least has no negative."""
-    if isinstance(scores.dtype, types.Integer):
-        return lambda scores: ~scores
-    return lambda scores: -scores
-
-
 def sort_by_score(offsets: Any, scores: Any, items: Any) -> int:
     """Order every list by score, highest first; equal scores keep their order.
 
@@ -210,8 +196,9 @@ def _sort_by_score(offsets: np.int64, scores: np.generic, items):
                 return i
             falling &= i == start or scores[i] <= scores[i - 1]
         if not falling:
-            order = np.argsort(_negated(scores[start:end]), kind="mergesort")
-            items[start:end] = items[start:end][order]
+            # rising from the last to the first, read backwards: equal scores keep their order
+            rising = np.argsort(scores[start:end][::-1].copy(), kind="mergesort")
+            items[start:end] = items[end - 1 - rising[::-1]]
     return -1
 
 

@@ -55,13 +55,7 @@ def studentised_means(values: np.float64, first, seed, out):
                 square1 += one * one
             total += sum1 + sum2
             squares += square1 + square2
-        spread = squares - total * total / n
-        if spread > NOISE * squares:
-            out[b] = total / np.sqrt(n * spread / (n - 1))
-        elif total == 0.0:
-            out[b] = 0.0
-        else:
-            out[b] = np.copysign(np.inf, total)
+        out[b] = _studentised(total, squares - total * total / n, squares, n)
 
 
 @kernel
@@ -98,10 +92,12 @@ def studentised_ratios(values: np.float64, sizes: np.float64, first, seed, out):
             yy += part_yy
         ratio = x / y
         squares = xx + ratio * ratio * yy
-        spread = squares - 2.0 * ratio * xy
-        if spread > NOISE * squares:
-            out[b] = x / np.sqrt(n * spread / (n - 1))
-        elif x == 0.0:
-            out[b] = 0.0
-        else:
-            out[b] = np.copysign(np.inf, x)
+        out[b] = _studentised(x, squares - 2.0 * ratio * xy, squares, n)
+
+
+@kernel
+def _studentised(total, spread, squares, n):
+    """Return a sum over its standard error, by its spread; `squares` are those not centred."""
+    if spread > NOISE * squares:
+        return total / np.sqrt(n * spread / (n - 1))
+    return 0.0 if total == 0.0 else np.copysign(np.inf, total)

@@ -16,6 +16,8 @@ The loops over rows call nothing that takes an array: numba would count referenc
 row, which two threads do in turns (190 ns per text instead of 10).
 """
 
+from typing import Any
+
 import numpy as np
 
 from toplist.kernels import kernel
@@ -89,38 +91,19 @@ def spans_of_views(views: np.uint64, text: np.uint8, bases: np.int64, keys, star
         keys[2 * i], keys[2 * i + 1] = first, second
 
 
-@kernel
-def find_texts(keys: np.uint64, table: np.uint64, known: np.uint64, codes):
+def find_texts(keys: Any, table: Any, known: Any, codes: Any) -> int:
     """Fill `codes` with the number of each key among `known`, `UNKNOWN`, or `SAME`.
 
     Return how many are `UNKNOWN`; -1, given up, where so many keys share places of the table that
     it would take too long.
     """
-    last = np.uint64(len(table) - 1)
-    n_unknown, probes, most = 0, 0, most_probes_of_rows(len(codes))
-    for i in range(len(codes)):
-        first, second = keys[2 * i], keys[2 * i + 1]
-        if i > 0 and keys[2 * i - 2] == first and keys[2 * i - 1] == second:
-            codes[i] = codes[i - 1] if codes[i - 1] >= 0 else SAME  # a table sorted by user
-            continue
-        hashed = _hash(first, second)
-        slot = hashed & last
-        while table[slot]:
-            if table[slot] >> _HALF == hashed >> _HALF:
-                one = (table[slot] & _LOW) - _ONE
-                if known[2 * one] == first and known[2 * one + _ONE] == second:
-                    break
-            slot = (slot + _ONE) & last
-            probes += 1
-            if probes > most:
-                return -1
-        codes[i] = np.int64(table[slot] & _LOW) - 1
-        n_unknown += codes[i] < 0
-    return n_unknown
+    n_unknown, _ = _number(keys, 0, table, known, 0, np.empty(0, np.int64), codes, False)
+    return int(n_unknown)
 
 
-@kernel
-def number_texts(keys: np.uint64, begin, table, known, n, rows, codes):
+def number_texts(
+    keys: Any, begin: int, table: Any, known: Any, n: int, rows: Any, codes: Any
+) -> tuple[int, int]:
     """Fill `codes` with the number of each key, from `begin` on; those not yet known are added.
 
     Parameters
@@ -137,12 +120,18 @@ def number_texts(keys: np.uint64, begin, table, known, n, rows, codes):
         The row at which it stopped because the table is half full, else the number of rows; or
         -1, given up, as `find_texts`. And how many keys are known.
     """
+    return _number(keys, begin, table, known, n, rows, codes, True)
+
+
+@kernel
+def _number(keys: np.uint64, begin, table, known, n, rows, codes, adding):
+    """Do what `number_texts` does; unless `adding`, what `find_texts` does."""
     last = np.uint64(len(table) - 1)
-    probes, most = 0, most_probes_of_rows(len(codes) - begin)
+    n_unknown, probes, most = 0, 0, most_probes_of_rows(len(codes) - begin)
     for i in range(begin, len(codes)):
         first, second = keys[2 * i], keys[2 * i + 1]
         if i > 0 and keys[2 * i - 2] == first and keys[2 * i - 1] == second:
-            codes[i] = codes[i - 1]
+            codes[i] = codes[i - 1] if codes[i - 1] >= 0 else SAME  # a table sorted by user
             continue
         hashed = _hash(first, second)
         slot = hashed & last
@@ -155,14 +144,15 @@ def number_texts(keys: np.uint64, begin, table, known, n, rows, codes):
             probes += 1
             if probes > most:
                 return -1, n
-        if not table[slot]:
+        if adding and not table[slot]:
             if 2 * n >= len(table):
                 return i, n
             known[2 * n], known[2 * n + 1], rows[n] = first, second, i
             n += 1
             table[slot] = (hashed & ~_LOW) | np.uint64(n)
         codes[i] = np.int64(table[slot] & _LOW) - 1
-    return len(codes), n
+        n_unknown += codes[i] < 0
+    return len(codes) if adding else n_unknown, n
 
 
 @kernel
@@ -262,16 +252,6 @@ def starts_of_runs(keys: np.uint64, text: np.uint8, places: np.int64, first, sta
             starts[n_starts] = first + i
             n_starts += 1
     return n_starts
-
-
-@kernel
-def unknown_rows(codes: np.int64, first, rows):
-    """Fill `rows` with the rows of the codes that are `UNKNOWN`; `first` is that of the first."""
-    n = 0
-    for i in range(len(codes)):
-        if codes[i] == UNKNOWN:
-            rows[n] = first + i
-            n += 1
 
 
 @kernel

@@ -11,7 +11,7 @@ from toplist.checks import Ints, Keyword, choice, worded
 from toplist.inputs import id_hashes
 from toplist.inputs.lists import offsets_of
 from toplist.loo.logs import Log, read_log
-from toplist.loo.timestamps import Times, instant
+from toplist.loo.timestamps import instant
 
 Repeats = Literal["first", "last", "keep"]
 REPEATS: tuple[Repeats, ...] = get_args(Repeats)
@@ -42,27 +42,27 @@ class Histories:
         cls, log: Any, columns: Mapping[str, str] | None, seed: int, repeats: Repeats, by: str
     ) -> "Histories":
         """Order the rows of a log by time, or all at random; without repeats."""
+        from toplist.kernels import histories
+
         choice("repeats", repeats, REPEATS)
         seed = id_hashes.seed_of(seed)
         found = read_log(log, columns)
         times = _times_of(found, by)
         users, items = found.users, found.items
         words = [id_hashes.keys_of(ids.names)[ids.codes] for ids in (users, items)]
-        rows = _by_user(
-            users.codes, len(users.names), times, id_hashes.random_numbers(seed, *words)
-        )
-        nth, later = _occurrences(users.codes, len(users.names), items.codes, rows)
+        offsets = offsets_of(np.bincount(users.codes, minlength=len(users.names)))
+        rows = _by_user(users.codes, offsets, times, id_hashes.random_numbers(seed, *words))
+        nth, later = np.empty((2, len(rows)), np.int64)
+        histories.occurrences(offsets, items.codes, rows, nth, later)
         if repeats != "keep":
             rows = rows[(nth if repeats == "first" else later)[rows] == 0]
         if by == "random":  # equal rows of a user need different numbers: count them
             numbers = id_hashes.random_numbers(seed, *words, nth.astype(np.uint64))
-            rows = rows[
-                _by_user(users.codes[rows], len(users.names), np.zeros_like(rows), numbers[rows])
-            ]
+            kept = offsets_of(np.bincount(users.codes[rows], minlength=len(users.names)))
+            rows = rows[_by_user(users.codes[rows], kept, np.zeros_like(rows), numbers[rows])]
         of_user = users.codes[rows]
         counts = np.bincount(of_user, minlength=len(users.names))
-        last = offsets_of(counts)[1:] - 1
-        place = last[of_user] - np.arange(len(rows))
+        place = np.cumsum(counts)[of_user] - 1 - np.arange(len(rows))
         return cls(found, rows, of_user, times[rows], counts[of_user], place, repeats, seed)
 
     def rules(self, by: str) -> str:
@@ -117,11 +117,6 @@ def _times_of(log: Log, by: str) -> Ints:
             Keyword("by", "random"),
             " needs none",
         )
-    _refuse_missing(log, times)
-    return times.ordinals
-
-
-def _refuse_missing(log: Log, times: Times) -> None:
     if times.missing.any():
         row = int(np.flatnonzero(times.missing)[0])
         user = log.users.names[log.users.codes[row]]
@@ -131,27 +126,15 @@ def _refuse_missing(log: Log, times: Times) -> None:
             "rows): leave them out, or hold out with ",
             Keyword("by", "random"),
         )
+    return times.ordinals
 
 
-def _by_user(users: Ints, n_users: int, times: Ints, numbers: Ints) -> Ints:
+def _by_user(users: Ints, offsets: Ints, times: Ints, numbers: Ints) -> Ints:
     """Return the rows user by user, by time, and by random number where the times are equal."""
     from toplist.kernels import grouping, histories
 
-    offsets = offsets_of(np.bincount(users, minlength=n_users))
     rows, nothing = np.empty(len(users), np.int64), np.empty(0)
-    grouping.place_in_order(
-        *(users, np.arange(len(users)), nothing),
-        *(offsets[:-1].copy(), rows, nothing),
-    )
+    places = np.arange(len(users))
+    grouping.place_in_order(users, places, nothing, offsets[:-1].copy(), rows, nothing)
     histories.order_within(offsets, times, numbers, rows)
     return rows
-
-
-def _occurrences(users: Ints, n_users: int, items: Ints, rows: Ints) -> tuple[Ints, Ints]:
-    """Return how often the item of each row occurs in earlier and in later rows of its user."""
-    from toplist.kernels import histories
-
-    offsets = offsets_of(np.bincount(users, minlength=n_users))
-    nth, later = np.empty((2, len(rows)), np.int64)
-    histories.occurrences(offsets, items, rows, nth, later)
-    return nth, later

@@ -83,14 +83,16 @@ def _lines(report: Report) -> list[str]:
     )
     n_test = report.rows["test"]
     rest = {"train": "all in train", "drop": "left out", "test": "their test rows are left out"}
+    users = counted(report.n_users, "user")
     lines = [
         report.how,
-        f"{counted(report.n_rows, 'row')} of {counted(report.n_users, 'user')} and "
-        f"{counted(report.n_items, 'item')}",
+        f"{counted(report.n_rows, 'row')} of {users} and {counted(report.n_items, 'item')}",
         parts,
     ]
     if report.by_share:
-        lines.append(_shares(report))
+        total = max(1, sum(report.rows.values()))
+        shares = (f"{part} {100 * n / total:.1f} %" for part, n in report.rows.items())
+        lines.append(f"shares of the rows: {', '.join(shares)}")
     if report.n_repeats:
         lines.append(f"{counted(report.n_repeats, 'row')} left out: repeated choices of an item")
     if report.n_short:
@@ -100,10 +102,9 @@ def _lines(report: Report) -> list[str]:
             f"(min_history={report.min_history}; {rest[report.short]}{dropped})"
         )
     if report.n_tied:
-        share = f"{100 * report.n_tied / report.n_users:.1f} %"
         lines.append(
-            f"{counted(report.n_tied, 'user')} ({share}) with several items at their newest "
-            "timestamp"
+            f"{counted(report.n_tied, 'user')} ({100 * report.n_tied / report.n_users:.1f} %) "
+            "with several items at their newest timestamp"
         )
     if report.n_cold:
         verb = "is" if report.n_cold == 1 else "are"
@@ -115,13 +116,6 @@ def _lines(report: Report) -> list[str]:
             "than the newest row of train: a model may know their future"
         )
     return lines
-
-
-def _shares(report: Report) -> str:
-    """Return the part of the rows, in percent, that each part really has."""
-    total = max(1, sum(report.rows.values()))
-    shares = (f"{part} {100 * n / total:.1f} %" for part, n in report.rows.items())
-    return f"shares of the rows: {', '.join(shares)}"
 
 
 def report_of(

@@ -250,7 +250,7 @@ class Hits:
     def _kept(self, kept: NDArray[np.bool_]) -> Hits:
         """Return some of the hits of the same lists and truths."""
         changed = {
-            "offsets": np.concatenate([[0], np.cumsum(kept)])[self.offsets],
+            "offsets": offsets_of(kept)[self.offsets],
             "ranks": self.ranks[kept],
             "gains": None if self.gains is None else self.gains[kept],
         }

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from toplist import parallel
 from toplist.checks import about, choice
 from toplist.inputs import ids
-from toplist.inputs.flatten import item_twice, name_user, user_of
+from toplist.inputs.flatten import first_repeat, item_twice, name_user, user_of
 from toplist.inputs.forms import read_sides
 from toplist.inputs.lists import offsets_of
 from toplist.inputs.options import DUPLICATES, TIES, Columns, Duplicates, Joining, Ties
@@ -120,16 +120,9 @@ def joined(ranks: Any, truths: Any, k: int | None, joining: Joining) -> tuple[Hi
     duplicates, n_threads = joining.duplicates, joining.n_threads
     choice("duplicates", duplicates, DUPLICATES)
     choice("ties", joining.ties, TIES)
-    read = partial(
-        read_sides,
-        ranks,
-        truths,
-        joining.depth(k),
-        joining.padding,
-        joining.grading,
-        joining.columns,
-    )
-    read = partial(read, ties=joining.ties, users=joining.users)
+    how = joining.padding, joining.grading, joining.columns
+    named: dict[str, Any] = {"ties": joining.ties, "users": joining.users}
+    read = partial(read_sides, ranks, truths, joining.depth(k), *how, **named)
     sides = read()
     try:
         hits = join(sides, duplicates, n_threads, joining.fingerprints)
@@ -147,7 +140,9 @@ def join(
     parts = list(
         parallel.run(partial(_join_block, sides, duplicates, fingerprints), bounds, n_threads)
     )
-    ranks, n_hits, n_relevant, hashes, gains, ideal = map(np.concatenate, zip(*parts, strict=True))
+    ranks, n_hits, n_relevant, hashes, gains, ideal = (
+        parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
+    )
     offsets = offsets_of(n_hits)
     if sides.hashed and not ids.agree(*sides.sources, offsets, ranks, n_relevant):
         raise HashCollisionError
@@ -190,7 +185,7 @@ def _fingerprint(hashes: NDArray[np.uint64], users: Sequence[Any] | None) -> Fin
     """
     from toplist.matching.fingerprints import Fingerprint
 
-    varied = bool(np.any(hashes[1:] != hashes[:1]))
+    varied = bool((hashes[1:] != hashes[:1]).any())
     if users is not None:
         from toplist.inputs.id_hashes import words_of
         from toplist.kernels.hashing import mix_in
@@ -208,35 +203,37 @@ def _join_block(
 
     items, listed, _ = sides.ranked.block(lo, hi)
     truths, relevant, values = sides.truth.block(lo, hi)
-    lengths = sides.lengths[lo:hi]
-    most, longest = int(np.diff(relevant).max(initial=0)), int(lengths.max(initial=0))
+    lengths, sizes = sides.lengths[lo:hi], relevant[1:] - relevant[:-1]
+    most = int(sizes.max(initial=0))
     arrays = items, listed, lengths, truths, relevant
+    tables = kernels.tables_for(most, int(lengths.max(initial=0)))
+    # at most as many hits as the shorter of list and truth has ids, for each user
+    room = len(lengths) if most <= 1 else int(np.minimum(lengths, sizes).sum())
     join = _seek if most <= 1 else _mark
-    tables = kernels.tables_for(most, longest)
-    user, ranks, n_hits, n_relevant, gains = join(arrays, values, duplicates == "raise", tables)
+    user, ranks, n_hits, n_relevant, gains = join(
+        arrays, values, duplicates == "raise", tables, room
+    )
     if user >= 0:
         raise _repeat_error(sides, lo + user)
-    hashes = np.empty(0, np.uint64)
+    hashes, ideal = np.empty(0, np.uint64), np.empty(0)
     if fingerprints:
-        hashes = _row_hashes(sides, lo, hi, n_relevant)
-    ideal = _ideal_gains(sides, lo, hi) if sides.truth.gains is not None else values
+        words = np.empty(0, np.uint64) if sides.words is None else sides.words(truths)
+        rows = truths, relevant, words, values.view(np.uint64)
+        hashes = _row_hashes(rows, n_relevant < sizes)
+    if sides.truth.gains is not None:
+        ideal = np.empty(len(truths))
+        ideal = ideal[: kernels.ideals(truths, relevant, values, ideal)]
     return ranks, n_hits, n_relevant, hashes, gains, ideal
 
 
-def _row_hashes(
-    sides: Sides, lo: int, hi: int, n_relevant: NDArray[np.int64]
-) -> NDArray[np.uint64]:
-    """Return a hash of the ground truth of each user of a block, with its gains."""
+def _row_hashes(rows: tuple[NDArray[Any], ...], repeated: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """Return a hash of the ground truth of each user of a block, some of which hold an id twice."""
     from toplist.kernels import fingerprints
 
-    truths, offsets, gains = sides.truth.block(lo, hi)
-    words = np.empty(0, np.uint64) if sides.words is None else sides.words(truths)
-    hashes = np.empty(hi - lo, np.uint64)
-    rows = truths, offsets, words, gains.view(np.uint64)
+    hashes = np.empty(len(repeated), np.uint64)
     fingerprints.hash_rows(*rows, hashes)
-    repeated = np.flatnonzero(n_relevant < np.diff(offsets))
-    if len(repeated):
-        fingerprints.hash_rows_once(repeated, *rows, hashes)
+    if repeated.any():
+        fingerprints.hash_rows_once(np.flatnonzero(repeated), *rows, hashes)
     return hashes
 
 
@@ -251,15 +248,13 @@ def _mark(
     values: NDArray[Any],
     distinct: bool,
     tables: tuple[Any, ...],
+    room: int,
 ) -> _Found:
     """Join truths of any size, with a table that marks the relevant ids of a user."""
     from toplist.kernels import join as kernels
 
-    _, _, lengths, _, relevant = arrays
-    # at most as many hits as the shorter of list and truth has ids, for each user
-    room = int(np.minimum(lengths, np.diff(relevant)).sum())
     ranks, gains = np.empty(room, np.int32), np.empty(room if len(values) else 0)
-    n_hits, n_relevant = np.empty((2, len(lengths)), np.int64)
+    n_hits, n_relevant = np.empty((2, len(arrays[2])), np.int64)
     user = kernels.join(*arrays, values, distinct, tables, ranks, gains, n_hits, n_relevant)
     n = int(n_hits.sum()) if user == -1 else 0
     return user, ranks[:n].copy(), n_hits, n_relevant, gains[:n].copy()
@@ -270,13 +265,13 @@ def _seek(
     values: NDArray[Any],
     distinct: bool,
     tables: tuple[Any, ...],
+    room: int,
 ) -> _Found:
     """Join truths of at most one id: search for that id, without a table."""
     from toplist.kernels import join as kernels
 
-    lengths, relevant = arrays[2], arrays[4]
-    ranks = np.empty(len(lengths), np.int32)
-    n_hits, n_relevant = np.empty((2, len(lengths)), np.int64)
+    ranks, relevant = np.empty(room, np.int32), arrays[4]
+    n_hits, n_relevant = np.empty((2, room), np.int64)
     user = kernels.seek(*arrays, distinct, tables, ranks, n_hits, n_relevant)
     if user != -1:  # it stopped at a user: the rest is not written
         return user, ranks[:0], n_hits, n_relevant, values[:0]
@@ -286,21 +281,11 @@ def _seek(
 
 def _repeat_error(sides: Sides, user: int) -> Exception:
     """Return the error of a list that holds an id twice."""
-    first: dict[Any, int] = {}
     written = sides.sources[0].row(user)
-    for rank, item in enumerate(written, start=1):
-        if first.setdefault(item, rank) != rank:
-            fills = all(other == item for other in written[first[item] - 1 :])
-            error = item_twice(name_user(sides.users, user), item, first[item], rank, fills)
-            return about(error, side="ranks", user=user_of(sides.users, user), item=item)
-    return HashCollisionError()
-
-
-def _ideal_gains(sides: Sides, lo: int, hi: int) -> NDArray[np.float64]:
-    """Return the gains of the distinct relevant items of a block of users, each's best first."""
-    from toplist.kernels import join as kernels
-
-    truths, offsets, gains = sides.truth.block(lo, hi)
-    out = np.empty(len(truths))
-    n = kernels.ideals(truths, offsets, gains, out)
-    return out[:n]
+    twice = first_repeat(written)
+    if twice is None:
+        return HashCollisionError()
+    item = written[twice[1]]
+    fills = all(other == item for other in written[twice[0] :])
+    error = item_twice(name_user(sides.users, user), item, twice[0] + 1, twice[1] + 1, fills)
+    return about(error, side="ranks", user=user_of(sides.users, user), item=item)

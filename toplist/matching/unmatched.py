@@ -15,20 +15,12 @@ from toplist.inputs.sides import Sides
 COMPARED = 4096
 
 
-def _without_point(text: str) -> str:
-    return text.removesuffix(".0")
-
-
-def _without_zeros(text: str) -> str:
-    return text.lstrip("0") or "0"
-
-
 # What may be all that keeps ids apart, in words, and what takes it away.
 CAUSES: dict[str, Callable[[str], str]] = {
-    "a trailing .0": _without_point,
+    "a trailing .0": lambda text: text.removesuffix(".0"),
     "blanks": str.strip,
     "upper and lower case": str.casefold,
-    "leading zeros": _without_zeros,
+    "leading zeros": lambda text: text.lstrip("0") or "0",
 }
 
 

@@ -229,7 +229,18 @@ class Metric:
     @property
     def formula(self) -> Metric:
         """The same definition, whatever is done with empty ground truths."""
-        return self if self.empty is None else replace(self, empty=None)
+        return self.with_policy(None)
+
+    def with_policy(self, empty: Empty | None) -> Metric:
+        """Return the same metric with a valid policy for empty ground truths.
+
+        It is not checked anew, as `dataclasses.replace` would do: 1 µs instead of 9.
+        """
+        if self.empty == empty:
+            return self
+        found = object.__new__(type(self))
+        vars(found).update(vars(self), empty=empty)
+        return found
 
     @property
     def discounting(self) -> Discount:
@@ -252,7 +263,7 @@ class Metric:
     def discounts(self, depth: int, first: int = 1) -> NDArray[np.float64]:
         """Return the discount at ranks first..depth, (depth - first + 1,)."""
         ranks = np.arange(first, depth + 1, dtype=np.float64)
-        found = self._shaped("discount", self._call("discount", (ranks,)), ranks.shape)
+        found = self._computed("discount", self.discounting.function, (ranks,), ranks.shape)
         bad = np.flatnonzero(~((found > 0) & (found < np.inf)))
         if len(bad):
             raise ValueError(
@@ -288,7 +299,7 @@ class Metric:
         """
         cuts = _cuts(k)
         sizes = cuts, R[:, np.newaxis], np.minimum(n[:, np.newaxis], cuts)
-        return self._shaped("divisor", self._call("divisor", sizes), (len(R), len(cuts)))
+        return self._computed("divisor", self.dividing.function, sizes, (len(R), len(cuts)))
 
     def _ideal_sums(self, ranks: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return what hits at all ranks down to these earn, 0 for rank 0.
@@ -306,19 +317,17 @@ class Metric:
             total = sums[-1]
         return out
 
-    def _call(self, what: str, arguments: tuple[Array, ...]) -> Any:
-        """Call the discount or the divisor; an error names the metric."""
-        part: Any = self.discounting if what == "discount" else self.dividing
+    def _computed(
+        self, what: str, function: Any, arguments: tuple[Array, ...], shape: tuple[int, ...]
+    ) -> NDArray[np.float64]:
+        """Return what a function of the metric makes of arrays; an error names the metric."""
         try:
-            return part.function(*arguments)
+            found = function(*arguments)
         except Exception as error:
             raise ValueError(
                 f"metric {self.name!r}: its {what} failed: {error} (it is called with arrays: "
                 "use np.minimum and similar functions)"
             ) from error
-
-    def _shaped(self, what: str, found: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
-        """Return the result of a user's own function as floats of a shape."""
         try:
             return np.array(np.broadcast_to(found, shape), np.float64)
         except (ValueError, TypeError):

@@ -12,30 +12,22 @@ from toplist.checks import near, plain, spellings
 # Case, hyphens and underscores do not matter: "Recip_Rank" is "recip rank".
 _METRICS = {
     # trec_eval, and with it pytrec_eval, BEIR and ir_measures (AP, RR, P, R, Rprec, Success)
-    "hit": "success",
-    "precision": "P",
-    "map": "map_cut, AP",
-    "mrr": "recip_rank, RR",
-    "ndcg": "ndcg_cut",
-    "recall": "R",
-    "r_precision": "Rprec",
-}
-_OTHERS = {
     # RecTools: HitRate, F1Beta, CatalogCoverage, MeanInvUserFreq; RecBole: GiniIndex, and "hit
     # ratio" in its documents; Elliot: HR, ItemCoverage, ARP, APLT, F1; ranx: hit_rate;
     # knowledge graphs: hits@k; sentence-transformers: accuracy@k; torchmetrics: RetrievalHitRate,
     # RetrievalNormalizedDCG, RetrievalRPrecision; Spark: meanAveragePrecisionAt; rs_metrics: mapr
-    "hit": "hits, hit_rate, hit_ratio, HR, accuracy, retrieval_hit_rate",
+    "hit": "success, hits, hit_rate, hit_ratio, HR, accuracy, retrieval_hit_rate",
     "cg": "cumulative_gain",
     "dcg": "discounted_cumulative_gain",
-    "precision": "prec, retrieval_precision",
-    "recall": "retrieval_recall",
-    "map": "average_precision, mean_average_precision, MAPR, retrieval_map",
-    "mrr": "reciprocal_rank, mean_reciprocal_rank, retrieval_mrr",
-    "ndcg": "normalized_dcg, normalized_discounted_cumulative_gain, retrieval_normalized_dcg",
+    "precision": "P, prec, retrieval_precision",
+    "recall": "R, retrieval_recall",
+    "map": "map_cut, AP, average_precision, mean_average_precision, MAPR, retrieval_map",
+    "mrr": "recip_rank, RR, reciprocal_rank, mean_reciprocal_rank, retrieval_mrr",
+    "ndcg": "ndcg_cut, normalized_dcg, normalized_discounted_cumulative_gain, "
+    "retrieval_normalized_dcg",
     "f1": "F, f_score, f_measure, f1_score, f1_beta",
     "rbp": "rank_biased_precision",
-    "r_precision": "r_prec, retrieval_r_precision",
+    "r_precision": "Rprec, r_prec, retrieval_r_precision",
     "item_coverage": "coverage, catalog_coverage, catalogue_coverage",
     "gini": "gini_index",
     "shannon_entropy": "entropy",
@@ -57,17 +49,12 @@ _FUNCTIONS = {
 }
 
 
-def _by_name(*tables: Mapping[str, str]) -> dict[str, str]:
+def _by_name(table: Mapping[str, str]) -> dict[str, str]:
     """Return ours by each of the others' names."""
-    return {
-        other: ours
-        for table in tables
-        for ours, some in table.items()
-        for other in some.split(", ")
-    }
+    return {other: ours for ours, some in table.items() for other in some.split(", ")}
 
 
-METRIC_NAMES = _by_name(_METRICS, _OTHERS, _FUNCTIONS)
+METRIC_NAMES = _by_name(_METRICS | _FUNCTIONS)
 PACKAGE_NAMES = _by_name({"top_k_eval": "evaluate, eval", "TopKResult.load": "load"})
 # pytrec_eval is trec_eval, and ir_measures asks it first; BEIR has mteb's metrics.
 CONVENTION_NAMES = _by_name(
