@@ -312,17 +312,11 @@ class Comparison(SideBySide):
         >>> round(test.difference, 3), round(test.p, 3), test.wins, test.ties, test.losses
         (-0.025, 0.85, 13, 13, 14)
         """
-        from toplist.results import testing
+        from toplist.results import pairwise, testing
 
-        options: dict[str, Any] = {
-            "alternative": alternative,
-            "level": level,
-            "family": family,
-            "seed": seed,
-        }
-        options |= {"n_resamples": n_resamples, "n_threads": n_threads}
-        asked = {"method": method, "correction": correction, **options}
-        return testing.tests(self._compared, names, users, clusters, **asked)
+        how = method, correction, alternative, level, family
+        asked = pairwise.Asked(*how, n_resamples, seed, n_threads)
+        return testing.tests(self, names, users, clusters, asked)
 
     def equivalence(
         self,
@@ -348,8 +342,9 @@ class Comparison(SideBySide):
         """
         from toplist.results import pairwise, testing
 
-        asked = {"margin": pairwise.with_margin(margin), "correction": correction, "level": level}
-        return testing.tests(self._compared, names, users, clusters, **asked)
+        margin = pairwise.with_margin(margin)
+        asked = pairwise.Asked(correction=correction, level=level, margin=margin)
+        return testing.tests(self, names, users, clusters, asked)
 
     def band(
         self,
@@ -378,7 +373,7 @@ class Comparison(SideBySide):
         from toplist.results import testing
 
         drawn = n_resamples, seed, n_threads
-        return testing.band(self._compared, metric, system, baseline, level, users, *drawn)
+        return testing.band(self, metric, system, baseline, level, users, *drawn)
 
     def power(
         self,
@@ -404,13 +399,13 @@ class Comparison(SideBySide):
         """
         from toplist.results import testing
 
-        return testing.power(self._compared, names, power, difference, level, users)
+        return testing.power(self, names, power, difference, level, users)
 
     def anova(self, name: AnyName, *, users: SameUsers = "same") -> Anova:
         """Test whether any two of the systems differ in ``"ndcg@10"``; users are blocks."""
         from toplist.results import testing
 
-        return testing.anova(self._compared, name, users)
+        return testing.anova(self, name, users)
 
     def tukey(
         self,
@@ -423,7 +418,7 @@ class Comparison(SideBySide):
         """Compare all pairs of systems in one name by Tukey's test, see `inference.tukey`."""
         from toplist.results import testing
 
-        return testing.tukey(self._compared, name, method, users, **options)
+        return testing.tukey(self, name, method, users, **options)
 
     def _page(self, every_metric: bool = False) -> Page:
         """Return one table of all means; of many, a table per metric."""

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from toplist.averages.means import has_keys
 from toplist.checks import cached
 from toplist.inputs.user_values import values_by_user
 from toplist.results import moments, pairwise, testing, wording
 from toplist.results.aligning import SameUsers
-from toplist.results.display import Display
 from toplist.results.markup import Cell, Page, Table, settled
 from toplist.results.pairwise import TestFamily, TestMethod
 from toplist.results.result import TopKResult
-from toplist.results.segments import ON_SPARK
+from toplist.results.segments import ON_SPARK, ByLabel
 from toplist.results.side_by_side import SideBySide, tested
 from toplist.results.tests import Tests
 from toplist.stats.corrections import Correction
@@ -30,7 +29,7 @@ S = TypeVar("S", bound=SideBySide)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SegmentedComparison(Display, Mapping[Any, S], Generic[S]):
+class SegmentedComparison(ByLabel[S]):
     """Systems compared in every segment of the users. Returned by `Comparison.by`.
 
     A mapping label -> Comparison, sorted; users without a label are the last segment, None. A table
@@ -43,27 +42,6 @@ class SegmentedComparison(Display, Mapping[Any, S], Generic[S]):
     parts : dict of label -> Comparison
         The segments.
     """
-
-    whole: S
-    parts: Mapping[Any, S]
-
-    def __getitem__(self, label: Any) -> S:
-        """Return the comparison in one segment; a KeyError names the labels."""
-        if label not in self.parts:
-            raise KeyError(f"{label!r}: the segments are {', '.join(map(repr, self.parts))}")
-        return self.parts[label]
-
-    def __iter__(self) -> Iterator[Any]:
-        """Yield the labels."""
-        return iter(self.parts)
-
-    def _ipython_key_completions_(self) -> list[Any]:
-        """Return what IPython and Jupyter complete after a bracket: the labels."""
-        return list(self.parts)
-
-    def __len__(self) -> int:
-        """Return the number of segments."""
-        return len(self.parts)
 
     def test(
         self,
@@ -112,19 +90,14 @@ class SegmentedComparison(Display, Mapping[Any, S], Generic[S]):
                 "correction='maxt' is over comparisons of the same users, and segments have "
                 "others: give 'holm', or test one segment"
             )
-        options: dict[str, Any] = {
-            "method": method,
-            "alternative": alternative,
-            "level": level,
-            "seed": seed,
-        }
-        options |= {"n_resamples": n_resamples, "n_threads": n_threads}
-        asked = pairwise.Asked(correction=correction, family=family, **options)
+        how = method, correction, alternative, level, family
+        asked = pairwise.Asked(*how, n_resamples, seed, n_threads)
+        alone = replace(asked, correction="none", family="all")
         parts = []
         for label, part in self.parts.items():
             if not any(result.n_evaluated for result in part.results.values()):
                 continue
-            found = testing.tests(part._compared, names, users, None, correction="none", **options)
+            found = testing.tests(part, names, users, None, alone)
             segment = self._label(label)
             named = tuple(replace(one, segment=segment) for one in found)
             parts.append(replace(found, contrasts=named))

@@ -26,31 +26,18 @@ ON_SPARK = "evaluate the truth of every segment by itself"
 
 
 R = TypeVar("R", bound=Means)
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Segments(Display, Mapping[Any, R], Generic[R]):
-    """Results by label, sorted; the users without a label are the last segment, None.
+class ByLabel(Display, Mapping[Any, T], Generic[T]):
+    """What was split by an attribute of the users: the whole, and a part for every label."""
 
-    A table when printed. n_users, n_evaluated, n_skipped and n_missing of the segments add up to
-    those of the whole result; lists without a ground truth (`n_extra`) belong to no segment.
+    whole: T
+    parts: Mapping[Any, T]
 
-    Attributes
-    ----------
-    whole : TopKResult
-        The result that was split.
-    parts : dict of label -> TopKResult
-        The segments.
-    n_unused : int
-        Labels keyed by users who are not in the result.
-    """
-
-    whole: R
-    parts: Mapping[Any, R]
-    n_unused: int = 0
-
-    def __getitem__(self, label: Any) -> R:
-        """Return the result of one segment; a KeyError names the labels."""
+    def __getitem__(self, label: Any) -> T:
+        """Return one segment; a KeyError names the labels."""
         if label not in self.parts:
             raise KeyError(f"{label!r}: the segments are {', '.join(map(repr, self.parts))}")
         return self.parts[label]
@@ -66,6 +53,26 @@ class Segments(Display, Mapping[Any, R], Generic[R]):
     def __len__(self) -> int:
         """Return the number of segments."""
         return len(self.parts)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Segments(ByLabel[R]):
+    """Results by label, sorted; the users without a label are the last segment, None.
+
+    A table when printed. n_users, n_evaluated, n_skipped and n_missing of the segments add up to
+    those of the whole result; lists without a ground truth (`n_extra`) belong to no segment.
+
+    Attributes
+    ----------
+    whole : TopKResult
+        The result that was split.
+    parts : dict of label -> TopKResult
+        The segments.
+    n_unused : int
+        Labels keyed by users who are not in the result.
+    """
+
+    n_unused: int = 0
 
     def _page(self, every_metric: bool = False) -> Page:
         """Return the tables with their notes; they have every metric as it is."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from toplist.averages import describe
+from toplist.checks import cached
 from toplist.metrics.definitions import Metric
 from toplist.metrics.names import keys_of
 from toplist.results import comparability, summary
@@ -18,7 +19,6 @@ from toplist.stats.paired import RunsAre
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from toplist.results.testing import Compared
     from toplist.results.tests import Tests
 
 
@@ -44,7 +44,7 @@ class SideBySide(Display):
         """The names of the systems."""
         return list(self.runs or self.results)
 
-    @property
+    @cached
     def differences(self) -> list[str]:
         """What makes the systems not comparable, in a line each; empty if nothing does."""
         return comparability.differences(self.results, self._alike)
@@ -184,18 +184,11 @@ class SideBySide(Display):
         groups = alone if every_metric else describe.equal_names(list(self.results.values()), names)
         return {group: sorted(ks[group[0]]) for group in groups}
 
-    @property
-    def _compared(self) -> Compared:
-        from toplist.results.testing import Compared
-
-        groups = self._groups(every_metric=False)  # one hypothesis once, where metrics are equal
-        names = [f"{some[0]}@{k}" for some, ks in groups.items() for k in ks]
-        return Compared(
-            *(self.results, self.baselines, self.differences, names),
-            runs=self.runs or None,
-            runs_are=self.runs_are if self.runs else None,
-            alike=self._alike,
-        )
+    @cached
+    def _tested_names(self) -> list[str]:
+        """Every ``name@k`` of any system; one hypothesis once, where metrics are equal."""
+        groups = self._groups(every_metric=False)
+        return [f"{some[0]}@{k}" for some, ks in groups.items() for k in ks]
 
     def _tested_as(self, name: str) -> str:
         """Return the name under which a metric is tested: one of those equal by definition."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,12 +21,12 @@ from toplist.results.display import Display
 from toplist.results.inference import TukeyMethod, banded
 from toplist.results.markup import Cell, Page, Table
 from toplist.results.pairwise import Asked, contrasted, corrected, pairs_of
-from toplist.results.result import TopKResult
+from toplist.results.side_by_side import SideBySide
 from toplist.results.tests import Tests
 from toplist.results.values import Units
 from toplist.results.values import read as read_values
 from toplist.stats import blocked, planning, simultaneous
-from toplist.stats.paired import Pairs, RunsAre, snap
+from toplist.stats.paired import Pairs, snap
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -37,45 +37,15 @@ if TYPE_CHECKING:
 ALLOWED = "DIFFERENT METRICS OR K", "LISTS OF DIFFERENT LENGTH", "DIFFERENT USERS"
 
 
-class Compared(NamedTuple):
-    """What is tested: results by system, the baselines, and what makes them not comparable.
-
-    `names` are the ``name@k`` that any system has, those that are equal by definition once. Of
-    several runs, `runs` has the names of the results of each system, and `runs_are` how they belong
-    together; `alike` are the names of results over the same ground truths.
-    """
-
-    results: Mapping[str, TopKResult]
-    baselines: tuple[str, ...]
-    differences: list[str]
-    names: list[str]
-    runs: Mapping[str, tuple[str, ...]] | None = None
-    runs_are: RunsAre | None = None
-    alike: Sequence[Sequence[str]] = ()
-
-    @property
-    def systems(self) -> list[str]:
-        """The names of the systems."""
-        return list(self.runs or self.results)
-
-    def refuse_runs(self, what: str) -> None:
-        """Raise where there are several runs."""
-        if self.runs:
-            raise ValueError(
-                f"{what} is of one result of each system, and there are several runs: test() and "
-                "equivalence() take runs"
-            )
-
-
 def tests(
-    compared: Compared,
+    compared: SideBySide,
     names: str | Sequence[str] | None,
     users: str,
     clusters: Any,
-    **options: Any,
+    asked: Asked,
 ) -> Tests:
     """Return the tests of some names between all pairs, or against the baselines."""
-    asked = Asked(**options, runs=compared.runs_are)
+    asked = replace(asked, runs=compared.runs_are if compared.runs else None)
     groups = _by_users(compared, _names(compared, names))
     if len(groups) == 1:
         return _tests(compared, groups[0], users, clusters, asked)
@@ -100,7 +70,7 @@ def together(parts: Sequence[Tests], asked: Asked) -> Tests:
     return corrected(rows, None, plan, asked)
 
 
-def _by_users(compared: Compared, names: Sequence[str]) -> list[list[str]]:
+def _by_users(compared: SideBySide, names: Sequence[str]) -> list[list[str]]:
     """Return names in groups that are over the same users: a convention may have two policies."""
     groups: dict[Any, list[str]] = {}
     for name in names:
@@ -111,7 +81,7 @@ def _by_users(compared: Compared, names: Sequence[str]) -> list[list[str]]:
 
 
 def _tests(
-    compared: Compared, some: Sequence[str], users: str, clusters: Any, asked: Asked
+    compared: SideBySide, some: Sequence[str], users: str, clusters: Any, asked: Asked
 ) -> Tests:
     """Return the tests of names that are over the same users."""
     pairs = pairs_of(compared.systems, compared.baselines or None)
@@ -128,7 +98,7 @@ def _tests(
         return _complete(found, system, name)
 
     def of_runs(system: str, name: str) -> Floats:
-        return np.stack([values_of(run, name) for run in (compared.runs or {})[system]])
+        return np.stack([values_of(run, name) for run in compared.runs[system]])
 
     return contrasted(
         of_runs if compared.runs else values_of,
@@ -152,7 +122,7 @@ def _complete(found: Aligned, system: str, name: str) -> Floats:
     return values
 
 
-def anova(compared: Compared, name: str, users: str) -> blocked.Anova:
+def anova(compared: SideBySide, name: str, users: str) -> blocked.Anova:
     """Return the analysis of variance of all systems at ``name@k``."""
     one, known = _one(compared, name), _known(compared, users)
     if known is not None:
@@ -160,7 +130,9 @@ def anova(compared: Compared, name: str, users: str) -> blocked.Anova:
     return inference.anova(_values(compared, one, users))
 
 
-def tukey(compared: Compared, name: str, method: TukeyMethod, users: str, **options: Any) -> Tests:
+def tukey(
+    compared: SideBySide, name: str, method: TukeyMethod, users: str, **options: Any
+) -> Tests:
     """Return Tukey's test of all pairs of systems at ``name@k``."""
     one, known = _one(compared, name), _known(compared, users)
     if known is None:
@@ -175,16 +147,16 @@ def tukey(compared: Compared, name: str, method: TukeyMethod, users: str, **opti
     return inference.all_pairs(systems, known.blocked(one), sizes, name, **options)
 
 
-def _one(compared: Compared, name: str) -> str:
+def _one(compared: SideBySide, name: str) -> str:
     """Return the one ``name@k`` that is asked for."""
-    compared.refuse_runs("this")
+    _refuse_runs(compared, "this")
     some = _names(compared, name)
     if len(some) != 1:
         raise ValueError(f"this is of one name@k, not of {', '.join(some)}")
     return some[0]
 
 
-def _values(compared: Compared, name: str, users: str) -> dict[str, Floats]:
+def _values(compared: SideBySide, name: str, users: str) -> dict[str, Floats]:
     """Return the values of every system at ``name@k``, their users matched."""
     found = _aligned(compared, users, [name])
     _refuse_weights(found)
@@ -192,7 +164,7 @@ def _values(compared: Compared, name: str, users: str) -> dict[str, Floats]:
 
 
 def band(
-    compared: Compared,
+    compared: SideBySide,
     metric: str,
     system: str | None,
     baseline: str | None,
@@ -203,7 +175,7 @@ def band(
     n_threads: int | None,
 ) -> Band:
     """Return the difference of two systems at every k; curves are made block by block."""
-    compared.refuse_runs("a band")
+    _refuse_runs(compared, "a band")
     pair = _pair(compared, system, baseline)
     if not isinstance(metric, str) or "@" in metric:
         raise ValueError(f"a band is over all k: give a metric without @, not {metric!r}")
@@ -294,7 +266,7 @@ class Power(Display):
 
 
 def power(
-    compared: Compared,
+    compared: SideBySide,
     names: str | Sequence[str] | None,
     power: float,
     difference: float | None,
@@ -302,7 +274,7 @@ def power(
     users: str,
 ) -> Power:
     """Return the detectable differences, and the users that a given one needs."""
-    compared.refuse_runs("power()")
+    _refuse_runs(compared, "power()")
     rows: list[dict[str, Any]] = []
     for name in _names(compared, names):
         pairs_in = _pairs_in(compared, name, users)
@@ -317,7 +289,7 @@ def power(
     return Power(tuple(rows), power, level, difference)
 
 
-def _pairs_in(compared: Compared, name: str, users: str) -> Callable[[str, str], Pairs]:
+def _pairs_in(compared: SideBySide, name: str, users: str) -> Callable[[str, str], Pairs]:
     """Return what gives the moments of two systems in ``name@k``."""
     known = _known(compared, users)
     if known is not None:
@@ -336,7 +308,7 @@ def _refuse_weights(found: Aligned) -> None:
         )
 
 
-def _pair(compared: Compared, system: str | None, baseline: str | None) -> tuple[str, str]:
+def _pair(compared: SideBySide, system: str | None, baseline: str | None) -> tuple[str, str]:
     """Return the two systems of a band."""
     systems = list(compared.results)
     if baseline is None:
@@ -353,15 +325,15 @@ def _pair(compared: Compared, system: str | None, baseline: str | None) -> tuple
     return str(system), str(baseline)
 
 
-def _names(compared: Compared, names: str | Sequence[str] | None) -> list[str]:
+def _names(compared: SideBySide, names: str | Sequence[str] | None) -> list[str]:
     """Return the ``name@k`` to test; each must be one of every system."""
     if names is not None and not isinstance(names, (str, list, tuple)):
         raise TypeError(f"names is {names!r}: give 'ndcg@10', or a list of such names")
     if names is not None and not len(names):
         raise ValueError("names is empty: give 'ndcg@10', a list of such names, or nothing for all")
     if names is None:
-        results = compared.results.values()
-        some = [name for name in compared.names if all(name in one.names() for one in results)]
+        held = [one.names() for one in compared.results.values()]
+        some = [n for n in compared._tested_names if all(n in names for names in held)]
         some = [name for name in some if not _of_all_lists(compared, name)]
         some = [name for name in some if not _lacks_users(compared, name)] or some
     else:
@@ -381,19 +353,19 @@ def _names(compared: Compared, names: str | Sequence[str] | None) -> list[str]:
     if not some:
         raise ValueError(
             "nothing to test: no metric at one k is a mean over users in every system; they have "
-            f"{', '.join(compared.names) or 'no metric at all'}"
+            f"{', '.join(compared._tested_names) or 'no metric at all'}"
         )
     return some
 
 
-def _metric(compared: Compared, system: str, name: str) -> tuple[Any, int | None]:
+def _metric(compared: SideBySide, system: str, name: str) -> tuple[Any, int | None]:
     try:
         return compared.results[system].terms.find(name)
     except KeyError as error:
         raise KeyError(f"{system}: {error.args[0]}") from None
 
 
-def _refuse_pooled(compared: Compared, system: str, name: str) -> None:
+def _refuse_pooled(compared: SideBySide, system: str, name: str) -> None:
     """Raise ValueError for a metric that is no mean over users, whose differences say nothing."""
     if name.partition("@")[0] in compared.results[system].terms.pooled:
         raise ValueError(
@@ -401,7 +373,7 @@ def _refuse_pooled(compared: Compared, system: str, name: str) -> None:
         )
 
 
-def _of_all_lists(compared: Compared, name: str) -> bool:
+def _of_all_lists(compared: SideBySide, name: str) -> bool:
     from toplist.beyond import WHOLE
 
     metric = name.rpartition("@")[0]
@@ -409,7 +381,7 @@ def _of_all_lists(compared: Compared, name: str) -> bool:
     return isinstance(found, ListMetric) and metric in WHOLE
 
 
-def _lacks_users(compared: Compared, name: str) -> bool:
+def _lacks_users(compared: SideBySide, name: str) -> bool:
     """Return whether a metric of the lists has no value for users who are in the means."""
     for one in compared.results.values():
         metric = one.terms.find(name)[0]
@@ -419,28 +391,36 @@ def _lacks_users(compared: Compared, name: str) -> bool:
     return False
 
 
-def _higher(compared: Compared, name: str) -> bool:
+def _higher(compared: SideBySide, name: str) -> bool:
     metric = next(iter(compared.results.values())).terms.asked[name.rpartition("@")[0]]
     return metric.higher_is_better if isinstance(metric, Metric) else True
 
 
-def _aligned(compared: Compared, users: str, names: Sequence[str]) -> Aligned:
+def _aligned(compared: SideBySide, users: str, names: Sequence[str]) -> Aligned:
     """Match the users whom these metrics count; ValueError for what makes them not comparable."""
     _refuse_differences(compared)
     metrics = [name.rpartition("@")[0] for name in names]
-    return align(compared.results, users, compared.alike, metrics)
+    return align(compared.results, users, compared._alike, metrics)
 
 
-def _known(compared: Compared, users: str) -> moments.Known | None:
+def _known(compared: SideBySide, users: str) -> moments.Known | None:
     """Return the moments of results without users; None where they are aligned user by user."""
     found = moments.known(compared.results, users)
     if found is not None:
-        compared.refuse_runs("a test of results without users")
+        _refuse_runs(compared, "a test of results without users")
         _refuse_differences(compared)
     return found
 
 
-def _refuse_differences(compared: Compared) -> None:
+def _refuse_runs(compared: SideBySide, what: str) -> None:
+    if compared.runs:
+        raise ValueError(
+            f"{what} is of one result of each system, and there are several runs: test() and "
+            "equivalence() take runs"
+        )
+
+
+def _refuse_differences(compared: SideBySide) -> None:
     for line in compared.differences:
         if not line.startswith(ALLOWED) and not line.startswith("DIFFERENT GROUND TRUTHS"):
             raise ValueError(f"these systems cannot be tested: {line}")
