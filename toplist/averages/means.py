@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from toplist.averages import histograms, per_user
 from toplist.averages.histograms import Histograms
-from toplist.averages.moments import ListAverages
+from toplist.averages.moments import ListAverages, equal, normal, wilson
 from toplist.averages.terms import Terms, difference
 from toplist.checks import Floats, Keyword, cached, worded
 from toplist.matching.hits import Hits
@@ -259,9 +259,14 @@ class Means:
         """Return whether both say the same to the last bit; users are no part of it."""
         if not isinstance(other, Means):
             return NotImplemented
-        from toplist.averages.equality import equal
-
-        return equal(_compared(self), _compared(other))
+        mine, theirs = (
+            (
+                *(one.terms, one.n_users, one.n_missing, one.n_extra, one.histograms),
+                None if one.lists is None else one.lists.averages(),
+            )
+            for one in (self, other)
+        )
+        return equal(mine, theirs)
 
     def names(self) -> list[str]:
         """Return the ``name@k`` of every mean, in the order asked for."""
@@ -321,8 +326,6 @@ class Means:
     def _ends(self, name: str, average: Any, level: float) -> tuple[Floats, Floats]:
         """Return the ends of the intervals of an average of a metric."""
         from statistics import NormalDist  # a fifth of the import of toplist
-
-        from toplist.averages.intervals import normal, wilson
 
         z = NormalDist().inv_cdf((1 + level) / 2)
         if name not in self.terms.pooled and self.is_proportion(name):
@@ -387,13 +390,6 @@ class Means:
             one.name: self.histograms.moments(one, self._cuts) for one in self.histograms.metrics
         }
         return own | of_lists
-
-
-def _compared(result: Means) -> tuple[Any, ...]:
-    """Return what makes two results equal: all that their means, spreads and counts follow from."""
-    lists = None if result.lists is None else result.lists.averages()
-    counts = result.n_users, result.n_missing, result.n_extra
-    return result.terms, counts, result.histograms, lists
 
 
 def in_means(result: Means, names: Iterable[str]) -> NDArray[np.bool_]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import parallel
-from toplist.averages.intervals import normal
+from toplist.averages.moments import normal
 from toplist.beyond.indexing import IndexedLists, ReadLists, indexed_together, read_lists
 from toplist.checks import Floats, Ints, cached, choice, counted, prefixed
 from toplist.inputs.flatten import name_user

@@ -11,7 +11,7 @@ from toplist.averages import describe
 from toplist.checks import cached
 from toplist.metrics.definitions import Metric
 from toplist.metrics.names import keys_of
-from toplist.results import comparability, summary
+from toplist.results import aligning, summary
 from toplist.results.display import Display
 from toplist.results.result import TopKResult
 from toplist.stats.paired import RunsAre
@@ -47,7 +47,7 @@ class SideBySide(Display):
     @cached
     def differences(self) -> list[str]:
         """What makes the systems not comparable, in a line each; empty if nothing does."""
-        return comparability.differences(self.results, self._alike)
+        return aligning.differences(self.results, self._alike)
 
     @property
     def _alike(self) -> list[list[str]]:
@@ -75,7 +75,7 @@ class SideBySide(Display):
     @property
     def comparable(self) -> bool:
         """Whether the systems differ in nothing except metrics, k, and the lengths of lists."""
-        minor = "DIFFERENT METRICS OR K", comparability.LENGTHS
+        minor = "DIFFERENT METRICS OR K", aligning.LENGTHS
         return all(line.startswith(minor) for line in self.differences)
 
     def best(self) -> dict[str, list[str]]:
@@ -145,7 +145,7 @@ class SideBySide(Display):
     def _best(self, name: str) -> list[str]:
         """Return the systems with the best mean; none if there are no two to compare."""
         metric, _, k = name.rpartition("@")
-        if not self.comparable or int(k) in comparability.unequal_ks(self.results):
+        if not self.comparable or int(k) in aligning.unequal_ks(self.results):
             return []
         held = [system for system in self.systems if self._has(system, name)]
         means = {system: self._mean(system, name) for system in held}
