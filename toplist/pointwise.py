@@ -198,7 +198,10 @@ def user_auc(
     pairs = 2 * n_positives * (n_rows - n_positives)
     values = np.full(len(numbering), np.nan)
     np.divide(twice, pairs, out=values, where=pairs > 0)
-    return UserAUC(_users(rows, row_of, len(numbering)), values, n_positives, n_rows - n_positives)
+    first = np.empty(len(numbering), np.int64)
+    first[row_of[::-1]] = np.arange(len(row_of))[::-1]
+    names = [rows.name_of(row) for row in first.tolist()]  # as they were given
+    return UserAUC(names, values, n_positives, n_rows - n_positives)
 
 
 @dataclass(frozen=True, eq=False)
@@ -266,13 +269,6 @@ class UserAUC:
             f"{self.n_only_positives:,} with only positives, {self.n_only_negatives:,} with only "
             "negatives left out)"
         )
-
-
-def _users(rows: Predictions, row_of: NDArray[np.int64], n: int) -> list[Any]:
-    """Return the users as they were given, in order of appearance."""
-    first = np.empty(n, np.int64)
-    first[row_of[::-1]] = np.arange(len(row_of))[::-1]
-    return [rows.name_of(row) for row in first.tolist()]
 
 
 def log_loss(

@@ -231,7 +231,16 @@ def _curves(
     grades = _matrix(np.atleast_2d(np.asarray(as_array(relevance))), "relevance")
     if array.shape != grades.shape:
         raise ValueError(f"scores has shape {array.shape}, relevance {grades.shape}")
-    item_gains = _gains(grades, Grading(gains=gains))
+    exponential = Grading(gains=gains).gains == "exponential"
+    bad = np.argwhere(~((grades >= 0) & (grades < np.inf)))
+    if len(bad):
+        user, item = bad[0]
+        raise ValueError(
+            f"relevance: user {user}, item {item} has grade {grades[user, item]}; a grade is 0 or "
+            "more, and finite"
+        )
+    item_gains = grades.astype(np.float64)
+    item_gains = np.exp2(item_gains) - 1 if exponential else item_gains
     n_items = array.shape[1]
     depth = n_items if k is None else whole(k, "k")
     earned = _discounted(array, item_gains, min(depth, n_items), ties == "average", n_threads)
@@ -319,25 +328,17 @@ def refuse_nan(place: tuple[int, int], first: int) -> None:
         raise ValueError(f"scores: user {first + row}, item {column} is NaN, which has no rank")
 
 
-def _gains(grades: NDArray[Any], grading: Grading) -> NDArray[np.float64]:
-    """Return the gains of grades; ValueError for a grade that is negative or not finite."""
-    bad = np.argwhere(~((grades >= 0) & (grades < np.inf)))
-    if len(bad):
-        user, item = bad[0]
-        raise ValueError(
-            f"relevance: user {user}, item {item} has grade {grades[user, item]}; a grade is 0 or "
-            "more, and finite"
-        )
-    values = grades.astype(np.float64)
-    return values if grading.gains == "linear" else np.exp2(values) - 1
-
-
 def columns_to_leave_out(exclude: Any, n_users: int, n_items: int) -> Lists:
     """Return the columns to leave out, per user, in any form of `exclude`."""
     if exclude is None:
         return Lists(np.zeros(n_users + 1, np.int64), np.empty(0, np.int64))
-    if hasattr(exclude, "tocsr"):
-        exclude = _stored(exclude, n_users, n_items)
+    if hasattr(exclude, "tocsr"):  # a sparse matrix: what is not zero, of either sign
+        if exclude.shape != (n_users, n_items):
+            raise ValueError(
+                f"exclude is a sparse matrix of shape {exclude.shape}: {(n_users, n_items)}, users "
+                "x items, is needed"
+            )
+        exclude = Lists.from_matrix(exclude.tocsr() != 0)
     exclude = as_array(exclude)
     if isinstance(exclude, np.ndarray) and exclude.ndim == 2:
         if exclude.dtype != bool or exclude.shape != (n_users, n_items):
@@ -349,7 +350,12 @@ def columns_to_leave_out(exclude: Any, n_users: int, n_items: int) -> Lists:
     if isinstance(exclude, Lists):
         lists = exclude
     else:
-        rows = [_columns_of(user, row) for user, row in enumerate(_rows_of(exclude))]
+        if isinstance(exclude, (Mapping, str)) or not isinstance(exclude, Iterable):
+            raise TypeError(
+                f"exclude is a {type(exclude).__name__}: give one container of columns per user, "
+                "Lists, an array of bool, or a sparse matrix"
+            )
+        rows = [_columns_of(user, row) for user, row in enumerate(exclude)]
         lists = Lists(offsets_of(np.array(list(map(len, rows)), np.int64)), np.concatenate(rows))
     if len(lists) != n_users:
         raise ValueError(f"exclude has {len(lists)} rows for {n_users} users")
@@ -357,25 +363,6 @@ def columns_to_leave_out(exclude: Any, n_users: int, n_items: int) -> Lists:
     if len(bad):
         raise ValueError(f"exclude: item {lists.items[bad[0]]} is no column of 0..{n_items - 1}")
     return lists
-
-
-def _stored(matrix: Any, n_users: int, n_items: int) -> Lists:
-    """Return, per row of a sparse matrix, the columns whose entry is not zero, of either sign."""
-    if matrix.shape != (n_users, n_items):
-        raise ValueError(
-            f"exclude is a sparse matrix of shape {matrix.shape}: {(n_users, n_items)}, users x "
-            "items, is needed"
-        )
-    return Lists.from_matrix(matrix.tocsr() != 0)
-
-
-def _rows_of(exclude: Any) -> list[Any]:
-    if isinstance(exclude, (Mapping, str)) or not isinstance(exclude, Iterable):
-        raise TypeError(
-            f"exclude is a {type(exclude).__name__}: give one container of columns per user, "
-            "Lists, an array of bool, or a sparse matrix"
-        )
-    return list(exclude)
 
 
 def _columns_of(user: int, row: Any) -> NDArray[np.int64]:

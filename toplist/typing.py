@@ -27,10 +27,9 @@ from toplist.audit import Level
 from toplist.averages.terms import Sampler
 from toplist.beyond.agreement import OverlapDivisor, RboVariant
 from toplist.beyond.concentration import EntropyVariant, GiniDivisor, Over, Unit
-from toplist.beyond.diversity import Distance, UnknownItem
+from toplist.beyond.diversity import Distance, SerendipityDivisor, UnknownItem
 from toplist.beyond.groups import Against
 from toplist.beyond.popularity import UnknownToTail
-from toplist.beyond.serendipity import SerendipityDivisor
 from toplist.files.formats import TextFormatName
 from toplist.inputs.options import (
     Aggregate,

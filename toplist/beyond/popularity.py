@@ -31,7 +31,7 @@ are over all users (Swaminathan, Joachims 2015). Gains have to be linear, as the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Literal, Unpack, get_args
 
@@ -186,63 +186,66 @@ def novelty(
     return novelty_of(item_counts, total, unknown).curves(ranks, k, reading)
 
 
-class ItemValues:
+class OfUser:
+    """A metric of each user's list, by what is known of items; `items` says how these are found."""
+
+    items: Indexing
+
+    def index(self, ranks: Any, k: int | None, reading: Reading) -> IndexedLists:
+        """Return the lists as indices of the items that something is known of."""
+        given = reading.get("columns"), reading.get("padding")
+        return indexed(read_lists(ranks, k, *given), self.items.reading(reading))
+
+    def fill(self, listed: IndexedLists, lo: int, hi: int, out: Floats) -> None:
+        """Write the curves of the users ``lo..hi`` into an array (hi - lo, K)."""
+        raise NotImplementedError
+
+    def of_all(
+        self, ranks: Any, k: int | None, reading: Reading
+    ) -> tuple[Floats, Sequence[Any] | None]:
+        """Return the metric of every user at every k, (n_users, K), and the users' keys."""
+        listed = self.index(ranks, k, reading)
+        out = np.empty((len(listed), listed.depth))
+        bounds = parallel.bounds(np.arange(len(listed) + 1) * max(listed.depth, 1))
+        write = lambda lo, hi: self.fill(listed, lo, hi, out[lo:hi])  # noqa: E731
+        for _ in parallel.run(write, bounds, reading.get("n_threads")):
+            pass
+        return out, listed.users
+
+    def curves(self, ranks: Any, k: int | None, reading: Reading) -> Floats:
+        """Return the same, and (K,) of one bare user."""
+        lists = read_lists(ranks, k, reading.get("columns"), reading.get("padding"))
+        out, _ = self.of_all(lists, k, reading)
+        return out[0] if lists.single else out
+
+
+class ItemValues(OfUser):
     """A value for each item, the mean of which over a list is a metric of the user.
 
-    `keyword` is the one that the values came by, `way_out` what else to do with unknown items.
+    `way_out` says what else to do with unknown items.
     """
 
     def __init__(
-        self,
-        ids: Any,
-        values: Floats,
-        unknown: float | None,
-        way_out: tuple[str | Keyword, ...],
-        keyword: str = "item_counts",
+        self, ids: Any, values: Floats, unknown: float | None, way_out: tuple[str | Keyword, ...]
     ) -> None:
-        self.ids, self.way_out, self.keyword = ids, way_out, keyword
-        self.unknown = unknown  # None: refused; NaN: left out
+        code = None  # refused
+        if unknown is not None:
+            code = -1 if np.isnan(unknown) else len(ids)  # left out, or an item of its own
+        self.items = Indexing(ids, "item_counts", code, way_out)
         self.values = np.append(values, 0.0 if unknown is None else unknown)
 
-    def index(self, ranks: Any, k: int | None, reading: Reading) -> IndexedLists:
-        """Return the lists as indices of the items that have values."""
-        code = None
-        if self.unknown is not None:
-            code = -1 if np.isnan(self.unknown) else len(self.ids)
-        rules = Indexing(self.ids, self.keyword, code, self.way_out).reading(reading)
-        given = reading.get("columns"), reading.get("padding")
-        return indexed(read_lists(ranks, k, *given), rules)
-
-    def filler(self, listed: IndexedLists) -> Callable[[int, int, Floats], None]:
-        """Return what writes the curves of the users ``lo..hi`` into an array (hi - lo, K)."""
+    def fill(self, listed: IndexedLists, lo: int, hi: int, out: Floats) -> None:
+        """Write the curves of the users ``lo..hi`` into an array (hi - lo, K)."""
         from toplist.kernels import list_values
 
-        values = self.values
-        return lambda lo, hi, out: list_values.means(*listed.block(lo, hi), values, out)
-
-    def curves(self, ranks: Any, k: int | None, reading: Reading) -> Floats:
-        """Return the metric of every user at every k."""
-        return curves_of(self, ranks, k, reading)
-
-
-def curves_of(metric: Any, ranks: Any, k: int | None, reading: Reading) -> Floats:
-    """Return a metric of every user at every k: (K,) for one bare user, (n_users, K) for many."""
-    listed = metric.index(ranks, k, reading)
-    out, fill = np.empty((len(listed), listed.depth)), metric.filler(listed)
-    bounds = parallel.bounds(np.arange(len(listed) + 1) * max(listed.depth, 1))
-    write = lambda lo, hi: fill(lo, hi, out[lo:hi])  # noqa: E731
-    for _ in parallel.run(write, bounds, reading.get("n_threads")):
-        pass
-    return out[0] if listed.single else out
+        list_values.means(*listed.block(lo, hi), self.values, out)
 
 
 def popularity_of(item_counts: Any, unknown: Unknown | float) -> ItemValues:
     """Return the counts as values."""
     ids, counts = values_of(item_counts, "item_counts")
-    given = _unknown(unknown)
-    return ItemValues(
-        ids, counts, given, (_SKIP, " leaves such items out, a number is their count")
-    )
+    way_out = _SKIP, " leaves such items out, a number is their count"
+    return ItemValues(ids, counts, _unknown(unknown), way_out)
 
 
 def tail_of(

@@ -91,9 +91,9 @@ class Band(Display):
         -------
         matplotlib Axes
         """
-        from toplist.plots import differences
+        from toplist.plots import charts
 
-        return differences.band(self, ax=ax)
+        return charts.band(self, ax=ax)
 
     def _page(self, every_metric: bool = False) -> Page:
         """Return the difference and both intervals at some k's."""

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 
 from toplist.checks import choice
-from toplist.plots import differences
+from toplist.plots import charts
 from toplist.results import wording
 from toplist.results.contrasts import Contrast, Contrasts
 from toplist.results.display import Display
@@ -123,7 +123,7 @@ class Tests(Display, Contrasts):
         matplotlib Axes
         """
         choice("kind", kind, PICTURES)
-        draw = differences.forest if kind == "forest" else differences.matrix
+        draw = charts.forest if kind == "forest" else charts.matrix
         return draw(self.contrasts, level=self.plan.level, margin=self.plan.margin, ax=ax)
 
     def _page(self, every_metric: bool = False) -> Page:
