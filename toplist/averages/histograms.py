@@ -31,7 +31,7 @@ from toplist.averages.per_user import (
     reach,
     rows_of,
 )
-from toplist.checks import Floats, cached
+from toplist.checks import Bools, Floats, Ints, cached
 from toplist.inputs.lists import offsets_of
 from toplist.matching.hits import Hits
 from toplist.metrics.definitions import COUNTS, Metric
@@ -55,15 +55,15 @@ class Histograms:
     """
 
     metrics: tuple[Metric, ...]
-    n_relevant: NDArray[np.int64]
-    n_listed: NDArray[np.int64]
-    n_users: NDArray[np.int64]
-    each: NDArray[np.int64]
-    nth: NDArray[np.int64]
-    first: NDArray[np.int64]
+    n_relevant: Ints
+    n_listed: Ints
+    n_users: Ints
+    each: Ints
+    nth: Ints
+    first: Ints
     spreads: Floats
     gathered: Mapping[str, Average]
-    cuts: NDArray[np.int64]
+    cuts: Ints
 
     @property
     def depth(self) -> int:
@@ -72,15 +72,12 @@ class Histograms:
 
     def n_of(self, empty: str | None) -> int:
         """Return the number of users in a mean that does this with empty ground truths."""
-        return self._n_with_relevant if empty == "skip" else self._n_counted
+        n_counted, n_with_relevant = self._sizes
+        return n_with_relevant if empty == "skip" else n_counted
 
     @cached
-    def _n_counted(self) -> int:
-        return int(self.n_users.sum())
-
-    @cached
-    def _n_with_relevant(self) -> int:
-        return int(self.n_users[self.n_relevant > 0].sum())
+    def _sizes(self) -> tuple[int, int]:
+        return int(self.n_users.sum()), int(self.n_users[self.n_relevant > 0].sum())
 
     @cached
     def _single(self) -> NDArray[np.intp]:
@@ -108,17 +105,21 @@ class Histograms:
         Counts are divided by the users of their row before they are weighted, so that a
         population of perfect lists has a mean of exactly 1.
         """
-        counts: NDArray[np.int64] = getattr(self, metric.counts)
+        counts: Ints = getattr(self, metric.counts)
         discounts = metric.discounts(counts.shape[1])
         return np.cumsum(counts / self.n_users[:, np.newaxis] / discounts, axis=1)
 
-    def moments(self, metric: Metric, cuts: NDArray[np.int64]) -> Any:
+    def moments(self, metric: Metric, cuts: Ints) -> Any:
         """Return the `Average` of one of the metrics at some k's, which rise."""
         if metric.name in self.gathered:
             return self._gathered(metric.name, cuts)
         n = self.n_of(metric.empty)
-        if n < self._n_counted:
-            return self._with_relevant().moments(metric, cuts)
+        if n < self.n_of(None):  # those with relevant items
+            kept = self.n_relevant > 0
+            names = ("n_relevant", "n_listed", "n_users", "each", "nth", "first")
+            tables = {name: getattr(self, name)[kept] for name in names}
+            some = replace(self, **tables, spreads=self.spreads[:, kept])
+            return some.moments(metric, cuts)
         if n == 0:
             return Moments.of(np.empty((0, len(cuts))), None)
         n_users = self.n_users[:, np.newaxis]
@@ -142,14 +143,7 @@ class Histograms:
         within = at_cuts(self._spread(metric)) / divisors**2
         return Moments(n, n, n, mean, (within + between).sum(axis=0))
 
-    def _with_relevant(self) -> "Histograms":
-        """Return the histograms of the users with relevant items."""
-        kept = self.n_relevant > 0
-        names = ("n_relevant", "n_listed", "n_users", "each", "nth", "first")
-        tables = {name: getattr(self, name)[kept] for name in names}
-        return replace(self, **tables, spreads=self.spreads[:, kept])
-
-    def _gathered(self, name: str, cuts: NDArray[np.int64]) -> Average:
+    def _gathered(self, name: str, cuts: Ints) -> Average:
         """Return an average that was computed from the users' curves."""
         average = self.gathered[name]
         if np.array_equal(cuts, self.cuts):
@@ -190,10 +184,18 @@ def merged(parts: Sequence[Histograms]) -> Histograms:
     their means, sum over parts of n_i (m_i - m)^2 (Chan, Golub, LeVeque 1979).
     """
     first, depth = parts[0], max(part.depth for part in parts)
-    rows, places = _rows_together(parts)
+    keys = np.concatenate([np.stack([part.n_relevant, part.n_listed]) for part in parts], axis=1)
+    width = int(keys[1].max(initial=0)) + 1
+    if keys[0].max(initial=0) < 2**62 // width:  # np.unique of pairs takes ten times as long
+        codes, place = np.unique(keys[0] * width + keys[1], return_inverse=True)
+        rows = np.stack(np.divmod(codes, width))
+    else:
+        rows, place = np.unique(keys, axis=1, return_inverse=True)
+    # where the rows of each part are
+    places = np.split(place.ravel(), np.cumsum([len(part.n_users) for part in parts])[:-1])
     deep = [part._deep(depth) for part in parts]
 
-    def added(name: str) -> NDArray[np.int64]:
+    def added(name: str) -> Ints:
         out = np.zeros((rows.shape[1], *getattr(deep[0], name).shape[1:]), np.int64)
         for part, at in zip(deep, places, strict=True):
             out[at] += getattr(part, name)  # a part has a row once
@@ -220,21 +222,6 @@ def merged(parts: Sequence[Histograms]) -> Histograms:
     return whole
 
 
-def _rows_together(
-    parts: Sequence[Histograms],
-) -> tuple[NDArray[np.int64], list[NDArray[np.int64]]]:
-    """Return the distinct (R, n) of all parts, (2, rows), and where those of each part are."""
-    keys = np.concatenate([np.stack([part.n_relevant, part.n_listed]) for part in parts], axis=1)
-    width = int(keys[1].max(initial=0)) + 1
-    if keys[0].max(initial=0) < 2**62 // width:  # np.unique of pairs takes ten times as long
-        codes, place = np.unique(keys[0] * width + keys[1], return_inverse=True)
-        rows = np.stack(np.divmod(codes, width))
-    else:
-        rows, place = np.unique(keys, axis=1, return_inverse=True)
-    ends = np.cumsum([len(part.n_users) for part in parts])[:-1]
-    return rows, np.split(place.ravel(), ends)
-
-
 def sums_of(metrics: tuple[Metric, ...]) -> list[Metric]:
     """Return one metric per distinct sum over hits whose spread needs a table of its own."""
     sums: dict[Any, Metric] = {}
@@ -251,7 +238,7 @@ def _undiscounted(metric: Metric) -> bool:
 
 def count(
     hits: Hits,
-    counted: NDArray[np.bool_],
+    counted: Bools,
     metrics: tuple[Metric, ...],
     ks: Sequence[int],
     *,
@@ -269,9 +256,8 @@ def count(
     depth, cuts = reach(hits, max(ks)), cut_offs(hits, ks)
     rows = rows_of(hits, counted, by_length, max(ks))
     for metric in metrics:
-        if callable(metric.discount) or callable(
-            metric.divisor
-        ):  # the user's function may be wrong
+        # the user's function may be wrong
+        if callable(metric.discount) or callable(metric.divisor):
             metric.discounts(depth)
             metric.divisors(rows.n_relevant, rows.n_listed, cuts)
     n_users = np.bincount(rows.of_user[rows.of_user >= 0], minlength=len(rows.n_relevant))
@@ -294,11 +280,11 @@ def count(
 def _tables(
     hits: Hits,
     rows: Rows,
-    n_users: NDArray[np.int64],
+    n_users: Ints,
     sums: list[Metric],
     depth: int,
     n_threads: int | None,
-) -> tuple[NDArray[np.int64], Floats]:
+) -> tuple[Ints, Floats]:
     """Return the integer histograms (3, rows, K), and the spreads of the sums (m, rows, K)."""
     from toplist.kernels import curves
 
@@ -306,7 +292,7 @@ def _tables(
     weights = np.array([metric.discounts(depth) for metric in sums]).reshape(-1, depth)
     shape = (len(rows.n_relevant), depth)
 
-    def block(lo: int, hi: int) -> tuple[NDArray[np.int64], Floats]:
+    def block(lo: int, hi: int) -> tuple[Ints, Floats]:
         integers, squares = np.zeros((*shape, 3), np.int64), np.zeros((*shape, len(sums)))
         offsets, ranks, _ = hits.block(lo, hi)
         curves.tally(offsets, ranks, rows.of_user[lo:hi], codes, weights, integers, squares)
@@ -332,7 +318,7 @@ def _tables(
 def _spreads(
     squares: Floats,
     mean: Floats,
-    n_users: NDArray[np.int64],
+    n_users: Ints,
     hits: Hits,
     rows: Rows,
     metric: Metric,
@@ -361,7 +347,7 @@ def _spreads(
     return spreads
 
 
-def _sums_at_every_k(hits: Hits, users: NDArray[np.int64], metric: Metric, depth: int) -> Floats:
+def _sums_at_every_k(hits: Hits, users: Ints, metric: Metric, depth: int) -> Floats:
     """Return some users' sums over hits, (len(users), depth), added in the kernels' order."""
     begin, n_hits = hits.offsets[users], np.diff(hits.offsets)[users]
     row = np.repeat(np.arange(len(users)), n_hits)
@@ -376,9 +362,9 @@ def _sums_at_every_k(hits: Hits, users: NDArray[np.int64], metric: Metric, depth
 
 def _gather(
     hits: Hits,
-    counted: NDArray[np.bool_],
+    counted: Bools,
     metric: Metric,
-    cuts: NDArray[np.int64],
+    cuts: Ints,
     pooled: bool,
     weights: Floats | None,
     n_threads: int | None,
@@ -400,9 +386,7 @@ def _gather(
     return reduce(operator.add, parallel.run(block, bounds, n_threads))
 
 
-def spread_of_counts(
-    each: NDArray[np.int64], nth: NDArray[np.int64], n_users: NDArray[np.int64]
-) -> Floats:
+def spread_of_counts(each: Ints, nth: Ints, n_users: Ints) -> Floats:
     """Return the sum of squared deviations of the numbers of hits, from integers."""
     total = np.cumsum(each, axis=1)
     squares = np.cumsum(2 * nth - each, axis=1)  # the j-th hit raises j^2 by 2 j - 1
@@ -412,9 +396,7 @@ def spread_of_counts(
     return near
 
 
-def spread_of_first(
-    first: NDArray[np.int64], n_users: NDArray[np.int64], discounts: Floats
-) -> Floats:
+def spread_of_first(first: Ints, n_users: Ints, discounts: Floats) -> Floats:
     """Return the sum of squared deviations of 1 / discount(first hit), 0 for none."""
     gains = 1.0 / discounts
     # deviations from the most common value, if it is reached at k: exact where all users share it

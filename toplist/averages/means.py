@@ -9,13 +9,12 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from toplist.averages import histograms, per_user
 from toplist.averages.histograms import Histograms
 from toplist.averages.moments import ListAverages, equal, normal, wilson
 from toplist.averages.terms import Terms, difference
-from toplist.checks import Floats, Keyword, cached, worded
+from toplist.checks import Bools, Floats, Ints, Keyword, cached, worded
 from toplist.matching.hits import Hits
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import Metric
@@ -53,7 +52,7 @@ class Means:
     terms: Terms
     histograms: Histograms
     hits: Hits | None
-    counted: NDArray[np.bool_] | None
+    counted: Bools | None
     n_users: int
     n_missing: int
     n_extra: int
@@ -298,11 +297,8 @@ class Means:
             return Population(single, self.hits.graded)
         # without hits, the averages that were computed from curves tell
         mixed = self.terms.weighted or bool(self.terms.pooled)
-        of_grades = (
-            metric.name in self.histograms.gathered
-            for metric in self.histograms.metrics
-            if metric.graded
-        )
+        kept = self.histograms
+        of_grades = (one.name in kept.gathered for one in kept.metrics if one.graded)
         return Population(single, mixed or any(of_grades))
 
     def is_proportion(self, name: str) -> bool:
@@ -364,7 +360,7 @@ class Means:
             curve[part] = curve_of(self._average(metric, cuts))
         return curve
 
-    def _average(self, metric: Metric, cuts: NDArray[np.int64]) -> Any:
+    def _average(self, metric: Metric, cuts: Ints) -> Any:
         """Return the average of a metric at some k's below the lists; from the hits if need be."""
         kept = self.histograms
         if metric.name in kept.gathered and self.hits is not None and self.counted is not None:
@@ -378,7 +374,7 @@ class Means:
         return kept.moments(metric, cuts)
 
     @property
-    def _cuts(self) -> NDArray[np.int64]:
+    def _cuts(self) -> Ints:
         """Every k down to which the hits are counted: below it, an average costs its own time."""
         return np.arange(1, min(self.terms.depth, self.histograms.depth) + 1)
 
@@ -386,13 +382,11 @@ class Means:
     def _moments(self) -> dict[str, Any]:
         """The mean, std and error of every metric at the k's of `_cuts`, by name."""
         of_lists = {} if self.lists is None else dict(self.lists.averages())
-        own = {
-            one.name: self.histograms.moments(one, self._cuts) for one in self.histograms.metrics
-        }
-        return own | of_lists
+        kept = self.histograms
+        return {one.name: kept.moments(one, self._cuts) for one in kept.metrics} | of_lists
 
 
-def in_means(result: Means, names: Iterable[str]) -> NDArray[np.bool_]:
+def in_means(result: Means, names: Iterable[str]) -> Bools:
     """Return the users who are in the mean of every one of some metrics, by name, without ``@``."""
     hits, counted = hits_of(result, "its users are not known")
     metrics = result.terms.metrics
@@ -406,7 +400,7 @@ def in_means(result: Means, names: Iterable[str]) -> NDArray[np.bool_]:
 PER_USER = "toplist.spark.per_user has the values of every user"
 
 
-def hits_of(result: Means, so: str, on_spark: str = PER_USER) -> tuple[Hits, NDArray[np.bool_]]:
+def hits_of(result: Means, so: str, on_spark: str = PER_USER) -> tuple[Hits, Bools]:
     """Return the hits and whose are in the means; ValueError if the result does not hold them.
 
     The error says `so`, what does not follow without hits, and what to do, by where the result may

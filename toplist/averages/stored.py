@@ -119,7 +119,12 @@ def _read(made: type[M], body: bytes) -> M:
     if at != len(body):
         raise ValueError("there is more than was announced")
     terms = _terms_of(header["terms"])
-    averages = {name: _average(name, one, arrays) for name, one in header["averages"].items()}
+    averages = {}
+    for name, given in header["averages"].items():  # of metrics that need the users' curves
+        made_of = _AVERAGES[given.pop("kind")]
+        parts = [one.name for one in fields(made_of) if one.name not in given]
+        own = {part: arrays[f"{name}/{part}"].astype(np.float64) for part in parts}
+        averages[name] = made_of(**given, **own)
     tables = {name: arrays[name].astype(np.int64) for name in _TABLES if name != "spreads"}
     metrics, spreads = tuple(terms.metrics.values()), arrays["spreads"].astype(np.float64)
     unmatched = header["unmatched"]
@@ -133,18 +138,6 @@ def _read(made: type[M], body: bytes) -> M:
         fingerprints=tuple(Fingerprint(**one) for one in header["fingerprints"]),
         unmatched=None if unmatched is None else Unmatched(*unmatched),
     )
-
-
-def _average(name: str, given: Mapping[str, Any], arrays: Arrays) -> Any:
-    """Return the average of a metric that needs the users' curves."""
-    kind = _AVERAGES[given["kind"]]
-    numbers = {key: value for key, value in given.items() if key != "kind"}
-    parts = {
-        field.name: arrays[f"{name}/{field.name}"].astype(np.float64)
-        for field in fields(kind)
-        if field.name not in numbers
-    }
-    return kind(**numbers, **parts)
 
 
 def _packed(array: NDArray[Any]) -> NDArray[Any]:
@@ -165,15 +158,17 @@ def _of_terms(terms: Terms) -> dict[str, Any]:
 
 
 def _terms_of(given: Mapping[str, Any]) -> Terms:
-    entries = tuple(
-        Entry(_metric_of(one["metric"]), tuple(one["ks"]), bool(one["scalar"]))
-        for one in given["entries"]
-    )
+    entries = []
+    for one in given["entries"]:
+        plain = dict(one["metric"])
+        if isinstance(plain["discount"], dict):
+            plain["discount"] = rbp_metric(plain["discount"]["rbp"]).discount
+        entries.append(Entry(Metric(**plain), tuple(one["ks"]), bool(one["scalar"])))
     if given["convention"] not in CONVENTIONS:
         raise ValueError(f"convention {given['convention']!r} is not known here")
     sampled = None if given["sampled"] is None else Sampled(**given["sampled"])
     more = {"pooled": tuple(given["pooled"]), "grading": Grading(**given["grading"])}
-    return Terms(**{**given, **more, "entries": entries, "sampled": sampled})
+    return Terms(**{**given, **more, "entries": tuple(entries), "sampled": sampled})
 
 
 def metric_content(metric: Metric | ListMetric) -> dict[str, Any]:
@@ -190,10 +185,3 @@ def metric_content(metric: Metric | ListMetric) -> dict[str, Any]:
                 "the name of one, or pickle the result"
             )
     return plain
-
-
-def _metric_of(given: Mapping[str, Any]) -> Metric:
-    plain = dict(given)
-    if isinstance(plain["discount"], dict):
-        plain["discount"] = rbp_metric(plain["discount"]["rbp"]).discount
-    return Metric(**plain)

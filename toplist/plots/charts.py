@@ -427,13 +427,12 @@ def band(found: Any, *, ax: Axes | None = None) -> Axes:
     ax = axes.axes(ax)
     ks = np.arange(1, len(found.difference) + 1)
     share = f"{100 * found.level:.4g} %"
-    together = {"alpha": 0.15, "label": f"{share} at all k together"}
-    alone = {"alpha": 0.35, "label": f"{share} at each k"}
-    for low, high, look in (
-        (found.low_all, found.high_all, together),
-        (found.low, found.high, alone),
+    for low, high, alpha, where in (
+        (found.low_all, found.high_all, 0.15, "all k together"),
+        (found.low, found.high, 0.35, "each k"),
     ):
-        ax.fill_between(ks, low, high, color=COLOURS[0], linewidth=0, **look)
+        label = f"{share} at {where}"
+        ax.fill_between(ks, low, high, color=COLOURS[0], alpha=alpha, linewidth=0, label=label)
     ax.plot(ks, found.difference, color=COLOURS[0], linewidth=1.6)
     ax.axhline(0, color=GREY, linewidth=0.8)
     lowest = float(np.min(found.low_all, initial=0.0))

@@ -97,13 +97,17 @@ class Band(Display):
 
     def _page(self, every_metric: bool = False) -> Page:
         """Return the difference and both intervals at some k's."""
+
+        def ends(low: Floats, high: Floats) -> list[str]:
+            return [f"[{number(low[k - 1])}, {number(high[k - 1])}]" for k in ks]
+
         last = len(self.difference)
         ks = [k for k in SHOWN if k < last] + [last] * (last > 0)
         share = f"{100 * self.level:.4g} %"
         lines = (
             ("difference", [number(self.difference[k - 1]) for k in ks]),
-            (f"{share} at this k", [_ends(self.low, self.high, k) for k in ks]),
-            (f"{share} at all k", [_ends(self.low_all, self.high_all, k) for k in ks]),
+            (f"{share} at this k", ends(self.low, self.high)),
+            (f"{share} at all k", ends(self.low_all, self.high_all)),
         )
         rows = tuple((label, tuple(map(Cell, cells))) for label, cells in lines)
         corner = " - ".join(self.systems) + f" {self.name}"
@@ -120,10 +124,6 @@ class Band(Display):
         ] or [f"neither better nor worse at any k, all k together, with {share} confidence"]
         found[-1] += f" (sup-t, critical value {self.critical:.2f}; {counted(self.n, 'user')})"
         return tuple(found)
-
-
-def _ends(low: Floats, high: Floats, k: int) -> str:
-    return f"[{number(low[k - 1])}, {number(high[k - 1])}]"
 
 
 def _listed(runs: list[tuple[int, int]]) -> str:

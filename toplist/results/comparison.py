@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from toplist import plots
 from toplist.checks import cached, choice
-from toplist.results.markup import Cell, Look, Page, Table, settled
+from toplist.results.markup import Look, Page, Table
 from toplist.results.result import TopKResult
-from toplist.results.side_by_side import SideBySide, tested
+from toplist.results.side_by_side import SideBySide, page_of_means, tested
 from toplist.stats.paired import RUNS, RunsAre
 
 if TYPE_CHECKING:
@@ -208,10 +208,10 @@ class Comparison(SideBySide):
         <BLANKLINE>
         ...
         """
-        from toplist.results import latex_of_means, markup
+        from toplist.results import markup
 
         look, tested = Look.of(digits, percent, intervals), self._tested_for_paper
-        page = latex_of_means.page(self, every_metric, look, *tested, self._marks)
+        page = page_of_means(self, every_metric, look, *tested, self._marks)
         return markup.latex(page, caption, label)
 
     def by(self, labels: Any) -> SegmentedComparison[Comparison]:
@@ -370,10 +370,10 @@ class Comparison(SideBySide):
         level, users, n_resamples, seed, n_threads
             As in `test`.
         """
-        from toplist.results import testing
+        from toplist.results import pairwise, testing
 
-        drawn = n_resamples, seed, n_threads
-        return testing.band(self, metric, system, baseline, level, users, *drawn)
+        asked = pairwise.Asked(level=level, n_resamples=n_resamples, seed=seed, n_threads=n_threads)
+        return testing.band(self, metric, system, baseline, users, asked)
 
     def power(
         self,
@@ -422,32 +422,29 @@ class Comparison(SideBySide):
 
     def _page(self, every_metric: bool = False) -> Page:
         """Return one table of all means; of many, a table per metric."""
-        shown = [self._table(*columns) for columns in self._columns(every_metric)]
-        notes = self._notes()
-        legend = notes[0] if self._marks else ""
-        return Page(tuple(shown), notes, tuple(self.differences), legend=legend)
+        from toplist.results import wording
 
-    def _table(self, corner: str, columns: Mapping[str, str]) -> Table:
-        """Return a table with a row per system; `columns` maps headers to ``name@k``."""
-        marks = self._marks
-        best = {name: [] if self.baselines else self._best(name) for name in columns.values()}
-        rows = []
-        for system in self.systems:
-            cells = (
-                Cell(
-                    (f"{settled(self._mean(system, name)):.4f}" if self._has(system, name) else "-")
-                    + marks.get((system, name), ""),
-                    best=system in best[name],
+        tests, why = self._tested
+        marks, tables = self._marks, []
+        for corner, columns in self._columns(every_metric):
+            best = {name: [] if self.baselines else self._best(name) for name in columns.values()}
+            rows = tuple(
+                (
+                    system,
+                    tuple(
+                        self._marked(system, name, marks.get((system, name), ""), system in some)
+                        for name, some in best.items()
+                    ),
                 )
-                for name in columns.values()
+                for system in self.systems
             )
-            rows.append((system, tuple(cells)))
-        return Table(corner, tuple(columns), tuple(rows))
-
-    @property
-    def _tests(self) -> Tests | None:
-        """The tests against the baselines that the table marks; None where there are none."""
-        return self._tested[0]
+            tables.append(Table(corner, tuple(columns), rows))
+        said = () if tests is None else (wording.legend(tests),)
+        if why:
+            said = (f"NOT TESTED against {', '.join(self.baselines)}: {why}",)
+        notes = *said, *self._accounts()
+        legend = notes[0] if marks else ""
+        return Page(tuple(tables), notes, tuple(self.differences), legend=legend)
 
     @cached
     def _tested(self) -> tuple[Tests | None, str]:
@@ -457,9 +454,7 @@ class Comparison(SideBySide):
     @property
     def _marks(self) -> dict[tuple[str, str], str]:
         """The mark of every (system, name), a blank where others of the table have one."""
-        if self._tests is None:
-            return {}
-        found = self._tests.signs
+        found = {} if self._tested[0] is None else self._tested[0].signs
         if not any(found.values()):
             return {}
         places = [(system, name) for system in self.systems for name in self.names()]
@@ -472,12 +467,3 @@ class Comparison(SideBySide):
             return self._tested
         tests, why = tested(self.test)
         return tests, f"not tested: {why}" if why else ""
-
-    def _notes(self) -> tuple[str, ...]:
-        """Return the rules and who was counted: once if they are the same, else per system."""
-        from toplist.results import wording
-
-        tests = () if self._tests is None else (wording.legend(self._tests),)
-        if self._tested[1]:
-            tests = (f"NOT TESTED against {', '.join(self.baselines)}: {self._tested[1]}",)
-        return (*tests, *self._accounts())

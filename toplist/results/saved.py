@@ -78,11 +78,11 @@ def text_of(found: Any) -> str:
     }
     """
     # no text of JSON holds a line break: what begins and ends so is a list
-    return re.sub(r"\[\n([^\[\]{}]*)\n *\]", _in_one_line, json.dumps(found, indent=1))
-
-
-def _in_one_line(found: re.Match[str]) -> str:
-    return f"[{' '.join(map(str.strip, found[1].splitlines()))}]"
+    return re.sub(
+        r"\[\n([^\[\]{}]*)\n *\]",
+        lambda one: f"[{' '.join(map(str.strip, one[1].splitlines()))}]",
+        json.dumps(found, indent=1),
+    )
 
 
 def json_number(value: float) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -92,7 +93,10 @@ class Segments(ByLabel[R]):
 def by(result: R, labels: Any) -> Segments[R]:
     """Split a result; see `TopKResult.by`."""
     hits_of(result, "it cannot be split", ON_SPARK)
-    result = _without_lists(result)
+    entries = tuple(e for e in result.terms.entries if isinstance(e.metric, Metric))
+    if not entries:
+        raise ValueError("this result has only metrics of the lists themselves: they do not split")
+    result = replace(result, terms=replace(result.terms, entries=entries), lists=None)
     keys = result.users if has_keys(result) else None
     of_user, n_unused = values_by_user(labels, keys, result.n_users, "labels")
     members: dict[Any, list[int]] = {}
@@ -100,28 +104,12 @@ def by(result: R, labels: Any) -> Segments[R]:
         if not isinstance(label, Hashable):
             raise TypeError(f"label {label!r} is a {type(label).__name__}: give text or numbers")
         members.setdefault(None if is_missing(label) else label, []).append(row)
-    parts = {
-        label: _part(result, np.array(members[label], np.int64)) for label in _in_order(members)
-    }
+    order = [label for label in members if label is not None]
+    with suppress(TypeError):  # labels of several types stay in order of appearance
+        order = sorted(order)
+    order += [None] * (None in members)
+    parts = {label: _part(result, np.array(members[label], np.int64)) for label in order}
     return Segments(result, parts, n_unused)
-
-
-def _without_lists(result: R) -> R:
-    """Return the result without the metrics of the lists themselves, which do not split."""
-    entries = tuple(e for e in result.terms.entries if isinstance(e.metric, Metric))
-    if not entries:
-        raise ValueError("this result has only metrics of the lists themselves: they do not split")
-    return replace(result, terms=replace(result.terms, entries=entries), lists=None)
-
-
-def _in_order(members: Mapping[Any, Any]) -> list[Any]:
-    """Return the labels sorted, if they can be; None last."""
-    labels = [label for label in members if label is not None]
-    try:
-        labels.sort()
-    except TypeError:  # of several types: in order of appearance
-        labels = [label for label in members if label is not None]
-    return labels + [None] * (None in members)
 
 
 def _part(result: R, rows: Ints) -> R:

@@ -46,7 +46,12 @@ def tests(
 ) -> Tests:
     """Return the tests of some names between all pairs, or against the baselines."""
     asked = replace(asked, runs=compared.runs_are if compared.runs else None)
-    groups = _by_users(compared, _names(compared, names))
+    by_policies: dict[Any, list[str]] = {}  # a convention may have two: then users are others
+    for name in _names(compared, names):
+        metric = name.rpartition("@")[0]
+        policies = (one.terms.empty_of.get(metric) for one in compared.results.values())
+        by_policies.setdefault(tuple(policies), []).append(name)
+    groups = list(by_policies.values())
     if len(groups) == 1:
         return _tests(compared, groups[0], users, clusters, asked)
     if asked.correction == "maxt":
@@ -70,32 +75,30 @@ def together(parts: Sequence[Tests], asked: Asked) -> Tests:
     return corrected(rows, None, plan, asked)
 
 
-def _by_users(compared: SideBySide, names: Sequence[str]) -> list[list[str]]:
-    """Return names in groups that are over the same users: a convention may have two policies."""
-    groups: dict[Any, list[str]] = {}
-    for name in names:
-        metric = name.rpartition("@")[0]
-        policies = (one.terms.empty_of.get(metric) for one in compared.results.values())
-        groups.setdefault(tuple(policies), []).append(name)
-    return list(groups.values())
-
-
 def _tests(
     compared: SideBySide, some: Sequence[str], users: str, clusters: Any, asked: Asked
 ) -> Tests:
     """Return the tests of names that are over the same users."""
     pairs = pairs_of(compared.systems, compared.baselines or None)
-    known = _known(compared, users)
+    known, higher = _known(compared, users), functools.partial(_higher, compared)
     if known is not None:
         if clusters is not None:
             raise moments.refuse("clusters=", "test() without them works")
-        higher = functools.partial(_higher, compared)
         return moments.contrasted(known, pairs, some, asked, higher, compared.baselines)
     found = _aligned(compared, users, some)
     units = _units(found, clusters)
 
     def values_of(system: str, name: str) -> Floats:
-        return _complete(found, system, name)
+        values = found.values(system, name)
+        lacking = np.flatnonzero(np.isnan(values))
+        if len(lacking):
+            row = int(lacking[0])
+            user = row if found.users is None else found.users[row]
+            raise ValueError(
+                f"{system} has no {name} for {len(lacking):,} of {found.n:,} users, {user!r} first "
+                "(without a list): test another metric, or evaluate the users who have lists"
+            )
+        return values
 
     def of_runs(system: str, name: str) -> Floats:
         return np.stack([values_of(run, name) for run in compared.runs[system]])
@@ -103,23 +106,9 @@ def _tests(
     return contrasted(
         of_runs if compared.runs else values_of,
         *(pairs, some, asked, units),
-        higher=lambda name: _higher(compared, name),
+        higher=higher,
         baselines=compared.baselines,
     )
-
-
-def _complete(found: Aligned, system: str, name: str) -> Floats:
-    """Return the values of a system; ValueError that names a user who has none."""
-    values = found.values(system, name)
-    lacking = np.flatnonzero(np.isnan(values))
-    if len(lacking):
-        row = int(lacking[0])
-        user = row if found.users is None else found.users[row]
-        raise ValueError(
-            f"{system} has no {name} for {len(lacking):,} of {found.n:,} users, {user!r} first "
-            "(without a list): test another metric, or evaluate the users who have lists"
-        )
-    return values
 
 
 def anova(compared: SideBySide, name: str, users: str) -> blocked.Anova:
@@ -168,11 +157,8 @@ def band(
     metric: str,
     system: str | None,
     baseline: str | None,
-    level: float,
     users: str,
-    n_resamples: int | None,
-    seed: int,
-    n_threads: int | None,
+    asked: Asked,
 ) -> Band:
     """Return the difference of two systems at every k; curves are made block by block."""
     _refuse_runs(compared, "a band")
@@ -186,7 +172,7 @@ def band(
     known = _known(compared, users)
     if known is not None:
         joint = known.curve(*pair, metric)
-        return banded(joint, level, n_resamples, seed, n_threads, pair, metric, higher)
+        return banded(joint, asked, pair, metric, higher)
     found = _aligned(compared, users, [f"{metric}@1"])
     depth = min(compared.results[one].terms.depth for one in pair)
     fills = [_filler(found, one, metric, depth) for one in pair]
@@ -195,8 +181,8 @@ def band(
         a, b = (fill(lo, hi) for fill in fills)
         return snap(a.ravel(), b.ravel()).reshape(a.shape)
 
-    joint = simultaneous.Joint.over(differences, found.n, depth, n_threads=n_threads)
-    return banded(joint, level, n_resamples, seed, n_threads, pair, metric, higher)
+    joint = simultaneous.Joint.over(differences, found.n, depth, n_threads=asked.n_threads)
+    return banded(joint, asked, pair, metric, higher)
 
 
 def _filler(found: Aligned, system: str, name: str, depth: int) -> Callable[[int, int], Floats]:

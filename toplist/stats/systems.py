@@ -84,6 +84,13 @@ class PairedMoments:
     joints: Mapping[int, Joint]
     curves: Mapping[str, Sequence[Joint]]
 
+    def same_as(self, other: PairedMoments) -> bool:
+        """Return whether both are of the same users, in the same shape."""
+        if self is other:
+            return True
+        same = self.shape == other.shape and self.left_out == other.left_out
+        return same and all(np.array_equal(self.pairs[n], other.pairs[n]) for n in self.pairs)
+
     def find(self, system: str, baseline: str, name: str) -> Pairs:
         """Return the moments of the values of two systems in ``name@k``."""
         i, j = (self.shape.systems.index(one) for one in (system, baseline))
