@@ -165,33 +165,28 @@ def check(
     read = {name: by_user(sides[name], name, columns) for name in names}
     given = Given(read, k)
     found = [finding for look in CHECKS.values() for finding in look(given)]
-    if ranks is not None and ground_truths is not None:
-        found += _refusals(ranks, ground_truths, columns, given, found)
+    # not where an error was found before, nor for logs, whose rows need not be in order
+    logs = is_log(ranks, columns) or is_log(ground_truths, columns)
+    errors = any(one.level == "error" for one in found)
+    if given.has("ranks", "ground_truths") and not (logs or errors):
+        found += _matched(ranks, ground_truths, columns, given)
     found.sort(key=lambda one: LEVELS.index(one.level))
     sizes = {name: (len(side), len(set(_items_of(side)))) for name, side in read.items()}
     return Audit(sizes, tuple(found))
 
 
-def _refusals(
-    ranks: Any, truths: Any, columns: Any, given: Given, found: list[Finding]
-) -> list[Finding]:
-    """Match both sides: find why this fails, or that nothing matches.
-
-    Not where an error was found before, nor for logs, whose rows need not be in order.
-    """
-    logs = is_log(ranks, columns) or is_log(truths, columns)
-    if logs or any(one.level == "error" for one in found):
-        return []
+def _matched(ranks: Any, truths: Any, columns: Any, given: Given) -> Found:
+    """Match both sides: find why this fails, or that nothing matches."""
     try:
         hits = match(ranks, truths, duplicates="first", columns=columns)
     except (TypeError, ValueError) as error:
         text = f"an evaluation refuses these: {' '.join(str(error).split())}"
-        return [Finding("refused", "error", 1, text)]
+        yield Finding("refused", "error", 1, text)
+        return
     common = not set(_items_of(given["ranks"])).isdisjoint(_items_of(given["ground_truths"]))
     if len(hits) > 1 and hits.n_listed.any() and not common:
         text = "no item is both listed and relevant: are the ids of both sides written alike?"
-        return [Finding("nothing_common", "error", len(hits), text)]
-    return []
+        yield Finding("nothing_common", "error", len(hits), text)
 
 
 @dataclass(frozen=True)

@@ -27,10 +27,9 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from toplist import parallel
-from toplist.checks import Floats, choice
+from toplist.checks import Floats, Ints, choice
 from toplist.inputs.factorize import Numbering
 from toplist.inputs.lists import offsets_of
 from toplist.inputs.predictions import Predictions, read
@@ -227,8 +226,8 @@ class UserAUC:
 
     users: list[Any]
     auc: Floats
-    n_positives: NDArray[np.int64]
-    n_negatives: NDArray[np.int64]
+    n_positives: Ints
+    n_negatives: Ints
 
     @property
     def n_users(self) -> int:

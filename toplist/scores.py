@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from toplist import parallel
-from toplist.checks import choice, whole
+from toplist.checks import Floats, Ints, choice, whole
 from toplist.inputs.flatten import array as as_array
 from toplist.inputs.grades import Grading
 from toplist.inputs.lists import Lists, offsets_of
@@ -120,7 +120,7 @@ def dcg(
     ties: ScoreTies = "average",
     gains: Gains = "linear",
     n_threads: int | None = None,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Discounted cumulative gain at every k of items ranked by score.
 
     DCG@k = sum over ranks i <= k of gain_i / log2(i + 1); tied items share their mean gain
@@ -169,7 +169,7 @@ def ndcg(
     ties: ScoreTies = "average",
     gains: Gains = "linear",
     n_threads: int | None = None,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Normalised discounted cumulative gain at every k of items ranked by score.
 
     `dcg` divided by the DCG of the best order; 0 for a user without relevant items. As
@@ -201,17 +201,6 @@ def ndcg(
     return np.divide(earned, ideal, out=np.zeros_like(earned), where=ideal > 0)
 
 
-def _keywords_only(name: str, misplaced: tuple[Any, ...]) -> TypeError:
-    """Return the error of a call that does not say which array is which."""
-    shown = f"scores.{name}(scores, relevance=relevance{', k=10' if len(misplaced) > 1 else ''})"
-    if not misplaced:
-        return TypeError(f"scores.{name} needs the grades of the items: {shown}")
-    return TypeError(
-        f"scores.{name} takes relevance and k by keyword only, since sklearn.metrics.{name}_score "
-        f"has the two arrays in reverse order (y_true, y_score): {shown}"
-    )
-
-
 def _curves(
     name: str,
     scores: ArrayLike,
@@ -221,11 +210,19 @@ def _curves(
     ties: ScoreTies,
     gains: Gains,
     n_threads: int | None,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[Floats, Floats]:
     """Return the DCG of the ranking by score, and of the best order."""
     choice("ties", ties, TIES)
     if misplaced or relevance is None:
-        raise _keywords_only(name, misplaced)
+        shown = f"scores.{name}(scores, relevance=relevance"
+        shown += ", k=10)" if len(misplaced) > 1 else ")"
+        if not misplaced:
+            raise TypeError(f"scores.{name} needs the grades of the items: {shown}")
+        raise TypeError(
+            f"scores.{name} takes relevance and k by keyword only, since "
+            f"sklearn.metrics.{name}_score has the two arrays in reverse order (y_true, y_score): "
+            f"{shown}"
+        )
     single = np.ndim(scores) == 1
     array = _matrix(scores, "scores", single)
     grades = _matrix(np.atleast_2d(np.asarray(as_array(relevance))), "relevance")
@@ -254,11 +251,11 @@ def _curves(
 
 def _discounted(
     array: NDArray[Any],
-    gains: NDArray[np.float64],
+    gains: Floats,
     depth: int,
     average: bool,
     n_threads: int | None,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return the DCG at 1..depth of items ranked by the scores in `array`."""
     from toplist.kernels import scores as kernels
 
@@ -365,7 +362,7 @@ def columns_to_leave_out(exclude: Any, n_users: int, n_items: int) -> Lists:
     return lists
 
 
-def _columns_of(user: int, row: Any) -> NDArray[np.int64]:
+def _columns_of(user: int, row: Any) -> Ints:
     row = as_array(row)
     if not isinstance(row, (list, tuple, range, set, frozenset, np.ndarray)):
         raise TypeError(f"exclude: user {user} has {row!r} instead of a container of columns")

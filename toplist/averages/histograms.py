@@ -40,6 +40,7 @@ Average = Moments | Pooled
 
 # Below this ratio of spread to sum of squares, the subtraction cancels more than four digits.
 CLOSE = 1e-4
+_COUNTS = ("each", "nth", "first")
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,17 +89,6 @@ class Histograms:
         """Return the histograms of both sets of users together."""
         return merged([self, other])
 
-    def _deep(self, depth: int) -> "Histograms":
-        """Return the same histograms down to a larger rank."""
-        more = depth - self.depth
-        if not more:
-            return self
-        each, nth, first = (
-            np.pad(table, ((0, 0), (0, more))) for table in (self.each, self.nth, self.first)
-        )
-        spreads = np.pad(self.spreads, ((0, 0), (0, 0), (0, more)), "edge")
-        return replace(self, each=each, nth=nth, first=first, spreads=spreads)
-
     def sums(self, metric: Metric) -> Floats:
         """Return the mean sum over hits of the users of each row at every k, (rows, K).
 
@@ -116,7 +106,7 @@ class Histograms:
         n = self.n_of(metric.empty)
         if n < self.n_of(None):  # those with relevant items
             kept = self.n_relevant > 0
-            names = ("n_relevant", "n_listed", "n_users", "each", "nth", "first")
+            names = ("n_relevant", "n_listed", "n_users", *_COUNTS)
             tables = {name: getattr(self, name)[kept] for name in names}
             some = replace(self, **tables, spreads=self.spreads[:, kept])
             return some.moments(metric, cuts)
@@ -193,7 +183,16 @@ def merged(parts: Sequence[Histograms]) -> Histograms:
         rows, place = np.unique(keys, axis=1, return_inverse=True)
     # where the rows of each part are
     places = np.split(place.ravel(), np.cumsum([len(part.n_users) for part in parts])[:-1])
-    deep = [part._deep(depth) for part in parts]
+    deep = []  # the same, down to one rank
+    for part in parts:
+        more = (0, depth - part.depth)
+        if depth > part.depth:
+            tables: dict[str, Any] = {
+                name: np.pad(getattr(part, name), ((0, 0), more)) for name in _COUNTS
+            }
+            spreads = np.pad(part.spreads, ((0, 0), (0, 0), more), "edge")
+            part = replace(part, **tables, spreads=spreads)
+        deep.append(part)
 
     def added(name: str) -> Ints:
         out = np.zeros((rows.shape[1], *getattr(deep[0], name).shape[1:]), np.int64)
@@ -208,9 +207,8 @@ def merged(parts: Sequence[Histograms]) -> Histograms:
         for metric in first.metrics
         if metric.name in gathered
     }
-    tables = [added(name) for name in ("n_users", "each", "nth", "first")]
-    spreads = np.zeros((len(sums_of(first.metrics)), *tables[1].shape))
-    n_users, each, nth, hits = tables
+    n_users, each, nth, hits = (added(name) for name in ("n_users", *_COUNTS))
+    spreads = np.zeros((len(sums_of(first.metrics)), *each.shape))
     whole = Histograms(
         *(first.metrics, rows[0], rows[1], n_users, each, nth, hits, spreads, averages, cuts)
     )
@@ -263,6 +261,25 @@ def count(
     n_users = np.bincount(rows.of_user[rows.of_user >= 0], minlength=len(rows.n_relevant))
     integers, spreads = _tables(hits, rows, n_users, sums_of(metrics), depth, n_threads)
     each, nth, first = integers
+
+    def gather(read: Hits, metric: Metric, ratio: bool) -> Average:
+        """Return an average computed from the curves of blocks of users."""
+        mine = counted_in(hits, counted, metric)
+        values = filler(read, mine, replace(metric, divisor="1") if ratio else metric, cuts)
+        divisors = divisor_filler(read, mine, metric, cuts) if ratio else None
+
+        def block(lo: int, hi: int) -> Average:
+            out = np.empty((hi - lo, len(cuts)))
+            values(lo, hi, out)
+            kept = mine[lo:hi] if weights is None else mine[lo:hi] & (weights[lo:hi] > 0)
+            of_kept = None if weights is None else weights[lo:hi][kept]
+            if divisors is None:
+                return Moments.of(out[kept], of_kept)
+            return Pooled.of(out[kept], divisors(lo, hi)[kept], of_kept)
+
+        bounds = parallel.bounds(np.arange(len(read) + 1) * len(cuts))
+        return reduce(operator.add, parallel.run(block, bounds, n_threads))
+
     gathered = {}
     for metric in metrics:
         read = gains_of(hits, metric, threshold_in_gains)
@@ -270,8 +287,7 @@ def count(
         of_curves = ratio or weights is not None or metric.dividing.by_hits
         of_curves |= metric.of == "judged" and read is not hits
         if of_curves or (metric.graded and (read.graded or read is not hits)):
-            mine = counted_in(hits, counted, metric)
-            gathered[metric.name] = _gather(read, mine, metric, cuts, ratio, weights, n_threads)
+            gathered[metric.name] = gather(read, metric, ratio)
     return Histograms(
         metrics, rows.n_relevant, rows.n_listed, n_users, each, nth, first, spreads, gathered, cuts
     )
@@ -358,32 +374,6 @@ def _sums_at_every_k(hits: Hits, users: Ints, metric: Metric, depth: int) -> Flo
     steps = np.zeros((len(users), depth))
     steps[row, place] = (j + 1 if metric.counts == "nth" else 1) / metric.discounts(depth)[place]
     return np.cumsum(steps, axis=1)
-
-
-def _gather(
-    hits: Hits,
-    counted: Bools,
-    metric: Metric,
-    cuts: Ints,
-    pooled: bool,
-    weights: Floats | None,
-    n_threads: int | None,
-) -> Average:
-    """Return an average computed from the curves of blocks of users."""
-    values = filler(hits, counted, replace(metric, divisor="1") if pooled else metric, cuts)
-    divisors = divisor_filler(hits, counted, metric, cuts) if pooled else None
-
-    def block(lo: int, hi: int) -> Average:
-        out = np.empty((hi - lo, len(cuts)))
-        values(lo, hi, out)
-        kept = counted[lo:hi] if weights is None else counted[lo:hi] & (weights[lo:hi] > 0)
-        of_kept = None if weights is None else weights[lo:hi][kept]
-        if divisors is None:
-            return Moments.of(out[kept], of_kept)
-        return Pooled.of(out[kept], divisors(lo, hi)[kept], of_kept)
-
-    bounds = parallel.bounds(np.arange(len(hits) + 1) * len(cuts))
-    return reduce(operator.add, parallel.run(block, bounds, n_threads))
 
 
 def spread_of_counts(each: Ints, nth: Ints, n_users: Ints) -> Floats:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import partial, reduce
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar, overload
 
 import numpy as np
@@ -158,17 +158,10 @@ class Means:
         if not 0 < level < 1:
             raise ValueError(f"level must be between 0 and 1, not {level!r}")
         metric, k = self.terms.find(name)
-        if level == 0.95:
-            near = self._ends_95[metric.name]
-        else:
-            near = self._ends(metric.name, self._moments[metric.name], level)
-
-        def picked(end: int) -> Any:
-            return self._pick(
-                metric, k, near[end], lambda one: self._ends(metric.name, one, level)[end]
-            )
-
-        return picked(0), picked(1)
+        ends = partial(self._ends, metric.name, level)
+        near = self._ends_95[metric.name] if level == 0.95 else ends(self._moments[metric.name])
+        low = self._pick(metric, k, near[0], lambda one: ends(one)[0])
+        return low, self._pick(metric, k, near[1], lambda one: ends(one)[1])
 
     def per_user(self, name: AnyName) -> Floats:
         """Return the values of each user: (n_users,) for ``"name@k"``, (n_users, K) for ``"name"``.
@@ -319,7 +312,7 @@ class Means:
 
         return {name: bound(metric) for name, metric in self.terms.asked.items()}
 
-    def _ends(self, name: str, average: Any, level: float) -> tuple[Floats, Floats]:
+    def _ends(self, name: str, level: float, average: Any) -> tuple[Floats, Floats]:
         """Return the ends of the intervals of an average of a metric."""
         from statistics import NormalDist  # a fifth of the import of toplist
 
@@ -332,7 +325,7 @@ class Means:
     @cached
     def _ends_95(self) -> dict[str, tuple[Floats, Floats]]:
         """The ends of the usual intervals at the k's of `_cuts`, by metric."""
-        return {name: self._ends(name, one, 0.95) for name, one in self._moments.items()}
+        return {name: self._ends(name, 0.95, one) for name, one in self._moments.items()}
 
     def _pick(
         self,

@@ -51,13 +51,8 @@ class Moments:
         weight = self.weight + other.weight
         mean = (self.weight * self.mean + other.weight * other.mean) / weight
         apart = (other.mean - self.mean) ** 2 * (self.weight * other.weight / weight)
-        return Moments(
-            self.n + other.n,
-            weight,
-            self.weight2 + other.weight2,
-            mean,
-            self.deviation + other.deviation + apart,
-        )
+        deviation = self.deviation + other.deviation + apart
+        return Moments(self.n + other.n, weight, self.weight2 + other.weight2, mean, deviation)
 
     @classmethod
     def of(cls, values: Floats, weights: Floats | None) -> "Moments":

@@ -65,8 +65,15 @@ def to_bytes(result: Means) -> bytes:
             f"{name}/{key}": value for key, value in parts.items() if isinstance(value, np.ndarray)
         }
     packed = {name: _packed(array) for name, array in arrays.items()}
+    terms = {one.name: getattr(result.terms, one.name) for one in fields(Terms)}
+    terms["entries"] = [
+        {"metric": metric_content(entry.metric), "ks": entry.ks, "scalar": entry.scalar}
+        for entry in result.terms.entries
+    ]
+    terms["grading"] = asdict(result.terms.grading)
+    terms["sampled"] = None if result.terms.sampled is None else asdict(result.terms.sampled)
     header = {
-        "terms": _of_terms(result.terms),
+        "terms": terms,
         "counts": [result.n_users, result.n_missing, result.n_extra],
         "fingerprints": [asdict(one) for one in result.fingerprints],
         "unmatched": None if result.unmatched is None else list(result.unmatched),
@@ -118,7 +125,17 @@ def _read(made: type[M], body: bytes) -> M:
         at += size
     if at != len(body):
         raise ValueError("there is more than was announced")
-    terms = _terms_of(header["terms"])
+    asked, entries = header["terms"], []
+    for one in asked["entries"]:
+        plain = dict(one["metric"])
+        if isinstance(plain["discount"], dict):
+            plain["discount"] = rbp_metric(plain["discount"]["rbp"]).discount
+        entries.append(Entry(Metric(**plain), tuple(one["ks"]), bool(one["scalar"])))
+    if asked["convention"] not in CONVENTIONS:
+        raise ValueError(f"convention {asked['convention']!r} is not known here")
+    sampled = None if asked["sampled"] is None else Sampled(**asked["sampled"])
+    rest = {"entries": tuple(entries), "pooled": tuple(asked["pooled"]), "sampled": sampled}
+    terms = Terms(**{**asked, **rest, "grading": Grading(**asked["grading"])})
     averages = {}
     for name, given in header["averages"].items():  # of metrics that need the users' curves
         made_of = _AVERAGES[given.pop("kind")]
@@ -145,30 +162,6 @@ def _packed(array: NDArray[Any]) -> NDArray[Any]:
     if array.dtype.kind == "i" and array.min(initial=0) >= 0:
         array = array.astype(np.min_scalar_type(int(array.max(initial=0))))
     return array.astype(array.dtype.newbyteorder("<"), copy=False)
-
-
-def _of_terms(terms: Terms) -> dict[str, Any]:
-    entries = [
-        {"metric": metric_content(entry.metric), "ks": entry.ks, "scalar": entry.scalar}
-        for entry in terms.entries
-    ]
-    plain = {f.name: getattr(terms, f.name) for f in fields(Terms)}
-    sampled = None if terms.sampled is None else asdict(terms.sampled)
-    return plain | {"entries": entries, "grading": asdict(terms.grading), "sampled": sampled}
-
-
-def _terms_of(given: Mapping[str, Any]) -> Terms:
-    entries = []
-    for one in given["entries"]:
-        plain = dict(one["metric"])
-        if isinstance(plain["discount"], dict):
-            plain["discount"] = rbp_metric(plain["discount"]["rbp"]).discount
-        entries.append(Entry(Metric(**plain), tuple(one["ks"]), bool(one["scalar"])))
-    if given["convention"] not in CONVENTIONS:
-        raise ValueError(f"convention {given['convention']!r} is not known here")
-    sampled = None if given["sampled"] is None else Sampled(**given["sampled"])
-    more = {"pooled": tuple(given["pooled"]), "grading": Grading(**given["grading"])}
-    return Terms(**{**given, **more, "entries": tuple(entries), "sampled": sampled})
 
 
 def metric_content(metric: Metric | ListMetric) -> dict[str, Any]:

@@ -133,14 +133,9 @@ class Agreement:
         if self.users is not None and other.users is not None:
             users = self.users + other.users
             _refuse_twice(users, "merging")
-        return replace(
-            self,
-            values=np.concatenate([self.values, other.values]),
-            users=users,
-            only_a=self.only_a + other.only_a,
-            only_b=self.only_b + other.only_b,
-            single=False,
-        )
+        values = np.concatenate([self.values, other.values])
+        only = self.only_a + other.only_a, self.only_b + other.only_b
+        return Agreement(self.name, values, users, *only, note=self.note)
 
     def __radd__(self, other: Any) -> Agreement:
         """Let ``sum(parts)`` start from 0."""

@@ -251,22 +251,24 @@ def _curves(
     `needing` names what needs a catalogue.
     """
     if isinstance(ranks, (Exposure, CountsOfCounts)):
-        given = [name for name in reading if name != "n_threads"]
-        if given:
-            named = "an Exposure" if isinstance(ranks, Exposure) else "of type CountsOfCounts"
-            raise TypeError(f"ranks is {named}, counted already: it takes no {given[0]}")
+        named = "an Exposure" if isinstance(ranks, Exposure) else "of type CountsOfCounts"
+        counted_already(named, reading)
         found: Exposure | CountsOfCounts = ranks
     else:
-        _need(reading.get("catalogue"), needing)
+        if needing and reading.get("catalogue") is None:
+            raise needs(needing, "catalogue")
         found = exposure(ranks, k, **reading)
     stated = None if isinstance(found, Exposure) and found.catalogue is None else found.n_items
-    _need(stated, needing)
+    if needing and stated is None:
+        raise needs(needing, "catalogue")
     return found, stated or 0, found.curves.down_to(found.depth(k))
 
 
-def _need(catalogue: Any, needing: str | None) -> None:
-    if catalogue is None and needing:
-        raise needs(needing, "catalogue")
+def counted_already(named: str, reading: Counting) -> None:
+    """Raise TypeError for keywords of lists beside what holds none."""
+    given = [name for name in reading if name != "n_threads"]
+    if given:
+        raise TypeError(f"ranks is {named}, counted already: it takes no {given[0]}")
 
 
 def _ratio(above: NDArray[Any], below: NDArray[Any], curves: Curves) -> Floats:

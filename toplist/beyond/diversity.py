@@ -95,7 +95,14 @@ class Diversity(OfUser):
             length = np.sqrt((rows**2).sum(axis=1, keepdims=True))
             rows = np.divide(rows, length, out=np.zeros_like(rows), where=length > 0)
         elif distance == "euclidean":
-            _refuse_overflow(ids, rows)
+            bad = np.flatnonzero(np.abs(rows).max(axis=1, initial=0.0) > 2.0**SQUARED)
+            if len(bad):
+                item = ids[bad[0]]
+                item = item.item() if isinstance(item, np.generic) else item
+                raise ValueError(
+                    f"features: item {item!r} has a number beyond {2.0**SQUARED:.0e}, whose square "
+                    "overflows: divide all features by it"
+                )
         self.rows = np.vstack([rows, np.full((1, rows.shape[1]), np.nan)])
         self.distance, self.single = distance, float(single)
         code = {"raise": None, "skip": -1, "nan": len(ids)}[unknown]
@@ -129,17 +136,6 @@ def _within_range(rows: Floats) -> Floats:
     if not extreme.any():
         return rows
     return np.ldexp(rows, np.where(extreme, -exponents, 0)[:, np.newaxis])
-
-
-def _refuse_overflow(ids: Any, rows: Floats) -> None:
-    """Raise ValueError for features whose squared differences would not be in range."""
-    bad = np.flatnonzero(np.abs(rows).max(axis=1, initial=0.0) > 2.0**SQUARED)
-    if len(bad):
-        item = ids[bad[0]]
-        raise ValueError(
-            f"features: item {item.item() if isinstance(item, np.generic) else item!r} has a "
-            f"number beyond {2.0**SQUARED:.0e}, whose square overflows: divide all features by it"
-        )
 
 
 def unexpectedness(

@@ -277,7 +277,13 @@ def indexed_together(
 
 def _numbered_together(a: Flat, b: Flat) -> tuple[Ints, Ints, int]:
     """Return the ids of two sides as numbers that are equal where the ids are, and how many."""
-    encoded = encode(_ids_alone(a), _ids_alone(b), None, None, hashing=False)
+    alone = []
+    for flat in (a, b):  # the ids in one row, of names the distinct ones
+        ids = flat.ids if flat.names is None else flat.names
+        ends = np.array([0, len(ids)])
+        rows = ids if flat.names is None else [ids]
+        alone.append(Flat(flat.side, rows, ends, ends[1:]))
+    encoded = encode(alone[0], alone[1], None, None, hashing=False)
     codes: list[Any] = [encoded.ranked.items, encoded.truth.items]
     low = min(int(part.min(initial=0)) for part in codes)
     high = max(int(part.max(initial=0)) for part in codes)
@@ -290,10 +296,3 @@ def _numbered_together(a: Flat, b: Flat) -> tuple[Ints, Ints, int]:
         for part, flat in zip(codes, (a, b), strict=True)
     )
     return a_codes, b_codes, high + 1
-
-
-def _ids_alone(flat: Flat) -> Flat:
-    """Return the ids in one row, of names the distinct ones."""
-    ids = flat.ids if flat.names is None else flat.names
-    rows = ids if flat.names is None else [ids]
-    return Flat(flat.side, rows, np.array([0, len(ids)]), np.array([len(ids)]))

@@ -36,11 +36,10 @@ from fractions import Fraction
 from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from toplist import parallel
 from toplist.beyond.indexing import IndexedLists, Indexing, indexed, read_lists
-from toplist.checks import Floats, Keyword, choice, whole, worded
+from toplist.checks import Floats, Ints, Keyword, choice, whole, worded
 from toplist.inputs.catalogues import values_of
 from toplist.inputs.options import Known, Reading, Unknown
 
@@ -264,7 +263,13 @@ def tail_of(
     if max_count is not None:
         tail = counts <= max_count
     else:
-        size = _tail_size(len(counts), share, n_items)
+        size = whole(n_items, "n_items") if n_items is not None else 0
+        if n_items is None:
+            share = 0.1 if share is None else share
+            if not 0 < share <= 1:
+                raise ValueError(f"share must be above 0 and at most 1, not {share!r}")
+            # as it is written: 0.29 of 100 is 29, in floats 28.999999999999996
+            size = max(int(len(counts) * Fraction(str(share))), 1)
         tail = np.zeros(len(counts), bool)
         tail[_by_count(ids, counts)[:size]] = True
     way_out = _SKIP, " leaves such items out, 'tail' and 'head' count them"
@@ -281,11 +286,8 @@ def novelty_of(item_counts: Any, total: float | None, unknown: Unknown | float) 
     ids = ids[seen] if isinstance(ids, np.ndarray) else [ids[i] for i in np.flatnonzero(seen)]
     given = _unknown(unknown)
     if given == 0:
-        raise worded(
-            ValueError,
-            Keyword("unknown", 0),
-            ": a count of 0 has no self-information; give a count above 0",
-        )
+        told = ": a count of 0 has no self-information; give a count above 0"
+        raise worded(ValueError, Keyword("unknown", 0), told)
     information = np.log2(all_counts / counts[seen])
     way_out = "with a count above 0; ", _SKIP, " leaves such items out, a number is their count"
     other = None if given is None else float(np.log2(all_counts / given))
@@ -314,17 +316,7 @@ def _unknown(unknown: Unknown | float) -> float | None:
     return float(unknown)
 
 
-def _tail_size(n: int, share: float | None, n_items: int | None) -> int:
-    if n_items is not None:
-        return whole(n_items, "n_items")
-    share = 0.1 if share is None else share
-    if not 0 < share <= 1:
-        raise ValueError(f"share must be above 0 and at most 1, not {share!r}")
-    # as it is written: 0.29 of 100 is 29, in floats 28.999999999999996
-    return max(int(n * Fraction(str(share))), 1)
-
-
-def _by_count(ids: Any, counts: Floats) -> NDArray[np.int64]:
+def _by_count(ids: Any, counts: Floats) -> Ints:
     """Return the places of the items by count, then by id."""
     if isinstance(ids, np.ndarray):
         return np.argsort(counts, kind="stable")

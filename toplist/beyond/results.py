@@ -12,7 +12,6 @@ from operator import add
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from toplist import parallel
 from toplist.averages.moments import Moments
@@ -20,7 +19,7 @@ from toplist.beyond import OF_USERS, WHOLE
 from toplist.beyond.exposure import Exposure, exposure
 from toplist.beyond.indexing import IndexedLists, read_lists
 from toplist.beyond.popularity import OfUser
-from toplist.checks import Floats
+from toplist.checks import Floats, Ints
 from toplist.inputs.options import Known, needs
 from toplist.metrics.beyond_accuracy import ListMetric
 
@@ -49,7 +48,7 @@ class Whole:
 class Spread:
     """The mean over users at every k, of those who have a value there; all are (K,)."""
 
-    users: NDArray[np.int64]
+    users: Ints
     mean: Floats
     deviation: Floats
 

@@ -272,7 +272,15 @@ def exposure(counts: ArrayLike | Mapping[str, ArrayLike], *, ax: Axes | None = N
         if hasattr(of_items, "counts"):  # an Exposure: at its largest k
             of_items = of_items.counts()
         numbers = np.asarray(of_items, np.float64)
-        items, share = axes.lorenz(numbers, label)
+        if (
+            numbers.ndim != 1
+            or not np.all((numbers >= 0) & (numbers < np.inf))
+            or not numbers.any()
+        ):
+            of = f" of {label!r}" if label else ""
+            raise ValueError(f"counts{of}: one number per item is needed, 0 or more, and not all 0")
+        total = np.concatenate([[0.0], np.cumsum(np.sort(numbers))])
+        items, share = np.arange(len(total)) / len(numbers), total / total[-1]
         gini = f"Gini {gini_index(numbers):.3f}"
         text = f"{label} ({gini})" if label else gini
         # much of a curve may lie on the frame, which would hide half of the line

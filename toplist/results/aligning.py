@@ -7,19 +7,18 @@ came. Users by position are those of the rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from toplist.averages import describe
 from toplist.averages.means import Means, has_keys, hits_of, in_means
-from toplist.checks import Floats, Ints, choice
+from toplist.checks import Bools, Floats, Ints, choice
 
 Results = Mapping[str, Means]
-Counted = Mapping[str, NDArray[np.bool_]]  # whom each system counts
+Counted = Mapping[str, Bools]  # whom each system counts
 
 # Which users are tested: those of all systems, which must be the same; or those that all count.
 SameUsers = Literal["same", "common"]
@@ -120,7 +119,7 @@ def _by_position(results: Results, counted: Counted, users: str) -> Aligned:
     rows = np.flatnonzero(every.all(axis=0))
     n_left_out = int(every.any(axis=0).sum()) - len(rows)
     if users == "same" and n_left_out:
-        raise _others(results, n_left_out)
+        raise other_users(results, n_left_out)
     return Aligned(results, dict.fromkeys(results, rows), None, n_left_out)
 
 
@@ -151,7 +150,7 @@ def _by_key(results: Results, counted: Counted, users: str) -> Aligned:
             system: np.array([p[key] for key in keys], np.int64) for system, p in places.items()
         }
     if users == "same" and n_all > len(kept):
-        raise _others(results, n_all - len(kept))
+        raise other_users(results, n_all - len(kept))
     words = words_of(keys)
     order = np.argsort(words, kind="stable")
     if np.any(np.diff(words[order]) == 0):  # two keys of one word
@@ -160,9 +159,10 @@ def _by_key(results: Results, counted: Counted, users: str) -> Aligned:
     return Aligned(results, sorted_rows, [keys[i] for i in order.tolist()], n_all - len(kept))
 
 
-def _others(results: Results, n: int) -> ValueError:
+def other_users(results: Iterable[str], n: int, known: str = "them") -> ValueError:
+    """Return the error for systems that count other users; `known` are all that know of them."""
     return ValueError(
-        f"{', '.join(results)} count other users: {n:,} are in some of them only; "
+        f"{', '.join(results)} count other users: {n:,} are in some of {known} only; "
         'users="common" tests over those that all systems count'
     )
 

@@ -104,17 +104,15 @@ def _runs(results: Mapping[str, Any]) -> tuple[dict[str, TopKResult], dict[str, 
     for system, given in results.items():
         if system == "" or (isinstance(given, (list, tuple)) and not given):
             raise ValueError(f"compare: {system!r} has {'no name' if given else 'no runs'}")
-        several = isinstance(given, (list, tuple)) and len(given) > 0
-        some = list(given) if several else [given]
+        some = list(given) if isinstance(given, (list, tuple)) else [given]
         for one in [system if isinstance(system, str) else None, *some]:
             if not isinstance(one, (str, TopKResult)):
                 raise TypeError(
                     f"compare: {system!r} is {type(given).__name__}: names are str, and values "
                     "what top_k_eval returned, or lists of it (runs)"
                 )
-        names[system] = tuple(f"{system}, run {i + 1}" for i in range(len(some)))
-        if len(some) == 1:
-            names[system] = (system,)
+        runs = tuple(f"{system}, run {i + 1}" for i in range(len(some)))
+        names[system] = runs if len(some) > 1 else (system,)
         for name, one in zip(names[system], some, strict=True):
             if name in found:
                 raise ValueError(f"compare: two results are called {name!r}: rename a system")

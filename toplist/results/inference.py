@@ -88,16 +88,10 @@ from toplist.results.tests import Tests
 from toplist.results.values import USER, Units, read, read_pairs
 from toplist.stats import blocked, paired, simultaneous
 from toplist.stats.blocked import Anova
-from toplist.stats.corrections import Correction
-from toplist.stats.corrections import adjust as adjust
-from toplist.stats.distributions import f_sf as f_sf
-from toplist.stats.distributions import range_sf as range_sf
-from toplist.stats.distributions import t_ppf as t_ppf
-from toplist.stats.distributions import t_sf as t_sf
+from toplist.stats.corrections import Correction, adjust
+from toplist.stats.distributions import f_sf, range_sf, t_ppf, t_sf
 from toplist.stats.paired import Alternative, RunsAre, TTest, snap
-from toplist.stats.planning import detectable as detectable
-from toplist.stats.planning import n_needed as n_needed
-from toplist.stats.planning import power as power
+from toplist.stats.planning import detectable, n_needed, power
 
 # The name of a measure that has none.
 VALUE = "value"

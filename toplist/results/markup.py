@@ -116,31 +116,22 @@ def text(page: Page) -> str:
     width = max(map(len, labels))
     blocks = []
     for table in tables:
-        (corner, *columns), *rows = _text_grid(table)
-        blocks.append(aligned([[corner.ljust(width), *columns], *rows]))
+        grid = [[table.corner.ljust(width), *table.columns]]
+        columns = zip(*(cells for _, cells in table.rows), strict=True)
+        # in each column the means stand below each other
+        widths = [max(len(cell.interval) for cell in column) for column in columns]
+        for label, cells in table.rows:
+            row = [label]
+            for cell, room in zip(cells, widths, strict=True):
+                mean = f"*{cell.mean}" if cell.best else cell.mean
+                row.append(f"{mean} {cell.interval.ljust(room)}" if room else mean)
+            grid.append(row)
+        blocks.append(aligned(grid))
     best = [f"* {page.best}"] if any(table.marked for table in tables) else []
     notes = "\n".join([*map(printable, page.warnings), *best, *map(printable, page.notes)])
     if len(blocks) == 1:
         return f"{blocks[0]}\n{notes}"
     return "\n\n".join([*blocks, notes])
-
-
-def _text_grid(table: Table) -> list[list[str]]:
-    """Return the cells as text; in each column the means stand below each other."""
-    widths = [
-        max((len(cells[i].interval) for _, cells in table.rows), default=0)
-        for i in range(len(table.columns))
-    ]
-
-    def write(cell: Cell, width: int) -> str:
-        mean = f"*{cell.mean}" if cell.best else cell.mean
-        return f"{mean} {cell.interval.ljust(width)}" if width else mean
-
-    rows = (
-        [label, *(write(cell, width) for cell, width in zip(cells, widths, strict=True))]
-        for label, cells in table.rows
-    )
-    return [[table.corner, *table.columns], *rows]
 
 
 def _printable(table: Table) -> Table:

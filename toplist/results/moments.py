@@ -11,12 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from toplist.averages.means import PER_USER, Means, hits_of, in_means
 from toplist.averages.terms import Terms
-from toplist.checks import choice
-from toplist.results.aligning import TOGETHER, USERS
+from toplist.checks import Ints, choice
+from toplist.results.aligning import TOGETHER, USERS, other_users
 from toplist.results.contrasts import Contrast
 from toplist.results.pairwise import Asked, Pair, corrected, equivalent, row_of
 from toplist.results.tests import Tests
@@ -96,7 +95,7 @@ def of_results(results: Mapping[str, Means]) -> PairedMoments:
     return found.moments
 
 
-def _in_one_order(results: Mapping[str, Means]) -> dict[str, NDArray[np.int64]]:
+def _in_one_order(results: Mapping[str, Means]) -> dict[str, Ints]:
     """Return the rows of all users of every system, in the order of the first one."""
     first = list(next(iter(results.values())).users)
     rows = {}
@@ -173,11 +172,7 @@ class Known:
             )
         left_out = self.moments.left_out[name]
         if left_out and self.users == "same":
-            raise ValueError(
-                f"{', '.join(self.system_of)} count other users: {left_out:,} are in some of "
-                f"{', '.join(shape.systems)} only; "
-                'users="common" tests over those that all systems count'
-            )
+            raise other_users(self.system_of, left_out, ", ".join(shape.systems))
         if left_out and {*self.system_of.values()} != {*shape.systems}:
             raise ValueError(
                 f"the users that are common to {', '.join(shape.systems)} are known, not those of "

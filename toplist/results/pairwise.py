@@ -223,10 +223,9 @@ def equivalent(row: Contrast, asked: Asked) -> Contrast:
 def _of_runs(a: Floats, b: Floats, asked: Asked, units: Units) -> Contrast:
     """Return a comparison of systems that were trained several times."""
     found = paired.runs(a, b, asked.runs or "", **units.given, **asked.of_users)
-    anew: dict[str, Any] = found.anew._asdict()
+    trained, anew = found.trained.test, found.anew._asdict()
+    anew |= {"error_users": trained.error, "p_users": trained.p}
     row = replace(row_of(found.trained), **anew, cautions=tuple(found.cautions))
-    trained = found.trained.test
-    row = replace(row, error_users=trained.error, p_users=trained.p)
     return row if asked.margin is None else equivalent(row, asked)
 
 

@@ -77,7 +77,24 @@ class Segments(ByLabel[R]):
 
     def _page(self, every_metric: bool = False) -> Page:
         """Return the tables with their notes; they have every metric as it is."""
-        return page(self)
+        whole = self.whole
+        names = whole.names()
+        labelled: list[tuple[str, Means]] = [
+            ("(no label)" if label is None else str(label), one) for label, one in self.items()
+        ]
+        labelled.append(("all", whole))
+        if len(names) <= summary.WIDE:
+            shown = [_table("", {name: name for name in names}, labelled)]
+        else:
+            shown = [
+                _table(metric, {f"@{k}": f"{metric}@{k}" for k in ks}, labelled)
+                for metric, ks in whole.terms.ks_of.items()
+            ]
+        notes = ["users: of the ground truth; n: in the means"]
+        if self.n_unused:
+            unused = in_words(self.n_unused, "label")
+            notes.append(f"{unused} of users who are not in the result (unused)")
+        return Page(tuple(shown), (*notes, *describe.rule_lines(whole, list(self.values()))))
 
     def to_dict(self) -> dict[Any, dict[str, float]]:
         """Return the means asked for, ``{label: {"ndcg@10": 0.1, ...}}``."""
@@ -118,53 +135,22 @@ def _part(result: R, rows: Ints) -> R:
     hits, counted = hits.subset(rows), counted[rows]
     weights = None if result.weights is None else result.weights[rows]
     terms = result.terms
-    metrics = tuple(terms.metrics.values())
     found = histograms.count(
-        hits,
-        counted,
-        metrics,
-        terms.ks,
+        *(hits, counted, tuple(terms.metrics.values()), terms.ks),
         pooled=terms.pooled,
         weights=weights,
         threshold_in_gains=terms.threshold_in_gains,
     )
     n_missing = int(np.sum((hits.n_relevant > 0) & (hits.n_listed == 0)))
-    return replace(
-        result,
-        histograms=found,
-        hits=hits,
-        counted=counted,
-        n_users=len(rows),
-        n_missing=n_missing,
-        n_extra=0,
-        weights=weights,
-        fingerprints=(),
-    )
+    sizes = {"n_users": len(rows), "n_missing": n_missing, "n_extra": 0}
+    users = {"hits": hits, "counted": counted, "weights": weights}
+    own: dict[str, Any] = users | sizes
+    return replace(result, histograms=found, **own, fingerprints=())
 
 
 def rows(segments: Segments[Any]) -> list[tuple[Any, ...]]:
     """Return a row per segment, metric and k: the label, then `summary.COLUMNS`."""
     return [(label, *row) for label, part in segments.items() for row in summary.rows(part)]
-
-
-def page(segments: Segments[Any]) -> Page:
-    """Return a table with a row per segment and one for all; a table per metric if wide."""
-    whole = segments.whole
-    names = whole.names()
-    labelled = [("(no label)" if label is None else str(label), r) for label, r in segments.items()]
-    labelled.append(("all", whole))
-    if len(names) <= summary.WIDE:
-        shown = [_table("", {name: name for name in names}, labelled)]
-    else:
-        shown = [
-            _table(metric, {f"@{k}": f"{metric}@{k}" for k in ks}, labelled)
-            for metric, ks in whole.terms.ks_of.items()
-        ]
-    notes = ["users: of the ground truth; n: in the means"]
-    if segments.n_unused:
-        unused = in_words(segments.n_unused, "label")
-        notes.append(f"{unused} of users who are not in the result (unused)")
-    return Page(tuple(shown), (*notes, *describe.rule_lines(whole, list(segments.values()))))
 
 
 def _table(corner: str, columns: Mapping[str, str], labelled: list[tuple[str, Means]]) -> Table:

@@ -234,13 +234,11 @@ class Power(Display):
         return pandas.DataFrame(list(self.rows))
 
     def _page(self, every_metric: bool = False) -> Page:
-        headers = ["users", "std", "detectable"]
+        headers, rows = ["users", "std", "detectable"], []
         headers += [] if self.difference is None else [f"users for {self.difference:g}"]
-        rows = []
         for row in self.rows:
             cells = [f"{row['n']:,}", f"{row['std']:.4f}", f"{row['detectable']:.4f}"]
-            if self.difference is not None:
-                cells.append(f"{row['n_needed']:,.0f}")
+            cells += [f"{row['n_needed']:,.0f}"] if "n_needed" in row else []
             label = f"{row['system']} - {row['baseline']} {row['name']}"
             rows.append((label, tuple(map(Cell, cells))))
         note = (
@@ -363,18 +361,18 @@ def _of_all_lists(compared: SideBySide, name: str) -> bool:
     from toplist.beyond import WHOLE
 
     metric = name.rpartition("@")[0]
-    found = next(iter(compared.results.values())).terms.asked.get(metric)
-    return isinstance(found, ListMetric) and metric in WHOLE
+    asked = next(iter(compared.results.values())).terms.asked
+    return metric in WHOLE and isinstance(asked.get(metric), ListMetric)
 
 
 def _lacks_users(compared: SideBySide, name: str) -> bool:
     """Return whether a metric of the lists has no value for users who are in the means."""
-    for one in compared.results.values():
-        metric = one.terms.find(name)[0]
-        known = isinstance(metric, ListMetric) and one.hits is not None
-        if known and np.isnan(one.per_user(name)[one.counted]).any():
-            return True
-    return False
+    return any(
+        one.hits is not None
+        and isinstance(one.terms.find(name)[0], ListMetric)
+        and np.isnan(one.per_user(name)[one.counted]).any()
+        for one in compared.results.values()
+    )
 
 
 def _higher(compared: SideBySide, name: str) -> bool:

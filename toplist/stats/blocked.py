@@ -238,18 +238,10 @@ def tukey_hsd(moments: Moments, level: float = 0.95) -> Pairs:
     df, error = moments.df, math.sqrt(variance / max(moments.n, 1))
     statistic = np.array([over(abs(float(one)), error) for one in difference])
     critical = range_ppf(level, n_systems, df)
-    return Pairs(
-        first,
-        second,
-        difference,
-        statistic,
-        np.array([range_sf(q, n_systems, df) for q in statistic.tolist()]),
-        difference - critical * error,
-        difference + critical * error,
-        np.array([over(float(one), math.sqrt(variance)) for one in difference]),
-        df,
-        critical,
-    )
+    p = np.array([range_sf(q, n_systems, df) for q in statistic.tolist()])
+    low, high = difference - critical * error, difference + critical * error
+    effect = np.array([over(float(one), math.sqrt(variance)) for one in difference])
+    return Pairs(first, second, difference, statistic, p, low, high, effect, df, critical)
 
 
 def randomized_tukey(

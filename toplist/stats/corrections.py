@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from toplist.checks import choice
+from toplist.checks import Floats, choice
 
 Correction = Literal["holm", "bh", "bonferroni", "none"]
 METHODS: tuple[Correction, ...] = get_args(Correction)
 
 
-def adjust(p: ArrayLike, method: Correction = "holm") -> NDArray[np.float64]:
+def adjust(p: ArrayLike, method: Correction = "holm") -> Floats:
     """Return p values that hold for all comparisons together.
 
     With p(1) <= ... <= p(m) in ascending order, cut at 1:

@@ -193,10 +193,8 @@ class Pairs:
         """The moments of b and a: of -d."""
         counts = self.n, self.losses, self.wins, self.weight, self.weight2
         means = self.mean_b, self.mean_a, 0.0 - self.mean
-        return Pairs(
-            *(*counts, *means),
-            *(self.bb, self.aa, self.dd, 0.0 - (self.db + self.dd), 0.0 - self.ddd),
-        )
+        products = self.bb, self.aa, self.dd, 0.0 - (self.db + self.dd), 0.0 - self.ddd
+        return Pairs(*counts, *means, *products)
 
     @property
     def own(self) -> Pairs:
