@@ -35,7 +35,18 @@ def account(result: Means) -> str:
         parts.append(f"merged by position from {n_parts:,} parts")
     text = ", ".join(parts)
     if result.n_evaluated and not result.histograms.each.any():
-        text += f"; {_no_hit(result)}"
+        # nobody has a hit: an item of each side and the likely cause, where known
+        found = result.unmatched if result.hits is None else unmatched(result.hits)
+        text += "; NO HIT AT ALL: "
+        asked = "are the item ids of both sides written in the same way?"
+        if found is None:
+            text += asked
+        elif found.listed == found.relevant:
+            text += f"no listed item is relevant, {found.listed!r} for one"
+        else:
+            text += f"the lists hold items such as {found.listed!r}, the ground truths "
+            likely = f"likely cause: {found.cause}" if found.cause else asked
+            text += f"{found.relevant!r}; {likely}"
     return text
 
 
@@ -58,19 +69,6 @@ def _other_numbers(result: Means) -> list[str]:
         f"{words[policy]}"
         for policy, some in names.items()
     ]
-
-
-def _no_hit(result: Means) -> str:
-    """Say that nobody has a hit, with an item of each side and the likely cause where known."""
-    asked = "are the item ids of both sides written in the same way?"
-    found = result.unmatched if result.hits is None else unmatched(result.hits)
-    if found is None:
-        return f"NO HIT AT ALL: {asked}"
-    listed, relevant, cause = found
-    if listed == relevant:
-        return f"NO HIT AT ALL: no listed item is relevant, {listed!r} for one"
-    text = f"NO HIT AT ALL: the lists hold items such as {listed!r}, the ground truths {relevant!r}"
-    return f"{text}; likely cause: {cause}" if cause else f"{text}; {asked}"
 
 
 # How items of equal scores are ordered, where not as they come.

@@ -327,40 +327,24 @@ def _tables(
     column = n_users[:, np.newaxis]
     for i, metric in enumerate(sums):
         mean = np.cumsum(integers[codes[i]] / column / weights[i], axis=1)
-        squares[i] = _spreads(np.cumsum(squares[i], axis=1), mean, column, hits, rows, metric)
+        total = np.cumsum(squares[i], axis=1)
+        squares[i] = total - column * mean**2
+        squares[i][n_users == 1] = 0.0
+        # the difference loses digits where the spread is small compared with the mean: a second
+        # pass over the users of such rows, who are few, except where all lists are alike
+        close = np.any(squares[i] < CLOSE * total, axis=1) & (n_users > 1)
+        if not close.any():
+            continue
+        users = np.flatnonzero(np.append(close, False)[rows.of_user])  # the last is for -1
+        users = users[np.argsort(rows.of_user[users], kind="stable")]
+        squares[i][close] = 0.0
+        for lo, hi in parallel.bounds(np.arange(len(users) + 1) * depth):
+            part = users[lo:hi]
+            of_user = rows.of_user[part]
+            deviations = (_sums_at_every_k(hits, part, metric, depth) - mean[of_user]) ** 2
+            starts = np.flatnonzero(np.diff(of_user, prepend=-1))
+            squares[i][of_user[starts]] += np.add.reduceat(deviations, starts, axis=0)
     return integers, squares
-
-
-def _spreads(
-    squares: Floats,
-    mean: Floats,
-    n_users: Ints,
-    hits: Hits,
-    rows: Rows,
-    metric: Metric,
-) -> Floats:
-    """Return the squared deviations from the mean of each row, (rows, K).
-
-    The difference of squares loses digits where the spread is small compared with the mean; then
-    it is computed again, in a second pass over the users of such rows. They are few, except where
-    all lists are alike.
-    """
-    spreads = squares - n_users * mean**2
-    spreads[n_users[:, 0] == 1] = 0.0
-    close = np.any(spreads < CLOSE * squares, axis=1) & (n_users[:, 0] > 1)
-    if not close.any():
-        return spreads
-    users = np.flatnonzero(np.append(close, False)[rows.of_user])  # the last is for -1
-    users = users[np.argsort(rows.of_user[users], kind="stable")]
-    spreads[close] = 0.0
-    depth = mean.shape[1]
-    for lo, hi in parallel.bounds(np.arange(len(users) + 1) * depth):
-        part = users[lo:hi]
-        of_user = rows.of_user[part]
-        deviations = (_sums_at_every_k(hits, part, metric, depth) - mean[of_user]) ** 2
-        starts = np.flatnonzero(np.diff(of_user, prepend=-1))
-        spreads[of_user[starts]] += np.add.reduceat(deviations, starts, axis=0)
-    return spreads
 
 
 def _sums_at_every_k(hits: Hits, users: Ints, metric: Metric, depth: int) -> Floats:

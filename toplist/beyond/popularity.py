@@ -39,7 +39,7 @@ import numpy as np
 
 from toplist import parallel
 from toplist.beyond.indexing import IndexedLists, Indexing, indexed, read_lists
-from toplist.checks import Floats, Ints, Keyword, choice, whole, worded
+from toplist.checks import Floats, Keyword, choice, whole, worded
 from toplist.inputs.catalogues import values_of
 from toplist.inputs.options import Known, Reading, Unknown
 
@@ -271,7 +271,11 @@ def tail_of(
             # as it is written: 0.29 of 100 is 29, in floats 28.999999999999996
             size = max(int(len(counts) * Fraction(str(share))), 1)
         tail = np.zeros(len(counts), bool)
-        tail[_by_count(ids, counts)[:size]] = True
+        order = np.argsort(counts, kind="stable")  # by count, then by id
+        if not isinstance(ids, np.ndarray):
+            keys = [(count, _sort_key(one)) for count, one in zip(counts, ids, strict=True)]
+            order = np.array(sorted(range(len(ids)), key=keys.__getitem__), np.int64)
+        tail[order[:size]] = True
     way_out = _SKIP, " leaves such items out, 'tail' and 'head' count them"
     return ItemValues(ids, tail.astype(np.float64), words[unknown], way_out)
 
@@ -314,14 +318,6 @@ def _unknown(unknown: Unknown | float) -> float | None:
     if not number or not 0 <= float(unknown) < np.inf:
         raise ValueError(f"unknown={unknown!r}: give 'raise', 'skip', or a count from 0 on")
     return float(unknown)
-
-
-def _by_count(ids: Any, counts: Floats) -> Ints:
-    """Return the places of the items by count, then by id."""
-    if isinstance(ids, np.ndarray):
-        return np.argsort(counts, kind="stable")
-    order = sorted(range(len(ids)), key=lambda i: (counts[i], _sort_key(ids[i])))
-    return np.array(order, np.int64)
 
 
 def _sort_key(one: Any) -> Any:

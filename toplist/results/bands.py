@@ -111,23 +111,17 @@ class Band(Display):
         )
         rows = tuple((label, tuple(map(Cell, cells))) for label, cells in lines)
         corner = " - ".join(self.systems) + f" {self.name}"
-        return Page((Table(corner, tuple(f"@{k}" for k in ks), rows),), self._notes())
-
-    def _notes(self) -> tuple[str, ...]:
-        share = f"{100 * self.level:.4g} %"
+        notes = []
+        for word, runs in (("better", self.better), ("worse", self.worse)):
+            where = ", ".join(str(a) if a == b else f"{a} to {b}" for a, b in runs)
+            told = f"{word} at k = {where}, at all of them together with {share} confidence"
+            notes += [told] if runs else []
+        nowhere = f"neither better nor worse at any k, all k together, with {share} confidence"
+        notes = notes or [nowhere]
+        notes[-1] += f" (sup-t, critical value {self.critical:.2f}; {counted(self.n, 'user')})"
         if self.critical != self.critical:
-            return (f"no interval: {counted(self.n, 'user')} are too few",)
-        found = [
-            f"{word} at k = {_listed(ks)}, at all of them together with {share} confidence"
-            for word, ks in (("better", self.better), ("worse", self.worse))
-            if ks
-        ] or [f"neither better nor worse at any k, all k together, with {share} confidence"]
-        found[-1] += f" (sup-t, critical value {self.critical:.2f}; {counted(self.n, 'user')})"
-        return tuple(found)
-
-
-def _listed(runs: list[tuple[int, int]]) -> str:
-    return ", ".join(str(a) if a == b else f"{a} to {b}" for a, b in runs)
+            notes = [f"no interval: {counted(self.n, 'user')} are too few"]
+        return Page((Table(corner, tuple(f"@{k}" for k in ks), rows),), tuple(notes))
 
 
 def _runs(found: NDArray[np.bool_]) -> list[tuple[int, int]]:
