@@ -162,70 +162,55 @@ def check(
     names = tuple(name for name, value in sides.items() if value is not None)
     if not names:
         raise TypeError("check: give ranks, ground_truths, a training log, or several of them")
-    read = [{} if value is None else by_user(value, name, columns) for name, value in sides.items()]
-    given = Given(read[0], read[1], read[2], names, k)
+    read = {name: by_user(sides[name], name, columns) for name in names}
+    given = Given(read, k)
     found = [finding for look in CHECKS.values() for finding in look(given)]
-    if ranks is not None and ground_truths is not None:
-        found += _refusals(ranks, ground_truths, columns, given, found)
+    # not where an error was found before, nor for logs, whose rows need not be in order
+    logs = is_log(ranks, columns) or is_log(ground_truths, columns)
+    errors = any(one.level == "error" for one in found)
+    if given.has("ranks", "ground_truths") and not (logs or errors):
+        found += _matched(ranks, ground_truths, columns, given)
     found.sort(key=lambda one: LEVELS.index(one.level))
-    sizes = {
-        name: (len(side), len({item for row in side.values() for item in row}))
-        for name, side in zip(sides, read, strict=True)
-        if name in names
-    }
+    sizes = {name: (len(side), len(set(_items_of(side)))) for name, side in read.items()}
     return Audit(sizes, tuple(found))
 
 
-def _refusals(
-    ranks: Any, truths: Any, columns: Any, given: Given, found: list[Finding]
-) -> list[Finding]:
-    """Match both sides: find why this fails, or that nothing matches.
-
-    Not where an error was found before, nor for logs, whose rows need not be in order.
-    """
-    logs = is_log(ranks, columns) or is_log(truths, columns)
-    if logs or any(one.level == "error" for one in found):
-        return []
+def _matched(ranks: Any, truths: Any, columns: Any, given: Given) -> Found:
+    """Match both sides: find why this fails, or that nothing matches."""
     try:
         hits = match(ranks, truths, duplicates="first", columns=columns)
     except (TypeError, ValueError) as error:
         text = f"an evaluation refuses these: {' '.join(str(error).split())}"
-        return [Finding("refused", "error", 1, text)]
-    if len(hits) > 1 and hits.n_listed.any() and not _common(given):
+        yield Finding("refused", "error", 1, text)
+        return
+    common = not set(_items_of(given["ranks"])).isdisjoint(_items_of(given["ground_truths"]))
+    if len(hits) > 1 and hits.n_listed.any() and not common:
         text = "no item is both listed and relevant: are the ids of both sides written alike?"
-        return [Finding("nothing_common", "error", len(hits), text)]
-    return []
-
-
-def _common(given: Given) -> bool:
-    """Whether any item is on both sides, of any users."""
-    listed, relevant = (
-        {item for row in side.values() for item in row} for side in (given.ranks, given.truths)
-    )
-    return not listed.isdisjoint(relevant)
+        yield Finding("nothing_common", "error", len(hits), text)
 
 
 @dataclass(frozen=True)
 class Given:
-    """The data to check; sides that were not given are empty, and not in `names`."""
+    """The data to check, by the names of the sides that were given."""
 
-    ranks: Rows
-    truths: Rows
-    train: Rows
-    names: tuple[str, ...]
+    sides: dict[str, Rows]
     k: int | None
 
+    def __getitem__(self, name: str) -> Rows:
+        """Return a side; empty if it was not given."""
+        return self.sides.get(name, {})
+
     def has(self, *names: str) -> bool:
-        """Whether all these sides were given."""
-        return set(names) <= set(self.names)
+        """Return whether all these sides were given."""
+        return set(names) <= set(self.sides)
 
 
 Found = Iterator[Finding]
 
 
-def _sides(given: Given) -> Iterator[tuple[str, Rows]]:
-    pairs = (("ranks", given.ranks), ("ground_truths", given.truths), ("train", given.train))
-    yield from ((name, side) for name, side in pairs if given.has(name))
+def _items_of(side: Rows) -> Iterator[Any]:
+    """Yield the items of all users."""
+    return (item for row in side.values() for item in row)
 
 
 def _two_kinds(given: Given) -> Found:
@@ -233,27 +218,23 @@ def _two_kinds(given: Given) -> Found:
     for what in ("user", "item"):
         kinds: dict[str, str] = {}
         numbers: Counter[str] = Counter()
-        for name, side in _sides(given):
-            ids = side if what == "user" else (item for row in side.values() for item in row)
-            for one in ids:
+        for name, side in given.sides.items():
+            for one in side if what == "user" else _items_of(side):
                 kind = type(one).__name__
                 numbers[kind] += 1
                 kinds.setdefault(kind, f"{one!r} ({kind}) in {name}")
         if len(kinds) > 1:
-            yield Finding(
-                "two_kinds",
-                "error",
-                sum(numbers.values()) - max(numbers.values()),
-                f"{what} ids of {len(kinds)} types, never equal: {', '.join(kinds.values())}",
-            )
+            rarer = sum(numbers.values()) - max(numbers.values())
+            text = f"{what} ids of {len(kinds)} types, never equal: {', '.join(kinds.values())}"
+            yield Finding("two_kinds", "error", rarer, text)
 
 
 def _two_spellings(given: Given) -> Found:
     """Find relevant items that no list holds, but for leading zeros, blanks, case or a .0."""
     if not given.has("ranks", "ground_truths"):
         return
-    listed = {item for row in given.ranks.values() for item in row if isinstance(item, str)}
-    relevant = {item: None for row in given.truths.values() for item in row}
+    listed = {item for item in _items_of(given["ranks"]) if isinstance(item, str)}
+    relevant = dict.fromkeys(_items_of(given["ground_truths"]))
     absent = [item for item in relevant if isinstance(item, str) and item not in listed]
     for cause, simplify in CAUSES.items() if absent else ():
         written = {simplify(item): item for item in listed}
@@ -261,71 +242,47 @@ def _two_spellings(given: Given) -> Found:
         if found:
             pair = f"{found[0]!r} / {written[simplify(found[0])]!r}"
             text = f"{counted(len(found), 'relevant item')} that no list holds"
-            does = "matches" if len(found) == 1 else "match"
-            yield Finding(
-                "two_spellings",
-                "warning",
-                len(found),
-                f"{text} {does} a listed item but for {cause}, e.g. {pair}",
-            )
+            text += " matches" if len(found) == 1 else " match"
+            text += f" a listed item but for {cause}, e.g. {pair}"
+            yield Finding("two_spellings", "warning", len(found), text)
             absent = [item for item in absent if simplify(item) not in written]
 
 
-def _repeats(side: Rows) -> tuple[int, int, str]:
-    """Return how many rows repeat an item of their user, of how many users, and an example."""
+def _repeated(given: Given, side: str, name: str, level: Level, what: str, end: str) -> Found:
+    """Find rows that repeat an item of their user."""
     n, users, example = 0, 0, ""
-    for user, row in side.items():
+    for user, row in given[side].items():
         more = len(row) - len(set(row))
         if more:
             n, users = n + more, users + 1
             example = example or f"{Counter(row).most_common(1)[0][0]!r} of {user!r}"
-    return n, users, example
-
-
-def _listed_twice(given: Given) -> Found:
-    n, users, example = _repeats(given.ranks)
     if n:
-        text = f"{n:,} repeated items in the lists of {users:,} users: {example}"
-        yield Finding("listed_twice", "error", n, f"{text}; see the option duplicates")
-
-
-def _relevant_twice(given: Given) -> Found:
-    n, users, example = _repeats(given.truths)
-    if n:
-        text = f"{n:,} repeated rows in the ground truths of {users:,} users (counted once)"
-        yield Finding("relevant_twice", "note", n, f"{text}: {example}")
-
-
-def _trained_twice(given: Given) -> Found:
-    n, users, example = _repeats(given.train)
-    if n:
-        text = f"{n:,} repeated rows in the training log, of {users:,} users: {example}"
-        yield Finding("trained_twice", "note", n, text)
+        text = f"{n:,} repeated {what} {users:,} users"
+        yield Finding(name, level, n, f"{text}{end.format(example)}")
 
 
 def _made_of_truths(given: Given) -> Found:
     """Find lists of nothing but relevant items: they were made from the test items."""
-    both = [user for user, row in given.ranks.items() if row and given.truths.get(user)]
-    perfect = [user for user in both if set(given.ranks[user]) <= set(given.truths[user])]
+    both = [
+        user for user, row in given["ranks"].items() if row and given["ground_truths"].get(user)
+    ]
+    perfect = [
+        user for user in both if set(given["ranks"][user]) <= set(given["ground_truths"][user])
+    ]
     if len(both) >= FEWEST and len(perfect) >= NEARLY_ALL * len(both):
         text = f"{len(perfect):,} of {len(both):,} lists hold nothing but relevant items"
-        yield Finding(
-            "all_relevant",
-            "warning",
-            len(perfect),
-            f"{text}, so that every metric is near 1: were they made from the test items? "
-            f"{perfect[0]!r}",
-        )
+        text += ", so that every metric is near 1: were they made from the test items?"
+        yield Finding("all_relevant", "warning", len(perfect), f"{text} {perfect[0]!r}")
 
 
 def _padding(given: Given) -> Found:
     """Find ids that fill the ends of lists, and ids that look like a missing value."""
     fills: Counter[Any] = Counter()
-    for row in given.ranks.values():
+    for row in given["ranks"].values():
         repeated = len(row) > 1 and row[-2] == row[-1]
         if repeated or (row and str(row[-1]).lower() in _NOTHING):
             fills[row[-1]] += 1
-    for row in given.truths.values():
+    for row in given["ground_truths"].values():
         fills.update({item for item in row if str(item).lower() in _NOTHING})
     if fills:
         item, n = fills.most_common(1)[0]
@@ -333,11 +290,11 @@ def _padding(given: Given) -> Found:
         yield Finding("padding", "error", sum(fills.values()), text)
 
 
-def _in_train(given: Given, side: Rows, what: str, name: str) -> Found:
+def _in_train(given: Given, side: str, name: str, what: str) -> Found:
     """Find items of a user that are in the user's own training log."""
     n, users, example = 0, 0, ""
-    for user, row in side.items():
-        seen = set(given.train.get(user, ()))
+    for user, row in given[side].items():
+        seen = set(given["train"].get(user, ()))
         both = [item for item in dict.fromkeys(row) if item in seen]
         if both:
             n, users = n + len(both), users + 1
@@ -347,71 +304,29 @@ def _in_train(given: Given, side: Rows, what: str, name: str) -> Found:
         yield Finding(name, "warning", n, f"{text}: {example}")
 
 
-def _leaked(given: Given) -> Found:
-    yield from _in_train(given, given.truths, "relevant", "leaked")
+def _lost(given: Given, side: str, other: str, name: str, level: Level, text: str) -> Found:
+    """Find users of one side who are not on the other."""
+    users, others = given[side], given[other]
+    lost = [user for user in users if user not in others]
+    if lost and given.has(side, other):
+        text = f"{len(lost):,} of {len(users):,} {text}: {lost[0]!r}"
+        yield Finding(name, level, len(lost), text)
 
 
-def _listed_seen(given: Given) -> Found:
-    yield from _in_train(given, given.ranks, "listed", "listed_seen")
-
-
-def _lost(side: Rows, others: Rows, name: str, level: Level, text: str) -> Found:
-    lost = [user for user in side if user not in others]
-    if lost:
-        yield Finding(name, level, len(lost), f"{len(lost):,} of {len(side):,} {text}: {lost[0]!r}")
-
-
-def _without_list(given: Given) -> Found:
-    if given.has("ranks", "ground_truths"):
-        yield from _lost(
-            given.truths,
-            given.ranks,
-            "without_list",
-            "warning",
-            "users of ground_truths have no list",
-        )
-
-
-def _without_truth(given: Given) -> Found:
-    if given.has("ranks", "ground_truths"):
-        yield from _lost(
-            given.ranks,
-            given.truths,
-            "without_truth",
-            "note",
-            "users with a list have no ground truth, and are ignored",
-        )
-
-
-def _cold_users(given: Given) -> Found:
-    if given.has("ground_truths", "train"):
-        yield from _lost(
-            given.truths, given.train, "cold_users", "note", "users of ground_truths not in train"
-        )
-
-
-def _cold(given: Given, side: Rows, side_name: str, name: str) -> Found:
-    known = {item for row in given.train.values() for item in row}
-    rows = [item for row in side.values() for item in row]
+def _cold(given: Given, side: str, name: str) -> Found:
+    """Find items that are not in the training log."""
+    known, rows = set(_items_of(given["train"])), list(_items_of(given[side]))
     cold = [item for item in rows if item not in known]
     if cold and given.has("train"):
         distinct = len(set(cold))
         share = f"{len(cold) / len(rows):.2g} of its rows"
-        text = f"{distinct:,} items of {side_name} are not in train, {share}: {cold[0]!r}"
+        text = f"{distinct:,} items of {side} are not in train, {share}: {cold[0]!r}"
         yield Finding(name, "note", distinct, text)
 
 
-def _cold_items(given: Given) -> Found:
-    yield from _cold(given, given.truths, "ground_truths", "cold_items")
-
-
-def _unknown_items(given: Given) -> Found:
-    yield from _cold(given, given.ranks, "ranks", "unknown_items")
-
-
 def _empty(given: Given) -> Found:
-    for name, side in (("ranks", given.ranks), ("ground_truths", given.truths)):
-        users = [user for user, row in side.items() if not row]
+    for name in ("ranks", "ground_truths"):
+        users = [user for user, row in given[name].items() if not row]
         if users:
             text = f"{len(users):,} users have an empty row in {name}: {users[0]!r}"
             yield Finding("empty", "note", len(users), text)
@@ -419,7 +334,7 @@ def _empty(given: Given) -> Found:
 
 def _short(given: Given) -> Found:
     if given.k is not None:
-        users = [user for user, row in given.ranks.items() if len(row) < given.k]
+        users = [user for user, row in given["ranks"].items() if len(row) < given.k]
         if users:
             text = f"{len(users):,} lists are shorter than k={given.k}: of {users[0]!r}"
             yield Finding("short", "note", len(users), f"{text} (missing places are misses)")
@@ -430,17 +345,38 @@ CHECKS: dict[str, Callable[[Given], Found]] = {
     "two_kinds": _two_kinds,
     "two_spellings": _two_spellings,
     "padding": _padding,
-    "listed_twice": _listed_twice,
+    "listed_twice": lambda given: _repeated(
+        given,
+        "ranks",
+        "listed_twice",
+        "error",
+        "items in the lists of",
+        ": {}; see the option duplicates",
+    ),
     "all_relevant": _made_of_truths,
-    "leaked": _leaked,
-    "listed_seen": _listed_seen,
-    "without_list": _without_list,
-    "without_truth": _without_truth,
-    "relevant_twice": _relevant_twice,
-    "trained_twice": _trained_twice,
-    "cold_users": _cold_users,
-    "cold_items": _cold_items,
-    "unknown_items": _unknown_items,
+    "leaked": lambda given: _in_train(given, "ground_truths", "leaked", "relevant"),
+    "listed_seen": lambda given: _in_train(given, "ranks", "listed_seen", "listed"),
+    "without_list": lambda given: _lost(
+        *(given, "ground_truths", "ranks", "without_list", "warning"),
+        "users of ground_truths have no list",
+    ),
+    "without_truth": lambda given: _lost(
+        *(given, "ranks", "ground_truths", "without_truth", "note"),
+        "users with a list have no ground truth, and are ignored",
+    ),
+    "relevant_twice": lambda given: _repeated(
+        *(given, "ground_truths", "relevant_twice", "note"),
+        *("rows in the ground truths of", " (counted once): {}"),
+    ),
+    "trained_twice": lambda given: _repeated(
+        given, "train", "trained_twice", "note", "rows in the training log, of", ": {}"
+    ),
+    "cold_users": lambda given: _lost(
+        *(given, "ground_truths", "train", "cold_users", "note"),
+        "users of ground_truths not in train",
+    ),
+    "cold_items": lambda given: _cold(given, "ground_truths", "cold_items"),
+    "unknown_items": lambda given: _cold(given, "ranks", "unknown_items"),
     "empty": _empty,
     "short": _short,
 }
@@ -456,7 +392,13 @@ def by_user(value: Any, name: str, columns: Mapping[str, str] | None = None) -> 
         position are the positions.
     """
     if is_log(value, columns):
-        return _of_log(value, columns)
+        log = read_log(value, columns)
+        found: Rows = {user: [] for user in log.users.names}
+        users, items = log.users.names, log.items.names
+        rows = zip(log.users.codes.tolist(), log.items.codes.tolist(), strict=True)
+        for user, item in rows:
+            found[users[user]].append(items[item])
+        return found
     value = native(opened(value, name), name)
     if cols.is_frame(value):
         lists = lists_of(value, name, columns)
@@ -484,16 +426,6 @@ def is_log(value: Any, columns: Mapping[str, str] | None) -> bool:
     names = dict(columns or {})
     wanted = {names.get("user_id", "user_id"), names.get("item_id", "item_id")}
     return isinstance(value, Mapping) and wanted <= set(value)
-
-
-def _of_log(value: Any, columns: Mapping[str, str] | None) -> Rows:
-    log = read_log(value, columns)
-    found: Rows = {user: [] for user in log.users.names}
-    rows = zip(log.users.codes.tolist(), log.items.codes.tolist(), strict=True)
-    users, items = log.users.names, log.items.names
-    for user, item in rows:
-        found[users[user]].append(items[item])
-    return found
 
 
 def _items(row: Any) -> list[Any]:

@@ -27,10 +27,9 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from toplist import parallel
-from toplist.checks import Floats, choice
+from toplist.checks import Floats, Ints, choice
 from toplist.inputs.factorize import Numbering
 from toplist.inputs.lists import offsets_of
 from toplist.inputs.predictions import Predictions, read
@@ -198,7 +197,10 @@ def user_auc(
     pairs = 2 * n_positives * (n_rows - n_positives)
     values = np.full(len(numbering), np.nan)
     np.divide(twice, pairs, out=values, where=pairs > 0)
-    return UserAUC(_users(rows, row_of, len(numbering)), values, n_positives, n_rows - n_positives)
+    first = np.empty(len(numbering), np.int64)
+    first[row_of[::-1]] = np.arange(len(row_of))[::-1]
+    names = [rows.name_of(row) for row in first.tolist()]  # as they were given
+    return UserAUC(names, values, n_positives, n_rows - n_positives)
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,8 +226,8 @@ class UserAUC:
 
     users: list[Any]
     auc: Floats
-    n_positives: NDArray[np.int64]
-    n_negatives: NDArray[np.int64]
+    n_positives: Ints
+    n_negatives: Ints
 
     @property
     def n_users(self) -> int:
@@ -266,13 +268,6 @@ class UserAUC:
             f"{self.n_only_positives:,} with only positives, {self.n_only_negatives:,} with only "
             "negatives left out)"
         )
-
-
-def _users(rows: Predictions, row_of: NDArray[np.int64], n: int) -> list[Any]:
-    """Return the users as they were given, in order of appearance."""
-    first = np.empty(n, np.int64)
-    first[row_of[::-1]] = np.arange(len(row_of))[::-1]
-    return [rows.name_of(row) for row in first.tolist()]
 
 
 def log_loss(

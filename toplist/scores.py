@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from toplist import parallel
-from toplist.checks import choice, whole
+from toplist.checks import Floats, Ints, choice, whole
 from toplist.inputs.flatten import array as as_array
 from toplist.inputs.grades import Grading
 from toplist.inputs.lists import Lists, offsets_of
@@ -120,7 +120,7 @@ def dcg(
     ties: ScoreTies = "average",
     gains: Gains = "linear",
     n_threads: int | None = None,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Discounted cumulative gain at every k of items ranked by score.
 
     DCG@k = sum over ranks i <= k of gain_i / log2(i + 1); tied items share their mean gain
@@ -169,7 +169,7 @@ def ndcg(
     ties: ScoreTies = "average",
     gains: Gains = "linear",
     n_threads: int | None = None,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Normalised discounted cumulative gain at every k of items ranked by score.
 
     `dcg` divided by the DCG of the best order; 0 for a user without relevant items. As
@@ -201,17 +201,6 @@ def ndcg(
     return np.divide(earned, ideal, out=np.zeros_like(earned), where=ideal > 0)
 
 
-def _keywords_only(name: str, misplaced: tuple[Any, ...]) -> TypeError:
-    """Return the error of a call that does not say which array is which."""
-    shown = f"scores.{name}(scores, relevance=relevance{', k=10' if len(misplaced) > 1 else ''})"
-    if not misplaced:
-        return TypeError(f"scores.{name} needs the grades of the items: {shown}")
-    return TypeError(
-        f"scores.{name} takes relevance and k by keyword only, since sklearn.metrics.{name}_score "
-        f"has the two arrays in reverse order (y_true, y_score): {shown}"
-    )
-
-
 def _curves(
     name: str,
     scores: ArrayLike,
@@ -221,17 +210,34 @@ def _curves(
     ties: ScoreTies,
     gains: Gains,
     n_threads: int | None,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[Floats, Floats]:
     """Return the DCG of the ranking by score, and of the best order."""
     choice("ties", ties, TIES)
     if misplaced or relevance is None:
-        raise _keywords_only(name, misplaced)
+        shown = f"scores.{name}(scores, relevance=relevance"
+        shown += ", k=10)" if len(misplaced) > 1 else ")"
+        if not misplaced:
+            raise TypeError(f"scores.{name} needs the grades of the items: {shown}")
+        raise TypeError(
+            f"scores.{name} takes relevance and k by keyword only, since "
+            f"sklearn.metrics.{name}_score has the two arrays in reverse order (y_true, y_score): "
+            f"{shown}"
+        )
     single = np.ndim(scores) == 1
     array = _matrix(scores, "scores", single)
     grades = _matrix(np.atleast_2d(np.asarray(as_array(relevance))), "relevance")
     if array.shape != grades.shape:
         raise ValueError(f"scores has shape {array.shape}, relevance {grades.shape}")
-    item_gains = _gains(grades, Grading(gains=gains))
+    exponential = Grading(gains=gains).gains == "exponential"
+    bad = np.argwhere(~((grades >= 0) & (grades < np.inf)))
+    if len(bad):
+        user, item = bad[0]
+        raise ValueError(
+            f"relevance: user {user}, item {item} has grade {grades[user, item]}; a grade is 0 or "
+            "more, and finite"
+        )
+    item_gains = grades.astype(np.float64)
+    item_gains = np.exp2(item_gains) - 1 if exponential else item_gains
     n_items = array.shape[1]
     depth = n_items if k is None else whole(k, "k")
     earned = _discounted(array, item_gains, min(depth, n_items), ties == "average", n_threads)
@@ -245,11 +251,11 @@ def _curves(
 
 def _discounted(
     array: NDArray[Any],
-    gains: NDArray[np.float64],
+    gains: Floats,
     depth: int,
     average: bool,
     n_threads: int | None,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return the DCG at 1..depth of items ranked by the scores in `array`."""
     from toplist.kernels import scores as kernels
 
@@ -319,25 +325,17 @@ def refuse_nan(place: tuple[int, int], first: int) -> None:
         raise ValueError(f"scores: user {first + row}, item {column} is NaN, which has no rank")
 
 
-def _gains(grades: NDArray[Any], grading: Grading) -> NDArray[np.float64]:
-    """Return the gains of grades; ValueError for a grade that is negative or not finite."""
-    bad = np.argwhere(~((grades >= 0) & (grades < np.inf)))
-    if len(bad):
-        user, item = bad[0]
-        raise ValueError(
-            f"relevance: user {user}, item {item} has grade {grades[user, item]}; a grade is 0 or "
-            "more, and finite"
-        )
-    values = grades.astype(np.float64)
-    return values if grading.gains == "linear" else np.exp2(values) - 1
-
-
 def columns_to_leave_out(exclude: Any, n_users: int, n_items: int) -> Lists:
     """Return the columns to leave out, per user, in any form of `exclude`."""
     if exclude is None:
         return Lists(np.zeros(n_users + 1, np.int64), np.empty(0, np.int64))
-    if hasattr(exclude, "tocsr"):
-        exclude = _stored(exclude, n_users, n_items)
+    if hasattr(exclude, "tocsr"):  # a sparse matrix: what is not zero, of either sign
+        if exclude.shape != (n_users, n_items):
+            raise ValueError(
+                f"exclude is a sparse matrix of shape {exclude.shape}: {(n_users, n_items)}, users "
+                "x items, is needed"
+            )
+        exclude = Lists.from_matrix(exclude.tocsr() != 0)
     exclude = as_array(exclude)
     if isinstance(exclude, np.ndarray) and exclude.ndim == 2:
         if exclude.dtype != bool or exclude.shape != (n_users, n_items):
@@ -349,7 +347,12 @@ def columns_to_leave_out(exclude: Any, n_users: int, n_items: int) -> Lists:
     if isinstance(exclude, Lists):
         lists = exclude
     else:
-        rows = [_columns_of(user, row) for user, row in enumerate(_rows_of(exclude))]
+        if isinstance(exclude, (Mapping, str)) or not isinstance(exclude, Iterable):
+            raise TypeError(
+                f"exclude is a {type(exclude).__name__}: give one container of columns per user, "
+                "Lists, an array of bool, or a sparse matrix"
+            )
+        rows = [_columns_of(user, row) for user, row in enumerate(exclude)]
         lists = Lists(offsets_of(np.array(list(map(len, rows)), np.int64)), np.concatenate(rows))
     if len(lists) != n_users:
         raise ValueError(f"exclude has {len(lists)} rows for {n_users} users")
@@ -359,26 +362,7 @@ def columns_to_leave_out(exclude: Any, n_users: int, n_items: int) -> Lists:
     return lists
 
 
-def _stored(matrix: Any, n_users: int, n_items: int) -> Lists:
-    """Return, per row of a sparse matrix, the columns whose entry is not zero, of either sign."""
-    if matrix.shape != (n_users, n_items):
-        raise ValueError(
-            f"exclude is a sparse matrix of shape {matrix.shape}: {(n_users, n_items)}, users x "
-            "items, is needed"
-        )
-    return Lists.from_matrix(matrix.tocsr() != 0)
-
-
-def _rows_of(exclude: Any) -> list[Any]:
-    if isinstance(exclude, (Mapping, str)) or not isinstance(exclude, Iterable):
-        raise TypeError(
-            f"exclude is a {type(exclude).__name__}: give one container of columns per user, "
-            "Lists, an array of bool, or a sparse matrix"
-        )
-    return list(exclude)
-
-
-def _columns_of(user: int, row: Any) -> NDArray[np.int64]:
+def _columns_of(user: int, row: Any) -> Ints:
     row = as_array(row)
     if not isinstance(row, (list, tuple, range, set, frozenset, np.ndarray)):
         raise TypeError(f"exclude: user {user} has {row!r} instead of a container of columns")

@@ -17,7 +17,10 @@ def account(result: Means) -> str:
     """Return who was counted: the users in the means, those left out, and why."""
     terms = result.terms
     parts = [f"{result.n_evaluated:,} of {counted(result.n_users, 'user')} evaluated"]
-    parts += _without_relevant(result)
+    n_empty = result.n_evaluated - result.histograms.n_of("skip")
+    if n_empty:
+        score = {"zero": 0, "one": 1}.get(terms.empty)
+        parts.append(f"{n_empty:,} of them without relevant items (counted as {score})")
     listless = result.n_missing if terms.missing == "skip" else 0  # skipped, and told below
     if result.n_skipped > listless:
         parts.append(f"{result.n_skipped - listless:,} skipped (no relevant items)")
@@ -32,15 +35,19 @@ def account(result: Means) -> str:
         parts.append(f"merged by position from {n_parts:,} parts")
     text = ", ".join(parts)
     if result.n_evaluated and not result.histograms.each.any():
-        text += f"; {_no_hit(result)}"
+        # nobody has a hit: an item of each side and the likely cause, where known
+        found = result.unmatched if result.hits is None else unmatched(result.hits)
+        text += "; NO HIT AT ALL: "
+        asked = "are the item ids of both sides written in the same way?"
+        if found is None:
+            text += asked
+        elif found.listed == found.relevant:
+            text += f"no listed item is relevant, {found.listed!r} for one"
+        else:
+            text += f"the lists hold items such as {found.listed!r}, the ground truths "
+            likely = f"likely cause: {found.cause}" if found.cause else asked
+            text += f"{found.relevant!r}; {likely}"
     return text
-
-
-def _without_relevant(result: Means) -> list[str]:
-    """Return how many users without relevant items are in the means, with their score."""
-    n = result.n_evaluated - result.histograms.n_of("skip")
-    score = {"zero": 0, "one": 1}.get(result.terms.empty)
-    return [f"{n:,} of them without relevant items (counted as {score})"] if n else []
 
 
 def _other_numbers(result: Means) -> list[str]:
@@ -64,19 +71,6 @@ def _other_numbers(result: Means) -> list[str]:
     ]
 
 
-def _no_hit(result: Means) -> str:
-    """Say that nobody has a hit, with an item of each side and the likely cause where known."""
-    asked = "are the item ids of both sides written in the same way?"
-    found = result.unmatched if result.hits is None else unmatched(result.hits)
-    if found is None:
-        return f"NO HIT AT ALL: {asked}"
-    listed, relevant, cause = found
-    if listed == relevant:
-        return f"NO HIT AT ALL: no listed item is relevant, {listed!r} for one"
-    text = f"NO HIT AT ALL: the lists hold items such as {listed!r}, the ground truths {relevant!r}"
-    return f"{text}; likely cause: {cause}" if cause else f"{text}; {asked}"
-
-
 # How items of equal scores are ordered, where not as they come.
 TIE_WORDS = {"item": "ascending", "item_desc": "descending"}
 
@@ -86,11 +80,11 @@ def rules(result: Means, metric: Metric | None = None) -> str:
     terms = result.terms
     standard = CONVENTIONS[terms.convention].metrics
     asked = terms.metrics.values() if metric is None else [metric]
-    own = [
-        one.name
-        for one in asked
-        if standard.get(one.name.split("(")[0]) != one.formula and not _parametric(one)
-    ]
+    own = []
+    for one in asked:
+        name, parameter, _ = one.name.partition("(")
+        of_tables = name in PARAMETRIC and parameter  # such as rbp(p=0.5)
+        own += [one.name] if standard.get(name) != one.formula and not of_tables else []
     text = f"convention {terms.convention}"
     if len(own) == len(list(asked)):
         text = f"own definition, policies of {text}"
@@ -105,11 +99,6 @@ def rules(result: Means, metric: Metric | None = None) -> str:
     if terms.grading.gains != "linear" and any(one.graded for one in asked):
         text += ", gain 2^grade - 1"
     return text
-
-
-def _parametric(metric: Metric) -> bool:
-    """Return whether this is a metric of the tables with a parameter, such as ``rbp(p=0.5)``."""
-    return metric.name.split("(")[0] in PARAMETRIC and "(" in metric.name
 
 
 def averaging(result: Means, metric: Metric | None = None) -> str:
@@ -179,7 +168,14 @@ def equal_names(results: Sequence[Means], names: Sequence[str]) -> list[tuple[st
     """
     groups: list[tuple[Any, list[str]]] = []  # keys hold functions, which need not be hashable
     for name in names:
-        key = [_identity(result, name) for result in results]
+        key: list[Any] = []
+        for result in results:
+            metric = result.terms.asked.get(name)
+            if isinstance(metric, Metric):
+                what = identity(metric, result.population, name in result.terms.pooled)
+                key.append((what, metric.empty, result.terms.ks_of[name]))
+            else:
+                key.append(metric)
         for other, group in groups:
             if other == key:
                 group.append(name)
@@ -187,15 +183,6 @@ def equal_names(results: Sequence[Means], names: Sequence[str]) -> list[tuple[st
         else:
             groups.append((key, [name]))
     return [tuple(group) for _, group in groups]
-
-
-def _identity(result: Means, name: str) -> Any:
-    """Return what a metric is in a result; equal for metrics that are equal by definition."""
-    metric = result.terms.asked.get(name)
-    if not isinstance(metric, Metric):
-        return metric
-    key = identity(metric, result.population, name in result.terms.pooled)
-    return key, metric.empty, result.terms.ks_of[name]
 
 
 def rule_lines(result: Means, parts: Sequence[Means] = ()) -> list[str]:

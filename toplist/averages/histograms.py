@@ -31,7 +31,7 @@ from toplist.averages.per_user import (
     reach,
     rows_of,
 )
-from toplist.checks import Floats, cached
+from toplist.checks import Bools, Floats, Ints, cached
 from toplist.inputs.lists import offsets_of
 from toplist.matching.hits import Hits
 from toplist.metrics.definitions import COUNTS, Metric
@@ -40,6 +40,7 @@ Average = Moments | Pooled
 
 # Below this ratio of spread to sum of squares, the subtraction cancels more than four digits.
 CLOSE = 1e-4
+_COUNTS = ("each", "nth", "first")
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,15 +56,15 @@ class Histograms:
     """
 
     metrics: tuple[Metric, ...]
-    n_relevant: NDArray[np.int64]
-    n_listed: NDArray[np.int64]
-    n_users: NDArray[np.int64]
-    each: NDArray[np.int64]
-    nth: NDArray[np.int64]
-    first: NDArray[np.int64]
+    n_relevant: Ints
+    n_listed: Ints
+    n_users: Ints
+    each: Ints
+    nth: Ints
+    first: Ints
     spreads: Floats
     gathered: Mapping[str, Average]
-    cuts: NDArray[np.int64]
+    cuts: Ints
 
     @property
     def depth(self) -> int:
@@ -72,15 +73,12 @@ class Histograms:
 
     def n_of(self, empty: str | None) -> int:
         """Return the number of users in a mean that does this with empty ground truths."""
-        return self._n_with_relevant if empty == "skip" else self._n_counted
+        n_counted, n_with_relevant = self._sizes
+        return n_with_relevant if empty == "skip" else n_counted
 
     @cached
-    def _n_counted(self) -> int:
-        return int(self.n_users.sum())
-
-    @cached
-    def _n_with_relevant(self) -> int:
-        return int(self.n_users[self.n_relevant > 0].sum())
+    def _sizes(self) -> tuple[int, int]:
+        return int(self.n_users.sum()), int(self.n_users[self.n_relevant > 0].sum())
 
     @cached
     def _single(self) -> NDArray[np.intp]:
@@ -91,34 +89,27 @@ class Histograms:
         """Return the histograms of both sets of users together."""
         return merged([self, other])
 
-    def _deep(self, depth: int) -> "Histograms":
-        """Return the same histograms down to a larger rank."""
-        more = depth - self.depth
-        if not more:
-            return self
-        each, nth, first = (
-            np.pad(table, ((0, 0), (0, more))) for table in (self.each, self.nth, self.first)
-        )
-        spreads = np.pad(self.spreads, ((0, 0), (0, 0), (0, more)), "edge")
-        return replace(self, each=each, nth=nth, first=first, spreads=spreads)
-
     def sums(self, metric: Metric) -> Floats:
         """Return the mean sum over hits of the users of each row at every k, (rows, K).
 
         Counts are divided by the users of their row before they are weighted, so that a
         population of perfect lists has a mean of exactly 1.
         """
-        counts: NDArray[np.int64] = getattr(self, metric.counts)
+        counts: Ints = getattr(self, metric.counts)
         discounts = metric.discounts(counts.shape[1])
         return np.cumsum(counts / self.n_users[:, np.newaxis] / discounts, axis=1)
 
-    def moments(self, metric: Metric, cuts: NDArray[np.int64]) -> Any:
+    def moments(self, metric: Metric, cuts: Ints) -> Any:
         """Return the `Average` of one of the metrics at some k's, which rise."""
         if metric.name in self.gathered:
             return self._gathered(metric.name, cuts)
         n = self.n_of(metric.empty)
-        if n < self._n_counted:
-            return self._with_relevant().moments(metric, cuts)
+        if n < self.n_of(None):  # those with relevant items
+            kept = self.n_relevant > 0
+            names = ("n_relevant", "n_listed", "n_users", *_COUNTS)
+            tables = {name: getattr(self, name)[kept] for name in names}
+            some = replace(self, **tables, spreads=self.spreads[:, kept])
+            return some.moments(metric, cuts)
         if n == 0:
             return Moments.of(np.empty((0, len(cuts))), None)
         n_users = self.n_users[:, np.newaxis]
@@ -142,14 +133,7 @@ class Histograms:
         within = at_cuts(self._spread(metric)) / divisors**2
         return Moments(n, n, n, mean, (within + between).sum(axis=0))
 
-    def _with_relevant(self) -> "Histograms":
-        """Return the histograms of the users with relevant items."""
-        kept = self.n_relevant > 0
-        names = ("n_relevant", "n_listed", "n_users", "each", "nth", "first")
-        tables = {name: getattr(self, name)[kept] for name in names}
-        return replace(self, **tables, spreads=self.spreads[:, kept])
-
-    def _gathered(self, name: str, cuts: NDArray[np.int64]) -> Average:
+    def _gathered(self, name: str, cuts: Ints) -> Average:
         """Return an average that was computed from the users' curves."""
         average = self.gathered[name]
         if np.array_equal(cuts, self.cuts):
@@ -190,10 +174,27 @@ def merged(parts: Sequence[Histograms]) -> Histograms:
     their means, sum over parts of n_i (m_i - m)^2 (Chan, Golub, LeVeque 1979).
     """
     first, depth = parts[0], max(part.depth for part in parts)
-    rows, places = _rows_together(parts)
-    deep = [part._deep(depth) for part in parts]
+    keys = np.concatenate([np.stack([part.n_relevant, part.n_listed]) for part in parts], axis=1)
+    width = int(keys[1].max(initial=0)) + 1
+    if keys[0].max(initial=0) < 2**62 // width:  # np.unique of pairs takes ten times as long
+        codes, place = np.unique(keys[0] * width + keys[1], return_inverse=True)
+        rows = np.stack(np.divmod(codes, width))
+    else:
+        rows, place = np.unique(keys, axis=1, return_inverse=True)
+    # where the rows of each part are
+    places = np.split(place.ravel(), np.cumsum([len(part.n_users) for part in parts])[:-1])
+    deep = []  # the same, down to one rank
+    for part in parts:
+        more = (0, depth - part.depth)
+        if depth > part.depth:
+            tables: dict[str, Any] = {
+                name: np.pad(getattr(part, name), ((0, 0), more)) for name in _COUNTS
+            }
+            spreads = np.pad(part.spreads, ((0, 0), (0, 0), more), "edge")
+            part = replace(part, **tables, spreads=spreads)
+        deep.append(part)
 
-    def added(name: str) -> NDArray[np.int64]:
+    def added(name: str) -> Ints:
         out = np.zeros((rows.shape[1], *getattr(deep[0], name).shape[1:]), np.int64)
         for part, at in zip(deep, places, strict=True):
             out[at] += getattr(part, name)  # a part has a row once
@@ -206,9 +207,8 @@ def merged(parts: Sequence[Histograms]) -> Histograms:
         for metric in first.metrics
         if metric.name in gathered
     }
-    tables = [added(name) for name in ("n_users", "each", "nth", "first")]
-    spreads = np.zeros((len(sums_of(first.metrics)), *tables[1].shape))
-    n_users, each, nth, hits = tables
+    n_users, each, nth, hits = (added(name) for name in ("n_users", *_COUNTS))
+    spreads = np.zeros((len(sums_of(first.metrics)), *each.shape))
     whole = Histograms(
         *(first.metrics, rows[0], rows[1], n_users, each, nth, hits, spreads, averages, cuts)
     )
@@ -218,21 +218,6 @@ def merged(parts: Sequence[Histograms]) -> Histograms:
             apart = (part.sums(metric) - mean[at]) ** 2
             spreads[i, at] += part.spreads[i] + part.n_users[:, np.newaxis] * apart
     return whole
-
-
-def _rows_together(
-    parts: Sequence[Histograms],
-) -> tuple[NDArray[np.int64], list[NDArray[np.int64]]]:
-    """Return the distinct (R, n) of all parts, (2, rows), and where those of each part are."""
-    keys = np.concatenate([np.stack([part.n_relevant, part.n_listed]) for part in parts], axis=1)
-    width = int(keys[1].max(initial=0)) + 1
-    if keys[0].max(initial=0) < 2**62 // width:  # np.unique of pairs takes ten times as long
-        codes, place = np.unique(keys[0] * width + keys[1], return_inverse=True)
-        rows = np.stack(np.divmod(codes, width))
-    else:
-        rows, place = np.unique(keys, axis=1, return_inverse=True)
-    ends = np.cumsum([len(part.n_users) for part in parts])[:-1]
-    return rows, np.split(place.ravel(), ends)
 
 
 def sums_of(metrics: tuple[Metric, ...]) -> list[Metric]:
@@ -251,7 +236,7 @@ def _undiscounted(metric: Metric) -> bool:
 
 def count(
     hits: Hits,
-    counted: NDArray[np.bool_],
+    counted: Bools,
     metrics: tuple[Metric, ...],
     ks: Sequence[int],
     *,
@@ -269,14 +254,32 @@ def count(
     depth, cuts = reach(hits, max(ks)), cut_offs(hits, ks)
     rows = rows_of(hits, counted, by_length, max(ks))
     for metric in metrics:
-        if callable(metric.discount) or callable(
-            metric.divisor
-        ):  # the user's function may be wrong
+        # the user's function may be wrong
+        if callable(metric.discount) or callable(metric.divisor):
             metric.discounts(depth)
             metric.divisors(rows.n_relevant, rows.n_listed, cuts)
     n_users = np.bincount(rows.of_user[rows.of_user >= 0], minlength=len(rows.n_relevant))
     integers, spreads = _tables(hits, rows, n_users, sums_of(metrics), depth, n_threads)
     each, nth, first = integers
+
+    def gather(read: Hits, metric: Metric, ratio: bool) -> Average:
+        """Return an average computed from the curves of blocks of users."""
+        mine = counted_in(hits, counted, metric)
+        values = filler(read, mine, replace(metric, divisor="1") if ratio else metric, cuts)
+        divisors = divisor_filler(read, mine, metric, cuts) if ratio else None
+
+        def block(lo: int, hi: int) -> Average:
+            out = np.empty((hi - lo, len(cuts)))
+            values(lo, hi, out)
+            kept = mine[lo:hi] if weights is None else mine[lo:hi] & (weights[lo:hi] > 0)
+            of_kept = None if weights is None else weights[lo:hi][kept]
+            if divisors is None:
+                return Moments.of(out[kept], of_kept)
+            return Pooled.of(out[kept], divisors(lo, hi)[kept], of_kept)
+
+        bounds = parallel.bounds(np.arange(len(read) + 1) * len(cuts))
+        return reduce(operator.add, parallel.run(block, bounds, n_threads))
+
     gathered = {}
     for metric in metrics:
         read = gains_of(hits, metric, threshold_in_gains)
@@ -284,8 +287,7 @@ def count(
         of_curves = ratio or weights is not None or metric.dividing.by_hits
         of_curves |= metric.of == "judged" and read is not hits
         if of_curves or (metric.graded and (read.graded or read is not hits)):
-            mine = counted_in(hits, counted, metric)
-            gathered[metric.name] = _gather(read, mine, metric, cuts, ratio, weights, n_threads)
+            gathered[metric.name] = gather(read, metric, ratio)
     return Histograms(
         metrics, rows.n_relevant, rows.n_listed, n_users, each, nth, first, spreads, gathered, cuts
     )
@@ -294,11 +296,11 @@ def count(
 def _tables(
     hits: Hits,
     rows: Rows,
-    n_users: NDArray[np.int64],
+    n_users: Ints,
     sums: list[Metric],
     depth: int,
     n_threads: int | None,
-) -> tuple[NDArray[np.int64], Floats]:
+) -> tuple[Ints, Floats]:
     """Return the integer histograms (3, rows, K), and the spreads of the sums (m, rows, K)."""
     from toplist.kernels import curves
 
@@ -306,7 +308,7 @@ def _tables(
     weights = np.array([metric.discounts(depth) for metric in sums]).reshape(-1, depth)
     shape = (len(rows.n_relevant), depth)
 
-    def block(lo: int, hi: int) -> tuple[NDArray[np.int64], Floats]:
+    def block(lo: int, hi: int) -> tuple[Ints, Floats]:
         integers, squares = np.zeros((*shape, 3), np.int64), np.zeros((*shape, len(sums)))
         offsets, ranks, _ = hits.block(lo, hi)
         curves.tally(offsets, ranks, rows.of_user[lo:hi], codes, weights, integers, squares)
@@ -325,43 +327,27 @@ def _tables(
     column = n_users[:, np.newaxis]
     for i, metric in enumerate(sums):
         mean = np.cumsum(integers[codes[i]] / column / weights[i], axis=1)
-        squares[i] = _spreads(np.cumsum(squares[i], axis=1), mean, column, hits, rows, metric)
+        total = np.cumsum(squares[i], axis=1)
+        squares[i] = total - column * mean**2
+        squares[i][n_users == 1] = 0.0
+        # the difference loses digits where the spread is small compared with the mean: a second
+        # pass over the users of such rows, who are few, except where all lists are alike
+        close = np.any(squares[i] < CLOSE * total, axis=1) & (n_users > 1)
+        if not close.any():
+            continue
+        users = np.flatnonzero(np.append(close, False)[rows.of_user])  # the last is for -1
+        users = users[np.argsort(rows.of_user[users], kind="stable")]
+        squares[i][close] = 0.0
+        for lo, hi in parallel.bounds(np.arange(len(users) + 1) * depth):
+            part = users[lo:hi]
+            of_user = rows.of_user[part]
+            deviations = (_sums_at_every_k(hits, part, metric, depth) - mean[of_user]) ** 2
+            starts = np.flatnonzero(np.diff(of_user, prepend=-1))
+            squares[i][of_user[starts]] += np.add.reduceat(deviations, starts, axis=0)
     return integers, squares
 
 
-def _spreads(
-    squares: Floats,
-    mean: Floats,
-    n_users: NDArray[np.int64],
-    hits: Hits,
-    rows: Rows,
-    metric: Metric,
-) -> Floats:
-    """Return the squared deviations from the mean of each row, (rows, K).
-
-    The difference of squares loses digits where the spread is small compared with the mean; then
-    it is computed again, in a second pass over the users of such rows. They are few, except where
-    all lists are alike.
-    """
-    spreads = squares - n_users * mean**2
-    spreads[n_users[:, 0] == 1] = 0.0
-    close = np.any(spreads < CLOSE * squares, axis=1) & (n_users[:, 0] > 1)
-    if not close.any():
-        return spreads
-    users = np.flatnonzero(np.append(close, False)[rows.of_user])  # the last is for -1
-    users = users[np.argsort(rows.of_user[users], kind="stable")]
-    spreads[close] = 0.0
-    depth = mean.shape[1]
-    for lo, hi in parallel.bounds(np.arange(len(users) + 1) * depth):
-        part = users[lo:hi]
-        of_user = rows.of_user[part]
-        deviations = (_sums_at_every_k(hits, part, metric, depth) - mean[of_user]) ** 2
-        starts = np.flatnonzero(np.diff(of_user, prepend=-1))
-        spreads[of_user[starts]] += np.add.reduceat(deviations, starts, axis=0)
-    return spreads
-
-
-def _sums_at_every_k(hits: Hits, users: NDArray[np.int64], metric: Metric, depth: int) -> Floats:
+def _sums_at_every_k(hits: Hits, users: Ints, metric: Metric, depth: int) -> Floats:
     """Return some users' sums over hits, (len(users), depth), added in the kernels' order."""
     begin, n_hits = hits.offsets[users], np.diff(hits.offsets)[users]
     row = np.repeat(np.arange(len(users)), n_hits)
@@ -374,35 +360,7 @@ def _sums_at_every_k(hits: Hits, users: NDArray[np.int64], metric: Metric, depth
     return np.cumsum(steps, axis=1)
 
 
-def _gather(
-    hits: Hits,
-    counted: NDArray[np.bool_],
-    metric: Metric,
-    cuts: NDArray[np.int64],
-    pooled: bool,
-    weights: Floats | None,
-    n_threads: int | None,
-) -> Average:
-    """Return an average computed from the curves of blocks of users."""
-    values = filler(hits, counted, replace(metric, divisor="1") if pooled else metric, cuts)
-    divisors = divisor_filler(hits, counted, metric, cuts) if pooled else None
-
-    def block(lo: int, hi: int) -> Average:
-        out = np.empty((hi - lo, len(cuts)))
-        values(lo, hi, out)
-        kept = counted[lo:hi] if weights is None else counted[lo:hi] & (weights[lo:hi] > 0)
-        of_kept = None if weights is None else weights[lo:hi][kept]
-        if divisors is None:
-            return Moments.of(out[kept], of_kept)
-        return Pooled.of(out[kept], divisors(lo, hi)[kept], of_kept)
-
-    bounds = parallel.bounds(np.arange(len(hits) + 1) * len(cuts))
-    return reduce(operator.add, parallel.run(block, bounds, n_threads))
-
-
-def spread_of_counts(
-    each: NDArray[np.int64], nth: NDArray[np.int64], n_users: NDArray[np.int64]
-) -> Floats:
+def spread_of_counts(each: Ints, nth: Ints, n_users: Ints) -> Floats:
     """Return the sum of squared deviations of the numbers of hits, from integers."""
     total = np.cumsum(each, axis=1)
     squares = np.cumsum(2 * nth - each, axis=1)  # the j-th hit raises j^2 by 2 j - 1
@@ -412,9 +370,7 @@ def spread_of_counts(
     return near
 
 
-def spread_of_first(
-    first: NDArray[np.int64], n_users: NDArray[np.int64], discounts: Floats
-) -> Floats:
+def spread_of_first(first: Ints, n_users: Ints, discounts: Floats) -> Floats:
     """Return the sum of squared deviations of 1 / discount(first hit), 0 for none."""
     gains = 1.0 / discounts
     # deviations from the most common value, if it is reached at k: exact where all users share it

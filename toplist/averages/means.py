@@ -5,17 +5,16 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import partial, reduce
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from toplist.averages import histograms, per_user
 from toplist.averages.histograms import Histograms
-from toplist.averages.moments import ListAverages
+from toplist.averages.moments import ListAverages, equal, normal, wilson
 from toplist.averages.terms import Terms, difference
-from toplist.checks import Floats, Keyword, cached, worded
+from toplist.checks import Bools, Floats, Ints, Keyword, cached, worded
 from toplist.matching.hits import Hits
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import Metric
@@ -53,7 +52,7 @@ class Means:
     terms: Terms
     histograms: Histograms
     hits: Hits | None
-    counted: NDArray[np.bool_] | None
+    counted: Bools | None
     n_users: int
     n_missing: int
     n_extra: int
@@ -159,17 +158,10 @@ class Means:
         if not 0 < level < 1:
             raise ValueError(f"level must be between 0 and 1, not {level!r}")
         metric, k = self.terms.find(name)
-        if level == 0.95:
-            near = self._ends_95[metric.name]
-        else:
-            near = self._ends(metric.name, self._moments[metric.name], level)
-
-        def picked(end: int) -> Any:
-            return self._pick(
-                metric, k, near[end], lambda one: self._ends(metric.name, one, level)[end]
-            )
-
-        return picked(0), picked(1)
+        ends = partial(self._ends, metric.name, level)
+        near = self._ends_95[metric.name] if level == 0.95 else ends(self._moments[metric.name])
+        low = self._pick(metric, k, near[0], lambda one: ends(one)[0])
+        return low, self._pick(metric, k, near[1], lambda one: ends(one)[1])
 
     def per_user(self, name: AnyName) -> Floats:
         """Return the values of each user: (n_users,) for ``"name@k"``, (n_users, K) for ``"name"``.
@@ -259,9 +251,14 @@ class Means:
         """Return whether both say the same to the last bit; users are no part of it."""
         if not isinstance(other, Means):
             return NotImplemented
-        from toplist.averages.equality import equal
-
-        return equal(_compared(self), _compared(other))
+        mine, theirs = (
+            (
+                *(one.terms, one.n_users, one.n_missing, one.n_extra, one.histograms),
+                None if one.lists is None else one.lists.averages(),
+            )
+            for one in (self, other)
+        )
+        return equal(mine, theirs)
 
     def names(self) -> list[str]:
         """Return the ``name@k`` of every mean, in the order asked for."""
@@ -293,11 +290,8 @@ class Means:
             return Population(single, self.hits.graded)
         # without hits, the averages that were computed from curves tell
         mixed = self.terms.weighted or bool(self.terms.pooled)
-        of_grades = (
-            metric.name in self.histograms.gathered
-            for metric in self.histograms.metrics
-            if metric.graded
-        )
+        kept = self.histograms
+        of_grades = (one.name in kept.gathered for one in kept.metrics if one.graded)
         return Population(single, mixed or any(of_grades))
 
     def is_proportion(self, name: str) -> bool:
@@ -318,11 +312,9 @@ class Means:
 
         return {name: bound(metric) for name, metric in self.terms.asked.items()}
 
-    def _ends(self, name: str, average: Any, level: float) -> tuple[Floats, Floats]:
+    def _ends(self, name: str, level: float, average: Any) -> tuple[Floats, Floats]:
         """Return the ends of the intervals of an average of a metric."""
         from statistics import NormalDist  # a fifth of the import of toplist
-
-        from toplist.averages.intervals import normal, wilson
 
         z = NormalDist().inv_cdf((1 + level) / 2)
         if name not in self.terms.pooled and self.is_proportion(name):
@@ -333,7 +325,7 @@ class Means:
     @cached
     def _ends_95(self) -> dict[str, tuple[Floats, Floats]]:
         """The ends of the usual intervals at the k's of `_cuts`, by metric."""
-        return {name: self._ends(name, one, 0.95) for name, one in self._moments.items()}
+        return {name: self._ends(name, 0.95, one) for name, one in self._moments.items()}
 
     def _pick(
         self,
@@ -361,7 +353,7 @@ class Means:
             curve[part] = curve_of(self._average(metric, cuts))
         return curve
 
-    def _average(self, metric: Metric, cuts: NDArray[np.int64]) -> Any:
+    def _average(self, metric: Metric, cuts: Ints) -> Any:
         """Return the average of a metric at some k's below the lists; from the hits if need be."""
         kept = self.histograms
         if metric.name in kept.gathered and self.hits is not None and self.counted is not None:
@@ -375,7 +367,7 @@ class Means:
         return kept.moments(metric, cuts)
 
     @property
-    def _cuts(self) -> NDArray[np.int64]:
+    def _cuts(self) -> Ints:
         """Every k down to which the hits are counted: below it, an average costs its own time."""
         return np.arange(1, min(self.terms.depth, self.histograms.depth) + 1)
 
@@ -383,20 +375,11 @@ class Means:
     def _moments(self) -> dict[str, Any]:
         """The mean, std and error of every metric at the k's of `_cuts`, by name."""
         of_lists = {} if self.lists is None else dict(self.lists.averages())
-        own = {
-            one.name: self.histograms.moments(one, self._cuts) for one in self.histograms.metrics
-        }
-        return own | of_lists
+        kept = self.histograms
+        return {one.name: kept.moments(one, self._cuts) for one in kept.metrics} | of_lists
 
 
-def _compared(result: Means) -> tuple[Any, ...]:
-    """Return what makes two results equal: all that their means, spreads and counts follow from."""
-    lists = None if result.lists is None else result.lists.averages()
-    counts = result.n_users, result.n_missing, result.n_extra
-    return result.terms, counts, result.histograms, lists
-
-
-def in_means(result: Means, names: Iterable[str]) -> NDArray[np.bool_]:
+def in_means(result: Means, names: Iterable[str]) -> Bools:
     """Return the users who are in the mean of every one of some metrics, by name, without ``@``."""
     hits, counted = hits_of(result, "its users are not known")
     metrics = result.terms.metrics
@@ -410,7 +393,7 @@ def in_means(result: Means, names: Iterable[str]) -> NDArray[np.bool_]:
 PER_USER = "toplist.spark.per_user has the values of every user"
 
 
-def hits_of(result: Means, so: str, on_spark: str = PER_USER) -> tuple[Hits, NDArray[np.bool_]]:
+def hits_of(result: Means, so: str, on_spark: str = PER_USER) -> tuple[Hits, Bools]:
     """Return the hits and whose are in the means; ValueError if the result does not hold them.
 
     The error says `so`, what does not follow without hits, and what to do, by where the result may

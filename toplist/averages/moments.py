@@ -1,7 +1,7 @@
-"""Averages over users that can be merged: means, standard deviations and standard errors."""
+"""Averages over users that can be merged, intervals of means, and equality of what holds arrays."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -51,13 +51,8 @@ class Moments:
         weight = self.weight + other.weight
         mean = (self.weight * self.mean + other.weight * other.mean) / weight
         apart = (other.mean - self.mean) ** 2 * (self.weight * other.weight / weight)
-        return Moments(
-            self.n + other.n,
-            weight,
-            self.weight2 + other.weight2,
-            mean,
-            self.deviation + other.deviation + apart,
-        )
+        deviation = self.deviation + other.deviation + apart
+        return Moments(self.n + other.n, weight, self.weight2 + other.weight2, mean, deviation)
 
     @classmethod
     def of(cls, values: Floats, weights: Floats | None) -> "Moments":
@@ -119,11 +114,8 @@ class Pooled:
 
     def __add__(self, other: "Pooled") -> "Pooled":
         """Return the sums of both sets of users together."""
-        both: dict[str, Any] = {
-            field.name: getattr(self, field.name) + getattr(other, field.name)
-            for field in fields(self)
-        }
-        return Pooled(**both)
+        both = (getattr(self, one.name) + getattr(other, one.name) for one in fields(self))
+        return Pooled(*both)
 
     @classmethod
     def of(cls, numerators: Floats, divisors: Floats, weights: Floats | None) -> "Pooled":
@@ -147,3 +139,68 @@ class ListAverages(Protocol):
 
     def __add__(self, other: Any) -> Self:
         """Return the metrics over both sets of lists."""
+
+
+def wilson(mean: Floats, n: float, z: float) -> tuple[Floats, Floats]:
+    """Return the ends of Wilson's interval of proportions (1927), always within [0, 1].
+
+        (p + z²/2n ± z √(p (1 - p) / n + z²/4n²)) / (1 + z²/n)
+
+    Parameters
+    ----------
+    mean : float64
+        The proportions p; NaN stays NaN.
+    n : float
+        The number of users; with weights, Kish's effective number.
+    z : float
+        The quantile of the normal distribution, 1.96 for 95 %.
+
+    Examples
+    --------
+    >>> low, high = wilson(np.array([0.0, 0.5]), 2, 1.959964)
+    >>> low.round(4), high.round(4)
+    (array([0.    , 0.0945]), array([0.6576, 0.9055]))
+    """
+    p = np.clip(mean, 0.0, 1.0)
+    share = z * z / n
+    half = np.sqrt(p * (1 - p) * share + share**2 / 4)
+    low, high = ((p + share / 2 + sign * half) / (1 + share) for sign in (-1, 1))
+    # exactly, where rounding would leave 1e-17
+    low, high = np.where(p == 0, 0.0, low), np.where(p == 1, 1.0, high)
+    return np.minimum(low, p), np.maximum(high, p)
+
+
+def normal(mean: Floats, error: Floats, z: float, within_one: bool) -> tuple[Floats, Floats]:
+    """Return mean ± z standard errors, cut to [0, 1] where the metric cannot leave it.
+
+    Examples
+    --------
+    >>> normal(np.array([0.9]), np.array([0.1]), 2, within_one=True)
+    (array([0.7]), array([1.]))
+    """
+    low, high = mean - z * error, mean + z * error
+    if not within_one:
+        return low, high
+    return np.maximum(low, np.minimum(mean, 0.0)), np.minimum(high, np.maximum(mean, 1.0))
+
+
+def equal(a: Any, b: Any) -> bool:
+    """Return whether two values are equal: numbers, arrays, mappings, tuples, dataclasses.
+
+    Examples
+    --------
+    >>> nan = float("nan")
+    >>> equal((1, np.array([nan, 2.0])), (1, np.array([nan, 2.0]))), equal({"a": nan}, {"a": 1.0})
+    (True, False)
+    >>> equal(np.ones(1), None), equal(np.ones(1), np.ones(2))
+    (False, False)
+    """
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        return type(a) is type(b) and np.array_equal(a, b, equal_nan=True)
+    if isinstance(a, Mapping) and isinstance(b, Mapping):
+        return a.keys() == b.keys() and all(equal(a[key], b[key]) for key in a)
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        return len(a) == len(b) and all(map(equal, a, b))
+    if is_dataclass(a) and type(a) is type(b):
+        return all(equal(getattr(a, one.name), getattr(b, one.name)) for one in fields(a))
+    return bool(a == b) or (a != a and b != b)

@@ -6,10 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from toplist import parallel
-from toplist.checks import Floats
+from toplist.checks import Bools, Floats, Ints
 from toplist.inputs.lists import offsets_of
 from toplist.matching.hits import Hits
 from toplist.metrics.definitions import COUNTS, METRICS, Metric
@@ -23,7 +22,7 @@ PART = 1 << 16
 
 def curves(
     hits: Hits,
-    counted: NDArray[np.bool_],
+    counted: Bools,
     metric: Metric,
     depth: int,
     n_threads: int | None = None,
@@ -37,11 +36,7 @@ def curves(
     def write(lo: int, hi: int) -> None:
         fill(lo, hi, out[lo:hi, :near])
 
-    def write_whole(lo: int, hi: int) -> None:
-        fill(lo, hi, out[lo:hi])
-
-    blocks = parallel.bounds(work)
-    for _ in parallel.run(write_whole if near == depth else write, blocks, n_threads):
+    for _ in parallel.run(write, parallel.bounds(work), n_threads):
         pass
     for first in range(near, depth, PART):  # below every list, where only the divisor changes
         last = min(first + PART, depth)
@@ -52,7 +47,7 @@ def curves(
     return out
 
 
-def values(hits: Hits, counted: NDArray[np.bool_], metric: Metric, k: int) -> Floats:
+def values(hits: Hits, counted: Bools, metric: Metric, k: int) -> Floats:
     """Return one metric of every user at one k, (n_users,); NaN for users not counted."""
     from toplist.kernels import curves as kernels
 
@@ -81,7 +76,7 @@ def values(hits: Hits, counted: NDArray[np.bool_], metric: Metric, k: int) -> Fl
     return out
 
 
-def counted_in(hits: Hits, counted: NDArray[np.bool_], metric: Metric) -> NDArray[np.bool_]:
+def counted_in(hits: Hits, counted: Bools, metric: Metric) -> Bools:
     """Return who is in the mean of a metric, of those who are in any."""
     return counted & (hits.n_relevant > 0) if metric.empty == "skip" else counted
 
@@ -96,22 +91,15 @@ def gains_of(hits: Hits, metric: Metric, threshold_in_gains: bool) -> Hits:
     if hits.judged is not None and with_gains and not threshold_in_gains:
         hits = hits.judged
     elif hits.judged is not None and metric.of == "judged":
-        hits = _of_judged(hits, hits.judged)
+        # without those of users who have no relevant item: these have an empty ground truth, and
+        # the policy for it is the same in all metrics
+        judged, has = hits.judged, hits.n_relevant > 0
+        if not has.all():
+            found = judged.down_to(np.where(has, judged.n_listed, 0))
+            n_relevant = np.where(has, judged.n_relevant, 0)
+            judged = replace(found, n_relevant=n_relevant, ideal_gains=None, gains=None)
+        hits = judged
     return hits.down_to(hits.n_relevant) if metric.cut == "R" else hits
-
-
-def _of_judged(hits: Hits, judged: Hits) -> Hits:
-    """Return the judged items as hits, without those of users who have no relevant item.
-
-    These have an empty ground truth, and the policy for it is the same in all metrics.
-    """
-    has = hits.n_relevant > 0
-    if has.all():
-        return judged
-    found = judged.down_to(np.where(has, judged.n_listed, 0))
-    return replace(
-        found, n_relevant=np.where(has, judged.n_relevant, 0), ideal_gains=None, gains=None
-    )
 
 
 def reach(hits: Hits, k: int) -> int:
@@ -123,7 +111,7 @@ def reach(hits: Hits, k: int) -> int:
     return min(k, max(int(hits.n_listed.max(initial=0)), FEW))
 
 
-def cut_offs(hits: Hits, ks: Sequence[int]) -> NDArray[np.int64]:
+def cut_offs(hits: Hits, ks: Sequence[int]) -> Ints:
     """Return every k down to `reach`, and those of `ks` that are beyond."""
     near = reach(hits, max(ks))
     return np.array([*range(1, near + 1), *sorted(k for k in set(ks) if k > near)], np.int64)
@@ -143,7 +131,7 @@ def empty(shape: tuple[int, ...]) -> Floats:
 
 
 def filler(
-    hits: Hits, counted: NDArray[np.bool_], metric: Metric, cuts: NDArray[np.int64]
+    hits: Hits, counted: Bools, metric: Metric, cuts: Ints
 ) -> Callable[[int, int, Floats], None]:
     """Return a function that writes the curves of users ``lo..hi`` to an array (hi - lo, K).
 
@@ -152,7 +140,16 @@ def filler(
     from toplist.kernels import curves as kernels
 
     if metric.dividing.by_hits:
-        return _filler_over_hits(hits, counted, metric, cuts)
+        sums, n_hits = (filler(hits, counted, one, cuts) for one in _over_hits(metric))
+
+        def fill_over_hits(lo: int, hi: int, out: Floats) -> None:
+            divisors = np.empty(out.shape)
+            sums(lo, hi, out)
+            n_hits(lo, hi, divisors)
+            _divided(out, divisors, out)
+            _score_empty(hits, counted, metric, out, lo)
+
+        return fill_over_hits
     rows = rows_of(hits, counted, metric.dividing.by_length, int(cuts.max(initial=0)))
     code = COUNTS.index(metric.counts)
 
@@ -201,25 +198,7 @@ def _divided(sums: Floats, n_hits: Floats, out: Floats | None = None) -> Floats:
     return quotient
 
 
-def _filler_over_hits(
-    hits: Hits, counted: NDArray[np.bool_], metric: Metric, cuts: NDArray[np.int64]
-) -> Callable[[int, int, Floats], None]:
-    """Return the `filler` of a metric whose divisor is the hits so far."""
-    sums, n_hits = (filler(hits, counted, one, cuts) for one in _over_hits(metric))
-
-    def fill(lo: int, hi: int, out: Floats) -> None:
-        divisors = np.empty(out.shape)
-        sums(lo, hi, out)
-        n_hits(lo, hi, divisors)
-        _divided(out, divisors, out)
-        _score_empty(hits, counted, metric, out, lo)
-
-    return fill
-
-
-def _score_empty(
-    hits: Hits, counted: NDArray[np.bool_], metric: Metric, out: Floats, lo: int = 0
-) -> None:
+def _score_empty(hits: Hits, counted: Bools, metric: Metric, out: Floats, lo: int = 0) -> None:
     """Let users with an empty ground truth score 1 where the metric says so, from user `lo` on."""
     if metric.empty == "one":
         part = slice(lo, lo + len(out))
@@ -227,7 +206,7 @@ def _score_empty(
 
 
 def divisor_filler(
-    hits: Hits, counted: NDArray[np.bool_], metric: Metric, cuts: NDArray[np.int64]
+    hits: Hits, counted: Bools, metric: Metric, cuts: Ints
 ) -> Callable[[int, int], Floats]:
     """Return a function of ``lo, hi``: the divisors of these users at each k, (hi - lo, K)."""
     if metric.dividing.by_hits:
@@ -274,12 +253,12 @@ class Rows:
     the list does not matter. `of_user` is the group of each user, -1 if not counted.
     """
 
-    n_relevant: NDArray[np.int64]
-    n_listed: NDArray[np.int64]
-    of_user: NDArray[np.int64]
+    n_relevant: Ints
+    n_listed: Ints
+    of_user: Ints
 
 
-def rows_of(hits: Hits, counted: NDArray[np.bool_], by_length: bool, depth: int) -> Rows:
+def rows_of(hits: Hits, counted: Bools, by_length: bool, depth: int) -> Rows:
     """Group the counted users by R, and by the length of their lists where it matters.
 
     A million users with Pareto-distributed lengths have 1,615 distinct R, but 20,872 (R, n).
@@ -288,24 +267,18 @@ def rows_of(hits: Hits, counted: NDArray[np.bool_], by_length: bool, depth: int)
     keys = hits.n_relevant * span
     if by_length:
         keys = keys + np.minimum(hits.n_listed, depth)
-    distinct, of_user = _distinct(np.where(counted, keys, -1))
-    n_listed = distinct % span if by_length else np.zeros_like(distinct)
-    return Rows(distinct // span, n_listed, of_user)
-
-
-def _distinct(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the distinct keys from 0 on, and the place of each key among them (-1 for -1).
-
-    Small keys are marked in a table, which takes a tenth of the time of sorting.
-    """
+    keys = np.where(counted, keys, -1)
     largest = int(keys.max(initial=-1))
     if largest > 8 * len(keys) + 1024:
-        distinct, place = np.unique(keys, return_inverse=True)
+        distinct, of_user = np.unique(keys, return_inverse=True)
         n_negative = int(np.searchsorted(distinct, 0))
-        return distinct[n_negative:], np.maximum(place - n_negative, -1)
-    present = np.zeros(largest + 2, bool)
-    present[keys] = True  # -1 marks the last place
-    present[-1] = False
-    place = np.cumsum(present) - 1
-    place[-1] = -1
-    return np.flatnonzero(present), place[keys]
+        distinct, of_user = distinct[n_negative:], np.maximum(of_user - n_negative, -1)
+    else:  # small keys are marked in a table, which takes a tenth of the time of sorting
+        present = np.zeros(largest + 2, bool)
+        present[keys] = True  # -1 marks the last place
+        present[-1] = False
+        place = np.cumsum(present) - 1
+        place[-1] = -1
+        distinct, of_user = np.flatnonzero(present), place[keys]
+    n_listed = distinct % span if by_length else np.zeros_like(distinct)
+    return Rows(distinct // span, n_listed, of_user)

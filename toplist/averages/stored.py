@@ -65,8 +65,15 @@ def to_bytes(result: Means) -> bytes:
             f"{name}/{key}": value for key, value in parts.items() if isinstance(value, np.ndarray)
         }
     packed = {name: _packed(array) for name, array in arrays.items()}
+    terms = {one.name: getattr(result.terms, one.name) for one in fields(Terms)}
+    terms["entries"] = [
+        {"metric": metric_content(entry.metric), "ks": entry.ks, "scalar": entry.scalar}
+        for entry in result.terms.entries
+    ]
+    terms["grading"] = asdict(result.terms.grading)
+    terms["sampled"] = None if result.terms.sampled is None else asdict(result.terms.sampled)
     header = {
-        "terms": _of_terms(result.terms),
+        "terms": terms,
         "counts": [result.n_users, result.n_missing, result.n_extra],
         "fingerprints": [asdict(one) for one in result.fingerprints],
         "unmatched": None if result.unmatched is None else list(result.unmatched),
@@ -118,8 +125,23 @@ def _read(made: type[M], body: bytes) -> M:
         at += size
     if at != len(body):
         raise ValueError("there is more than was announced")
-    terms = _terms_of(header["terms"])
-    averages = {name: _average(name, one, arrays) for name, one in header["averages"].items()}
+    asked, entries = header["terms"], []
+    for one in asked["entries"]:
+        plain = dict(one["metric"])
+        if isinstance(plain["discount"], dict):
+            plain["discount"] = rbp_metric(plain["discount"]["rbp"]).discount
+        entries.append(Entry(Metric(**plain), tuple(one["ks"]), bool(one["scalar"])))
+    if asked["convention"] not in CONVENTIONS:
+        raise ValueError(f"convention {asked['convention']!r} is not known here")
+    sampled = None if asked["sampled"] is None else Sampled(**asked["sampled"])
+    rest = {"entries": tuple(entries), "pooled": tuple(asked["pooled"]), "sampled": sampled}
+    terms = Terms(**{**asked, **rest, "grading": Grading(**asked["grading"])})
+    averages = {}
+    for name, given in header["averages"].items():  # of metrics that need the users' curves
+        made_of = _AVERAGES[given.pop("kind")]
+        parts = [one.name for one in fields(made_of) if one.name not in given]
+        own = {part: arrays[f"{name}/{part}"].astype(np.float64) for part in parts}
+        averages[name] = made_of(**given, **own)
     tables = {name: arrays[name].astype(np.int64) for name in _TABLES if name != "spreads"}
     metrics, spreads = tuple(terms.metrics.values()), arrays["spreads"].astype(np.float64)
     unmatched = header["unmatched"]
@@ -135,45 +157,11 @@ def _read(made: type[M], body: bytes) -> M:
     )
 
 
-def _average(name: str, given: Mapping[str, Any], arrays: Arrays) -> Any:
-    """Return the average of a metric that needs the users' curves."""
-    kind = _AVERAGES[given["kind"]]
-    numbers = {key: value for key, value in given.items() if key != "kind"}
-    parts = {
-        field.name: arrays[f"{name}/{field.name}"].astype(np.float64)
-        for field in fields(kind)
-        if field.name not in numbers
-    }
-    return kind(**numbers, **parts)
-
-
 def _packed(array: NDArray[Any]) -> NDArray[Any]:
     """Return counts in as few bytes as they need, in the byte order of the format."""
     if array.dtype.kind == "i" and array.min(initial=0) >= 0:
         array = array.astype(np.min_scalar_type(int(array.max(initial=0))))
     return array.astype(array.dtype.newbyteorder("<"), copy=False)
-
-
-def _of_terms(terms: Terms) -> dict[str, Any]:
-    entries = [
-        {"metric": metric_content(entry.metric), "ks": entry.ks, "scalar": entry.scalar}
-        for entry in terms.entries
-    ]
-    plain = {f.name: getattr(terms, f.name) for f in fields(Terms)}
-    sampled = None if terms.sampled is None else asdict(terms.sampled)
-    return plain | {"entries": entries, "grading": asdict(terms.grading), "sampled": sampled}
-
-
-def _terms_of(given: Mapping[str, Any]) -> Terms:
-    entries = tuple(
-        Entry(_metric_of(one["metric"]), tuple(one["ks"]), bool(one["scalar"]))
-        for one in given["entries"]
-    )
-    if given["convention"] not in CONVENTIONS:
-        raise ValueError(f"convention {given['convention']!r} is not known here")
-    sampled = None if given["sampled"] is None else Sampled(**given["sampled"])
-    more = {"pooled": tuple(given["pooled"]), "grading": Grading(**given["grading"])}
-    return Terms(**{**given, **more, "entries": entries, "sampled": sampled})
 
 
 def metric_content(metric: Metric | ListMetric) -> dict[str, Any]:
@@ -190,10 +178,3 @@ def metric_content(metric: Metric | ListMetric) -> dict[str, Any]:
                 "the name of one, or pickle the result"
             )
     return plain
-
-
-def _metric_of(given: Mapping[str, Any]) -> Metric:
-    plain = dict(given)
-    if isinstance(plain["discount"], dict):
-        plain["discount"] = rbp_metric(plain["discount"]["rbp"]).discount
-    return Metric(**plain)

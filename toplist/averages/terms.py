@@ -187,17 +187,14 @@ class Terms:
             return metrics[base], None
         if known and k.isascii() and k.isdigit() and 1 <= int(k) <= self.depth:
             return metrics[base], int(k)
-        meant = "" if known else self._did_you_mean(name)
-        raise KeyError(
-            f"{name!r}{meant}: this result has {', '.join(metrics)}, without k or with @1 to "
-            f"@{self.depth}"
-        )
-
-    def _did_you_mean(self, name: str) -> str:
         from toplist.metrics.synonyms import metric_meant  # imported late: only for errors
 
-        meant = metric_meant(name, self.asked)
-        return did_you_mean(meant if meant and meant.partition("@")[0] in self.asked else None)
+        meant = None if known else metric_meant(name, metrics)
+        near = did_you_mean(meant if meant and meant.partition("@")[0] in metrics else None)
+        raise KeyError(
+            f"{name!r}{near}: this result has {', '.join(metrics)}, without k or with @1 to "
+            f"@{self.depth}"
+        )
 
 
 def difference(a: Terms, b: Terms) -> str:

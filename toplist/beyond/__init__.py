@@ -88,13 +88,18 @@ from typing import Any
 
 from toplist.beyond import concentration, diversity, popularity
 from toplist.beyond.agreement import Agreement, overlap, rbo
-from toplist.beyond.concentration import gini, item_coverage, personalisation, shannon_entropy
-from toplist.beyond.counts_of_counts import CountsOfCounts, from_counts_of_counts
-from toplist.beyond.diversity import intra_list_diversity
+from toplist.beyond.concentration import (
+    CountsOfCounts,
+    from_counts_of_counts,
+    gini,
+    item_coverage,
+    personalisation,
+    shannon_entropy,
+)
+from toplist.beyond.diversity import intra_list_diversity, serendipity, unexpectedness
 from toplist.beyond.exposure import Exposure, exposure
 from toplist.beyond.groups import GroupExposure, group_exposure
 from toplist.beyond.popularity import average_popularity, novelty, tail_percentage
-from toplist.beyond.serendipity import serendipity, unexpectedness
 from toplist.inputs.options import Known
 
 __all__ = [

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import parallel
-from toplist.averages.intervals import normal
-from toplist.beyond.indexing import IndexedLists, ReadLists, indexed_together, read_lists
+from toplist.averages.moments import normal
+from toplist.beyond.indexing import ReadLists, indexed_together, read_lists
 from toplist.checks import Floats, Ints, cached, choice, counted, prefixed
 from toplist.inputs.flatten import name_user
 from toplist.inputs.keyed import counts_rows, is_series
@@ -133,14 +133,9 @@ class Agreement:
         if self.users is not None and other.users is not None:
             users = self.users + other.users
             _refuse_twice(users, "merging")
-        return replace(
-            self,
-            values=np.concatenate([self.values, other.values]),
-            users=users,
-            only_a=self.only_a + other.only_a,
-            only_b=self.only_b + other.only_b,
-            single=False,
-        )
+        values = np.concatenate([self.values, other.values])
+        only = self.only_a + other.only_a, self.only_b + other.only_b
+        return Agreement(self.name, values, users, *only, note=self.note)
 
     def __radd__(self, other: Any) -> Agreement:
         """Let ``sum(parts)`` start from 0."""
@@ -337,28 +332,14 @@ def _weight(p: float, d: int) -> float:
 
 def _compared(name: str, a: Any, b: Any, k: int | None, how: Reading, fill: Fill) -> Agreement:
     """Compare two sets of lists, user by user."""
+    from toplist.kernels import agreement as kernels
+
     lists = _read(a, b, k, how)
     rows, only = _matched(*lists)
     users = lists[0].users
     both = indexed_together(lists, SIDES, how)
     depth = max(one.depth for one in both)
     out = np.empty((len(rows[0]), depth))
-    if depth:
-        _write(both, rows, fill, out, how.get("n_threads"))
-    known = None if users is None else [users[row] for row in rows[0]]
-    return Agreement(name, out, known, *only, single=lists[0].single)
-
-
-def _write(
-    both: tuple[IndexedLists, IndexedLists],
-    rows: tuple[Ints, Ints],
-    fill: Fill,
-    out: Floats,
-    n_threads: int | None,
-) -> None:
-    """Fill `out` (n_users, K), a block of users at a time."""
-    from toplist.kernels import agreement as kernels
-
     sides = [
         (one.codes, one.offsets[:-1][at], one.lengths[at])
         for one, at in zip(both, rows, strict=True)
@@ -367,18 +348,20 @@ def _write(
     def write(lo: int, hi: int) -> None:
         part = [(codes, starts[lo:hi], lengths[lo:hi]) for codes, starts, lengths in sides]
         seen = np.full(both[0].n_items, -1, np.int32)
-        shared, union = np.empty((2, hi - lo, out.shape[1]), np.int32)
+        shared, union = np.empty((2, hi - lo, depth), np.int32)
         kernels.count(*part[0], *part[1], seen, shared, union)
         lengths = part[0][2], part[1][2]
         fill(shared, union, np.minimum(*lengths), np.maximum(*lengths), out[lo:hi])
 
-    bounds = parallel.bounds(np.arange(len(out) + 1) * out.shape[1])
-    for _ in parallel.run(write, bounds, n_threads):
+    bounds = parallel.bounds(np.arange(len(out) + 1) * depth) if depth else []
+    for _ in parallel.run(write, bounds, how.get("n_threads")):
         pass
+    known = None if users is None else [users[row] for row in rows[0]]
+    return Agreement(name, out, known, *only, single=lists[0].single)
 
 
 def _read(a: Any, b: Any, k: int | None, how: Reading) -> tuple[ReadLists, ReadLists]:
-    """Read both sets of lists; the errors say which of them is meant."""
+    """Read both sets of lists; refuse keys beside positions, and one user beside many."""
     counting = [is_series(one) and counts_rows(one.index) for one in (a, b)]
     given, found = (k, how.get("columns"), how.get("padding")), []
     for side, one, counts in zip(SIDES, (a, b), counting, strict=True):
@@ -387,13 +370,8 @@ def _read(a: Any, b: Any, k: int | None, how: Reading) -> tuple[ReadLists, ReadL
             found.append(read_lists(one.to_list() if counts else one, *given))
         except (TypeError, ValueError) as error:
             raise prefixed(f"{side}: ", error) from None
-    _refuse_mixed(*found)
-    return found[0], found[1]
-
-
-def _refuse_mixed(a: ReadLists, b: ReadLists) -> None:
-    """Raise for keys beside positions, and for one user beside many."""
-    for one, other, names in ((a, b, SIDES), (b, a, SIDES[::-1])):
+    first, second = found
+    for one, other, names in ((first, second, SIDES), (second, first, SIDES[::-1])):
         if one.users is not None and other.users is None:
             raise TypeError(
                 f"{names[0]} is keyed by user, {names[1]} is by position: give both as dicts (or "
@@ -404,11 +382,13 @@ def _refuse_mixed(a: ReadLists, b: ReadLists) -> None:
                 f"{names[0]} is one user's list, {names[1]} holds lists of many users: give "
                 f"[{names[0]}], or one list of {names[1]}"
             )
-    if a.users is None and len(a.flat.lengths) != len(b.flat.lengths):
+    n_lists = [len(one.flat.lengths) for one in found]
+    if first.users is None and n_lists[0] != n_lists[1]:
         raise ValueError(
-            f"a has {len(a.flat.lengths)} lists, b has {len(b.flat.lengths)}: lists by position "
-            "belong to the same users in the same order; give dicts user -> list to match by key"
+            f"a has {n_lists[0]} lists, b has {n_lists[1]}: lists by position belong to the same "
+            "users in the same order; give dicts user -> list to match by key"
         )
+    return first, second
 
 
 def _matched(a: ReadLists, b: ReadLists) -> tuple[tuple[Ints, Ints], tuple[int, int]]:

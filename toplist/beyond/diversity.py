@@ -1,4 +1,4 @@
-"""How unlike the items of one list are."""
+"""How unlike the items of one list are, and how unexpected: what a baseline does not recommend."""
 
 from __future__ import annotations
 
@@ -7,16 +7,21 @@ from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
 
-from toplist.beyond.indexing import IndexedLists, Indexing, indexed, read_lists
-from toplist.beyond.popularity import curves_of
-from toplist.checks import Floats, Keyword, choice
+from toplist.beyond.indexing import IndexedLists, Indexing
+from toplist.beyond.popularity import OfUser
+from toplist.checks import Floats, Ints, Keyword, choice, whole
 from toplist.inputs.catalogues import features_of
-from toplist.inputs.options import Known, Reading
+from toplist.inputs.dataframes import is_frame
+from toplist.inputs.options import Joining, Known, Reading
+from toplist.matching.hits import Hits
+from toplist.matching.match import joined
 
 Distance = Literal["cosine", "hamming", "euclidean"]
 DISTANCES: tuple[Distance, ...] = get_args(Distance)
 UnknownItem = Literal["raise", "skip", "nan"]
 UNKNOWN: tuple[UnknownItem, ...] = get_args(UnknownItem)
+SerendipityDivisor = Literal["k", "n", "unexpected"]
+DIVISORS: tuple[SerendipityDivisor, ...] = get_args(SerendipityDivisor)
 # Numbers between 2^-SQUARED and 2^SQUARED have squares, and sums of squares, in range.
 SQUARED = 450
 
@@ -76,7 +81,7 @@ def intra_list_diversity(
     return Diversity(features, distance, single, unknown).curves(ranks, k, reading)
 
 
-class Diversity:
+class Diversity(OfUser):
     """The mean distance between items of one list, as a metric of the user."""
 
     def __init__(
@@ -84,44 +89,35 @@ class Diversity:
     ) -> None:
         choice("distance", distance, DISTANCES)
         choice("unknown", unknown, UNKNOWN)
-        self.ids, rows = features_of(features)
+        ids, rows = features_of(features)
         if distance == "cosine":
             rows = _within_range(rows)
             length = np.sqrt((rows**2).sum(axis=1, keepdims=True))
             rows = np.divide(rows, length, out=np.zeros_like(rows), where=length > 0)
         elif distance == "euclidean":
-            _refuse_overflow(self.ids, rows)
+            bad = np.flatnonzero(np.abs(rows).max(axis=1, initial=0.0) > 2.0**SQUARED)
+            if len(bad):
+                item = ids[bad[0]]
+                item = item.item() if isinstance(item, np.generic) else item
+                raise ValueError(
+                    f"features: item {item!r} has a number beyond {2.0**SQUARED:.0e}, whose square "
+                    "overflows: divide all features by it"
+                )
         self.rows = np.vstack([rows, np.full((1, rows.shape[1]), np.nan)])
-        self.distance, self.single, self.unknown = distance, float(single), unknown
-
-    def index(self, ranks: Any, k: int | None, reading: Reading) -> IndexedLists:
-        """Return the lists as indices of the items that have features."""
-        code = {"raise": None, "skip": -1, "nan": len(self.ids)}[self.unknown]
+        self.distance, self.single = distance, float(single)
+        code = {"raise": None, "skip": -1, "nan": len(ids)}[unknown]
         way_out = Keyword("unknown", "skip"), " leaves such items out, 'nan' gives NaN"
-        rules = Indexing(self.ids, "features", code, way_out).reading(reading)
-        given = reading.get("columns"), reading.get("padding")
-        return indexed(read_lists(ranks, k, *given), rules)
+        self.items = Indexing(ids, "features", code, way_out)
 
-    def filler(self, listed: IndexedLists) -> Callable[[int, int, Floats], None]:
-        """Return what writes the curves of the users ``lo..hi`` into an array (hi - lo, K)."""
+    def fill(self, listed: IndexedLists, lo: int, hi: int, out: Floats) -> None:
+        """Write the curves of the users ``lo..hi`` into an array (hi - lo, K)."""
         from toplist.kernels import list_values
 
-        rows = self.rows
-
-        def fill(lo: int, hi: int, out: Floats) -> None:
-            lists = listed.block(lo, hi)
-            if self.distance == "cosine":
-                list_values.mean_cosine(*lists, rows, self.single, out)
-            else:
-                list_values.mean_distance(
-                    *lists, rows, self.distance == "hamming", self.single, out
-                )
-
-        return fill
-
-    def curves(self, ranks: Any, k: int | None, reading: Reading) -> Floats:
-        """Return the metric of every user at every k."""
-        return curves_of(self, ranks, k, reading)
+        given = *listed.block(lo, hi), self.rows
+        if self.distance == "cosine":
+            list_values.mean_cosine(*given, self.single, out)
+        else:
+            list_values.mean_distance(*given, self.distance == "hamming", self.single, out)
 
 
 # What computes each metric inside an evaluation, by the defaults of its function.
@@ -142,12 +138,128 @@ def _within_range(rows: Floats) -> Floats:
     return np.ldexp(rows, np.where(extreme, -exponents, 0)[:, np.newaxis])
 
 
-def _refuse_overflow(ids: Any, rows: Floats) -> None:
-    """Raise ValueError for features whose squared differences would not be in range."""
-    bad = np.flatnonzero(np.abs(rows).max(axis=1, initial=0.0) > 2.0**SQUARED)
-    if len(bad):
-        item = ids[bad[0]]
-        raise ValueError(
-            f"features: item {item.item() if isinstance(item, np.generic) else item!r} has a "
-            f"number beyond {2.0**SQUARED:.0e}, whose square overflows: divide all features by it"
-        )
+def unexpectedness(
+    ranks: Any, k: int | None = None, *, baseline: Any, **reading: Unpack[Reading]
+) -> Floats:
+    """Return the share of each list that a baseline does not recommend, at every k.
+
+        unexpectedness@k of a user = items among the first k that are not in the baseline / how
+        many these are
+
+    (Ge, Delgado-Battenfeld, Jannach 2010, of Murakami, Mori, Orihara 2008.)
+
+    Parameters
+    ----------
+    ranks, k, **reading
+        As in `intra_list_diversity`.
+    baseline : lists of ids
+        What each user could expect, in the forms of ground truths: the lists of a primitive
+        recommender, what the user has seen; one set of ids is meant for everyone.
+
+    Returns
+    -------
+    (K,) or (n_users, K) float64
+        A row per user of the baseline (as `toplist.match` has one per user of the truth); NaN
+        where nothing is listed.
+
+    Examples
+    --------
+    >>> unexpectedness([[1, 2, 3], [3, 4]], baseline={1, 2, 9}).round(4).tolist()
+    [[0.0, 0.0, 0.3333], [1.0, 1.0, 1.0]]
+    """
+    expected, single = _hits(ranks, _of_everyone(baseline, ranks), k, reading)
+    present, known = _present(expected), np.zeros((len(expected), expected.k), np.int64)
+    known[_user_of_hit(expected), expected.ranks - 1] = 1
+    out = np.full(present.shape, np.nan)
+    np.divide(present - np.cumsum(known, axis=1), present, out=out, where=present > 0)
+    return out[0] if single else out
+
+
+def serendipity(
+    ranks: Any,
+    ground_truths: Any,
+    k: int | None = None,
+    *,
+    baseline: Any,
+    divisor: SerendipityDivisor = "k",
+    **reading: Unpack[Reading],
+) -> Floats:
+    """Return the share of each list that is relevant and was not to be expected, at every k.
+
+        serendipity@k of a user = items among the first k that are relevant and not in the
+        baseline / k
+
+    (Ge, Delgado-Battenfeld, Jannach 2010: useful and unexpected recommendations.)
+
+    Parameters
+    ----------
+    ranks, ground_truths, k
+        As in `toplist.match`.
+    baseline, **reading
+        As in `unexpectedness`.
+    divisor : {"k", "n", "unexpected"}
+        k; the number of items listed within k; or that of the unexpected ones among these (0
+        where there are none).
+
+    Returns
+    -------
+    (K,) or (n_users, K) float64
+        A row per user of the ground truth; NaN for users without relevant items.
+
+    Examples
+    --------
+    >>> serendipity([[1, 2, 3]], [{1, 3}], baseline=[{1, 9}]).round(4).tolist()
+    [[0.0, 0.0, 0.3333]]
+    """
+    choice("divisor", divisor, DIVISORS)
+    hits, single = _hits(ranks, ground_truths, k, reading)
+    expected, _ = _hits(ranks, _of_everyone(baseline, ground_truths), hits.k or None, reading)
+    shape = len(hits), hits.k
+    relevant, known = np.zeros((2, *shape), bool)  # by user and rank
+    relevant[_user_of_hit(hits), hits.ranks - 1] = True
+    rows = _row_of_user(hits, expected)[_user_of_hit(expected)]
+    known[rows[rows >= 0], expected.ranks[rows >= 0] - 1] = True
+    above = np.cumsum(relevant & ~known, axis=1).astype(np.float64)
+    below = np.broadcast_to(np.arange(1, hits.k + 1), shape)
+    if divisor != "k":
+        below = _present(hits)
+    if divisor == "unexpected":
+        below = below - np.cumsum(known, axis=1)
+    out = np.zeros(above.shape)
+    np.divide(above, below, out=out, where=below > 0)
+    out[hits.n_relevant == 0] = np.nan
+    return out[0] if single else out
+
+
+def _hits(ranks: Any, side: Any, k: int | None, reading: Reading) -> tuple[Hits, bool]:
+    """Return the ranks of the other side's ids in the lists, and whether a bare user was given."""
+    return joined(ranks, side, None if k is None else whole(k, "k"), Joining(**reading))
+
+
+def _of_everyone(baseline: Any, side: Any) -> Any:
+    """Return the baseline of each user of the other side, if one set is meant for all."""
+    if not isinstance(baseline, (set, frozenset)) or is_frame(side):
+        return baseline
+    if isinstance(side, Mapping):
+        return dict.fromkeys(side, baseline)
+    many = isinstance(side, (list, tuple)) and len(side)
+    many = many and hasattr(side[0], "__len__") and not isinstance(side[0], (str, bytes))
+    many = many or getattr(side, "ndim", 1) == 2 or hasattr(side, "offsets")
+    return [baseline] * len(side) if many else baseline
+
+
+def _user_of_hit(hits: Hits) -> Ints:
+    return np.repeat(np.arange(len(hits)), np.diff(hits.offsets))
+
+
+def _row_of_user(hits: Hits, other: Hits) -> Ints:
+    """Return which row of `hits` each row of `other` is of; -1 where none is."""
+    if hits.users is None or other.users is None:
+        return np.arange(len(other))
+    place = {user: row for row, user in enumerate(hits.users)}
+    return np.array([place.get(user, -1) for user in other.users], np.int64)
+
+
+def _present(hits: Hits) -> Ints:
+    """Return how many items are listed within each k, (n_users, K)."""
+    return np.minimum(hits.n_listed[:, np.newaxis], np.arange(1, hits.k + 1))

@@ -20,10 +20,10 @@ from toplist.beyond.indexing import (
     indexed,
     read_lists,
 )
-from toplist.checks import Keyword, cached, choice, whole, worded
+from toplist.checks import Floats, Ints, Keyword, cached, choice, whole, worded
 from toplist.inputs.catalogues import ids_of
 from toplist.inputs.lists import offsets_of
-from toplist.inputs.options import UNKNOWN, Duplicates, Unknown
+from toplist.inputs.options import UNKNOWN, Duplicates, Reading, Unknown
 from toplist.metrics.conventions import CONVENTIONS
 from toplist.metrics.definitions import DISCOUNTS, Metric
 from toplist.metrics.names import parse
@@ -42,10 +42,10 @@ class Curves(NamedTuple):
     """
 
     total: NDArray[Any]
-    covered: NDArray[np.int64]
+    covered: Ints
     squares: NDArray[Any]
     spread: NDArray[Any]
-    entropy: NDArray[np.float64]
+    entropy: Floats
 
     def down_to(self, k: int) -> Curves:
         """Return the first k places of each."""
@@ -53,7 +53,7 @@ class Curves(NamedTuple):
         return Curves(total[:k], covered[:k], squares[:k], spread[:k], entropy[:k])
 
     @classmethod
-    def of(cls, counts: Iterable[tuple[NDArray[np.int64], NDArray[np.int64]]]) -> Curves:
+    def of(cls, counts: Iterable[tuple[Ints, Ints]]) -> Curves:
         """Return the sums from counts of counts, a pair (levels, sizes) at every k.
 
         `levels` are the distinct numbers of listings, rising from 1; `sizes` says how many items
@@ -61,7 +61,10 @@ class Curves(NamedTuple):
         """
         rows = [_sums(levels, sizes) for levels, sizes in counts]
         total, covered, squares, spread, entropy = np.array(rows, object).reshape(-1, 5).T
-        total, squares, spread = map(_narrowed, (total, squares, spread))
+        total, squares, spread = (  # Python's integers as int64, if all fit
+            sums if max(sums, default=0) >= 2**63 else sums.astype(np.int64)
+            for sums in (total, squares, spread)
+        )
         return cls(total, covered.astype(np.int64), squares, spread, entropy.astype(np.float64))
 
 
@@ -71,9 +74,9 @@ class Pairs(NamedTuple):
     `items` are places in the catalogue; it is what parts are merged by.
     """
 
-    starts: NDArray[np.int64]
+    starts: Ints
     items: NDArray[Any]
-    counts: NDArray[np.int64]
+    counts: Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,18 +136,12 @@ class Exposure(ListingCounts):
         if self.k != other.k:
             raise ValueError(f"exposures read to k={self.k} and to k={other.k} do not merge")
         if self.catalogue is None or other.catalogue is None:
-            raise worded(
-                ValueError,
-                "exposures merge over a stated catalogue only: give ",
-                Keyword("catalogue"),
-            )
+            told = "exposures merge over a stated catalogue only: give "
+            raise worded(ValueError, told, Keyword("catalogue"))
         if not _same(self.catalogue, other.catalogue):
             raise ValueError("exposures over two catalogues do not merge")
-        return replace(
-            self,
-            n_users=self.n_users + other.n_users,
-            source=_merged(self.pairs, other.pairs, self.n_items),
-        )
+        both = _merged(self.pairs, other.pairs, self.n_items)
+        return replace(self, n_users=self.n_users + other.n_users, source=both)
 
     def __radd__(self, other: Any) -> Exposure:
         """Let ``sum(parts)`` start from 0."""
@@ -158,7 +155,7 @@ class Exposure(ListingCounts):
         """Return the same counts without the lists that they were counted from."""
         return replace(self, source=self.pairs)
 
-    def counts(self, k: int | None = None) -> NDArray[np.int64]:
+    def counts(self, k: int | None = None) -> Ints:
         """Return how many lists hold each item among their first k, (n_items,).
 
         In the order of the catalogue; without a stated one, of the ids as they were met. k is
@@ -182,7 +179,7 @@ class Exposure(ListingCounts):
         *,
         discount: Any = "log2(r+1)",
         normalised: bool = False,
-    ) -> NDArray[np.float64]:
+    ) -> Floats:
         """Return the exposure of each item, its listings down to k discounted by rank, (n_items,).
 
             exposure@k of an item = sum over the lists that have it within k of 1 / discount(rank)
@@ -228,7 +225,7 @@ class Exposure(ListingCounts):
         return range(1, self.k + 1)
 
     @property
-    def at_ranks(self) -> NDArray[np.int64]:
+    def at_ranks(self) -> Ints:
         """How many listings there are at each rank, (K,)."""
         return np.diff(np.append(0, np.cumsum(self.pairs.counts))[self.pairs.starts])
 
@@ -274,7 +271,7 @@ class Exposure(ListingCounts):
         total, covered, squares, spread = sums[1:].T
         return Curves(total, covered, squares, spread, shannon)
 
-    def _ranks(self) -> tuple[int, Iterator[tuple[NDArray[np.int32], NDArray[np.int64]]]]:
+    def _ranks(self) -> tuple[int, Iterator[tuple[NDArray[np.int32], Ints]]]:
         """Return a number of items, and the items (numbered up to it) and counts at each rank.
 
         Empty counts mean once per entry.
@@ -359,19 +356,15 @@ def exposure(
     """
     choice("unknown", unknown, UNKNOWN)
     ids = None if catalogue is None else ids_of(catalogue)
-    rules = Indexing(
-        ids,
-        unknown=-1 if unknown == "skip" else None,
-        duplicates=duplicates,
-        padding=padding,
-        n_threads=n_threads,
-    )
+    code = -1 if unknown == "skip" else None
+    how: Reading = {"duplicates": duplicates, "padding": padding, "n_threads": n_threads}
+    rules = Indexing(ids, unknown=code).reading(how)
     listed = indexed(read_lists(ranks, k, columns, padding), rules)
     n_items = listed.n_items if ids is None else len(ids)
     return Exposure(listed.depth, len(listed), n_items, ids, listed, n_threads)
 
 
-def discounts_of(discount: Any, depth: int) -> NDArray[np.float64]:
+def discounts_of(discount: Any, depth: int) -> Floats:
     """Return what a listing is divided by at the ranks 1..depth.
 
     Examples
@@ -387,8 +380,8 @@ def discounts_of(discount: Any, depth: int) -> NDArray[np.float64]:
 
 
 def _counts_of_counts(
-    ranks: Iterable[tuple[NDArray[np.int32], NDArray[np.int64]]], n_items: int
-) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    ranks: Iterable[tuple[NDArray[np.int32], Ints]], n_items: int
+) -> Iterator[tuple[Ints, Ints]]:
     """Yield at every k the distinct counts of listed items, rising, and how many have each."""
     x = np.zeros(n_items, np.int64)
     for items, counts in ranks:
@@ -396,7 +389,7 @@ def _counts_of_counts(
         yield np.unique(x[x > 0], return_counts=True)
 
 
-def _sums(levels: NDArray[np.int64], sizes: NDArray[np.int64]) -> tuple[int, int, int, int, float]:
+def _sums(levels: Ints, sizes: Ints) -> tuple[int, int, int, int, float]:
     """Return the numbers of `Curves` at one k, the whole ones exactly."""
     from toplist.kernels import exposure as kernels
 
@@ -410,12 +403,7 @@ def _sums(levels: NDArray[np.int64], sizes: NDArray[np.int64]) -> tuple[int, int
     return total, covered, squares, spread, kernels.entropy_of(levels, sizes, float(total))
 
 
-def _narrowed(sums: NDArray[Any]) -> NDArray[Any]:
-    """Return Python's integers as int64, if all fit."""
-    return sums if max(sums, default=0) >= 2**63 else sums.astype(np.int64)
-
-
-def _counts(items: NDArray[Any], n_items: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+def _counts(items: NDArray[Any], n_items: int) -> tuple[NDArray[np.int32], Ints]:
     """Return the distinct items, and how often each occurs."""
     items = items[items >= 0]
     if n_items > 8 * len(items):
@@ -440,7 +428,7 @@ def _merged(a: Pairs, b: Pairs, n_items: int) -> Pairs:
     return Pairs(starts.astype(np.int64), _narrow(known[items], n_items), counts)
 
 
-def _narrow(items: NDArray[np.int64], n_items: int) -> NDArray[Any]:
+def _narrow(items: Ints, n_items: int) -> NDArray[Any]:
     """Return places in a catalogue as int32, where it is not larger than that."""
     return items.astype(np.int32 if n_items <= np.iinfo(np.int32).max else np.int64)
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Unpack
+from typing import Any, Literal, NamedTuple, Unpack
 
 import numpy as np
 
 from toplist import parallel
-from toplist.beyond.concentration import Counting
+from toplist.beyond.concentration import Counting, counted_already
 from toplist.beyond.exposure import Exposure, discounts_of, exposure
 from toplist.beyond.indexing import IndexedLists, ReadLists, indexed_together, read_lists
 from toplist.checks import Floats, Ints, counted, is_missing, prefixed
@@ -142,18 +142,15 @@ class GroupExposure:
         number = counted(sum(group is not None for group in self.groups), "group")
         lists = counted(self.n_users, "list")
         lines = [f"exposure of {number} in {lists} at k={self.k}, discounted by {named}"]
-        head = ["group", "exposure", "share", f"of {self.against}", "ratio"]
         columns = [self.exposure, self.share, self.target_share[:, np.newaxis], self.ratio]
         ends = [values[:, -1] if values.shape[1] else values.sum(axis=1) for values in columns]
-        rows = [
-            [str(group), *(f"{value:.4f}" for value in values)]
-            for group, *values in zip(self.groups, *ends, strict=True)
-        ]
-        widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
-        for row in (head, *rows):
-            cells = [row[0].ljust(widths[0])]
-            cells += [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
-            lines.append("  ".join(cells))
+        rows = [["group", "exposure", "share", f"of {self.against}", "ratio"]]
+        for group, *values in zip(self.groups, *ends, strict=True):
+            rows.append([str(group), *(f"{value:.4f}" for value in values)])
+        first, *widths = (max(map(len, column)) for column in zip(*rows, strict=True))
+        for name, *cells in rows:
+            padded = (cell.rjust(width) for cell, width in zip(cells, widths, strict=True))
+            lines.append("  ".join([name.ljust(first), *padded]))
         return "\n".join(lines)
 
     def _of(self, groups: Sequence[Any]) -> tuple[Ints, Floats]:
@@ -221,31 +218,6 @@ def group_exposure(
     None     1.0000  0.3066        0.0000     nan
     """
     discounts_of(discount, 1)
-    _refuse_others(reading)
-    ids, codes, labels = _labels_of(groups)
-    if isinstance(ranks, Exposure) or reading.get("catalogue") is not None:
-        counts, sizes, n_users = _of_exposure(ranks, k, ids, codes, len(labels), reading)
-    else:
-        how: Any = {name: one for name, one in reading.items() if name in Reading.__annotations__}
-        counts, n_users = _of_lists(ranks, k, ids, codes, len(labels), how)
-        sizes = np.bincount(codes, minlength=len(labels))
-    target = sizes.astype(np.float64)
-    if merit is not None:
-        target = _merits(merit, ids, codes, len(labels))
-    known = np.array([label is not None for label in labels])
-    kept = np.flatnonzero(known | counts.any(axis=1) | (sizes > 0) | (target > 0))
-    return GroupExposure(
-        tuple(labels[row] for row in kept),
-        counts[kept],
-        target[kept],
-        "catalogue" if merit is None else "merit",
-        discount,
-        n_users,
-    )
-
-
-def _refuse_others(reading: Mapping[str, Any]) -> None:
-    """Raise TypeError for keywords that are none, or that need a catalogue."""
     valid = (*Counting.__annotations__, *Reading.__annotations__)
     for name in reading:
         if name not in valid:
@@ -256,10 +228,38 @@ def _refuse_others(reading: Mapping[str, Any]) -> None:
             "unknown= is about items that are not in a catalogue: give catalogue=, else items "
             "without a group are the group None"
         )
+    items = _labels_of(groups)
+    labels = items.groups
+    if isinstance(ranks, Exposure) or reading.get("catalogue") is not None:
+        counts, sizes, n_users = _of_exposure(ranks, k, items, reading)
+    else:
+        how: Any = {name: one for name, one in reading.items() if name in Reading.__annotations__}
+        counts, n_users = _of_lists(ranks, k, items, how)
+        sizes = np.bincount(items.codes, minlength=len(labels))
+    target = sizes.astype(np.float64) if merit is None else _merits(merit, items)
+    labelled = np.array([label is not None for label in labels])
+    kept = np.flatnonzero(labelled | counts.any(axis=1) | (sizes > 0) | (target > 0))
+    against: Against = "catalogue" if merit is None else "merit"
+    named = tuple(labels[row] for row in kept)
+    return GroupExposure(named, counts[kept], target[kept], against, discount, n_users)
 
 
-def _labels_of(groups: Any) -> tuple[Any, Ints, tuple[Any, ...]]:
-    """Return the ids of items, the number of the group of each, and the groups, None last."""
+class Labelled(NamedTuple):
+    """Ids of items, the number of the group of each, and the groups, None last."""
+
+    ids: Any
+    codes: Ints
+    groups: tuple[Any, ...]
+
+    def by_index(self, items: IndexedLists) -> Ints:
+        """Return the group of every item by its index; the last of items that have none."""
+        groups = np.full(items.n_items, len(self.groups) - 1)
+        groups[items.codes] = self.codes
+        return groups
+
+
+def _labels_of(groups: Any) -> Labelled:
+    """Read the groups of items in any form."""
     if is_frame(groups):
         raise TypeError(
             "groups is a table: give groups=dict(zip(table['item_id'], table['GROUP'])), by the "
@@ -290,7 +290,7 @@ def _labels_of(groups: Any) -> tuple[Any, Ints, tuple[Any, ...]]:
             f"groups: item {ids[row]!r} has {given[row]!r}: an item has one group"
         ) from None
     place = {label: row for row, label in enumerate(labels)}
-    return ids, np.array([place[group] for group in given], np.int64), labels
+    return Labelled(ids, np.array([place[group] for group in given], np.int64), labels)
 
 
 def _named(found: set[Any], order: Sequence[Any]) -> tuple[Any, ...]:
@@ -299,15 +299,13 @@ def _named(found: set[Any], order: Sequence[Any]) -> tuple[Any, ...]:
     return (*(group for group in dict.fromkeys(order) if group is not None), *last)
 
 
-def _of_lists(
-    ranks: Any, k: int | None, ids: Any, codes: Ints, n_groups: int, how: Reading
-) -> tuple[Ints, int]:
+def _of_lists(ranks: Any, k: int | None, known: Labelled, how: Reading) -> tuple[Ints, int]:
     """Return the listings of each group at each rank, (n_groups, K), and the number of lists."""
     from toplist.kernels import exposure as kernels
 
     lists = read_lists(ranks, k, how.get("columns"), how.get("padding"))
-    listed, items = indexed_together((lists, _as_list(ids, how)), ("ranks", "groups"), how)
-    groups = _groups_of(items, codes, n_groups)
+    listed, items = indexed_together((lists, _as_list(known.ids, how)), ("ranks", "groups"), how)
+    groups, n_groups = known.by_index(items), len(known.groups)
 
     def count(lo: int, hi: int) -> Ints:
         out = np.zeros((n_groups, listed.depth), np.int64)
@@ -322,21 +320,17 @@ def _of_lists(
 
 
 def _of_exposure(
-    ranks: Any, k: int | None, ids: Any, codes: Ints, n_groups: int, how: Counting
+    ranks: Any, k: int | None, known: Labelled, how: Counting
 ) -> tuple[Ints, Ints, int]:
     """Return the same with the number of items in each group, of a stated catalogue."""
     if isinstance(ranks, Exposure):
-        given = [name for name in how if name != "n_threads"]
-        if given:
-            raise TypeError(f"ranks is an Exposure, counted already: it takes no {given[0]}")
-        found = ranks
-    else:
-        found = exposure(ranks, k, **how)
+        counted_already("an Exposure", how)
+    found = ranks if isinstance(ranks, Exposure) else exposure(ranks, k, **how)
     if found.catalogue is None:
         raise needs("group_exposure of an Exposure", "catalogue")
     catalogue = _as_list(found.catalogue, {})
-    both = indexed_together((catalogue, _as_list(ids, {})), ("catalogue", "groups"), {})
-    groups = _groups_of(both[1], codes, n_groups)[both[0].codes]
+    both = indexed_together((catalogue, _as_list(known.ids, {})), ("catalogue", "groups"), {})
+    groups, n_groups = known.by_index(both[1])[both[0].codes], len(known.groups)
     depth = found.depth(k)
     starts, items, counts = found.pairs
     n, ranked = starts[depth], np.repeat(np.arange(depth), np.diff(starts[: depth + 1]))
@@ -356,18 +350,12 @@ def _as_list(ids: Any, how: Reading) -> ReadLists:
         raise prefixed("groups: ", error) from None
 
 
-def _groups_of(items: IndexedLists, codes: Ints, n_groups: int) -> Ints:
-    """Return the group of every item by its index; the last group of items that have none."""
-    groups = np.full(items.n_items, n_groups - 1)
-    groups[items.codes] = codes
-    return groups
-
-
-def _merits(merit: Any, ids: Any, codes: Ints, n_groups: int) -> Floats:
+def _merits(merit: Any, known: Labelled) -> Floats:
     """Return the sum of the merit of each group's items."""
     items, values = values_of(merit, "merit")
     items = items.tolist() if isinstance(items, np.ndarray) else items
-    place = dict(zip(ids, codes.tolist(), strict=True))
+    place = dict(zip(known.ids, known.codes.tolist(), strict=True))
+    n_groups = len(known.groups)
     if len(items) and place and not any(item in place for item in items):
         raise ValueError(
             f"merit and groups have no item in common: merit has {items[0]!r}, groups has "

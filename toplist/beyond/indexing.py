@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from toplist import parallel
 from toplist.checks import Ints, Keyword, choice, prefixed, whole, worded
@@ -186,66 +184,51 @@ def _indices(
         return codes, ranked.offsets, encoded.lengths, len(numbering)
     if np.array_equal(catalogue, np.arange(size)):  # the ids are the indices
         return np.asarray(ranked.items, np.int64), ranked.offsets, encoded.lengths, size
-    codes = _found(ranked.items, catalogue, rules)
-    return codes, ranked.offsets, encoded.lengths, size
-
-
-def _found(ids: NDArray[Any], catalogue: Ints, rules: Indexing) -> Ints:
-    """Return the place of each id in the catalogue, -1 where it has none."""
-    numbering = Numbering()
+    numbering, listed = Numbering(), ranked.items
     numbering.number(catalogue)
-    bounds = [(lo, min(lo + parallel.BLOCK, len(ids))) for lo in range(0, len(ids), parallel.BLOCK)]
-    parts = parallel.run(lambda lo, hi: numbering.find(ids[lo:hi]), bounds, rules.n_threads)
-    return np.concatenate([np.empty(0, np.int64), *parts])
+    starts = range(0, len(listed), parallel.BLOCK)
+    bounds = [(lo, min(lo + parallel.BLOCK, len(listed))) for lo in starts]
+    parts = parallel.run(lambda lo, hi: numbering.find(listed[lo:hi]), bounds, rules.n_threads)
+    codes = np.concatenate([np.empty(0, np.int64), *parts])  # -1 where an id has no place
+    return codes, ranked.offsets, encoded.lengths, size
 
 
 def _cleaned(listed: IndexedLists, flat: Flat, rules: Indexing) -> IndexedLists:
     """Return the lists with -1 where a place does not count; raise for what is refused."""
+    from toplist.kernels import indexing
+
+    def inspect(lo: int, hi: int) -> tuple[int, ...]:
+        last = np.full(listed.n_items, -1, np.int32)
+        n, user, place, more, also, again = indexing.inspect(
+            *listed.block(lo, hi), listed.n_items, last
+        )
+        return n, lo + user, place, more, lo + also, again
+
     bounds = parallel.bounds(listed.offsets)
-    found = list(parallel.run(partial(_inspect, listed), bounds, rules.n_threads))
-    unknown, repeats = (
-        (sum(part[at] for part in found), *_first(found, bounds, at)) for at in (0, 3)
-    )
-    if unknown[0] and rules.unknown is None:
-        n, user, place = unknown
+    found = list(parallel.run(inspect, bounds, rules.n_threads))
+    n_unknown, n_repeats = (sum(part[at] for part in found) for at in (0, 3))
+    if n_unknown and rules.unknown is None:
+        user, place = next(part[1:3] for part in found if part[0])
         raise worded(
             ValueError,
             f"{name_user(listed.users, user)} lists item {flat.row(user)[place]!r} at rank "
-            f"{place + 1}, which is not in {rules.name} ({n:,} such places); ",
+            f"{place + 1}, which is not in {rules.name} ({n_unknown:,} such places); ",
             *rules.way_out,
         )
-    if repeats[0] and rules.duplicates == "raise":
-        raise _repeat_error(listed, flat, repeats[1], repeats[2])
-    if not (unknown[0] or repeats[0]):
+    if n_repeats and rules.duplicates == "raise":
+        raise _repeat_error(listed, flat, *next(part[4:] for part in found if part[3]))
+    if not (n_unknown or n_repeats):
         return listed
     out = np.empty(len(listed.codes), np.int64)
-    for _ in parallel.run(partial(_clean, listed, rules, out), bounds, rules.n_threads):
+    code = -1 if rules.unknown is None else rules.unknown
+
+    def clean(lo: int, hi: int) -> None:
+        last, part = np.full(listed.n_items, -1, np.int32), slice(*listed.offsets[[lo, hi]])
+        indexing.clean(*listed.block(lo, hi), listed.n_items, code, last, out[part])
+
+    for _ in parallel.run(clean, bounds, rules.n_threads):
         pass
     return replace(listed, codes=out)
-
-
-def _inspect(listed: IndexedLists, lo: int, hi: int) -> tuple[int, ...]:
-    from toplist.kernels import indexing
-
-    last = np.full(listed.n_items, -1, np.int32)
-    found: tuple[int, ...] = indexing.inspect(*listed.block(lo, hi), listed.n_items, last)
-    return found
-
-
-def _clean(listed: IndexedLists, rules: Indexing, out: Ints, lo: int, hi: int) -> None:
-    from toplist.kernels import indexing
-
-    last, part = np.full(listed.n_items, -1, np.int32), slice(*listed.offsets[[lo, hi]])
-    code = -1 if rules.unknown is None else rules.unknown
-    indexing.clean(*listed.block(lo, hi), listed.n_items, code, last, out[part])
-
-
-def _first(found: list[tuple[int, ...]], bounds: list[tuple[int, int]], at: int) -> tuple[int, int]:
-    """Return user and place of the first finding of any block."""
-    for part, (lo, _) in zip(found, bounds, strict=True):
-        if part[at]:
-            return lo + int(part[at + 1]), int(part[at + 2])
-    return -1, -1
 
 
 def _repeat_error(listed: IndexedLists, flat: Flat, user: int, place: int) -> ValueError:
@@ -294,7 +277,13 @@ def indexed_together(
 
 def _numbered_together(a: Flat, b: Flat) -> tuple[Ints, Ints, int]:
     """Return the ids of two sides as numbers that are equal where the ids are, and how many."""
-    encoded = encode(_ids_alone(a), _ids_alone(b), None, None, hashing=False)
+    alone = []
+    for flat in (a, b):  # the ids in one row, of names the distinct ones
+        ids = flat.ids if flat.names is None else flat.names
+        ends = np.array([0, len(ids)])
+        rows = ids if flat.names is None else [ids]
+        alone.append(Flat(flat.side, rows, ends, ends[1:]))
+    encoded = encode(alone[0], alone[1], None, None, hashing=False)
     codes: list[Any] = [encoded.ranked.items, encoded.truth.items]
     low = min(int(part.min(initial=0)) for part in codes)
     high = max(int(part.max(initial=0)) for part in codes)
@@ -307,10 +296,3 @@ def _numbered_together(a: Flat, b: Flat) -> tuple[Ints, Ints, int]:
         for part, flat in zip(codes, (a, b), strict=True)
     )
     return a_codes, b_codes, high + 1
-
-
-def _ids_alone(flat: Flat) -> Flat:
-    """Return the ids in one row, of names the distinct ones."""
-    ids = flat.ids if flat.names is None else flat.names
-    rows = ids if flat.names is None else [ids]
-    return Flat(flat.side, rows, np.array([0, len(ids)]), np.array([len(ids)]))

@@ -31,12 +31,11 @@ are over all users (Swaminathan, Joachims 2015). Gains have to be linear, as the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from toplist import parallel
 from toplist.beyond.indexing import IndexedLists, Indexing, indexed, read_lists
@@ -186,63 +185,66 @@ def novelty(
     return novelty_of(item_counts, total, unknown).curves(ranks, k, reading)
 
 
-class ItemValues:
+class OfUser:
+    """A metric of each user's list, by what is known of items; `items` says how these are found."""
+
+    items: Indexing
+
+    def index(self, ranks: Any, k: int | None, reading: Reading) -> IndexedLists:
+        """Return the lists as indices of the items that something is known of."""
+        given = reading.get("columns"), reading.get("padding")
+        return indexed(read_lists(ranks, k, *given), self.items.reading(reading))
+
+    def fill(self, listed: IndexedLists, lo: int, hi: int, out: Floats) -> None:
+        """Write the curves of the users ``lo..hi`` into an array (hi - lo, K)."""
+        raise NotImplementedError
+
+    def of_all(
+        self, ranks: Any, k: int | None, reading: Reading
+    ) -> tuple[Floats, Sequence[Any] | None]:
+        """Return the metric of every user at every k, (n_users, K), and the users' keys."""
+        listed = self.index(ranks, k, reading)
+        out = np.empty((len(listed), listed.depth))
+        bounds = parallel.bounds(np.arange(len(listed) + 1) * max(listed.depth, 1))
+        write = lambda lo, hi: self.fill(listed, lo, hi, out[lo:hi])  # noqa: E731
+        for _ in parallel.run(write, bounds, reading.get("n_threads")):
+            pass
+        return out, listed.users
+
+    def curves(self, ranks: Any, k: int | None, reading: Reading) -> Floats:
+        """Return the same, and (K,) of one bare user."""
+        lists = read_lists(ranks, k, reading.get("columns"), reading.get("padding"))
+        out, _ = self.of_all(lists, k, reading)
+        return out[0] if lists.single else out
+
+
+class ItemValues(OfUser):
     """A value for each item, the mean of which over a list is a metric of the user.
 
-    `keyword` is the one that the values came by, `way_out` what else to do with unknown items.
+    `way_out` says what else to do with unknown items.
     """
 
     def __init__(
-        self,
-        ids: Any,
-        values: Floats,
-        unknown: float | None,
-        way_out: tuple[str | Keyword, ...],
-        keyword: str = "item_counts",
+        self, ids: Any, values: Floats, unknown: float | None, way_out: tuple[str | Keyword, ...]
     ) -> None:
-        self.ids, self.way_out, self.keyword = ids, way_out, keyword
-        self.unknown = unknown  # None: refused; NaN: left out
+        code = None  # refused
+        if unknown is not None:
+            code = -1 if np.isnan(unknown) else len(ids)  # left out, or an item of its own
+        self.items = Indexing(ids, "item_counts", code, way_out)
         self.values = np.append(values, 0.0 if unknown is None else unknown)
 
-    def index(self, ranks: Any, k: int | None, reading: Reading) -> IndexedLists:
-        """Return the lists as indices of the items that have values."""
-        code = None
-        if self.unknown is not None:
-            code = -1 if np.isnan(self.unknown) else len(self.ids)
-        rules = Indexing(self.ids, self.keyword, code, self.way_out).reading(reading)
-        given = reading.get("columns"), reading.get("padding")
-        return indexed(read_lists(ranks, k, *given), rules)
-
-    def filler(self, listed: IndexedLists) -> Callable[[int, int, Floats], None]:
-        """Return what writes the curves of the users ``lo..hi`` into an array (hi - lo, K)."""
+    def fill(self, listed: IndexedLists, lo: int, hi: int, out: Floats) -> None:
+        """Write the curves of the users ``lo..hi`` into an array (hi - lo, K)."""
         from toplist.kernels import list_values
 
-        values = self.values
-        return lambda lo, hi, out: list_values.means(*listed.block(lo, hi), values, out)
-
-    def curves(self, ranks: Any, k: int | None, reading: Reading) -> Floats:
-        """Return the metric of every user at every k."""
-        return curves_of(self, ranks, k, reading)
-
-
-def curves_of(metric: Any, ranks: Any, k: int | None, reading: Reading) -> Floats:
-    """Return a metric of every user at every k: (K,) for one bare user, (n_users, K) for many."""
-    listed = metric.index(ranks, k, reading)
-    out, fill = np.empty((len(listed), listed.depth)), metric.filler(listed)
-    bounds = parallel.bounds(np.arange(len(listed) + 1) * max(listed.depth, 1))
-    write = lambda lo, hi: fill(lo, hi, out[lo:hi])  # noqa: E731
-    for _ in parallel.run(write, bounds, reading.get("n_threads")):
-        pass
-    return out[0] if listed.single else out
+        list_values.means(*listed.block(lo, hi), self.values, out)
 
 
 def popularity_of(item_counts: Any, unknown: Unknown | float) -> ItemValues:
     """Return the counts as values."""
     ids, counts = values_of(item_counts, "item_counts")
-    given = _unknown(unknown)
-    return ItemValues(
-        ids, counts, given, (_SKIP, " leaves such items out, a number is their count")
-    )
+    way_out = _SKIP, " leaves such items out, a number is their count"
+    return ItemValues(ids, counts, _unknown(unknown), way_out)
 
 
 def tail_of(
@@ -261,9 +263,19 @@ def tail_of(
     if max_count is not None:
         tail = counts <= max_count
     else:
-        size = _tail_size(len(counts), share, n_items)
+        size = whole(n_items, "n_items") if n_items is not None else 0
+        if n_items is None:
+            share = 0.1 if share is None else share
+            if not 0 < share <= 1:
+                raise ValueError(f"share must be above 0 and at most 1, not {share!r}")
+            # as it is written: 0.29 of 100 is 29, in floats 28.999999999999996
+            size = max(int(len(counts) * Fraction(str(share))), 1)
         tail = np.zeros(len(counts), bool)
-        tail[_by_count(ids, counts)[:size]] = True
+        order = np.argsort(counts, kind="stable")  # by count, then by id
+        if not isinstance(ids, np.ndarray):
+            keys = [(count, _sort_key(one)) for count, one in zip(counts, ids, strict=True)]
+            order = np.array(sorted(range(len(ids)), key=keys.__getitem__), np.int64)
+        tail[order[:size]] = True
     way_out = _SKIP, " leaves such items out, 'tail' and 'head' count them"
     return ItemValues(ids, tail.astype(np.float64), words[unknown], way_out)
 
@@ -278,11 +290,8 @@ def novelty_of(item_counts: Any, total: float | None, unknown: Unknown | float) 
     ids = ids[seen] if isinstance(ids, np.ndarray) else [ids[i] for i in np.flatnonzero(seen)]
     given = _unknown(unknown)
     if given == 0:
-        raise worded(
-            ValueError,
-            Keyword("unknown", 0),
-            ": a count of 0 has no self-information; give a count above 0",
-        )
+        told = ": a count of 0 has no self-information; give a count above 0"
+        raise worded(ValueError, Keyword("unknown", 0), told)
     information = np.log2(all_counts / counts[seen])
     way_out = "with a count above 0; ", _SKIP, " leaves such items out, a number is their count"
     other = None if given is None else float(np.log2(all_counts / given))
@@ -309,24 +318,6 @@ def _unknown(unknown: Unknown | float) -> float | None:
     if not number or not 0 <= float(unknown) < np.inf:
         raise ValueError(f"unknown={unknown!r}: give 'raise', 'skip', or a count from 0 on")
     return float(unknown)
-
-
-def _tail_size(n: int, share: float | None, n_items: int | None) -> int:
-    if n_items is not None:
-        return whole(n_items, "n_items")
-    share = 0.1 if share is None else share
-    if not 0 < share <= 1:
-        raise ValueError(f"share must be above 0 and at most 1, not {share!r}")
-    # as it is written: 0.29 of 100 is 29, in floats 28.999999999999996
-    return max(int(n * Fraction(str(share))), 1)
-
-
-def _by_count(ids: Any, counts: Floats) -> NDArray[np.int64]:
-    """Return the places of the items by count, then by id."""
-    if isinstance(ids, np.ndarray):
-        return np.argsort(counts, kind="stable")
-    order = sorted(range(len(ids)), key=lambda i: (counts[i], _sort_key(ids[i])))
-    return np.array(order, np.int64)
 
 
 def _sort_key(one: Any) -> Any:

@@ -12,14 +12,14 @@ from operator import add
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from toplist import parallel
 from toplist.averages.moments import Moments
 from toplist.beyond import OF_USERS, WHOLE
 from toplist.beyond.exposure import Exposure, exposure
-from toplist.beyond.indexing import IndexedLists, ReadLists, read_lists
-from toplist.checks import Floats
+from toplist.beyond.indexing import IndexedLists, read_lists
+from toplist.beyond.popularity import OfUser
+from toplist.checks import Floats, Ints
 from toplist.inputs.options import Known, needs
 from toplist.metrics.beyond_accuracy import ListMetric
 
@@ -48,7 +48,7 @@ class Whole:
 class Spread:
     """The mean over users at every k, of those who have a value there; all are (K,)."""
 
-    users: NDArray[np.int64]
+    users: Ints
     mean: Floats
     deviation: Floats
 
@@ -178,31 +178,21 @@ def evaluate_lists(
     for metric in metrics:
         if metric.of_users:
             source = OF_USERS[metric.name](known)
-            items = metric.needs, len(source.ids)  # those of novelty are some of the others
+            items = metric.needs, len(source.items.ids)  # those of novelty are some of the others
             if items not in indexed:
                 indexed[items] = source.index(lists, depth, known.reading)
-            n_threads = known.reading.get("n_threads")
-            spreads[metric.name] = _spread(source, indexed[items], n_threads)
-            values[metric.name] = partial(_curves, source, lists, known)
+            spreads[metric.name] = _spread(source, indexed[items], known.reading.get("n_threads"))
+            values[metric.name] = partial(source.of_all, lists, depth, known.reading)
     return ListResult(tuple(metric.name for metric in metrics), counts, spreads, values)
 
 
-def _spread(source: Any, listed: IndexedLists, n_threads: int | None) -> Spread:
+def _spread(source: OfUser, listed: IndexedLists, n_threads: int | None) -> Spread:
     """Average over users, a block of them at a time."""
-    fill = source.filler(listed)
 
     def block(lo: int, hi: int) -> Spread:
         out = np.empty((hi - lo, listed.depth))
-        fill(lo, hi, out)
+        source.fill(listed, lo, hi, out)
         return Spread.of(out)
 
     bounds = parallel.bounds(np.arange(len(listed) + 1) * listed.depth, BLOCK)
     return reduce(add, parallel.run(block, bounds, n_threads))
-
-
-def _curves(source: Any, lists: ReadLists, known: Known) -> tuple[Floats, Sequence[Any] | None]:
-    """Return the curves of all users, and the users in the same order; None by position."""
-    listed = source.index(lists, lists.k, known.reading)
-    out = np.empty((len(listed), listed.depth))
-    source.filler(listed)(0, len(listed), out)
-    return out, listed.users

@@ -290,15 +290,16 @@ def _simple(
         codes = runs.encode(known[0])
     users, items = Column("user_id", codes, known[0]), known[1].encode(spans[1])
     columns = zip(known, (codes, items), strict=True)
-    if any(holds(texts, column, title) for texts, column in columns for title in titles):
+    if titles and any(holds(texts, column, titles) for texts, column in columns):
         return None
     source.skip(block.n_lines)
     return Rows(users, np.append(starts, len(items)), Column("item_id", items, known[1]), values)
 
 
-def holds(texts: Texts, codes: Ints, text: str) -> bool:
-    """Whether a text is among those that codes refer to."""
-    return text in texts and bool(np.any(codes == texts.index(text)))
+def holds(texts: Texts, codes: Ints, titles: Sequence[str]) -> bool:
+    """Whether one of some texts is among those that codes refer to."""
+    numbers = texts.encode(joined(titles))  # a number of its own does no harm
+    return any(np.any(codes == number) for number in numbers)
 
 
 def _plain(source: Source, known: Known, rows: Iterator[Row]) -> Iterator[Rows]:

@@ -107,7 +107,7 @@ def read(path: PathLike, wanted: Wanted) -> dict[str, list[str]]:
                     known.encode(spans_of(ids))
                     for known, ids in zip(texts, block.ids or (), strict=False)
                 ]
-                if block.ids is None or holds(texts[0], found[0], names[0]):
+                if block.ids is None or holds(texts[0], found[0], names[:1]):
                     own = file.counted(io.BytesIO(block.text))
                     _add(plain(csv_rows(own, delimiter)), texts, codes)
                 else:

@@ -146,7 +146,8 @@ def caption(ax: "Axes", *parts: str) -> None:
 
 def words(results: "Collection[Means]", ax: "Axes", level: float) -> tuple[str, str, str]:
     """Return the parts of the caption of curves: users, rules, bands."""
-    return users_of(results), rules_of(results), band(ax, level)
+    drawn = f"band: {level * 100:g} % interval" if ax.collections else "no interval"
+    return users_of(results), rules_of(results), drawn
 
 
 def users_of(results: "Iterable[Means]") -> str:
@@ -175,17 +176,3 @@ def rules_of(results: "Collection[Means]") -> str:
     if len(samples) > 1:
         return f"{text}; different samples"
     return "; ".join([text, *(f"sampled: {s.n:,} of {s.n_items:,} items" for s in samples)])
-
-
-def band(ax: "Axes", level: float) -> str:
-    """Return what the bands are, if any was drawn."""
-    return f"band: {level * 100:g} % interval" if ax.collections else "no interval"
-
-
-def lorenz(counts: Floats, label: str) -> tuple[Floats, Floats]:
-    """Return the points of a Lorenz curve: shares of items, shares of recommendations."""
-    if counts.ndim != 1 or not np.all((counts >= 0) & (counts < np.inf)) or not counts.any():
-        of = f" of {label!r}" if label else ""
-        raise ValueError(f"counts{of}: one number per item is needed, 0 or more, and not all 0")
-    total = np.concatenate([[0.0], np.cumsum(np.sort(counts))])
-    return np.arange(len(total)) / len(counts), total / total[-1]

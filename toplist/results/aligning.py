@@ -1,23 +1,24 @@
-"""The values of each user of several systems, user by user: what tests of differences need.
+"""Several results side by side: what makes them not comparable, and their users matched.
 
-Users are matched by key, and put in the order of the hashes of their keys, so that no figure
-depends on the order in which they came. Users by position are those of the rows.
+Tests of differences need the values of each user of several systems. Users are matched by key, and
+put in the order of the hashes of their keys, so that no figure depends on the order in which they
+came. Users by position are those of the rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from toplist.averages import describe
 from toplist.averages.means import Means, has_keys, hits_of, in_means
-from toplist.checks import Floats, Ints, choice
-from toplist.results.comparability import truths_of
+from toplist.checks import Bools, Floats, Ints, choice
 
-Counted = Mapping[str, NDArray[np.bool_]]  # whom each system counts
+Results = Mapping[str, Means]
+Counted = Mapping[str, Bools]  # whom each system counts
 
 # Which users are tested: those of all systems, which must be the same; or those that all count.
 SameUsers = Literal["same", "common"]
@@ -34,7 +35,7 @@ class Aligned:
     they are known by position. `n_left_out` users are counted by some of the systems only.
     """
 
-    results: Mapping[str, Means]
+    results: Results
     rows: Mapping[str, Ints]
     users: Sequence[Any] | None
     n_left_out: int = 0
@@ -57,7 +58,7 @@ class Aligned:
 
 
 def align(
-    results: Mapping[str, Means],
+    results: Results,
     users: str = "same",
     alike: Sequence[Sequence[str]] = (),
     metrics: Sequence[str] = (),
@@ -67,7 +68,7 @@ def align(
     Parameters
     ----------
     results : dict of system -> result
-        With hits; with one set of rules (`toplist.results.comparability`).
+        With hits; with one set of rules (`differences`).
     users : {"same", "common"}
         "same": the systems must count the same users. "common": those that all of them count.
     alike : sequence of sequences of names, optional
@@ -104,7 +105,7 @@ def align(
     return found
 
 
-def _by_position(results: Mapping[str, Means], counted: Counted, users: str) -> Aligned:
+def _by_position(results: Results, counted: Counted, users: str) -> Aligned:
     """Return the rows that all results count, in their order."""
     first, *_ = results
     n = {system: result.n_users for system, result in results.items()}
@@ -118,11 +119,11 @@ def _by_position(results: Mapping[str, Means], counted: Counted, users: str) -> 
     rows = np.flatnonzero(every.all(axis=0))
     n_left_out = int(every.any(axis=0).sum()) - len(rows)
     if users == "same" and n_left_out:
-        raise _others(results, n_left_out)
+        raise other_users(results, n_left_out)
     return Aligned(results, dict.fromkeys(results, rows), None, n_left_out)
 
 
-def _by_key(results: Mapping[str, Means], counted: Counted, users: str) -> Aligned:
+def _by_key(results: Results, counted: Counted, users: str) -> Aligned:
     """Return the rows of the users that all results count, in the order of their words."""
     from toplist.inputs.id_hashes import words_of
 
@@ -131,11 +132,15 @@ def _by_key(results: Mapping[str, Means], counted: Counted, users: str) -> Align
     whole = results[first].users
     keys = [whole[row] for row in rows[first].tolist()]
     n_all = len(keys)
-    if all(_same_users(results, counted, first, other) for other in others):
+    one = results[first], counted[first]
+    if all(_same_rows(*one, results[other], counted[other]) for other in others):
         rows |= dict.fromkeys(others, rows[first])
         kept = np.arange(len(keys))
     else:
-        places = {system: _places(results[system], counted[system]) for system in others}
+        places = {}
+        for system in others:
+            theirs = results[system].users
+            places[system] = {theirs[row]: row for row in np.flatnonzero(counted[system]).tolist()}
         kept = np.array([i for i, key in enumerate(keys) if all(key in p for p in places.values())])
         kept = kept.astype(np.int64)
         n_all = len(set(keys).union(*places.values()))
@@ -145,7 +150,7 @@ def _by_key(results: Mapping[str, Means], counted: Counted, users: str) -> Align
             system: np.array([p[key] for key in keys], np.int64) for system, p in places.items()
         }
     if users == "same" and n_all > len(kept):
-        raise _others(results, n_all - len(kept))
+        raise other_users(results, n_all - len(kept))
     words = words_of(keys)
     order = np.argsort(words, kind="stable")
     if np.any(np.diff(words[order]) == 0):  # two keys of one word
@@ -154,22 +159,10 @@ def _by_key(results: Mapping[str, Means], counted: Counted, users: str) -> Align
     return Aligned(results, sorted_rows, [keys[i] for i in order.tolist()], n_all - len(kept))
 
 
-def _same_users(results: Mapping[str, Means], counted: Counted, first: str, other: str) -> bool:
-    if not np.array_equal(counted[first], counted[other]):
-        return False
-    one, two = results[first].users, results[other].users
-    return one is two or list(one) == list(two)
-
-
-def _places(result: Means, counted: NDArray[np.bool_]) -> dict[Any, int]:
-    """Return the row of every user that a result counts."""
-    users = result.users
-    return {users[row]: row for row in np.flatnonzero(counted).tolist()}
-
-
-def _others(results: Mapping[str, Means], n: int) -> ValueError:
+def other_users(results: Iterable[str], n: int, known: str = "them") -> ValueError:
+    """Return the error for systems that count other users; `known` are all that know of them."""
     return ValueError(
-        f"{', '.join(results)} count other users: {n:,} are in some of them only; "
+        f"{', '.join(results)} count other users: {n:,} are in some of {known} only; "
         'users="common" tests over those that all systems count'
     )
 
@@ -187,17 +180,157 @@ def _check(found: Aligned, first: str, system: str) -> None:
             f"{first} and {system} have other ground truths: {int(changed.sum()):,} of "
             f"{found.n:,} users have another number of relevant items, user {user!r} first"
         )
-    sums = {truths_of(one), truths_of(other)} - {None}
-    if one.n_users == other.n_users and not found.n_left_out and len(sums) > 1:
+    if one.n_users == other.n_users and not found.n_left_out and _other_truths(one, other):
         raise ValueError(
             f"{first} and {system} have other ground truths of the same sizes: the relevant "
             "items of some users, or their grades, are others"
         )
-    if not _equal(one.weights, other.weights, rows, others):
+    mine, theirs = one.weights, other.weights
+    if mine is None or theirs is None:
+        alike = mine is theirs
+    else:
+        alike = np.array_equal(mine[rows], theirs[others])
+    if not alike:
         raise ValueError(f"{first} and {system} have other weights of the same users")
 
 
-def _equal(one: Any, other: Any, rows: Ints, others: Ints) -> bool:
-    if one is None or other is None:
-        return one is other
-    return bool(np.array_equal(one[rows], other[others]))
+def _same_rows(one: Means, counted: Any, other: Means, also: Any) -> bool:
+    """Return whether the same users, in one order, are counted in both."""
+    if not np.array_equal(counted, also):
+        return False
+    return one.users is other.users or list(one.users) == list(other.users)
+
+
+LENGTHS = "LISTS OF DIFFERENT LENGTH"
+
+
+def differences(results: Results, alike: Sequence[Sequence[str]] = ()) -> list[str]:
+    """Return what makes the numbers of some results not comparable, in a line each.
+
+    `alike` are the names of the results that should be over the same users and ground truths;
+    default: all of them.
+    """
+
+    def metrics_by_ks(result: Means) -> str:
+        names: dict[str, list[str]] = {}
+        for name, ks in result.terms.ks_of.items():
+            names.setdefault("@".join(["", *map(str, ks)]), []).append(name)
+        return ", ".join(f"{' '.join(some)} {ks}" for ks, some in names.items())
+
+    lines = [
+        _different("CONVENTIONS", results, describe.rules),
+        _different("AVERAGES", results, describe.averaging),
+        _different("POLICIES", results, describe.treatment),
+        _different("CANDIDATES", results, lambda r: " ".join(describe.sampling(r)) or "all items"),
+        _different("METRICS OR K", results, metrics_by_ks),
+    ]
+    found: dict[str, Any] = {}
+    several = {
+        name: None
+        for result in results.values()
+        for name, metric in result.terms.metrics.items()
+        if found.setdefault(name, metric.formula) != metric.formula
+    }
+    lines += [f"DIFFERENT FORMULAS: of {', '.join(several)}"] if several else []
+    ks = ", ".join(map(str, unequal_ks(results)))
+    if ks:
+        ends = [
+            f"{name} at {'least' if n == results[name].hits.k else 'most'} {n:,}"  # type: ignore[union-attr]
+            for name, n in _longest(results).items()
+        ]
+        lines.append(
+            f"{LENGTHS}: {', '.join(ends)}: at k = {ks} the places below the end of a list are "
+            "misses: no system is marked as the best there, and a test compares lengths"
+        )
+    for first, *others in alike or [list(results)]:
+        lines += [_users(results, first, other) for other in others]
+    return [line for line in lines if line]
+
+
+def _different(what: str, results: Results, describing: Callable[[Means], str]) -> str:
+    """Return which systems have which description; nothing if all have the same."""
+    systems: dict[str, list[str]] = {}
+    for name, result in results.items():
+        systems.setdefault(describing(result), []).append(name)
+    if len(systems) == 1:
+        return ""
+    parts = (f"{', '.join(names)}: {text}" for text, names in systems.items())
+    return f"DIFFERENT {what}: {'; '.join(parts)}"
+
+
+def _longest(results: Results) -> dict[str, int]:
+    """Return the length of the longest list of every system whose lists are known."""
+    return {
+        name: int(result.hits.n_listed.max(initial=0))
+        for name, result in results.items()
+        if result.hits is not None
+    }
+
+
+def unequal_ks(results: Results) -> list[int]:
+    """Return the k's that all lists of some system do not reach, and lists of another do."""
+    longest = _longest(results).values()
+    ks = {k for result in results.values() for k in result.ks}
+    if not longest or min(longest) == max(longest):
+        return []
+    return sorted(k for k in ks if min(longest) < k <= max(longest))
+
+
+def _users(results: Results, first: str, name: str) -> str:
+    """Return how the users of two results differ, as far as they are known."""
+    one, other = results[first], results[name]
+    if (
+        one.hits is not None
+        and other.hits is not None
+        and np.array_equal(one.hits.n_relevant, other.hits.n_relevant)
+        and _same_rows(one, one.counted, other, other.counted)
+        and not _other_truths(one, other)
+    ):
+        return ""  # the usual case, fast
+    mine, theirs = _counted(one), _counted(other)
+    if mine is None or theirs is None:  # without hits, only their number is known
+        if one.n_evaluated == other.n_evaluated:
+            return ""
+        return (
+            f"DIFFERENT USERS: {first} over {one.n_evaluated:,}, {name} over {other.n_evaluated:,}"
+        )
+    if mine == theirs:
+        if one.terms.relevant == "listed" or not _other_truths(one, other):
+            return ""
+        return (
+            f"DIFFERENT GROUND TRUTHS: as many relevant items, but others, or other grades, in "
+            f"{name} than in {first}"
+        )
+    less, more = len(mine.keys() - theirs.keys()), len(theirs.keys() - mine.keys())
+    if less or more:
+        parts = [f"without {less:,} of the {len(mine):,} of {first}"] if less else []
+        parts += [f"with {more:,} that are not in {first}"] if more else []
+        return f"DIFFERENT USERS: {name} is over {len(theirs):,}, {' and '.join(parts)}"
+    changed = sum(theirs[user] != n_relevant for user, n_relevant in mine.items())
+    return (
+        f"DIFFERENT GROUND TRUTHS: {changed:,} of {len(mine):,} users have another number of "
+        f"relevant items in {name} than in {first}"
+    )
+
+
+def _other_truths(one: Means, other: Means) -> bool:
+    """Return whether the ground truths of the same users are known to be others."""
+    return len({truths_of(one), truths_of(other)} - {None}) > 1
+
+
+def truths_of(result: Means) -> int | None:
+    """Return the sum of the hashes of all ground truths; None where it is unknown."""
+    hits = result.hits
+    prints = result.fingerprints or (() if hits is None else hits.fingerprints)
+    return sum(one.total for one in prints) % 2**64 if prints else None
+
+
+def _counted(result: Means) -> dict[Any, int | None] | None:
+    """Return the users in the means with their numbers of relevant items; None if unknown."""
+    if result.hits is None or result.counted is None:
+        return None
+    rows = np.flatnonzero(result.counted).tolist()
+    users, n_relevant = result.users, result.hits.n_relevant.tolist()
+    if result.terms.relevant == "listed":  # then R belongs to the list
+        return dict.fromkeys(users[row] for row in rows)
+    return {users[row]: n_relevant[row] for row in rows}

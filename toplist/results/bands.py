@@ -91,43 +91,37 @@ class Band(Display):
         -------
         matplotlib Axes
         """
-        from toplist.plots import differences
+        from toplist.plots import charts
 
-        return differences.band(self, ax=ax)
+        return charts.band(self, ax=ax)
 
     def _page(self, every_metric: bool = False) -> Page:
         """Return the difference and both intervals at some k's."""
+
+        def ends(low: Floats, high: Floats) -> list[str]:
+            return [f"[{number(low[k - 1])}, {number(high[k - 1])}]" for k in ks]
+
         last = len(self.difference)
         ks = [k for k in SHOWN if k < last] + [last] * (last > 0)
         share = f"{100 * self.level:.4g} %"
         lines = (
             ("difference", [number(self.difference[k - 1]) for k in ks]),
-            (f"{share} at this k", [_ends(self.low, self.high, k) for k in ks]),
-            (f"{share} at all k", [_ends(self.low_all, self.high_all, k) for k in ks]),
+            (f"{share} at this k", ends(self.low, self.high)),
+            (f"{share} at all k", ends(self.low_all, self.high_all)),
         )
         rows = tuple((label, tuple(map(Cell, cells))) for label, cells in lines)
         corner = " - ".join(self.systems) + f" {self.name}"
-        return Page((Table(corner, tuple(f"@{k}" for k in ks), rows),), self._notes())
-
-    def _notes(self) -> tuple[str, ...]:
-        share = f"{100 * self.level:.4g} %"
+        notes = []
+        for word, runs in (("better", self.better), ("worse", self.worse)):
+            where = ", ".join(str(a) if a == b else f"{a} to {b}" for a, b in runs)
+            told = f"{word} at k = {where}, at all of them together with {share} confidence"
+            notes += [told] if runs else []
+        nowhere = f"neither better nor worse at any k, all k together, with {share} confidence"
+        notes = notes or [nowhere]
+        notes[-1] += f" (sup-t, critical value {self.critical:.2f}; {counted(self.n, 'user')})"
         if self.critical != self.critical:
-            return (f"no interval: {counted(self.n, 'user')} are too few",)
-        found = [
-            f"{word} at k = {_listed(ks)}, at all of them together with {share} confidence"
-            for word, ks in (("better", self.better), ("worse", self.worse))
-            if ks
-        ] or [f"neither better nor worse at any k, all k together, with {share} confidence"]
-        found[-1] += f" (sup-t, critical value {self.critical:.2f}; {counted(self.n, 'user')})"
-        return tuple(found)
-
-
-def _ends(low: Floats, high: Floats, k: int) -> str:
-    return f"[{number(low[k - 1])}, {number(high[k - 1])}]"
-
-
-def _listed(runs: list[tuple[int, int]]) -> str:
-    return ", ".join(str(a) if a == b else f"{a} to {b}" for a, b in runs)
+            notes = [f"no interval: {counted(self.n, 'user')} are too few"]
+        return Page((Table(corner, tuple(f"@{k}" for k in ks), rows),), tuple(notes))
 
 
 def _runs(found: NDArray[np.bool_]) -> list[tuple[int, int]]:

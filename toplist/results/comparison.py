@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from toplist import plots
 from toplist.checks import cached, choice
-from toplist.results.markup import Cell, Look, Page, Table, settled
+from toplist.results.markup import Look, Page, Table
 from toplist.results.result import TopKResult
-from toplist.results.side_by_side import SideBySide, tested
+from toplist.results.side_by_side import SideBySide, page_of_means, tested
 from toplist.stats.paired import RUNS, RunsAre
 
 if TYPE_CHECKING:
@@ -104,17 +104,15 @@ def _runs(results: Mapping[str, Any]) -> tuple[dict[str, TopKResult], dict[str, 
     for system, given in results.items():
         if system == "" or (isinstance(given, (list, tuple)) and not given):
             raise ValueError(f"compare: {system!r} has {'no name' if given else 'no runs'}")
-        several = isinstance(given, (list, tuple)) and len(given) > 0
-        some = list(given) if several else [given]
+        some = list(given) if isinstance(given, (list, tuple)) else [given]
         for one in [system if isinstance(system, str) else None, *some]:
             if not isinstance(one, (str, TopKResult)):
                 raise TypeError(
                     f"compare: {system!r} is {type(given).__name__}: names are str, and values "
                     "what top_k_eval returned, or lists of it (runs)"
                 )
-        names[system] = tuple(f"{system}, run {i + 1}" for i in range(len(some)))
-        if len(some) == 1:
-            names[system] = (system,)
+        runs = tuple(f"{system}, run {i + 1}" for i in range(len(some)))
+        names[system] = runs if len(some) > 1 else (system,)
         for name, one in zip(names[system], some, strict=True):
             if name in found:
                 raise ValueError(f"compare: two results are called {name!r}: rename a system")
@@ -208,10 +206,10 @@ class Comparison(SideBySide):
         <BLANKLINE>
         ...
         """
-        from toplist.results import latex_of_means, markup
+        from toplist.results import markup
 
         look, tested = Look.of(digits, percent, intervals), self._tested_for_paper
-        page = latex_of_means.page(self, every_metric, look, *tested, self._marks)
+        page = page_of_means(self, every_metric, look, *tested, self._marks)
         return markup.latex(page, caption, label)
 
     def by(self, labels: Any) -> SegmentedComparison[Comparison]:
@@ -312,17 +310,11 @@ class Comparison(SideBySide):
         >>> round(test.difference, 3), round(test.p, 3), test.wins, test.ties, test.losses
         (-0.025, 0.85, 13, 13, 14)
         """
-        from toplist.results import testing
+        from toplist.results import pairwise, testing
 
-        options: dict[str, Any] = {
-            "alternative": alternative,
-            "level": level,
-            "family": family,
-            "seed": seed,
-        }
-        options |= {"n_resamples": n_resamples, "n_threads": n_threads}
-        asked = {"method": method, "correction": correction, **options}
-        return testing.tests(self._compared, names, users, clusters, **asked)
+        how = method, correction, alternative, level, family
+        asked = pairwise.Asked(*how, n_resamples, seed, n_threads)
+        return testing.tests(self, names, users, clusters, asked)
 
     def equivalence(
         self,
@@ -348,8 +340,9 @@ class Comparison(SideBySide):
         """
         from toplist.results import pairwise, testing
 
-        asked = {"margin": pairwise.with_margin(margin), "correction": correction, "level": level}
-        return testing.tests(self._compared, names, users, clusters, **asked)
+        margin = pairwise.with_margin(margin)
+        asked = pairwise.Asked(correction=correction, level=level, margin=margin)
+        return testing.tests(self, names, users, clusters, asked)
 
     def band(
         self,
@@ -375,10 +368,10 @@ class Comparison(SideBySide):
         level, users, n_resamples, seed, n_threads
             As in `test`.
         """
-        from toplist.results import testing
+        from toplist.results import pairwise, testing
 
-        drawn = n_resamples, seed, n_threads
-        return testing.band(self._compared, metric, system, baseline, level, users, *drawn)
+        asked = pairwise.Asked(level=level, n_resamples=n_resamples, seed=seed, n_threads=n_threads)
+        return testing.band(self, metric, system, baseline, users, asked)
 
     def power(
         self,
@@ -404,13 +397,13 @@ class Comparison(SideBySide):
         """
         from toplist.results import testing
 
-        return testing.power(self._compared, names, power, difference, level, users)
+        return testing.power(self, names, power, difference, level, users)
 
     def anova(self, name: AnyName, *, users: SameUsers = "same") -> Anova:
         """Test whether any two of the systems differ in ``"ndcg@10"``; users are blocks."""
         from toplist.results import testing
 
-        return testing.anova(self._compared, name, users)
+        return testing.anova(self, name, users)
 
     def tukey(
         self,
@@ -423,36 +416,33 @@ class Comparison(SideBySide):
         """Compare all pairs of systems in one name by Tukey's test, see `inference.tukey`."""
         from toplist.results import testing
 
-        return testing.tukey(self._compared, name, method, users, **options)
+        return testing.tukey(self, name, method, users, **options)
 
     def _page(self, every_metric: bool = False) -> Page:
         """Return one table of all means; of many, a table per metric."""
-        shown = [self._table(*columns) for columns in self._columns(every_metric)]
-        notes = self._notes()
-        legend = notes[0] if self._marks else ""
-        return Page(tuple(shown), notes, tuple(self.differences), legend=legend)
+        from toplist.results import wording
 
-    def _table(self, corner: str, columns: Mapping[str, str]) -> Table:
-        """Return a table with a row per system; `columns` maps headers to ``name@k``."""
-        marks = self._marks
-        best = {name: [] if self.baselines else self._best(name) for name in columns.values()}
-        rows = []
-        for system in self.systems:
-            cells = (
-                Cell(
-                    (f"{settled(self._mean(system, name)):.4f}" if self._has(system, name) else "-")
-                    + marks.get((system, name), ""),
-                    best=system in best[name],
+        tests, why = self._tested
+        marks, tables = self._marks, []
+        for corner, columns in self._columns(every_metric):
+            best = {name: [] if self.baselines else self._best(name) for name in columns.values()}
+            rows = tuple(
+                (
+                    system,
+                    tuple(
+                        self._marked(system, name, marks.get((system, name), ""), system in some)
+                        for name, some in best.items()
+                    ),
                 )
-                for name in columns.values()
+                for system in self.systems
             )
-            rows.append((system, tuple(cells)))
-        return Table(corner, tuple(columns), tuple(rows))
-
-    @property
-    def _tests(self) -> Tests | None:
-        """The tests against the baselines that the table marks; None where there are none."""
-        return self._tested[0]
+            tables.append(Table(corner, tuple(columns), rows))
+        said = () if tests is None else (wording.legend(tests),)
+        if why:
+            said = (f"NOT TESTED against {', '.join(self.baselines)}: {why}",)
+        notes = *said, *self._accounts()
+        legend = notes[0] if marks else ""
+        return Page(tuple(tables), notes, tuple(self.differences), legend=legend)
 
     @cached
     def _tested(self) -> tuple[Tests | None, str]:
@@ -462,9 +452,7 @@ class Comparison(SideBySide):
     @property
     def _marks(self) -> dict[tuple[str, str], str]:
         """The mark of every (system, name), a blank where others of the table have one."""
-        if self._tests is None:
-            return {}
-        found = self._tests.signs
+        found = {} if self._tested[0] is None else self._tested[0].signs
         if not any(found.values()):
             return {}
         places = [(system, name) for system in self.systems for name in self.names()]
@@ -477,12 +465,3 @@ class Comparison(SideBySide):
             return self._tested
         tests, why = tested(self.test)
         return tests, f"not tested: {why}" if why else ""
-
-    def _notes(self) -> tuple[str, ...]:
-        """Return the rules and who was counted: once if they are the same, else per system."""
-        from toplist.results import wording
-
-        tests = () if self._tests is None else (wording.legend(self._tests),)
-        if self._tested[1]:
-            tests = (f"NOT TESTED against {', '.join(self.baselines)}: {self._tested[1]}",)
-        return (*tests, *self._accounts())

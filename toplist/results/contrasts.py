@@ -166,13 +166,6 @@ class Plan:
     of_users: bool = True
 
 
-def _common(signs: Sequence[str]) -> str:
-    """Return the sign that holds against every baseline: the weaker mark, or none."""
-    if all(sign in MARKS for sign in signs):
-        return MARKS[min(map(MARKS.index, signs))]
-    return signs[0] if len(set(signs)) == 1 else ""
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Contrasts(Sequence[Contrast]):
     """Comparisons, and how they were made."""
@@ -207,7 +200,12 @@ class Contrasts(Sequence[Contrast]):
         signs: dict[tuple[str, str], list[str]] = {}
         for one in self:
             signs.setdefault((one.system, one.name), []).append(one.sign)
-        return {place: _common(some) for place, some in signs.items()}
+        common = {}
+        for place, some in signs.items():
+            common[place] = some[0] if len(set(some)) == 1 else ""
+            if all(sign in MARKS for sign in some):  # the weaker mark
+                common[place] = MARKS[min(map(MARKS.index, some))]
+        return common
 
     @cached
     def n_family(self) -> int:

@@ -88,16 +88,10 @@ from toplist.results.tests import Tests
 from toplist.results.values import USER, Units, read, read_pairs
 from toplist.stats import blocked, paired, simultaneous
 from toplist.stats.blocked import Anova
-from toplist.stats.corrections import Correction
-from toplist.stats.corrections import adjust as adjust
-from toplist.stats.distributions import f_sf as f_sf
-from toplist.stats.distributions import range_sf as range_sf
-from toplist.stats.distributions import t_ppf as t_ppf
-from toplist.stats.distributions import t_sf as t_sf
+from toplist.stats.corrections import Correction, adjust
+from toplist.stats.distributions import f_sf, range_sf, t_ppf, t_sf
 from toplist.stats.paired import Alternative, RunsAre, TTest, snap
-from toplist.stats.planning import detectable as detectable
-from toplist.stats.planning import n_needed as n_needed
-from toplist.stats.planning import power as power
+from toplist.stats.planning import detectable, n_needed, power
 
 # The name of a measure that has none.
 VALUE = "value"
@@ -198,13 +192,8 @@ comparison; intervals are 95 % and hold one by one. ease exceeds knn by 0.3200 i
 against 0.1800, interval [-0.0766, +0.7166], p = 0.089, d_z = 1.00; 4 users higher, 0 equal, 1 \
 lower).
     """
-    asked = Asked(
-        *(method, correction, alternative, level),
-        n_resamples=n_resamples,
-        seed=seed,
-        n_threads=n_threads,
-        runs=runs,
-    )
+    how = method, correction, alternative, level
+    asked = Asked(*how, "all", n_resamples, seed, n_threads, runs=runs)
     return _asked_of(values, baseline, name, asked, weights, clusters)
 
 
@@ -313,12 +302,7 @@ def family(
     >>> (found.p_adjusted >= found.p).all(), found.p_adjusted[0] < 0.05
     (np.True_, np.True_)
     """
-    asked = Asked(
-        *(method, "maxt", alternative, level),
-        n_resamples=n_resamples,
-        seed=seed,
-        n_threads=n_threads,
-    )
+    asked = Asked(method, "maxt", alternative, level, "all", n_resamples, seed, n_threads)
     columns = [snap(*both) for both in read_pairs(pairs, ("system", "baseline")).values()]
     found = maxt(columns, asked, Units())
     return Family(
@@ -360,6 +344,7 @@ def band(
             "a table of curves may have its users in another order: give both as arrays in one, "
             f"in pandas table.set_index({USER!r}).sort_index().to_numpy()"
         )
+    asked = Asked(level=level, n_resamples=n_resamples, seed=seed, n_threads=n_threads)
     a, b = (np.asarray(one, np.float64) for one in (values, baseline))
     if a.shape != b.shape or a.ndim != 2:
         raise ValueError(f"curves have shapes {a.shape} and {b.shape}: both are users x k")
@@ -368,22 +353,15 @@ def band(
         *(a.shape[0], a.shape[1]),
         n_threads=n_threads,
     )
-    return banded(joint, level, n_resamples, seed, n_threads, names, name)
+    return banded(joint, asked, names, name)
 
 
 def banded(
-    joint: simultaneous.Joint,
-    level: float,
-    n_resamples: int | None,
-    seed: int,
-    n_threads: int | None,
-    names: tuple[str, str],
-    name: str,
-    higher: bool = True,
+    joint: simultaneous.Joint, asked: Asked, names: tuple[str, str], name: str, higher: bool = True
 ) -> Band:
     """Return the band of merged moments."""
-    some = {} if n_resamples is None else {"n_resamples": n_resamples}
-    found = simultaneous.band(joint, level=level, seed=seed, n_threads=n_threads, **some)
+    found = simultaneous.band(joint, level=asked.level, **asked.drawn)
+    level = asked.level
     return Band(*found, name=name, systems=names, level=level, higher_is_better=higher)
 
 
@@ -489,14 +467,11 @@ def all_pairs(
     found = blocked.tukey_hsd(moments, level)
     rows = []
     for place, (i, j) in enumerate(zip(found.first, found.second, strict=True)):
-        numbers: dict[str, Any] = {
-            field: float(getattr(found, field)[place])
-            for field in ("difference", "statistic", "low", "high", "effect")
-        }
+        fields = ("difference", "statistic", "low", "high", "effect", "p")
+        numbers: dict[str, Any] = {one: float(getattr(found, one)[place]) for one in fields}
         both = sizes(systems[i], systems[j])
         numbers |= {"wins": both.wins, "ties": both.ties, "losses": both.losses}
-        p = float(found.p[place])
-        numbers |= {"p": p, "p_adjusted": p, "df": found.df}
+        numbers |= {"p_adjusted": numbers["p"], "df": found.df}
         means = float(moments.means[i]), float(moments.means[j])
         rows.append(Contrast(name, systems[i], systems[j], moments.n, *means, **numbers))
     return Tests(tuple(rows), Plan("tukey", "none", level=level))

@@ -1,7 +1,7 @@
 """Tables with notes, written as text, HTML, Markdown and LaTeX; `Display` is what has them."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from toplist.checks import printable
@@ -108,23 +108,25 @@ def aligned(rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(lines)
 
 
-def _grid(table: Table, write: Callable[[Cell], str]) -> list[list[str]]:
-    """Return the cells of a table as strings, the header first."""
-    return [
-        [table.corner, *table.columns],
-        *([label, *map(write, cells)] for label, cells in table.rows),
-    ]
-
-
 def text(page: Page) -> str:
     """Write a page for a terminal; a star marks the best."""
     tables = [_printable(table) for table in page.tables]
     # labels are as wide as the widest of all tables, so that the tables are aligned
-    width = max(len(label) for table in tables for label in _labels(table))
+    labels = [label for table in tables for label in (table.corner, *dict(table.rows))]
+    width = max(map(len, labels))
     blocks = []
     for table in tables:
-        (corner, *columns), *rows = _text_grid(table)
-        blocks.append(aligned([[corner.ljust(width), *columns], *rows]))
+        grid = [[table.corner.ljust(width), *table.columns]]
+        columns = zip(*(cells for _, cells in table.rows), strict=True)
+        # in each column the means stand below each other
+        widths = [max(len(cell.interval) for cell in column) for column in columns]
+        for label, cells in table.rows:
+            row = [label]
+            for cell, room in zip(cells, widths, strict=True):
+                mean = f"*{cell.mean}" if cell.best else cell.mean
+                row.append(f"{mean} {cell.interval.ljust(room)}" if room else mean)
+            grid.append(row)
+        blocks.append(aligned(grid))
     best = [f"* {page.best}"] if any(table.marked for table in tables) else []
     notes = "\n".join([*map(printable, page.warnings), *best, *map(printable, page.notes)])
     if len(blocks) == 1:
@@ -132,34 +134,10 @@ def text(page: Page) -> str:
     return "\n\n".join([*blocks, notes])
 
 
-def _text_grid(table: Table) -> list[list[str]]:
-    """Return the cells as text; in each column the means stand below each other."""
-    n_columns = len(table.columns)
-    widths = [
-        max((len(cells[i].interval) for _, cells in table.rows), default=0)
-        for i in range(n_columns)
-    ]
-
-    def write(cell: Cell, width: int) -> str:
-        mean = f"*{cell.mean}" if cell.best else cell.mean
-        return f"{mean} {cell.interval.ljust(width)}" if width else mean
-
-    rows = (
-        [label, *(write(cell, width) for cell, width in zip(cells, widths, strict=True))]
-        for label, cells in table.rows
-    )
-    return [[table.corner, *table.columns], *rows]
-
-
 def _printable(table: Table) -> Table:
     """Return a table whose labels and headers can do nothing to a terminal."""
     rows = tuple((printable(label), cells) for label, cells in table.rows)
     return Table(printable(table.corner), tuple(map(printable, table.columns)), rows)
-
-
-def _labels(table: Table) -> list[str]:
-    """Return the first column of a table, its header included."""
-    return [table.corner, *(label for label, _ in table.rows)]
 
 
 def markdown(page: Page) -> str:
@@ -174,13 +152,15 @@ def markdown(page: Page) -> str:
 
     parts = []
     for table in page.tables:
-        header, *rows = _grid(table, write)
-        header = [*map(_markdown, header)]
-        rows = [[_markdown(label), *cells] for label, *cells in rows]
+        header = [*map(_markdown, (table.corner, *table.columns))]
         rule = ["---", *(["---:"] * len(table.columns))]
+        rows = ([_markdown(label), *map(write, cells)] for label, cells in table.rows)
         parts.append("\n".join(map(line, [header, rule, *rows])))
     best = [f"**bold**: {_markdown(page.best)}"] if any(t.marked for t in page.tables) else []
-    warnings, notes = ([_paragraph(one) for one in some] for some in (page.warnings, page.notes))
+    # a note is a paragraph: no heading, list, quotation or table
+    plain = ([_markdown(one) for one in some] for some in (page.warnings, page.notes))
+    marks = tuple("#>+-*=~|`")
+    warnings, notes = (["\\" * one.startswith(marks) + one for one in some] for some in plain)
     return "\n\n".join([*parts, *warnings, *best, *notes])
 
 
@@ -190,12 +170,6 @@ def _markdown(words: str) -> str:
     for character in "\\`*":
         plain = plain.replace(character, "\\" + character)
     return plain.replace("<", "&lt;").replace("](", r"]\(")
-
-
-def _paragraph(words: str) -> str:
-    """Return a note as a paragraph: no heading, list, quotation or table."""
-    plain = _markdown(words)
-    return "\\" + plain if plain.startswith(tuple("#>+-*=~|`")) else plain
 
 
 _LATEX = {
@@ -235,23 +209,19 @@ def latex(page: Page, caption: str | None = None, label: str | None = None) -> s
             raise TypeError(f"{option} must be text, not {words!r}")
     head = [r"\begin{table}", r"\centering"]
     head += [] if caption is None else [rf"\caption{{{_latex(caption)}}}"]
-    head += [] if label is None else [rf"\label{{{_label(label)}}}"]
+    if label is not None:
+        if set(label) & set("\\{}%#~^&$ ,\n\t") or not label:  # what LaTeX cannot refer to
+            raise ValueError(f"label {label!r}: letters, digits and : . - _ only")
+        head.append(rf"\label{{{label}}}")
     whole = "\n".join(head) + "\n" + "\n\n".join(parts)
     return f"{above}\n\n{whole}\n" + r"\end{table}"
-
-
-def _label(words: str) -> str:
-    """Return a label; ValueError for what LaTeX cannot refer to."""
-    odd = set(words) & set("\\{}%#~^&$ ,\n\t")
-    if odd or not words:
-        raise ValueError(f"label {words!r}: letters, digits and : . - _ only")
-    return words
 
 
 def _latex_table(table: Table) -> str:
     """Return a table as a tabular."""
     # two columns for a mean and its interval where some intervals are of another width
-    split = [_is_mixed(table, i) for i in range(len(table.columns))]
+    columns = ([cells[i].ends for _, cells in table.rows] for i in range(len(table.columns)))
+    split = [any(ends) and not all(ends) for ends in columns]
     headers = (
         rf"\multicolumn{{2}}{{r}}{{{_latex(column)}}}" if two else _latex(column)
         for column, two in zip(table.columns, split, strict=True)
@@ -270,12 +240,6 @@ def _latex_table(table: Table) -> str:
         r"\end{tabular}",
     ]
     return "\n".join(lines)
-
-
-def _is_mixed(table: Table, column: int) -> bool:
-    """Return whether a column has intervals of both kinds."""
-    cells = [cells[column] for _, cells in table.rows]
-    return any(cell.ends for cell in cells) and any(not cell.ends for cell in cells)
 
 
 def _latex(words: str) -> str:
@@ -357,8 +321,7 @@ def _html_table(table: Table) -> str:
         + "</tr>"
         for label, cells in table.rows
     ]
-    header = _tag("tr", "".join(head), "header")
-    body = "\n".join(rows)
+    header, body = _tag("tr", "".join(head), "header"), "\n".join(rows)
     return _tag("table", f"\n<thead>{header}</thead>\n<tbody>\n{body}\n</tbody>\n", "table")
 
 

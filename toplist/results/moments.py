@@ -9,15 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from toplist.averages.means import PER_USER, Means, hits_of, in_means
 from toplist.averages.terms import Terms
-from toplist.checks import choice
-from toplist.results.aligning import TOGETHER, USERS
+from toplist.checks import Ints, choice
+from toplist.results.aligning import TOGETHER, USERS, other_users
 from toplist.results.contrasts import Contrast
 from toplist.results.pairwise import Asked, Pair, corrected, equivalent, row_of
 from toplist.results.tests import Tests
@@ -25,8 +23,6 @@ from toplist.stats.blocked import Moments
 from toplist.stats.paired import Pairs, of_moments
 from toplist.stats.simultaneous import Joint, MaxT, maxt_t
 from toplist.stats.systems import MOST, USERS_AT_A_TIME, Gathered, PairedMoments, Shape
-
-M = TypeVar("M", bound=Means)
 
 # What results without users are tested by, where their moments do not do.
 VALUES = (
@@ -80,14 +76,18 @@ def of_results(results: Mapping[str, Means]) -> PairedMoments:
     found, places = Gathered(shape), _in_one_order(results)
     for place, group in enumerate(shape.groups):
         metrics = list(dict.fromkeys(name.rpartition("@")[0] for name in group))
-        counted = [in_means(one, metrics)[places[system]] for system, one in results.items()]
-        every, some = np.all(counted, axis=0), np.any(counted, axis=0)
+        in_all = [in_means(one, metrics)[places[system]] for system, one in results.items()]
+        every, some = np.all(in_all, axis=0), np.any(in_all, axis=0)
         for name in group:
             found.left_out[name] += int(some.sum() - every.sum())
         rows = np.flatnonzero(every)
         for low in range(0, len(rows), USERS_AT_A_TIME):
             users = rows[low : low + USERS_AT_A_TIME]
-            parts = [_part(one, places[system][users]) for system, one in results.items()]
+            parts = []  # for their values; the means stay those of all
+            for system, one in results.items():
+                own = places[system][users]
+                hits, counted = hits_of(one, "its users are not known")
+                parts.append(replace(one, hits=hits.subset(own), counted=counted[own]))
             values = {name: np.array([one.per_user(name) for one in parts]) for name in group}
             found.add(place, values)
             for metric in (one for one in metrics if one in shape.depths):
@@ -95,7 +95,7 @@ def of_results(results: Mapping[str, Means]) -> PairedMoments:
     return found.moments
 
 
-def _in_one_order(results: Mapping[str, Means]) -> dict[str, NDArray[np.int64]]:
+def _in_one_order(results: Mapping[str, Means]) -> dict[str, Ints]:
     """Return the rows of all users of every system, in the order of the first one."""
     first = list(next(iter(results.values())).users)
     rows = {}
@@ -106,12 +106,6 @@ def _in_one_order(results: Mapping[str, Means]) -> dict[str, NDArray[np.int64]]:
             row_of_user = {user: row for row, user in enumerate(users)}
             rows[system] = np.array([row_of_user[user] for user in first], np.int64)
     return rows
-
-
-def _part(result: M, rows: NDArray[np.int64]) -> M:
-    """Return some of the users, for their values; the means stay those of all."""
-    hits, counted = hits_of(result, "its users are not known")
-    return replace(result, hits=hits.subset(rows), counted=counted[rows])
 
 
 @dataclass(frozen=True)
@@ -178,11 +172,7 @@ class Known:
             )
         left_out = self.moments.left_out[name]
         if left_out and self.users == "same":
-            raise ValueError(
-                f"{', '.join(self.system_of)} count other users: {left_out:,} are in some of "
-                f"{', '.join(shape.systems)} only; "
-                'users="common" tests over those that all systems count'
-            )
+            raise other_users(self.system_of, left_out, ", ".join(shape.systems))
         if left_out and {*self.system_of.values()} != {*shape.systems}:
             raise ValueError(
                 f"the users that are common to {', '.join(shape.systems)} are known, not those of "
@@ -200,19 +190,12 @@ def known(results: Mapping[str, Means], users: str = "same") -> Known | None:
         return None
     first, where = next((name, one) for name, one in found.items() if one is not None)
     for name, one in found.items():
-        if one is None or not _same(one.moments, where.moments):
+        if one is None or not one.moments.same_as(where.moments):
             raise ValueError(
                 f"{name} and {first} are not of one evaluation, so the differences of their users "
                 f"are unknown: {TOGETHER}"
             )
     return Known(where.moments, {name: one.system for name, one in found.items() if one}, users)
-
-
-def _same(one: PairedMoments, other: PairedMoments) -> bool:
-    if one is other:
-        return True
-    same = one.shape == other.shape and one.left_out == other.left_out
-    return same and all(np.array_equal(one.pairs[n], other.pairs[n]) for n in one.pairs)
 
 
 def refuse(what: str, instead: str) -> ValueError:
@@ -249,6 +232,6 @@ def contrasted(
 
     def largest(places: Sequence[int]) -> MaxT:
         joint = known.joint([columns[place] for place in places])
-        return maxt_t(joint, alternative=asked.alternative, level=asked.level, **asked.drawn)
+        return maxt_t(joint, **(asked.drawn | asked.of_users))
 
     return corrected(rows, largest, asked.plan(baselines=tuple(baselines)), asked)

@@ -73,14 +73,19 @@ class Asked:
             )
 
     @property
-    def resamples(self) -> dict[str, int]:
-        """The number of resamples, where one was given."""
-        return {} if self.n_resamples is None else {"n_resamples": self.n_resamples}
+    def drawn(self) -> dict[str, Any]:
+        """What random tests are given; each has a default number of resamples."""
+        some = {} if self.n_resamples is None else {"n_resamples": self.n_resamples}
+        return {"seed": self.seed, "n_threads": self.n_threads, **some}
 
     @property
-    def drawn(self) -> dict[str, Any]:
-        """What random tests are given."""
-        return {"seed": self.seed, "n_threads": self.n_threads, **self.resamples}
+    def of_users(self) -> dict[str, Any]:
+        """What tests over users are given."""
+        return {
+            "alternative": self.alternative,
+            "level": self.level,
+            "n_threads": self.n_threads,
+        }
 
     def plan(self, **more: Any) -> Plan:
         """Return how this is tested, with fields of `Plan` that are known later."""
@@ -179,14 +184,7 @@ def contrasted(
 
 def _contrast(a: Floats, b: Floats, asked: Asked, units: Units) -> tuple[Contrast, int]:
     """Return one comparison without its names, and how many resamples it took."""
-    both = paired.paired(
-        *(a, b),
-        **units.given,
-        alternative=asked.alternative,
-        level=asked.level,
-        n_threads=asked.n_threads,
-    )
-    row = row_of(both)
+    row = row_of(paired.paired(a, b, **units.given, **asked.of_users))
     if asked.margin is not None:
         return equivalent(row, asked), 0
     if asked.method == "t":
@@ -224,17 +222,10 @@ def equivalent(row: Contrast, asked: Asked) -> Contrast:
 
 def _of_runs(a: Floats, b: Floats, asked: Asked, units: Units) -> Contrast:
     """Return a comparison of systems that were trained several times."""
-    found = paired.runs(
-        *(a, b, asked.runs or ""),
-        **units.given,
-        alternative=asked.alternative,
-        level=asked.level,
-        n_threads=asked.n_threads,
-    )
-    anew: dict[str, Any] = found.anew._asdict()
+    found = paired.runs(a, b, asked.runs or "", **units.given, **asked.of_users)
+    trained, anew = found.trained.test, found.anew._asdict()
+    anew |= {"error_users": trained.error, "p_users": trained.p}
     row = replace(row_of(found.trained), **anew, cautions=tuple(found.cautions))
-    trained = found.trained.test
-    row = replace(row, error_users=trained.error, p_users=trained.p)
     return row if asked.margin is None else equivalent(row, asked)
 
 
@@ -268,7 +259,7 @@ def corrected(rows: list[Contrast], largest: Largest | None, plan: Plan, asked: 
 
 def maxt(columns: list[Floats], asked: Asked, units: Units) -> simultaneous.MaxT:
     """Return the adjusted p of some columns of differences."""
-    options = {**asked.drawn, "alternative": asked.alternative, "level": asked.level}
+    options = asked.drawn | asked.of_users
     if asked.method == "randomization":
         return simultaneous.maxt_flips(columns, **options, **units.given)
     if units.weights is not None or units.clusters is not None:

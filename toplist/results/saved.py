@@ -78,11 +78,11 @@ def text_of(found: Any) -> str:
     }
     """
     # no text of JSON holds a line break: what begins and ends so is a list
-    return re.sub(r"\[\n([^\[\]{}]*)\n *\]", _in_one_line, json.dumps(found, indent=1))
-
-
-def _in_one_line(found: re.Match[str]) -> str:
-    return f"[{' '.join(map(str.strip, found[1].splitlines()))}]"
+    return re.sub(
+        r"\[\n([^\[\]{}]*)\n *\]",
+        lambda one: f"[{' '.join(map(str.strip, one[1].splitlines()))}]",
+        json.dumps(found, indent=1),
+    )
 
 
 def json_number(value: float) -> float | None:
@@ -105,7 +105,14 @@ def save(result: Means, path: PathLike) -> None:
 def load(made: type[M], path: PathLike) -> M:
     """Return the result of a file; see `TopKResult.load`."""
     name = os.fsdecode(path)
-    found = _read(name)
+    try:
+        with gzip.open(name) if name.lower().endswith(".gz") else open(name, "rb") as stream:
+            found = json.loads(stream.read())
+    except (ValueError, EOFError, gzip.BadGzipFile, zlib.error, RecursionError) as error:
+        raise ValueError(
+            f"{name}: is no result that was saved by save(): {error} (from_bytes reads what "
+            "to_bytes returned)"
+        ) from None
     if not isinstance(found, dict) or not isinstance(found.get(WHOLE), str):
         raise ValueError(
             f"{name}: holds no {WHOLE!r}: result.save() writes it, while the JSON of toplist eval "
@@ -121,18 +128,6 @@ def load(made: type[M], path: PathLike) -> M:
             "was changed after it was saved"
         )
     return result
-
-
-def _read(name: str) -> Any:
-    """Return what a JSON file holds, packed or not."""
-    try:
-        with gzip.open(name) if name.lower().endswith(".gz") else open(name, "rb") as stream:
-            return json.loads(stream.read())
-    except (ValueError, EOFError, gzip.BadGzipFile, zlib.error, RecursionError) as error:
-        raise ValueError(
-            f"{name}: is no result that was saved by save(): {error} (from_bytes reads what "
-            "to_bytes returned)"
-        ) from None
 
 
 def _differences(said: Any, held: Any, where: str = "") -> Iterator[tuple[str, Any, Any]]:

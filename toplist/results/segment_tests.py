@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from toplist.averages.means import has_keys
 from toplist.checks import cached
 from toplist.inputs.user_values import values_by_user
 from toplist.results import moments, pairwise, testing, wording
 from toplist.results.aligning import SameUsers
-from toplist.results.display import Display
-from toplist.results.markup import Cell, Page, Table, settled
+from toplist.results.markup import Cell, Page, Table
 from toplist.results.pairwise import TestFamily, TestMethod
-from toplist.results.result import TopKResult
-from toplist.results.segments import ON_SPARK
+from toplist.results.segments import ON_SPARK, ByLabel
 from toplist.results.side_by_side import SideBySide, tested
 from toplist.results.tests import Tests
 from toplist.stats.corrections import Correction
@@ -30,7 +28,7 @@ S = TypeVar("S", bound=SideBySide)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SegmentedComparison(Display, Mapping[Any, S], Generic[S]):
+class SegmentedComparison(ByLabel[S]):
     """Systems compared in every segment of the users. Returned by `Comparison.by`.
 
     A mapping label -> Comparison, sorted; users without a label are the last segment, None. A table
@@ -43,27 +41,6 @@ class SegmentedComparison(Display, Mapping[Any, S], Generic[S]):
     parts : dict of label -> Comparison
         The segments.
     """
-
-    whole: S
-    parts: Mapping[Any, S]
-
-    def __getitem__(self, label: Any) -> S:
-        """Return the comparison in one segment; a KeyError names the labels."""
-        if label not in self.parts:
-            raise KeyError(f"{label!r}: the segments are {', '.join(map(repr, self.parts))}")
-        return self.parts[label]
-
-    def __iter__(self) -> Iterator[Any]:
-        """Yield the labels."""
-        return iter(self.parts)
-
-    def _ipython_key_completions_(self) -> list[Any]:
-        """Return what IPython and Jupyter complete after a bracket: the labels."""
-        return list(self.parts)
-
-    def __len__(self) -> int:
-        """Return the number of segments."""
-        return len(self.parts)
 
     def test(
         self,
@@ -112,19 +89,14 @@ class SegmentedComparison(Display, Mapping[Any, S], Generic[S]):
                 "correction='maxt' is over comparisons of the same users, and segments have "
                 "others: give 'holm', or test one segment"
             )
-        options: dict[str, Any] = {
-            "method": method,
-            "alternative": alternative,
-            "level": level,
-            "seed": seed,
-        }
-        options |= {"n_resamples": n_resamples, "n_threads": n_threads}
-        asked = pairwise.Asked(correction=correction, family=family, **options)
+        how = method, correction, alternative, level, family
+        asked = pairwise.Asked(*how, n_resamples, seed, n_threads)
+        alone = replace(asked, correction="none", family="all")
         parts = []
         for label, part in self.parts.items():
             if not any(result.n_evaluated for result in part.results.values()):
                 continue
-            found = testing.tests(part._compared, names, users, None, correction="none", **options)
+            found = testing.tests(part, names, users, None, alone)
             segment = self._label(label)
             named = tuple(replace(one, segment=segment) for one in found)
             parts.append(replace(found, contrasts=named))
@@ -179,20 +151,17 @@ class SegmentedComparison(Display, Mapping[Any, S], Generic[S]):
 
     def _table(self, name: str, marks: Mapping[tuple[Any, str, str], str]) -> Table:
         systems = self.whole.systems
-        marked = any(mark for (_, _, of), mark in marks.items() if of == name)
+        blank = " " * any(mark for (_, _, of), mark in marks.items() if of == name)
         rows = []
-        for label, part in [*self.items(), ("all", self.whole)]:
+        for label, part in [*self.items(), (None, self.whole)]:
+            segment = "all" if part is self.whole else self._label(label)
             n_users = max(result.n_users for result in part.results.values())
-            cells = [Cell(f"{n_users:,}")]
             best = [] if self.whole.baselines else part._best(name)
+            cells = [Cell(f"{n_users:,}")]
             for system in systems:
-                of_all = part is self.whole
-                mark = "" if of_all else marks.get((self._label(label), system, name), "")
-                mean = (
-                    f"{settled(part._mean(system, name)):.4f}" if part._has(system, name) else "-"
-                )
-                cells.append(Cell(mean + (mark or " " * marked), best=system in best))
-            rows.append(("all" if part is self.whole else self._label(label), tuple(cells)))
+                mark = "" if part is self.whole else marks.get((segment, system, name), "")
+                cells.append(part._marked(system, name, mark or blank, system in best))
+            rows.append((segment, tuple(cells)))
         return Table(name, ("users", *systems), tuple(rows))
 
 
@@ -200,8 +169,13 @@ def by(comparison: S, labels: Any) -> SegmentedComparison[S]:
     """Split a comparison; see `Comparison.by`."""
     if moments.known(comparison.results) is not None:
         raise moments.refuse("by()", f"{ON_SPARK}, and compare its results")
-    found = {name: result.by(_labels(comparison, name, labels)) for name, result in
-             comparison.results.items()}  # fmt: skip
+    first, found = next(iter(comparison.results.values())), {}
+    for name, result in comparison.results.items():
+        own = labels
+        if has_keys(first) and has_keys(result):  # labels in an order are in that of the first
+            whose, _ = values_by_user(labels, first.users, first.n_users, "labels")
+            own = dict(zip(first.users, whose, strict=True))
+        found[name] = result.by(own)
     order = list(dict.fromkeys(label for one in found.values() for label in one))
     if None in order:
         order = [label for label in order if label is not None] + [None]
@@ -215,13 +189,3 @@ def by(comparison: S, labels: Any) -> SegmentedComparison[S]:
         results = {name: one[label] for name, one in found.items()}
         parts[label] = replace(comparison, results=results)
     return SegmentedComparison(comparison, parts)
-
-
-def _labels(comparison: SideBySide, name: str, labels: Any) -> Any:
-    """Return the labels for one of the results: those in an order are in that of the first."""
-    first = next(iter(comparison.results.values()))
-    result: TopKResult = comparison.results[name]
-    if not has_keys(first) or not has_keys(result):
-        return labels
-    whose, _ = values_by_user(labels, first.users, first.n_users, "labels")
-    return dict(zip(first.users, whose, strict=True))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -26,31 +27,18 @@ ON_SPARK = "evaluate the truth of every segment by itself"
 
 
 R = TypeVar("R", bound=Means)
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Segments(Display, Mapping[Any, R], Generic[R]):
-    """Results by label, sorted; the users without a label are the last segment, None.
+class ByLabel(Display, Mapping[Any, T], Generic[T]):
+    """What was split by an attribute of the users: the whole, and a part for every label."""
 
-    A table when printed. n_users, n_evaluated, n_skipped and n_missing of the segments add up to
-    those of the whole result; lists without a ground truth (`n_extra`) belong to no segment.
+    whole: T
+    parts: Mapping[Any, T]
 
-    Attributes
-    ----------
-    whole : TopKResult
-        The result that was split.
-    parts : dict of label -> TopKResult
-        The segments.
-    n_unused : int
-        Labels keyed by users who are not in the result.
-    """
-
-    whole: R
-    parts: Mapping[Any, R]
-    n_unused: int = 0
-
-    def __getitem__(self, label: Any) -> R:
-        """Return the result of one segment; a KeyError names the labels."""
+    def __getitem__(self, label: Any) -> T:
+        """Return one segment; a KeyError names the labels."""
         if label not in self.parts:
             raise KeyError(f"{label!r}: the segments are {', '.join(map(repr, self.parts))}")
         return self.parts[label]
@@ -67,9 +55,46 @@ class Segments(Display, Mapping[Any, R], Generic[R]):
         """Return the number of segments."""
         return len(self.parts)
 
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Segments(ByLabel[R]):
+    """Results by label, sorted; the users without a label are the last segment, None.
+
+    A table when printed. n_users, n_evaluated, n_skipped and n_missing of the segments add up to
+    those of the whole result; lists without a ground truth (`n_extra`) belong to no segment.
+
+    Attributes
+    ----------
+    whole : TopKResult
+        The result that was split.
+    parts : dict of label -> TopKResult
+        The segments.
+    n_unused : int
+        Labels keyed by users who are not in the result.
+    """
+
+    n_unused: int = 0
+
     def _page(self, every_metric: bool = False) -> Page:
         """Return the tables with their notes; they have every metric as it is."""
-        return page(self)
+        whole = self.whole
+        names = whole.names()
+        labelled: list[tuple[str, Means]] = [
+            ("(no label)" if label is None else str(label), one) for label, one in self.items()
+        ]
+        labelled.append(("all", whole))
+        if len(names) <= summary.WIDE:
+            shown = [_table("", {name: name for name in names}, labelled)]
+        else:
+            shown = [
+                _table(metric, {f"@{k}": f"{metric}@{k}" for k in ks}, labelled)
+                for metric, ks in whole.terms.ks_of.items()
+            ]
+        notes = ["users: of the ground truth; n: in the means"]
+        if self.n_unused:
+            unused = in_words(self.n_unused, "label")
+            notes.append(f"{unused} of users who are not in the result (unused)")
+        return Page(tuple(shown), (*notes, *describe.rule_lines(whole, list(self.values()))))
 
     def to_dict(self) -> dict[Any, dict[str, float]]:
         """Return the means asked for, ``{label: {"ndcg@10": 0.1, ...}}``."""
@@ -85,7 +110,10 @@ class Segments(Display, Mapping[Any, R], Generic[R]):
 def by(result: R, labels: Any) -> Segments[R]:
     """Split a result; see `TopKResult.by`."""
     hits_of(result, "it cannot be split", ON_SPARK)
-    result = _without_lists(result)
+    entries = tuple(e for e in result.terms.entries if isinstance(e.metric, Metric))
+    if not entries:
+        raise ValueError("this result has only metrics of the lists themselves: they do not split")
+    result = replace(result, terms=replace(result.terms, entries=entries), lists=None)
     keys = result.users if has_keys(result) else None
     of_user, n_unused = values_by_user(labels, keys, result.n_users, "labels")
     members: dict[Any, list[int]] = {}
@@ -93,28 +121,12 @@ def by(result: R, labels: Any) -> Segments[R]:
         if not isinstance(label, Hashable):
             raise TypeError(f"label {label!r} is a {type(label).__name__}: give text or numbers")
         members.setdefault(None if is_missing(label) else label, []).append(row)
-    parts = {
-        label: _part(result, np.array(members[label], np.int64)) for label in _in_order(members)
-    }
+    order = [label for label in members if label is not None]
+    with suppress(TypeError):  # labels of several types stay in order of appearance
+        order = sorted(order)
+    order += [None] * (None in members)
+    parts = {label: _part(result, np.array(members[label], np.int64)) for label in order}
     return Segments(result, parts, n_unused)
-
-
-def _without_lists(result: R) -> R:
-    """Return the result without the metrics of the lists themselves, which do not split."""
-    entries = tuple(e for e in result.terms.entries if isinstance(e.metric, Metric))
-    if not entries:
-        raise ValueError("this result has only metrics of the lists themselves: they do not split")
-    return replace(result, terms=replace(result.terms, entries=entries), lists=None)
-
-
-def _in_order(members: Mapping[Any, Any]) -> list[Any]:
-    """Return the labels sorted, if they can be; None last."""
-    labels = [label for label in members if label is not None]
-    try:
-        labels.sort()
-    except TypeError:  # of several types: in order of appearance
-        labels = [label for label in members if label is not None]
-    return labels + [None] * (None in members)
 
 
 def _part(result: R, rows: Ints) -> R:
@@ -123,53 +135,22 @@ def _part(result: R, rows: Ints) -> R:
     hits, counted = hits.subset(rows), counted[rows]
     weights = None if result.weights is None else result.weights[rows]
     terms = result.terms
-    metrics = tuple(terms.metrics.values())
     found = histograms.count(
-        hits,
-        counted,
-        metrics,
-        terms.ks,
+        *(hits, counted, tuple(terms.metrics.values()), terms.ks),
         pooled=terms.pooled,
         weights=weights,
         threshold_in_gains=terms.threshold_in_gains,
     )
     n_missing = int(np.sum((hits.n_relevant > 0) & (hits.n_listed == 0)))
-    return replace(
-        result,
-        histograms=found,
-        hits=hits,
-        counted=counted,
-        n_users=len(rows),
-        n_missing=n_missing,
-        n_extra=0,
-        weights=weights,
-        fingerprints=(),
-    )
+    sizes = {"n_users": len(rows), "n_missing": n_missing, "n_extra": 0}
+    users = {"hits": hits, "counted": counted, "weights": weights}
+    own: dict[str, Any] = users | sizes
+    return replace(result, histograms=found, **own, fingerprints=())
 
 
 def rows(segments: Segments[Any]) -> list[tuple[Any, ...]]:
     """Return a row per segment, metric and k: the label, then `summary.COLUMNS`."""
     return [(label, *row) for label, part in segments.items() for row in summary.rows(part)]
-
-
-def page(segments: Segments[Any]) -> Page:
-    """Return a table with a row per segment and one for all; a table per metric if wide."""
-    whole = segments.whole
-    names = whole.names()
-    labelled = [("(no label)" if label is None else str(label), r) for label, r in segments.items()]
-    labelled.append(("all", whole))
-    if len(names) <= summary.WIDE:
-        shown = [_table("", {name: name for name in names}, labelled)]
-    else:
-        shown = [
-            _table(metric, {f"@{k}": f"{metric}@{k}" for k in ks}, labelled)
-            for metric, ks in whole.terms.ks_of.items()
-        ]
-    notes = ["users: of the ground truth; n: in the means"]
-    if segments.n_unused:
-        unused = in_words(segments.n_unused, "label")
-        notes.append(f"{unused} of users who are not in the result (unused)")
-    return Page(tuple(shown), (*notes, *describe.rule_lines(whole, list(segments.values()))))
 
 
 def _table(corner: str, columns: Mapping[str, str], labelled: list[tuple[str, Means]]) -> Table:

@@ -1,25 +1,34 @@
-"""`SideBySide`: the results of several systems, their means, the best of each, and their rules."""
+"""`SideBySide`: the results of several systems, their means, the best of each, and their rules.
+
+Also their table for LaTeX, where bold, marks and letters follow from the tests.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from toplist.averages import describe
+from toplist.checks import cached
+from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import Metric
 from toplist.metrics.names import keys_of
-from toplist.results import comparability, summary
+from toplist.metrics.properties import is_within_one
+from toplist.results import aligning, summary
 from toplist.results.display import Display
+from toplist.results.markup import Cell, Look, Page, Table, settled
 from toplist.results.result import TopKResult
 from toplist.stats.paired import RunsAre
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from toplist.results.testing import Compared
     from toplist.results.tests import Tests
+
+# What stands at a (system, name): a mark against the baseline.
+Marks = Mapping[tuple[str, str], str]
 
 
 def tested(test: Callable[[], Tests]) -> tuple[Tests | None, str]:
@@ -44,10 +53,10 @@ class SideBySide(Display):
         """The names of the systems."""
         return list(self.runs or self.results)
 
-    @property
+    @cached
     def differences(self) -> list[str]:
         """What makes the systems not comparable, in a line each; empty if nothing does."""
-        return comparability.differences(self.results, self._alike)
+        return aligning.differences(self.results, self._alike)
 
     @property
     def _alike(self) -> list[list[str]]:
@@ -75,7 +84,7 @@ class SideBySide(Display):
     @property
     def comparable(self) -> bool:
         """Whether the systems differ in nothing except metrics, k, and the lengths of lists."""
-        minor = "DIFFERENT METRICS OR K", comparability.LENGTHS
+        minor = "DIFFERENT METRICS OR K", aligning.LENGTHS
         return all(line.startswith(minor) for line in self.differences)
 
     def best(self) -> dict[str, list[str]]:
@@ -99,11 +108,7 @@ class SideBySide(Display):
         """
         keys = keys_of(self.names(), at)
         return {
-            system: {
-                key: self._mean(system, name)
-                for name, key in keys.items()
-                if self._has(system, name)
-            }
+            system: {key: self._mean(system, n) for n, key in keys.items() if self._has(system, n)}
             for system in self.systems
         }
 
@@ -145,7 +150,7 @@ class SideBySide(Display):
     def _best(self, name: str) -> list[str]:
         """Return the systems with the best mean; none if there are no two to compare."""
         metric, _, k = name.rpartition("@")
-        if not self.comparable or int(k) in comparability.unequal_ks(self.results):
+        if not self.comparable or int(k) in aligning.unequal_ks(self.results):
             return []
         held = [system for system in self.systems if self._has(system, name)]
         means = {system: self._mean(system, name) for system in held}
@@ -184,18 +189,11 @@ class SideBySide(Display):
         groups = alone if every_metric else describe.equal_names(list(self.results.values()), names)
         return {group: sorted(ks[group[0]]) for group in groups}
 
-    @property
-    def _compared(self) -> Compared:
-        from toplist.results.testing import Compared
-
-        groups = self._groups(every_metric=False)  # one hypothesis once, where metrics are equal
-        names = [f"{some[0]}@{k}" for some, ks in groups.items() for k in ks]
-        return Compared(
-            *(self.results, self.baselines, self.differences, names),
-            runs=self.runs or None,
-            runs_are=self.runs_are if self.runs else None,
-            alike=self._alike,
-        )
+    @cached
+    def _tested_names(self) -> list[str]:
+        """Every ``name@k`` of any system; one hypothesis once, where metrics are equal."""
+        groups = self._groups(every_metric=False)
+        return [f"{some[0]}@{k}" for some, ks in groups.items() for k in ks]
 
     def _tested_as(self, name: str) -> str:
         """Return the name under which a metric is tested: one of those equal by definition."""
@@ -207,14 +205,18 @@ class SideBySide(Display):
         """Return by which rules, over how many runs and over whom the means are."""
         return (*((self._of_runs(),) if self.runs else ()), *self.rules())
 
+    def _marked(self, system: str, name: str, mark: str, best: bool) -> Cell:
+        """Return the mean of a system as it is printed, with its mark."""
+        mean = f"{settled(self._mean(system, name)):.4f}" if self._has(system, name) else "-"
+        return Cell(mean + mark, best=best)
+
     def _of_runs(self) -> str:
         """Return how many runs each system has."""
-        counts = {system: len(some) for system, some in self.runs.items()}
-        if len({*counts.values()}) == 1:
-            words = f"{next(iter(counts.values()))} {self.runs_are} runs of each system"
-        else:
-            words = f"{self.runs_are} runs: " + ", ".join(f"{n} of {s}" for s, n in counts.items())
-        return f"means over {words}"
+        counts = [len(some) for some in self.runs.values()]
+        if len(set(counts)) == 1:
+            return f"means over {counts[0]} {self.runs_are} runs of each system"
+        words = ", ".join(f"{n} of {s}" for n, s in zip(counts, self.runs, strict=True))
+        return f"means over {self.runs_are} runs: {words}"
 
     def rules(self) -> tuple[str, ...]:
         """Return the lines that say by which rules and over whom the means are."""
@@ -231,3 +233,128 @@ class SideBySide(Display):
         if len(set(lines)) == 1:
             return lines[:1]
         return [f"{name}: {line}" for name, line in zip(self.results, lines, strict=True)]
+
+
+def page_of_means(
+    comparison: SideBySide,
+    every_metric: bool,
+    look: Look,
+    tests: Tests | None,
+    why: str,
+    against: Marks,
+) -> Page:
+    """Return the table of means for LaTeX: bold, marks and letters follow from the tests.
+
+    Without `tests`, it says `why`. `against` are the marks of what was tested against baselines.
+    """
+    from toplist.results import wording
+
+    letters = tests is not None and not comparison.baselines
+    marks = against if comparison.baselines else _letters_of(comparison, tests)
+    columns = comparison._columns(every_metric)
+    names = [name for _, some in columns for name in some.values()]
+    bold = {} if tests is None else {name: _bold(comparison, tests, name) for name in names}
+
+    def cell(system: str, name: str) -> Cell:
+        mark = marks.get((system, comparison._tested_as(name) if letters else name), "")
+        found = _cell(comparison, system, name, look)._replace(best=system in bold.get(name, []))
+        return found._replace(above=mark) if letters else found._replace(mean=found.mean + mark)
+
+    tables = []
+    for corner, some in columns:
+        rows = tuple(
+            (
+                f"({letter}) {system}" if letters else system,
+                tuple(cell(system, name) for name in some.values()),
+            )
+            for system, letter in zip(comparison.systems, _letters(), strict=False)
+        )
+        tables.append(Table(corner, tuple(some), rows))
+    said = why if tests is None else wording.sentence(tests)
+    notes = said, *comparison._accounts(), *comparison.differences
+    best = "best of its column, with those that do not differ from it"
+    if comparison.baselines:
+        best = f"best of its column, and different from {wording.each_of(comparison.baselines)}"
+    legend = "; ".join(_legend(comparison, tests, any(marks.values()), look))
+    return Page(tuple(tables), notes, legend=legend, best="" if tests is None else best)
+
+
+def _bold(comparison: SideBySide, tests: Tests, name: str) -> list[str]:
+    """Return the best systems of a name, if what they were compared with differs from them.
+
+    Without a baseline those that do not differ from the best share it; none is the best if nothing
+    differs from it. With baselines, it must differ from each of them.
+    """
+    top = comparison._best(name)
+    if not top:
+        return []
+    beaten, compared, tested = set(), set(), comparison._tested_as(name)
+    for one in tests:
+        if one.name == tested and top[0] in (one.system, one.baseline):
+            other = one.baseline if one.system == top[0] else one.system
+            compared.add(other)
+            if one.mark:
+                beaten.add(other)
+    if not comparison.baselines:
+        return [*top, *sorted(compared - beaten - set(top))] if beaten else []
+    others = set(comparison.baselines if top[0] not in comparison.baselines else comparison.systems)
+    return top if others - set(top) and others - set(top) <= beaten else []
+
+
+def _letters_of(comparison: SideBySide, tests: Tests | None) -> dict[tuple[str, str], str]:
+    """Return the letters of the systems that each (system, name) exceeds."""
+    letters = dict(zip(comparison.systems, _letters(), strict=False))
+    beaten: dict[tuple[str, str], list[str]] = {}
+    for one in tests or ():
+        if one.mark:
+            pair = (one.system, one.baseline) if one.better else (one.baseline, one.system)
+            beaten.setdefault((pair[0], one.name), []).append(letters[pair[1]])
+    return {
+        place: "".join(sorted(some, key=lambda s: (len(s), s))) for place, some in beaten.items()
+    }
+
+
+def _letters() -> Iterator[str]:
+    """Yield a, b, ..., z, aa, ab, ..."""
+    alphabet = "abcdefghijklmnopqrstuvwxyz"
+    yield from alphabet
+    for first in alphabet:
+        yield from (first + second for second in alphabet)
+
+
+def _cell(comparison: SideBySide, system: str, name: str, look: Look) -> Cell:
+    """Return a mean as it looks; intervals are of one result, not of several runs."""
+    if not comparison._has(system, name):
+        return Cell("-")
+    if look.percent and not _within_one(comparison, name.rpartition("@")[0]):
+        look = Look.of(None, False, look.intervals)
+    if look.intervals and not comparison.runs:
+        return summary.cell(comparison.results[system], name, look)
+    return Cell(look.number(comparison._mean(system, name)))
+
+
+def _legend(comparison: SideBySide, tests: Tests | None, marked: bool, look: Look) -> Iterator[str]:
+    """Yield what the marks say, and how numbers are written."""
+    from toplist.results import wording
+
+    if tests is not None and (comparison.baselines or not marked):
+        yield wording.legend(tests)
+    elif tests is not None:
+        yield f"letters name the systems that a system exceeds: {wording.tested(tests)}"
+    if look.percent:
+        metrics = dict.fromkeys(name.rpartition("@")[0] for name in comparison.names())
+        other = [name for name in metrics if not _within_one(comparison, name)]
+        yield "means in percent" + (f", except {', '.join(other)}" if other else "")
+    if comparison.runs:
+        yield comparison._of_runs() + (", without intervals" if look.intervals else "")
+    elif look.intervals:
+        yield "with 95 % intervals"
+
+
+def _within_one(comparison: SideBySide, name: str) -> bool:
+    """Return whether a metric is from 0 to 1 by definition, so that it can be in percent."""
+    results = [one for one in comparison.results.values() if name in one.terms.asked]
+    metric = results[0].terms.asked[name]
+    if isinstance(metric, ListMetric):
+        return metric.within_one
+    return is_within_one(metric, results[0].population)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,12 +21,12 @@ from toplist.results.display import Display
 from toplist.results.inference import TukeyMethod, banded
 from toplist.results.markup import Cell, Page, Table
 from toplist.results.pairwise import Asked, contrasted, corrected, pairs_of
-from toplist.results.result import TopKResult
+from toplist.results.side_by_side import SideBySide
 from toplist.results.tests import Tests
 from toplist.results.values import Units
 from toplist.results.values import read as read_values
 from toplist.stats import blocked, planning, simultaneous
-from toplist.stats.paired import Pairs, RunsAre, snap
+from toplist.stats.paired import Pairs, snap
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -37,46 +37,21 @@ if TYPE_CHECKING:
 ALLOWED = "DIFFERENT METRICS OR K", "LISTS OF DIFFERENT LENGTH", "DIFFERENT USERS"
 
 
-class Compared(NamedTuple):
-    """What is tested: results by system, the baselines, and what makes them not comparable.
-
-    `names` are the ``name@k`` that any system has, those that are equal by definition once. Of
-    several runs, `runs` has the names of the results of each system, and `runs_are` how they belong
-    together; `alike` are the names of results over the same ground truths.
-    """
-
-    results: Mapping[str, TopKResult]
-    baselines: tuple[str, ...]
-    differences: list[str]
-    names: list[str]
-    runs: Mapping[str, tuple[str, ...]] | None = None
-    runs_are: RunsAre | None = None
-    alike: Sequence[Sequence[str]] = ()
-
-    @property
-    def systems(self) -> list[str]:
-        """The names of the systems."""
-        return list(self.runs or self.results)
-
-    def refuse_runs(self, what: str) -> None:
-        """Raise where there are several runs."""
-        if self.runs:
-            raise ValueError(
-                f"{what} is of one result of each system, and there are several runs: test() and "
-                "equivalence() take runs"
-            )
-
-
 def tests(
-    compared: Compared,
+    compared: SideBySide,
     names: str | Sequence[str] | None,
     users: str,
     clusters: Any,
-    **options: Any,
+    asked: Asked,
 ) -> Tests:
     """Return the tests of some names between all pairs, or against the baselines."""
-    asked = Asked(**options, runs=compared.runs_are)
-    groups = _by_users(compared, _names(compared, names))
+    asked = replace(asked, runs=compared.runs_are if compared.runs else None)
+    by_policies: dict[Any, list[str]] = {}  # a convention may have two: then users are others
+    for name in _names(compared, names):
+        metric = name.rpartition("@")[0]
+        policies = (one.terms.empty_of.get(metric) for one in compared.results.values())
+        by_policies.setdefault(tuple(policies), []).append(name)
+    groups = list(by_policies.values())
     if len(groups) == 1:
         return _tests(compared, groups[0], users, clusters, asked)
     if asked.correction == "maxt":
@@ -100,59 +75,43 @@ def together(parts: Sequence[Tests], asked: Asked) -> Tests:
     return corrected(rows, None, plan, asked)
 
 
-def _by_users(compared: Compared, names: Sequence[str]) -> list[list[str]]:
-    """Return names in groups that are over the same users: a convention may have two policies."""
-    groups: dict[Any, list[str]] = {}
-    for name in names:
-        metric = name.rpartition("@")[0]
-        policies = (one.terms.empty_of.get(metric) for one in compared.results.values())
-        groups.setdefault(tuple(policies), []).append(name)
-    return list(groups.values())
-
-
 def _tests(
-    compared: Compared, some: Sequence[str], users: str, clusters: Any, asked: Asked
+    compared: SideBySide, some: Sequence[str], users: str, clusters: Any, asked: Asked
 ) -> Tests:
     """Return the tests of names that are over the same users."""
     pairs = pairs_of(compared.systems, compared.baselines or None)
-    known = _known(compared, users)
+    known, higher = _known(compared, users), functools.partial(_higher, compared)
     if known is not None:
         if clusters is not None:
             raise moments.refuse("clusters=", "test() without them works")
-        higher = functools.partial(_higher, compared)
         return moments.contrasted(known, pairs, some, asked, higher, compared.baselines)
     found = _aligned(compared, users, some)
     units = _units(found, clusters)
 
     def values_of(system: str, name: str) -> Floats:
-        return _complete(found, system, name)
+        values = found.values(system, name)
+        lacking = np.flatnonzero(np.isnan(values))
+        if len(lacking):
+            row = int(lacking[0])
+            user = row if found.users is None else found.users[row]
+            raise ValueError(
+                f"{system} has no {name} for {len(lacking):,} of {found.n:,} users, {user!r} first "
+                "(without a list): test another metric, or evaluate the users who have lists"
+            )
+        return values
 
     def of_runs(system: str, name: str) -> Floats:
-        return np.stack([values_of(run, name) for run in (compared.runs or {})[system]])
+        return np.stack([values_of(run, name) for run in compared.runs[system]])
 
     return contrasted(
         of_runs if compared.runs else values_of,
         *(pairs, some, asked, units),
-        higher=lambda name: _higher(compared, name),
+        higher=higher,
         baselines=compared.baselines,
     )
 
 
-def _complete(found: Aligned, system: str, name: str) -> Floats:
-    """Return the values of a system; ValueError that names a user who has none."""
-    values = found.values(system, name)
-    lacking = np.flatnonzero(np.isnan(values))
-    if len(lacking):
-        row = int(lacking[0])
-        user = row if found.users is None else found.users[row]
-        raise ValueError(
-            f"{system} has no {name} for {len(lacking):,} of {found.n:,} users, {user!r} first "
-            "(without a list): test another metric, or evaluate the users who have lists"
-        )
-    return values
-
-
-def anova(compared: Compared, name: str, users: str) -> blocked.Anova:
+def anova(compared: SideBySide, name: str, users: str) -> blocked.Anova:
     """Return the analysis of variance of all systems at ``name@k``."""
     one, known = _one(compared, name), _known(compared, users)
     if known is not None:
@@ -160,7 +119,9 @@ def anova(compared: Compared, name: str, users: str) -> blocked.Anova:
     return inference.anova(_values(compared, one, users))
 
 
-def tukey(compared: Compared, name: str, method: TukeyMethod, users: str, **options: Any) -> Tests:
+def tukey(
+    compared: SideBySide, name: str, method: TukeyMethod, users: str, **options: Any
+) -> Tests:
     """Return Tukey's test of all pairs of systems at ``name@k``."""
     one, known = _one(compared, name), _known(compared, users)
     if known is None:
@@ -175,16 +136,16 @@ def tukey(compared: Compared, name: str, method: TukeyMethod, users: str, **opti
     return inference.all_pairs(systems, known.blocked(one), sizes, name, **options)
 
 
-def _one(compared: Compared, name: str) -> str:
+def _one(compared: SideBySide, name: str) -> str:
     """Return the one ``name@k`` that is asked for."""
-    compared.refuse_runs("this")
+    _refuse_runs(compared, "this")
     some = _names(compared, name)
     if len(some) != 1:
         raise ValueError(f"this is of one name@k, not of {', '.join(some)}")
     return some[0]
 
 
-def _values(compared: Compared, name: str, users: str) -> dict[str, Floats]:
+def _values(compared: SideBySide, name: str, users: str) -> dict[str, Floats]:
     """Return the values of every system at ``name@k``, their users matched."""
     found = _aligned(compared, users, [name])
     _refuse_weights(found)
@@ -192,18 +153,15 @@ def _values(compared: Compared, name: str, users: str) -> dict[str, Floats]:
 
 
 def band(
-    compared: Compared,
+    compared: SideBySide,
     metric: str,
     system: str | None,
     baseline: str | None,
-    level: float,
     users: str,
-    n_resamples: int | None,
-    seed: int,
-    n_threads: int | None,
+    asked: Asked,
 ) -> Band:
     """Return the difference of two systems at every k; curves are made block by block."""
-    compared.refuse_runs("a band")
+    _refuse_runs(compared, "a band")
     pair = _pair(compared, system, baseline)
     if not isinstance(metric, str) or "@" in metric:
         raise ValueError(f"a band is over all k: give a metric without @, not {metric!r}")
@@ -214,7 +172,7 @@ def band(
     known = _known(compared, users)
     if known is not None:
         joint = known.curve(*pair, metric)
-        return banded(joint, level, n_resamples, seed, n_threads, pair, metric, higher)
+        return banded(joint, asked, pair, metric, higher)
     found = _aligned(compared, users, [f"{metric}@1"])
     depth = min(compared.results[one].terms.depth for one in pair)
     fills = [_filler(found, one, metric, depth) for one in pair]
@@ -223,8 +181,8 @@ def band(
         a, b = (fill(lo, hi) for fill in fills)
         return snap(a.ravel(), b.ravel()).reshape(a.shape)
 
-    joint = simultaneous.Joint.over(differences, found.n, depth, n_threads=n_threads)
-    return banded(joint, level, n_resamples, seed, n_threads, pair, metric, higher)
+    joint = simultaneous.Joint.over(differences, found.n, depth, n_threads=asked.n_threads)
+    return banded(joint, asked, pair, metric, higher)
 
 
 def _filler(found: Aligned, system: str, name: str, depth: int) -> Callable[[int, int], Floats]:
@@ -276,13 +234,11 @@ class Power(Display):
         return pandas.DataFrame(list(self.rows))
 
     def _page(self, every_metric: bool = False) -> Page:
-        headers = ["users", "std", "detectable"]
+        headers, rows = ["users", "std", "detectable"], []
         headers += [] if self.difference is None else [f"users for {self.difference:g}"]
-        rows = []
         for row in self.rows:
             cells = [f"{row['n']:,}", f"{row['std']:.4f}", f"{row['detectable']:.4f}"]
-            if self.difference is not None:
-                cells.append(f"{row['n_needed']:,.0f}")
+            cells += [f"{row['n_needed']:,.0f}"] if "n_needed" in row else []
             label = f"{row['system']} - {row['baseline']} {row['name']}"
             rows.append((label, tuple(map(Cell, cells))))
         note = (
@@ -294,7 +250,7 @@ class Power(Display):
 
 
 def power(
-    compared: Compared,
+    compared: SideBySide,
     names: str | Sequence[str] | None,
     power: float,
     difference: float | None,
@@ -302,7 +258,7 @@ def power(
     users: str,
 ) -> Power:
     """Return the detectable differences, and the users that a given one needs."""
-    compared.refuse_runs("power()")
+    _refuse_runs(compared, "power()")
     rows: list[dict[str, Any]] = []
     for name in _names(compared, names):
         pairs_in = _pairs_in(compared, name, users)
@@ -317,7 +273,7 @@ def power(
     return Power(tuple(rows), power, level, difference)
 
 
-def _pairs_in(compared: Compared, name: str, users: str) -> Callable[[str, str], Pairs]:
+def _pairs_in(compared: SideBySide, name: str, users: str) -> Callable[[str, str], Pairs]:
     """Return what gives the moments of two systems in ``name@k``."""
     known = _known(compared, users)
     if known is not None:
@@ -336,7 +292,7 @@ def _refuse_weights(found: Aligned) -> None:
         )
 
 
-def _pair(compared: Compared, system: str | None, baseline: str | None) -> tuple[str, str]:
+def _pair(compared: SideBySide, system: str | None, baseline: str | None) -> tuple[str, str]:
     """Return the two systems of a band."""
     systems = list(compared.results)
     if baseline is None:
@@ -353,15 +309,15 @@ def _pair(compared: Compared, system: str | None, baseline: str | None) -> tuple
     return str(system), str(baseline)
 
 
-def _names(compared: Compared, names: str | Sequence[str] | None) -> list[str]:
+def _names(compared: SideBySide, names: str | Sequence[str] | None) -> list[str]:
     """Return the ``name@k`` to test; each must be one of every system."""
     if names is not None and not isinstance(names, (str, list, tuple)):
         raise TypeError(f"names is {names!r}: give 'ndcg@10', or a list of such names")
     if names is not None and not len(names):
         raise ValueError("names is empty: give 'ndcg@10', a list of such names, or nothing for all")
     if names is None:
-        results = compared.results.values()
-        some = [name for name in compared.names if all(name in one.names() for one in results)]
+        held = [one.names() for one in compared.results.values()]
+        some = [n for n in compared._tested_names if all(n in names for names in held)]
         some = [name for name in some if not _of_all_lists(compared, name)]
         some = [name for name in some if not _lacks_users(compared, name)] or some
     else:
@@ -381,19 +337,19 @@ def _names(compared: Compared, names: str | Sequence[str] | None) -> list[str]:
     if not some:
         raise ValueError(
             "nothing to test: no metric at one k is a mean over users in every system; they have "
-            f"{', '.join(compared.names) or 'no metric at all'}"
+            f"{', '.join(compared._tested_names) or 'no metric at all'}"
         )
     return some
 
 
-def _metric(compared: Compared, system: str, name: str) -> tuple[Any, int | None]:
+def _metric(compared: SideBySide, system: str, name: str) -> tuple[Any, int | None]:
     try:
         return compared.results[system].terms.find(name)
     except KeyError as error:
         raise KeyError(f"{system}: {error.args[0]}") from None
 
 
-def _refuse_pooled(compared: Compared, system: str, name: str) -> None:
+def _refuse_pooled(compared: SideBySide, system: str, name: str) -> None:
     """Raise ValueError for a metric that is no mean over users, whose differences say nothing."""
     if name.partition("@")[0] in compared.results[system].terms.pooled:
         raise ValueError(
@@ -401,46 +357,54 @@ def _refuse_pooled(compared: Compared, system: str, name: str) -> None:
         )
 
 
-def _of_all_lists(compared: Compared, name: str) -> bool:
+def _of_all_lists(compared: SideBySide, name: str) -> bool:
     from toplist.beyond import WHOLE
 
     metric = name.rpartition("@")[0]
-    found = next(iter(compared.results.values())).terms.asked.get(metric)
-    return isinstance(found, ListMetric) and metric in WHOLE
+    asked = next(iter(compared.results.values())).terms.asked
+    return metric in WHOLE and isinstance(asked.get(metric), ListMetric)
 
 
-def _lacks_users(compared: Compared, name: str) -> bool:
+def _lacks_users(compared: SideBySide, name: str) -> bool:
     """Return whether a metric of the lists has no value for users who are in the means."""
-    for one in compared.results.values():
-        metric = one.terms.find(name)[0]
-        known = isinstance(metric, ListMetric) and one.hits is not None
-        if known and np.isnan(one.per_user(name)[one.counted]).any():
-            return True
-    return False
+    return any(
+        one.hits is not None
+        and isinstance(one.terms.find(name)[0], ListMetric)
+        and np.isnan(one.per_user(name)[one.counted]).any()
+        for one in compared.results.values()
+    )
 
 
-def _higher(compared: Compared, name: str) -> bool:
+def _higher(compared: SideBySide, name: str) -> bool:
     metric = next(iter(compared.results.values())).terms.asked[name.rpartition("@")[0]]
     return metric.higher_is_better if isinstance(metric, Metric) else True
 
 
-def _aligned(compared: Compared, users: str, names: Sequence[str]) -> Aligned:
+def _aligned(compared: SideBySide, users: str, names: Sequence[str]) -> Aligned:
     """Match the users whom these metrics count; ValueError for what makes them not comparable."""
     _refuse_differences(compared)
     metrics = [name.rpartition("@")[0] for name in names]
-    return align(compared.results, users, compared.alike, metrics)
+    return align(compared.results, users, compared._alike, metrics)
 
 
-def _known(compared: Compared, users: str) -> moments.Known | None:
+def _known(compared: SideBySide, users: str) -> moments.Known | None:
     """Return the moments of results without users; None where they are aligned user by user."""
     found = moments.known(compared.results, users)
     if found is not None:
-        compared.refuse_runs("a test of results without users")
+        _refuse_runs(compared, "a test of results without users")
         _refuse_differences(compared)
     return found
 
 
-def _refuse_differences(compared: Compared) -> None:
+def _refuse_runs(compared: SideBySide, what: str) -> None:
+    if compared.runs:
+        raise ValueError(
+            f"{what} is of one result of each system, and there are several runs: test() and "
+            "equivalence() take runs"
+        )
+
+
+def _refuse_differences(compared: SideBySide) -> None:
     for line in compared.differences:
         if not line.startswith(ALLOWED) and not line.startswith("DIFFERENT GROUND TRUTHS"):
             raise ValueError(f"these systems cannot be tested: {line}")

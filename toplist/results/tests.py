@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 
 from toplist.checks import choice
-from toplist.plots import differences
+from toplist.plots import charts
 from toplist.results import wording
 from toplist.results.contrasts import Contrast, Contrasts
 from toplist.results.display import Display
@@ -54,7 +54,8 @@ class Tests(Display, Contrasts):
         if isinstance(key, tuple):
             found = [one for one in self if key in _keys(one)]
             if len(found) != 1:
-                have = ", ".join(map(str, (_longest(one) for one in self.contrasts[:6])))
+                some = [(c.segment, c.system, c.baseline, c.name) for c in self.contrasts[:6]]
+                have = ", ".join(str(tuple(p for p in one if p is not None)) for one in some)
                 what = "several have" if found else "no comparison has"
                 raise KeyError(f"{what} {key!r}; there are {have}")
             return found[0]
@@ -123,7 +124,7 @@ class Tests(Display, Contrasts):
         matplotlib Axes
         """
         choice("kind", kind, PICTURES)
-        draw = differences.forest if kind == "forest" else differences.matrix
+        draw = charts.forest if kind == "forest" else charts.matrix
         return draw(self.contrasts, level=self.plan.level, margin=self.plan.margin, ax=ax)
 
     def _page(self, every_metric: bool = False) -> Page:
@@ -131,17 +132,11 @@ class Tests(Display, Contrasts):
         return wording.page(self)
 
 
-def _longest(one: Contrast) -> tuple[str, ...]:
-    """Return the key that finds a comparison for sure."""
-    found = one.segment, one.system, one.baseline, one.name
-    return tuple(part for part in found if part is not None)
-
-
 def _keys(one: Contrast) -> set[tuple[str | None, ...]]:
     """Return what a comparison is found by."""
-    pairs = {(one.system, one.name), (one.system, one.baseline, one.name)}
-    return (
-        pairs
-        | {(one.segment, *pair) for pair in pairs}
-        | {(part,) for part in (one.system, one.baseline, one.name)}
-    )
+    pairs: set[tuple[str | None, ...]] = {
+        (one.system, one.name),
+        (one.system, one.baseline, one.name),
+    }
+    pairs |= {(one.segment, *pair) for pair in pairs}
+    return pairs | {(one.system,), (one.baseline,), (one.name,)}

@@ -89,14 +89,26 @@ def read_pairs(
 
 def _aligned(values: Mapping[Any, Any]) -> tuple[dict[Any, Floats], list[Any] | None]:
     """Return the values of all systems in one order of users, and the users if they have keys."""
+    from toplist.inputs.id_hashes import words_of
+
     read = {system: _opened(system, one) for system, one in values.items()}
     _refuse_counted(read)
     keyed = [isinstance(one, Mapping) for one in read.values()]
     first = next(iter(read))
     if all(keyed):
-        users = _in_order(list(read[first]))
+        # in the order of the words of their keys: no figure depends on another order
+        given = list(read[first])
+        words = words_of(given).tolist() if given else []
+        users = [user for *_, user in sorted(zip(words, map(repr, given), given, strict=True))]
         for system, one in read.items():
-            _same(first, users, system, one)
+            missing = [user for user in users if user not in one]
+            more = len(one) - (len(users) - len(missing))
+            if missing or more:
+                example = missing[0] if missing else next(u for u in one if u not in set(users))
+                raise ValueError(
+                    f"{_named(system)} has other users than {_named(first)}: {len(missing):,} are "
+                    f"missing and {more:,} are new, {example!r} first"
+                )
         lists = {s: [one[user] for user in users] for s, one in read.items()}
         return {s: _floats(s, one, users) for s, one in lists.items()}, users
     if any(keyed):
@@ -183,25 +195,6 @@ def _refuse_counted(read: Mapping[Any, Any]) -> None:
                 f"{whose}as those of {_named(other)} do, and nothing says that both tables have "
                 f"one order of users: {by_user}; or give .to_numpy() of each, if they have"
             )
-
-
-def _in_order(users: list[Any]) -> list[Any]:
-    """Return users in the order of the words of their keys: no figure depends on another order."""
-    from toplist.inputs.id_hashes import words_of
-
-    words = words_of(users).tolist() if users else []
-    return [user for _, _, user in sorted(zip(words, map(repr, users), users, strict=True))]
-
-
-def _same(first: Any, users: list[Any], system: Any, values: Mapping[Any, Any]) -> None:
-    missing = [user for user in users if user not in values]
-    more = len(values) - (len(users) - len(missing))
-    if missing or more:
-        example = missing[0] if missing else next(u for u in values if u not in set(users))
-        raise ValueError(
-            f"{_named(system)} has other users than {_named(first)}: {len(missing):,} are missing "
-            f"and {more:,} are new, {example!r} first"
-        )
 
 
 def _named(system: Any) -> str:

@@ -84,56 +84,41 @@ def page(tests: Contrasts, look: Look = LOOK) -> Page:
     """Return the table of the comparisons: one table, or one for each name, or name and pair."""
     pairs = list(dict.fromkeys((one.system, one.baseline) for one in tests))
     if any(one.segment is not None for one in tests):
-        tables = [_of_segments(tests, name, pair, look) for name in tests.names for pair in pairs]
+        tables = [_of_pair(tests, pair, look, name) for name in tests.names for pair in pairs]
     elif len(pairs) == 1:
-        tables = [_of_pair(tests, *pairs[0], look)]
+        tables = [_of_pair(tests, pairs[0], look)]
     else:
         tables = [_of_name(tests, name, look) for name in tests.names]
     notes = tuple(_notes(tests, pairs))
     return Page(tuple(tables), notes, legend=notes[0])
 
 
-def _of_pair(tests: Contrasts, system: str, baseline: str, look: Look) -> Table:
-    """Return a table of two systems: a row per name."""
-    columns = (baseline, system, *_headers(tests, look))
-    rows = tuple(
-        (one.name, (*_means(one, look), *cells))
-        for one, cells in zip(tests, _cells(tests, tests.contrasts, look), strict=True)
-    )
-    return Table("", columns, rows)
-
-
-def _means(one: Contrast, look: Look) -> tuple[Cell, Cell]:
-    return Cell(look.number(one.baseline_mean)), Cell(look.number(one.mean))
-
-
-def _of_segments(tests: Contrasts, name: str, pair: tuple[str, str], look: Look) -> Table:
-    """Return a table of two systems in one name: a row per segment."""
-    some = [one for one in tests if (one.name, one.system, one.baseline) == (name, *pair)]
-    columns = ("users", pair[1], pair[0], *_headers(tests, look))
-    rows = tuple(
-        (str(one.segment), (Cell(f"{one.n:,}"), *_means(one, look), *cells))
-        for one, cells in zip(some, _cells(tests, some, look), strict=True)
-    )
-    return Table(name, columns, rows)
+def _of_pair(tests: Contrasts, pair: tuple[str, str], look: Look, name: str = "") -> Table:
+    """Return a table of two systems: a row per name, or of one name a row per segment."""
+    some = [one for one in tests if (one.system, one.baseline) == pair]
+    some = [one for one in some if name in ("", one.name)]
+    rows = []
+    for one, cells in zip(some, _cells(tests, some, look), strict=True):
+        users = (Cell(f"{one.n:,}"),) if name else ()
+        means = Cell(look.number(one.baseline_mean)), Cell(look.number(one.mean))
+        rows.append((str(one.segment) if name else one.name, (*users, *means, *cells)))
+    columns = (*("users",) * bool(name), pair[1], pair[0], *_headers(tests, look))
+    return Table(name, columns, tuple(rows))
 
 
 def _of_name(tests: Contrasts, name: str, look: Look) -> Table:
     """Return a table of one name: a row per system, the baseline first, or per pair."""
     some = [one for one in tests if one.name == name]
-    headers, cells = _headers(tests, look), _cells(tests, some, look)
-    baselines = tests.plan.baselines
-    if len(baselines) != 1:
-        rows = [
-            (f"{one.system} - {one.baseline}", row) for one, row in zip(some, cells, strict=True)
-        ]
-        return Table(name, headers, tuple(rows))
-    blank = tuple(Cell() for _ in headers)
-    rows = [(baselines[0], (_means(some[0], look)[0], *blank))]
-    rows += [
-        (one.system, (_means(one, look)[1], *row)) for one, row in zip(some, cells, strict=True)
-    ]
-    return Table(name, ("mean", *headers), tuple(rows))
+    headers, baselines, rows = _headers(tests, look), tests.plan.baselines, []
+    if len(baselines) == 1:
+        blank = tuple(Cell() for _ in headers)
+        rows = [(baselines[0], (Cell(look.number(some[0].baseline_mean)), *blank))]
+    for one, cells in zip(some, _cells(tests, some, look), strict=True):
+        if len(baselines) == 1:
+            rows.append((one.system, (Cell(look.number(one.mean)), *cells)))
+        else:
+            rows.append((f"{one.system} - {one.baseline}", cells))
+    return Table(name, ("mean", *headers) if len(baselines) == 1 else headers, tuple(rows))
 
 
 def _headers(tests: Contrasts, look: Look) -> tuple[str, ...]:
@@ -143,7 +128,7 @@ def _headers(tests: Contrasts, look: Look) -> tuple[str, ...]:
     shown += " (two-sided)" * (plan.alternative != "two-sided")
     last = ["p (equivalence)"] if plan.margin else ["p"]
     if plan.correction != "none":
-        last.append(f"p ({_corrected(plan)})")
+        last.append(f"p ({CORRECTED[plan.correction]})")
     return ("difference", *[shown] * look.intervals, "relative", "d_z", "win/tie/loss", *last)
 
 
@@ -170,10 +155,6 @@ def _signed(value: float, look: Look) -> str:
     return "-" if value != value else look.number(value, "+")
 
 
-def _corrected(plan: Plan) -> str:
-    return CORRECTED[plan.correction]
-
-
 def _notes(tests: Contrasts, pairs: Sequence[tuple[str, str]]) -> Iterable[str]:
     """Yield the lines below the table."""
     plan = tests.plan
@@ -192,7 +173,12 @@ def _notes(tests: Contrasts, pairs: Sequence[tuple[str, str]]) -> Iterable[str]:
         marks = f"; no p below 0.05{_after(tests)}"
     yield f"{what}{_test(plan)} over {_whom(tests)}{marks}"
     if plan.margin is not None:
-        yield from (_equivalence(one, plan.margin, plan.level) for one in tests)
+        yield from (
+            f"{one.system} - {one.baseline} {one.name}: {_within(one, plan)} within "
+            f"±{plan.margin:g} (not worse p {probability(one.p_not_worse)}, not better p "
+            f"{probability(one.p_not_better)})"
+            for one in tests
+        )
     elif plan.method == "tukey":
         yield "p and intervals hold for all pairs together"
     elif len(pairs) > 1:
@@ -201,7 +187,12 @@ def _notes(tests: Contrasts, pairs: Sequence[tuple[str, str]]) -> Iterable[str]:
     if detectable:
         yield f"detectable with 80 % power, before correction: {detectable}"
     if plan.runs is not None:
-        yield from map(_of_runs, tests)
+        yield from (
+            f"{_label(one)}: for these trained models p {probability(one.p_users)}, standard error "
+            f"{one.error_users:.4g}; for models trained anew p {probability(one.p)}, standard "
+            f"error {one.error:.4g}"
+            for one in tests
+        )
     if plan.n_clusters:
         yield "win/tie/loss count rows; the interval and p are of clusters"
     if plan.method in OTHER_INTERVALS and plan.margin is None:
@@ -246,35 +237,17 @@ def _after(tests: Contrasts) -> str:
     each = " of each name" if tests.plan.family == "metric" else ""
     n_segments = len({one.segment for one in tests if one.segment is not None})
     each += f" in {counted(n_segments, 'segment')}" if n_segments else ""
-    return f" after {_corrected(tests.plan)} over {counted(tests.n_family, 'comparison')}{each}"
+    how = CORRECTED[tests.plan.correction]
+    return f" after {how} over {counted(tests.n_family, 'comparison')}{each}"
 
 
-def _equivalence(one: Contrast, margin: float, level: float) -> str:
-    within = "equivalent" if one.p_adjusted < 1 - level else "not shown to be equivalent"
-    return (
-        f"{one.system} - {one.baseline} {one.name}: {within} within ±{margin:g} "
-        f"(not worse p {probability(one.p_not_worse)}, not better p "
-        f"{probability(one.p_not_better)})"
-    )
-
-
-def _runs(plan: Plan) -> str:
-    """Return how many runs, and how they belong together."""
-    ends = sorted({plan.n_runs[0], plan.n_runs[-1]}) if plan.n_runs else []
-    return f"{' to '.join(map(str, ends))} {plan.runs} runs of each system".strip()
+def _within(one: Contrast, plan: Plan) -> str:
+    return "equivalent" if one.p_adjusted < 1 - plan.level else "not shown to be equivalent"
 
 
 def _label(one: Contrast) -> str:
     where = "" if one.segment is None else f" ({one.segment})"
     return f"{one.system} - {one.baseline} {one.name}{where}"
-
-
-def _of_runs(one: Contrast) -> str:
-    return (
-        f"{_label(one)}: for these trained models p "
-        f"{probability(one.p_users)}, standard error {one.error_users:.4g}; for models trained "
-        f"anew p {probability(one.p)}, standard error {one.error:.4g}"
-    )
 
 
 def _detectable(tests: Contrasts) -> str:
@@ -304,7 +277,10 @@ def sentence(tests: Contrasts) -> str:
     sided = "two-sided " if plan.alternative == "two-sided" else ""
     after = _after(tests)
     corrected = "with uncorrected p" if after == ", uncorrected" else f"with p{after}"
-    runs = f" and {_runs(plan)}" if plan.runs else ""
+    runs = ""
+    if plan.runs:
+        ends = " to ".join(map(str, sorted({*plan.n_runs[:1], *plan.n_runs[-1:]})))
+        runs = " and " + f"{ends} {plan.runs} runs of each system".strip()
     together = "for all pairs together" if plan.method == "tukey" else "one by one"
     head = (
         f"Differences were tested by {sided}{_test(plan)} over {_whom(tests)}{runs}, {corrected}; "
@@ -312,16 +288,13 @@ def sentence(tests: Contrasts) -> str:
         f"{', by the t test' * (plan.method in OTHER_INTERVALS)}."
     )
     if plan.method in ("wilcoxon", "sign"):
-        head += f" {_upper(NO_MEAN.format(NAMES[plan.method]))}."
+        words = NO_MEAN.format(NAMES[plan.method])
+        head += f" {words[:1].upper()}{words[1:]}."
     if len(tests) > 4:
         found = sum(bool(one.mark) for one in tests)
         return f"{head} p is below 0.05 for {found} of {len(tests)} differences."
     unit = "user" if plan.of_users else "row"
     return " ".join([head, *(_said(one, unit) for one in tests)])
-
-
-def _upper(words: str) -> str:
-    return words[:1].upper() + words[1:]
 
 
 def _equivalent(tests: Contrasts) -> str:
@@ -333,14 +306,12 @@ def _equivalent(tests: Contrasts) -> str:
         f"Equivalence within ±{plan.margin:g} was tested by {_test(plan)} over {_whom(tests)}, "
         f"{corrected}; intervals are {100 * (2 * plan.level - 1):.4g} %."
     )
-    words = []
-    for one in tests:
-        within = "equivalent" if one.p_adjusted < 1 - plan.level else "not shown to be equivalent"
-        words.append(
-            f"{one.system} and {one.baseline} are {within} in {one.name} (difference "
-            f"{number(one.difference)}, interval [{number(one.low)}, {number(one.high)}], "
-            f"{_p_is(one.p_adjusted)})."
-        )
+    words = (
+        f"{one.system} and {one.baseline} are {_within(one, plan)} in {one.name} (difference "
+        f"{number(one.difference)}, interval [{number(one.low)}, {number(one.high)}], "
+        f"{_p_is(one.p_adjusted)})."
+        for one in tests
+    )
     return " ".join([head, *words])
 
 

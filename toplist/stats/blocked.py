@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from toplist.checks import Floats, Ints
 from toplist.parallel import bounds, run
 from toplist.stats.distributions import f_sf, probability, range_ppf, range_sf
+from toplist.stats.paired import TIE, over, snap
 from toplist.stats.randomization import resamples, seeded
 
 # Users in one block of the moments.
@@ -27,8 +28,6 @@ STEP = 1 << 18
 PERMUTATIONS = 1024
 # Up to this many systems all orders of a user's values are tabulated.
 TABULATED = 6
-# Differences below this share of the values are rounding.
-ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +107,7 @@ class Moments:
         parts = between, self.users, self.residual
         # about the sum of all squared values
         total = self.users + self.residual + self.n * float((self.means**2).sum())
-        first, second, third = (0.0 if one <= ROUNDING**2 * total else one for one in parts)
+        first, second, third = (0.0 if one <= TIE**2 * total else one for one in parts)
         return first, second, third
 
     @property
@@ -191,21 +190,10 @@ def anova(moments: Moments) -> Anova:
     """
     squares = moments.squares if moments.n else (math.nan,) * 3
     df_systems, df_users, df = len(moments.means) - 1, max(moments.n - 1, 0), moments.df
-    f_systems = _over(squares[0] / df_systems, moments.variance) if df else math.nan
-    f_users = _over(squares[1] / df_users, moments.variance) if df else math.nan
-    return Anova(
-        ss_systems=squares[0],
-        ss_users=squares[1],
-        ss_residual=squares[2],
-        df_systems=df_systems,
-        df_users=df_users,
-        df_residual=df,
-        ms_residual=moments.variance,
-        f_systems=f_systems,
-        f_users=f_users,
-        p_systems=f_sf(f_systems, df_systems, df),
-        p_users=f_sf(f_users, df_users, df),
-    )
+    f_systems = over(squares[0] / df_systems, moments.variance) if df else math.nan
+    f_users = over(squares[1] / df_users, moments.variance) if df else math.nan
+    p = f_sf(f_systems, df_systems, df), f_sf(f_users, df_users, df)
+    return Anova(*(*squares, df_systems, df_users, df), moments.variance, f_systems, f_users, *p)
 
 
 @dataclass(frozen=True, eq=False)
@@ -248,20 +236,12 @@ def tukey_hsd(moments: Moments, level: float = 0.95) -> Pairs:
     n_systems, variance = len(moments.means), moments.variance
     first, second, difference = _pairs(moments.means)
     df, error = moments.df, math.sqrt(variance / max(moments.n, 1))
-    statistic = np.array([_over(abs(float(one)), error) for one in difference])
+    statistic = np.array([over(abs(float(one)), error) for one in difference])
     critical = range_ppf(level, n_systems, df)
-    return Pairs(
-        first,
-        second,
-        difference,
-        statistic,
-        np.array([range_sf(q, n_systems, df) for q in statistic.tolist()]),
-        difference - critical * error,
-        difference + critical * error,
-        np.array([_over(float(one), math.sqrt(variance)) for one in difference]),
-        df,
-        critical,
-    )
+    p = np.array([range_sf(q, n_systems, df) for q in statistic.tolist()])
+    low, high = difference - critical * error, difference + critical * error
+    effect = np.array([over(float(one), math.sqrt(variance)) for one in difference])
+    return Pairs(first, second, difference, statistic, p, low, high, effect, df, critical)
 
 
 def randomized_tukey(
@@ -304,7 +284,7 @@ def randomized_tukey(
     sums = run(partial(_permuted_sums, centred, users, int(key)), blocks, n_threads)
     ranges = np.sort(np.concatenate([np.ptp(part, axis=0) for part in sums]))
     observed = np.abs(_pairs(centred.sum(axis=0))[2])
-    tolerance = ROUNDING * float(np.abs(table).max(axis=1).sum())
+    tolerance = TIE * float(np.abs(table).max(axis=1).sum())
     reached = len(ranges) - np.searchsorted(ranges, observed - tolerance)
     return np.asarray((1.0 + reached) / (len(ranges) + 1.0), np.float64)
 
@@ -348,13 +328,4 @@ def _checked(values: ArrayLike) -> Floats:
 def _pairs(means: Floats) -> tuple[Ints, Ints, Floats]:
     """Return both places of every pair, and first - second; 0 where that is rounding."""
     first, second = np.triu_indices(len(means), 1)
-    difference = means[first] - means[second]
-    larger = np.maximum(np.abs(means[first]), np.abs(means[second]))
-    return first, second, np.where(np.abs(difference) <= ROUNDING * larger, 0.0, difference)
-
-
-def _over(number: float, error: float) -> float:
-    """Return number / error: without error 0 for 0, else ±inf."""
-    if error == 0.0:
-        return math.copysign(math.inf, number) if number else 0.0
-    return number / error
+    return first, second, snap(means[first], means[second])

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from toplist.checks import choice
+from toplist.checks import Floats, choice
 
 Correction = Literal["holm", "bh", "bonferroni", "none"]
 METHODS: tuple[Correction, ...] = get_args(Correction)
 
 
-def adjust(p: ArrayLike, method: Correction = "holm") -> NDArray[np.float64]:
+def adjust(p: ArrayLike, method: Correction = "holm") -> Floats:
     """Return p values that hold for all comparisons together.
 
     With p(1) <= ... <= p(m) in ascending order, cut at 1:
@@ -47,16 +47,12 @@ def adjust(p: ArrayLike, method: Correction = "holm") -> NDArray[np.float64]:
         raise ValueError(f"p values lie between 0 and 1, not {float(family[wrong][0])!r}")
     if method != "none":
         order = np.argsort(family, kind="stable")
-        family[order] = np.minimum(_stepwise(family[order], method), 1.0)
+        rising, places = family[order], np.arange(1.0, len(family) + 1)
+        stepwise = len(family) * rising
+        if method == "holm":
+            stepwise = np.maximum.accumulate((len(family) - places + 1) * rising)
+        elif method == "bh":
+            stepwise = np.minimum.accumulate((len(family) / places * rising)[::-1])[::-1]
+        family[order] = np.minimum(stepwise, 1.0)
     adjusted[counted] = family
     return adjusted
-
-
-def _stepwise(p: NDArray[np.float64], method: str) -> NDArray[np.float64]:
-    """Return ascending p values adjusted, not yet cut at 1."""
-    places = np.arange(1.0, len(p) + 1)
-    if method == "holm":
-        return np.maximum.accumulate((len(p) - places + 1) * p)
-    if method == "bh":
-        return np.minimum.accumulate((len(p) / places * p)[::-1])[::-1]
-    return len(p) * p

@@ -154,8 +154,7 @@ class Pairs:
 
         def moments(first: int, last: int) -> list[Floats]:
             full = last - (last - first) % BLOCK
-            ranges = [(lo, hi) for lo, hi in ((first, full), (full, last)) if lo < hi]
-            return [block(lo, hi) for lo, hi in ranges]
+            return [block(lo, hi) for lo, hi in ((first, full), (full, last)) if lo < hi]
 
         def block(low: int, high: int) -> Floats:
             shape = -1, min(BLOCK, high - low)
@@ -194,10 +193,8 @@ class Pairs:
         """The moments of b and a: of -d."""
         counts = self.n, self.losses, self.wins, self.weight, self.weight2
         means = self.mean_b, self.mean_a, 0.0 - self.mean
-        return Pairs(
-            *(*counts, *means),
-            *(self.bb, self.aa, self.dd, 0.0 - (self.db + self.dd), 0.0 - self.ddd),
-        )
+        products = self.bb, self.aa, self.dd, 0.0 - (self.db + self.dd), 0.0 - self.ddd
+        return Pairs(*counts, *means, *products)
 
     @property
     def own(self) -> Pairs:
@@ -389,17 +386,12 @@ def effects(
     share = (pairs.error if error is None else error) / std if std else 0.0
     spread = math.hypot(share, d_z / math.sqrt(2 * max(n, 1))) if share else 0.0
     half = normal_ppf(0.5 + level / 2) * spread
+    superiority = (pairs.wins + pairs.ties / 2) / n if n else math.nan
+    both = math.sqrt((pairs.std_a**2 + pairs.std_b**2) / 2)
     return Effects(
-        pairs.wins,
-        pairs.ties,
-        pairs.losses,
-        (pairs.wins + pairs.ties / 2) / n if n else math.nan,
-        d_z,
-        d_z - half,
-        d_z + half,
-        d_z * _hedges(n) if d_z else 0.0,
-        over(mean, pairs.std_b),
-        over(mean, math.sqrt((pairs.std_a**2 + pairs.std_b**2) / 2)),
+        *(pairs.wins, pairs.ties, pairs.losses, superiority),
+        *(d_z, d_z - half, d_z + half, d_z * _hedges(n) if d_z else 0.0),
+        *(over(mean, pairs.std_b), over(mean, both)),
         *(_relative(pairs, level) if relative is None else relative),
         pairs.skewness,
     )

@@ -174,6 +174,8 @@ def bootstrap(
     >>> round(test.statistic, 2), test.p < 0.001, 0.05 < test.low < 0.07 < 0.12 < test.high < 0.14
     (5.14, True, True)
     """
+    from toplist.kernels import resampling
+
     checked(alternative, level)
     key, n_resamples = seeded(seed), resamples(n_resamples)
     rank = math.floor(round((n_resamples + 1) * (1 - level) / 2, 9))
@@ -186,7 +188,18 @@ def bootstrap(
     if not moments.std > 0:  # one user, or all the same: there is nothing to draw
         p = t.p or (2 if alternative == "two-sided" else 1) / (n_resamples + 1)
         return Bootstrapped(t.statistic, p, t.low, t.high, n_resamples)
-    drawn = _studentised(sums, sizes, mean, n_resamples, key, n_threads)
+    drawn = np.empty(n_resamples)
+    centred = snap(sums, mean * sizes)
+    plain = bool((sizes == 1).all())
+
+    def fill(low: int, high: int) -> None:
+        if plain:
+            resampling.studentised_means(centred, low, key, drawn[low:high])
+        else:
+            resampling.studentised_ratios(centred, sizes, low, key, drawn[low:high])
+
+    tasks = parallel.bounds(np.arange(n_resamples + 1) * len(sums), DRAWS)
+    deque(parallel.run(fill, tasks, n_threads), maxlen=0)
     drawn.sort()
     drawn[np.abs(drawn - t.statistic) <= SAME * max(abs(t.statistic), 1.0)] = t.statistic
     above = 1 + n_resamples - int(np.searchsorted(drawn, t.statistic, "left"))
@@ -224,7 +237,9 @@ def wilcoxon(d: ArrayLike, *, alternative: str = "two-sided") -> Outcome:
     m = len(values)
     if m == 0:
         return Outcome(0.0 if n else math.nan, 1.0 if n else math.nan, True, 0, 0)
-    doubled = _doubled_ranks(values)
+    rounded = np.round(np.abs(values) / np.abs(values).max(), 12)
+    _, places, sizes = np.unique(rounded, return_inverse=True, return_counts=True)
+    doubled = (2 * np.cumsum(sizes) - sizes + 1)[places]  # twice the mid-ranks of |d|
     statistic = int(doubled[values > 0].sum())
     if m <= RANKED:
         counts = np.zeros(m * (m + 1) + 1, np.int64)  # patterns by their doubled sum of ranks
@@ -388,42 +403,6 @@ def share(found: NDArray[np.bool_], exact: bool) -> float:
     """
     count = int(np.count_nonzero(found))
     return count / len(found) if exact else (count + 1) / (len(found) + 1)
-
-
-def _studentised(
-    sums: Floats,
-    sizes: Floats,
-    mean: float,
-    n_resamples: int,
-    key: np.uint64,
-    n_threads: int | None,
-) -> Floats:
-    """Return t* of every resample."""
-    from toplist.kernels import resampling
-
-    out = np.empty(n_resamples)
-    centred = snap(sums, mean * sizes)
-    plain = bool((sizes == 1).all())
-
-    def fill(low: int, high: int) -> None:
-        if plain:
-            resampling.studentised_means(centred, low, key, out[low:high])
-        else:
-            resampling.studentised_ratios(centred, sizes, low, key, out[low:high])
-
-    tasks = parallel.bounds(np.arange(n_resamples + 1) * len(sums), DRAWS)
-    deque(parallel.run(fill, tasks, n_threads), maxlen=0)
-    return out
-
-
-def _doubled_ranks(values: Floats) -> NDArray[np.int64]:
-    """Return twice the mid-ranks of |d|."""
-    sizes = np.abs(values)
-    _, places, counts = np.unique(
-        np.round(sizes / sizes.max(), 12), return_inverse=True, return_counts=True
-    )
-    ranks: NDArray[np.int64] = (2 * np.cumsum(counts) - counts + 1)[places]
-    return ranks
 
 
 def _binomial_p(wins: int, losses: int, alternative: str) -> float:

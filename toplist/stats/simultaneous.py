@@ -242,7 +242,12 @@ def maxt_t(
     factor = 2 if alternative == "two-sided" else 1
     p = np.array([min(factor * t_sf(one, df), 1.0) for one in sided])
     p[(t == 0) & (error == 0)] = 1.0
-    columns, correlation = _in_order(joint, t)
+    # neither the order nor the direction in which systems were given changes the draws
+    columns = np.flatnonzero(error > 0)
+    keys = error, np.abs(joint.mean), np.abs(t)
+    columns = columns[np.lexsort([one[columns] for one in keys])]
+    signs = np.where(t[columns] < 0, -1.0, 1.0)
+    correlation = joint.at(columns).correlation * signs * signs[:, None]
     root, observed = _root(correlation), sided[columns]
     step_down, single_step, largest = p.copy(), p.copy(), np.zeros(n_resamples)
     if len(columns) > 1:
@@ -295,7 +300,10 @@ def maxt_flips(
     """
     checked(alternative, level)
     key, n_resamples = seeded(seed), resamples(n_resamples)
-    all_values = _of_same_users([units(differences(d), weights, clusters)[0] for d in columns])
+    all_values = [units(differences(d), weights, clusters)[0] for d in columns]
+    sizes = {len(values) for values in all_values}
+    if len(sizes) > 1:
+        raise ValueError(f"columns of {min(sizes)} and {max(sizes)} users: all need the same users")
     n = len(all_values[0]) if all_values else 0
     if n == 0:
         nothing = np.full(len(all_values), math.nan)
@@ -320,7 +328,12 @@ def maxt_flips(
     step_down = rising(np.maximum(steps, own), sided)
     single = np.array([share(best >= one - slack, exact) for one in sided])
     adjusted = step_down, np.maximum(single, step_down)
-    critical = _as_t(quantile(largest, level, exact), n)
+    critical = quantile(largest, level, exact)
+    if math.isnan(critical) or n < 2:
+        critical = math.nan
+    else:  # the t of a z = Σd / √Σd² over n users
+        far = critical**2 >= n * (1 - TIE)
+        critical = math.inf if far else critical * math.sqrt((n - 1) / (n - critical**2))
     return MaxT(z, own, *adjusted, critical, exact, 0 if exact else n_resamples)
 
 
@@ -391,18 +404,6 @@ def _merged(parts: Iterable[Joint], n_columns: int) -> Joint:
         return Joint(n, mean, cross + _product(apart.T, apart))
 
 
-def _in_order(joint: Joint, t: Floats) -> tuple[Ints, Floats]:
-    """Return the columns that vary, in an order of their own, and their correlation where t >= 0.
-
-    So neither the order nor the direction in which systems were given changes the draws.
-    """
-    columns = np.flatnonzero(joint.error > 0)
-    keys = joint.error, np.abs(joint.mean), np.abs(t)
-    columns = columns[np.lexsort([key[columns] for key in keys])]
-    signs = np.where(t[columns] < 0, -1.0, 1.0)
-    return columns, joint.at(columns).correlation * signs * signs[:, None]
-
-
 def _counts(draws: Floats, observed: Floats, two_sided: bool) -> tuple[Ints, Floats, Floats]:
     """Return what a block of draws (K, m) says of observed statistics, which rise.
 
@@ -421,14 +422,6 @@ def _counts(draws: Floats, observed: Floats, two_sided: bool) -> tuple[Ints, Flo
     for i in range(1, len(draws)):  # half the time of np.maximum.accumulate
         np.maximum(draws[i], draws[i - 1], out=draws[i])
     return np.count_nonzero(draws >= observed[:, None], axis=1), draws[-1].copy(), largest
-
-
-def _of_same_users(columns: list[Floats]) -> list[Floats]:
-    """Return the columns, which are as long as each other."""
-    sizes = {len(column) for column in columns}
-    if len(sizes) > 1:
-        raise ValueError(f"columns of {min(sizes)} and {max(sizes)} users: all need the same users")
-    return columns
 
 
 def _root(correlation: Floats) -> Floats:
@@ -555,10 +548,3 @@ def quantile(drawn: Floats, level: float, exact: bool) -> float:
 def _over_norm(sums: Any, norm: float) -> Any:
     """Return z; 0 where all differences are 0."""
     return sums / norm if norm else sums
-
-
-def _as_t(z: float, n: int) -> float:
-    """Return the t of a z = Σd / √Σd² over n users."""
-    if math.isnan(z) or n < 2:
-        return math.nan
-    return z * math.sqrt((n - 1) / (n - z**2)) if z**2 < n * (1 - TIE) else math.inf

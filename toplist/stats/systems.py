@@ -6,13 +6,13 @@ follow for any two of the systems as if all values had been in one place.
 
 from __future__ import annotations
 
-import functools
 import io
 import math
-import operator
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass
+from functools import reduce
 from itertools import combinations
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -83,6 +83,13 @@ class PairedMoments:
     left_out: Mapping[str, int]
     joints: Mapping[int, Joint]
     curves: Mapping[str, Sequence[Joint]]
+
+    def same_as(self, other: PairedMoments) -> bool:
+        """Return whether both are of the same users, in the same shape."""
+        if self is other:
+            return True
+        same = self.shape == other.shape and self.left_out == other.left_out
+        return same and all(np.array_equal(self.pairs[n], other.pairs[n]) for n in self.pairs)
 
     def find(self, system: str, baseline: str, name: str) -> Pairs:
         """Return the moments of the values of two systems in ``name@k``."""
@@ -163,10 +170,11 @@ class PairedMoments:
             first.shape,
             pairs,
             {name: sum(part.left_out[name] for part in several) for name in first.shape.names},
-            {i: _sum(part.joints[i] for part in several) for i in first.joints},
+            {i: reduce(add, (part.joints[i] for part in several)) for i in first.joints},
             {
-                metric: [_sum(part.curves[metric][p] for part in several) for p in range(len(some))]
-                for metric, some in first.curves.items()
+                metric: [reduce(add, of_pair) for of_pair in zip(*curves, strict=True)]
+                for metric in first.curves
+                for curves in [[part.curves[metric] for part in several]]
             },
         )
 
@@ -232,10 +240,6 @@ def _merged(blocks: Floats) -> Floats:
     """Return blocks of users (blocks, 13, pairs) merged, (13, pairs)."""
     found = [merged_columns(blocks[:, :, place].T) for place in range(blocks.shape[2])]
     return np.array([astuple(one) for one in found], np.float64).T
-
-
-def _sum(parts: Iterable[Joint]) -> Joint:
-    return functools.reduce(operator.add, parts)
 
 
 def _nobody(n_columns: int) -> Joint:
