@@ -23,7 +23,6 @@ Examples
 ('order', 'item', 'item_desc')
 """
 
-<<<<<<< HEAD
 from toplist.audit import Level as Level
 from toplist.averages.terms import Sampler as Sampler
 from toplist.beyond.agreement import OverlapDivisor as OverlapDivisor
@@ -33,10 +32,10 @@ from toplist.beyond.concentration import GiniDivisor as GiniDivisor
 from toplist.beyond.concentration import Over as Over
 from toplist.beyond.concentration import Unit as Unit
 from toplist.beyond.diversity import Distance as Distance
+from toplist.beyond.diversity import SerendipityDivisor as SerendipityDivisor
 from toplist.beyond.diversity import UnknownItem as UnknownItem
 from toplist.beyond.groups import Against as Against
 from toplist.beyond.popularity import UnknownToTail as UnknownToTail
-from toplist.beyond.serendipity import SerendipityDivisor as SerendipityDivisor
 from toplist.files.formats import TextFormatName as TextFormatName
 from toplist.inputs.options import Aggregate as Aggregate
 from toplist.inputs.options import Duplicates as Duplicates
@@ -79,42 +78,6 @@ from toplist.scores import ScoreTies as ScoreTies
 from toplist.stats.corrections import Correction as Correction
 from toplist.stats.paired import Alternative as Alternative
 from toplist.stats.paired import RunsAre as RunsAre
-=======
-from toplist.audit import Level
-from toplist.averages.terms import Sampler
-from toplist.beyond.agreement import OverlapDivisor, RboVariant
-from toplist.beyond.concentration import EntropyVariant, GiniDivisor, Over, Unit
-from toplist.beyond.diversity import Distance, SerendipityDivisor, UnknownItem
-from toplist.beyond.groups import Against
-from toplist.beyond.popularity import UnknownToTail
-from toplist.files.formats import TextFormatName
-from toplist.inputs.options import (
-    Aggregate,
-    Duplicates,
-    FormatName,
-    Keep,
-    Order,
-    Ties,
-    Unknown,
-)
-from toplist.loo.histories import Repeats
-from toplist.loo.ranks import HeldOutTies
-from toplist.loo.sampling import CandidateTies
-from toplist.loo.split import HeldOut, Part, ShareHeldOut, Short
-from toplist.metrics.beyond_accuracy import ListMetricName
-from toplist.metrics.conventions import ConventionName, Missing, Relevant
-from toplist.metrics.definitions import Counts, Cut, DiscountName, DivisorName, Empty, Gains, Of
-from toplist.metrics.formulas import Style
-from toplist.metrics.names import Metrics, Name, NameAtK
-from toplist.pointwise import UserWeights
-from toplist.results.aligning import SameUsers
-from toplist.results.inference import TukeyMethod
-from toplist.results.pairwise import TestCorrection, TestFamily, TestMethod
-from toplist.results.tests import Picture
-from toplist.scores import RankedTies, ScoreTies
-from toplist.stats.corrections import Correction
-from toplist.stats.paired import Alternative, RunsAre
->>>>>>> res
 
 __all__ = sorted(name for name in globals() if name[0].isupper())
 
