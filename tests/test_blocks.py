@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import toplist as tl
 from toplist.files import blocks, read_ranks, read_truths, tables
+from toplist.files import lines as lines_of_files
 from toplist.files import rows as row_parts
 from toplist.files.formats import find_format
 from toplist.files.rows import rows
@@ -113,14 +114,14 @@ def test_both_readers_agree(folder, content, side, size):
     path = folder / "file.csv"
     path.write_bytes(content)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(blocks, "SIZE", size)
+        patch.setattr(lines_of_files, "SIZE", size)
         patch.setattr(row_parts, "CHUNK", 3)
         one, other = both(path, side)
     assert one == other
 
 
 def test_blocks_of_a_packed_file(tmp_path, monkeypatch):
-    monkeypatch.setattr(blocks, "SIZE", 100)
+    monkeypatch.setattr(lines_of_files, "SIZE", 100)
     lines = [f"{u},item-{u * 7 + r},{r + 1}" for u in range(40) for r in range(5)]
     path = tmp_path / "lists.csv.gz"
     path.write_bytes(gzip.compress("\n".join(["user_id,item_id,rank", *lines]).encode()))
@@ -156,7 +157,7 @@ def test_most_blocks_need_no_plain_reader(tmp_path, read_plainly):
 
 
 def test_one_odd_block_does_not_slow_the_others(tmp_path, monkeypatch, read_plainly):
-    monkeypatch.setattr(blocks, "SIZE", 200)
+    monkeypatch.setattr(lines_of_files, "SIZE", 200)
     lines = [f'u,"i"{i}' if i == 50 else f"u,i{i}" for i in range(100)]
     path = tmp_path / "a.csv"
     path.write_bytes("\n".join(["user_id,item_id", *lines]).encode())
@@ -336,7 +337,7 @@ def test_trec_files_are_read_as_by_rows(folder, file, size):
     read = read_ranks if name == "a.run" else read_truths
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(blocks, "SIZE", size)
+        patch.setattr(lines_of_files, "SIZE", size)
         fast = outcome(lambda: read(path).items())
         without_pyarrow(patch)
         assert outcome(lambda: read(path).items()) == fast
@@ -395,7 +396,7 @@ def test_columns_are_those_of_the_reader_of_rows(folder, content, size):
     path.write_bytes(content)
     for wanted in (["item_id"], lambda header: header, ["user_id", "item_id"]):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(blocks, "SIZE", size)
+            patch.setattr(lines_of_files, "SIZE", size)
             fast = outcome(lambda wanted=wanted: tables.read(path, wanted).items())
             without_pyarrow(patch)
             assert outcome(lambda wanted=wanted: tables.read(path, wanted).items()) == fast

@@ -564,7 +564,7 @@ def test_no_other_library_is_loaded():
 def test_a_stream_that_keeps_its_hits_is_the_result_in_memory(
     tmp_path, monkeypatch, relevant_from, text
 ):
-    monkeypatch.setattr("toplist.files.blocks.SIZE", 300)  # many parts
+    monkeypatch.setattr("toplist.files.lines.SIZE", 300)  # many parts
     rng = np.random.default_rng(0)
     users = [f"u{i}" if text else i for i in range(80)]
     rows = ["user_id,item_id,rank"]

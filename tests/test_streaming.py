@@ -13,7 +13,8 @@ from strategies import graded_populations
 
 import toplist as tl
 from toplist import cli
-from toplist.files import blocks, parquet, streaming
+from toplist.files import lines as lines_of_files
+from toplist.files import parquet, streaming
 from toplist.files import rows as row_parts
 
 RANKS = {f"u{user}": [f"i{(user * 7 + rank * 3) % 50}" for rank in range(6)] for user in range(40)}
@@ -75,7 +76,7 @@ def parts(request, monkeypatch):
     """Read files in large parts, and in parts of a few rows."""
     if request.param == "cut":
         monkeypatch.setattr(row_parts, "CHUNK", 8)
-        monkeypatch.setattr(blocks, "SIZE", 40)
+        monkeypatch.setattr(lines_of_files, "SIZE", 40)
         monkeypatch.setattr(parquet, "IDS", 12)
         monkeypatch.setattr(streaming, "PATIENCE", 20)
         monkeypatch.setattr(streaming, "PART", 2)
@@ -125,7 +126,7 @@ def test_users_in_any_order(tmp_path, parts, order, write):
 
 def test_same_order_keeps_little(tmp_path, monkeypatch):
     """Two files in one order never hold more than a few parts, though users lack on both sides."""
-    monkeypatch.setattr(blocks, "SIZE", 400)
+    monkeypatch.setattr(lines_of_files, "SIZE", 400)
     monkeypatch.setattr(streaming, "PATIENCE", 60)
     held = []
     join = streaming.Join._join
@@ -163,7 +164,7 @@ def test_streams_are_memory(tmp_path_factory, population, data):
     given_truths = {user: truths[user] for user in users}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(row_parts, "CHUNK", data.draw(st.integers(1, 10)))
-        patch.setattr(blocks, "SIZE", data.draw(st.integers(1, 200)))
+        patch.setattr(lines_of_files, "SIZE", data.draw(st.integers(1, 200)))
         patch.setattr(streaming, "PATIENCE", data.draw(st.integers(0, 10)))
         result = tl.top_k_eval(recs, truth, 4, metrics=["map", "ndcg", "cg"], duplicates="first")
     whole = tl.top_k_eval(dict(enumerate(ranks)), given_truths, 4, metrics=["map", "ndcg", "cg"])

@@ -1,1 +1,1 @@
-"""`plan` checks the arguments, `evaluate` has `top_k_eval`, `functions` the metric functions."""
+"""`plan` checks the arguments, `evaluate` is evaluation in memory, `functions` the metrics."""

@@ -10,17 +10,17 @@ wrong. The next block is read while one is used.
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from toplist.files.lines import complete_rows
 from toplist.files.numbers import EXACT
 from toplist.files.text import JSON
 
-SIZE = 1 << 22  # bytes in a block: some 200,000 rows
 LONG = 1 << 16  # bytes without a line end: there may be a long cell
 
 
@@ -45,31 +45,6 @@ def pyarrow_csv() -> Any:
     except ImportError:
         return None
     return pyarrow.csv
-
-
-def table_blocks(stream: Any, longest: int, delimiter: str) -> Iterator[bytes]:
-    """Yield the rows of a stream in blocks; a row of more than `longest` bytes may be cut."""
-    rest = b""
-    while chunk := stream.read(SIZE):
-        text = rest + chunk
-        if not text.endswith(b"\n"):
-            text += stream.readline(longest + 1)
-        end = _complete(text, delimiter)[0] if b'"' in text and delimiter else len(text)
-        if end or len(text) > 2 * longest:  # a row that is too long is refused by who reads it
-            end = end or len(text)
-            yield text[:end]
-        rest = text[end:]
-    if rest:
-        yield rest
-
-
-def _complete(text: bytes, delimiter: str) -> tuple[int, bool]:
-    """Return how much of a text is complete rows, and whether their quotes are simple."""
-    if b'"' not in text:
-        return text.rfind(b"\n") + 1, True
-    from toplist.kernels import csv_rows
-
-    return csv_rows.complete_rows(np.frombuffer(text, np.uint8), ord(delimiter))  # type: ignore[no-any-return]
 
 
 def read_table(
@@ -106,7 +81,7 @@ def _is_simple(text: bytes, delimiter: str) -> bool:
         return False
     if any(text.find(b"\n", at, at + LONG) < 0 for at in range(0, len(text) - LONG, LONG)):
         return False
-    return _complete(text, delimiter) == (len(text), True)
+    return complete_rows(text, delimiter) == (len(text), True)
 
 
 def read_fields(text: bytes, width: int, places: Sequence[int], value: str | None) -> Block:

@@ -15,6 +15,8 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from toplist.checks import Keyword, about, header_hint, no_columns
 from toplist.files.errors import located, short
 from toplist.files.formats import PathLike
@@ -25,6 +27,7 @@ MUCH = 1 << 24  # bytes: some ten seconds of reading
 # that no file, however small it is packed, takes more than some hundred MB.
 LINE = 1 << 24
 JSON_LINE = 1 << 26  # one line may be a list: a million ids of 60 bytes
+SIZE = 1 << 22  # bytes in a block of rows: some 200,000
 STEP = 1 << 20  # bytes after which progress is shown, and a row that goes on noticed
 UNREADABLE = (UnicodeDecodeError, csv.Error, EOFError, zlib.error, gzip.BadGzipFile)
 GZIP = b"\x1f\x8b"  # the first bytes of a packed file, whatever its name
@@ -153,3 +156,28 @@ def csv_rows(lines: Iterable[bytes], delimiter: str) -> Iterator[list[str]]:
 def lines_of(stream: Any, longest: int) -> Iterator[bytes]:
     r"""Return the lines of a stream, which end in \n; one of more than `longest` bytes is cut."""
     return iter(partial(stream.readline, longest + 1), b"")
+
+
+def row_blocks(stream: Any, longest: int, delimiter: str) -> Iterator[bytes]:
+    """Yield the rows of a stream in blocks; a row of more than `longest` bytes may be cut."""
+    rest = b""
+    while chunk := stream.read(SIZE):
+        text = rest + chunk
+        if not text.endswith(b"\n"):
+            text += stream.readline(longest + 1)
+        end = complete_rows(text, delimiter)[0] if b'"' in text and delimiter else len(text)
+        if end or len(text) > 2 * longest:  # a row that is too long is refused by who reads it
+            end = end or len(text)
+            yield text[:end]
+        rest = text[end:]
+    if rest:
+        yield rest
+
+
+def complete_rows(text: bytes, delimiter: str) -> tuple[int, bool]:
+    """Return how much of a text is complete rows, and whether their quotes are simple."""
+    if b'"' not in text:
+        return text.rfind(b"\n") + 1, True
+    from toplist.kernels import csv_rows
+
+    return csv_rows.complete_rows(np.frombuffer(text, np.uint8), ord(delimiter))  # type: ignore[no-any-return]

@@ -24,7 +24,7 @@ from toplist.checks import about
 from toplist.files import blocks
 from toplist.files.errors import named
 from toplist.files.formats import Id
-from toplist.files.lines import csv_rows, lines_of
+from toplist.files.lines import csv_rows, lines_of, row_blocks
 from toplist.files.numbers import in_column, packed
 from toplist.files.text import (
     TREC_QRELS,
@@ -158,7 +158,7 @@ def _table_parts(source: Source, valid: Valid, known: Known, stream: Any) -> Ite
     places = source.places(wanted, header)
     read = partial(blocks.read_table, delimiter=delimiter, header=header, places=places)
     read = partial(read, value=source.value)
-    texts = blocks.table_blocks(stream, source.longest, delimiter)
+    texts = row_blocks(stream, source.longest, delimiter)
     for block in parallel.ahead(read, texts, None):
         part = _simple(source, valid, known, block, wanted[:2])
         if part is None:
@@ -180,7 +180,7 @@ def _trec_parts(source: Source, valid: Valid, known: Known, stream: Any) -> Iter
         stream.read(3)
     tags: dict[str, Any] = {}
     read = partial(blocks.read_fields, width=len(header), places=places, value=source.value)
-    texts = blocks.table_blocks(stream, source.longest, "")
+    texts = row_blocks(stream, source.longest, "")
     for block in parallel.ahead(read, texts, None):
         part = None
         if block.ids is None or len(block.ids) < 3 or _one_tag(block.ids, tags):
@@ -195,7 +195,7 @@ def _trec_parts(source: Source, valid: Valid, known: Known, stream: Any) -> Iter
 def _object_parts(source: Source, valid: Valid, known: Known, stream: Any) -> Iterator[Rows]:
     """Read JSONL in blocks of lines; those of one plain object each are decoded together."""
     seen = Objects()
-    for text in blocks.table_blocks(stream, source.longest, ""):
+    for text in row_blocks(stream, source.longest, ""):
         found = blocks.objects(text.removeprefix(codecs.BOM_UTF8) if not source.line else text)
         part = None if found is None else _of_objects(source, valid, known, found, seen)
         if part is None:

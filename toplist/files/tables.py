@@ -16,7 +16,7 @@ from toplist import parallel
 from toplist.files import blocks, parquet
 from toplist.files.errors import short
 from toplist.files.formats import TABLES, TEXT_TABLES, PathLike, find_format
-from toplist.files.lines import TextFile, csv_rows, lines_of
+from toplist.files.lines import TextFile, csv_rows, lines_of, row_blocks
 from toplist.files.numbers import LARGEST, parse, way_out
 from toplist.files.rows import CHUNK, holds
 from toplist.inputs.dataframes import spans_of
@@ -101,7 +101,7 @@ def read(path: PathLike, wanted: Wanted) -> dict[str, list[str]]:
             _add(plain(csv_rows(lines, delimiter)), texts, codes)
         else:
             read = partial(blocks.read_table, delimiter=delimiter, header=header, places=places)
-            parts = blocks.table_blocks(stream, file.longest, delimiter)
+            parts = row_blocks(stream, file.longest, delimiter)
             for block in parallel.ahead(read, parts, None):
                 found = [
                     known.encode(spans_of(ids))

@@ -6,6 +6,7 @@ same for all. What cannot be read is a `ValueError` of one line.
 
 from __future__ import annotations
 
+import io
 import json
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -18,7 +19,7 @@ from typing import Any, NamedTuple, NoReturn
 from toplist.checks import Keyword, header_hint, no_columns
 from toplist.files.errors import short
 from toplist.files.formats import Columns, FileFormat, Id, PathLike
-from toplist.files.lines import JSON_LINE, LINE, TextFile, csv_rows
+from toplist.files.lines import JSON_LINE, LINE, TextFile, csv_rows, row_blocks
 from toplist.files.numbers import EXACT, LARGEST, Number, parse, way_out
 from toplist.inputs.options import renamed
 
@@ -105,19 +106,31 @@ def rows_of_lines(source: Source, lines: Iterator[bytes]) -> Iterator[Cell]:
 def lines_of_user(source: Source, user: Any, item: Any = None) -> Iterator[int]:
     """Yield the lines in which rows of a user begin, or hold an item: for messages.
 
-    The file is read again, by the plain reader; nothing is found in a pipe. Ids are compared as
-    text, as they are where the other file holds text.
+    The file is read again by the plain reader, but for blocks without the name; nothing is found in
+    a pipe. Ids are compared as text, as they are where the other file holds text.
     """
     if not os.path.isfile(source.path):
         return
-    source = copy(source)
+    source, name = copy(source), str(user)
+    # what stands in a file as it is: not in quotes, nor with escapes of JSON
+    plain = name.encode() if name.isascii() and name.replace("-", "a").isalnum() else b""
     is_before = False
-    with suppress(ValueError), source.opened() as lines:
-        for one, other, _ in rows_of_lines(source, lines):
-            is_user = str(one) == str(user)
+    with suppress(ValueError), source.stream() as (stream, _):
+        blocks = row_blocks(stream, source.longest, source.format.delimiter)
+        for one, other, _ in rows_of_lines(source, _lines_with(source, blocks, plain)):
+            is_user = str(one) == name
             if is_user and (not is_before if item is None else str(other) == str(item)):
                 yield source.line
             is_before = is_user
+
+
+def _lines_with(source: Source, blocks: Iterator[bytes], name: bytes) -> Iterator[bytes]:
+    """Yield the lines of blocks with a name, and of the first, which may have the header."""
+    for number, text in enumerate(blocks):
+        if number == 0 or name in text:
+            yield from source.counted(io.BytesIO(text))
+        else:
+            source.skip(text.count(b"\n"))
 
 
 def numbered(source: Source, valid: Valid, cells: Iterable[Cell]) -> Iterator[Row]:
