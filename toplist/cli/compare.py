@@ -117,8 +117,11 @@ def _compare(options: argparse.Namespace) -> Report:
 def _text(options: argparse.Namespace, comparison: Comparison, tests: Tests) -> str:
     """Return the tests, and what was asked for beside them, in the format that was asked for."""
     if options.format == "json":
-        rows = [{name: _plain(one) for name, one in row.items()} for row in tests.to_dict()]
-        return json.dumps(rows, indent=1)
+        plain = [
+            {name: json_number(v) if isinstance(v, float) else v for name, v in row.items()}
+            for row in tests.to_dict()
+        ]
+        return json.dumps(plain, indent=1)
     if options.format == "csv":
         rows = tests.to_dict()
         cells = ((" ".join(c) if isinstance(c, tuple) else c for c in r.values()) for r in rows)
@@ -161,8 +164,3 @@ def _more(options: argparse.Namespace, comparison: Comparison) -> Iterable[Displ
                 yield comparison.band(metric, system, baseline, **how)
     if options.power:
         yield comparison.power(level=options.level, users=options.users)
-
-
-def _plain(value: Any) -> Any:
-    """Return a value as JSON holds it: no number is null."""
-    return json_number(value) if isinstance(value, float) else value
