@@ -75,6 +75,14 @@ def run(
     yield from _in_order(calls, workers, AHEAD * workers)
 
 
+def each(
+    function: Callable[[int, int], None], blocks: list[tuple[int, int]], n_threads: int | None
+) -> None:
+    """Call ``function(first, last)`` for every block; it writes its results itself."""
+    for _ in run(function, blocks, n_threads):
+        pass
+
+
 def ahead(
     function: Callable[[S], T], steps: Iterable[S], n_threads: int | None, workers: int = 1
 ) -> Generator[T, None, None]:

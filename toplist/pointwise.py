@@ -192,8 +192,7 @@ def user_auc(
         part = placed[offsets[lo] : offsets[hi]]
         kernels.wins_by_user(offsets[lo : hi + 1], front[lo:hi], part, twice[lo:hi])
 
-    for _ in parallel.run(count, parallel.bounds(offsets), n_threads):
-        pass
+    parallel.each(count, parallel.bounds(offsets), n_threads)
     pairs = 2 * n_positives * (n_rows - n_positives)
     values = np.full(len(numbering), np.nan)
     np.divide(twice, pairs, out=values, where=pairs > 0)

@@ -214,8 +214,8 @@ def _curves(
     """Return the DCG of the ranking by score, and of the best order."""
     choice("ties", ties, TIES)
     if misplaced or relevance is None:
-        shown = f"scores.{name}(scores, relevance=relevance"
-        shown += ", k=10)" if len(misplaced) > 1 else ")"
+        more = ", k=10" if len(misplaced) > 1 else ""
+        shown = f"scores.{name}(scores, relevance=relevance{more})"
         if not misplaced:
             raise TypeError(f"scores.{name} needs the grades of the items: {shown}")
         raise TypeError(
@@ -278,8 +278,7 @@ def run_blocks(
 ) -> None:
     """Call ``block(first, last)`` for blocks of users, each with about `BLOCK` scores."""
     bounds = parallel.bounds(np.arange(n_users + 1) * max(n_items, 1), BLOCK)
-    for _ in parallel.run(block, bounds, n_threads):
-        pass
+    parallel.each(block, bounds, n_threads)
 
 
 def _matrix(values: ArrayLike, name: str, single: bool = False) -> NDArray[Any]:
@@ -344,21 +343,20 @@ def columns_to_leave_out(exclude: Any, n_users: int, n_items: int) -> Lists:
                 f"{exclude.dtype} of {exclude.shape}: for 0/1, .astype(bool)"
             )
         exclude = Lists.from_matrix(exclude)
-    if isinstance(exclude, Lists):
-        lists = exclude
-    else:
+    if not isinstance(exclude, Lists):
         if isinstance(exclude, (Mapping, str)) or not isinstance(exclude, Iterable):
             raise TypeError(
                 f"exclude is a {type(exclude).__name__}: give one container of columns per user, "
                 "Lists, an array of bool, or a sparse matrix"
             )
         rows = [_columns_of(user, row) for user, row in enumerate(exclude)]
-        lists = Lists(offsets_of(np.array(list(map(len, rows)), np.int64)), np.concatenate(rows))
-    if len(lists) != n_users:
-        raise ValueError(f"exclude has {len(lists)} rows for {n_users} users")
-    bad = np.flatnonzero((lists.items < 0) | (lists.items >= n_items))
+        exclude = Lists(offsets_of(np.array(list(map(len, rows)), np.int64)), np.concatenate(rows))
+    if len(exclude) != n_users:
+        raise ValueError(f"exclude has {len(exclude)} rows for {n_users} users")
+    bad = np.flatnonzero((exclude.items < 0) | (exclude.items >= n_items))
     if len(bad):
-        raise ValueError(f"exclude: item {lists.items[bad[0]]} is no column of 0..{n_items - 1}")
+        raise ValueError(f"exclude: item {exclude.items[bad[0]]} is no column of 0..{n_items - 1}")
+    lists: Lists = exclude
     return lists
 
 

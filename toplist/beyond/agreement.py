@@ -336,7 +336,6 @@ def _compared(name: str, a: Any, b: Any, k: int | None, how: Reading, fill: Fill
 
     lists = _read(a, b, k, how)
     rows, only = _matched(*lists)
-    users = lists[0].users
     both = indexed_together(lists, SIDES, how)
     depth = max(one.depth for one in both)
     out = np.empty((len(rows[0]), depth))
@@ -354,20 +353,20 @@ def _compared(name: str, a: Any, b: Any, k: int | None, how: Reading, fill: Fill
         fill(shared, union, np.minimum(*lengths), np.maximum(*lengths), out[lo:hi])
 
     bounds = parallel.bounds(np.arange(len(out) + 1) * depth) if depth else []
-    for _ in parallel.run(write, bounds, how.get("n_threads")):
-        pass
+    parallel.each(write, bounds, how.get("n_threads"))
+    users = lists[0].users
     known = None if users is None else [users[row] for row in rows[0]]
     return Agreement(name, out, known, *only, single=lists[0].single)
 
 
 def _read(a: Any, b: Any, k: int | None, how: Reading) -> tuple[ReadLists, ReadLists]:
     """Read both sets of lists; refuse keys beside positions, and one user beside many."""
-    counting = [is_series(one) and counts_rows(one.index) for one in (a, b)]
-    given, found = (k, how.get("columns"), how.get("padding")), []
-    for side, one, counts in zip(SIDES, (a, b), counting, strict=True):
+    found = []
+    for side, one in zip(SIDES, (a, b), strict=True):
+        counts = is_series(one) and counts_rows(one.index)
         try:
             # a Series whose index only counts its rows has positions
-            found.append(read_lists(one.to_list() if counts else one, *given))
+            found.append(read_lists(one.to_list() if counts else one, k, how))
         except (TypeError, ValueError) as error:
             raise prefixed(f"{side}: ", error) from None
     first, second = found

@@ -12,18 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import parallel
-from toplist.beyond.indexing import (
-    FREE,
-    IndexedLists,
-    Indexing,
-    ListingCounts,
-    indexed,
-    read_lists,
-)
+from toplist.beyond.indexing import FREE, IndexedLists, Indexing, ListingCounts, indexed, read_lists
 from toplist.checks import Floats, Ints, Keyword, cached, choice, whole, worded
 from toplist.inputs.catalogues import ids_of
 from toplist.inputs.lists import offsets_of
-from toplist.inputs.options import UNKNOWN, Duplicates, Reading, Unknown
+from toplist.inputs.options import UNKNOWN, Duplicates, Unknown
 from toplist.metrics.conventions import CONVENTIONS
 from toplist.metrics.definitions import DISCOUNTS, Metric
 from toplist.metrics.names import parse
@@ -264,8 +257,7 @@ class Exposure(ListingCounts):
         k = 0
         for k, (items, counts) in enumerate(ranks, start=1):
             sums[k] = sums[k - 1]
-            part = items, counts
-            kernels.concentrate(*part, at, reach, sums[k])
+            kernels.concentrate(items, counts, at, reach, sums[k])
             shannon[k - 1] = kernels.entropy(reach, sums[k, 0])
         sums[k:], shannon[k:] = sums[k], shannon[k - 1] if k else 0.0  # no list reaches below
         total, covered, squares, spread = sums[1:].T
@@ -357,9 +349,8 @@ def exposure(
     choice("unknown", unknown, UNKNOWN)
     ids = None if catalogue is None else ids_of(catalogue)
     code = -1 if unknown == "skip" else None
-    how: Reading = {"duplicates": duplicates, "padding": padding, "n_threads": n_threads}
-    rules = Indexing(ids, unknown=code).reading(how)
-    listed = indexed(read_lists(ranks, k, columns, padding), rules)
+    rules = Indexing(ids, unknown=code, duplicates=duplicates, padding=padding, n_threads=n_threads)
+    listed = indexed(read_lists(ranks, k, {"columns": columns, "padding": padding}), rules)
     n_items = listed.n_items if ids is None else len(ids)
     return Exposure(listed.depth, len(listed), n_items, ids, listed, n_threads)
 

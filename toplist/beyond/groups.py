@@ -303,7 +303,7 @@ def _of_lists(ranks: Any, k: int | None, known: Labelled, how: Reading) -> tuple
     """Return the listings of each group at each rank, (n_groups, K), and the number of lists."""
     from toplist.kernels import exposure as kernels
 
-    lists = read_lists(ranks, k, how.get("columns"), how.get("padding"))
+    lists = read_lists(ranks, k, how)
     listed, items = indexed_together((lists, _as_list(known.ids, how)), ("ranks", "groups"), how)
     groups, n_groups = known.by_index(items), len(known.groups)
 
@@ -345,7 +345,7 @@ def _as_list(ids: Any, how: Reading) -> ReadLists:
     if padding is not None and padding in ids:
         raise ValueError(f"groups holds the padding id {padding!r}")
     try:
-        return read_lists([np.asarray(ids) if isinstance(ids, range) else ids], None)
+        return read_lists([np.asarray(ids) if isinstance(ids, range) else ids], None, {})
     except TypeError as error:
         raise prefixed("groups: ", error) from None
 

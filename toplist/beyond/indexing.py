@@ -6,7 +6,7 @@ indices 0..n_items-1 of the catalogue, exactly; a place that does not count has 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -72,12 +72,10 @@ class ListingCounts:
     """What holds counts of listings, and no lists: it is refused where lists belong."""
 
 
-def read_lists(
-    ranks: Any, k: int | None, columns: Mapping[str, str] | None = None, padding: Any = None
-) -> ReadLists:
+def read_lists(ranks: Any, k: int | None, how: Reading) -> ReadLists:
     """Read ranked lists in any form; `ReadLists` are returned unchanged.
 
-    `padding` is not dropped here: a pair (ids, scores) with the id -1 asks for it.
+    Padding is not dropped here: a pair (ids, scores) with the id -1 asks for it.
 
     Raises
     ------
@@ -94,7 +92,7 @@ def read_lists(
     if isinstance(ranks, ListingCounts):
         name = type(ranks).__name__
         raise TypeError(f"ranks is of type {name}, which holds no lists: give the lists themselves")
-    users, flat, single = read_ranks(ranks, k, columns, padding)
+    users, flat, single = read_ranks(ranks, k, how.get("columns"), how.get("padding"))
     if not isinstance(flat.ids, np.ndarray) or flat.ids.dtype.kind not in "iu":
         ids, names = encode_alone(flat)
         flat = replace(flat, ids=ids, offsets=offsets_of(flat.lengths), names=names)
@@ -226,8 +224,7 @@ def _cleaned(listed: IndexedLists, flat: Flat, rules: Indexing) -> IndexedLists:
         last, part = np.full(listed.n_items, -1, np.int32), slice(*listed.offsets[[lo, hi]])
         indexing.clean(*listed.block(lo, hi), listed.n_items, code, last, out[part])
 
-    for _ in parallel.run(clean, bounds, rules.n_threads):
-        pass
+    parallel.each(clean, bounds, rules.n_threads)
     return replace(listed, codes=out)
 
 
@@ -266,10 +263,9 @@ def indexed_together(
     for one, flat, numbers, name in zip(lists, flats, codes, names, strict=True):
         depth = int(flat.lengths.max(initial=0)) if one.k is None else one.k
         sizes = flat.offsets, flat.lengths, n_items, depth
+        listed = IndexedLists(numbers, *sizes, one.users, one.single)
         try:
-            found.append(
-                _cleaned(IndexedLists(numbers, *sizes, one.users, one.single), flat, rules)
-            )
+            found.append(_cleaned(listed, flat, rules))
         except ValueError as error:
             raise prefixed(f"{name}: ", error) from None
     return found[0], found[1]
@@ -279,9 +275,8 @@ def _numbered_together(a: Flat, b: Flat) -> tuple[Ints, Ints, int]:
     """Return the ids of two sides as numbers that are equal where the ids are, and how many."""
     alone = []
     for flat in (a, b):  # the ids in one row, of names the distinct ones
-        ids = flat.ids if flat.names is None else flat.names
+        ids, rows = (flat.ids, flat.ids) if flat.names is None else (flat.names, [flat.names])
         ends = np.array([0, len(ids)])
-        rows = ids if flat.names is None else [ids]
         alone.append(Flat(flat.side, rows, ends, ends[1:]))
     encoded = encode(alone[0], alone[1], None, None, hashing=False)
     codes: list[Any] = [encoded.ranked.items, encoded.truth.items]

@@ -192,8 +192,7 @@ class OfUser:
 
     def index(self, ranks: Any, k: int | None, reading: Reading) -> IndexedLists:
         """Return the lists as indices of the items that something is known of."""
-        given = reading.get("columns"), reading.get("padding")
-        return indexed(read_lists(ranks, k, *given), self.items.reading(reading))
+        return indexed(read_lists(ranks, k, reading), self.items.reading(reading))
 
     def fill(self, listed: IndexedLists, lo: int, hi: int, out: Floats) -> None:
         """Write the curves of the users ``lo..hi`` into an array (hi - lo, K)."""
@@ -207,13 +206,12 @@ class OfUser:
         out = np.empty((len(listed), listed.depth))
         bounds = parallel.bounds(np.arange(len(listed) + 1) * max(listed.depth, 1))
         write = lambda lo, hi: self.fill(listed, lo, hi, out[lo:hi])  # noqa: E731
-        for _ in parallel.run(write, bounds, reading.get("n_threads")):
-            pass
+        parallel.each(write, bounds, reading.get("n_threads"))
         return out, listed.users
 
     def curves(self, ranks: Any, k: int | None, reading: Reading) -> Floats:
         """Return the same, and (K,) of one bare user."""
-        lists = read_lists(ranks, k, reading.get("columns"), reading.get("padding"))
+        lists = read_lists(ranks, k, reading)
         out, _ = self.of_all(lists, k, reading)
         return out[0] if lists.single else out
 
@@ -263,8 +261,9 @@ def tail_of(
     if max_count is not None:
         tail = counts <= max_count
     else:
-        size = whole(n_items, "n_items") if n_items is not None else 0
-        if n_items is None:
+        if n_items is not None:
+            size = whole(n_items, "n_items")
+        else:
             share = 0.1 if share is None else share
             if not 0 < share <= 1:
                 raise ValueError(f"share must be above 0 and at most 1, not {share!r}")

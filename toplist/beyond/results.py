@@ -111,10 +111,9 @@ class ListResult:
     def averages(self) -> dict[str, Whole | Spread]:
         """Return every metric at every k."""
         found: dict[str, Whole | Spread] = dict(self.spreads)
-        if self.exposure is not None:
-            for name in self.names:
-                if name in WHOLE:
-                    found[name] = Whole(WHOLE[name](self.exposure), self.exposure.n_users)
+        for name in self.names:
+            if name in WHOLE and self.exposure is not None:
+                found[name] = Whole(WHOLE[name](self.exposure), self.exposure.n_users)
         return found
 
     def __add__(self, other: "ListResult") -> "ListResult":
@@ -164,8 +163,7 @@ def evaluate_lists(
     for metric in metrics:
         if metric.needs and known.items.get(metric.needs) is None:
             raise needs(metric.name, metric.needs)
-    given = known.reading.get("columns"), known.reading.get("padding")
-    lists = read_lists(ranks, depth, *given)
+    lists = read_lists(ranks, depth, known.reading)
     # below every list nothing changes: a huge k costs what the lists cost
     depth = min(depth, max(int(lists.flat.lengths.max(initial=0)), DEEP))
     lists = replace(lists, k=depth)

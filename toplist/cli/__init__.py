@@ -89,18 +89,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.read(given[1:])
     stdin = StandardInput(options)
     try:
-        with stdin:
-            _check(parser, stdin, options)
-            return _run(stdin, options)
+        _check(parser, stdin, options)
+        return _run(stdin, options)
     except KeyboardInterrupt:
         print("toplist: interrupted", file=sys.stderr)
         return 130
     except MemoryError as error:
-        print(f"toplist: not enough memory{_details(error)}", file=sys.stderr)
+        details = _one_line(error)
+        more = f" ({details})" if details else ""
+        print(f"toplist: not enough memory{more}", file=sys.stderr)
     except (ValueError, TypeError, OSError, ImportError, RuntimeError) as error:
         if isinstance(error, RuntimeError) and str(error) != NO_THREAD:
             raise
         print(f"toplist: {stdin.named(_one_line(error))}", file=sys.stderr)
+    finally:
+        stdin.remove()
     return 1
 
 
@@ -151,12 +154,6 @@ def _one_line(error: Exception) -> str:
     parts = getattr(error, "parts", (str(error),))
     message = "".join(option(part) if isinstance(part, Keyword) else part for part in parts)
     return printable(" ".join(message.split()))
-
-
-def _details(error: MemoryError) -> str:
-    """Return what a lack of memory says of itself, if anything."""
-    details = _one_line(error)
-    return f" ({details})" if details else ""
 
 
 def _no_command(given: Sequence[str]) -> NoReturn:

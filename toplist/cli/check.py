@@ -29,9 +29,7 @@ examples:
 
 def add(commands: Any) -> None:
     """Add the command to the parser."""
-    parser = command(
-        commands, "check", run=_check, check=_check_columns, usage=_USAGE, epilog=_EPILOG
-    )
+    parser = command(commands, "check", run=_check, check=_columns, usage=_USAGE, epilog=_EPILOG)
     add = parser.group("files")
     add("recs", metavar="RECS", help="file of ranked lists; - is stdin")
     add("truth", metavar="TRUTH", help="file of relevant items")
@@ -45,36 +43,28 @@ def add(commands: Any) -> None:
     add_output(parser.group("output"))
 
 
-def _check_columns(options: argparse.Namespace) -> None:
+def _columns(options: argparse.Namespace) -> None:
     """Raise ValueError for the columns of a file that there is not."""
     check_sides(options, [*SIDES, "train"])
 
 
 def _check(options: argparse.Namespace) -> str:
     """Read the files and return the flaws; with --strict, they are an error."""
-    ranks, truths = _read(options)
+    of_recs, of_truth = (_among(files.COLUMNS, names_of_columns(options, side)) for side in SIDES)
+    try:
+        ranks = files.read_ranks(
+            options.recs, format=options.ranks_format, columns=of_recs, order=options.order
+        )
+    except ValueError as error:
+        hint = swapped(options, options.recs, of_recs)
+        raise (ValueError(hint) if hint else error) from None
+    truths = files.read_truths(options.truth, format=options.ground_truths_format, columns=of_truth)
     of_log = _among(COLUMNS, names_of_columns(options, "train"))
     train = None if options.train is None else _as_text(by_user(options.train, "train", of_log))
     found = audit.check(_as_text(ranks), _as_text(truths), train, k=options.k)
     if options.strict and not found.ok:
         raise ValueError("; ".join(one.text for one in found.findings if one.level != "note"))
     return "\n".join(map(printable, str(found).split("\n")))
-
-
-def _read(options: argparse.Namespace) -> tuple[Any, Any]:
-    """Read the lists and the ground truth."""
-    recs, truth = (
-        (options.recs, options.ranks_format),
-        (options.truth, options.ground_truths_format),
-    )
-    of_recs, of_truth = (_among(files.COLUMNS, names_of_columns(options, side)) for side in SIDES)
-    try:
-        ranks = files.read_ranks(recs[0], format=recs[1], columns=of_recs, order=options.order)
-    except ValueError as error:
-        if options.order is None and (hint := swapped(recs, truth, of_recs)):
-            raise ValueError(hint) from None
-        raise error from None
-    return ranks, files.read_truths(truth[0], format=truth[1], columns=of_truth)
 
 
 def _among(valid: Sequence[str], columns: dict[str, str]) -> dict[str, str]:

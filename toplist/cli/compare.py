@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -17,6 +16,7 @@ from toplist.results.aligning import USERS
 from toplist.results.comparison import Comparison, compare
 from toplist.results.display import Display
 from toplist.results.pairwise import CORRECTIONS, FAMILIES, METHODS, Asked, pairs_of
+from toplist.results.saved import json_number
 from toplist.results.tests import Tests
 from toplist.stats.paired import ALTERNATIVES
 from toplist.writing import Content
@@ -43,14 +43,7 @@ def add(commands: Any) -> None:
     """Add the command to the parser."""
     parser = command(commands, "compare", run=_compare, check=_check, usage=_USAGE, epilog=_EPILOG)
     add_reading(parser, in_memory=True)
-    _add_tests(parser.group("the comparison"))
-    add = parser.group("output")
-    add("--plot", metavar="FILE", help="also draw the differences (.png, .svg, .pdf)")
-    add_output(add, FORMATS)
-
-
-def _add_tests(add: Callable[..., Any]) -> None:
-    """Add the options of what is tested, and how."""
+    add = parser.group("the comparison")
     text = "compare the others with it: a file, as given or by its name"
     add("--baseline", nargs="+", action="extend", metavar="SYSTEM", help=text)
     add("--test", default="t", choices=METHODS, help="the paired test (default: t)")
@@ -64,6 +57,9 @@ def _add_tests(add: Callable[..., Any]) -> None:
     add("--power", action="store_true", help="also what so many users detect")
     add("--resamples", type=int, metavar="N", help="of flips, bootstrap and MaxT")
     add("--seed", type=int, default=0, help="of what is drawn (default: 0)")
+    add = parser.group("output")
+    add("--plot", metavar="FILE", help="also draw the differences (.png, .svg, .pdf)")
+    add_output(add, FORMATS)
 
 
 def _check(options: argparse.Namespace) -> None:
@@ -121,10 +117,15 @@ def _compare(options: argparse.Namespace) -> Report:
 def _text(options: argparse.Namespace, comparison: Comparison, tests: Tests) -> str:
     """Return the tests, and what was asked for beside them, in the format that was asked for."""
     if options.format == "json":
-        return json.dumps(list(map(_plain, tests.to_dict())), indent=1)
+        plain = [
+            {name: json_number(v) if isinstance(v, float) else v for name, v in row.items()}
+            for row in tests.to_dict()
+        ]
+        return json.dumps(plain, indent=1)
     if options.format == "csv":
         rows = tests.to_dict()
-        return csv_text(rows[0], (map(_cell, row.values()) for row in rows))
+        cells = ((" ".join(c) if isinstance(c, tuple) else c for c in r.values()) for r in rows)
+        return csv_text(rows[0], cells)
     write = {"table": "to_text", "markdown": "to_markdown", "latex": "to_latex"}[options.format]
     texts = [getattr(part, write)() for part in (tests, *_more(options, comparison))]
     before, between = {"latex": ("% ", "\n"), "markdown": ("", "\n\n")}.get(
@@ -136,20 +137,18 @@ def _text(options: argparse.Namespace, comparison: Comparison, tests: Tests) -> 
 
 def _tests(options: argparse.Namespace, comparison: Comparison) -> Tests:
     """Return the tests that were asked for."""
+    correction, level, users = _correction(options), options.level, options.users
     if options.margin is not None:
         return comparison.equivalence(
-            margin=options.margin,
-            correction=_correction(options),
-            level=options.level,
-            users=options.users,
+            margin=options.margin, correction=correction, level=level, users=users
         )
     return comparison.test(
         method=options.test,
-        correction=_correction(options),
+        correction=correction,
         alternative=options.alternative,
-        level=options.level,
+        level=level,
         family=options.family,
-        users=options.users,
+        users=users,
         n_resamples=options.resamples,
         seed=options.seed,
     )
@@ -158,27 +157,10 @@ def _tests(options: argparse.Namespace, comparison: Comparison) -> Tests:
 def _more(options: argparse.Namespace, comparison: Comparison) -> Iterable[Display]:
     """Yield the bands of every metric, and the power."""
     if options.band:
-        metrics = list(dict.fromkeys(name.rpartition("@")[0] for name in comparison.names()))
-        systems = list(comparison.results)
-        for metric in metrics:
-            for system, baseline in pairs_of(systems, _baselines(options)):
-                yield comparison.band(
-                    *(metric, system, baseline),
-                    level=options.level,
-                    users=options.users,
-                    seed=options.seed,
-                )
+        how = {"level": options.level, "users": options.users, "seed": options.seed}
+        pairs = pairs_of(list(comparison.results), _baselines(options))
+        for metric in dict.fromkeys(name.rpartition("@")[0] for name in comparison.names()):
+            for system, baseline in pairs:
+                yield comparison.band(metric, system, baseline, **how)
     if options.power:
         yield comparison.power(level=options.level, users=options.users)
-
-
-def _plain(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a comparison as JSON holds it: no number is null."""
-    return {
-        name: None if isinstance(value, float) and not math.isfinite(value) else value
-        for name, value in row.items()
-    }
-
-
-def _cell(value: Any) -> Any:
-    return " ".join(value) if isinstance(value, tuple) else value

@@ -3,11 +3,11 @@
 import argparse
 import json
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from toplist.checks import Keyword, whole
-from toplist.cli.options import csv_text, option
+from toplist.cli.options import add_convention, csv_text, option
 from toplist.cli.parser import WIDTH, command
 from toplist.cli.writing import add_output
 from toplist.evaluation.evaluate import conformance
@@ -35,8 +35,6 @@ examples:
   toplist conventions --format csv -o conventions.csv
 """
 FORMATS = ("table", "json", "csv", "markdown")
-# The values of each convention, one per metric; None where it has no such metric.
-Rows = Mapping[str, Sequence[float | None]]
 
 
 def add(commands: Any) -> None:
@@ -50,21 +48,10 @@ def add(commands: Any) -> None:
     )
     add = parser.group("what to show")
     names = {*CONVENTIONS["standard"].metrics, *LIST_METRICS}
-    add(
-        "name",
-        nargs="?",
-        words=names,
-        metavar="METRIC",
-        help="one metric, as ndcg; without it all of them",
-    )
-    text = "whose formulas (default: standard); toplist conventions lists them"
-    add("--convention", default="standard", choices=CONVENTIONS, metavar="NAME", help=text)
+    text = "one metric, as ndcg; without it all of them"
+    add("name", nargs="?", words=names, metavar="METRIC", help=text)
+    add_convention(add)
     add_output(parser.group("output"))
-    _add_conventions(commands)
-
-
-def _add_conventions(commands: Any) -> None:
-    """Add the command `conventions`."""
     parser = command(
         *(commands, "conventions"),
         run=_conventions,
@@ -157,29 +144,16 @@ def _conventions(options: argparse.Namespace) -> str:
         groups = (_grouped(f"{name}@{options.k}", name, found) for name in names)
         return "\n".join([case, *groups])
     header = [f"{name}@{options.k}" for name in names]
-    rows = {row: [values.get(name) for name in names] for row, values in found.items()}
-    return _WHOLE[options.format](header, rows)
-
-
-def _as_json(header: list[str], rows: Rows) -> str:
-    return json.dumps(
-        {row: dict(zip(header, values, strict=True)) for row, values in rows.items()}, indent=1
-    )
-
-
-def _as_csv(header: list[str], rows: Rows) -> str:
-    return csv_text(["convention", *header], ([row, *values] for row, values in rows.items()))
-
-
-def _as_markdown(header: list[str], rows: Rows) -> str:
+    rows = [(row, [values.get(name) for name in names]) for row, values in found.items()]
+    if options.format == "json":
+        named = {row: dict(zip(header, values, strict=True)) for row, values in rows}
+        return json.dumps(named, indent=1)
+    if options.format == "csv":
+        return csv_text(["convention", *header], ([row, *values] for row, values in rows))
     lines = [["convention", *header], ["---", *("---:" for _ in header)]]
-    for row, values in rows.items():
+    for row, values in rows:
         lines.append([row, *("-" if one is None else f"{one:.4f}" for one in values)])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-# How the values of all conventions are written without grouping: a row per convention.
-_WHOLE = {"json": _as_json, "csv": _as_csv, "markdown": _as_markdown}
 
 
 def _grouped(title: str, name: str, found: Mapping[str, Mapping[str, float]]) -> str:

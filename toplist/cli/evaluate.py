@@ -3,7 +3,6 @@
 import argparse
 import os
 import re
-from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from toplist.cli import output, segments
 from toplist.cli.items import add_items, known_items, padding_of
 from toplist.cli.options import (
     add_columns,
+    add_convention,
     add_formats,
     add_options,
     check_sides,
@@ -64,11 +64,8 @@ def add(commands: Any) -> None:
     parser = command(commands, "eval", run=_eval, check=_check, usage=_USAGE, epilog=_EPILOG)
     add_reading(parser)
     add = parser.group("output")
-    add(
-        "--segments",
-        metavar="FILE:COLUMN",
-        help="the results by a label of users; reads in memory",
-    )
+    text = "the results by a label of users; reads in memory"
+    add("--segments", metavar="FILE:COLUMN", help=text)
     add("--every-metric", action="store_true", help="a line each for metrics that are one here")
     add("--per-user", metavar="FILE", help="also write every user's values (CSV); reads in memory")
     add("--plot", metavar="FILE", help="also draw the curves over k (.png, .svg, .pdf)")
@@ -80,18 +77,6 @@ def add_reading(parser: Parser, *, in_memory: bool = False) -> None:
     add = parser.group("files")
     add("recs", metavar="RECS", nargs="+", help="ranked lists, a file per system; - is stdin")
     add("truth", metavar="TRUTH", help="relevant items: the last file")
-    _add_asked(parser)
-    _add_rules(parser)
-    add_items(parser.group("metrics of the lists themselves"))
-    add = parser.group("how files are read")
-    add_columns(add, files.COLUMNS, sides="ranks, ground_truths or FILE")
-    add_formats(add, files.FORMATS)
-    if not in_memory:
-        add("--in-memory", action="store_true", help="read files whole: rows in any order")
-
-
-def _add_asked(parser: Parser) -> None:
-    """Add the options of what is computed."""
     add = parser.group("what to compute")
     text = "cut-offs (default: 1 5 10 20), or all: whole lists"
     add("-k", type=_cut_off, nargs="+", action="extend", metavar="K", help=text)
@@ -103,21 +88,17 @@ def _add_asked(parser: Parser) -> None:
         metavar="METRIC",
         help=f"names, also name@k (default: {' '.join(DEFAULT_METRICS)}); see toplist metrics",
     )
-    add(
-        "--convention",
-        default="standard",
-        choices=CONVENTIONS,
-        metavar="NAME",
-        help="whose formulas (default: standard); toplist conventions lists them",
-    )
-
-
-def _add_rules(parser: Parser) -> None:
-    """Add the options of users, items and grades that are not plain cases."""
+    add_convention(add)
     add = parser.group("users and items")
     add_options(add)
     text = "the id that fills up short lists: dropped from their ends"
     add("--padding", metavar="ID", help=text)
+    add_items(parser.group("metrics of the lists themselves"))
+    add = parser.group("how files are read")
+    add_columns(add, files.COLUMNS, sides="ranks, ground_truths or FILE")
+    add_formats(add, files.FORMATS)
+    if not in_memory:
+        add("--in-memory", action="store_true", help="read files whole: rows in any order")
 
 
 def _cut_off(argument: str) -> int | str:
@@ -145,9 +126,17 @@ def _check(options: argparse.Namespace) -> None:
 
 def check_asked(options: argparse.Namespace) -> None:
     """Check what is asked; the default k is for the metrics without a k of their own."""
-    _refuse_values(path for path in (*options.recs, options.truth) if not os.path.exists(path))
+    for path in (*options.recs, options.truth):
+        if os.path.exists(path):
+            continue
+        if path.isdecimal():
+            raise ValueError(f"{path} is a number, no file: write -k {path}")
+        if path.partition("@")[0] in NAMES:
+            raise ValueError(f"{path} is a metric, no file: write -m {path}")
     options.metrics = options.metrics or list(DEFAULT_METRICS)
-    _refuse_commas(options.metrics)
+    for name in options.metrics:
+        if "," in re.sub(r"\(.*?\)", "", name):  # commas between parameters are in brackets
+            raise ValueError(f"-m {name}: write -m {' '.join(filter(None, name.split(',')))}")
     if options.k is None:
         asked = ([m] if "@" in m else [f"{m}@{k}" for k in DEFAULT_KS] for m in options.metrics)
         if any("@" in metric for metric in options.metrics):
@@ -163,22 +152,6 @@ def check_asked(options: argparse.Namespace) -> None:
         raise ValueError("a file of lists is named twice; the last file is the ground truth")
     check_sides(options, dict.fromkeys([*SIDES, *output.names_of(options.recs), *options.recs]))
     Grading(options.relevant_from)
-
-
-def _refuse_values(paths: Iterable[str]) -> None:
-    """Raise for a value of an option where a file belongs."""
-    for path in paths:
-        if path.isdecimal():
-            raise ValueError(f"{path} is a number, no file: write -k {path}")
-        if path.partition("@")[0] in NAMES:
-            raise ValueError(f"{path} is a metric, no file: write -m {path}")
-
-
-def _refuse_commas(metrics: list[str]) -> None:
-    """Raise for names of metrics that are joined by commas; those of parameters are in brackets."""
-    for name in metrics:
-        if "," in re.sub(r"\(.*?\)", "", name):
-            raise ValueError(f"-m {name}: write -m {' '.join(filter(None, name.split(',')))}")
 
 
 def _eval(options: argparse.Namespace) -> Report:
@@ -223,6 +196,8 @@ def _evaluate(
 ) -> TopKResult | dict[str, TopKResult]:
     """Evaluate one file of lists; with several files, an error names it."""
     of_lists = names_of_columns(options, "ranks", name, recs)
+    of_truth = names_of_columns(options, "ground_truths")
+    by_side = {"ranks": of_lists, "ground_truths": of_truth}
     try:
         found: TopKResult | dict[str, TopKResult] = top_k_eval(
             recs,
@@ -231,7 +206,7 @@ def _evaluate(
             metrics=options.metrics,
             convention=options.convention,
             padding=padding_of(options, recs, of_lists),
-            columns=_columns(options, of_lists),
+            columns=of_truth if of_lists == of_truth else by_side,
             ranks_format=options.ranks_format,
             ground_truths_format=options.ground_truths_format,
             order=options.order,
@@ -241,17 +216,9 @@ def _evaluate(
         )
         return found
     except (ValueError, TypeError) as error:
-        files = (recs, options.ranks_format), (options.truth, options.ground_truths_format)
-        if options.order is None and (hint := swapped(*files, of_lists)):
+        hint = swapped(options, recs, of_lists)
+        if hint:
             raise ValueError(hint) from None
         if len(options.recs) == 1 or recs in str(error) or str(error).startswith(options.truth):
             raise
         raise prefixed(f"{recs}: ", error) from None
-
-
-def _columns(options: argparse.Namespace, of_lists: dict[str, str]) -> Mapping[str, Any]:
-    """Return the keyword `columns`: one dict for both sides, or one for each."""
-    of_truth = names_of_columns(options, "ground_truths")
-    if of_lists == of_truth:
-        return of_truth
-    return {"ranks": of_lists, "ground_truths": of_truth}

@@ -9,6 +9,7 @@ from typing import Any
 
 from toplist.checks import Keyword
 from toplist.inputs.options import OPTIONS, SIDES
+from toplist.metrics.conventions import CONVENTIONS
 
 
 def add_columns(add: Callable[..., Any], valid: Sequence[str], *, sides: str | None = None) -> None:
@@ -26,6 +27,12 @@ def add_columns(add: Callable[..., Any], valid: Sequence[str], *, sides: str | N
         metavar="COLUMN=NAME",
         help=f"other names of {', '.join(valid)}{alone}",
     )
+
+
+def add_convention(add: Callable[..., Any]) -> None:
+    """Add ``--convention``."""
+    text = "whose formulas (default: standard); toplist conventions lists them"
+    add("--convention", default="standard", choices=CONVENTIONS, metavar="NAME", help=text)
 
 
 def add_formats(add: Callable[..., Any], formats: Sequence[str]) -> None:
@@ -49,8 +56,7 @@ def add_options(add: Callable[..., Any]) -> None:
 
 def given_options(options: argparse.Namespace) -> dict[str, Any]:
     """Return the options of an evaluation that are given."""
-    names = (name for name, row in OPTIONS.items() if row.metadata["help"])
-    found = {name: getattr(options, name) for name in names}
+    found = {n: getattr(options, n) for n, row in OPTIONS.items() if row.metadata["help"]}
     return {name: one for name, one in found.items() if one is not None}
 
 

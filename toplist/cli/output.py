@@ -39,9 +39,7 @@ def _displayed(results: Results) -> Display:
 
 def as_json(results: Results) -> str:
     """Return means, standard deviations, intervals and counts; several systems by name."""
-    contents = {name: content(result) for name, result in results.items()}
-    whole: Any = contents if len(contents) > 1 else next(iter(contents.values()))
-    return text_of(whole)
+    return json_by_system({name: content(result) for name, result in results.items()})
 
 
 def as_csv(results: Results) -> str:
@@ -60,6 +58,11 @@ def per_user_csv(results: Results) -> str:
         for system, one in results.items()
     }
     return csv_by_system(["user_id", *names], rows)
+
+
+def json_by_system(contents: Mapping[str, Any]) -> str:
+    """Return what is known of one system as JSON; of several by name."""
+    return text_of(contents if len(contents) > 1 else next(iter(contents.values())))
 
 
 def csv_by_system(header: Iterable[str], rows: Mapping[str, Iterable[Iterable[Any]]]) -> str:

@@ -9,7 +9,7 @@ from toplist.files.formats import table_format
 from toplist.files.tables import read_table
 from toplist.results import segments, summary
 from toplist.results.result import TopKResult
-from toplist.results.saved import content, text_of
+from toplist.results.saved import content
 from toplist.results.segments import Segments
 
 Splits = Mapping[str, Segments[TopKResult]]
@@ -29,7 +29,17 @@ def split(
     """Split the result of every system by a column of a file that has a row per user."""
     path, _, column = option.rpartition(":")
     labels = _labels(path, user_id, column)
-    return {name: _split(result, path, labels) for name, result in results.items()}
+    found = {}
+    for name, result in results.items():
+        # compared as text: keys of a result may be numbers, those of a text file never are
+        known = {user: labels[str(user)] for user in result.users if str(user) in labels}
+        if labels and result.n_users and not known:
+            raise ValueError(
+                f"{path}: has none of the users of the result; it has {next(iter(labels))!r}"
+            )
+        one = result.by(known)
+        found[name] = Segments(one.whole, one.parts, len(labels) - len(known))
+    return found
 
 
 def _labels(path: str, user_id: str, column: str) -> dict[str, Any]:
@@ -40,7 +50,10 @@ def _labels(path: str, user_id: str, column: str) -> dict[str, Any]:
     if absent:
         lacks = no_columns(list(map(repr, absent))) + header_hint(absent, names)
         raise ValueError(f"{path}: {lacks}; columns found: {names}")
-    keys, values = (_values(table, name) for name in (user_id, column))
+    keys, values = (
+        table[name] if isinstance(table, dict) else table.column(name).to_pylist()
+        for name in (user_id, column)
+    )
     labels: dict[str, Any] = {}
     for key, value in zip(map(str, keys), values, strict=True):
         label = None if value == "" else value
@@ -49,32 +62,12 @@ def _labels(path: str, user_id: str, column: str) -> dict[str, Any]:
     return labels
 
 
-def _split(result: TopKResult, path: str, labels: Mapping[str, Any]) -> Segments[TopKResult]:
-    """Split one result."""
-    # compared as text: keys of a result may be numbers, those of a text file never are
-    known = {user: labels[str(user)] for user in result.users if str(user) in labels}
-    if labels and result.n_users and not known:
-        raise ValueError(
-            f"{path}: has none of the users of the result; it has {next(iter(labels))!r}"
-        )
-    found = result.by(known)
-    return Segments(found.whole, found.parts, len(labels) - len(known))
-
-
-def _values(table: Any, name: str) -> Any:
-    """Return a column of a dict of columns or of an Arrow table."""
-    return table[name] if isinstance(table, dict) else table.column(name).to_pylist()
-
-
-def _content(found: Segments[TopKResult]) -> dict[str, Any]:
-    """Return what JSON holds of the segments of a system."""
-    parts = [{"segment": label, **content(part)} for label, part in found.items()]
-    return content(found.whole) | {"segments": parts}
-
-
 def _as_json(found: Splits) -> str:
-    contents = {name: _content(one) for name, one in found.items()}
-    return text_of(contents if len(contents) > 1 else next(iter(contents.values())))
+    contents = {}
+    for name, one in found.items():
+        parts = [{"segment": label, **content(part)} for label, part in one.items()]
+        contents[name] = content(one.whole) | {"segments": parts}
+    return output.json_by_system(contents)
 
 
 def _as_csv(found: Splits) -> str:

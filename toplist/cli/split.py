@@ -90,8 +90,10 @@ def _path(options: argparse.Namespace, part: str) -> str:
 
 def _split(options: argparse.Namespace) -> str:
     """Split the log, write the parts, and return the report."""
-    if not options.force:
-        _refuse_existing([_path(options, part) for part in PARTS])
+    found = [path for part in PARTS if os.path.lexists(path := _path(options, part))]
+    if found and not options.force:
+        does, them = ("exists", "it") if len(found) == 1 else ("exist", "them")
+        raise ValueError(f"{', '.join(found)} {does}: --force replaces {them}")
     table = read_table(options.log)
     rules = {"repeats": options.repeats, "seed": options.seed, "columns": names_of_columns(options)}
     if options.min_history is not None:
@@ -99,7 +101,9 @@ def _split(options: argparse.Namespace) -> str:
     try:
         _require_columns(options, table)
         made = _made(options, table, rules)
-        _require_rows(options, made)
+        for part, n in made.report.rows.items():
+            if n == 0 and made.report.n_rows:
+                raise ValueError(f"the {part} part would be empty: {_remedy(options, made, part)}")
     except (ValueError, TypeError) as error:
         raise prefixed(f"{options.log}: ", error) from None
     stale = _path(options, "validation")
@@ -107,18 +111,10 @@ def _split(options: argparse.Namespace) -> str:
         raise ValueError(f"{stale} is left from another split: remove it")
     parts = {"train": made.train, "test": made.test}
     parts |= {} if made.validation is None else {"validation": made.validation}
-    _write(options, parts)
+    os.makedirs(options.out, exist_ok=True)
+    write_tables({_path(options, part): rows for part, rows in parts.items()})
     paths = printable(", ".join(_path(options, part) for part in parts))
     return f"{made.report}\nwritten: {paths}"
-
-
-def _refuse_existing(paths: list[str]) -> None:
-    """Raise ValueError if a part exists."""
-    found = [path for path in paths if os.path.lexists(path)]
-    if found:
-        does = "exists" if len(found) == 1 else "exist"
-        them = "it" if len(found) == 1 else "them"
-        raise ValueError(f"{', '.join(found)} {does}: --force replaces {them}")
 
 
 def _require_columns(options: argparse.Namespace, table: Any) -> None:
@@ -148,13 +144,6 @@ def _made(options: argparse.Namespace, table: Any, rules: dict[str, Any]) -> Spl
     return split.leave_one_out(table, options.by, validation=bool(options.validation), **rules)
 
 
-def _require_rows(options: argparse.Namespace, made: Split) -> None:
-    """Raise ValueError for a part without a row."""
-    for part, n in made.report.rows.items():
-        if n == 0 and made.report.n_rows:
-            raise ValueError(f"the {part} part would be empty: {_remedy(options, made, part)}")
-
-
 def _remedy(options: argparse.Namespace, made: Split, part: str) -> str:
     """Return why a part is empty, and what to give."""
     flag = "--validation" if part == "validation" else "--ratio"
@@ -181,9 +170,3 @@ def _remedy(options: argparse.Namespace, made: Split, part: str) -> str:
         f"no user has enough rows for all parts, with {made.report.min_history} left for train: "
         "give less to hold out, or a smaller --min-history"
     )
-
-
-def _write(options: argparse.Namespace, parts: dict[str, Any]) -> None:
-    """Write all parts, or none."""
-    os.makedirs(options.out, exist_ok=True)
-    write_tables({_path(options, part): rows for part, rows in parts.items()})

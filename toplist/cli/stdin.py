@@ -3,8 +3,7 @@
 import argparse
 import os
 import sys
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 # Arguments that may be `-`, and the option that names the format of each, if there is one.
 PLACES = {
@@ -29,10 +28,6 @@ class StandardInput:
         self._folder = self._path = ""
         self._options = options
 
-    def __enter__(self) -> Self:
-        """Return itself."""
-        return self
-
     def take_place(self) -> None:
         """Put the path of the file in place of ``-``; ValueError if it is given twice."""
         for place, option in PLACES.items():
@@ -42,18 +37,14 @@ class StandardInput:
                 continue
             if self._path or paths.count("-") > 1:
                 raise ValueError("- is standard input: it can be one of the files, not two")
-            path = self._made(getattr(self._options, option, None) or DEFAULT)
-            found = [path if one == "-" else one for one in paths]
-            setattr(self._options, place, found if isinstance(given, list) else path)
+            import tempfile
 
-    def _made(self, format: str) -> str:
-        """Return the path of the file, in a new folder."""
-        import tempfile
-
-        self._folder = tempfile.mkdtemp(prefix="toplist-")
-        extension = "run" if format == "trec" else format
-        self._path = os.path.join(self._folder, f"{NAME}.{extension}")
-        return self._path
+            format = getattr(self._options, option, None) or DEFAULT
+            extension = "run" if format == "trec" else format
+            self._folder = tempfile.mkdtemp(prefix="toplist-")
+            self._path = os.path.join(self._folder, f"{NAME}.{extension}")
+            found = [self._path if one == "-" else one for one in paths]
+            setattr(self._options, place, found if isinstance(given, list) else self._path)
 
     def read(self) -> None:
         """Read standard input to its end, if it is given."""
@@ -76,12 +67,7 @@ class StandardInput:
         """Return a message with the plain name of the file."""
         return text.replace(self._folder + os.sep, "") if self._folder else text
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def remove(self) -> None:
         """Remove the folder."""
         if self._folder:
             import shutil

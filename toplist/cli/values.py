@@ -77,15 +77,10 @@ def _values(options: argparse.Namespace) -> str:
             notes.append(f"log_loss: predictions between {options.clip:g} and 1 - {options.clip:g}")
         else:
             values[name] = getattr(pointwise, name)(*rows)
-    return _formatted(values, notes, len(rows[0]), options.format)
-
-
-def _formatted(values: dict[str, float], notes: list[str], n_rows: int, format: str) -> str:
-    """Return the values as a table with its notes, as JSON or as CSV."""
-    if format == "table":
+    if options.format == "table":
         lines = [[name, f"{value:.4f}"] for name, value in values.items()]
         return "\n".join([aligned(lines), *notes])
-    if format == "json":
+    if options.format == "json":
         plain = {name: json_number(value) for name, value in values.items()}
-        return json.dumps({"n_rows": n_rows, "values": plain}, indent=1)
+        return json.dumps({"n_rows": len(rows[0]), "values": plain}, indent=1)
     return csv_text(["metric", "value"], values.items())

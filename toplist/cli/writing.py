@@ -57,7 +57,11 @@ def add_quiet(add: Callable[..., Any]) -> None:
 
 def check_targets(options: argparse.Namespace) -> None:
     """Raise ValueError if an output would replace an input, or another output."""
-    sources = {os.path.realpath(path) for path in _sources(options)}
+    given = [getattr(options, name, None) or [] for name in SOURCES]
+    paths = [path for one in given for path in ([one] if isinstance(one, str) else one)]
+    if getattr(options, "segments", None):
+        paths.append(options.segments.rpartition(":")[0])
+    sources = {os.path.realpath(path) for path in paths}
     taken: dict[str, str] = {}
     for name, flag in TARGETS.items():
         target = getattr(options, name, None)
@@ -69,15 +73,6 @@ def check_targets(options: argparse.Namespace) -> None:
         if place in taken:
             raise ValueError(f"{taken[place]} and {flag} both write {target}")
         taken[place] = flag
-
-
-def _sources(options: argparse.Namespace) -> list[str]:
-    """Return the files to read."""
-    given = [getattr(options, name, None) or [] for name in SOURCES]
-    paths = [path for one in given for path in ([one] if isinstance(one, str) else one)]
-    if getattr(options, "segments", None):
-        paths.append(options.segments.rpartition(":")[0])
-    return paths
 
 
 def written(report: Report, options: argparse.Namespace) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 
 from toplist.averages.histograms import Histograms, spread_of_first, sums_of
 from toplist.averages.terms import Terms
-from toplist.evaluation.plan import Plan, plan_of
+from toplist.evaluation.plan import plan_of
 from toplist.inputs.counts import Columns, read
 from toplist.inputs.grades import Grading
 from toplist.inputs.options import DEFAULT_METRICS, Options
@@ -76,7 +76,15 @@ def from_rank_counts(
     plan = plan_of(asked, k)
     at = read(counts, "counts", _COLUMNS)
     n_users = sum(at.values())
-    metrics_of_hits = _checked(plan, n_listed)
+    checked: list[Metric] = []
+    for metric in (entry.metric for entry in plan.entries):
+        name = metric.name
+        if not isinstance(metric, Metric) or metric.dividing.by_hits or name in plan.pooled:
+            raise ValueError(f"{name} needs more than the ranks of the held-out items")
+        if metric.dividing.by_length and n_listed is None:
+            raise ValueError(f"{name} divides by the length of the lists: give n_listed=")
+        checked.append(metric)
+    metrics_of_hits = tuple(checked)
     terms = Terms(plan.entries, plan.rules.name, "zero", "zero", Grading(), plan.pooled)
     depth = terms.depth
     if not depth:
@@ -99,17 +107,3 @@ def from_rank_counts(
         np.arange(1, depth + 1),
     )
     return TopKResult(terms, found, None, None, n_users=n_users, n_missing=0, n_extra=0)
-
-
-def _checked(plan: Plan, n_listed: int | None) -> tuple[Metric, ...]:
-    """Return the metrics; ValueError for those that need more than ranks."""
-    found = []
-    for entry in plan.entries:
-        metric = entry.metric
-        name = metric.name
-        if not isinstance(metric, Metric) or metric.dividing.by_hits or name in plan.pooled:
-            raise ValueError(f"{name} needs more than the ranks of the held-out items")
-        if metric.dividing.by_length and n_listed is None:
-            raise ValueError(f"{name} divides by the length of the lists: give n_listed=")
-        found.append(metric)
-    return tuple(found)

@@ -119,8 +119,7 @@ def negatives(
                 "excluded items, the held-out item and items of weight 0"
             )
 
-    for _ in parallel.run(block, parallel.bounds(np.arange(n_users + 1) * n, BLOCK), n_threads):
-        pass
+    parallel.each(block, parallel.bounds(np.arange(n_users + 1) * n, BLOCK), n_threads)
     return out
 
 

@@ -11,6 +11,9 @@ import numpy as np
 from toplist.checks import Ints, counted
 from toplist.loo.logs import Log
 
+# Where the rows of users with too little history went.
+_REST = {"train": "all in train", "drop": "left out", "test": "their test rows are left out"}
+
 
 @dataclass(frozen=True)
 class Report:
@@ -71,51 +74,43 @@ class Report:
 
     def __str__(self) -> str:
         """Return the report in words."""
-        return "\n".join(_lines(self))
+        users, items = counted(self.n_users, "user"), counted(self.n_items, "item")
+        parts = (
+            f"{part}: {counted(n, 'row')} of {counted(self.users[part], 'user')}"
+            for part, n in self.rows.items()
+        )
+        lines = [self.how, f"{counted(self.n_rows, 'row')} of {users} and {items}"]
+        lines.append("; ".join(parts))
+        if self.by_share:
+            total = max(1, sum(self.rows.values()))
+            shares = (f"{part} {100 * n / total:.1f} %" for part, n in self.rows.items())
+            lines.append(f"shares of the rows: {', '.join(shares)}")
+        if self.n_repeats:
+            lines.append(f"{counted(self.n_repeats, 'row')} left out: repeated choices of an item")
+        if self.n_short:
+            dropped = f": {counted(self.n_dropped, 'row')}" if self.n_dropped else ""
+            lines.append(
+                f"{counted(self.n_short, 'user')} without a test row: too few interactions "
+                f"(min_history={self.min_history}; {_REST[self.short]}{dropped})"
+            )
+        if self.n_tied:
+            lines.append(
+                f"{counted(self.n_tied, 'user')} ({100 * self.n_tied / self.n_users:.1f} %) "
+                "with several items at their newest timestamp"
+            )
+        if self.n_cold:
+            verb = "is" if self.n_cold == 1 else "are"
+            cold = counted(self.n_cold, "test item")
+            lines.append(f"{cold} {verb} not in train: unknown to any model")
+        if self.n_older:
+            share = 100 * self.n_older / self.rows["test"]
+            lines.append(
+                f"{counted(self.n_older, 'test row')} ({share:.1f} %) older than the newest row of "
+                "train: a model may know their future"
+            )
+        return "\n".join(lines)
 
     __repr__ = __str__
-
-
-def _lines(report: Report) -> list[str]:
-    parts = "; ".join(
-        f"{part}: {counted(n, 'row')} of {counted(report.users[part], 'user')}"
-        for part, n in report.rows.items()
-    )
-    n_test = report.rows["test"]
-    rest = {"train": "all in train", "drop": "left out", "test": "their test rows are left out"}
-    users = counted(report.n_users, "user")
-    lines = [
-        report.how,
-        f"{counted(report.n_rows, 'row')} of {users} and {counted(report.n_items, 'item')}",
-        parts,
-    ]
-    if report.by_share:
-        total = max(1, sum(report.rows.values()))
-        shares = (f"{part} {100 * n / total:.1f} %" for part, n in report.rows.items())
-        lines.append(f"shares of the rows: {', '.join(shares)}")
-    if report.n_repeats:
-        lines.append(f"{counted(report.n_repeats, 'row')} left out: repeated choices of an item")
-    if report.n_short:
-        dropped = f": {counted(report.n_dropped, 'row')}" if report.n_dropped else ""
-        lines.append(
-            f"{counted(report.n_short, 'user')} without a test row: too few interactions "
-            f"(min_history={report.min_history}; {rest[report.short]}{dropped})"
-        )
-    if report.n_tied:
-        lines.append(
-            f"{counted(report.n_tied, 'user')} ({100 * report.n_tied / report.n_users:.1f} %) "
-            "with several items at their newest timestamp"
-        )
-    if report.n_cold:
-        verb = "is" if report.n_cold == 1 else "are"
-        cold = counted(report.n_cold, "test item")
-        lines.append(f"{cold} {verb} not in train: unknown to any model")
-    if report.n_older:
-        lines.append(
-            f"{counted(report.n_older, 'test row')} ({100 * report.n_older / n_test:.1f} %) older "
-            "than the newest row of train: a model may know their future"
-        )
-    return lines
 
 
 def report_of(
@@ -149,7 +144,9 @@ def report_of(
         n_users=len(log.users.names),
         n_items=len(log.items.names),
         rows={name: len(rows) for name, rows in parts.items()},
-        users={name: _distinct(users[rows]) for name, rows in parts.items()},
+        users={
+            name: int(np.count_nonzero(np.bincount(users[rows]))) for name, rows in parts.items()
+        },
         n_repeats=len(log) - len(kept),
         n_dropped=len(kept) - n_parts,
         n_short=int(np.sum(lacking)),
@@ -160,10 +157,6 @@ def report_of(
         n_older=n_older,
         by_share=by_share,
     )
-
-
-def _distinct(codes: Ints) -> int:
-    return int(np.count_nonzero(np.bincount(codes)))
 
 
 def _n_tied(log: Log) -> int | None:
