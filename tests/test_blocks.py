@@ -134,14 +134,14 @@ def test_blocks_of_a_packed_file(tmp_path, monkeypatch):
 def read_plainly(monkeypatch):
     """Return the parts that the plain reader has read."""
     pytest.importorskip("pyarrow")
-    read, found = row_parts._plain, []
+    read, found = row_parts.plain_rows, []
 
     def noted(*arguments):
         for part in read(*arguments):
             found.append(part)
             yield part
 
-    monkeypatch.setattr(row_parts, "_plain", noted)
+    monkeypatch.setattr(row_parts, "plain_rows", noted)
     return found
 
 
@@ -341,6 +341,26 @@ def test_trec_files_are_read_as_by_rows(folder, file, size):
         fast = outcome(lambda: read(path).items())
         without_pyarrow(patch)
         assert outcome(lambda: read(path).items()) == fast
+
+
+def test_a_byte_order_mark_within_a_run_stays(tmp_path, monkeypatch):
+    path = tmp_path / "a.run"
+    path.write_text("q Q0 a 1 2 t\n\ufeffz Q0 b 1 1 t\n")
+    for size in (1 << 22, 13):
+        monkeypatch.setattr(lines_of_files, "SIZE", size)
+        assert read_ranks(path) == {"q": ["a"], "\ufeffz": ["b"]}
+    path.write_text("\ufeffq Q0 a 1 2 t\n")
+    assert read_ranks(path) == {"q": ["a"]}
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_line_end_that_a_buffer_cuts(tmp_path, packed):
+    for n in (4095, 8191):
+        line = '{"user_id": "u", "item_id": ["%s"]}' % ("x" * (n - 33))
+        text = (line + '\r\n{"user_id": "v", "item_id": ["b"]}\r\n').encode()
+        path = tmp_path / "a.jsonl"
+        path.write_bytes(gzip.compress(text) if packed else text)
+        assert len(line) == n and list(read_ranks(path)) == ["u", "v"]
 
 
 @pytest.mark.parametrize("grades", [["1", "1", "0"], ["2", "1", "0"], ["0.5", "0", "1.5"]])

@@ -88,7 +88,7 @@ def written(folder):
 @pytest.mark.parametrize("name", [name for name, row in OPTIONS.items() if row.metadata["help"]])
 def test_the_command_line_has_the_option(tmp_path, name, capsys):
     recs, truth = map(str, written(tmp_path))
-    value = {"system": "rank", "relevant_from": None}.get(name, other(name))
+    value = {"system": "item_id", "relevant_from": None}.get(name, other(name))
     if value is None:
         pytest.skip("needs grades")
     flag = "--" + name.replace("_", "-")
@@ -147,10 +147,39 @@ def test_systems_of_a_column(tmp_path, source):
 
 
 def test_systems_need_a_column(tmp_path):
-    with pytest.raises(
-        TypeError, match="^system='model' names a column of a table of ranks, which"
-    ):
+    with pytest.raises(TypeError, match="^system='model' names a column of a table of ranks, whi"):
         tl.top_k_eval(RANKS, TRUTHS, 2, system="model")
     recs, truth = written(tmp_path)
-    with pytest.raises(ValueError, match="no column 'model'; columns found: 'user_id', 'item_id'"):
+    with pytest.raises(ValueError, match="recs.csv:1: no column 'model'.*'user_id', 'item_id'"):
         tl.top_k_eval(recs, truth, 2, system="model")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("A,ann,,1\n", ":2: empty item_id"),
+        (",ann,a,1\n", ":2: empty model"),
+        ("", ": no rows"),
+        ("A,ann,a,1\nA,bob,b,x\n", ":3: rank 'x' is not a number"),
+        ("A,ann,a,1\nB,ann,a,1\nB,ann,b,3\n", ":3: ranks: user 'ann' has ranks 1, 3"),
+        ("A,ann,a,1\nB,ann,a,1\nA,ann,a,2\n", ":4: user 'ann' has item 'a' at ranks 1 and 2"),
+    ],
+)
+def test_faults_of_a_file_of_systems_name_the_line(tmp_path, text, said):
+    recs, truth = written(tmp_path)
+    recs.write_text("model,user_id,item_id,rank\n" + text)
+    with pytest.raises(ValueError, match=f"recs.csv{said}"):
+        tl.top_k_eval(recs, truth, 2, system="model")
+
+
+def test_a_system_in_jsonl_is_read_as_other_lines(tmp_path):
+    recs, truth = tmp_path / "recs.jsonl", written(tmp_path)[1]
+    line = '{"model": "A", "user_id": "ann", "item_id": ["b"], "note": %s}\n'
+    recs.write_text(line % 2**70 + line.replace("ann", "bob") % '"\\ud800"')
+    assert tl.top_k_eval(recs, truth, metrics="hit@1", system="model")["A"]["hit@1"] == 0.5
+    recs.write_text(line % 1 + line.replace("A", "B") % 1 + line % 1)
+    with pytest.raises(ValueError, match="recs.jsonl:3: user .* has a list already, in line 1"):
+        tl.top_k_eval(recs, truth, metrics="hit@1", system="model")
+    recs.write_text('{"user_id": "ann", "item_id": ["b"]}\n')
+    with pytest.raises(ValueError, match="recs.jsonl:1: no 'model' that names a system"):
+        tl.top_k_eval(recs, truth, metrics="hit@1", system="model")

@@ -18,10 +18,18 @@ from toplist.checks import about
 from toplist.files import parquet
 from toplist.files.errors import named, refused
 from toplist.files.formats import Columns, FileFormat, FormatName, PathLike, find_format
-from toplist.files.numbers import in_column, packed, parse
-from toplist.files.rows import Known, Rows, of_complete_users, rows, together
-from toplist.files.tables import numbers, read
-from toplist.files.text import FINITE, GRADE, NUMBER, Source, Valid, lines_of_user, records
+from toplist.files.rows import Known, Rows, of_complete_users, plain_rows, rows, together
+from toplist.files.text import (
+    FINITE,
+    GRADE,
+    NUMBER,
+    Row,
+    Source,
+    Valid,
+    lines_of_user,
+    numbered,
+    rows_of_lines,
+)
 from toplist.inputs import tables
 from toplist.inputs.keyed import Keyed
 from toplist.inputs.objects import CURSORS, one_result_at_a_time
@@ -129,7 +137,7 @@ class TextStream(Stream):
     def parts(self, known: Known) -> Iterator[Part]:
         """Yield the lists of complete users."""
         source, first = self.source(), 0
-        for part in of_complete_users(rows(source, self._valid, known), source):
+        for part in of_complete_users(rows(source, self.valid, known), source):
             groups = Groups(part.users, part.offsets, None)
             yield Part(self._lists(source, part, groups), first + part.offsets[:-1])
             first += int(part.offsets[-1])
@@ -137,7 +145,7 @@ class TextStream(Stream):
     def whole(self, known: Known) -> Keyed:
         """Return all lists, the rows of a user in any place."""
         source = self.source()
-        found = together(list(rows(source, self._valid, known)), source)
+        found = together(list(rows(source, self.valid, known)), source)
         lists = self._lists(source, found, grouped(found.users, ends=found.offsets))
         if self.format.name == "trec" and self.side == "ground_truths":
             return _relevant(lists)
@@ -150,7 +158,8 @@ class TextStream(Stream):
         return Source(self.path, self.format, own, *(() if self.order else wanted))
 
     @property
-    def _valid(self) -> Valid:
+    def valid(self) -> Valid:
+        """The numbers that a column of values may hold."""
         if self.side == "ranks":
             return NUMBER
         return FINITE if self.format.name == "trec" else GRADE
@@ -283,8 +292,29 @@ def stream_of(
 
 
 @dataclass(frozen=True)
-class TableStream(ParquetStream):
-    """The rows of one system of a file, as a table in memory."""
+class SystemOfText(TextStream):
+    """The rows of one system of a text file; `system` is the column and the name."""
+
+    system: tuple[str, str] = field(kw_only=True)
+    rows: Rows = field(kw_only=True)
+    value: str | None = field(kw_only=True)
+
+    def whole(self, known: Known) -> Keyed:
+        """Return all lists, the rows of a user in any place."""
+        source = self.source()
+        source.value = self.value
+        return self._lists(source, self.rows, grouped(self.rows.users, ends=self.rows.offsets))
+
+    def places_of(self, user: Any, item: Any = None) -> list[int]:
+        """Return the lines at which rows of a user begin, or those of an item; read again."""
+        source = self.source()
+        source.system, name = self.system
+        return list(lines_of_user(source, (name, user), item))
+
+
+@dataclass(frozen=True)
+class SystemOfParquet(ParquetStream):
+    """The rows of one system of a Parquet file."""
 
     table: Any = None
 
@@ -297,34 +327,28 @@ class TableStream(ParquetStream):
         return []
 
 
-def by_system(stream: Stream, system: str) -> Iterator[tuple[str, Stream]]:
+def by_system(stream: Stream, system: str, known: Known) -> Iterator[tuple[str, Stream]]:
     """Yield the rows of each system of a file, in order of first appearance."""
-    path = os.fspath(stream.path)
-    for name, part in tables.by_column(_whole_table(stream, path), system, path):
-        order = stream.order if stream.side == "ranks" else None
-        yield name, TableStream(path, stream.side, stream.columns, order, stream.ties, part)
-
-
-def _whole_table(stream: Stream, path: str) -> Any:
-    """Return a file with all its columns; numbers of text files are checked."""
-    arrow = parquet.pyarrow()
+    given = stream.path, stream.side, stream.columns, stream.order, stream.ties
     if not isinstance(stream, TextStream):
-        return parquet.read_table(path)
-    if stream.format.name == "jsonl":
-        try:
-            return arrow.Table.from_pylist(list(records(stream.source())))
-        except arrow.ArrowException as error:
-            raise refused(path, f"not readable as one table: {error}") from None
-    if not stream.format.delimiter:
-        raise TypeError(f"{path}: a run of TREC has no column of systems: a file holds one run")
-    columns: dict[str, Any] = dict(read(path, lambda header: header))
-    for ours in ("rank", "score"):
-        theirs = stream.names[ours]
-        if theirs in columns:
-            numbers(path, theirs, columns[theirs])
-            found = [parse(cell) or 0 for cell in columns[theirs]]
-            columns[theirs] = in_column([packed(found)], ours)
-    return arrow.table(columns)
+        for name, part in tables.by_column(parquet.read_table(stream.path), system, "ranks"):
+            yield name, SystemOfParquet(*given, part)
+        return
+    source, found = stream.source(), dict[str, list[Row]]()
+    source.system = system
+    if not (stream.format.is_table or stream.format.typed_ids):
+        raise source.error("a run of TREC has no column of systems: a file holds one run")
+    with source.opened() as lines:
+        whose: Any  # a pair of system and user
+        for whose, item, value in numbered(source, stream.valid, rows_of_lines(source, lines)):
+            found.setdefault(whose[0], []).append((whose[1], item, value))
+    source.line = 0
+    if not found:
+        raise source.error("no rows")
+    for name, part in found.items():
+        rows = together(list(plain_rows(source, known, iter(part))), source)
+        more: dict[str, Any] = {"format": stream.format, "rows": rows, "value": source.value}
+        yield name, SystemOfText(*given, system=(system, name), **more)
 
 
 def stream_of_batches(given: Any, side: str, options: Options) -> Stream:

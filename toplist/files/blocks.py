@@ -87,9 +87,10 @@ def _is_simple(text: bytes, delimiter: str) -> bool:
 def read_fields(text: bytes, width: int, places: Sequence[int], value: str | None) -> Block:
     """Return a block of TREC, whose fields are separated by any number of blanks."""
     columns = None
-    if not any(blank in text for blank in (b"\t", b"\r", b"\v", b"\f", b"  ")):
+    has_mark = not text.isascii() and codecs.BOM_UTF8 in text  # pyarrow would drop it
+    if not any(blank in text for blank in (b"\t", b"\r", b"\v", b"\f", b"  ")) and not has_mark:
         columns = _columns(text, " ", width, places, quotes=False)
-    if columns is None:
+    if columns is None and not has_mark:
         fields = b"\n".join(b" ".join(line.split()) for line in text.split(b"\n"))
         columns = _columns(fields, " ", width, places, quotes=False)
     return _block(text, columns, value)

@@ -131,7 +131,7 @@ def rows(source: Source, valid: Valid, known: Known) -> Iterator[Rows]:
             parts = _object_parts(source, valid, known, stream)
         elif blocks.pyarrow_csv() is None:
             lines = source.counted(lines_of(stream, source.longest), show)
-            parts = _plain(source, known, numbered(source, valid, rows_of_lines(source, lines)))
+            parts = plain_rows(source, known, numbered(source, valid, rows_of_lines(source, lines)))
         elif source.format.name == "trec":
             parts = _trec_parts(source, valid, known, stream)
         else:
@@ -164,7 +164,7 @@ def _table_parts(source: Source, valid: Valid, known: Known, stream: Any) -> Ite
         if part is None:
             table = csv_rows(source.counted(io.BytesIO(block.text)), delimiter)
             cells = table_rows(source, header, table)
-            yield from _plain(source, known, numbered(source, valid, cells))
+            yield from plain_rows(source, known, numbered(source, valid, cells))
         else:
             yield part
 
@@ -176,8 +176,6 @@ def _trec_parts(source: Source, valid: Valid, known: Known, stream: Any) -> Iter
     wanted = [source.names[name] for name in ("user_id", "item_id", source.value) if name]
     wanted += ["tag"] * (header is TREC_RUN)
     places = source.places(wanted, header)
-    if stream.peek(3).startswith(codecs.BOM_UTF8):
-        stream.read(3)
     tags: dict[str, Any] = {}
     read = partial(blocks.read_fields, width=len(header), places=places, value=source.value)
     texts = row_blocks(stream, source.longest, "")
@@ -187,7 +185,7 @@ def _trec_parts(source: Source, valid: Valid, known: Known, stream: Any) -> Iter
             part = _simple(source, valid, known, block)
         if part is None:
             cells = trec_rows(source, source.counted(io.BytesIO(block.text)), tags)
-            yield from _plain(source, known, numbered(source, valid, cells))
+            yield from plain_rows(source, known, numbered(source, valid, cells))
         else:
             yield part
 
@@ -200,7 +198,7 @@ def _object_parts(source: Source, valid: Valid, known: Known, stream: Any) -> It
         part = None if found is None else _of_objects(source, valid, known, found, seen)
         if part is None:
             cells = object_rows(source, source.counted(io.BytesIO(text)), seen)
-            yield from _plain(source, known, numbered(source, valid, cells))
+            yield from plain_rows(source, known, numbered(source, valid, cells))
         else:
             source.skip(text.count(b"\n") + (not text.endswith(b"\n")))
             yield part
@@ -302,7 +300,7 @@ def holds(texts: Texts, codes: Ints, titles: Sequence[str]) -> bool:
     return any(np.any(codes == number) for number in numbers)
 
 
-def _plain(source: Source, known: Known, rows: Iterator[Row]) -> Iterator[Rows]:
+def plain_rows(source: Source, known: Known, rows: Iterator[Row]) -> Iterator[Rows]:
     """Collect rows of the plain reader; an item of None is a user without items."""
     while part := list(islice(rows, CHUNK)):
         kept = [row for row in part if row[1] is not None]

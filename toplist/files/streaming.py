@@ -116,7 +116,7 @@ def _by_system(streams: Streams, plan: Plan, system: str) -> dict[str, TopKResul
     texts, as_text = (Texts(), Texts()), are_texts(streams)
     truth = _as_text(_loaded(streams[1], texts), texts, as_text)
     found = {}
-    for name, stream in by_system(streams[0], system):
+    for name, stream in by_system(streams[0], system, texts):
         lists = _as_text(_loaded(stream, texts), texts, as_text)
         found[name] = _evaluate_whole((stream, streams[1]), plan, lists, truth)
     return found

@@ -61,6 +61,7 @@ class Source(TextFile):
             own, self.names = _TREC_COLUMNS, renamed(_TREC_COLUMNS)
         self.needed = ["user_id", "item_id", *(name for name in candidates if name in own)]
         self.candidates = candidates  # for the values; the first that is found has them
+        self.system: str | None = None  # a column of systems: users are pairs of system and user
         self.value: str | None = None
 
     def choose(self, found: Collection[str], *, optional: bool = False) -> str | None:
@@ -209,6 +210,7 @@ def table_rows(source: Source, header: Sequence[str], rows: Iterable[list[str]])
     titled = bool(source.format.delimiter)
     titles = used[:2] if titled else []  # only a row with one of them may be a second header
     value, width = rest[0] if rest else None, len(header)
+    system = None if source.system is None else source.place(source.system, header)
     for row in rows:
         source.row = source.line
         n = len(row)
@@ -216,7 +218,12 @@ def table_rows(source: Source, header: Sequence[str], rows: Iterable[list[str]])
         if fits and (one := row[user]) and (other := row[item]):
             if one in titles or other in titles:
                 source.refuse_header(row, header, places)
-            yield one, other, 1.0 if value is None else row[value]
+            whose: Any = one
+            if system is not None:
+                whose = row[system], one
+                if not row[system]:
+                    raise source.error(f"empty {short(source.system)[1:-1]}")
+            yield whose, other, 1.0 if value is None else row[value]
         elif fits:
             raise source.error(f"empty {short(used[1] if row[user] else used[0])[1:-1]}")
         elif row and not titled and row[0].startswith("#"):
@@ -254,22 +261,19 @@ def object_rows(
         forms.add((is_list, source.value))
         if len(forms) > 1:
             raise source.error("unlike the lines before: an item or a list, with the same keys")
+        user: Any
         user, items, values = _fields(source, record, is_list)
+        if source.system is not None:
+            name = record.get(source.system)
+            if type(name) not in (int, str) or name == "":
+                raise source.error(f"no {short(source.system)} that names a system")
+            user = str(name), user
         if user in listed:
             line_of = listed[user] or next(lines_of_user(source, user), 0)
             raise source.error(f"user {short(user)} has a list already, in line {line_of}")
         if is_list:
             listed[user] = source.line
         yield from zip(repeat(user), items or (None,), values or (None,), strict=False)
-
-
-def records(source: Source) -> Iterator[dict[str, Any]]:
-    """Yield the objects of a JSONL file."""
-    with source.opened() as lines:
-        for line in lines:
-            text = line.decode().strip(_JSON_BLANKS)
-            if text:
-                yield record_of(source, text)
 
 
 def record_of(source: Source, text: str) -> dict[str, Any]:

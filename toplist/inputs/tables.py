@@ -66,6 +66,8 @@ def by_column(frame: Any, name: str, side: str) -> Iterator[tuple[str, Any]]:
     if name not in cols.names_of(frame):
         known = ", ".join(map(repr, cols.names_of(frame)))
         raise ValueError(f"{side}: no column {name!r}; columns found: {known}")
+    if not len(frame):
+        raise ValueError(f"{side}: no rows")
     column = cols.ids(frame, name, side)
     numbers, distinct = numbered(column.codes)
     for number, value in enumerate(column.decoded(distinct)):
