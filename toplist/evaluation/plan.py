@@ -5,6 +5,7 @@ from __future__ import annotations
 import numbers
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -200,8 +201,35 @@ def entries_of(
     asked = [metrics] if isinstance(metrics, (str, Metric)) else list(metrics)
     if not asked:
         raise ValueError("metrics is empty: name at least one")
-    ks = _cut_offs(k)
-    scalar = not isinstance(k, Iterable)
+    ks, scalar = _cut_offs(k), not isinstance(k, Iterable)
+    if all(type(spec) is str for spec in asked) and _as_named(rules):
+        policies = rules.name, rules.empty, tuple(rules.empty_of.items())
+        return _named_entries(tuple(asked), ks, scalar, *policies)
+    return _entries(asked, ks, scalar, rules)
+
+
+def _as_named(rules: Convention) -> bool:
+    """Whether rules are those of their name, but for the policies."""
+    return rules.metrics is CONVENTIONS[rules.name].metrics
+
+
+@lru_cache(maxsize=256)
+def _named_entries(
+    asked: tuple[str, ...],
+    ks: tuple[int, ...],
+    scalar: bool,
+    name: ConventionName,
+    empty: Empty,
+    empty_of: tuple[tuple[str, Empty], ...],
+) -> tuple[Entry, ...]:
+    """Return the entries of names, read once: it took a tenth of a tiny evaluation."""
+    rules = replace(CONVENTIONS[name], empty=empty, empty_of=dict(empty_of))
+    return _entries(asked, ks, scalar, rules)
+
+
+def _entries(
+    asked: Iterable[str | Metric], ks: tuple[int, ...], scalar: bool, rules: Convention
+) -> tuple[Entry, ...]:
     entries = []
     for spec in asked:
         metric, own = _parse(spec, rules)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Literal, get_args
 
@@ -22,6 +23,8 @@ from numpy.typing import NDArray
 from toplist.checks import choice
 
 Array = NDArray[Any]
+# Ranks down to which discounts are kept.
+KEPT = 1 << 10
 
 Counts = Literal["each", "nth", "first"]
 COUNTS: tuple[Counts, ...] = get_args(Counts)
@@ -261,7 +264,9 @@ class Metric:
         return Divisor(_words(self.divisor), self.divisor, r"D(k, R, n)", by_length=True)
 
     def discounts(self, depth: int, first: int = 1) -> NDArray[np.float64]:
-        """Return the discount at ranks first..depth, (depth - first + 1,)."""
+        """Return the discount at ranks first..depth, (depth - first + 1,); read-only if by name."""
+        if isinstance(self.discount, str) and depth <= KEPT:
+            return _discounts_by_name(self.discount, depth, first)
         ranks = np.arange(first, depth + 1, dtype=np.float64)
         found = self._computed("discount", self.discounting.function, (ranks,), ranks.shape)
         bad = np.flatnonzero(~((found > 0) & (found < np.inf)))
@@ -431,3 +436,11 @@ METRICS: Mapping[str, Metric] = table_of(
 
 # Metrics with a parameter, written as a call: "rbp(p=0.5)".
 PARAMETRIC: dict[str, Callable[..., Metric]] = {"rbp": rbp_metric}
+
+
+@lru_cache(maxsize=256)
+def _discounts_by_name(name: DiscountName, depth: int, first: int) -> NDArray[np.float64]:
+    """Return the discounts of a name, computed once: it took a tenth of a tiny evaluation."""
+    found = Metric("discount", "each", DISCOUNTS[name], "1").discounts(depth, first)
+    found.setflags(write=False)
+    return found
