@@ -34,7 +34,7 @@ CHAPTERS = {
 }
 # Modules and packages that users do not import.
 INSIDE = {"__main__", "averages", "checks", "evaluation", "kernels", "matching", "parallel"}
-INSIDE |= {"stats", "writing"}
+INSIDE |= {"stats", "top_k", "writing"}
 # What users import under another name than that of its module.
 ALIASES = {"toplist.inference": "toplist.results.inference"}
 
