@@ -69,7 +69,7 @@ def test_scores_of_16_bits(make):
 
 @pytest.mark.libraries
 def test_scores_of_numpys_extension_types():
-    from toplist.inputs.tensors import array
+    from toplist.inputs.flatten import array
 
     class OfJax:
         def __array__(self, dtype=None, copy=None):
