@@ -32,7 +32,9 @@ Key = TypeVar("Key", bound=Hashable)
 
 SMALLEST = 1 << 12  # slots of the first table
 FIRST = 1 << 16  # texts of the first part; each part has four times as many as the one before
-BLOCK = 1 << 16  # texts that a thread looks up at a time: their keys are a megabyte
+# Texts that a thread looks up at a time: their keys are 4 MB. A block of a file is not shared out,
+# as the next one is read meanwhile.
+BLOCK = 1 << 18
 _LOW = np.uint64(2**32 - 1)
 
 
