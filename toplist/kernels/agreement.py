@@ -104,13 +104,7 @@ def lowest(shared: np.int32, long: np.int64, powers: np.float64, tails: np.float
 
 @kernel
 def residual(
-    shared: np.int32,
-    short: np.int64,
-    long: np.int64,
-    powers: np.float64,
-    tails: np.float64,
-    p,
-    out,
+    shared: np.int32, short: np.int64, long: np.int64, powers: np.float64, tails: np.float64, p, out
 ):
     """Fill `out` (users, K) with RBO_res, by how much the value may still rise above RBO_min.
 
