@@ -2,7 +2,7 @@
 
 import math
 
-import numpy as np
+from numpy import float64, int64
 
 from toplist.kernels import kernel
 
@@ -13,14 +13,14 @@ NOTHING = 1e-17
 
 
 @kernel
-def range_tail(w, n_groups, lowest, nodes: np.float64, weights: np.float64):
+def range_tail(w, n_groups, lowest, nodes: float64, weights: float64):
     """Return P(range > w) for the range of n_groups normal numbers; as `_range_tail`."""
     return _range_tail(w, n_groups, lowest, nodes, weights)
 
 
 @kernel
 def studentised_range_tail(
-    q, n_groups, lowest, df, log_scale, step, nodes: np.float64, weights: np.float64
+    q, n_groups, lowest, df, log_scale, step, nodes: float64, weights: float64
 ):
     """Return P(range > q S) for S = chi / sqrt(df), summed over x = log S at equal steps.
 
@@ -29,7 +29,7 @@ def studentised_range_tail(
     tail were exp(-q^2 S^2 / 4), which is at the peak or below it, and goes both ways until nothing
     is added.
     """
-    start = np.int64(math.floor(0.5 * math.log(df / (df + 0.5 * q * q)) / step))
+    start = int64(math.floor(0.5 * math.log(df / (df + 0.5 * q * q)) / step))
     total = 0.0
     for way in (-1, 1):
         i = start if way == 1 else start - 1

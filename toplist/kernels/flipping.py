@@ -1,17 +1,18 @@
 """Sums of differences whose signs are flipped at random."""
 
 import numpy as np
+from numpy import float64, uint64
 
 from toplist.kernels import kernel
 from toplist.kernels.hashing import mix
 
 # A word has a sign for each of this many users.
 GROUP = 64
-BYTE = np.uint64(255)
+BYTE = uint64(255)
 
 
 @kernel
-def add_flips(values: np.float64, first, start, seed, out):
+def add_flips(values: float64, first, start, seed, out):
     """Add to ``out[b]`` the sum of all values, with the signs of flip ``start + b``.
 
     8 users have 256 sums, one for each choice of their signs. With these sums in tables, a flip of
@@ -46,20 +47,20 @@ def add_flips(values: np.float64, first, start, seed, out):
                     tables[i + size] = tables[i] + value
                     tables[i] -= value
                 size *= 2
-        key = mix(seed ^ mix(np.uint64(first + low))) + np.uint64(start)
+        key = mix(seed ^ mix(uint64(first + low))) + uint64(start)
         for b in range(n_flips):
-            word = mix(key + np.uint64(b))
-            left = tables[word & BYTE] + tables[(word >> np.uint64(8) & BYTE) + np.uint64(256)]
+            word = mix(key + uint64(b))
+            left = tables[word & BYTE] + tables[(word >> uint64(8) & BYTE) + uint64(256)]
             left += (
-                tables[(word >> np.uint64(16) & BYTE) + np.uint64(512)]
-                + tables[(word >> np.uint64(24) & BYTE) + np.uint64(768)]
+                tables[(word >> uint64(16) & BYTE) + uint64(512)]
+                + tables[(word >> uint64(24) & BYTE) + uint64(768)]
             )
             right = (
-                tables[(word >> np.uint64(32) & BYTE) + np.uint64(1024)]
-                + tables[(word >> np.uint64(40) & BYTE) + np.uint64(1280)]
+                tables[(word >> uint64(32) & BYTE) + uint64(1024)]
+                + tables[(word >> uint64(40) & BYTE) + uint64(1280)]
             )
             right += (
-                tables[(word >> np.uint64(48) & BYTE) + np.uint64(1536)]
-                + tables[(word >> np.uint64(56)) + np.uint64(1792)]
+                tables[(word >> uint64(48) & BYTE) + uint64(1536)]
+                + tables[(word >> uint64(56)) + uint64(1792)]
             )
             out[b] += left + right

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from numpy import int64
 
 from toplist.kernels import kernel, steps
 
@@ -22,7 +23,7 @@ def order_within(offsets: Any, times: Any, numbers: Any, rows: Any) -> None:
 
 
 @kernel
-def _order_within(offsets: np.int64, times: np.int64, numbers: np.int64, rows):
+def _order_within(offsets: int64, times: int64, numbers: int64, rows):
     for u in range(len(offsets) - 1):
         part = rows[offsets[u] : offsets[u + 1]]
         for key in (numbers, times):  # each sort keeps the order of equal rows
@@ -47,7 +48,7 @@ def occurrences(offsets: Any, items: Any, rows: Any, nth: Any, later: Any) -> No
 
 
 @kernel
-def _occurrences(offsets: np.int64, items: np.int64, rows: np.int64, nth, later):
+def _occurrences(offsets: int64, items: int64, rows: int64, nth, later):
     for u in range(len(offsets) - 1):
         part = rows[offsets[u] : offsets[u + 1]]
         part = part[np.argsort(items[part], kind="mergesort")]

@@ -1,18 +1,16 @@
 """Values of each user put in random order, and added up over the users."""
 
-import numpy as np
+from numpy import float64, int32, int64, uint64
 
 from toplist.kernels import kernel
 from toplist.kernels.hashing import mix
 
-_HALF = np.uint64(32)
-_LOW = np.uint64(0xFFFFFFFF)
+_HALF = uint64(32)
+_LOW = uint64(0xFFFFFFFF)
 
 
 @kernel
-def add_arranged(
-    values: np.float64, users: np.int64, seed, first, sums, orders: np.int64, table, places
-):
+def add_arranged(values: float64, users: int64, seed, first, sums, orders: int64, table, places):
     """Add each user's values in a random order to the sums of many permutations.
 
     For few systems: all orders of a user's values are written out once, and looked up. With S = 5,
@@ -31,14 +29,14 @@ def add_arranged(
     table, places : float64 (S, S!), int32 (permutations,)
         Room.
     """
-    n_orders, n_systems, n_sums = np.uint64(len(orders)), values.shape[1], sums.shape[1]
+    n_orders, n_systems, n_sums = uint64(len(orders)), values.shape[1], sums.shape[1]
     for u in range(len(users)):
-        key = mix(seed ^ mix(np.uint64(users[u])))
+        key = mix(seed ^ mix(uint64(users[u])))
         for b in range(0, n_sums, 2):
-            word = mix(key + ((first + np.uint64(b)) >> np.uint64(1)))
-            places[b] = np.int32(((word & _LOW) * n_orders) >> _HALF)
+            word = mix(key + ((first + uint64(b)) >> uint64(1)))
+            places[b] = int32(((word & _LOW) * n_orders) >> _HALF)
             if b + 1 < n_sums:
-                places[b + 1] = np.int32(((word >> _HALF) * n_orders) >> _HALF)
+                places[b + 1] = int32(((word >> _HALF) * n_orders) >> _HALF)
         for i in range(n_systems):
             for o in range(len(orders)):
                 table[i, o] = values[u, orders[o, i]]
@@ -47,26 +45,26 @@ def add_arranged(
 
 
 @kernel
-def add_shuffled(values: np.float64, users: np.int64, seed, first, sums, row):
+def add_shuffled(values: float64, users: int64, seed, first, sums, row):
     """As `add_arranged`, for any number of systems: values shuffled one by one (Fisher, Yates).
 
     `row`, float64 (S,), is room. A word gives two of the S - 1 places of a shuffle.
     """
     n_systems = values.shape[1]
-    n_words = np.uint64(n_systems // 2)
+    n_words = uint64(n_systems // 2)
     for u in range(len(users)):
-        key = mix(seed ^ mix(np.uint64(users[u])))
+        key = mix(seed ^ mix(uint64(users[u])))
         for b in range(sums.shape[1]):
-            counter = (first + np.uint64(b)) * n_words
+            counter = (first + uint64(b)) * n_words
             row[:] = values[u]
             for i in range(n_systems - 1, 0, -2):
                 word = mix(key + counter)
-                counter += np.uint64(1)
-                place = np.int64(((word & _LOW) * np.uint64(i + 1)) >> _HALF)
+                counter += uint64(1)
+                place = int64(((word & _LOW) * uint64(i + 1)) >> _HALF)
                 sums[i, b] += row[place]
                 row[place] = row[i]
                 if i > 1:
-                    place = np.int64(((word >> _HALF) * np.uint64(i)) >> _HALF)
+                    place = int64(((word >> _HALF) * uint64(i)) >> _HALF)
                     sums[i - 1, b] += row[place]
                     row[place] = row[i - 1]
             sums[0, b] += row[0]

@@ -1,6 +1,7 @@
 """Studentised means of resamples: users, or clusters of them, drawn with replacement."""
 
 import numpy as np
+from numpy import float64, uint64
 
 from toplist.kernels import kernel
 from toplist.kernels.hashing import mix
@@ -8,14 +9,14 @@ from toplist.kernels.hashing import mix
 # Draws are added up in parts of this size: a resample of one number, drawn 10^6 times, has to show
 # that it does not vary. Even, since a word has two draws.
 PART = 1024
-HALF = np.uint64(32)
-LOW = np.uint64(0xFFFFFFFF)
+HALF = uint64(32)
+LOW = uint64(0xFFFFFFFF)
 # A sum of squares less than this share of what it was before centring is rounding.
 NOISE = 1e-12
 
 
 @kernel
-def studentised_means(values: np.float64, first, seed, out):
+def studentised_means(values: float64, first, seed, out):
     """Write t* of resample ``first + b`` to ``out[b]``.
 
         t* = m* / (s* / √n), m* and s* of n draws; 0 where both are 0, ±inf where only s* is
@@ -32,15 +33,15 @@ def studentised_means(values: np.float64, first, seed, out):
     seed : uint64
     out : float64 (n_resamples,), written
     """
-    n, size = len(values), np.uint64(len(values))
+    n, size = len(values), uint64(len(values))
     for b in range(len(out)):
-        key = mix(seed ^ mix(np.uint64(first + b)))
+        key = mix(seed ^ mix(uint64(first + b)))
         total, squares = 0.0, 0.0
         for low in range(0, n, PART):
             high = min(low + PART, n)
             sum1, sum2, square1, square2 = 0.0, 0.0, 0.0, 0.0
             for place in range(low, high - 1, 2):
-                word = mix(key + np.uint64(place))
+                word = mix(key + uint64(place))
                 one, two = (
                     values[(word >> HALF) * size >> HALF],
                     values[(word & LOW) * size >> HALF],
@@ -50,7 +51,7 @@ def studentised_means(values: np.float64, first, seed, out):
                 square1 += one * one
                 square2 += two * two
             if (high - low) % 2:
-                one = values[(mix(key + np.uint64(high - 1)) >> HALF) * size >> HALF]
+                one = values[(mix(key + uint64(high - 1)) >> HALF) * size >> HALF]
                 sum1 += one
                 square1 += one * one
             total += sum1 + sum2
@@ -59,7 +60,7 @@ def studentised_means(values: np.float64, first, seed, out):
 
 
 @kernel
-def studentised_ratios(values: np.float64, sizes: np.float64, first, seed, out):
+def studentised_ratios(values: float64, sizes: float64, first, seed, out):
     """Write t* of a ratio of sums, of resample ``first + b``, to ``out[b]``.
 
         r* = Σx* / Σy*,  t* = r* / √(n/(n-1) Σ(x* - r* y*)² / (Σy*)²)
@@ -71,14 +72,14 @@ def studentised_ratios(values: np.float64, sizes: np.float64, first, seed, out):
     first, seed, out
         As in `studentised_means`.
     """
-    n, size = len(values), np.uint64(len(values))
+    n, size = len(values), uint64(len(values))
     for b in range(len(out)):
-        key = mix(seed ^ mix(np.uint64(first + b)))
+        key = mix(seed ^ mix(uint64(first + b)))
         x, y, xx, xy, yy = 0.0, 0.0, 0.0, 0.0, 0.0
         for low in range(0, n, PART):
             part_x, part_y, part_xx, part_xy, part_yy = 0.0, 0.0, 0.0, 0.0, 0.0
             for place in range(low, min(low + PART, n)):
-                user = (mix(key + np.uint64(place)) >> HALF) * size >> HALF
+                user = (mix(key + uint64(place)) >> HALF) * size >> HALF
                 value, divisor = values[user], sizes[user]
                 part_x += value
                 part_y += divisor
