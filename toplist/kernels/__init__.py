@@ -76,6 +76,24 @@ def _readonly(array: ArrayLike, dtype: DTypeLike) -> NDArray[Any]:
     return view
 
 
+def in_steps(function: Any) -> Any:
+    """Compile a kernel whose first input are offsets, and call it for `steps` of these.
+
+    It ends where a call returns a position, which it returns; else -1.
+    """
+    compiled = Kernel(function)
+
+    @functools.wraps(function)
+    def call(offsets: Any, *others: Any) -> int:
+        for lo, hi in steps(offsets):
+            at = compiled(offsets[lo : hi + 1], *others)
+            if at is not None and at >= 0:
+                return int(at)
+        return -1
+
+    return call
+
+
 def steps(offsets: ArrayLike) -> Iterator[tuple[int, int]]:
     """Yield (first user, user after the last) of parts with about `STEP` rows.
 

@@ -1,11 +1,9 @@
 """Integers to numbers by a hash table, and rows of long tables put in lists."""
 
-from typing import Any
-
 import numpy as np
 from numpy import generic, int64, uint64
 
-from toplist.kernels import kernel, steps
+from toplist.kernels import in_steps, kernel
 from toplist.kernels.hashing import GOLDEN, most_probes_of_rows
 
 
@@ -170,7 +168,8 @@ def scores_in_order(scores: generic, offsets: int64, strict):
     return wrong == 0
 
 
-def sort_by_score(offsets: Any, scores: Any, items: Any) -> int:
+@in_steps
+def sort_by_score(offsets: int64, scores: generic, items):
     """Order every list by score, highest first; equal scores keep their order.
 
     Scores are float64 or int64 (`toplist.inputs.ordering.comparable`).
@@ -180,15 +179,6 @@ def sort_by_score(offsets: Any, scores: Any, items: Any) -> int:
     int
         The position of the first NaN, or -1.
     """
-    for lo, hi in steps(offsets):
-        at = int(_sort_by_score(offsets[lo : hi + 1], scores, items))
-        if at >= 0:
-            return at
-    return -1
-
-
-@kernel
-def _sort_by_score(offsets: int64, scores: generic, items):
     for row in range(len(offsets) - 1):
         start, end = offsets[row], offsets[row + 1]
         falling = True

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy import float64, int32, int64, uint16, uint64
 
-from toplist.kernels import kernel, steps
+from toplist.kernels import in_steps, kernel
 from toplist.kernels.hashing import GOLDEN, most_probes
 
 # 4,096 slots of two bytes fit in the first-level cache together with the ids that are read.
@@ -296,17 +296,9 @@ def trim(ids: int64, offsets: int64, lengths: int64, padding):
     return trimmed, -1, -1
 
 
-def two_grades(truths: Any, offsets: Any, grades: Any) -> int:
+@in_steps
+def two_grades(offsets: int64, truths: int64, grades: float64):
     """Return the position of an id that is in its ground truth with another grade, too; else -1."""
-    for lo, hi in steps(offsets):
-        at = int(_two_grades(truths, offsets[lo : hi + 1], grades))
-        if at >= 0:
-            return at
-    return -1
-
-
-@kernel
-def _two_grades(truths: int64, offsets: int64, grades: float64):
     for u in range(len(offsets) - 1):
         start, end = offsets[u], offsets[u + 1]
         order = np.argsort(truths[start:end], kind="mergesort") + start
