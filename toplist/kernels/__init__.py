@@ -56,7 +56,7 @@ def kernel(function: Any) -> Any:
     """Compile a function on its first call, without the interpreter lock, cached where possible.
 
     Annotate input arrays with their dtype (``np.generic``: any). A function without annotations
-    is called by other kernels only.
+    is called by other kernels only; of one that has some, they call what is ``compiled``.
     """
     return Kernel(function) if function.__annotations__ else _compiled(function)
 

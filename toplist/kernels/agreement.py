@@ -8,16 +8,10 @@ from toplist.kernels import kernel
 
 @kernel
 def count(
-    codes_a: int64,
-    starts_a: int64,
-    lengths_a: int64,
-    codes_b: int64,
-    starts_b: int64,
-    lengths_b: int64,
-    seen,
-    shared,
-    union,
-):
+    codes_a: int64, starts_a: int64, lengths_a: int64,
+    codes_b: int64, starts_b: int64, lengths_b: int64,
+    seen, shared, union,
+):  # fmt: skip
     """Count the items in both lists, and in any of them, among the first d of each.
 
     Parameters

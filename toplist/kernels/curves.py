@@ -113,18 +113,9 @@ def _weight(code, j):
 
 @kernel
 def graded_curves(
-    offsets: int64,
-    ranks: int32,
-    gains: float64,
-    ideal_offsets: int64,
-    ideal_gains: float64,
-    rows: int64,
-    code,
-    discount: float64,
-    divisors: float64,
-    ideal,
-    out,
-):
+    offsets: int64, ranks: int32, gains: float64, ideal_offsets: int64, ideal_gains: float64,
+    rows: int64, code, discount: float64, divisors: float64, ideal, out,
+):  # fmt: skip
     """As `curves`, for hits with gains.
 
     With `ideal`, `divisors` (n_rows, K) holds numbers of ranks: a value is divided by the DCG of

@@ -14,8 +14,28 @@ NOTHING = 1e-17
 
 @kernel
 def range_tail(w, n_groups, lowest, nodes: float64, weights: float64):
-    """Return P(range > w) for the range of n_groups normal numbers; as `_range_tail`."""
-    return _range_tail(w, n_groups, lowest, nodes, weights)
+    """Return P(range > w) for the range of n_groups normal numbers.
+
+    The integral over the largest number z:
+
+        n phi(z) (Phi(z)^(n-1) - (Phi(z) - Phi(z - w))^(n-1))
+
+    By Gauss and Legendre's points within `REACH` of w / 2, but not below `lowest`, where no largest
+    number lies. The difference is written as Phi(z)^(n-1) (1 - (1 - Phi(z - w) / Phi(z))^(n-1)),
+    so that small tails keep their digits.
+    """
+    low, high = max(0.5 * w - REACH, lowest), 0.5 * w + REACH
+    total = 0.0
+    for i in range(len(nodes)):
+        z = 0.5 * (low + high) + 0.5 * (high - low) * nodes[i]
+        below = 0.5 * math.erfc(-z / math.sqrt(2.0))
+        share = 0.5 * math.erfc((w - z) / math.sqrt(2.0)) / below
+        rest = -math.expm1((n_groups - 1.0) * math.log1p(-share)) if share < 1.0 else 1.0
+        total += weights[i] * math.exp(-0.5 * z * z) * below ** (n_groups - 1.0) * rest
+    return min(total * 0.5 * (high - low) * n_groups / math.sqrt(2.0 * math.pi), 1.0)
+
+
+_range_tail = range_tail.compiled  # what a kernel calls
 
 
 @kernel
@@ -43,24 +63,3 @@ def studentised_range_tail(
                 break
             i += way
     return total * step
-
-
-@kernel
-def _range_tail(w, n_groups, lowest, nodes, weights):
-    """Return P(range > w), as the integral over the largest number z.
-
-        n phi(z) (Phi(z)^(n-1) - (Phi(z) - Phi(z - w))^(n-1))
-
-    By Gauss and Legendre's points within `REACH` of w / 2, but not below `lowest`, where no largest
-    number lies. The difference is written as Phi(z)^(n-1) (1 - (1 - Phi(z - w) / Phi(z))^(n-1)),
-    so that small tails keep their digits.
-    """
-    low, high = max(0.5 * w - REACH, lowest), 0.5 * w + REACH
-    total = 0.0
-    for i in range(len(nodes)):
-        z = 0.5 * (low + high) + 0.5 * (high - low) * nodes[i]
-        below = 0.5 * math.erfc(-z / math.sqrt(2.0))
-        share = 0.5 * math.erfc((w - z) / math.sqrt(2.0)) / below
-        rest = -math.expm1((n_groups - 1.0) * math.log1p(-share)) if share < 1.0 else 1.0
-        total += weights[i] * math.exp(-0.5 * z * z) * below ** (n_groups - 1.0) * rest
-    return min(total * 0.5 * (high - low) * n_groups / math.sqrt(2.0 * math.pi), 1.0)

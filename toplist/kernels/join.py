@@ -42,19 +42,10 @@ def _slot_bits(n_truth):
 
 @kernel
 def join(
-    items: int64,
-    offsets: int64,
-    lengths: int64,
-    truths: int64,
-    truth_offsets: int64,
-    gains: float64,
-    distinct,
-    tables,
-    ranks,
-    hit_gains,
-    n_hits,
-    n_relevant,
-):
+    items: int64, offsets: int64, lengths: int64,
+    truths: int64, truth_offsets: int64, gains: float64,
+    distinct, tables, ranks, hit_gains, n_hits, n_relevant,
+):  # fmt: skip
     """Fill `ranks`, `n_hits` and `n_relevant` with the hits of a block of users.
 
     Parameters
@@ -331,17 +322,9 @@ def ideals(truths: int64, offsets: int64, gains: float64, out):
 
 @kernel
 def seek(
-    items: int64,
-    offsets: int64,
-    lengths: int64,
-    truths: int64,
-    truth_offsets: int64,
-    distinct,
-    tables,
-    ranks,
-    n_hits,
-    n_relevant,
-):
+    items: int64, offsets: int64, lengths: int64, truths: int64, truth_offsets: int64,
+    distinct, tables, ranks, n_hits, n_relevant,
+):  # fmt: skip
     """Fill `ranks`, `n_hits` and `n_relevant` as `join` does, for truths of at most one id.
 
     Parameters

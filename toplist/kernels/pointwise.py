@@ -22,8 +22,7 @@ def wins(positives: float64, negatives: float64):
     return twice
 
 
-# What other kernels call.
-_wins = wins.compiled
+_wins = wins.compiled  # what a kernel calls
 
 
 @kernel

@@ -16,17 +16,9 @@ TINY = np.finfo(float64).tiny
 
 @kernel
 def draw(
-    keys: uint64,
-    seed,
-    held: int64,
-    excluded: int64,
-    offsets: int64,
-    weights: float64,
-    cumulative: float64,
-    banned,
-    times,
-    out,
-):
+    keys: uint64, seed, held: int64, excluded: int64, offsets: int64,
+    weights: float64, cumulative: float64, banned, times, out,
+):  # fmt: skip
     """Draw items for every user, each in proportion to its weight among those not drawn yet.
 
     Parameters

@@ -69,15 +69,6 @@ def keys_of_spans(text: uint8, starts: int64, ends: int64, keys):
 
 
 @kernel
-def all_here(views: uint64):
-    """Return whether all texts are in their views."""
-    longest = uint64(0)
-    for i in range(0, len(views), 2):
-        longest = max(longest, views[i] & _LOW)
-    return longest <= _HERE
-
-
-@kernel
 def spans_of_views(views: uint64, text: uint8, bases: int64, keys, starts):
     """Fill `keys` with the keys of texts, and `starts` with the places of longer ones in `text`.
 

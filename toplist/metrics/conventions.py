@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Literal, cast, get_args
 
-from toplist.metrics.definitions import METRICS, DivisorName, Empty, Gains, Metric
+from toplist.metrics.definitions import METRICS, DivisorName, Empty, Gains, Metric, table_of
 
 Missing = Literal["zero", "skip", "raise"]
 MISSING: tuple[Missing, ...] = get_args(Missing)
@@ -106,10 +106,21 @@ NCRR = Metric(
     "ideal(min(k,n,R))",
     text="sum of reciprocal ranks of the hits over that of the ideal order",
 )
+R_CAP = Metric(
+    "r_cap",
+    "each",
+    "1",
+    "min(k,R)",
+    text="recall capped at k: hits over the most that k places can hold",
+)
+_CALIBRATED = replace(
+    R_CAP, name="calibrated_recall", text="hits over the most that k places can hold"
+)
 _N_HITS = replace(METRICS["cg"], graded=False)
 _CLIPPED = [replace(METRICS[name], discount="log2(max(r,2))") for name in ("ndcg", "dcg")]
 
-_ROWS = (
+#: The conventions by name: whose divisors and policies. Read-only, since it is shared.
+CONVENTIONS: Mapping[ConventionName, Convention] = table_of(
     Convention(
         "standard",
         METRICS,
@@ -159,8 +170,7 @@ _ROWS = (
         source="usnistgov/trec_eval@f425365 m_success.c m_P.c m_recall.c m_map_cut.c "
         "m_ndcg_cut.c m_recip_rank.c m_Rprec.c",
         text="success, P, recall, map_cut (map when k covers the list), ndcg_cut, recip_rank, and "
-        "Rprec when k covers R. "
-        "Users without a list are left out; its option -c counts them as 0.",
+        "Rprec when k covers R. Users without a list are left out; its option -c counts them as 0.",
     ),
     Convention(
         "ranx",
@@ -272,16 +282,7 @@ _ROWS = (
     ),
     Convention(
         "mteb",
-        _metrics(
-            "hit precision recall map/R ndcg mrr",
-            replace(
-                METRICS["recall"],
-                name="r_cap",
-                divisor="min(k,R)",
-                text="recall capped at k: hits over the most that k places can hold",
-            ),
-            graded=True,
-        ),
+        _metrics("hit precision recall map/R ndcg mrr", R_CAP, graded=True),
         empty="zero",
         missing="skip",
         empty_of={"r_cap": "skip"},
@@ -368,16 +369,7 @@ _ROWS = (
     ),
     Convention(
         "recpack",
-        _metrics(
-            "precision recall ndcg dcg mrr",
-            _N_HITS,
-            replace(
-                METRICS["recall"],
-                name="calibrated_recall",
-                divisor="min(k,R)",
-                text="hits over the most that k places can hold",
-            ),
-        ),
+        _metrics("precision recall ndcg dcg mrr", _N_HITS, _CALIBRATED),
         source="LienM/recpack@d429977 recpack/metrics/recall.py:83 dcg.py:121",
         text="cg is its HitK, the number of hits. CalibratedRecallK is what BEIR calls R_cap.",
     ),
@@ -388,11 +380,6 @@ _ROWS = (
         text="Its MRR reads the whole list: k covers it. NCRR is nDCG with the discount r. Not "
         "copied: repeated items that count twice.",
     ),
-)
-
-#: The conventions by name: whose divisors and policies. Read-only, since it is shared.
-CONVENTIONS: Mapping[ConventionName, Convention] = MappingProxyType(
-    {row.name: row for row in _ROWS}
 )
 
 
@@ -415,12 +402,7 @@ def same_formula(metric: Metric, relevant: Relevant = "all", gains: Gains = "lin
     ]
 
 
-_POLICY_WORDS = {
-    "skip": "are left out",
-    "zero": "score 0",
-    "one": "score 1",
-    "raise": "are an error",
-}
+_WORDS = {"skip": "are left out", "zero": "score 0", "one": "score 1", "raise": "are an error"}
 
 
 def policies(
@@ -435,10 +417,9 @@ def policies(
     >>> policies("skip", "zero", {"precision": "zero", "map": "skip"})
     'users without relevant items are left out (precision: score 0); users without a list score 0'
     """
-    words = _POLICY_WORDS
-    others = [f"{name}: {words[policy]}" for name, policy in empty_of.items() if policy != empty]
+    others = [f"{name}: {_WORDS[policy]}" for name, policy in empty_of.items() if policy != empty]
     of_some = f" ({', '.join(others)})" if others else ""
     return (
-        f"users without relevant items {words[empty]}{of_some}; users without a list "
-        f"{words[missing]}"
+        f"users without relevant items {_WORDS[empty]}{of_some}; "
+        f"users without a list {_WORDS[missing]}"
     )
