@@ -378,7 +378,7 @@ def drawn_users(key, n):
 
 @pytest.mark.parametrize("n", [2, 3, 64, 1025, 1500])
 def test_resamples_are_hashes_too(n):
-    from toplist.kernels.resampling import studentised_means
+    from toplist.kernels.randomization import studentised_means
 
     e = np.random.default_rng(0).normal(size=n)
     out = np.empty(3)
@@ -393,7 +393,7 @@ def test_resamples_are_hashes_too(n):
 
 def test_resamples_of_ratios():
     """With sizes of 1 it is the plain one, by other draws; with sizes, by the formula."""
-    from toplist.kernels.resampling import studentised_ratios
+    from toplist.kernels.randomization import studentised_ratios
 
     rng = np.random.default_rng(0)
     e, sizes = rng.normal(size=50), rng.integers(1, 5, 50).astype(float)
@@ -409,7 +409,7 @@ def test_resamples_of_ratios():
 @pytest.mark.parametrize("n", [2, 40, 5000])
 def test_a_resample_that_does_not_vary_is_infinite_whatever_rounding_says(n):
     """Of one user who differs, a third of the resamples have nothing."""
-    from toplist.kernels.resampling import studentised_means, studentised_ratios
+    from toplist.kernels.randomization import studentised_means, studentised_ratios
 
     e = np.full(n, -1 / 3)
     e[0] = (n - 1) / 3

@@ -78,90 +78,46 @@ In memory, `top_k_eval` goes from inputs over matching and averages to a result.
 
 import typing as _typing
 
-from toplist.evaluation.evaluate import conformance as conformance
-from toplist.evaluation.functions import cg as cg
-from toplist.evaluation.functions import dcg as dcg
-from toplist.evaluation.functions import f1 as f1
-from toplist.evaluation.functions import hit as hit
-from toplist.evaluation.functions import judged as judged
+from toplist.evaluation.evaluate import conformance
+from toplist.evaluation.functions import (
+    cg,
+    dcg,
+    f1,
+    hit,
+    judged,
+    mrr,
+    ndcg,
+    precision,
+    r_precision,
+    rbp,
+    recall,
+)
 from toplist.evaluation.functions import map_ as map
-from toplist.evaluation.functions import mrr as mrr
-from toplist.evaluation.functions import ndcg as ndcg
-from toplist.evaluation.functions import precision as precision
-from toplist.evaluation.functions import r_precision as r_precision
-from toplist.evaluation.functions import rbp as rbp
-from toplist.evaluation.functions import recall as recall
-from toplist.inputs.lists import Lists as Lists
-from toplist.matching.hits import Hits as Hits
-from toplist.matching.match import match as match
-from toplist.metrics.conventions import CONVENTIONS as CONVENTIONS
-from toplist.metrics.conventions import Convention as Convention
-from toplist.metrics.definitions import DISCOUNTS as DISCOUNTS
-from toplist.metrics.definitions import DIVISORS as DIVISORS
-from toplist.metrics.definitions import METRICS as METRICS
-from toplist.metrics.definitions import Metric as Metric
-from toplist.results.result import TopKResult as TopKResult
-from toplist.top_k import top_k_eval as top_k_eval
+from toplist.inputs.lists import Lists
+from toplist.matching.hits import Hits
+from toplist.matching.match import match
+from toplist.metrics.conventions import CONVENTIONS, Convention
+from toplist.metrics.definitions import DISCOUNTS, DIVISORS, METRICS, Metric
+from toplist.results.result import TopKResult
+from toplist.top_k import top_k_eval
 
 if _typing.TYPE_CHECKING:
-    from toplist import audit as audit
-    from toplist import beyond as beyond
-    from toplist import cookbook as cookbook
-    from toplist import files as files
-    from toplist import loo as loo
-    from toplist import plots as plots
-    from toplist import pointwise as pointwise
-    from toplist import scores as scores
-    from toplist import spark as spark
-    from toplist.results import inference as inference
-    from toplist.results.comparison import Comparison as Comparison
-    from toplist.results.comparison import compare as compare
-    from toplist.results.inference import paired_tests as paired_tests
-    from toplist.results.merging import merge as merge
+    from toplist import audit, beyond, cookbook, files, loo, plots, pointwise, scores, spark
+    from toplist.results import inference
+    from toplist.results.comparison import Comparison, compare
+    from toplist.results.inference import paired_tests
+    from toplist.results.merging import merge
 
 __version__ = "0.2.0"
 
 # what help(toplist) lists
 __all__ = [
-    "CONVENTIONS",
-    "DISCOUNTS",
-    "DIVISORS",
-    "METRICS",
-    "Comparison",
-    "Convention",
-    "Hits",
-    "Lists",
-    "Metric",
-    "TopKResult",
-    "audit",
-    "beyond",
-    "cg",
-    "compare",
-    "conformance",
-    "cookbook",
-    "dcg",
-    "f1",
-    "files",
-    "hit",
-    "inference",
-    "judged",
-    "loo",
-    "map",
-    "match",
-    "merge",
-    "mrr",
-    "ndcg",
-    "paired_tests",
-    "plots",
-    "pointwise",
-    "precision",
-    "r_precision",
-    "rbp",
-    "recall",
-    "scores",
-    "spark",
-    "top_k_eval",
-]
+    "CONVENTIONS", "DISCOUNTS", "DIVISORS", "METRICS", "Comparison", "Convention", "Hits", "Lists",
+    "Metric", "TopKResult", "audit", "beyond", "cg", "compare", "conformance", "cookbook", "dcg",
+    "f1", "files", "hit", "inference", "judged", "loo", "map", "match", "merge", "mrr", "ndcg",
+    "paired_tests", "plots", "pointwise", "precision", "r_precision", "rbp", "recall", "scores",
+    "spark", "top_k_eval",
+]  # fmt: skip
 
 
 # Loaded on first use, since they take twice as long to import as all others: modules, and names

@@ -11,7 +11,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from functools import partial
-from itertools import pairwise
+from itertools import pairwise, starmap
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -68,8 +68,7 @@ def run(
         raise ValueError(f"n_threads must be a whole number from 1 on, not {n_threads!r}")
     workers = min(len(blocks), n_threads)
     if workers <= 1:
-        for block in blocks:
-            yield function(*block)
+        yield from starmap(function, blocks)
         return
     calls = (partial(function, *block) for block in blocks)
     yield from _in_order(calls, workers, AHEAD * workers)

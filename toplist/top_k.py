@@ -247,7 +247,7 @@ def top_k_eval(
     options = Options(**{name: given[name] for name in OPTIONS})
     source = _source_of(ranks, ground_truths, options)
     options.check(source)
-    return _EVALUATE[source](ranks, ground_truths, k, options)
+    return _evaluate(source, ranks, ground_truths, k, options)
 
 
 def _source_of(ranks: Any, truths: Any, options: Options) -> Source:
@@ -263,27 +263,14 @@ def _source_of(ranks: Any, truths: Any, options: Options) -> Source:
     return SPARK if all(are_of_spark) else MEMORY  # in memory, one of Spark alone is refused
 
 
-def _files(*given: Any) -> Any:
-    from toplist.files.streaming import evaluate_files  # twice the import of toplist
+def _evaluate(source: Source, *given: Any) -> Any:
+    """Evaluate lists and truths of a source; what other sources need is not imported."""
+    if source == MEMORY:
+        return in_memory(*given)
+    if source == SPARK:
+        from toplist import spark
 
-    return evaluate_files(*given)
+        return spark.evaluate(*given)
+    from toplist.files import streaming  # twice the import of toplist
 
-
-def _stream(*given: Any) -> TopKResult:
-    from toplist.files.streaming import evaluate_batches
-
-    return evaluate_batches(*given)
-
-
-def _spark(*given: Any) -> Any:
-    from toplist.spark import evaluate
-
-    return evaluate(*given)
-
-
-_EVALUATE: dict[Source, Callable[..., Any]] = {
-    MEMORY: in_memory,
-    FILES: _files,
-    STREAM: _stream,
-    SPARK: _spark,
-}
+    return (streaming.evaluate_files if source == FILES else streaming.evaluate_batches)(*given)

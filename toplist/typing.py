@@ -23,63 +23,43 @@ Examples
 ('order', 'item', 'item_desc')
 """
 
-from toplist.audit import Level as Level
-from toplist.averages.terms import Sampler as Sampler
-from toplist.beyond.agreement import OverlapDivisor as OverlapDivisor
-from toplist.beyond.agreement import RboVariant as RboVariant
-from toplist.beyond.concentration import EntropyVariant as EntropyVariant
-from toplist.beyond.concentration import GiniDivisor as GiniDivisor
-from toplist.beyond.concentration import Over as Over
-from toplist.beyond.concentration import Unit as Unit
-from toplist.beyond.diversity import Distance as Distance
-from toplist.beyond.diversity import SerendipityDivisor as SerendipityDivisor
-from toplist.beyond.diversity import UnknownItem as UnknownItem
-from toplist.beyond.groups import Against as Against
-from toplist.beyond.popularity import UnknownToTail as UnknownToTail
-from toplist.files.formats import TextFormatName as TextFormatName
-from toplist.inputs.options import Aggregate as Aggregate
-from toplist.inputs.options import Duplicates as Duplicates
-from toplist.inputs.options import FormatName as FormatName
-from toplist.inputs.options import Keep as Keep
-from toplist.inputs.options import Order as Order
-from toplist.inputs.options import Ties as Ties
-from toplist.inputs.options import Unknown as Unknown
-from toplist.loo.histories import Repeats as Repeats
-from toplist.loo.ranks import HeldOutTies as HeldOutTies
-from toplist.loo.sampling import CandidateTies as CandidateTies
-from toplist.loo.split import HeldOut as HeldOut
-from toplist.loo.split import Part as Part
-from toplist.loo.split import ShareHeldOut as ShareHeldOut
-from toplist.loo.split import Short as Short
-from toplist.metrics.beyond_accuracy import ListMetricName as ListMetricName
-from toplist.metrics.conventions import ConventionName as ConventionName
-from toplist.metrics.conventions import Missing as Missing
-from toplist.metrics.conventions import Relevant as Relevant
-from toplist.metrics.definitions import Counts as Counts
-from toplist.metrics.definitions import Cut as Cut
-from toplist.metrics.definitions import DiscountName as DiscountName
-from toplist.metrics.definitions import DivisorName as DivisorName
-from toplist.metrics.definitions import Empty as Empty
-from toplist.metrics.definitions import Gains as Gains
-from toplist.metrics.definitions import Of as Of
-from toplist.metrics.formulas import Style as Style
-from toplist.metrics.names import Metrics as Metrics
-from toplist.metrics.names import Name as Name
-from toplist.metrics.names import NameAtK as NameAtK
-from toplist.pointwise import UserWeights as UserWeights
-from toplist.results.aligning import SameUsers as SameUsers
-from toplist.results.inference import TukeyMethod as TukeyMethod
-from toplist.results.pairwise import TestCorrection as TestCorrection
-from toplist.results.pairwise import TestFamily as TestFamily
-from toplist.results.pairwise import TestMethod as TestMethod
-from toplist.results.tests import Picture as Picture
-from toplist.scores import RankedTies as RankedTies
-from toplist.scores import ScoreTies as ScoreTies
-from toplist.stats.corrections import Correction as Correction
-from toplist.stats.paired import Alternative as Alternative
-from toplist.stats.paired import RunsAre as RunsAre
+from toplist.audit import Level
+from toplist.averages.terms import Sampler
+from toplist.beyond.agreement import OverlapDivisor, RboVariant
+from toplist.beyond.concentration import EntropyVariant, GiniDivisor, Over, Unit
+from toplist.beyond.diversity import Distance, SerendipityDivisor, UnknownItem
+from toplist.beyond.groups import Against
+from toplist.beyond.popularity import UnknownToTail
+from toplist.files.formats import TextFormatName
+from toplist.inputs.options import Aggregate, Duplicates, FormatName, Keep, Order, Ties, Unknown
+from toplist.loo.histories import Repeats
+from toplist.loo.ranks import HeldOutTies
+from toplist.loo.sampling import CandidateTies
+from toplist.loo.split import HeldOut, Part, ShareHeldOut, Short
+from toplist.metrics.beyond_accuracy import ListMetricName
+from toplist.metrics.conventions import ConventionName, Missing, Relevant
+from toplist.metrics.definitions import Counts, Cut, DiscountName, DivisorName, Empty, Gains, Of
+from toplist.metrics.formulas import Style
+from toplist.metrics.names import Metrics, Name, NameAtK
+from toplist.pointwise import UserWeights
+from toplist.results.aligning import SameUsers
+from toplist.results.inference import TukeyMethod
+from toplist.results.pairwise import TestCorrection, TestFamily, TestMethod
+from toplist.results.tests import Picture
+from toplist.scores import RankedTies, ScoreTies
+from toplist.stats.corrections import Correction
+from toplist.stats.paired import Alternative, RunsAre
 
-__all__ = sorted(name for name in globals() if name[0].isupper())
+__all__ = [
+    "Against", "Aggregate", "Alternative", "CandidateTies", "ConventionName", "Correction",
+    "Counts", "Cut", "DiscountName", "Distance", "DivisorName", "Duplicates", "Empty",
+    "EntropyVariant", "FormatName", "Gains", "GiniDivisor", "HeldOut", "HeldOutTies", "Keep",
+    "Level", "ListMetricName", "Metrics", "Missing", "Name", "NameAtK", "Of", "Order", "Over",
+    "OverlapDivisor", "Part", "Picture", "RankedTies", "RboVariant", "Relevant", "Repeats",
+    "RunsAre", "SameUsers", "Sampler", "ScoreTies", "SerendipityDivisor", "ShareHeldOut",
+    "Short", "Style", "TestCorrection", "TestFamily", "TestMethod", "TextFormatName", "Ties",
+    "TukeyMethod", "Unit", "Unknown", "UnknownItem", "UnknownToTail", "UserWeights",
+]  # fmt: skip
 
 
 def __dir__() -> list[str]:

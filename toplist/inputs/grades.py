@@ -135,7 +135,7 @@ def _refuse_two_grades(truth: Lists, source: Flat, users: Sequence[Any] | None) 
 
     assert truth.gains is not None
     grades = truth.gains
-    position = kernels.two_grades(truth.items, truth.offsets, grades)
+    position = kernels.two_grades(truth.offsets, truth.items, grades)
     if position >= 0:
         user, item = _place(truth, source, position)
         error = ValueError(

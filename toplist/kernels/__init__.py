@@ -56,7 +56,7 @@ def kernel(function: Any) -> Any:
     """Compile a function on its first call, without the interpreter lock, cached where possible.
 
     Annotate input arrays with their dtype (``np.generic``: any). A function without annotations
-    is called by other kernels only.
+    is called by other kernels only; of one that has some, they call what is ``compiled``.
     """
     return Kernel(function) if function.__annotations__ else _compiled(function)
 
@@ -74,6 +74,24 @@ def _readonly(array: ArrayLike, dtype: DTypeLike) -> NDArray[Any]:
     view = np.ascontiguousarray(array, dtype).view()
     view.flags.writeable = False
     return view
+
+
+def in_steps(function: Any) -> Any:
+    """Compile a kernel whose first input are offsets, and call it for `steps` of these.
+
+    It ends where a call returns a position, which it returns; else -1.
+    """
+    compiled = Kernel(function)
+
+    @functools.wraps(function)
+    def call(offsets: Any, *others: Any) -> int:
+        for lo, hi in steps(offsets):
+            at = compiled(offsets[lo : hi + 1], *others)
+            if at is not None and at >= 0:
+                return int(at)
+        return -1
+
+    return call
 
 
 def steps(offsets: ArrayLike) -> Iterator[tuple[int, int]]:

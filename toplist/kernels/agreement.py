@@ -1,22 +1,17 @@
 """Two ranked lists of each user compared: items in both at every depth, rank-biased overlap."""
 
 import numpy as np
+from numpy import float64, int32, int64
 
 from toplist.kernels import kernel
 
 
 @kernel
 def count(
-    codes_a: np.int64,
-    starts_a: np.int64,
-    lengths_a: np.int64,
-    codes_b: np.int64,
-    starts_b: np.int64,
-    lengths_b: np.int64,
-    seen,
-    shared,
-    union,
-):
+    codes_a: int64, starts_a: int64, lengths_a: int64,
+    codes_b: int64, starts_b: int64, lengths_b: int64,
+    seen, shared, union,
+):  # fmt: skip
     """Count the items in both lists, and in any of them, among the first d of each.
 
     Parameters
@@ -54,7 +49,7 @@ def count(
 
 
 @kernel
-def extrapolated(shared: np.int32, short: np.int64, long: np.int64, powers: np.float64, p, out):
+def extrapolated(shared: int32, short: int64, long: int64, powers: float64, p, out):
     """Fill `out` (users, K) with RBO_ext of the lists cut at every depth, NaN of two empty lists.
 
     Parameters
@@ -76,7 +71,7 @@ def extrapolated(shared: np.int32, short: np.int64, long: np.int64, powers: np.f
         at_end = shared[u, short[u] - 1] if 0 < short[u] <= out.shape[1] else 0
         for d in range(1, out.shape[1] + 1):
             if d <= long[u]:
-                items = np.float64(shared[u, d - 1])
+                items = float64(shared[u, d - 1])
                 if d > short[u] > 0:  # the shorter list goes on as it was down to its end
                     items += at_end * (d - short[u]) / short[u]
                 weight = (1 - p) * powers[d - 1]
@@ -87,7 +82,7 @@ def extrapolated(shared: np.int32, short: np.int64, long: np.int64, powers: np.f
 
 
 @kernel
-def lowest(shared: np.int32, long: np.int64, powers: np.float64, tails: np.float64, p, out):
+def lowest(shared: int32, long: int64, powers: float64, tails: float64, p, out):
     """Fill `out` (users, K) with RBO_min, if no item below is in both; NaN of two empty lists.
 
     `tails` is the sum of p^i / i over i > n, for n from 0 on.
@@ -103,15 +98,7 @@ def lowest(shared: np.int32, long: np.int64, powers: np.float64, tails: np.float
 
 
 @kernel
-def residual(
-    shared: np.int32,
-    short: np.int64,
-    long: np.int64,
-    powers: np.float64,
-    tails: np.float64,
-    p,
-    out,
-):
+def residual(shared: int32, short: int64, long: int64, powers: float64, tails: float64, p, out):
     """Fill `out` (users, K) with RBO_res, by how much the value may still rise above RBO_min.
 
     `powers` and `tails` reach to the sum of both lengths.

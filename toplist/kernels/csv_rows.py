@@ -1,15 +1,15 @@
 """Where the rows of CSV end, as Python's csv module sees it, without reading their cells."""
 
-import numpy as np
+from numpy import uint8
 
 from toplist.kernels import kernel
 
-_QUOTE, _LF, _CR = np.uint8(34), np.uint8(10), np.uint8(13)
+_QUOTE, _LF, _CR = uint8(34), uint8(10), uint8(13)
 _START, _PLAIN, _QUOTED, _CLOSED = 0, 1, 2, 3  # where a byte stands: in which part of a cell
 
 
 @kernel
-def complete_rows(text: np.uint8, delimiter):
+def complete_rows(text: uint8, delimiter):
     """Return how many bytes of `text` are complete rows, and whether these are simple.
 
     They are simple if quotes stand at the edges of cells, or are doubled within quotes, and no

@@ -1,6 +1,7 @@
 """From hits to numbers: histograms over users; values of each user, at one k or at every k."""
 
 import numpy as np
+from numpy import float64, int32, int64
 
 from toplist.kernels import kernel
 
@@ -10,13 +11,7 @@ EACH, NTH, FIRST = 0, 1, 2
 
 @kernel
 def tally(
-    offsets: np.int64,
-    ranks: np.int32,
-    rows: np.int64,
-    codes: np.int64,
-    discounts: np.float64,
-    counts,
-    squares,
+    offsets: int64, ranks: int32, rows: int64, codes: int64, discounts: float64, counts, squares
 ):
     """Add the hits of a block of users to the histograms of their rows.
 
@@ -58,13 +53,7 @@ def tally(
 
 @kernel
 def curves(
-    offsets: np.int64,
-    ranks: np.int32,
-    rows: np.int64,
-    code,
-    discount: np.float64,
-    divisors: np.float64,
-    out,
+    offsets: int64, ranks: int32, rows: int64, code, discount: float64, divisors: float64, out
 ):
     """Fill `out` (n_users, K) with one metric of each user at every k; NaN where the row is -1.
 
@@ -93,13 +82,7 @@ def curves(
 
 @kernel
 def values(
-    offsets: np.int64,
-    ranks: np.int32,
-    rows: np.int64,
-    code,
-    discount: np.float64,
-    divisors: np.float64,
-    out,
+    offsets: int64, ranks: int32, rows: int64, code, discount: float64, divisors: float64, out
 ):
     """Fill `out` (n_users,) with one metric of each user at k = len(discount).
 
@@ -130,18 +113,9 @@ def _weight(code, j):
 
 @kernel
 def graded_curves(
-    offsets: np.int64,
-    ranks: np.int32,
-    gains: np.float64,
-    ideal_offsets: np.int64,
-    ideal_gains: np.float64,
-    rows: np.int64,
-    code,
-    discount: np.float64,
-    divisors: np.float64,
-    ideal,
-    out,
-):
+    offsets: int64, ranks: int32, gains: float64, ideal_offsets: int64, ideal_gains: float64,
+    rows: int64, code, discount: float64, divisors: float64, ideal, out,
+):  # fmt: skip
     """As `curves`, for hits with gains.
 
     With `ideal`, `divisors` (n_rows, K) holds numbers of ranks: a value is divided by the DCG of
@@ -168,5 +142,5 @@ def graded_curves(
             if h < end and ranks[h] == k + 1:
                 total += _weight(code, h - start + 1) * gains[h] / discount[k]
                 h += 1
-            divisor = earned[np.int64(divisors[row, k])] if ideal else divisors[row, k]
+            divisor = earned[int64(divisors[row, k])] if ideal else divisors[row, k]
             out[u, k] = total / divisor if divisor > 0.0 else 0.0

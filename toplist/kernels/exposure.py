@@ -1,6 +1,7 @@
 """How often items are listed: the items at each rank, their concentration and entropy."""
 
 import numpy as np
+from numpy import int32, int64, uint32, uint64
 
 from toplist.kernels import kernel
 
@@ -9,7 +10,7 @@ RANKS = 16
 
 
 @kernel
-def at_ranks(codes: np.int64, offsets: np.int64, lengths: np.int64, first, out):
+def at_ranks(codes: int64, offsets: int64, lengths: int64, first, out):
     """Write the items at `RANKS` consecutive ranks, one row per rank; below 0 for none.
 
     Parameters
@@ -40,7 +41,7 @@ def at_ranks(codes: np.int64, offsets: np.int64, lengths: np.int64, first, out):
 
 
 @kernel
-def concentrate(items: np.int32, counts: np.int64, at, reach, sums):
+def concentrate(items: int32, counts: int64, at, reach, sums):
     """Count more listings of items, and update the sums that coverage and Gini's index need.
 
     Parameters
@@ -67,12 +68,12 @@ def concentrate(items: np.int32, counts: np.int64, at, reach, sums):
     if len(counts) == 0:
         for item in items:
             if item >= 0:
-                m = np.uint64(at[np.uint32(item)] + 1)  # unsigned: no check for negative indices
-                at[np.uint32(item)] = m
+                m = uint64(at[uint32(item)] + 1)  # unsigned: no check for negative indices
+                at[uint32(item)] = m
                 here = reach[m]
                 reach[m] = here + 1
                 reached += here
-                levels += np.int64(m)
+                levels += int64(m)
                 n += 1
     for i in range(len(counts)):
         before = at[items[i]]
@@ -91,7 +92,7 @@ def concentrate(items: np.int32, counts: np.int64, at, reach, sums):
 
 
 @kernel
-def entropy(reach: np.int64, total):
+def entropy(reach: int64, total):
     """Return the entropy, in nats, of the counts whose numbers of items `reach` holds.
 
     `reach` never rises, and it falls at the counts that occur. A search that doubles its steps
@@ -115,7 +116,7 @@ def entropy(reach: np.int64, total):
 
 
 @kernel
-def entropy_of(levels: np.int64, sizes: np.int64, total):
+def entropy_of(levels: int64, sizes: int64, total):
     """Return the entropy, in nats, of ascending counts `levels`, each that of `sizes` items."""
     found = 0.0
     for i in range(len(levels)):
@@ -131,7 +132,7 @@ def _part(level, n, total):
 
 
 @kernel
-def count_groups(codes: np.int64, offsets: np.int64, lengths: np.int64, groups: np.int64, out):
+def count_groups(codes: int64, offsets: int64, lengths: int64, groups: int64, out):
     """Count the listings of each group at each rank into `out`, int64 (groups, K).
 
     `groups` has the group of each item; codes below 0 are left out.

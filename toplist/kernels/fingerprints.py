@@ -1,16 +1,17 @@
 """Hashes of ground truths: what tells whether two results are over the same users."""
 
 import numpy as np
+from numpy import float64, int64, uint64
 
 from toplist.kernels import kernel
 from toplist.kernels.hashing import mix
 
 # The bits of the gain 1.0.
-ONE = np.float64(1.0).view(np.uint64)
+ONE = float64(1.0).view(uint64)
 
 
 @kernel
-def hash_rows(truths: np.int64, offsets: np.int64, words: np.uint64, grades: np.uint64, row_hashes):
+def hash_rows(truths: int64, offsets: int64, words: uint64, grades: uint64, row_hashes):
     """Fill `row_hashes` with a hash of the relevant ids of each user and their gains.
 
     It does not depend on their order. Of users with an id twice, `hash_rows_once` fills it.
@@ -27,25 +28,20 @@ def hash_rows(truths: np.int64, offsets: np.int64, words: np.uint64, grades: np.
     """
     for u in range(len(row_hashes)):
         begin, end = offsets[u] - offsets[0], offsets[u + 1] - offsets[0]
-        hashed = np.uint64(0)
+        hashed = uint64(0)
         if len(words) == 0 and len(grades) == 0:
             for t in range(begin, end):
-                hashed += mix(np.uint64(truths[t]))
+                hashed += mix(uint64(truths[t]))
         else:
             for t in range(begin, end):
-                word = words[t] if len(words) else np.uint64(truths[t])
+                word = words[t] if len(words) else uint64(truths[t])
                 hashed += _hash(word, grades[t] if len(grades) else ONE)
         row_hashes[u] = mix(hashed)
 
 
 @kernel
 def hash_rows_once(
-    users: np.int64,
-    truths: np.int64,
-    offsets: np.int64,
-    words: np.uint64,
-    grades: np.uint64,
-    row_hashes,
+    users: int64, truths: int64, offsets: int64, words: uint64, grades: uint64, row_hashes
 ):
     """Fill `row_hashes` of some users as `hash_rows` does; an id that is there twice counts once.
 
@@ -54,11 +50,11 @@ def hash_rows_once(
     for u in users:
         begin, end = offsets[u] - offsets[0], offsets[u + 1] - offsets[0]
         order = np.argsort(truths[begin:end], kind="mergesort") + begin
-        hashed = np.uint64(0)
+        hashed = uint64(0)
         for i in range(len(order)):
             t = order[i]
             if i == 0 or truths[t] != truths[order[i - 1]]:
-                word = words[t] if len(words) else np.uint64(truths[t])
+                word = words[t] if len(words) else uint64(truths[t])
                 hashed += _hash(word, grades[t] if len(grades) else ONE)
         row_hashes[u] = mix(hashed)
 

@@ -1,15 +1,14 @@
 """Integers to numbers by a hash table, and rows of long tables put in lists."""
 
-from typing import Any
-
 import numpy as np
+from numpy import generic, int64, uint64
 
-from toplist.kernels import kernel, steps
+from toplist.kernels import in_steps, kernel
 from toplist.kernels.hashing import GOLDEN, most_probes_of_rows
 
 
 @kernel
-def number(codes: np.int64, table, known, n_known, rows):
+def number(codes: int64, table, known, n_known, rows):
     """Fill `rows` with the number of each code, in order of appearance.
 
     Parameters
@@ -26,16 +25,16 @@ def number(codes: np.int64, table, known, n_known, rows):
         How many are known; or -1, given up, where so many codes share places of the table that it
         would take too long. The first `n_known` codes stay what they were, the table does not.
     """
-    shift, last = _shift(table), np.uint64(len(table) - 1)
+    shift, last = _shift(table), uint64(len(table) - 1)
     previous, probes, most = -1, 0, most_probes_of_rows(len(codes))
     for i in range(len(codes)):
         code = codes[i]
         if previous >= 0 and known[previous] == code:  # a table sorted by user
             rows[i] = previous
             continue
-        slot = (np.uint64(code) * GOLDEN) >> shift
+        slot = (uint64(code) * GOLDEN) >> shift
         while table[slot] >= 0 and known[table[slot]] != code:
-            slot = (slot + np.uint64(1)) & last
+            slot = (slot + uint64(1)) & last
             probes += 1
             if probes > most:
                 return -1
@@ -49,18 +48,18 @@ def number(codes: np.int64, table, known, n_known, rows):
 
 
 @kernel
-def find(codes: np.int64, table: np.int64, known: np.int64, out):
+def find(codes: int64, table: int64, known: int64, out):
     """Fill `out` with the number of each code, -1 for codes that have none.
 
     The table is as `number` leaves it. Return whether it was done: not where so
     many codes share places of the table that it would take too long.
     """
-    shift, last = _shift(table), np.uint64(len(table) - 1)
+    shift, last = _shift(table), uint64(len(table) - 1)
     probes, most = 0, most_probes_of_rows(len(codes))
     for i in range(len(codes)):
-        slot = (np.uint64(codes[i]) * GOLDEN) >> shift
+        slot = (uint64(codes[i]) * GOLDEN) >> shift
         while table[slot] >= 0 and known[table[slot]] != codes[i]:
-            slot = (slot + np.uint64(1)) & last
+            slot = (slot + uint64(1)) & last
             probes += 1
             if probes > most:
                 return False
@@ -74,11 +73,11 @@ def _shift(table):
     bits = 0
     while 1 << bits < len(table):
         bits += 1
-    return np.uint64(64 - bits)
+    return uint64(64 - bits)
 
 
 @kernel
-def starts_of_runs(codes: np.int64, first, starts):
+def starts_of_runs(codes: int64, first, starts):
     """Fill `starts` with the rows whose code is not that of the row before; return how many.
 
     `first` is the row of the first code, which begins no run.
@@ -91,14 +90,14 @@ def starts_of_runs(codes: np.int64, first, starts):
 
 
 @kernel
-def count(rows: np.int64, counts):
+def count(rows: int64, counts):
     """Add up how many entries each row has."""
     for row in rows:
         counts[row] += 1
 
 
 @kernel
-def gather(starts: np.int64, lengths: np.int64, targets: np.int64, entries: np.int64, out):
+def gather(starts: int64, lengths: int64, targets: int64, entries: int64, out):
     """Copy lists of `lengths` from `starts` in `entries` to `targets` in `out`; int64 bits."""
     for row in range(len(starts)):
         shift = starts[row] - targets[row]
@@ -107,7 +106,7 @@ def gather(starts: np.int64, lengths: np.int64, targets: np.int64, entries: np.i
 
 
 @kernel
-def ranks_in_order(ranks: np.int64, offsets: np.int64):
+def ranks_in_order(ranks: int64, offsets: int64):
     """Return whether the ranks of every list are 1, 2, ..., n in this order."""
     wrong = 0
     for row in range(len(offsets) - 1):
@@ -118,7 +117,7 @@ def ranks_in_order(ranks: np.int64, offsets: np.int64):
 
 
 @kernel
-def place_by_rank(rows: np.int64, ranks: np.int64, items: np.int64, offsets: np.int64, taken, out):
+def place_by_rank(rows: int64, ranks: int64, items: int64, offsets: int64, taken, out):
     """Put each item at its rank in the list of its row.
 
     Returns
@@ -137,7 +136,7 @@ def place_by_rank(rows: np.int64, ranks: np.int64, items: np.int64, offsets: np.
 
 
 @kernel
-def place_in_order(rows: np.int64, items: np.int64, values: np.generic, ends, out, values_out):
+def place_in_order(rows: int64, items: int64, values: generic, ends, out, values_out):
     """Append each item, and its value if there are values, to the list of its row.
 
     The values are float64 or int64. `ends` holds where the lists start, on return where they end.
@@ -151,7 +150,7 @@ def place_in_order(rows: np.int64, items: np.int64, values: np.generic, ends, ou
 
 
 @kernel
-def scores_in_order(scores: np.generic, offsets: np.int64, strict):
+def scores_in_order(scores: generic, offsets: int64, strict):
     """Return whether the scores of every list never rise, or if `strict`, always fall.
 
     A NaN is out of order.
@@ -169,7 +168,8 @@ def scores_in_order(scores: np.generic, offsets: np.int64, strict):
     return wrong == 0
 
 
-def sort_by_score(offsets: Any, scores: Any, items: Any) -> int:
+@in_steps
+def sort_by_score(offsets: int64, scores: generic, items):
     """Order every list by score, highest first; equal scores keep their order.
 
     Scores are float64 or int64 (`toplist.inputs.ordering.comparable`).
@@ -179,15 +179,6 @@ def sort_by_score(offsets: Any, scores: Any, items: Any) -> int:
     int
         The position of the first NaN, or -1.
     """
-    for lo, hi in steps(offsets):
-        at = int(_sort_by_score(offsets[lo : hi + 1], scores, items))
-        if at >= 0:
-            return at
-    return -1
-
-
-@kernel
-def _sort_by_score(offsets: np.int64, scores: np.generic, items):
     for row in range(len(offsets) - 1):
         start, end = offsets[row], offsets[row + 1]
         falling = True
@@ -203,7 +194,7 @@ def _sort_by_score(offsets: np.int64, scores: np.generic, items):
 
 
 @kernel
-def sort_by_score_and_key(offsets: np.int64, scores: np.int64, keys: np.int64, items):
+def sort_by_score_and_key(offsets: int64, scores: int64, keys: int64, items):
     """Order every list by score, highest first; equal scores by key, lowest first.
 
     Items of equal score and key keep their order.

@@ -1,13 +1,13 @@
 """Rows of a log: ordered by time within every user, repeats counted."""
 
-from typing import Any
-
 import numpy as np
+from numpy import int64
 
-from toplist.kernels import kernel, steps
+from toplist.kernels import in_steps
 
 
-def order_within(offsets: Any, times: Any, numbers: Any, rows: Any) -> None:
+@in_steps
+def order_within(offsets: int64, times: int64, numbers: int64, rows):
     """Order the rows of every user by time, and rows of one time by their numbers.
 
     Parameters
@@ -17,12 +17,6 @@ def order_within(offsets: Any, times: Any, numbers: Any, rows: Any) -> None:
     times, numbers : int64, by row
     rows : int64, written
     """
-    for lo, hi in steps(offsets):
-        _order_within(offsets[lo : hi + 1], times, numbers, rows)
-
-
-@kernel
-def _order_within(offsets: np.int64, times: np.int64, numbers: np.int64, rows):
     for u in range(len(offsets) - 1):
         part = rows[offsets[u] : offsets[u + 1]]
         for key in (numbers, times):  # each sort keeps the order of equal rows
@@ -33,7 +27,8 @@ def _order_within(offsets: np.int64, times: np.int64, numbers: np.int64, rows):
                 part[:] = part[np.argsort(key[part], kind="mergesort")]
 
 
-def occurrences(offsets: Any, items: Any, rows: Any, nth: Any, later: Any) -> None:
+@in_steps
+def occurrences(offsets: int64, items: int64, rows: int64, nth, later):
     """Count how often the item of a row occurs in earlier and later rows of its user.
 
     Parameters
@@ -42,12 +37,6 @@ def occurrences(offsets: Any, items: Any, rows: Any, nth: Any, later: Any) -> No
     items : int64, by row
     nth, later : int64, by row, written
     """
-    for lo, hi in steps(offsets):
-        _occurrences(offsets[lo : hi + 1], items, rows, nth, later)
-
-
-@kernel
-def _occurrences(offsets: np.int64, items: np.int64, rows: np.int64, nth, later):
     for u in range(len(offsets) - 1):
         part = rows[offsets[u] : offsets[u + 1]]
         part = part[np.argsort(items[part], kind="mergesort")]

@@ -1,12 +1,12 @@
 """Ranked lists as indices of a catalogue: unknown items and repeats, counted or replaced."""
 
-import numpy as np
+from numpy import int64, uint64
 
 from toplist.kernels import kernel
 
 
 @kernel
-def inspect(codes: np.int64, offsets: np.int64, lengths: np.int64, n_items, last):
+def inspect(codes: int64, offsets: int64, lengths: int64, n_items, last):
     """Count the codes that are no index of the catalogue, and repeats within a list.
 
     Parameters
@@ -23,11 +23,11 @@ def inspect(codes: np.int64, offsets: np.int64, lengths: np.int64, n_items, last
     """
     n_unknown, unknown_user, unknown_place = 0, -1, -1
     n_repeats, repeat_user, repeat_place = 0, -1, -1
-    n = np.uint64(n_items)
+    n = uint64(n_items)
     for u in range(len(lengths)):
         begin = offsets[u] - offsets[0]
         for r in range(lengths[u]):
-            code = np.uint64(codes[begin + r])
+            code = uint64(codes[begin + r])
             if code >= n:
                 if n_unknown == 0:
                     unknown_user, unknown_place = u, r
@@ -42,13 +42,13 @@ def inspect(codes: np.int64, offsets: np.int64, lengths: np.int64, n_items, last
 
 
 @kernel
-def clean(codes: np.int64, offsets: np.int64, lengths: np.int64, n_items, unknown, last, out):
+def clean(codes: int64, offsets: int64, lengths: int64, n_items, unknown, last, out):
     """Copy `codes`, with `unknown` in place of unknown ones and -1 in place of repeats."""
-    n = np.uint64(n_items)
+    n = uint64(n_items)
     for u in range(len(lengths)):
         begin = offsets[u] - offsets[0]
         for r in range(lengths[u]):
-            code = np.uint64(codes[begin + r])
+            code = uint64(codes[begin + r])
             if code >= n:
                 out[begin + r] = unknown
             elif last[code] == u:

@@ -10,8 +10,9 @@ counted, and past `most_probes` that user alone is joined by sorting: slower, ne
 from typing import Any
 
 import numpy as np
+from numpy import float64, int32, int64, uint16, uint64
 
-from toplist.kernels import kernel, steps
+from toplist.kernels import in_steps, kernel
 from toplist.kernels.hashing import GOLDEN, most_probes
 
 # 4,096 slots of two bytes fit in the first-level cache together with the ids that are read.
@@ -23,11 +24,11 @@ SHORT = 2048
 
 def tables_for(most: int, longest: int) -> tuple[Any, ...]:
     """Return the tables that `join` works in: truths of up to `most` ids, lists of `longest`."""
-    slots = np.zeros(1 << _slot_bits.py_func(most), np.uint16 if most < 1 << 16 else np.int32)
-    chain, finder = np.empty(most, np.int32), np.full(most, -1, np.int32)
-    candidates, suspects = np.empty((2, longest + 1), np.int32)
-    hashes, places = np.empty(SHORT, np.uint16), np.empty(1 << 16, np.uint16)
-    table = np.empty(1 << (2 * longest).bit_length(), np.int32)
+    slots = np.zeros(1 << _slot_bits.py_func(most), uint16 if most < 1 << 16 else int32)
+    chain, finder = np.empty(most, int32), np.full(most, -1, int32)
+    candidates, suspects = np.empty((2, longest + 1), int32)
+    hashes, places = np.empty(SHORT, uint16), np.empty(1 << 16, uint16)
+    table = np.empty(1 << (2 * longest).bit_length(), int32)
     return slots, chain, finder, candidates, suspects, hashes, places, table
 
 
@@ -41,19 +42,10 @@ def _slot_bits(n_truth):
 
 @kernel
 def join(
-    items: np.int64,
-    offsets: np.int64,
-    lengths: np.int64,
-    truths: np.int64,
-    truth_offsets: np.int64,
-    gains: np.float64,
-    distinct,
-    tables,
-    ranks,
-    hit_gains,
-    n_hits,
-    n_relevant,
-):
+    items: int64, offsets: int64, lengths: int64,
+    truths: int64, truth_offsets: int64, gains: float64,
+    distinct, tables, ranks, hit_gains, n_hits, n_relevant,
+):  # fmt: skip
     """Fill `ranks`, `n_hits` and `n_relevant` with the hits of a block of users.
 
     Parameters
@@ -98,13 +90,13 @@ def join(
         listed = items[begin : begin + lengths[u]]
         if distinct and _repeats(listed, hashes, places, suspects, table):
             return u
-        shift = np.uint64(64 - _slot_bits(len(truth)))
+        shift = uint64(64 - _slot_bits(len(truth)))
         n_relevant[u] = _enter(truth, shift, slots, chain)
         n, left = 0, most_probes(len(listed))  # counted down: a register less
         n_candidates = _sweep(listed, shift, slots, candidates) if n_relevant[u] >= 0 else 0
         for c in range(n_candidates):
             i = candidates[c]
-            t = np.int64(slots[(np.uint64(listed[i]) * GOLDEN) >> shift]) - 1
+            t = int64(slots[(uint64(listed[i]) * GOLDEN) >> shift]) - 1
             while t >= 0 and truth[t] != listed[i]:
                 t = chain[t]
                 left -= 1
@@ -117,7 +109,7 @@ def join(
             if left < 0:
                 break
         for t in range(len(truth)):
-            slots[(np.uint64(truth[t]) * GOLDEN) >> shift] = 0
+            slots[(uint64(truth[t]) * GOLDEN) >> shift] = 0
         if n_relevant[u] < 0 or left < 0:
             n_relevant[u] = _sort(truth, chain)
             for t in range(len(truth)):
@@ -143,9 +135,9 @@ def _enter(truth, shift, slots, chain):
     Or -1, where so many share slots that it would take too long.
     """
     n_distinct, probes = 0, 0
-    for t in range(np.uint64(len(truth))):
-        slot = (np.uint64(truth[t]) * GOLDEN) >> shift
-        other = np.int64(slots[slot]) - 1
+    for t in range(uint64(len(truth))):
+        slot = (uint64(truth[t]) * GOLDEN) >> shift
+        other = int64(slots[slot]) - 1
         chain[t] = other
         while other >= 0 and truth[other] != truth[t]:
             other = chain[other]
@@ -161,10 +153,10 @@ def _enter(truth, shift, slots, chain):
 @kernel
 def _sweep(listed, shift, slots, candidates):
     """Collect the positions of ids whose slot is taken; return their number."""
-    n = np.uint64(0)
-    for i in range(np.uint64(len(listed))):
+    n = uint64(0)
+    for i in range(uint64(len(listed))):
         candidates[n] = i
-        n += np.uint64(slots[(np.uint64(listed[i]) * GOLDEN) >> shift] != 0)
+        n += uint64(slots[(uint64(listed[i]) * GOLDEN) >> shift] != 0)
     return n
 
 
@@ -218,7 +210,7 @@ def _place_shift(n):
     bits = 8
     while bits < 16 and 4 << bits < n * n:
         bits += 1
-    return np.uint64(64 - bits)
+    return uint64(64 - bits)
 
 
 @kernel
@@ -231,19 +223,19 @@ def _repeats(listed, hashes, places, suspects, table):
     only they are compared. Per id: 1.0 ns. Marking slots by user, and hashing each list that shares
     a slot, took 1.6; computing the hashes twice instead of keeping them took 1.3.
     """
-    n = np.uint64(len(listed))
-    if n > np.uint64(SHORT):
+    n = uint64(len(listed))
+    if n > uint64(SHORT):
         return _repeats_hashed(listed, table)
     shift = _place_shift(len(listed))
     for i in range(n):  # alone in its loop, so that several ids are multiplied at a time
-        hashes[i] = np.uint16((np.uint64(listed[i]) * GOLDEN) >> shift)
+        hashes[i] = uint16((uint64(listed[i]) * GOLDEN) >> shift)
     for i in range(n):
         places[hashes[i]] = i
-    found = np.uint64(0)
+    found = uint64(0)
     for i in range(n):
         suspects[found] = i
-        found += np.uint64(places[hashes[i]] != i)
-    if found * found > np.uint64(most_probes(len(listed))):
+        found += uint64(places[hashes[i]] != i)
+    if found * found > uint64(most_probes(len(listed))):
         return _repeats_hashed(listed, table)
     same = False
     for s in range(found):
@@ -261,15 +253,15 @@ def _repeats_hashed(listed, table):
     while 1 << bits <= len(listed):
         bits += 1
     bits += 1
-    last = np.uint64((1 << bits) - 1)
+    last = uint64((1 << bits) - 1)
     for slot in range(1 << bits):
         table[slot] = -1
     for i in range(len(listed)):
-        slot = (np.uint64(listed[i]) * GOLDEN) >> np.uint64(64 - bits)
+        slot = (uint64(listed[i]) * GOLDEN) >> uint64(64 - bits)
         while table[slot] >= 0:
             if listed[table[slot]] == listed[i]:
                 return True
-            slot = (slot + np.uint64(1)) & last
+            slot = (slot + uint64(1)) & last
             probes += 1
         if probes > most_probes(len(listed)):
             return _sort(listed, table) < len(listed)
@@ -278,12 +270,12 @@ def _repeats_hashed(listed, table):
 
 
 @kernel
-def trim(ids: np.int64, offsets: np.int64, lengths: np.int64, padding):
+def trim(ids: int64, offsets: int64, lengths: int64, padding):
     """Return the lengths without `padding` at the end.
 
     Also the first (user, position) where padding comes before an id, or (-1, -1).
     """
-    trimmed = np.empty(len(lengths), np.int64)
+    trimmed = np.empty(len(lengths), int64)
     for u in range(len(lengths)):
         end = offsets[u] + lengths[u]
         while end > offsets[u] and ids[end - 1] == padding:
@@ -295,17 +287,9 @@ def trim(ids: np.int64, offsets: np.int64, lengths: np.int64, padding):
     return trimmed, -1, -1
 
 
-def two_grades(truths: Any, offsets: Any, grades: Any) -> int:
+@in_steps
+def two_grades(offsets: int64, truths: int64, grades: float64):
     """Return the position of an id that is in its ground truth with another grade, too; else -1."""
-    for lo, hi in steps(offsets):
-        at = int(_two_grades(truths, offsets[lo : hi + 1], grades))
-        if at >= 0:
-            return at
-    return -1
-
-
-@kernel
-def _two_grades(truths: np.int64, offsets: np.int64, grades: np.float64):
     for u in range(len(offsets) - 1):
         start, end = offsets[u], offsets[u + 1]
         order = np.argsort(truths[start:end], kind="mergesort") + start
@@ -317,7 +301,7 @@ def _two_grades(truths: np.int64, offsets: np.int64, grades: np.float64):
 
 
 @kernel
-def ideals(truths: np.int64, offsets: np.int64, gains: np.float64, out):
+def ideals(truths: int64, offsets: int64, gains: float64, out):
     """Fill `out` with each user's gains of distinct ids, highest first; return their number."""
     n = 0
     for u in range(len(offsets) - 1):
@@ -338,17 +322,9 @@ def ideals(truths: np.int64, offsets: np.int64, gains: np.float64, out):
 
 @kernel
 def seek(
-    items: np.int64,
-    offsets: np.int64,
-    lengths: np.int64,
-    truths: np.int64,
-    truth_offsets: np.int64,
-    distinct,
-    tables,
-    ranks,
-    n_hits,
-    n_relevant,
-):
+    items: int64, offsets: int64, lengths: int64, truths: int64, truth_offsets: int64,
+    distinct, tables, ranks, n_hits, n_relevant,
+):  # fmt: skip
     """Fill `ranks`, `n_hits` and `n_relevant` as `join` does, for truths of at most one id.
 
     Parameters
@@ -391,8 +367,8 @@ def seek(
 @kernel
 def _first(listed, item):
     """Return the rank of the first copy of `item`, or 0."""
-    n = np.int32(len(listed))
+    n = int32(len(listed))
     first = n
     for i in range(n):
         first = min(first, i if listed[i] == item else n)
-    return np.int32(0) if first == n else np.int32(first + 1)
+    return int32(0) if first == n else int32(first + 1)

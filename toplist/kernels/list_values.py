@@ -1,14 +1,13 @@
 """Values of lists at every k: means of item values, mean distances of pairs; moments over users."""
 
 import numpy as np
+from numpy import float64, int64
 
 from toplist.kernels import kernel
 
 
 @kernel
-def mean_cosine(
-    codes: np.int64, offsets: np.int64, lengths: np.int64, units: np.float64, single, out
-):
+def mean_cosine(codes: int64, offsets: int64, lengths: int64, units: float64, single, out):
     """Fill `out` (users, K) with the mean of 1 - cosine over pairs of the first k items.
 
     `units` (n_items, d) are vectors of length 1 or 0. The cosines of an item with all items before
@@ -34,19 +33,13 @@ def mean_cosine(
 
 @kernel
 def mean_distance(
-    codes: np.int64,
-    offsets: np.int64,
-    lengths: np.int64,
-    features: np.float64,
-    hamming,
-    single,
-    out,
+    codes: int64, offsets: int64, lengths: int64, features: float64, hamming, single, out
 ):
     """Fill `out` (users, K) with the mean distance over pairs of the first k items.
 
     The number of `features` (n_items, d) that differ if `hamming`, else the Euclidean distance.
     """
-    kept = np.empty(out.shape[1], np.int64)
+    kept = np.empty(out.shape[1], int64)
     for u in range(len(lengths)):
         begin = offsets[u] - offsets[0]
         total, n = 0.0, 0
@@ -78,7 +71,7 @@ def _mean(total, n, single):
 
 
 @kernel
-def means(codes: np.int64, offsets: np.int64, lengths: np.int64, values: np.float64, out):
+def means(codes: int64, offsets: int64, lengths: int64, values: float64, out):
     """Fill `out` (users, K) with the mean value of the first k items of each list.
 
     Codes below 0 are left out; NaN where no item is left.
@@ -94,7 +87,7 @@ def means(codes: np.int64, offsets: np.int64, lengths: np.int64, values: np.floa
 
 
 @kernel
-def moments(values: np.float64, users, mean, deviation):
+def moments(values: float64, users, mean, deviation):
     """Compute number, mean and sum of squared deviations over users at every k, without NaN.
 
     Parameters

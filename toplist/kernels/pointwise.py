@@ -1,6 +1,7 @@
 """Predicted values: pairs won by positives, of all rows or per user, and sums of losses."""
 
 import numpy as np
+from numpy import bool_, float64, int64
 
 from toplist.kernels import kernel
 
@@ -9,13 +10,8 @@ LOG, ABSOLUTE, SQUARED = 0, 1, 2
 
 
 @kernel
-def wins(positives: np.float64, negatives: np.float64):
+def wins(positives: float64, negatives: float64):
     """Return twice the pairs in which the positive is above, ties counting half; both sorted."""
-    return _wins(positives, negatives)
-
-
-@kernel
-def _wins(positives, negatives):
     twice, below, up_to = 0, 0, 0
     for value in positives:
         while below < len(negatives) and negatives[below] < value:
@@ -26,9 +22,12 @@ def _wins(positives, negatives):
     return twice
 
 
+_wins = wins.compiled  # what a kernel calls
+
+
 @kernel
 def weighted_wins(
-    positives: np.float64, weights: np.float64, negatives: np.float64, negative_weights: np.float64
+    positives: float64, weights: float64, negatives: float64, negative_weights: float64
 ):
     """Return twice the weight of the pairs in which the positive is above; both sorted."""
     twice, below, up_to, lighter, not_heavier = 0.0, 0, 0, 0.0, 0.0
@@ -44,7 +43,7 @@ def weighted_wins(
 
 
 @kernel
-def place_by_label(rows: np.int64, positive: np.bool_, predictions: np.float64, front, back, out):
+def place_by_label(rows: int64, positive: bool_, predictions: float64, front, back, out):
     """Put the predictions of each user's positives from `front` on, of negatives before `back`.
 
     `front` holds where a user's places start, `back` where they end; on return, both where the
@@ -61,7 +60,7 @@ def place_by_label(rows: np.int64, positive: np.bool_, predictions: np.float64, 
 
 
 @kernel
-def wins_by_user(offsets: np.int64, negatives: np.int64, predictions, twice):
+def wins_by_user(offsets: int64, negatives: int64, predictions, twice):
     """Fill `twice` with the `wins` of each user of a block; sorts their predictions.
 
     `negatives` holds where the negatives of each user start; all positions count from
@@ -78,7 +77,7 @@ def wins_by_user(offsets: np.int64, negatives: np.int64, predictions, twice):
 
 
 @kernel
-def loss(kind, labels: np.float64, predictions: np.float64, weights: np.float64, clip):
+def loss(kind, labels: float64, predictions: float64, weights: float64, clip):
     """Return the sum of the losses of all rows, and of their weights (none: 1 each).
 
     Added up in two floats: the second holds what the first has rounded off, so that the order of

@@ -1,6 +1,7 @@
 """Candidates drawn at random for every user, without replacement."""
 
 import numpy as np
+from numpy import float64, int64, uint64
 
 from toplist.kernels import kernel
 from toplist.kernels.hashing import mix
@@ -10,22 +11,14 @@ from toplist.kernels.hashing import mix
 PATIENCE = 16
 # Items looked at by `_finish` in one call: a second of work, since Ctrl-C is heard between calls.
 MOST_ITEMS = 1 << 23
-TINY = np.finfo(np.float64).tiny
+TINY = np.finfo(float64).tiny
 
 
 @kernel
 def draw(
-    keys: np.uint64,
-    seed,
-    held: np.int64,
-    excluded: np.int64,
-    offsets: np.int64,
-    weights: np.float64,
-    cumulative: np.float64,
-    banned,
-    times,
-    out,
-):
+    keys: uint64, seed, held: int64, excluded: int64, offsets: int64,
+    weights: float64, cumulative: float64, banned, times, out,
+):  # fmt: skip
     """Draw items for every user, each in proportion to its weight among those not drawn yet.
 
     Parameters
@@ -59,10 +52,10 @@ def draw(
         for e in range(first, last):
             banned[excluded[e]] = 1
         banned[held[u]] = 1
-        found, counter = 0, np.uint64(0)
-        while found < n and counter < np.uint64(PATIENCE * n):
+        found, counter = 0, uint64(0)
+        while found < n and counter < uint64(PATIENCE * n):
             item = np.searchsorted(cumulative, _uniform(key, counter) * total, side="right")
-            counter += np.uint64(1)
+            counter += uint64(1)
             if item < n_items and not banned[item]:
                 banned[item] = 1
                 out[u, found] = item
@@ -94,11 +87,11 @@ def _finish(key, counter, weights, banned, times, out, found):
     for item in range(len(weights)):
         times[item] = np.inf
         if weights[item] > 0 and not banned[item]:
-            times[item] = _exponential(key, counter + np.uint64(item)) / weights[item]
+            times[item] = _exponential(key, counter + uint64(item)) / weights[item]
             extreme |= not TINY <= times[item] < np.inf
     for item in range(len(weights) if extreme else 0):
         if weights[item] > 0 and not banned[item]:
-            time = _exponential(key, counter + np.uint64(item))
+            time = _exponential(key, counter + uint64(item))
             times[item] = np.log(time) - np.log(weights[item])
     for item in np.argsort(times, kind="mergesort"):
         if found == len(out) or times[item] == np.inf:
@@ -117,4 +110,4 @@ def _exponential(key, counter):
 @kernel
 def _uniform(key, counter):
     """Return a number in [0, 1) with 53 random bits."""
-    return np.float64(mix(key + counter) >> np.uint64(11)) * 2.0**-53
+    return float64(mix(key + counter) >> uint64(11)) * 2.0**-53

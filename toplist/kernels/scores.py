@@ -1,6 +1,7 @@
 """From scores to ranks: the best k items of a row, DCG averaged over ties, the rank of one item."""
 
 import numpy as np
+from numpy import float64, generic, int64, uint64
 
 from toplist.kernels import kernel
 
@@ -9,7 +10,7 @@ STRIDE = 64
 
 
 @kernel
-def top_k(scores: np.generic, excluded: np.int64, offsets: np.int64, banned, best, out, counts):
+def top_k(scores: generic, excluded: int64, offsets: int64, banned, best, out, counts):
     """Fill `out` with the columns of the k highest scores of each row, highest first.
 
     Of equal scores the higher column comes first; excluded columns and scores of minus infinity
@@ -43,7 +44,7 @@ def top_k(scores: np.generic, excluded: np.int64, offsets: np.int64, banned, bes
             begin = max(0, end - STRIDE)
             if n == len(best):
                 better = 0
-                for c in range(np.uint64(begin), np.uint64(end)):
+                for c in range(uint64(begin), uint64(end)):
                     better += not (row[c] <= best[0])  # true for NaN, too
                 if better == 0:
                     end = begin
@@ -114,7 +115,7 @@ def _sort_heap(best, items, n):
 
 
 @kernel
-def discounted_gains(scores: np.generic, gains: np.float64, discount: np.float64, average, out):
+def discounted_gains(scores: generic, gains: float64, discount: float64, average, out):
     """Fill `out` (n_rows, K) with the DCG at every k of items ranked by score.
 
     Scores are float64 or int64. Tied items share their mean gain with `average` (McSherry and
@@ -152,14 +153,7 @@ def discounted_gains(scores: np.generic, gains: np.float64, discount: np.float64
 
 @kernel
 def place(
-    scores: np.generic,
-    held: np.int64,
-    excluded: np.int64,
-    offsets: np.int64,
-    banned,
-    above,
-    tied,
-    tied_before,
+    scores: generic, held: int64, excluded: int64, offsets: int64, banned, above, tied, tied_before
 ):
     """Count the items above the held-out item of each row, and those tied with it.
 
@@ -185,11 +179,11 @@ def place(
         row, column = scores[r], held[r]
         score = row[column]
         higher, equal, later, unordered = 0, 0, 0, 0
-        for c in range(np.uint64(len(row))):
+        for c in range(uint64(len(row))):
             higher += row[c] > score
             equal += row[c] == score
             unordered += row[c] != row[c]
-        for c in range(np.uint64(column + 1), np.uint64(len(row))):
+        for c in range(uint64(column + 1), uint64(len(row))):
             later += row[c] == score
         if unordered:
             for c in range(len(row)):

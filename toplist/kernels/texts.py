@@ -19,6 +19,7 @@ row, which two threads do in turns (190 ns per text instead of 10).
 from typing import Any
 
 import numpy as np
+from numpy import int64, uint8, uint64
 
 from toplist.kernels import kernel
 from toplist.kernels.hashing import most_probes_of_rows
@@ -28,38 +29,38 @@ HERE = 12  # bytes of a text that its key holds
 UNKNOWN = -1
 SAME = -2  # as the row before, which is unknown
 
-_HERE = np.uint64(HERE)
-_HALF, _LOW, _ONE = np.uint64(32), np.uint64(2**32 - 1), np.uint64(1)
-_MIX = np.uint64(0x94D049BB133111EB)
+_HERE = uint64(HERE)
+_HALF, _LOW, _ONE = uint64(32), uint64(2**32 - 1), uint64(1)
+_MIX = uint64(0x94D049BB133111EB)
 # The four words of the hash: the digits of pi.
 _PI = 0x243F6A8885A308D3, 0x13198A2E03707344, 0xA4093822299F31D0, 0x082EFA98EC4E6C89
-_A, _B, _C, _D = map(np.uint64, _PI)
+_A, _B, _C, _D = map(uint64, _PI)
 
 
 @kernel
-def keys_of_spans(text: np.uint8, starts: np.int64, ends: np.int64, keys):
+def keys_of_spans(text: uint8, starts: int64, ends: int64, keys):
     """Fill `keys` with the keys of ``text[starts[i]:ends[i]]``; return whether one is longer."""
     longer = False
     for i in range(len(starts)):
         start, n = starts[i], ends[i] - starts[i]
-        head, tail = np.uint64(0), np.uint64(0)
+        head, tail = uint64(0), uint64(0)
         if start + HERE <= len(text):  # all that a key can hold is there: two loads
             for b in range(4):
-                head |= np.uint64(text[np.uint64(start + b)]) << np.uint64(8 * b)
+                head |= uint64(text[uint64(start + b)]) << uint64(8 * b)
             for b in range(8):
-                tail |= np.uint64(text[np.uint64(start + 4 + b)]) << np.uint64(8 * b)
+                tail |= uint64(text[uint64(start + 4 + b)]) << uint64(8 * b)
             if n < 4:
-                head &= (_ONE << np.uint64(8 * n)) - _ONE
+                head &= (_ONE << uint64(8 * n)) - _ONE
             if n < HERE:
-                tail &= (_ONE << np.uint64(8 * max(n - 4, 0))) - _ONE
+                tail &= (_ONE << uint64(8 * max(n - 4, 0))) - _ONE
         elif n <= HERE:
             for b in range(n):
-                byte = np.uint64(text[np.uint64(start + b)])
+                byte = uint64(text[uint64(start + b)])
                 if b < 4:
-                    head |= byte << np.uint64(8 * b)
+                    head |= byte << uint64(8 * b)
                 else:
-                    tail |= byte << np.uint64(8 * b - 32)
-        keys[2 * i] = np.uint64(n) | (head << _HALF)
+                    tail |= byte << uint64(8 * b - 32)
+        keys[2 * i] = uint64(n) | (head << _HALF)
         if n > HERE:
             longer = True
             tail = hash_of(text, start, start + n)
@@ -68,16 +69,7 @@ def keys_of_spans(text: np.uint8, starts: np.int64, ends: np.int64, keys):
 
 
 @kernel
-def all_here(views: np.uint64):
-    """Return whether all texts are in their views."""
-    longest = np.uint64(0)
-    for i in range(0, len(views), 2):
-        longest = max(longest, views[i] & _LOW)
-    return longest <= _HERE
-
-
-@kernel
-def spans_of_views(views: np.uint64, text: np.uint8, bases: np.int64, keys, starts):
+def spans_of_views(views: uint64, text: uint8, bases: int64, keys, starts):
     """Fill `keys` with the keys of texts, and `starts` with the places of longer ones in `text`.
 
     Buffer b of the views is in `text` from ``bases[b]`` on.
@@ -86,8 +78,8 @@ def spans_of_views(views: np.uint64, text: np.uint8, bases: np.int64, keys, star
         first, second = views[2 * i], views[2 * i + 1]
         starts[i] = 0
         if first & _LOW > _HERE:
-            starts[i] = bases[second & _LOW] + np.int64(second >> _HALF)
-            second = hash_of(text, starts[i], starts[i] + np.int64(first & _LOW))
+            starts[i] = bases[second & _LOW] + int64(second >> _HALF)
+            second = hash_of(text, starts[i], starts[i] + int64(first & _LOW))
         keys[2 * i], keys[2 * i + 1] = first, second
 
 
@@ -97,7 +89,7 @@ def find_texts(keys: Any, table: Any, known: Any, codes: Any) -> int:
     Return how many are `UNKNOWN`; -1, given up, where so many keys share places of the table that
     it would take too long.
     """
-    n_unknown, _ = _number(keys, 0, table, known, 0, np.empty(0, np.int64), codes, False)
+    n_unknown, _ = _number(keys, 0, table, known, 0, np.empty(0, int64), codes, False)
     return int(n_unknown)
 
 
@@ -124,9 +116,9 @@ def number_texts(
 
 
 @kernel
-def _number(keys: np.uint64, begin, table, known, n, rows, codes, adding):
+def _number(keys: uint64, begin, table, known, n, rows, codes, adding):
     """Do what `number_texts` does; unless `adding`, what `find_texts` does."""
-    last = np.uint64(len(table) - 1)
+    last = uint64(len(table) - 1)
     n_unknown, probes, most = 0, 0, most_probes_of_rows(len(codes) - begin)
     for i in range(begin, len(codes)):
         first, second = keys[2 * i], keys[2 * i + 1]
@@ -149,19 +141,19 @@ def _number(keys: np.uint64, begin, table, known, n, rows, codes, adding):
                 return i, n
             known[2 * n], known[2 * n + 1], rows[n] = first, second, i
             n += 1
-            table[slot] = (hashed & ~_LOW) | np.uint64(n)
-        codes[i] = np.int64(table[slot] & _LOW) - 1
+            table[slot] = (hashed & ~_LOW) | uint64(n)
+        codes[i] = int64(table[slot] & _LOW) - 1
         n_unknown += codes[i] < 0
     return len(codes) if adding else n_unknown, n
 
 
 @kernel
-def place_texts(known: np.uint64, table):
+def place_texts(known: uint64, table):
     """Put the numbers of distinct keys into an empty table.
 
     Return whether it was done: not where so many share places that it would take too long.
     """
-    last = np.uint64(len(table) - 1)
+    last = uint64(len(table) - 1)
     probes, most = 0, most_probes_of_rows(len(known) // 2)
     for i in range(len(known) // 2):
         hashed = _hash(known[2 * i], known[2 * i + 1])
@@ -171,7 +163,7 @@ def place_texts(known: np.uint64, table):
             probes += 1
             if probes > most:
                 return False
-        table[slot] = (hashed & ~_LOW) | np.uint64(i + 1)
+        table[slot] = (hashed & ~_LOW) | uint64(i + 1)
     return True
 
 
@@ -185,46 +177,37 @@ def _hash(first, second):
 
 
 @kernel
-def keep_texts(
-    keys: np.uint64, text: np.uint8, starts: np.int64, rows: np.int64, used, arena, places
-):
+def keep_texts(keys: uint64, text: uint8, starts: int64, rows: int64, used, arena, places):
     """Copy the longer texts of some rows into the arena, from `used` on, and note their places.
 
     Return how much of the arena is used.
     """
     for i in range(len(rows)):
         row = rows[i]
-        size = np.int64(keys[2 * row] & _LOW)
+        size = int64(keys[2 * row] & _LOW)
         places[i] = used
         if size > HERE:
             for b in range(size):
-                arena[used + b] = text[np.uint64(starts[row] + b)]
+                arena[used + b] = text[uint64(starts[row] + b)]
             used += size
     return used
 
 
 @kernel
-def agree(
-    keys: np.uint64,
-    text: np.uint8,
-    starts: np.int64,
-    arena: np.uint8,
-    places: np.int64,
-    codes: np.int64,
-):
+def agree(keys: uint64, text: uint8, starts: int64, arena: uint8, places: int64, codes: int64):
     """Return whether the longer texts are those of their codes, as far as these are known."""
     for i in range(len(codes)):
         n = keys[2 * i] & _LOW
         if n <= _HERE or codes[i] == UNKNOWN:
             continue
-        start = np.uint64(starts[i])
-        different = np.uint8(0)
+        start = uint64(starts[i])
+        different = uint8(0)
         if codes[i] >= 0:
-            at = np.uint64(places[codes[i]])
+            at = uint64(places[codes[i]])
             for b in range(n):  # without a branch, many at a time
                 different |= text[start + b] ^ arena[at + b]
         else:
-            at = np.uint64(starts[i - 1])
+            at = uint64(starts[i - 1])
             for b in range(n):
                 different |= text[start + b] ^ text[at + b]
         if different:
@@ -233,7 +216,7 @@ def agree(
 
 
 @kernel
-def starts_of_runs(keys: np.uint64, text: np.uint8, places: np.int64, first, starts):
+def starts_of_runs(keys: uint64, text: uint8, places: int64, first, starts):
     """Fill `starts` with the rows whose text is not that of the row before; return how many.
 
     `first` is the row of the first text, which begins no run; `places` are those of longer texts.
@@ -243,8 +226,8 @@ def starts_of_runs(keys: np.uint64, text: np.uint8, places: np.int64, first, sta
         different = keys[2 * i] != keys[2 * i - 2] or keys[2 * i + 1] != keys[2 * i - 1]
         n = keys[2 * i] & _LOW
         if n > _HERE and not different:
-            start, before = np.uint64(places[i]), np.uint64(places[i - 1])
-            byte = np.uint8(0)
+            start, before = uint64(places[i]), uint64(places[i - 1])
+            byte = uint8(0)
             for b in range(n):
                 byte |= text[start + b] ^ text[before + b]
             different = byte != 0
@@ -263,26 +246,26 @@ def repeat_same(codes):
 
 
 @kernel
-def copy_texts(keys: np.uint64, places: np.int64, arena: np.uint8, numbers: np.int64, out, ends):
+def copy_texts(keys: uint64, places: int64, arena: uint8, numbers: int64, out, ends):
     """Write known texts one after another, a NUL after each; `ends` are the places of these."""
     at = 0
     for i in range(len(numbers)):
         one = numbers[i]
-        n = np.int64(keys[2 * one] & _LOW)
+        n = int64(keys[2 * one] & _LOW)
         if n > HERE:
             for b in range(n):
                 out[at + b] = arena[places[one] + b]
         else:
             for b in range(n):
                 word, byte = (keys[2 * one], b + 4) if b < 4 else (keys[2 * one + 1], b - 4)
-                out[at + b] = (word >> np.uint64(8 * byte)) & np.uint64(255)
+                out[at + b] = (word >> uint64(8 * byte)) & uint64(255)
         out[at + n] = 0
         ends[i] = at + n
         at += n + 1
 
 
 @kernel
-def ends_of_texts(text: np.uint8, ends):
+def ends_of_texts(text: uint8, ends):
     """Fill `ends` with the places of the zeros in `text`; return how many there are.
 
     Those beyond the length of `ends` are counted only.
@@ -297,7 +280,7 @@ def ends_of_texts(text: np.uint8, ends):
 
 
 @kernel
-def first_rows(codes: np.int64, begin, rows):
+def first_rows(codes: int64, begin, rows):
     """Write the first row of each code, counted from `begin` on, where there is still -1."""
     for i in range(len(codes)):
         if rows[codes[i]] < 0:
@@ -305,7 +288,7 @@ def first_rows(codes: np.int64, begin, rows):
 
 
 @kernel
-def recode(codes: np.int64, new: np.int64, out):
+def recode(codes: int64, new: int64, out):
     """Replace codes by new ones."""
     for i in range(len(codes)):
         out[i] = new[codes[i]]

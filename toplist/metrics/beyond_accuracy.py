@@ -1,10 +1,13 @@
 """Metrics of the lists themselves: those that an evaluation knows by name, and the Gini index."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+
+from toplist.metrics.definitions import table_of
 
 # The names of `LIST_METRICS`, for type checkers and editors.
 ListMetricName = Literal[
@@ -40,71 +43,68 @@ class ListMetric:
     within_one: bool = False
 
 
-LIST_METRICS = {
-    metric.name: metric
-    for metric in (
-        ListMetric(
-            "item_coverage",
-            "catalogue",
-            False,
-            "share of the catalogue that is listed",
-            "item_coverage@k = distinct items in all lists down to k / n; n: size of the catalogue",
-            r"\frac{1}{n} \left| \bigcup_{u} L_u^{(k)} \right|",
-            within_one=True,
-        ),
-        ListMetric(
-            "gini",
-            "catalogue",
-            False,
-            "Gini's index of how often the items of the catalogue are listed",
-            "gini@k = sum over i of (2 i - n - 1) x_(i) / (n sum of x_i); x_(i): lists that hold "
-            "an item within k, rising; n: size of the catalogue",
-            r"\frac{\sum_{i=1}^{n} (2 i - n - 1)\, x_{(i)}}{n \sum_{i=1}^{n} x_i}",
-            within_one=True,
-        ),
-        ListMetric(
-            "shannon_entropy",
-            None,
-            False,
-            "entropy of how often items are listed, in nats",
-            "shannon_entropy@k = - sum over items of p log p; p: share of all places down to k",
-            r"-\sum_i p_i \log p_i",
-        ),
-        ListMetric(
-            "average_popularity",
-            "item_counts",
-            True,
-            "mean item count",
-            "average_popularity@k = mean of count(i) over the first k items",
-            r"\frac{1}{\min(k, n)} \sum_{r \le k} c(i_r)",
-        ),
-        ListMetric(
-            "tail_percentage",
-            "item_counts",
-            True,
-            "share of items of the tail, the least popular tenth",
-            "tail_percentage@k = items of the tail among the first k / number of these items",
-            r"\frac{1}{\min(k, n)} \left| \{r \le k : i_r \in T\} \right|",
-            within_one=True,
-        ),
-        ListMetric(
-            "novelty",
-            "item_counts",
-            True,
-            "mean self-information, in bits, of items by their share of all counts",
-            "novelty@k = mean of -log2(count(i) / sum of counts) over the first k items",
-            r"-\frac{1}{\min(k, n)} \sum_{r \le k} \log_2 \frac{c(i_r)}{\sum_j c(j)}",
-        ),
-        ListMetric(
-            "intra_list_diversity",
-            "features",
-            True,
-            "mean of 1 - cosine over pairs of items",
-            "intra_list_diversity@k = mean of 1 - cosine(i, j) over pairs of the first k items",
-            r"\binom{k}{2}^{-1} \sum_{q < r \le k} \left(1 - \cos(i_q, i_r)\right)",
-        ),
-    )
-}
+LIST_METRICS: Mapping[str, ListMetric] = table_of(
+    ListMetric(
+        "item_coverage",
+        "catalogue",
+        False,
+        "share of the catalogue that is listed",
+        "item_coverage@k = distinct items in all lists down to k / n; n: size of the catalogue",
+        r"\frac{1}{n} \left| \bigcup_{u} L_u^{(k)} \right|",
+        within_one=True,
+    ),
+    ListMetric(
+        "gini",
+        "catalogue",
+        False,
+        "Gini's index of how often the items of the catalogue are listed",
+        "gini@k = sum over i of (2 i - n - 1) x_(i) / (n sum of x_i); x_(i): lists that hold "
+        "an item within k, rising; n: size of the catalogue",
+        r"\frac{\sum_{i=1}^{n} (2 i - n - 1)\, x_{(i)}}{n \sum_{i=1}^{n} x_i}",
+        within_one=True,
+    ),
+    ListMetric(
+        "shannon_entropy",
+        None,
+        False,
+        "entropy of how often items are listed, in nats",
+        "shannon_entropy@k = - sum over items of p log p; p: share of all places down to k",
+        r"-\sum_i p_i \log p_i",
+    ),
+    ListMetric(
+        "average_popularity",
+        "item_counts",
+        True,
+        "mean item count",
+        "average_popularity@k = mean of count(i) over the first k items",
+        r"\frac{1}{\min(k, n)} \sum_{r \le k} c(i_r)",
+    ),
+    ListMetric(
+        "tail_percentage",
+        "item_counts",
+        True,
+        "share of items of the tail, the least popular tenth",
+        "tail_percentage@k = items of the tail among the first k / number of these items",
+        r"\frac{1}{\min(k, n)} \left| \{r \le k : i_r \in T\} \right|",
+        within_one=True,
+    ),
+    ListMetric(
+        "novelty",
+        "item_counts",
+        True,
+        "mean self-information, in bits, of items by their share of all counts",
+        "novelty@k = mean of -log2(count(i) / sum of counts) over the first k items",
+        r"-\frac{1}{\min(k, n)} \sum_{r \le k} \log_2 \frac{c(i_r)}{\sum_j c(j)}",
+    ),
+    ListMetric(
+        "intra_list_diversity",
+        "features",
+        True,
+        "mean of 1 - cosine over pairs of items",
+        "intra_list_diversity@k = mean of 1 - cosine(i, j) over pairs of the first k items",
+        r"\binom{k}{2}^{-1} \sum_{q < r \le k} \left(1 - \cos(i_q, i_r)\right)",
+    ),
+)
 
 
 def gini_index(counts: NDArray[np.float64]) -> float:

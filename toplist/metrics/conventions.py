@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Literal, get_args
+from typing import Literal, cast, get_args
 
-from toplist.metrics.definitions import METRICS, DivisorName, Empty, Gains, Metric
+from toplist.metrics.definitions import METRICS, DivisorName, Empty, Gains, Metric, table_of
 
 Missing = Literal["zero", "skip", "raise"]
 MISSING: tuple[Missing, ...] = get_args(Missing)
@@ -87,15 +87,14 @@ class Convention:
         return metric.empty or self.empty_of.get(metric.name, self.empty)
 
 
-def _metrics(
-    names: str, *others: Metric, graded: bool = False, **divisors: DivisorName
-) -> dict[str, Metric]:
-    """Return the standard metrics of these names, some with another divisor, and the others."""
-    rows = [METRICS[name] for name in names.split()]
-    chosen = [
-        replace(row, divisor=divisors.get(row.name, row.divisor), graded=graded and row.graded)
-        for row in rows
-    ]
+def _metrics(names: str, *others: Metric, graded: bool = False) -> dict[str, Metric]:
+    """Return the standard metrics of these names, some with another divisor after ``/``."""
+    chosen = []
+    for word in names.split():
+        name, _, divisor = word.partition("/")
+        row = METRICS[name]
+        divided = cast(DivisorName, divisor) or row.divisor
+        chosen.append(replace(row, divisor=divided, graded=graded and row.graded))
     return {metric.name: metric for metric in (*chosen, *others)}
 
 
@@ -107,9 +106,21 @@ NCRR = Metric(
     "ideal(min(k,n,R))",
     text="sum of reciprocal ranks of the hits over that of the ideal order",
 )
+R_CAP = Metric(
+    "r_cap",
+    "each",
+    "1",
+    "min(k,R)",
+    text="recall capped at k: hits over the most that k places can hold",
+)
+_CALIBRATED = replace(
+    R_CAP, name="calibrated_recall", text="hits over the most that k places can hold"
+)
+_N_HITS = replace(METRICS["cg"], graded=False)
 _CLIPPED = [replace(METRICS[name], discount="log2(max(r,2))") for name in ("ndcg", "dcg")]
 
-_ROWS = (
+#: The conventions by name: whose divisors and policies. Read-only, since it is shared.
+CONVENTIONS: Mapping[ConventionName, Convention] = table_of(
     Convention(
         "standard",
         METRICS,
@@ -118,12 +129,7 @@ _ROWS = (
     ),
     Convention(
         "neurec",
-        _metrics(
-            "hit precision recall map ndcg mrr",
-            precision="min(k,n)",
-            map="sum(min(i,R))",
-            ndcg="ideal(min(k,n,R))",
-        ),
+        _metrics("hit precision/min(k,n) recall map/sum(min(i,R)) ndcg/ideal(min(k,n,R)) mrr"),
         empty="zero",
         source="wubinzzu/NeuRec@9e9391b evaluator/backend/python/metric.py:8-64",
         text="NeuRec's Python backend: a list ends at min(k, n). Its map divides by a running "
@@ -137,7 +143,7 @@ _ROWS = (
     ),
     Convention(
         "rectorch",
-        _metrics("hit recall ndcg mrr", recall="min(k,R)"),
+        _metrics("hit recall/min(k,R) ndcg mrr"),
         source="makgyver/rectorch@f4292d6 rectorch/metrics.py:136-285",
         text="recall divides by min(k, R). A user without relevant items is NaN there.",
     ),
@@ -157,24 +163,18 @@ _ROWS = (
     ),
     Convention(
         "trec_eval",
-        _metrics("hit precision recall map ndcg mrr r_precision judged", graded=True, map="R"),
+        _metrics("hit precision recall map/R ndcg mrr r_precision judged", graded=True),
         empty="zero",
         missing="skip",
         threshold_in_gains=False,
         source="usnistgov/trec_eval@f425365 m_success.c m_P.c m_recall.c m_map_cut.c "
         "m_ndcg_cut.c m_recip_rank.c m_Rprec.c",
         text="success, P, recall, map_cut (map when k covers the list), ndcg_cut, recip_rank, and "
-        "Rprec when k covers R. "
-        "Users without a list are left out; its option -c counts them as 0.",
+        "Rprec when k covers R. Users without a list are left out; its option -c counts them as 0.",
     ),
     Convention(
         "ranx",
-        _metrics(
-            "hit precision recall f1 map mrr dcg ndcg rbp",
-            replace(METRICS["cg"], graded=False),
-            graded=True,
-            map="R",
-        ),
+        _metrics("hit precision recall f1 map/R mrr dcg ndcg rbp", _N_HITS, graded=True),
         empty="zero",
         source="AmenRa/ranx@2cae52f ranx/metrics/*.py",
         text="cg is its hits. It wants the same users on both sides, or make_comparable=True, "
@@ -183,7 +183,7 @@ _ROWS = (
     ),
     Convention(
         "rectools",
-        _metrics("hit precision recall f1 map ndcg mrr", map="R", ndcg="ideal(k)"),
+        _metrics("hit precision recall f1 map/R ndcg/ideal(k) mrr"),
         source="MobileTeleSystems/RecTools@41a5a63 rectools/metrics/ranking.py:281-572, "
         "classification.py:290-316",
         text="Its defaults: nDCG's ideal fills all k places whatever R is "
@@ -191,13 +191,7 @@ _ROWS = (
     ),
     Convention(
         "lenskit",
-        _metrics(
-            "hit precision recall map mrr",
-            *_CLIPPED,
-            precision="min(k,n)",
-            recall="min(k,R)",
-            map="min(k,n,R)",
-        ),
+        _metrics("hit precision/min(k,n) recall/min(k,R) map/min(k,n,R) mrr", *_CLIPPED),
         missing="skip",
         source="lenskit/lkpy@3bd1c17 src/lenskit/metrics/ranking/_pr.py:38-71 _map.py:30-44 "
         "_dcg.py _weighting.py:103-122 _recip.py:40-50",
@@ -208,10 +202,7 @@ _ROWS = (
     Convention(
         "recommenders",
         _metrics(
-            "precision recall map ndcg",
-            replace(METRICS["map"], name="map_at_k"),
-            graded=True,
-            map="R",
+            "precision recall map/R ndcg", replace(METRICS["map"], name="map_at_k"), graded=True
         ),
         missing="skip",
         source="recommenders-team/recommenders@b02c95e recommenders/evaluation/"
@@ -223,19 +214,14 @@ _ROWS = (
     ),
     Convention(
         "implicit",
-        _metrics("precision map ndcg", precision="min(k,R)"),
+        _metrics("precision/min(k,R) map ndcg"),
         pooled=("precision",),
         source="benfred/implicit@8a95dbe implicit/evaluation.pyx:428-471",
         text="What it calls precision is a recall capped at k and pooled over users.",
     ),
     Convention(
         "irspack",
-        _metrics(
-            "hit precision recall map ndcg",
-            precision="min(k,n)",
-            map="R",
-            ndcg="ideal(min(k,n,R))",
-        ),
+        _metrics("hit precision/min(k,n) recall map/R ndcg/ideal(min(k,n,R))"),
         missing="skip",
         source="tohtsky/irspack@1877e70 cpp_source/evaluator.cpp:137-165",
         text="Short lists are not penalized in precision and nDCG.",
@@ -250,9 +236,7 @@ _ROWS = (
     ),
     Convention(
         "llamaindex",
-        _metrics(
-            "hit precision recall map ndcg mrr", precision="min(k,n)", map="R", ndcg="ideal(R)"
-        ),
+        _metrics("hit precision/min(k,n) recall map/R ndcg/ideal(R) mrr"),
         empty="raise",
         missing="raise",
         source="run-llama/llama_index 0.14.25 llama-index-core/llama_index/core/evaluation/"
@@ -263,7 +247,7 @@ _ROWS = (
     ),
     Convention(
         "mlflow",
-        _metrics("precision recall ndcg", precision="min(k,n)", ndcg="ideal(min(k,n,R))"),
+        _metrics("precision/min(k,n) recall ndcg/ideal(min(k,n,R))"),
         empty="zero",
         source="mlflow/mlflow 3.17.2 mlflow/metrics/metric_definitions.py:399,491,520",
         text="nDCG's ideal is no longer than the list, which a short list gains by (its open "
@@ -272,7 +256,7 @@ _ROWS = (
     ),
     Convention(
         "haystack",
-        _metrics("hit recall map ndcg mrr", graded=True, map="R", ndcg="ideal(R)"),
+        _metrics("hit recall map/R ndcg/ideal(R) mrr", graded=True),
         empty="zero",
         source="deepset-ai/haystack@c7cb46c haystack/components/evaluators/document_map.py:141 "
         "document_ndcg.py:203 document_mrr.py document_recall.py",
@@ -281,7 +265,7 @@ _ROWS = (
     ),
     Convention(
         "haystack-2025",
-        _metrics("hit recall map ndcg mrr", graded=True, map="hits", ndcg="ideal(R)"),
+        _metrics("hit recall map/hits ndcg/ideal(R) mrr", graded=True),
         empty="zero",
         source="deepset-ai/haystack before PR #12255 haystack/components/evaluators/"
         "document_map.py",
@@ -298,17 +282,7 @@ _ROWS = (
     ),
     Convention(
         "mteb",
-        _metrics(
-            "hit precision recall map ndcg mrr",
-            replace(
-                METRICS["recall"],
-                name="r_cap",
-                divisor="min(k,R)",
-                text="recall capped at k: hits over the most that k places can hold",
-            ),
-            graded=True,
-            map="R",
-        ),
+        _metrics("hit precision recall map/R ndcg mrr", R_CAP, graded=True),
         empty="zero",
         missing="skip",
         empty_of={"r_cap": "skip"},
@@ -322,7 +296,7 @@ _ROWS = (
     ),
     Convention(
         "ragas",
-        _metrics("precision recall", precision="min(k,n)"),
+        _metrics("precision/min(k,n) recall"),
         empty_of={"precision": "zero"},
         source="explodinggradients/ragas@3e28e9d src/ragas/metrics/_context_precision.py:290-304 "
         "_context_recall.py:262-272",
@@ -339,9 +313,7 @@ _ROWS = (
     ),
     Convention(
         "evidently",
-        _metrics(
-            "hit precision recall map ndcg mrr", MAR, graded=True, precision="min(k,n)", map="R"
-        ),
+        _metrics("hit precision/min(k,n) recall map/R ndcg mrr", MAR, graded=True),
         missing="skip",
         relevant="listed",
         source="evidentlyai/evidently@a4aa4c2 src/evidently/legacy/metrics/recsys/"
@@ -352,9 +324,7 @@ _ROWS = (
     ),
     Convention(
         "tf-ranking",
-        _metrics(
-            "hit precision recall map ndcg dcg mrr", graded=True, precision="min(k,n)", map="R"
-        ),
+        _metrics("hit precision/min(k,n) recall map/R ndcg dcg mrr", graded=True),
         empty="zero",
         missing="skip",
         relevant="listed",
@@ -364,7 +334,7 @@ _ROWS = (
     ),
     Convention(
         "lightgbm",
-        _metrics("map ndcg", graded=True, map="min(k,n,R)"),
+        _metrics("map/min(k,n,R) ndcg", graded=True),
         empty="one",
         missing="skip",
         relevant="listed",
@@ -375,7 +345,7 @@ _ROWS = (
     ),
     Convention(
         "torchmetrics",
-        _metrics("hit precision recall map ndcg mrr r_precision", graded=True, map="hits"),
+        _metrics("hit precision recall map/hits ndcg mrr r_precision", graded=True),
         empty="zero",
         missing="skip",
         relevant="listed",
@@ -399,16 +369,7 @@ _ROWS = (
     ),
     Convention(
         "recpack",
-        _metrics(
-            "precision recall ndcg dcg mrr",
-            replace(METRICS["cg"], graded=False),
-            replace(
-                METRICS["recall"],
-                name="calibrated_recall",
-                divisor="min(k,R)",
-                text="hits over the most that k places can hold",
-            ),
-        ),
+        _metrics("precision recall ndcg dcg mrr", _N_HITS, _CALIBRATED),
         source="LienM/recpack@d429977 recpack/metrics/recall.py:83 dcg.py:121",
         text="cg is its HitK, the number of hits. CalibratedRecallK is what BEIR calls R_cap.",
     ),
@@ -419,11 +380,6 @@ _ROWS = (
         text="Its MRR reads the whole list: k covers it. NCRR is nDCG with the discount r. Not "
         "copied: repeated items that count twice.",
     ),
-)
-
-#: The conventions by name: whose divisors and policies. Read-only, since it is shared.
-CONVENTIONS: Mapping[ConventionName, Convention] = MappingProxyType(
-    {row.name: row for row in _ROWS}
 )
 
 
@@ -446,12 +402,7 @@ def same_formula(metric: Metric, relevant: Relevant = "all", gains: Gains = "lin
     ]
 
 
-_POLICY_WORDS = {
-    "skip": "are left out",
-    "zero": "score 0",
-    "one": "score 1",
-    "raise": "are an error",
-}
+_WORDS = {"skip": "are left out", "zero": "score 0", "one": "score 1", "raise": "are an error"}
 
 
 def policies(
@@ -466,10 +417,9 @@ def policies(
     >>> policies("skip", "zero", {"precision": "zero", "map": "skip"})
     'users without relevant items are left out (precision: score 0); users without a list score 0'
     """
-    words = _POLICY_WORDS
-    others = [f"{name}: {words[policy]}" for name, policy in empty_of.items() if policy != empty]
+    others = [f"{name}: {_WORDS[policy]}" for name, policy in empty_of.items() if policy != empty]
     of_some = f" ({', '.join(others)})" if others else ""
     return (
-        f"users without relevant items {words[empty]}{of_some}; users without a list "
-        f"{words[missing]}"
+        f"users without relevant items {_WORDS[empty]}{of_some}; "
+        f"users without a list {_WORDS[missing]}"
     )

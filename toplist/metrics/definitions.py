@@ -119,11 +119,7 @@ _SMALLEST: dict[str, tuple[Callable[[Array, Array, Array], Any], str, bool]] = {
     "R": (lambda k, R, n: R, "R", False),
     "min(k,R)": (lambda k, R, n: np.minimum(k, R), r"\min(k, R)", False),
     "min(k,n)": (lambda k, R, n: np.minimum(k, n), r"\min(k, n)", True),
-    "min(k,n,R)": (
-        lambda k, R, n: np.minimum(np.minimum(k, n), R),
-        r"\min(k, n, R)",
-        True,
-    ),
+    "min(k,n,R)": (lambda k, R, n: np.minimum(np.minimum(k, n), R), r"\min(k, n, R)", True),
 }
 
 #: By what the sum over a user's hits is divided, by name: functions of k, R and n. Read-only.

@@ -83,10 +83,10 @@ def _refuse_others(frame: Any, argument: str) -> None:
     modules = [kind.__module__ for kind in type(frame).__mro__]
     if any(name.startswith("pyspark.sql") for name in modules):
         return
-    given = f"{argument} is {frame!r}" if isinstance(frame, str) else None
-    kind = f"{type(frame).__module__.partition('.')[0]}.{type(frame).__name__}"
+    package = type(frame).__module__.partition(".")[0]
+    given = repr(frame) if isinstance(frame, str) else f"a {package}.{type(frame).__name__}"
     raise TypeError(
-        f"{given or f'{argument} is a {kind}'}: toplist.spark takes DataFrames of Spark; give "
+        f"{argument} is {given}: toplist.spark takes DataFrames of Spark; give "
         "spark.table('NAME') of a table, .to_spark() of pyspark.pandas; toplist.top_k_eval takes "
         "pandas and polars"
     )

@@ -39,13 +39,8 @@ def error_row(error: Exception) -> Any:
 def _batch(rows: list[dict[str, Any]]) -> Any:
     import pyarrow as pa
 
-    kinds = {"string": pa.string(), "binary": pa.binary()}
-    fields = dict(word.split() for word in SENT.split(", "))
-    columns = {
-        name: pa.array([row.get(name) for row in rows], kinds[kind])
-        for name, kind in fields.items()
-    }
-    return pa.RecordBatch.from_pydict(columns)
+    fields = [tuple(field.split()) for field in SENT.split(", ")]
+    return pa.RecordBatch.from_pylist(rows, pa.schema(fields))
 
 
 @dataclass(frozen=True)
@@ -57,11 +52,12 @@ class Merge:
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Yield the merged results of some partitions, or the first error."""
         rows = [row for batch in batches for row in batch.to_pylist()]
-        wrong = sorted(row["error"] for row in rows if row["error"] is not None)
-        if wrong:
-            yield _batch([{"error": wrong[0]}])
-        elif rows:
-            yield from sent(*_merged(rows, self.systems))
+        try:
+            merged = _merged(rows, self.systems)
+        except (ValueError, TypeError) as error:
+            yield error_row(error)
+        else:
+            yield from sent(*merged)
 
 
 def _merged(
@@ -69,15 +65,17 @@ def _merged(
 ) -> tuple[dict[Any, TopKResult], PairedMoments | None]:
     """Return the results of all systems, and the moments of their differences.
 
-    Rows are merged in the order of their bytes, so that no bit depends on when they came.
+    Rows are merged in the order of their bytes, so that no bit depends on when they came. What a
+    worker refused is raised: of several errors, the first by their words.
     """
+    wrong = min((row["error"] for row in rows if row["error"] is not None), default=None)
+    if wrong is not None:
+        kind, _, words = wrong.partition(": ")
+        raise (TypeError if kind == "TypeError" else ValueError)(words)
     found = {}
     for name in systems:
-        parts = sorted(
-            bytes(row["result"])
-            for row in rows
-            if row["system"] == name and row["result"] is not None
-        )
+        own = [row["result"] for row in rows if row["system"] == name]
+        parts = sorted(bytes(one) for one in own if one is not None)
         if parts:
             found[name] = merge([TopKResult.from_bytes(one) for one in parts], disjoint=True)
     moments = sorted(bytes(row["moments"]) for row in rows if row["moments"] is not None)
@@ -89,10 +87,6 @@ def _merged(
 
 def collected(rows: list[Any], systems: Sequence[Any]) -> dict[Any, TopKResult]:
     """Return the result of every system; raise what a worker refused."""
-    wrong = sorted(row["error"] for row in rows if row["error"] is not None)
-    if wrong:
-        kind, _, words = wrong[0].partition(": ")
-        raise (TypeError if kind == "TypeError" else ValueError)(words)
     found, moments = _merged(rows, systems)
     # many parts by key are one evaluation, none by position
     found = {name: one.without_users() for name, one in found.items()}

@@ -147,22 +147,16 @@ def _complete(batches: Iterator[Any]) -> Iterator[Any]:
         if end:
             yield table.slice(0, end)
         waiting = [table.slice(end)]
-    table = pa.concat_tables(waiting).combine_chunks() if waiting else None
-    if table is not None and len(table):
-        yield table
+    if any(map(len, waiting)):
+        yield pa.concat_tables(waiting).combine_chunks()
 
 
 def _lists(table: Any, value: str | None, argument: str) -> Any:
     """Return rows that are sorted by user as a table with a row per user, and lists."""
     import pyarrow as pa
 
-    names = ["user_id", "item_id", PLACE] + ([] if value in (None, PLACE) else [value])
-    columns = {
-        name: table[name].combine_chunks()
-        if table[name].num_chunks
-        else pa.array([], table[name].type)
-        for name in dict.fromkeys(names)
-    }
+    names = dict.fromkeys(["user_id", "item_id", PLACE, value or PLACE])
+    columns = {name: table[name].combine_chunks() for name in names}
     users = columns["user_id"]
     places = _places(columns, value, argument)
     changes = np.flatnonzero(np.asarray(pa.compute.not_equal(users[1:], users[:-1]))) + 1
@@ -171,11 +165,10 @@ def _lists(table: Any, value: str | None, argument: str) -> Any:
     listed = places != EMPTY
     offsets = np.concatenate([[0], np.cumsum(listed)])[np.append(starts, len(users))]
     data = {"user_id": users.take(pa.array(starts))}
-    for name in ("item_id", value):
-        if name is not None:
-            ours = "rank" if name == PLACE else name
-            kept = columns[name].filter(pa.array(listed))
-            data[ours] = pa.LargeListArray.from_arrays(pa.array(offsets, pa.int64()), kept)
+    for name in filter(None, ("item_id", value)):
+        kept = columns[name].filter(pa.array(listed))
+        lists = pa.LargeListArray.from_arrays(pa.array(offsets, pa.int64()), kept)
+        data["rank" if name == PLACE else name] = lists
     return pa.table(data)
 
 
@@ -189,9 +182,8 @@ def _places(columns: Mapping[str, Any], value: str | None, argument: str) -> NDA
         user = users[int(lacking[0])].as_py()
         raise ValueError(f"{argument}: user {user!r} has a list that is null: write an empty one")
     found: NDArray[np.int32] = np.asarray(places)
-    for name in ("item_id", value):
-        null = None if name is None else np.asarray(columns[name].is_null(), bool)
-        lacking = np.flatnonzero(False if null is None else null & (found != EMPTY))
+    for name in filter(None, ("item_id", value)):
+        lacking = np.flatnonzero(np.asarray(columns[name].is_null(), bool) & (found != EMPTY))
         if len(lacking):
             at = int(lacking[0])
             article = "an" if name == "item_id" else "a"

@@ -302,7 +302,7 @@ def _permuted_sums(centred: Floats, users: Ints, seed: int, lo: int, hi: int) ->
 
 def _adder(n_systems: int, n_permutations: int) -> Callable[..., None]:
     """Return the kernel that adds permuted values to sums, with the room that it needs."""
-    from toplist.kernels.permuting import add_arranged, add_shuffled
+    from toplist.kernels.randomization import add_arranged, add_shuffled
 
     if n_systems > TABULATED:
         row = np.empty(n_systems)

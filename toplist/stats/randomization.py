@@ -174,7 +174,7 @@ def bootstrap(
     >>> round(test.statistic, 2), test.p < 0.001, 0.05 < test.low < 0.07 < 0.12 < test.high < 0.14
     (5.14, True, True)
     """
-    from toplist.kernels import resampling
+    from toplist.kernels import randomization as kernels
 
     checked(alternative, level)
     key, n_resamples = seeded(seed), resamples(n_resamples)
@@ -194,9 +194,9 @@ def bootstrap(
 
     def fill(low: int, high: int) -> None:
         if plain:
-            resampling.studentised_means(centred, low, key, drawn[low:high])
+            kernels.studentised_means(centred, low, key, drawn[low:high])
         else:
-            resampling.studentised_ratios(centred, sizes, low, key, drawn[low:high])
+            kernels.studentised_ratios(centred, sizes, low, key, drawn[low:high])
 
     tasks = parallel.bounds(np.arange(n_resamples + 1) * len(sums), DRAWS)
     deque(parallel.run(fill, tasks, n_threads), maxlen=0)
@@ -365,7 +365,7 @@ def flipped_sums(values: Floats, n_resamples: int, key: np.uint64, n_threads: in
     >>> np.unique(flipped_sums(np.array([1.0, 4.0]), 99, np.uint64(0), 1))
     array([-5., -3.,  3.,  5.])
     """
-    from toplist.kernels.flipping import GROUP, add_flips
+    from toplist.kernels.randomization import GROUP, add_flips
 
     sums = np.zeros(n_resamples)
     tasks = parallel.bounds(np.arange(n_resamples + 1), TASK)
