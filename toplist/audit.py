@@ -416,9 +416,9 @@ def by_user(value: Any, name: str, columns: Mapping[str, str] | None = None) -> 
         return dict(zip(lists.users.decoded(lists.users.codes), lists.flat().rows, strict=True))
     if isinstance(value, Mapping):
         return {user: _items(row) for user, row in value.items()}
-    rows: Any = value.tolist() if isinstance(value, np.ndarray) and value.ndim in (1, 2) else value
-    if isinstance(rows, (list, tuple, Lists)):
-        return {user: _items(row) for user, row in enumerate(rows)}
+    lists: Any = value.tolist() if isinstance(value, np.ndarray) and value.ndim in (1, 2) else value
+    if isinstance(lists, (list, tuple, Lists)):
+        return {user: _items(row) for user, row in enumerate(lists)}
     raise TypeError(
         f"{name} is a {type(value).__name__}: give a dict user -> ids, a list of lists, an array, "
         "Lists, a table, or the path of a log"

@@ -1,8 +1,6 @@
-"""What the commands share: ``--columns``, CSV and JSON, and keywords as options."""
+"""What the commands share: ``--columns``, the options of an evaluation, keywords as options."""
 
 import argparse
-import csv
-import io
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -18,29 +16,23 @@ def add_columns(add: Callable[..., Any], valid: Sequence[str], *, sides: str | N
     With `sides`, in words, a name may be that of one side or file alone: ``ranks:user_id=uid``.
     """
     alone = f"; in one file alone: {sides}:COLUMN=NAME" if sides else ""
-    add(
-        "--columns",
-        nargs="+",
-        action="extend",
-        type=renaming(valid, by_side=sides is not None),
-        default=[],
-        metavar="COLUMN=NAME",
-        help=f"other names of {', '.join(valid)}{alone}",
-    )
+    text = f"other names of {', '.join(valid)}{alone}"
+    read = renaming(valid, by_side=sides is not None)
+    add("--columns", text, several=True, type=read, default=[], metavar="COLUMN=NAME")
 
 
 def add_convention(add: Callable[..., Any]) -> None:
     """Add ``--convention``."""
     text = "whose formulas (default: standard); toplist conventions lists them"
-    add("--convention", default="standard", choices=CONVENTIONS, metavar="NAME", help=text)
+    add("--convention", text, default="standard", choices=CONVENTIONS, metavar="NAME")
 
 
 def add_formats(add: Callable[..., Any], formats: Sequence[str]) -> None:
     """Add the formats of both sides, and the order of lists that have no ranks."""
     text = f"{', '.join(formats)} (default: by the extension; - is csv)"
     for side in SIDES:
-        add(option(Keyword(f"{side}_format")), choices=formats, metavar="FORMAT", help=text)
-    add("--order", choices=["file"], help="lists without rank or score: the first row is the best")
+        add(option(Keyword(f"{side}_format")), text, choices=formats, metavar="FORMAT")
+    add("--order", "lists without rank or score: the first row is the best", choices=["file"])
 
 
 def add_options(add: Callable[..., Any]) -> None:
@@ -48,10 +40,10 @@ def add_options(add: Callable[..., Any]) -> None:
     for name, row in OPTIONS.items():
         text, choices = row.metadata["help"], row.metadata["choices"]
         if text and choices:
-            add(option(Keyword(name)), choices=choices, help=text)
+            add(option(Keyword(name)), text, choices=choices)
         elif text:
             metavar = name.rpartition("_")[2].upper()
-            add(option(Keyword(name)), type=row.metadata["read"], metavar=metavar, help=text)
+            add(option(Keyword(name)), text, type=row.metadata["read"], metavar=metavar)
 
 
 def given_options(options: argparse.Namespace) -> dict[str, Any]:
@@ -108,21 +100,6 @@ def names_of_columns(options: argparse.Namespace, *sides: str) -> dict[str, str]
         for side, column, name in options.columns
         if side == wanted
     }
-
-
-def csv_text(header: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
-    r"""Return rows as CSV; None and NaN are empty cells.
-
-    Examples
-    --------
-    >>> csv_text(["metric", "value"], [("auc", 0.5), ("gauc", float("nan"))])
-    'metric,value\nauc,0.5\ngauc,\n'
-    """
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(["" if cell is None or cell != cell else cell for cell in row] for row in rows)
-    return out.getvalue()
 
 
 def option(keyword: Keyword) -> str:

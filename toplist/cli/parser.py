@@ -10,16 +10,6 @@ from typing import Any, NoReturn
 
 from toplist.checks import near, printable
 
-# The commands, in the order in which the help lists them.
-SUMMARIES = {
-    "eval": "evaluate ranked lists against a ground truth; several systems side by side",
-    "compare": "test whether one system is better than another, user by user",
-    "split": "split an interaction log into train and test",
-    "check": "look for what makes an evaluation fail or mislead",
-    "values": "evaluate predicted values: AUC, GAUC, log loss, MAE, RMSE",
-    "metrics": "print the metrics and their formulas",
-    "conventions": "print the values of one list under every convention",
-}
 WIDTH = 80  # columns of a page of help, at most
 
 
@@ -42,15 +32,26 @@ class Parser(argparse.ArgumentParser):
     def group(self, title: str) -> Callable[..., Any]:
         """Start a group of arguments on the page of help; return the function that adds to it.
 
-        It takes the keywords of `argparse.ArgumentParser.add_argument`, and `words`: what an
-        option with several values holds even where there is a file of that name.
+        It takes the flags in one text, the line of help, and the keywords of
+        `argparse.ArgumentParser.add_argument`; also `several`, for an option with several values
+        that may be given again, and `words`: what such an option holds even where there is a file
+        of that name.
         """
         group = self.add_argument_group(title)
 
-        def add(*flags: str, words: Collection[str] = (), **options: Any) -> argparse.Action:
+        def add(
+            flags: str,
+            help: str | None = None,
+            *,
+            several: bool = False,
+            words: Collection[str] = (),
+            **options: Any,
+        ) -> argparse.Action:
+            if several:
+                options |= {"nargs": "+", "action": "extend"}
             if "choices" in options:
                 options["type"] = partial(_word, options["choices"])
-            action = group.add_argument(*flags, **options)
+            action = group.add_argument(*flags.split(), help=help, **options)
             self._known.append(action)
             self._held[action.dest] = words
             if words:
@@ -169,29 +170,3 @@ def _is_file(argument: str) -> bool:
         return bool(format_of(argument))
     except ValueError:
         return False
-
-
-def command(
-    commands: Any,
-    name: str,
-    *,
-    run: Callable[[argparse.Namespace], Any],
-    usage: str,
-    epilog: str,
-    check: Callable[[argparse.Namespace], object] = lambda options: None,
-) -> Parser:
-    """Add a command to the command line and return its parser.
-
-    `check` looks at the arguments before any file is opened; `run` returns the text to print, or
-    a `toplist.cli.writing.Report`.
-    """
-    summary = SUMMARIES[name]
-    parser: Parser = commands.add_parser(
-        name,
-        help=summary,
-        usage=f"%(prog)s {usage}",
-        description=f"{summary[0].upper()}{summary[1:]}.",
-        epilog=epilog,
-    )
-    parser.set_defaults(run=run, check=check)
-    return parser
