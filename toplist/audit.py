@@ -403,22 +403,16 @@ def by_user(value: Any, name: str, columns: Mapping[str, str] | None = None) -> 
         position are the positions.
     """
     if is_log(value, columns):
-        log = read_log(value, columns)
-        found: Rows = {user: [] for user in log.users.names}
-        users, items = log.users.names, log.items.names
-        rows = zip(log.users.codes.tolist(), log.items.codes.tolist(), strict=True)
-        for user, item in rows:
-            found[users[user]].append(items[item])
-        return found
+        return read_log(value, columns).by_user()
     value = native(opened(value, name), name)
     if cols.is_frame(value):
         lists = lists_of(value, name, columns)
         return dict(zip(lists.users.decoded(lists.users.codes), lists.flat().rows, strict=True))
     if isinstance(value, Mapping):
         return {user: _items(row) for user, row in value.items()}
-    lists: Any = value.tolist() if isinstance(value, np.ndarray) and value.ndim in (1, 2) else value
-    if isinstance(lists, (list, tuple, Lists)):
-        return {user: _items(row) for user, row in enumerate(lists)}
+    rows: Any = value.tolist() if isinstance(value, np.ndarray) and value.ndim in (1, 2) else value
+    if isinstance(rows, (list, tuple, Lists)):
+        return {user: _items(rows[user]) for user in range(len(rows))}
     raise TypeError(
         f"{name} is a {type(value).__name__}: give a dict user -> ids, a list of lists, an array, "
         "Lists, a table, or the path of a log"
