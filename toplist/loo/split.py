@@ -326,7 +326,8 @@ def _split(
     masks = {"train": train, "test": test & ~lacking, "validation": rest & ~lacking}
     parts = {name: np.sort(rows.rows[mask]) for name, mask in masks.items()}
     asked = {name: part for name, part in parts.items() if validation or name != "validation"}
-    report = report_of(rows.log, how, asked, rows.rows, too_short, least, short, by_share)
+    rules = {"how": how, "min_history": least, "short": short, "by_share": by_share}
+    report = report_of(rows.log, asked, rows.rows, too_short, **rules)
     return Split.of(rows.log, parts, report, validation=validation)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from toplist.checks import Ints, counted
+from toplist.checks import Bools, Ints, counted
 from toplist.loo.logs import Log
 from toplist.loo.timestamps import Times, newest
 
@@ -115,19 +115,12 @@ class Report:
 
 
 def report_of(
-    log: Log,
-    how: str,
-    parts: Mapping[str, Ints],
-    kept: Ints,
-    lacking: Any,
-    min_history: int,
-    short: str,
-    by_share: bool,
+    log: Log, parts: Mapping[str, Ints], kept: Ints, lacking: Bools, **rules: Any
 ) -> Report:
     """Count the rows and users of a split.
 
     `parts` are those that were asked for; `kept` are the rows of the log without repeats; `lacking`
-    flags users with too little history.
+    flags users with too little history; `rules` are the fields of the report that are not counted.
     """
     users, items = log.users.codes, log.items.codes
     train, test = parts["train"], parts["test"]
@@ -138,7 +131,6 @@ def report_of(
         n_tied = _n_tied(log, log.known_times)
         n_older = int(np.sum(times[test] < times[train].max())) if len(train) else 0
     return Report(
-        how=how,
         n_rows=len(log),
         n_users=len(log.users.names),
         n_items=len(log.items.names),
@@ -147,12 +139,10 @@ def report_of(
         n_repeats=len(log) - len(kept),
         n_dropped=len(kept) - sum(map(len, parts.values())),
         n_short=int(np.sum(lacking)),
-        min_history=min_history,
-        short=short,
         n_tied=n_tied,
         n_cold=int(np.sum((n_of_item[0] > 0) & (n_of_item[1] == 0))),
         n_older=n_older,
-        by_share=by_share,
+        **rules,
     )
 
 
