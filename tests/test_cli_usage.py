@@ -16,7 +16,7 @@ import pytest
 import toplist as tl
 from toplist import CONVENTIONS
 from toplist.cli import COMMANDS as NAMES
-from toplist.cli.parser import Parser
+from toplist.cli.options import Parser
 
 RECS = "user_id,item_id,rank\nu1,a,1\nu1,b,2\nu2,c,1\nu3,a,1\n"
 MORE = "user_id,item_id,rank\nu1,b,1\nu2,d,1\nu4,a,1\n"

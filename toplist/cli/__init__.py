@@ -39,8 +39,7 @@ from typing import Any, NoReturn
 
 from toplist import __version__
 from toplist.checks import Keyword, near, printable
-from toplist.cli.options import option
-from toplist.cli.parser import Parser
+from toplist.cli.options import Parser, option
 from toplist.cli.streams import Report, StandardInput, check_targets, settle_format, written
 
 # What Python says where the system refuses another thread.

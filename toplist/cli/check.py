@@ -17,8 +17,7 @@ from typing import Any
 from toplist import audit, files
 from toplist.audit import by_user
 from toplist.checks import printable
-from toplist.cli.options import add_columns, add_formats, check_sides, names_of_columns
-from toplist.cli.parser import Parser
+from toplist.cli.options import Parser, add_columns, add_formats, check_sides, names_of_columns
 from toplist.cli.streams import add_output
 from toplist.cli.swapped import swapped
 from toplist.inputs.options import SIDES

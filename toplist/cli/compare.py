@@ -20,7 +20,7 @@ from typing import Any
 
 from toplist.cli import output
 from toplist.cli.eval import add_reading, check_asked, evaluated
-from toplist.cli.parser import Parser
+from toplist.cli.options import Parser
 from toplist.cli.streams import Report, add_output, csv_text
 from toplist.cli.swapped import ranked_truth
 from toplist.plots import axes
@@ -135,21 +135,11 @@ def _text(options: argparse.Namespace, comparison: Comparison, tests: Tests) -> 
 
 def _tests(options: argparse.Namespace, comparison: Comparison) -> Tests:
     """Return the tests that were asked for."""
-    correction, level, users = _correction(options), options.level, options.users
+    how = {"correction": _correction(options), "level": options.level, "users": options.users}
     if options.margin is not None:
-        return comparison.equivalence(
-            margin=options.margin, correction=correction, level=level, users=users
-        )
-    return comparison.test(
-        method=options.test,
-        correction=correction,
-        alternative=options.alternative,
-        level=level,
-        family=options.family,
-        users=users,
-        n_resamples=options.resamples,
-        seed=options.seed,
-    )
+        return comparison.equivalence(margin=options.margin, **how)
+    how |= {name: getattr(options, name) for name in ("alternative", "family", "seed")}
+    return comparison.test(method=options.test, n_resamples=options.resamples, **how)
 
 
 def _more(options: argparse.Namespace, comparison: Comparison) -> Iterable[Display]:

@@ -16,7 +16,7 @@ import textwrap
 from collections.abc import Mapping
 
 from toplist.checks import whole
-from toplist.cli.parser import WIDTH, Parser
+from toplist.cli.options import WIDTH, Parser
 from toplist.cli.streams import add_output, csv_text
 from toplist.evaluation.evaluate import conformance
 from toplist.metrics.conventions import CONVENTIONS

@@ -28,6 +28,7 @@ from toplist import files
 from toplist.checks import Keyword, prefixed
 from toplist.cli import output
 from toplist.cli.options import (
+    Parser,
     add_columns,
     add_convention,
     add_formats,
@@ -37,7 +38,6 @@ from toplist.cli.options import (
     names_of_columns,
     option,
 )
-from toplist.cli.parser import Parser
 from toplist.cli.streams import Report, add_output
 from toplist.cli.swapped import ranked_truth, swapped
 from toplist.evaluation.plan import entries_of
@@ -196,19 +196,15 @@ def _evaluate(
     of_lists = names_of_columns(options, "ranks", name, recs)
     of_truth = names_of_columns(options, "ground_truths")
     by_side = {"ranks": of_lists, "ground_truths": of_truth}
+    same = "k", "metrics", "convention", "ranks_format", "ground_truths_format", "order"
     try:
         found: TopKResult | dict[str, TopKResult] = top_k_eval(
             recs,
             Path(options.truth),
-            k=options.k,
-            metrics=options.metrics,
-            convention=options.convention,
             padding=_padding_of(options, recs, of_lists),
             columns=of_truth if of_lists == of_truth else by_side,
-            ranks_format=options.ranks_format,
-            ground_truths_format=options.ground_truths_format,
-            order=options.order,
             in_memory=in_memory,
+            **{name: getattr(options, name) for name in same},
             **given_options(options),
             **_known_items(options, recs, of_lists),
         )

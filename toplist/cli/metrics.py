@@ -10,8 +10,7 @@ examples:
 import argparse
 
 from toplist.checks import Keyword
-from toplist.cli.options import add_convention, option
-from toplist.cli.parser import Parser
+from toplist.cli.options import Parser, add_convention, option
 from toplist.cli.streams import add_output
 from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetric
 from toplist.metrics.conventions import CONVENTIONS, Convention, policies, same_formula

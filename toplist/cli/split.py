@@ -21,8 +21,7 @@ from typing import Any
 import numpy as np
 
 from toplist.checks import Keyword, counted, header_hint, no_columns, prefixed, printable, worded
-from toplist.cli.options import add_columns, names_of_columns
-from toplist.cli.parser import Parser
+from toplist.cli.options import Parser, add_columns, names_of_columns
 from toplist.cli.streams import add_quiet
 from toplist.files.formats import table_format
 from toplist.files.tables import read_table, write_tables

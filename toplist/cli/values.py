@@ -15,8 +15,7 @@ import json
 
 from toplist import pointwise
 from toplist.checks import counted
-from toplist.cli.options import add_columns, names_of_columns
-from toplist.cli.parser import Parser
+from toplist.cli.options import Parser, add_columns, names_of_columns
 from toplist.cli.streams import add_output, csv_text
 from toplist.files import tables
 from toplist.inputs.predictions import COLUMNS
