@@ -704,7 +704,7 @@ def test_files_that_are_read_stay_as_they_are(good):
 def test_keywords(bad, monkeypatch, keyword, python, command_line):
     error = prefixed("a.csv: ", worded(ValueError, "as is, or ", keyword, "."))
     assert str(error) == f"a.csv: as is, or {python}."
-    monkeypatch.setattr("toplist.cli.evaluate.top_k_eval", Mock(side_effect=error))
+    monkeypatch.setattr("toplist.cli.eval.top_k_eval", Mock(side_effect=error))
     assert bad("eval", "recs.csv", "truth.csv") == f"a.csv: as is, or {command_line}."
     # with several systems the file is named before
     put("more.csv", RECS)

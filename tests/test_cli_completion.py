@@ -9,7 +9,7 @@ import pytest
 
 import toplist as tl
 from toplist import CONVENTIONS, METRICS
-from toplist.cli import MODULES
+from toplist.cli import COMMANDS
 
 HERE = os.environ | {"PYTHONPATH": str(Path(tl.__file__).parents[1])}
 
@@ -32,7 +32,7 @@ def offered(folder, line):
 
 
 def test_commands_and_options(tmp_path):
-    assert offered(tmp_path, "toplist ") >= {*MODULES}
+    assert offered(tmp_path, "toplist ") >= {*COMMANDS}
     assert offered(tmp_path, "toplist eval --conv") == {"--convention"}
     assert offered(tmp_path, "toplist split --va") == {"--validation"}
 

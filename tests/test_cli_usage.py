@@ -15,8 +15,8 @@ import pytest
 
 import toplist as tl
 from toplist import CONVENTIONS
-from toplist.cli import MODULES
-from toplist.cli.parser import Parser
+from toplist.cli import COMMANDS as NAMES
+from toplist.cli.options import Parser
 
 RECS = "user_id,item_id,rank\nu1,a,1\nu1,b,2\nu2,c,1\nu3,a,1\n"
 MORE = "user_id,item_id,rank\nu1,b,1\nu2,d,1\nu4,a,1\n"
@@ -197,7 +197,7 @@ def test_wrong_usage_is_one_line_below_the_usage(cli, line, said):
 def test_without_a_command_the_help_is_shown(cli):
     status, out, err = cli()
     assert (status, out) == (2, "")
-    assert all(f"\n    {name}" in err for name in MODULES)
+    assert all(f"\n    {name}" in err for name in NAMES)
 
 
 # Files in each other's place
@@ -497,7 +497,7 @@ def test_conventions_in_whole(good):
 
 
 @pytest.mark.parametrize("columns", ["80", "200"])
-@pytest.mark.parametrize("command", ["", *MODULES])
+@pytest.mark.parametrize("command", ["", *NAMES])
 def test_every_page_of_help_is_within_80_columns(good, monkeypatch, command, columns):
     monkeypatch.setenv("COLUMNS", columns)
     page = good(*command.split(), "--help")
@@ -506,7 +506,7 @@ def test_every_page_of_help_is_within_80_columns(good, monkeypatch, command, col
     assert "{standard," not in page
 
 
-@pytest.mark.parametrize("command", ["", *MODULES])
+@pytest.mark.parametrize("command", ["", *NAMES])
 def test_the_examples_of_every_page_are_right(good, command, monkeypatch):
     page = good(*command.split(), "--help").replace("\\\n", " ")
     lines = re.findall(r"^  (?:\w+ \S+ \| )?toplist (.*?)(?:  .*| \|\| .*)?$", page, re.MULTILINE)

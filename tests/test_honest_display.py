@@ -409,7 +409,7 @@ def test_b4_a_lack_of_memory_or_threads_is_one_line(monkeypatch, capsys, error, 
     def fail(options):
         raise error
 
-    monkeypatch.setattr("toplist.cli.evaluate._evaluate", lambda options, *_: fail(options))
+    monkeypatch.setattr("toplist.cli.eval._evaluate", lambda options, *_: fail(options))
     assert main(["eval", "r.csv", "t.csv", "-k", "1"]) == 1
     assert capsys.readouterr().err == f"toplist: {line}\n"
     error = RuntimeError("a fault of toplist itself")
@@ -424,7 +424,7 @@ def test_columns_of_one_side(monkeypatch):
         asked.update(options)
         return hits_at_1(1, 1)
 
-    monkeypatch.setattr("toplist.cli.evaluate.top_k_eval", keep)
+    monkeypatch.setattr("toplist.cli.eval.top_k_eval", keep)
     columns = ["item_id=movie", "ranks:user_id=uid", "ground_truths:user_id=user"]
     assert (
         main(["eval", "r.csv", "t.csv", "-k", "all", "--columns", *columns, "--ties", "item"]) == 0

@@ -11,6 +11,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -175,7 +176,7 @@ def check(
     return Audit(sizes, tuple(found))
 
 
-def _matched(ranks: Any, truths: Any, columns: Any, given: Given) -> Found:
+def _matched(ranks: Any, truths: Any, columns: Any, given: Given) -> Iterator[Finding]:
     """Match both sides: find why this fails, or that nothing matches."""
     try:
         hits = match(ranks, truths, duplicates="first", columns=columns)
@@ -205,7 +206,8 @@ class Given:
         return set(names) <= set(self.sides)
 
 
-Found = Iterator[Finding]
+# How many of a flaw there are, and what to say of them; `CHECKS` has its name and level.
+Flaws = Iterator[tuple[int, str]]
 
 
 def _items_of(side: Rows) -> Iterator[Any]:
@@ -213,7 +215,22 @@ def _items_of(side: Rows) -> Iterator[Any]:
     return (item for row in side.values() for item in row)
 
 
-def _two_kinds(given: Given) -> Found:
+def _in_rows(side: Rows, flawed: Callable[[Any, list[Any]], list[Any]], text: str) -> Flaws:
+    """Find the items of users that are flawed; `text` has their number, the users', and one."""
+    found = {user: items for user, row in side.items() if (items := flawed(user, row))}
+    if found:
+        n = sum(map(len, found.values()))
+        user, items = next(iter(found.items()))
+        yield n, text.format(n=n, users=len(found), one=f"{items[0]!r} of {user!r}")
+
+
+def _of_users(users: list[Any], text: str, **more: Any) -> Flaws:
+    """Find users, if there are some; `text` has their number, and one of them."""
+    if users:
+        yield len(users), text.format(n=len(users), one=repr(users[0]), **more)
+
+
+def _two_kinds(given: Given) -> Flaws:
     """Find ids of several types, among users or among items."""
     for what in ("user", "item"):
         kinds: dict[str, str] = {}
@@ -226,10 +243,10 @@ def _two_kinds(given: Given) -> Found:
         if len(kinds) > 1:
             rarer = sum(numbers.values()) - max(numbers.values())
             text = f"{what} ids of {len(kinds)} types, never equal: {', '.join(kinds.values())}"
-            yield Finding("two_kinds", "error", rarer, text)
+            yield rarer, text
 
 
-def _two_spellings(given: Given) -> Found:
+def _two_spellings(given: Given) -> Flaws:
     """Find relevant items that no list holds, but for leading zeros, blanks, case or a .0."""
     if not given.has("ranks", "ground_truths"):
         return
@@ -243,39 +260,22 @@ def _two_spellings(given: Given) -> Found:
             pair = f"{found[0]!r} / {written[simplify(found[0])]!r}"
             text = f"{counted(len(found), 'relevant item')} that no list holds"
             text += " matches" if len(found) == 1 else " match"
-            text += f" a listed item but for {cause}, e.g. {pair}"
-            yield Finding("two_spellings", "warning", len(found), text)
+            yield len(found), f"{text} a listed item but for {cause}, e.g. {pair}"
             absent = [item for item in absent if simplify(item) not in written]
 
 
-def _repeated(given: Given, side: str, name: str, level: Level, what: str, end: str) -> Found:
-    """Find rows that repeat an item of their user."""
-    n, users, example = 0, 0, ""
-    for user, row in given[side].items():
-        more = len(row) - len(set(row))
-        if more:
-            n, users = n + more, users + 1
-            example = example or f"{Counter(row).most_common(1)[0][0]!r} of {user!r}"
-    if n:
-        text = f"{n:,} repeated {what} {users:,} users"
-        yield Finding(name, level, n, f"{text}{end.format(example)}")
-
-
-def _made_of_truths(given: Given) -> Found:
+def _made_of_truths(given: Given) -> Flaws:
     """Find lists of nothing but relevant items: they were made from the test items."""
-    both = [
-        user for user, row in given["ranks"].items() if row and given["ground_truths"].get(user)
-    ]
-    perfect = [
-        user for user in both if set(given["ranks"][user]) <= set(given["ground_truths"][user])
-    ]
+    ranks, truths = given["ranks"], given["ground_truths"]
+    both = [user for user, row in ranks.items() if row and truths.get(user)]
+    perfect = [user for user in both if set(ranks[user]) <= set(truths[user])]
     if len(both) >= FEWEST and len(perfect) >= NEARLY_ALL * len(both):
-        text = f"{len(perfect):,} of {len(both):,} lists hold nothing but relevant items"
-        text += ", so that every metric is near 1: were they made from the test items?"
-        yield Finding("all_relevant", "warning", len(perfect), f"{text} {perfect[0]!r}")
+        text = "{n:,} of {both:,} lists hold nothing but relevant items, so that every metric is "
+        text += "near 1: were they made from the test items? {one}"
+        yield from _of_users(perfect, text, both=len(both))
 
 
-def _padding(given: Given) -> Found:
+def _padding(given: Given) -> Flaws:
     """Find ids that fill the ends of lists, and ids that look like a missing value."""
     fills: Counter[Any] = Counter()
     for row in given["ranks"].values():
@@ -287,98 +287,109 @@ def _padding(given: Given) -> Found:
     if fills:
         item, n = fills.most_common(1)[0]
         text = f"{item!r} fills up {n:,} lists or truths like an item: see the option padding"
-        yield Finding("padding", "error", sum(fills.values()), text)
+        yield sum(fills.values()), text
 
 
-def _in_train(given: Given, side: str, name: str, what: str) -> Found:
+_REPEATED = {
+    "ranks": "items in the lists of {users:,} users: {one}; see the option duplicates",
+    "ground_truths": "rows in the ground truths of {users:,} users (counted once): {one}",
+    "train": "rows in the training log, of {users:,} users: {one}",
+}
+
+
+def _repeated(given: Given, side: str) -> Flaws:
+    """Find rows that repeat an item of their user."""
+
+    def repeats(user: Any, row: list[Any]) -> list[Any]:
+        if len(set(row)) == len(row):
+            return []
+        often = Counter(row).most_common()  # the most repeated is the example
+        return [item for item, n in often for _ in range(n - 1)]
+
+    return _in_rows(given[side], repeats, "{n:,} repeated " + _REPEATED[side])
+
+
+def _in_train(given: Given, side: str, what: str) -> Flaws:
     """Find items of a user that are in the user's own training log."""
-    n, users, example = 0, 0, ""
-    for user, row in given[side].items():
-        seen = set(given["train"].get(user, ()))
-        both = [item for item in dict.fromkeys(row) if item in seen]
-        if both:
-            n, users = n + len(both), users + 1
-            example = example or f"{both[0]!r} of {user!r}"
-    if n:
-        text = f"{n:,} {what} items (of {users:,} users) are in the user's own training log"
-        yield Finding(name, "warning", n, f"{text}: {example}")
+
+    def seen(user: Any, row: list[Any]) -> list[Any]:
+        known = set(given["train"].get(user, ()))
+        return [item for item in dict.fromkeys(row) if item in known]
+
+    text = (
+        f"{{n:,}} {what} items (of {{users:,}} users) are in the user's own training log: {{one}}"
+    )
+    return _in_rows(given[side], seen, text)
 
 
-def _lost(given: Given, side: str, other: str, name: str, level: Level, text: str) -> Found:
+_LOST = {
+    ("ground_truths", "ranks"): "users of ground_truths have no list",
+    ("ranks", "ground_truths"): "users with a list have no ground truth, and are ignored",
+    ("ground_truths", "train"): "users of ground_truths not in train",
+}
+
+
+def _lost(given: Given, side: str, other: str) -> Flaws:
     """Find users of one side who are not on the other."""
-    users, others = given[side], given[other]
-    lost = [user for user in users if user not in others]
-    if lost and given.has(side, other):
-        text = f"{len(lost):,} of {len(users):,} {text}: {lost[0]!r}"
-        yield Finding(name, level, len(lost), text)
+    if given.has(side, other):
+        lost = [user for user in given[side] if user not in given[other]]
+        text = f"{{n:,}} of {len(given[side]):,} {_LOST[side, other]}: {{one}}"
+        yield from _of_users(lost, text)
 
 
-def _cold(given: Given, side: str, name: str) -> Found:
+def _cold(given: Given, side: str) -> Flaws:
     """Find items that are not in the training log."""
     known, rows = set(_items_of(given["train"])), list(_items_of(given[side]))
     cold = [item for item in rows if item not in known]
     if cold and given.has("train"):
-        distinct = len(set(cold))
         share = f"{len(cold) / len(rows):.2g} of its rows"
-        text = f"{distinct:,} items of {side} are not in train, {share}: {cold[0]!r}"
-        yield Finding(name, "note", distinct, text)
+        text = f"{{n:,}} items of {side} are not in train, {share}: {{one}}"
+        yield from _of_users(list(dict.fromkeys(cold)), text)
 
 
-def _empty(given: Given) -> Found:
+def _empty(given: Given) -> Flaws:
     for name in ("ranks", "ground_truths"):
         users = [user for user, row in given[name].items() if not row]
-        if users:
-            text = f"{len(users):,} users have an empty row in {name}: {users[0]!r}"
-            yield Finding("empty", "note", len(users), text)
+        yield from _of_users(users, f"{{n:,}} users have an empty row in {name}: {{one}}")
 
 
-def _short(given: Given) -> Found:
-    if given.k is not None:
-        users = [user for user, row in given["ranks"].items() if len(row) < given.k]
-        if users:
-            text = f"{len(users):,} lists are shorter than k={given.k}: of {users[0]!r}"
-            yield Finding("short", "note", len(users), f"{text} (missing places are misses)")
+def _short(given: Given) -> Flaws:
+    users = [user for user, row in given["ranks"].items() if len(row) < (given.k or 0)]
+    text = "{n:,} lists are shorter than k={k}: of {one} (missing places are misses)"
+    return _of_users(users, text, k=given.k)
+
+
+# The names of flaws, how bad they are, and what finds them on which sides.
+_FLAWS: tuple[tuple[str, Level, Callable[..., Flaws], tuple[str, ...]], ...] = (
+    ("two_kinds", "error", _two_kinds, ()),
+    ("two_spellings", "warning", _two_spellings, ()),
+    ("padding", "error", _padding, ()),
+    ("listed_twice", "error", _repeated, ("ranks",)),
+    ("all_relevant", "warning", _made_of_truths, ()),
+    ("leaked", "warning", _in_train, ("ground_truths", "relevant")),
+    ("listed_seen", "warning", _in_train, ("ranks", "listed")),
+    ("without_list", "warning", _lost, ("ground_truths", "ranks")),
+    ("without_truth", "note", _lost, ("ranks", "ground_truths")),
+    ("relevant_twice", "note", _repeated, ("ground_truths",)),
+    ("trained_twice", "note", _repeated, ("train",)),
+    ("cold_users", "note", _lost, ("ground_truths", "train")),
+    ("cold_items", "note", _cold, ("ground_truths",)),
+    ("unknown_items", "note", _cold, ("ranks",)),
+    ("empty", "note", _empty, ()),
+    ("short", "note", _short, ()),
+)
+
+
+def _found(
+    name: str, level: Level, look: Callable[..., Flaws], words: tuple[str, ...], given: Given
+) -> Iterator[Finding]:
+    """Yield the findings of one name."""
+    return (Finding(name, level, count, text) for count, text in look(given, *words))
 
 
 #: The flaws that `check` looks for: a function for each, by name.
-CHECKS: dict[str, Callable[[Given], Found]] = {
-    "two_kinds": _two_kinds,
-    "two_spellings": _two_spellings,
-    "padding": _padding,
-    "listed_twice": lambda given: _repeated(
-        given,
-        "ranks",
-        "listed_twice",
-        "error",
-        "items in the lists of",
-        ": {}; see the option duplicates",
-    ),
-    "all_relevant": _made_of_truths,
-    "leaked": lambda given: _in_train(given, "ground_truths", "leaked", "relevant"),
-    "listed_seen": lambda given: _in_train(given, "ranks", "listed_seen", "listed"),
-    "without_list": lambda given: _lost(
-        *(given, "ground_truths", "ranks", "without_list", "warning"),
-        "users of ground_truths have no list",
-    ),
-    "without_truth": lambda given: _lost(
-        *(given, "ranks", "ground_truths", "without_truth", "note"),
-        "users with a list have no ground truth, and are ignored",
-    ),
-    "relevant_twice": lambda given: _repeated(
-        *(given, "ground_truths", "relevant_twice", "note"),
-        *("rows in the ground truths of", " (counted once): {}"),
-    ),
-    "trained_twice": lambda given: _repeated(
-        given, "train", "trained_twice", "note", "rows in the training log, of", ": {}"
-    ),
-    "cold_users": lambda given: _lost(
-        *(given, "ground_truths", "train", "cold_users", "note"),
-        "users of ground_truths not in train",
-    ),
-    "cold_items": lambda given: _cold(given, "ground_truths", "cold_items"),
-    "unknown_items": lambda given: _cold(given, "ranks", "unknown_items"),
-    "empty": _empty,
-    "short": _short,
+CHECKS: dict[str, Callable[[Given], Iterator[Finding]]] = {
+    row[0]: partial(_found, *row) for row in _FLAWS
 }
 
 
@@ -392,25 +403,16 @@ def by_user(value: Any, name: str, columns: Mapping[str, str] | None = None) -> 
         position are the positions.
     """
     if is_log(value, columns):
-        log = read_log(value, columns)
-        found: Rows = {user: [] for user in log.users.names}
-        users, items = log.users.names, log.items.names
-        rows = zip(log.users.codes.tolist(), log.items.codes.tolist(), strict=True)
-        for user, item in rows:
-            found[users[user]].append(items[item])
-        return found
+        return read_log(value, columns).by_user()
     value = native(opened(value, name), name)
     if cols.is_frame(value):
         lists = lists_of(value, name, columns)
         return dict(zip(lists.users.decoded(lists.users.codes), lists.flat().rows, strict=True))
     if isinstance(value, Mapping):
         return {user: _items(row) for user, row in value.items()}
-    if isinstance(value, Lists):
-        return {user: value[user].tolist() for user in range(len(value))}
-    if isinstance(value, np.ndarray) and value.ndim in (1, 2):
-        return {user: _items(row) for user, row in enumerate(value.tolist())}
-    if isinstance(value, (list, tuple)):
-        return {user: _items(row) for user, row in enumerate(value)}
+    rows: Any = value.tolist() if isinstance(value, np.ndarray) and value.ndim in (1, 2) else value
+    if isinstance(rows, (list, tuple, Lists)):
+        return {user: _items(rows[user]) for user in range(len(rows))}
     raise TypeError(
         f"{name} is a {type(value).__name__}: give a dict user -> ids, a list of lists, an array, "
         "Lists, a table, or the path of a log"

@@ -300,8 +300,6 @@ def log_loss(
     >>> round(log_loss([1, 0], [0.9, 0.2]), 6)
     0.164252
     """
-    from toplist.kernels import pointwise as kernels
-
     if not 0 <= clip < 0.5:
         raise ValueError(f"clip must be from 0 to below 0.5, not {clip!r}")
     rows = read((labels, predictions), columns, weights).binary()
@@ -311,7 +309,7 @@ def log_loss(
             f"row {bad[0]} has prediction {rows.predictions[bad[0]]:g}: a probability from 0 to 1 "
             "is needed"
         )
-    return _mean_loss(kernels.LOG, rows, clip)
+    return _mean_loss("LOG", rows, clip)
 
 
 def mae(
@@ -334,9 +332,7 @@ def mae(
     >>> mae([4, 2, 5], [3.5, 2, 4])
     0.5
     """
-    from toplist.kernels import pointwise as kernels
-
-    return _mean_loss(kernels.ABSOLUTE, read((labels, predictions), columns, weights))
+    return _mean_loss("ABSOLUTE", read((labels, predictions), columns, weights))
 
 
 def rmse(
@@ -358,15 +354,14 @@ def rmse(
     >>> rmse([4, 2], [3, 1])
     1.0
     """
-    from toplist.kernels import pointwise as kernels
-
-    return math.sqrt(_mean_loss(kernels.SQUARED, read((labels, predictions), columns, weights)))
+    return math.sqrt(_mean_loss("SQUARED", read((labels, predictions), columns, weights)))
 
 
-def _mean_loss(kind: int, rows: Predictions, clip: float = 0.0) -> float:
-    """Return the weighted mean of one loss; NaN without rows."""
+def _mean_loss(kind: str, rows: Predictions, clip: float = 0.0) -> float:
+    """Return the weighted mean of a loss, by its name in the kernels; NaN without rows."""
     from toplist.kernels import pointwise as kernels
 
     weights = np.empty(0) if rows.weights is None else rows.weights
+    kind = getattr(kernels, kind)
     total, weight = kernels.loss(kind, rows.labels, rows.predictions, weights, clip)
     return float(total / weight) if weight > 0 else math.nan

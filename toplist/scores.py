@@ -212,6 +212,8 @@ def _curves(
     n_threads: int | None,
 ) -> tuple[Floats, Floats]:
     """Return the DCG of the ranking by score, and of the best order."""
+    from toplist.kernels import scores as kernels
+
     choice("ties", ties, TIES)
     if misplaced or relevance is None:
         more = ", k=10" if len(misplaced) > 1 else ""
@@ -238,39 +240,26 @@ def _curves(
         )
     item_gains = grades.astype(np.float64)
     item_gains = np.exp2(item_gains) - 1 if exponential else item_gains
-    n_items = array.shape[1]
+    n_users, n_items = array.shape
     depth = n_items if k is None else whole(k, "k")
-    earned = _discounted(array, item_gains, min(depth, n_items), ties == "average", n_threads)
-    ideal = _discounted(item_gains, item_gains, min(depth, n_items), False, n_threads)
-    if depth > n_items:  # after the last item the curves stay as they are
-        earned, ideal = (
-            np.pad(curve, ((0, 0), (0, depth - n_items)), "edge") for curve in (earned, ideal)
-        )
-    return (earned[0], ideal[0]) if single else (earned, ideal)
+    discount = METRICS["dcg"].discounts(min(depth, n_items))
 
+    def curves(by: NDArray[Any], average: bool) -> Floats:
+        out = np.empty((n_users, len(discount)))
 
-def _discounted(
-    array: NDArray[Any],
-    gains: Floats,
-    depth: int,
-    average: bool,
-    n_threads: int | None,
-) -> Floats:
-    """Return the DCG at 1..depth of items ranked by the scores in `array`."""
-    from toplist.kernels import scores as kernels
+        def block(lo: int, hi: int) -> None:
+            part = comparable(by[lo:hi], single=True)
+            if part.dtype == np.float32:
+                part = part.astype(np.float64)
+            nan = kernels.discounted_gains(part, item_gains[lo:hi], discount, average, out[lo:hi])
+            refuse_nan(nan, lo)
 
-    out = np.empty((len(array), depth))
-    discount = METRICS["dcg"].discounts(depth)
+        run_blocks(block, n_users, n_items, n_threads)
+        if depth > n_items:  # after the last item the curves stay as they are
+            out = np.pad(out, ((0, 0), (0, depth - n_items)), "edge")
+        return out[0] if single else out
 
-    def block(lo: int, hi: int) -> None:
-        part = comparable(array[lo:hi], single=True)
-        if part.dtype == np.float32:
-            part = part.astype(np.float64)
-        nan = kernels.discounted_gains(part, gains[lo:hi], discount, average, out[lo:hi])
-        refuse_nan(nan, lo)
-
-    run_blocks(block, len(array), array.shape[1], n_threads)
-    return out
+    return curves(array, ties == "average"), curves(item_gains, False)
 
 
 def run_blocks(

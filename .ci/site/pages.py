@@ -206,7 +206,7 @@ def _help_pages() -> list[str]:
     """Return the page of ``--help`` of every command, 80 columns wide."""
     os.environ["COLUMNS"] = "80"
     lines = []
-    for command in cli.MODULES:
+    for command in cli.COMMANDS:
         title = f"toplist {command}"
         text = [f"   {line}" for line in cli.parser_of(command).format_help().split("\n")]
         lines += [title, "-" * len(title), "", ".. code-block:: none", "", *text, ""]

@@ -86,7 +86,7 @@ with a list
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from toplist.beyond import concentration, diversity, popularity
+from toplist.beyond import diversity, popularity
 from toplist.beyond.agreement import Agreement, overlap, rbo
 from toplist.beyond.concentration import (
     CountsOfCounts,
@@ -100,7 +100,6 @@ from toplist.beyond.diversity import intra_list_diversity, serendipity, unexpect
 from toplist.beyond.exposure import Exposure, exposure
 from toplist.beyond.groups import GroupExposure, group_exposure
 from toplist.beyond.popularity import average_popularity, novelty, tail_percentage
-from toplist.inputs.options import Known
 
 __all__ = [
     "Agreement",
@@ -124,9 +123,19 @@ __all__ = [
     "unexpectedness",
 ]
 
-# What computes each metric inside an evaluation: from an exposure, or the curves of each user.
-WHOLE = concentration.WHOLE
-OF_USERS: Mapping[str, Callable[[Known], Any]] = {**popularity.OF_USERS, **diversity.OF_USERS}
+# What computes each metric inside an evaluation, by the defaults of its function: of all lists
+# together from an exposure; of each user from the data of the items and what others count as.
+WHOLE: Mapping[str, Callable[[Exposure], Any]] = {
+    "item_coverage": item_coverage,
+    "gini": gini,
+    "shannon_entropy": shannon_entropy,
+}
+OF_USERS: Mapping[str, Callable[[Any, Any], Any]] = {
+    "average_popularity": popularity.popularity_of,
+    "tail_percentage": popularity.tail_of,
+    "novelty": popularity.novelty_of,
+    "intra_list_diversity": diversity.Diversity,
+}
 
 
 def __dir__() -> list[str]:

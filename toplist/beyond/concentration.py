@@ -18,7 +18,7 @@ Both count rows: where a list may hold an item twice, count distinct users inste
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal, NoReturn, Unpack, get_args
@@ -194,14 +194,6 @@ def shannon_entropy(
         return _ratio(curves.entropy, np.log(n), curves)
     base = np.log(2.0) if unit == "bits" else 1.0
     return _ratio(curves.entropy, (curves.covered if variant == "recbole" else ones) * base, curves)
-
-
-# What computes each metric inside an evaluation, from one exposure.
-WHOLE: Mapping[str, Callable[[Exposure], Floats]] = {
-    "item_coverage": item_coverage,
-    "gini": gini,
-    "shannon_entropy": shannon_entropy,
-}
 
 
 def personalisation(ranks: Any, k: int | None = None, **reading: Unpack[Counting]) -> Floats:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
 
 from toplist.beyond.indexing import IndexedLists, Indexing
 from toplist.beyond.popularity import OfUser
-from toplist.checks import Floats, Ints, Keyword, choice, whole
+from toplist.checks import Bools, Floats, Ints, Keyword, choice, whole
 from toplist.inputs.catalogues import features_of
 from toplist.inputs.dataframes import is_frame
-from toplist.inputs.options import Joining, Known, Reading
+from toplist.inputs.options import Joining, Reading
 from toplist.matching.hits import Hits
 from toplist.matching.match import joined
 
@@ -78,14 +78,18 @@ def intra_list_diversity(
     >>> intra_list_diversity([["a", "b", "c"]], features=features).round(4).tolist()
     [[0.0, 1.0, 0.6667]]
     """
-    return Diversity(features, distance, single, unknown).curves(ranks, k, reading)
+    return Diversity(features, unknown, distance, single).curves(ranks, k, reading)
 
 
 class Diversity(OfUser):
     """The mean distance between items of one list, as a metric of the user."""
 
     def __init__(
-        self, features: Any, distance: Distance, single: float, unknown: UnknownItem
+        self,
+        features: Any,
+        unknown: UnknownItem,
+        distance: Distance = "cosine",
+        single: float = 0.0,
     ) -> None:
         choice("distance", distance, DISTANCES)
         choice("unknown", unknown, UNKNOWN)
@@ -118,14 +122,6 @@ class Diversity(OfUser):
             list_values.mean_cosine(*given, self.single, out)
         else:
             list_values.mean_distance(*given, self.distance == "hamming", self.single, out)
-
-
-# What computes each metric inside an evaluation, by the defaults of its function.
-OF_USERS: Mapping[str, Callable[[Known], Any]] = {
-    "intra_list_diversity": lambda known: Diversity(
-        known.items["features"], "cosine", 0.0, known.unknown
-    ),
-}
 
 
 def _within_range(rows: Floats) -> Floats:
@@ -168,8 +164,7 @@ def unexpectedness(
     [[0.0, 0.0, 0.3333], [1.0, 1.0, 1.0]]
     """
     expected, single = _hits(ranks, _of_everyone(baseline, ranks), k, reading)
-    present, known = _present(expected), np.zeros((len(expected), expected.k), np.int64)
-    known[_user_of_hit(expected), expected.ranks - 1] = 1
+    present, known = _present(expected), _flags(expected)
     out = np.full(present.shape, np.nan)
     np.divide(present - np.cumsum(known, axis=1), present, out=out, where=present > 0)
     return out[0] if single else out
@@ -214,13 +209,11 @@ def serendipity(
     choice("divisor", divisor, DIVISORS)
     hits, single = _hits(ranks, ground_truths, k, reading)
     expected, _ = _hits(ranks, _of_everyone(baseline, ground_truths), hits.k or None, reading)
-    shape = len(hits), hits.k
-    relevant, known = np.zeros((2, *shape), bool)  # by user and rank
-    relevant[_user_of_hit(hits), hits.ranks - 1] = True
-    rows = _row_of_user(hits, expected)[_user_of_hit(expected)]
-    known[rows[rows >= 0], expected.ranks[rows >= 0] - 1] = True
+    relevant = _flags(hits)
+    known, rows = np.zeros_like(relevant), _row_of_user(hits, expected)
+    known[rows[rows >= 0]] = _flags(expected)[rows >= 0]
     above = np.cumsum(relevant & ~known, axis=1).astype(np.float64)
-    below = np.broadcast_to(np.arange(1, hits.k + 1), shape)
+    below = np.broadcast_to(np.arange(1, hits.k + 1), above.shape)
     if divisor != "k":
         below = _present(hits)
     if divisor == "unexpected":
@@ -248,8 +241,11 @@ def _of_everyone(baseline: Any, side: Any) -> Any:
     return [baseline] * len(side) if many else baseline
 
 
-def _user_of_hit(hits: Hits) -> Ints:
-    return np.repeat(np.arange(len(hits)), np.diff(hits.offsets))
+def _flags(hits: Hits) -> Bools:
+    """Flag the places of the hits, (n_users, K)."""
+    out = np.zeros((len(hits), hits.k), bool)
+    out[np.repeat(np.arange(len(hits)), np.diff(hits.offsets)), hits.ranks - 1] = True
+    return out
 
 
 def _row_of_user(hits: Hits, other: Hits) -> Ints:

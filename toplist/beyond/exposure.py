@@ -42,8 +42,7 @@ class Curves(NamedTuple):
 
     def down_to(self, k: int) -> Curves:
         """Return the first k places of each."""
-        total, covered, squares, spread, entropy = self
-        return Curves(total[:k], covered[:k], squares[:k], spread[:k], entropy[:k])
+        return Curves._make(sums[:k] for sums in self)
 
     @classmethod
     def of(cls, counts: Iterable[tuple[Ints, Ints]]) -> Curves:
@@ -70,6 +69,16 @@ class Pairs(NamedTuple):
     starts: Ints
     items: NDArray[Any]
     counts: Ints
+
+    def down_to(self, k: int) -> Pairs:
+        """Return those at the first k ranks."""
+        end = self.starts[k]
+        return Pairs(self.starts[: k + 1], self.items[:end], self.counts[:end])
+
+    @property
+    def ranks(self) -> Ints:
+        """The rank of each, from 0 on."""
+        return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,18 +169,13 @@ class Exposure(ListingCounts):
         >>> beyond.exposure([[5, 7, 3], [4, 5, 2]], catalogue=8).counts(2).tolist()
         [0, 0, 0, 0, 1, 2, 0, 1]
         """
-        starts, items, counts = self.pairs
-        end = starts[self.depth(k)]
+        _, items, counts = self.pairs.down_to(self.depth(k))
         out = np.zeros(self.n_items, np.int64)
-        np.add.at(out, items[:end], counts[:end])
+        np.add.at(out, items, counts)
         return out
 
     def discounted(
-        self,
-        k: int | None = None,
-        *,
-        discount: Any = "log2(r+1)",
-        normalised: bool = False,
+        self, k: int | None = None, *, discount: Any = "log2(r+1)", normalised: bool = False
     ) -> Floats:
         """Return the exposure of each item, its listings down to k discounted by rank, (n_items,).
 
@@ -202,11 +206,10 @@ class Exposure(ListingCounts):
         """
         depth = self.depth(k)
         divisors = discounts_of(discount, depth)
-        starts, items, counts = self.pairs
-        n = np.diff(starts[: depth + 1])
+        pairs = self.pairs.down_to(depth)
         # an item's parts are added up rank by rank, so that merged parts give the same bits
-        parts = counts[: starts[depth]] / np.repeat(divisors, n)
-        out = np.bincount(items[: len(parts)], parts, self.n_items).astype(np.float64)
+        parts = pairs.counts / divisors[pairs.ranks]
+        out = np.bincount(pairs.items, parts, self.n_items).astype(np.float64)
         if not normalised:
             return out
         total = (self.at_ranks[:depth] / divisors).sum()
@@ -236,13 +239,13 @@ class Exposure(ListingCounts):
             return self.source
         listed = self.source
         found = [_counts(items, listed.n_items) for items in self._items_at_ranks(listed)]
-        sizes = [len(items) for items, _ in found]
-        sizes += [0] * (self.k - len(sizes))
-        items = np.concatenate([np.empty(0, np.int32), *(pair[0] for pair in found)])
-        counts = np.concatenate([np.empty(0, np.int64), *(pair[1] for pair in found)])
+        sizes = np.zeros(self.k, np.int64)  # 0 where no list reaches
+        sizes[: len(found)] = [len(items) for items, _ in found]
+        items = np.concatenate([np.empty(0, np.int32), *(items for items, _ in found)])
+        counts = np.concatenate([np.empty(0, np.int64), *(counts for _, counts in found)])
         if listed.places is not None:
             items = _narrow(listed.places[items], self.n_items)
-        return Pairs(offsets_of(np.array(sizes, np.int64)), items, counts)
+        return Pairs(offsets_of(sizes), items, counts)
 
     @cached
     def curves(self) -> Curves:
@@ -409,8 +412,7 @@ def _merged(a: Pairs, b: Pairs, n_items: int) -> Pairs:
     """Add up the counts of each item at each rank."""
     known, items = np.unique(np.concatenate([a.items, b.items]), return_inverse=True)
     n = max(len(known), 1)
-    ranks = np.concatenate([np.repeat(np.arange(len(p.starts) - 1), np.diff(p.starts))
-                            for p in (a, b)])  # fmt: skip
+    ranks = np.concatenate([a.ranks, b.ranks])
     both, place = np.unique(ranks * n + items, return_inverse=True)
     counts = np.zeros(len(both), np.int64)
     np.add.at(counts, place, np.concatenate([a.counts, b.counts]))

@@ -332,10 +332,9 @@ def _of_exposure(
     both = indexed_together((catalogue, _as_list(known.ids, {})), ("catalogue", "groups"), {})
     groups, n_groups = known.by_index(both[1])[both[0].codes], len(known.groups)
     depth = found.depth(k)
-    starts, items, counts = found.pairs
-    n, ranked = starts[depth], np.repeat(np.arange(depth), np.diff(starts[: depth + 1]))
+    pairs = found.pairs.down_to(depth)
     total = np.zeros((n_groups, depth), np.int64)
-    np.add.at(total, (groups[items[:n]], ranked), counts[:n])
+    np.add.at(total, (groups[pairs.items], pairs.ranks), pairs.counts)
     return total, np.bincount(groups, minlength=n_groups), found.n_users
 
 

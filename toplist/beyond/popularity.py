@@ -31,7 +31,7 @@ are over all users (Swaminathan, Joachims 2015). Gains have to be linear, as the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, Literal, Unpack, get_args
 
@@ -41,7 +41,7 @@ from toplist import parallel
 from toplist.beyond.indexing import IndexedLists, Indexing, indexed, read_lists
 from toplist.checks import Floats, Keyword, choice, whole, worded
 from toplist.inputs.catalogues import values_of
-from toplist.inputs.options import Known, Reading, Unknown
+from toplist.inputs.options import Reading, Unknown
 
 UnknownToTail = Literal["raise", "skip", "tail", "head"]
 UNKNOWN_TO_TAIL: tuple[UnknownToTail, ...] = get_args(UnknownToTail)
@@ -142,7 +142,7 @@ def tail_percentage(
     >>> tail_percentage([[1, 4, 6]], item_counts=counts, max_count=3).round(4).tolist()
     [[1.0, 1.0, 0.6667]]
     """
-    return tail_of(item_counts, share, n_items, max_count, unknown).curves(ranks, k, reading)
+    return tail_of(item_counts, unknown, share, n_items, max_count).curves(ranks, k, reading)
 
 
 def novelty(
@@ -182,7 +182,7 @@ def novelty(
     >>> novelty([["a", "b"]], item_counts={"a": 8, "b": 1}, total=8).tolist()
     [[0.0, 1.5]]
     """
-    return novelty_of(item_counts, total, unknown).curves(ranks, k, reading)
+    return novelty_of(item_counts, unknown, total).curves(ranks, k, reading)
 
 
 class OfUser:
@@ -247,10 +247,10 @@ def popularity_of(item_counts: Any, unknown: Unknown | float) -> ItemValues:
 
 def tail_of(
     item_counts: Any,
-    share: float | None,
-    n_items: int | None,
-    max_count: float | None,
     unknown: UnknownToTail,
+    share: float | None = None,
+    n_items: int | None = None,
+    max_count: float | None = None,
 ) -> ItemValues:
     """Return 1 for the items of the tail, else 0."""
     words = dict(zip(UNKNOWN_TO_TAIL, (None, np.nan, 1.0, 0.0), strict=True))
@@ -261,14 +261,12 @@ def tail_of(
     if max_count is not None:
         tail = counts <= max_count
     else:
-        if n_items is not None:
-            size = whole(n_items, "n_items")
-        else:
-            share = 0.1 if share is None else share
-            if not 0 < share <= 1:
-                raise ValueError(f"share must be above 0 and at most 1, not {share!r}")
-            # as it is written: 0.29 of 100 is 29, in floats 28.999999999999996
-            size = max(int(len(counts) * Fraction(str(share))), 1)
+        share = 0.1 if share is None else share
+        if not 0 < share <= 1:
+            raise ValueError(f"share must be above 0 and at most 1, not {share!r}")
+        # as it is written: 0.29 of 100 is 29, in floats 28.999999999999996
+        least = max(int(len(counts) * Fraction(str(share))), 1)
+        size = least if n_items is None else whole(n_items, "n_items")
         tail = np.zeros(len(counts), bool)
         order = np.argsort(counts, kind="stable")  # by count, then by id
         if not isinstance(ids, np.ndarray):
@@ -279,7 +277,9 @@ def tail_of(
     return ItemValues(ids, tail.astype(np.float64), words[unknown], way_out)
 
 
-def novelty_of(item_counts: Any, total: float | None, unknown: Unknown | float) -> ItemValues:
+def novelty_of(
+    item_counts: Any, unknown: Unknown | float, total: float | None = None
+) -> ItemValues:
     """Return the self-information of the items, in bits."""
     ids, counts = values_of(item_counts, "item_counts")
     all_counts = counts.sum() if total is None else float(total)
@@ -295,16 +295,6 @@ def novelty_of(item_counts: Any, total: float | None, unknown: Unknown | float) 
     way_out = "with a count above 0; ", _SKIP, " leaves such items out, a number is their count"
     other = None if given is None else float(np.log2(all_counts / given))
     return ItemValues(ids, information, other, way_out)
-
-
-# What computes each metric inside an evaluation, by the defaults of its function.
-OF_USERS: Mapping[str, Callable[[Known], Any]] = {
-    "average_popularity": lambda known: popularity_of(known.items["item_counts"], known.unknown),
-    "tail_percentage": lambda known: tail_of(
-        known.items["item_counts"], None, None, None, known.unknown
-    ),
-    "novelty": lambda known: novelty_of(known.items["item_counts"], None, known.unknown),
-}
 
 
 def _unknown(unknown: Unknown | float) -> float | None:

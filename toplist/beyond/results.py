@@ -160,8 +160,9 @@ def evaluate_lists(
     TypeError, ValueError
         For what is missing, and as the functions of `toplist.beyond`.
     """
+    data: Any = known.items
     for metric in metrics:
-        if metric.needs and known.items.get(metric.needs) is None:
+        if metric.needs and data.get(metric.needs) is None:
             raise needs(metric.name, metric.needs)
     lists = read_lists(ranks, depth, known.reading)
     # below every list nothing changes: a huge k costs what the lists cost
@@ -175,7 +176,7 @@ def evaluate_lists(
     indexed: dict[Any, IndexedLists] = {}  # lists as indices of the same items are made once
     for metric in metrics:
         if metric.of_users:
-            source = OF_USERS[metric.name](known)
+            source = OF_USERS[metric.name](data.get(metric.needs), known.unknown)
             items = metric.needs, len(source.items.ids)  # those of novelty are some of the others
             if items not in indexed:
                 indexed[items] = source.index(lists, depth, known.reading)

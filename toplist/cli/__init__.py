@@ -35,26 +35,25 @@ import sys
 from collections.abc import Sequence
 from contextlib import ExitStack, redirect_stderr
 from importlib import import_module
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from toplist import __version__
 from toplist.checks import Keyword, near, printable
-from toplist.cli.options import option
-from toplist.cli.parser import SUMMARIES, Parser
-from toplist.cli.stdin import StandardInput
-from toplist.cli.writing import Report, check_targets, settle_format, written
+from toplist.cli.options import Parser, option
+from toplist.cli.streams import Report, StandardInput, check_targets, settle_format, written
 
 # What Python says where the system refuses another thread.
 NO_THREAD = "can't start new thread"
-# The module of each command; only that of the command that is run is loaded.
-MODULES = {
-    "eval": "evaluate",
-    "compare": "compare",
-    "split": "split",
-    "check": "check",
-    "values": "values",
-    "metrics": "definitions",
-    "conventions": "definitions",
+# The commands, in the order in which the help lists them. Each has a module of its name, and only
+# that of the command that is run is loaded.
+COMMANDS = {
+    "eval": "evaluate ranked lists against a ground truth; several systems side by side",
+    "compare": "test whether one system is better than another, user by user",
+    "split": "split an interaction log into train and test",
+    "check": "look for what makes an evaluation fail or mislead",
+    "values": "evaluate predicted values: AUC, GAUC, log loss, MAE, RMSE",
+    "metrics": "print the metrics and their formulas",
+    "conventions": "print the values of one list under every convention",
 }
 _EPILOG = """
 examples:
@@ -83,7 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _complete(os.environ.get("COMP_LINE", ""))
     given = sys.argv[1:] if arguments is None else list(arguments)
     name = given[0] if given else ""
-    if name not in MODULES:
+    if name not in COMMANDS:
         return _no_command(given)
     parser = parser_of(name)
     options = parser.read(given[1:])
@@ -167,13 +166,13 @@ def _no_command(given: Sequence[str]) -> NoReturn:
         parser.parse_args([first])
     if os.path.exists(first):
         parser.error(f"{first} is a file: write toplist eval {' '.join(given)}")
-    later = next((word for word in given if word in MODULES), None)
+    later = next((word for word in given if word in COMMANDS), None)
     if first.startswith("-"):
         parser.error(f"the command comes first: toplist {later or 'COMMAND'} {first} ...")
-    longer = next((name for name in MODULES if first.startswith(name)), None)
-    meant = longer or near(first, MODULES)
+    longer = next((name for name in COMMANDS if first.startswith(name)), None)
+    meant = longer or near(first, COMMANDS)
     hint = f"did you mean {meant}? " if meant else ""
-    parser.error(f"no command {first!r}: {hint}choose from {', '.join(MODULES)}")
+    parser.error(f"no command {first!r}: {hint}choose from {', '.join(COMMANDS)}")
 
 
 def _whole(*loaded: str) -> Parser:
@@ -185,22 +184,38 @@ def _whole(*loaded: str) -> Parser:
         epilog=_EPILOG,
     )
     commands = parser.add_subparsers(required=True, title="commands", metavar="COMMAND")
-    for name in dict.fromkeys(MODULES[name] for name in loaded):
-        import_module(f"toplist.cli.{name}").add(commands)
-    for name, summary in SUMMARIES.items():
-        if name not in commands.choices:
+    for name, summary in COMMANDS.items():
+        if name in loaded:
+            _add(commands, name)
+        else:
             commands.add_parser(name, help=summary)
     add = parser.group("options")
-    add("--version", action="version", version=f"toplist {__version__}", help="show the version")
-    add("-h", "--help", action="help", help="show this page")
+    add("--version", "show the version", action="version", version=f"toplist {__version__}")
+    add("-h --help", "show this page", action="help")
     return parser
 
 
 def parser_of(name: str) -> Parser:
     """Return the parser of one command; only its module is loaded."""
-    commands = Parser(prog="toplist", usage="toplist").add_subparsers()
-    import_module(f"toplist.cli.{MODULES[name]}").add(commands)
-    parser: Parser = commands.choices[name]
+    return _add(Parser(prog="toplist", usage="toplist").add_subparsers(), name)
+
+
+def _add(commands: Any, name: str) -> Parser:
+    """Load the module of a command, add it to the command line and return its parser.
+
+    Its docstring goes on the page of help, and `add` adds its arguments. `check` looks at them
+    before any file is opened; `run` returns the text to print, or a `toplist.cli.streams.Report`.
+    """
+    module, summary = import_module(f"toplist.cli.{name}"), COMMANDS[name]
+    parser: Parser = commands.add_parser(
+        name,
+        help=summary,
+        usage=f"%(prog)s {module.USAGE}",
+        description=f"{summary[0].upper()}{summary[1:]}.",
+        epilog=(module.__doc__ or "").partition("\n")[2],
+    )
+    module.add(parser)
+    parser.set_defaults(run=module.run, check=module.check)
     return parser
 
 
@@ -210,5 +225,5 @@ def _complete(line: str) -> None:
         import argcomplete
     except ImportError:
         return
-    name = next((word for word in line.split() if word in MODULES), None)
+    name = next((word for word in line.split() if word in COMMANDS), None)
     argcomplete.autocomplete(_whole(*filter(None, [name])))

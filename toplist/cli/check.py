@@ -1,21 +1,5 @@
-"""`toplist check`: flaws of ranked lists, ground truths and a training log."""
+"""`toplist check`: flaws of ranked lists, ground truths and a training log.
 
-import argparse
-from collections.abc import Sequence
-from typing import Any
-
-from toplist import audit, files
-from toplist.audit import by_user
-from toplist.checks import printable
-from toplist.cli.options import add_columns, add_formats, check_sides, names_of_columns
-from toplist.cli.parser import command
-from toplist.cli.swapped import swapped
-from toplist.cli.writing import add_output
-from toplist.inputs.options import SIDES
-from toplist.loo.logs import COLUMNS
-
-_USAGE = "RECS TRUTH [--train LOG] [-k K] [options]"
-_EPILOG = """
 Lists and ground truths are files as toplist eval reads them. The training log
 is a CSV, TSV or Parquet file with the columns user_id and item_id. One line is
 printed per flaw: errors, warnings, notes.
@@ -26,29 +10,43 @@ examples:
   toplist check recs.csv truth.csv --strict --quiet || echo "look at the data"
 """
 
+import argparse
+from collections.abc import Sequence
+from typing import Any
 
-def add(commands: Any) -> None:
-    """Add the command to the parser."""
-    parser = command(commands, "check", run=_check, check=_columns, usage=_USAGE, epilog=_EPILOG)
+from toplist import audit, files
+from toplist.audit import by_user
+from toplist.checks import printable
+from toplist.cli.options import Parser, add_columns, add_formats, check_sides, names_of_columns
+from toplist.cli.streams import add_output
+from toplist.cli.swapped import swapped
+from toplist.inputs.options import SIDES
+from toplist.loo.logs import COLUMNS
+
+USAGE = "RECS TRUTH [--train LOG] [-k K] [options]"
+
+
+def add(parser: Parser) -> None:
+    """Add the arguments to the parser."""
     add = parser.group("files")
-    add("recs", metavar="RECS", help="file of ranked lists; - is stdin")
-    add("truth", metavar="TRUTH", help="file of relevant items")
-    add("--train", metavar="LOG", help="file of the interactions that systems were trained on")
+    add("recs", "file of ranked lists; - is stdin", metavar="RECS")
+    add("truth", "file of relevant items", metavar="TRUTH")
+    add("--train", "file of the interactions that systems were trained on", metavar="LOG")
     add = parser.group("what to look for")
-    add("-k", type=int, help="also look for lists shorter than k")
-    add("--strict", action="store_true", help="exit with status 1 for an error or a warning")
+    add("-k", "also look for lists shorter than k", type=int)
+    add("--strict", "exit with status 1 for an error or a warning", action="store_true")
     add = parser.group("how files are read")
     add_columns(add, (*files.COLUMNS, "timestamp"), sides="ranks, ground_truths or train")
     add_formats(add, files.FORMATS)
     add_output(parser.group("output"))
 
 
-def _columns(options: argparse.Namespace) -> None:
+def check(options: argparse.Namespace) -> None:
     """Raise ValueError for the columns of a file that there is not."""
     check_sides(options, [*SIDES, "train"])
 
 
-def _check(options: argparse.Namespace) -> str:
+def run(options: argparse.Namespace) -> str:
     """Read the files and return the flaws; with --strict, they are an error."""
     of_recs, of_truth = (_among(files.COLUMNS, names_of_columns(options, side)) for side in SIDES)
     try:

@@ -1,4 +1,17 @@
-"""`toplist compare`: is B better than A? Files of lists and of relevant items in, tests out."""
+r"""`toplist compare`: is B better than A? Files of lists and of relevant items in, tests out.
+
+Every system but the baseline is compared with it (without one, each with
+each), user by user, in every metric at every k; p is corrected for all
+comparisons that are printed. Files are those of toplist eval, read whole;
+systems are named by their files, without folder and extension.
+
+examples:
+  toplist compare knn.csv ease.csv truth.csv -m ndcg@10
+  toplist compare knn.csv ease.csv bpr.csv truth.csv -m ndcg@10 recall@20 \
+      --baseline knn
+  toplist compare knn.csv ease.csv truth.csv -m ndcg@10 --margin 0.005
+  toplist compare knn.csv ease.csv truth.csv -m ndcg -k 50 --band
+"""
 
 import argparse
 import json
@@ -6,11 +19,10 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from toplist.cli import output
-from toplist.cli.evaluate import add_reading, check_asked, evaluated
-from toplist.cli.options import csv_text
-from toplist.cli.parser import command
+from toplist.cli.eval import add_reading, check_asked, evaluated
+from toplist.cli.options import Parser
+from toplist.cli.streams import Report, add_output, csv_text
 from toplist.cli.swapped import ranked_truth
-from toplist.cli.writing import Report, add_output
 from toplist.plots import axes
 from toplist.results.aligning import USERS
 from toplist.results.comparison import Comparison, compare
@@ -21,48 +33,34 @@ from toplist.results.tests import Tests
 from toplist.stats.paired import ALTERNATIVES
 from toplist.writing import Content
 
-_USAGE = "RECS RECS [RECS ...] TRUTH [-m METRIC ...] [options]"
-_EPILOG = """
-Every system but the baseline is compared with it (without one, each with
-each), user by user, in every metric at every k; p is corrected for all
-comparisons that are printed. Files are those of toplist eval, read whole;
-systems are named by their files, without folder and extension.
-
-examples:
-  toplist compare knn.csv ease.csv truth.csv -m ndcg@10
-  toplist compare knn.csv ease.csv bpr.csv truth.csv -m ndcg@10 recall@20 \\
-      --baseline knn
-  toplist compare knn.csv ease.csv truth.csv -m ndcg@10 --margin 0.005
-  toplist compare knn.csv ease.csv truth.csv -m ndcg -k 50 --band
-"""
+USAGE = "RECS RECS [RECS ...] TRUTH [-m METRIC ...] [options]"
 
 FORMATS = ("table", "json", "csv", "markdown", "latex")
 
 
-def add(commands: Any) -> None:
-    """Add the command to the parser."""
-    parser = command(commands, "compare", run=_compare, check=_check, usage=_USAGE, epilog=_EPILOG)
+def add(parser: Parser) -> None:
+    """Add the arguments to the parser."""
     add_reading(parser, in_memory=True)
     add = parser.group("the comparison")
     text = "compare the others with it: a file, as given or by its name"
-    add("--baseline", nargs="+", action="extend", metavar="SYSTEM", help=text)
-    add("--test", default="t", choices=METHODS, help="the paired test (default: t)")
-    add("--correction", choices=CORRECTIONS, help="of p for all comparisons (default: holm)")
-    add("--family", default="all", choices=FAMILIES, help="all comparisons, or those of a metric")
-    add("--alternative", default="two-sided", choices=ALTERNATIVES, help="of system - baseline")
-    add("--level", type=float, default=0.95, help="of the intervals (default: 0.95)")
-    add("--users", default="same", choices=USERS, help="same in all systems, or common to all")
-    add("--margin", type=float, help="test whether differences are within ±MARGIN instead")
-    add("--band", action="store_true", help="also the difference at every k, all k together")
-    add("--power", action="store_true", help="also what so many users detect")
-    add("--resamples", type=int, metavar="N", help="of flips, bootstrap and MaxT")
-    add("--seed", type=int, default=0, help="of what is drawn (default: 0)")
+    add("--baseline", text, several=True, metavar="SYSTEM")
+    add("--test", "the paired test (default: t)", default="t", choices=METHODS)
+    add("--correction", "of p for all comparisons (default: holm)", choices=CORRECTIONS)
+    add("--family", "all comparisons, or those of a metric", default="all", choices=FAMILIES)
+    add("--alternative", "of system - baseline", default="two-sided", choices=ALTERNATIVES)
+    add("--level", "of the intervals (default: 0.95)", type=float, default=0.95)
+    add("--users", "same in all systems, or common to all", default="same", choices=USERS)
+    add("--margin", "test whether differences are within ±MARGIN instead", type=float)
+    add("--band", "also the difference at every k, all k together", action="store_true")
+    add("--power", "also what so many users detect", action="store_true")
+    add("--resamples", "of flips, bootstrap and MaxT", type=int, metavar="N")
+    add("--seed", "of what is drawn (default: 0)", type=int, default=0)
     add = parser.group("output")
-    add("--plot", metavar="FILE", help="also draw the differences (.png, .svg, .pdf)")
+    add("--plot", "also draw the differences (.png, .svg, .pdf)", metavar="FILE")
     add_output(add, FORMATS)
 
 
-def _check(options: argparse.Namespace) -> None:
+def check(options: argparse.Namespace) -> None:
     """Check the options before any file is opened."""
     check_asked(options)
     if options.plot:
@@ -96,7 +94,7 @@ def _baselines(options: argparse.Namespace) -> list[str] | None:
     return [known.get(one, one) for one in options.baseline]
 
 
-def _compare(options: argparse.Namespace) -> Report:
+def run(options: argparse.Namespace) -> Report:
     """Evaluate all systems and test them; return the text to print and the picture to write."""
     if options.plot:
         axes.need_matplotlib()
@@ -137,21 +135,11 @@ def _text(options: argparse.Namespace, comparison: Comparison, tests: Tests) -> 
 
 def _tests(options: argparse.Namespace, comparison: Comparison) -> Tests:
     """Return the tests that were asked for."""
-    correction, level, users = _correction(options), options.level, options.users
+    how = {"correction": _correction(options), "level": options.level, "users": options.users}
     if options.margin is not None:
-        return comparison.equivalence(
-            margin=options.margin, correction=correction, level=level, users=users
-        )
-    return comparison.test(
-        method=options.test,
-        correction=correction,
-        alternative=options.alternative,
-        level=level,
-        family=options.family,
-        users=users,
-        n_resamples=options.resamples,
-        seed=options.seed,
-    )
+        return comparison.equivalence(margin=options.margin, **how)
+    how |= {name: getattr(options, name) for name in ("alternative", "family", "seed")}
+    return comparison.test(method=options.test, n_resamples=options.resamples, **how)
 
 
 def _more(options: argparse.Namespace, comparison: Comparison) -> Iterable[Display]:

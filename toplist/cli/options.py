@@ -1,15 +1,178 @@
-"""What the commands share: ``--columns``, CSV and JSON, and keywords as options."""
+"""The parser of a command, its page of help within 80 columns, and options that commands share."""
 
 import argparse
-import csv
-import io
+import os
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+import shutil
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, NoReturn
 
-from toplist.checks import Keyword
+from toplist.checks import Keyword, near, printable
 from toplist.inputs.options import OPTIONS, SIDES
 from toplist.metrics.conventions import CONVENTIONS
+
+WIDTH = 80  # columns of a page of help, at most
+
+
+class _Page(argparse.RawDescriptionHelpFormatter):
+    """A page of help that is no wider than `WIDTH`, also on a wider terminal."""
+
+    def __init__(self, prog: str) -> None:
+        width = min(WIDTH, shutil.get_terminal_size().columns) - 2
+        super().__init__(prog, width=width, max_help_position=26)
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser of one command, or of the command line as a whole."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(formatter_class=_Page, add_help=False, **options)
+        self._known: list[argparse.Action] = []
+        self._held: dict[str, Collection[str]] = {}
+
+    def group(self, title: str) -> Callable[..., Any]:
+        """Start a group of arguments on the page of help; return the function that adds to it.
+
+        It takes the flags in one text, the line of help, and the keywords of
+        `argparse.ArgumentParser.add_argument`; also `several`, for an option with several values
+        that may be given again, and `words`: what such an option holds even where there is a file
+        of that name.
+        """
+        group = self.add_argument_group(title)
+
+        def add(
+            flags: str,
+            help: str | None = None,
+            *,
+            several: bool = False,
+            words: Collection[str] = (),
+            **options: Any,
+        ) -> argparse.Action:
+            if several:
+                options |= {"nargs": "+", "action": "extend"}
+            if "choices" in options:
+                options["type"] = partial(_word, options["choices"])
+            action = group.add_argument(*flags.split(), help=help, **options)
+            self._known.append(action)
+            self._held[action.dest] = words
+            if words:
+                action.completer = lambda **_: list(words)  # type: ignore[attr-defined]
+            return action
+
+        return add
+
+    def error(self, message: str) -> NoReturn:
+        """Print usage and an error that can do nothing to a terminal; leave with status 2."""
+        super().error(printable(message))
+
+    def read(self, given: Sequence[str]) -> argparse.Namespace:
+        """Return the arguments that are given, wherever the files stand."""
+        options, left = self.parse_known_args(self.arranged(given))
+        if left:
+            names = [flag for action in self._known for flag in action.option_strings]
+            meant = near(left[0].partition("=")[0], names)
+            hint = f": did you mean {meant}?" if meant else f": see {self.prog} --help"
+            unknown = " ".join(one for one in left if one != "--")
+            self.error(f"unrecognized arguments: {unknown}{hint}")
+        return options
+
+    def arranged(self, given: Sequence[str]) -> list[str]:
+        """Return the same arguments with all files at the end.
+
+        An option with several values ends where a file begins: at an argument that is no such
+        value, and exists as a file or looks like one.
+
+        Examples
+        --------
+        >>> parser = Parser()
+        >>> _ = parser.group("options")("-k", nargs="+", type=int)
+        >>> parser.arranged(["-k", "5", "10", "recs.csv", "truth.csv"])
+        ['-k', '5', '10', '--', 'recs.csv', 'truth.csv']
+        """
+        options: list[str] = []
+        files: list[str] = []
+        rest = deque(given)
+        while rest:
+            one = rest.popleft()
+            if one == "--":
+                files += rest
+                break
+            if _is_option(one):
+                options.append(one)
+                action = self._action(one)
+                while rest and action and self._goes_on(action, options, rest[0], files):
+                    options.append(rest.popleft())
+            else:
+                files.append(one)
+        return [*options, "--", *files] if files else options
+
+    def _action(self, flag: str) -> argparse.Action | None:
+        """Return the option that a flag names, in full or by its beginning; it awaits a value."""
+        names = {name: action for action in self._known for name in action.option_strings}
+        if flag in names:
+            return names[flag]
+        found = {id(names[name]): names[name] for name in names if name.startswith(flag)}
+        return next(iter(found.values())) if len(found) == 1 and flag.startswith("--") else None
+
+    def _goes_on(
+        self, action: argparse.Action, before: Sequence[str], value: str, files: Sequence[str]
+    ) -> bool:
+        """Return whether an option takes an argument as its next value."""
+        first = _is_option(before[-1])
+        if _is_option(value) or action.nargs == 0:
+            return False
+        if first and action.nargs != "?":
+            return True
+        if action.nargs is None or (action.nargs == "?" and not first):
+            return False
+        return self._holds(action, value) or value in files or not _is_file(value)
+
+    def _holds(self, action: argparse.Action, value: str) -> bool:
+        """Return whether an argument is a valid value of an option."""
+        if self._held[action.dest]:
+            return value.partition("@")[0].partition("(")[0] in self._held[action.dest]
+        if action.choices is not None:
+            return value in action.choices
+        if not callable(action.type):
+            return False
+        try:
+            action.type(value)
+        except (ValueError, TypeError, argparse.ArgumentTypeError):
+            return False
+        return True
+
+
+def _word(choices: Collection[str], value: str) -> str:
+    """Return a word that must be one of the choices; the error offers one that is near."""
+    if value in choices:
+        return value
+    from toplist.metrics.synonyms import CONVENTION_NAMES  # imported late: only for errors
+
+    meant = near(value, choices, CONVENTION_NAMES)
+    hint = f"did you mean {meant}? " if meant else ""
+    valid = ", ".join(choices)
+    raise argparse.ArgumentTypeError(f"invalid choice: {value!r} ({hint}choose from {valid})")
+
+
+def _is_option(argument: str) -> bool:
+    """Return whether an argument is an option, as argparse sees it: no number, and not "-"."""
+    if not argument.startswith("-") or argument == "-" or " " in argument:
+        return False
+    return not argument[1:].replace(".", "", 1).isdecimal()
+
+
+def _is_file(argument: str) -> bool:
+    """Return whether an argument is a file, or is written as one."""
+    from toplist.files import format_of  # not before an option has several values
+
+    if argument == "-" or os.sep in argument or os.path.exists(argument):
+        return True
+    try:
+        return bool(format_of(argument))
+    except ValueError:
+        return False
 
 
 def add_columns(add: Callable[..., Any], valid: Sequence[str], *, sides: str | None = None) -> None:
@@ -18,29 +181,23 @@ def add_columns(add: Callable[..., Any], valid: Sequence[str], *, sides: str | N
     With `sides`, in words, a name may be that of one side or file alone: ``ranks:user_id=uid``.
     """
     alone = f"; in one file alone: {sides}:COLUMN=NAME" if sides else ""
-    add(
-        "--columns",
-        nargs="+",
-        action="extend",
-        type=renaming(valid, by_side=sides is not None),
-        default=[],
-        metavar="COLUMN=NAME",
-        help=f"other names of {', '.join(valid)}{alone}",
-    )
+    text = f"other names of {', '.join(valid)}{alone}"
+    read = renaming(valid, by_side=sides is not None)
+    add("--columns", text, several=True, type=read, default=[], metavar="COLUMN=NAME")
 
 
 def add_convention(add: Callable[..., Any]) -> None:
     """Add ``--convention``."""
     text = "whose formulas (default: standard); toplist conventions lists them"
-    add("--convention", default="standard", choices=CONVENTIONS, metavar="NAME", help=text)
+    add("--convention", text, default="standard", choices=CONVENTIONS, metavar="NAME")
 
 
 def add_formats(add: Callable[..., Any], formats: Sequence[str]) -> None:
     """Add the formats of both sides, and the order of lists that have no ranks."""
     text = f"{', '.join(formats)} (default: by the extension; - is csv)"
     for side in SIDES:
-        add(option(Keyword(f"{side}_format")), choices=formats, metavar="FORMAT", help=text)
-    add("--order", choices=["file"], help="lists without rank or score: the first row is the best")
+        add(option(Keyword(f"{side}_format")), text, choices=formats, metavar="FORMAT")
+    add("--order", "lists without rank or score: the first row is the best", choices=["file"])
 
 
 def add_options(add: Callable[..., Any]) -> None:
@@ -48,10 +205,10 @@ def add_options(add: Callable[..., Any]) -> None:
     for name, row in OPTIONS.items():
         text, choices = row.metadata["help"], row.metadata["choices"]
         if text and choices:
-            add(option(Keyword(name)), choices=choices, help=text)
+            add(option(Keyword(name)), text, choices=choices)
         elif text:
             metavar = name.rpartition("_")[2].upper()
-            add(option(Keyword(name)), type=row.metadata["read"], metavar=metavar, help=text)
+            add(option(Keyword(name)), text, type=row.metadata["read"], metavar=metavar)
 
 
 def given_options(options: argparse.Namespace) -> dict[str, Any]:
@@ -108,21 +265,6 @@ def names_of_columns(options: argparse.Namespace, *sides: str) -> dict[str, str]
         for side, column, name in options.columns
         if side == wanted
     }
-
-
-def csv_text(header: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
-    r"""Return rows as CSV; None and NaN are empty cells.
-
-    Examples
-    --------
-    >>> csv_text(["metric", "value"], [("auc", 0.5), ("gauc", float("nan"))])
-    'metric,value\nauc,0.5\ngauc,\n'
-    """
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(["" if cell is None or cell != cell else cell for cell in row] for row in rows)
-    return out.getvalue()
 
 
 def option(keyword: Keyword) -> str:

@@ -1,25 +1,5 @@
-"""`toplist split`: an interaction log in, train and test files out."""
+"""`toplist split`: an interaction log in, train and test files out.
 
-import argparse
-import math
-import os
-from typing import Any
-
-import numpy as np
-
-from toplist.checks import Keyword, counted, header_hint, no_columns, prefixed, printable, worded
-from toplist.cli.options import add_columns, names_of_columns
-from toplist.cli.parser import command
-from toplist.cli.writing import add_quiet
-from toplist.files.formats import table_format
-from toplist.files.tables import read_table, write_tables
-from toplist.loo import split
-from toplist.loo.histories import REPEATS
-from toplist.loo.logs import COLUMNS
-from toplist.loo.split import Split
-
-_USAGE = "LOG --out DIR [options]"
-_EPILOG = """
 The log is CSV, TSV (also .gz) or Parquet; - is standard input, as CSV. The
 parts have its format and all its columns. CSV and TSV have a header with
 user_id, item_id and timestamp (numbers, or ISO 8601 dates). Rows of a user
@@ -32,39 +12,53 @@ examples:
   toplist split log.csv --out parts --ratio 0.2 --validation 0.1
   toplist split log.csv --out parts --time 2011-11-01
 """
+
+import argparse
+import math
+import os
+from typing import Any
+
+import numpy as np
+
+from toplist.checks import Keyword, counted, header_hint, no_columns, prefixed, printable, worded
+from toplist.cli.options import Parser, add_columns, names_of_columns
+from toplist.cli.streams import add_quiet
+from toplist.files.formats import table_format
+from toplist.files.tables import read_table, write_tables
+from toplist.loo import split
+from toplist.loo.histories import REPEATS
+from toplist.loo.logs import COLUMNS
+from toplist.loo.split import Split
+
+USAGE = "LOG --out DIR [options]"
 PARTS = ("train", "test", "validation")
 
 
-def add(commands: Any) -> None:
-    """Add the command to the parser."""
-    parser = command(commands, "split", run=_split, check=_check, usage=_USAGE, epilog=_EPILOG)
+def add(parser: Parser) -> None:
+    """Add the arguments to the parser."""
     add = parser.group("files")
-    add("log", metavar="LOG", help="interactions: user_id, item_id, timestamp; - is stdin")
+    add("log", "interactions: user_id, item_id, timestamp; - is stdin", metavar="LOG")
     text = "folder of the parts; created if it does not exist"
-    add("-o", "--out", metavar="DIR", required=True, help=text)
-    add("--force", action="store_true", help="replace parts that exist in the folder")
+    add("-o --out", text, metavar="DIR", required=True)
+    add("--force", "replace parts that exist in the folder", action="store_true")
     add_columns(add, COLUMNS)
     add = parser.group("what is held out")
-    add("--by", default="last", choices=split.WAYS, help="which row (default: last)")
+    add("--by", "which row (default: last)", default="last", choices=split.WAYS)
     text = "hold out this share of the rows of each user, not one row"
-    add("--ratio", type=float, metavar="SHARE", help=text)
-    add("--time", metavar="WHEN", help="hold out all rows from this time on")
-    add(
-        "--validation",
-        nargs="?",
-        const=True,
-        help="also hold out a validation part; with --ratio its share, with --time its beginning",
-    )
-    add("--min-history", type=int, metavar="N", help="rows that must stay in train (default: 1)")
-    text = "which row is kept of an item that a user has twice"
-    add("--repeats", default="first", choices=REPEATS, help=f"{text} (default: first)")
+    add("--ratio", text, type=float, metavar="SHARE")
+    add("--time", "hold out all rows from this time on", metavar="WHEN")
+    text = "also hold out a validation part; with --ratio its share, with --time its beginning"
+    add("--validation", text, nargs="?", const=True)
+    add("--min-history", "rows that must stay in train (default: 1)", type=int, metavar="N")
+    text = "which row is kept of an item that a user has twice (default: first)"
+    add("--repeats", text, default="first", choices=REPEATS)
     text = "what happens to users with too few rows (default: train)"
-    add("--short", default="train", choices=split.SHORT, help=text)
-    add("--seed", type=int, default=0, help="of the random choices (default: 0)")
+    add("--short", text, default="train", choices=split.SHORT)
+    add("--seed", "of the random choices (default: 0)", type=int, default=0)
     add_quiet(parser.group("output"))
 
 
-def _check(options: argparse.Namespace) -> None:
+def check(options: argparse.Namespace) -> None:
     """Raise ValueError for options that do not go together."""
     table_format(options.log)
     one = options.ratio is None and options.time is None
@@ -88,7 +82,7 @@ def _path(options: argparse.Namespace, part: str) -> str:
     return os.path.join(options.out, part + table_format(options.log))
 
 
-def _split(options: argparse.Namespace) -> str:
+def run(options: argparse.Namespace) -> str:
     """Split the log, write the parts, and return the report."""
     found = [path for part in PARTS if os.path.lexists(path := _path(options, part))]
     if found and not options.force:

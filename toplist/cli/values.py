@@ -1,14 +1,22 @@
-"""`toplist values`: metrics of predicted values, from a file of user, label and prediction."""
+r"""`toplist values`: metrics of predicted values, from a file of user, label and prediction.
+
+The file is CSV or TSV, also .gz; - is standard input, as CSV. Its header names
+the columns label and prediction, and user_id for gauc.
+
+examples:
+  toplist values predictions.csv
+  toplist values predictions.csv -m auc log_loss --format json -o values.json
+  toplist values ratings.tsv -m mae rmse \
+      --columns label=rating prediction=estimate
+"""
 
 import argparse
 import json
-from typing import Any
 
 from toplist import pointwise
 from toplist.checks import counted
-from toplist.cli.options import add_columns, csv_text, names_of_columns
-from toplist.cli.parser import command
-from toplist.cli.writing import add_output
+from toplist.cli.options import Parser, add_columns, names_of_columns
+from toplist.cli.streams import add_output, csv_text
 from toplist.files import tables
 from toplist.inputs.predictions import COLUMNS
 from toplist.results.markup import aligned
@@ -16,45 +24,28 @@ from toplist.results.saved import json_number
 
 METRICS = ("auc", "gauc", "log_loss", "mae", "rmse")
 
-_USAGE = "FILE [-m METRIC ...] [options]"
-_EPILOG = """
-The file is CSV or TSV, also .gz; - is standard input, as CSV. Its header names
-the columns label and prediction, and user_id for gauc.
-
-examples:
-  toplist values predictions.csv
-  toplist values predictions.csv -m auc log_loss --format json -o values.json
-  toplist values ratings.tsv -m mae rmse \\
-      --columns label=rating prediction=estimate
-"""
+USAGE = "FILE [-m METRIC ...] [options]"
 
 
-def add(commands: Any) -> None:
-    """Add the command to the parser."""
-    parser = command(commands, "values", run=_values, check=_check, usage=_USAGE, epilog=_EPILOG)
+def add(parser: Parser) -> None:
+    """Add the arguments to the parser."""
     add = parser.group("files")
-    add("file", metavar="FILE", help="file of users, labels and predictions; - is stdin")
+    add("file", "file of users, labels and predictions; - is stdin", metavar="FILE")
     add_columns(add, COLUMNS)
     add = parser.group("what to compute")
-    add(
-        *("-m", "--metrics"),
-        nargs="+",
-        action="extend",
-        choices=METRICS,
-        metavar="METRIC",
-        help=f"some of {', '.join(METRICS)} (default: all)",
-    )
-    add("--clip", type=float, default=pointwise.CLIP, help="of log_loss (default: 2^-52)")
+    text = f"some of {', '.join(METRICS)} (default: all)"
+    add("-m --metrics", text, several=True, choices=METRICS, metavar="METRIC")
+    add("--clip", "of log_loss (default: 2^-52)", type=float, default=pointwise.CLIP)
     add_output(parser.group("output"), ("table", "json", "csv"))
 
 
-def _check(options: argparse.Namespace) -> None:
+def check(options: argparse.Namespace) -> None:
     """Raise ValueError for a wrong --clip."""
     if not 0 <= options.clip < 0.5:
         raise ValueError(f"--clip must be from 0 to below 0.5, not {options.clip}")
 
 
-def _values(options: argparse.Namespace) -> str:
+def run(options: argparse.Namespace) -> str:
     """Compute the metrics and return the text to print."""
     asked = list(dict.fromkeys(options.metrics or METRICS))
     names = {name: name for name in COLUMNS} | names_of_columns(options)

@@ -5,19 +5,15 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
-from toplist.checks import Ints, Keyword, choice, worded
+from toplist.checks import Bools, Ints, Keyword, choice, worded
 from toplist.inputs import id_hashes
 from toplist.inputs.lists import offsets_of
 from toplist.loo.logs import Log, read_log
-from toplist.loo.timestamps import instant
+from toplist.loo.timestamps import instant, newest
 
 Repeats = Literal["first", "last", "keep"]
 REPEATS: tuple[Repeats, ...] = get_args(Repeats)
-
-
-Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,20 +63,19 @@ class Histories:
 
     def rules(self, by: str) -> str:
         """Say how rows of one time are ordered, and which repeats are kept."""
-        ties = {"time": "", "random": f"seed {self.seed}; ", "basket": ""}
+        ties = {"last": "ties in random order, ", "random": ""}
+        seeded = f"{ties[by]}seed {self.seed}; " if by in ties else ""
         one = f"of repeats the {self.repeats} is kept"
-        kept = "repeats are kept" if self.repeats == "keep" else one
-        return ties.get(by, f"ties in random order, seed {self.seed}; ") + kept
+        return seeded + ("repeats are kept" if self.repeats == "keep" else one)
 
-    def newest(self, among: Flags | None = None) -> Flags:
+    def newest(self, among: Bools | None = None) -> Bools:
         """Flag the rows with the newest time of their user; of some rows if given."""
-        among = np.ones(len(self.rows), bool) if among is None else among
-        last = np.full(len(self.log.users.names), np.iinfo(np.int64).min)
-        np.maximum.at(last, self.users[among], self.times[among])
-        found: Flags = among & (self.times == last[self.users])
+        found = np.zeros(len(self.rows), bool)
+        some = slice(None) if among is None else among
+        found[some] = newest(self.users[some], self.times[some])
         return found
 
-    def since(self, time: Any, option: str) -> Flags:
+    def since(self, time: Any, option: str) -> Bools:
         """Flag the rows from a time on; `option` names the time in messages."""
         given, times = instant(time), self.log.times
         assert times is not None
@@ -104,10 +99,8 @@ class Histories:
 def _times_of(log: Log, by: str) -> Ints:
     """Return the time of every row; all rules except "random" need every one."""
     times = log.times
-    if by == "random":
-        if times is None or times.missing.any():
-            return np.zeros(len(log), np.int64)
-        return times.ordinals
+    if by == "random" and log.known_times is None:
+        return np.zeros(len(log), np.int64)
     if times is None:
         raise worded(
             ValueError,

@@ -24,6 +24,8 @@ from toplist.inputs.texts import numbered_by
 from toplist.loo.timestamps import Times, times_of
 
 COLUMNS = ("user_id", "item_id", "timestamp")
+# Gives rows back in the caller's form.
+Take = Callable[[NDArray[np.int64]], Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,11 +50,24 @@ class Log:
     users: Ids
     items: Ids
     times: Times | None
-    take: Callable[[NDArray[np.int64]], Any]
+    take: Take
 
     def __len__(self) -> int:
         """Return the number of rows."""
         return len(self.users.codes)
+
+    @property
+    def known_times(self) -> Times | None:
+        """The times, if there is one in every row."""
+        return None if self.times is None or self.times.missing.any() else self.times
+
+    def by_user(self, rows: Any = slice(None)) -> dict[Any, list[Any]]:
+        """Return the items of each user, in the order of the rows; of some rows if given."""
+        users, items = self.users, self.items
+        found: dict[Any, list[Any]] = {}
+        for user, item in zip(users.codes[rows].tolist(), items.codes[rows].tolist(), strict=True):
+            found.setdefault(users.names[user], []).append(items.names[item])
+        return found
 
 
 def read_log(log: Any, columns: Mapping[str, str] | None = None) -> Log:
@@ -83,11 +98,10 @@ def read_log(log: Any, columns: Mapping[str, str] | None = None) -> Log:
     if cols.is_frame(log):
         return _of_frame(cols.readable(log), names)
     if isinstance(log, Mapping):
-        return _of_columns(log, names)
+        return _of_columns(log, names, partial(_columns_at, log))
     if isinstance(log, tuple) and len(log) in (2, 3):
         named = dict(zip(COLUMNS, log, strict=False))
-        whole = _of_columns(named, {name: name for name in COLUMNS})
-        return replace(whole, take=partial(_tuple_at, log))
+        return _of_columns(named, renamed(None, COLUMNS), partial(_tuple_at, log))
     raise TypeError(
         f"a log is a table, a dict of columns, a tuple (users, items, times) of columns, or the "
         f"path of a file, not a {type(log).__name__}"
@@ -108,14 +122,14 @@ def _of_frame(frame: Any, names: Mapping[str, str]) -> Log:
     return Log(users, items, times, partial(cols.take, frame))
 
 
-def _of_columns(log: Mapping[str, Any], names: Mapping[str, str]) -> Log:
+def _of_columns(log: Mapping[str, Any], names: Mapping[str, str], take: Take) -> Log:
     _require(names, list(log))
     sizes = {name: len(column) for name, column in log.items()}
     if len(set(sizes.values())) > 1:
         raise ValueError(f"log: columns of different length, {sizes}")
     users, items = (_numbered(log[names[name]], name) for name in COLUMNS[:2])
     times = times_of(log[names["timestamp"]]) if names["timestamp"] in log else None
-    return Log(users, items, times, partial(_columns_at, log))
+    return Log(users, items, times, take)
 
 
 # Functions of a module, and none inside a function, so that a split can be pickled.

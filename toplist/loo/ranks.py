@@ -108,11 +108,7 @@ def ranks_of(
 
 
 def _of_scores(
-    scores: NDArray[Any],
-    held_out: ArrayLike,
-    exclude: Any,
-    ties: HeldOutTies,
-    n_threads: int | None,
+    scores: NDArray[Any], held_out: Any, exclude: Any, ties: HeldOutTies, n_threads: int | None
 ) -> NDArray[Any]:
     """Return ranks from scores."""
     from toplist.kernels import scores as kernels

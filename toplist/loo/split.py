@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.checks import Ints, Keyword, choice, worded
+from toplist.checks import Bools, Ints, Keyword, choice, worded
 from toplist.inputs.lists import Lists
-from toplist.loo.histories import Flags, Histories, Repeats
+from toplist.loo.histories import Histories, Repeats
 from toplist.loo.logs import Ids, Log
 from toplist.loo.split_report import Report, report_of
 
@@ -243,11 +243,7 @@ class Split:
         ({7: ['b']}, {7: ['a'], 8: ['a']})
         """
         choice("part", part, PARTS)
-        users, items, rows = self.log.users, self.log.items, self.rows[part]
-        found: dict[Any, list[Any]] = {}
-        for user, item in zip(users.codes[rows].tolist(), items.codes[rows].tolist(), strict=True):
-            found.setdefault(users.names[user], []).append(items.names[item])
-        return found
+        return self.log.by_user(self.rows[part])
 
     def columns(self) -> Columns:
         """Return the split as rows and columns of scores: for `ranks_of` and `sampled_ranks`.
@@ -308,8 +304,8 @@ class Columns(NamedTuple):
 def _split(
     rows: Histories,
     how: str,
-    test: Flags,
-    rest: Flags | None,
+    test: Bools,
+    rest: Bools | None,
     least: int,
     short: str,
     by_share: bool = False,
@@ -317,20 +313,21 @@ def _split(
     """Take the parts from the log; users with too little history have no test."""
     if short != "test":
         choice("short", short, SHORT)
-    n_users = len(rows.log.users.names)
     validation, rest = rest is not None, np.zeros_like(test) if rest is None else rest
     out = test | rest
-    history = np.bincount(rows.users[~out], minlength=n_users)
-    n_test = np.bincount(rows.users[test], minlength=n_users)
-    present = np.bincount(rows.users, minlength=n_users) > 0
-    too_short = present & ((history < least) | ((n_test == 0) & (short != "test")))
+    history, n_test, n_rows = (
+        np.bincount(rows.users[some], minlength=len(rows.log.users.names))
+        for some in (~out, test, slice(None))
+    )
+    too_short = (n_rows > 0) & ((history < least) | ((n_test == 0) & (short != "test")))
     lacking = too_short[rows.users]
     kept = {"train": lacking, "drop": np.zeros_like(lacking), "test": lacking & ~out}[short]
     train = np.where(lacking, kept, ~out)
     masks = {"train": train, "test": test & ~lacking, "validation": rest & ~lacking}
     parts = {name: np.sort(rows.rows[mask]) for name, mask in masks.items()}
     asked = {name: part for name, part in parts.items() if validation or name != "validation"}
-    report = report_of(rows.log, how, asked, rows.rows, too_short, least, short, by_share)
+    rules = {"how": how, "min_history": least, "short": short, "by_share": by_share}
+    report = report_of(rows.log, asked, rows.rows, too_short, **rules)
     return Split.of(rows.log, parts, report, validation=validation)
 
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from toplist.checks import Ints, counted
+from toplist.checks import Bools, Ints, counted
 from toplist.loo.logs import Log
+from toplist.loo.timestamps import Times, newest
 
 # Where the rows of users with too little history went.
 _REST = {"train": "all in train", "drop": "left out", "test": "their test rows are left out"}
@@ -114,58 +115,40 @@ class Report:
 
 
 def report_of(
-    log: Log,
-    how: str,
-    parts: Mapping[str, Ints],
-    kept: Ints,
-    lacking: Any,
-    min_history: int,
-    short: str,
-    by_share: bool,
+    log: Log, parts: Mapping[str, Ints], kept: Ints, lacking: Bools, **rules: Any
 ) -> Report:
     """Count the rows and users of a split.
 
     `parts` are those that were asked for; `kept` are the rows of the log without repeats; `lacking`
-    flags users with too little history.
+    flags users with too little history; `rules` are the fields of the report that are not counted.
     """
     users, items = log.users.codes, log.items.codes
-    n_parts = sum(len(rows) for rows in parts.values())
     train, test = parts["train"], parts["test"]
-    known, asked = np.zeros((2, len(log.items.names)), bool)
-    known[items[train]] = True
-    asked[items[test]] = True
-    n_older = None
-    if log.times is not None and not log.times.missing.any():
-        times = log.times.values
+    n_of_item = [np.bincount(items[rows], minlength=len(log.items.names)) for rows in (test, train)]
+    n_tied = n_older = None
+    if log.known_times is not None:
+        times = log.known_times.values
+        n_tied = _n_tied(log, log.known_times)
         n_older = int(np.sum(times[test] < times[train].max())) if len(train) else 0
     return Report(
-        how=how,
         n_rows=len(log),
         n_users=len(log.users.names),
         n_items=len(log.items.names),
         rows={name: len(rows) for name, rows in parts.items()},
-        users={
-            name: int(np.count_nonzero(np.bincount(users[rows]))) for name, rows in parts.items()
-        },
+        users={name: int(np.sum(np.bincount(users[rows]) > 0)) for name, rows in parts.items()},
         n_repeats=len(log) - len(kept),
-        n_dropped=len(kept) - n_parts,
+        n_dropped=len(kept) - sum(map(len, parts.values())),
         n_short=int(np.sum(lacking)),
-        min_history=min_history,
-        short=short,
-        n_tied=_n_tied(log),
-        n_cold=int(np.sum(asked & ~known)),
+        n_tied=n_tied,
+        n_cold=int(np.sum((n_of_item[0] > 0) & (n_of_item[1] == 0))),
         n_older=n_older,
-        by_share=by_share,
+        **rules,
     )
 
 
-def _n_tied(log: Log) -> int | None:
+def _n_tied(log: Log, times: Times) -> int:
     """Count users with several items at their newest time, before repeats are left out."""
-    if log.times is None or log.times.missing.any():
-        return None
-    users, items, times = log.users.codes, log.items.codes, log.times.ordinals
-    newest = np.full(len(log.users.names), np.iinfo(np.int64).min)
-    np.maximum.at(newest, users, times)
-    last = times == newest[users]
-    pairs = np.unique(users[last] * len(log.items.names) + items[last])
-    return int(np.sum(np.bincount(pairs // max(1, len(log.items.names))) > 1))
+    users, items, n_items = log.users.codes, log.items.codes, max(1, len(log.items.names))
+    last = newest(users, times.ordinals)
+    pairs = np.unique(users[last] * n_items + items[last])
+    return int(np.sum(np.bincount(pairs // n_items) > 1))

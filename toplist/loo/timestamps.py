@@ -17,6 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from toplist.checks import Bools, Ints
+
 _EPOCH = datetime(1970, 1, 1)
 # How libraries print a missing value.
 _NOTHING = {"", "nat", "<na>", "nan", "none", "null"}
@@ -140,6 +142,14 @@ def instant(value: Any) -> Instant | None:
         found = _iso(text) if text[4:5] == "-" else _plain_number(text) or _iso(text)
     if found is None:
         raise _refused(value)
+    return found
+
+
+def newest(users: Ints, times: Ints) -> Bools:
+    """Flag the rows with the newest time of their user; users are numbers from 0 on."""
+    last = np.full(int(users.max(initial=-1)) + 1, np.iinfo(np.int64).min)
+    np.maximum.at(last, users, times)
+    found: Bools = times == last[users]
     return found
 
 

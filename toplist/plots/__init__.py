@@ -16,13 +16,7 @@ changed. They need the extra ``toplist[plot]``.
 
 from toplist.plots.charts import curves, exposure, per_user, sampled, segments
 
-__all__ = [
-    "curves",
-    "exposure",
-    "per_user",
-    "sampled",
-    "segments",
-]
+__all__ = ["curves", "exposure", "per_user", "sampled", "segments"]
 
 
 def __dir__() -> list[str]:

@@ -113,9 +113,7 @@ def over_k(ax: "Axes", name: str) -> None:
     ax.set_xlim(1 if last > 1 else 0, max(last, 2))
     ticks = MaxNLocator(nbins=7, steps=[1, 2.5, 5, 10], integer=True).tick_values(0, last)
     ax.set_xticks(sorted({1, *(int(tick) for tick in ticks if 1 <= tick <= last)}))  # from 1, not 0
-    ax.set_ylim(bottom=0)
-    ax.set_xlabel("k")
-    ax.set_ylabel(f"{name}@k")
+    ax.set(xlabel="k", ylabel=f"{name}@k", ylim=(0, None))
     clean(ax)
 
 

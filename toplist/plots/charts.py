@@ -155,10 +155,8 @@ def per_user(results: Means | Results, name: AnyName, *, ax: Axes | None = None)
         ax.step(steps, above, where="post", label=text, linewidth=1.8, **axes.style(i, i))
         if len(systems) == 1:
             ax.fill_between(steps, above, step="post", alpha=0.15, color=COLOURS[0], linewidth=0)
-    ax.set_xlabel(f"{name} of a user")
-    ax.set_ylabel("share of users above")
-    ax.set_ylim(bottom=0)
-    ax.set_xlim(left=0)
+    ax.set(xlabel=f"{name} of a user", ylabel="share of users above")
+    ax.set(xlim=(0, None), ylim=(0, None))
     axes.clean(ax)
     drawn = systems.values()
     axes.caption(ax, axes.users_of(drawn), axes.rules_of(drawn), "area below: mean")
@@ -223,8 +221,7 @@ def segments(
         for label, n_users in labels.items()
     ]
     ax.set_yticks(range(len(labels)), names)
-    ax.set_ylim(len(labels) - 0.5, -0.5)
-    ax.set_xlim(left=0)
+    ax.set(xlim=(0, None), ylim=(len(labels) - 0.5, -0.5))
     ax.locator_params(axis="x", nbins=6)
     ax.set_xlabel(f"{name}, mean and {level * 100:g} % interval")
     axes.clean(ax, grid="x")
@@ -272,11 +269,8 @@ def exposure(counts: ArrayLike | Mapping[str, ArrayLike], *, ax: Axes | None = N
         if hasattr(of_items, "counts"):  # an Exposure: at its largest k
             of_items = of_items.counts()
         numbers = np.asarray(of_items, np.float64)
-        if (
-            numbers.ndim != 1
-            or not np.all((numbers >= 0) & (numbers < np.inf))
-            or not numbers.any()
-        ):
+        valid = np.all((numbers >= 0) & (numbers < np.inf)) and numbers.any()
+        if numbers.ndim != 1 or not valid:
             of = f" of {label!r}" if label else ""
             raise ValueError(f"counts{of}: one number per item is needed, 0 or more, and not all 0")
         total = np.concatenate([[0.0], np.cumsum(np.sort(numbers))])
@@ -286,10 +280,8 @@ def exposure(counts: ArrayLike | Mapping[str, ArrayLike], *, ax: Axes | None = N
         # much of a curve may lie on the frame, which would hide half of the line
         (line,) = ax.plot(items, share, label=text, linewidth=1.8, **axes.style(i, i))
         line.set(clip_on=False, zorder=3)
-    ax.set_xlabel("share of items, least recommended first")
-    ax.set_ylabel("share of recommendations")
-    ax.set_xlim(0, 1)
-    ax.set_ylim(0, 1)
+    ax.set(xlabel="share of items, least recommended first", ylabel="share of recommendations")
+    ax.set(xlim=(0, 1), ylim=(0, 1))
     axes.clean(ax)
     axes.legend(ax, inside="upper left")
     return ax
@@ -385,8 +377,7 @@ def forest(
     share = 100 * (2 * level - 1 if margin is not None else level)
     whose = f"{pairs[0][0]} - {pairs[0][1]}, " if len(pairs) == 1 else ""
     ax.set_xlabel(f"{whose}difference and {share:.4g} % interval")
-    for side in ("top", "right", "left"):
-        ax.spines[side].set_visible(False)
+    ax.spines[["top", "right", "left"]].set_visible(False)
     ax.tick_params(axis="y", length=0)
     return ax
 
@@ -424,8 +415,7 @@ def matrix(
     ax.set_xticks(range(n), systems, rotation=30, ha="right")
     ax.set_yticks(range(n), systems)
     ax.set_title(f"{names[0]}, row less column; bold: p < 0.05", fontsize=9)
-    for side in ax.spines.values():
-        side.set_visible(False)
+    ax.spines[:].set_visible(False)
     ax.tick_params(length=0)
     return ax
 

@@ -1,45 +1,5 @@
-"""`toplist eval`: files of ranked lists and of relevant items in, a table out."""
+"""`toplist eval`: files of ranked lists and of relevant items in, a table out.
 
-import argparse
-import os
-import re
-from pathlib import Path
-from typing import Any
-
-from toplist import files
-from toplist.checks import prefixed
-from toplist.cli import output, segments
-from toplist.cli.items import add_items, known_items, padding_of
-from toplist.cli.options import (
-    add_columns,
-    add_convention,
-    add_formats,
-    add_options,
-    check_sides,
-    given_options,
-    names_of_columns,
-)
-from toplist.cli.parser import Parser, command
-from toplist.cli.swapped import ranked_truth, swapped
-from toplist.cli.writing import Report, add_output
-from toplist.evaluation.plan import entries_of
-from toplist.inputs.grades import Grading
-from toplist.inputs.options import DEFAULT_METRICS, SIDES
-from toplist.metrics.beyond_accuracy import LIST_METRICS
-from toplist.metrics.conventions import CONVENTIONS
-from toplist.plots import axes
-from toplist.results.result import TopKResult
-from toplist.top_k import top_k_eval
-from toplist.writing import Content
-
-DEFAULT_KS = [1, 5, 10, 20]
-# As a cut-off: whole lists, k=None in Python.
-ALL = "all"
-# The names of the metrics of all conventions.
-NAMES = {name for one in CONVENTIONS.values() for name in one.metrics} | set(LIST_METRICS)
-
-_USAGE = "RECS [RECS ...] TRUTH [-k K ...] [-m METRIC ...] [options]"
-_EPILOG = """
 examples:
   toplist eval recs.csv truth.csv
   toplist eval recs.csv truth.csv -k 10 20 -m ndcg recall
@@ -58,47 +18,85 @@ the files:
   order; TREC files are always read so.
 """
 
+import argparse
+import os
+import re
+from pathlib import Path
+from typing import Any
 
-def add(commands: Any) -> None:
-    """Add the command to the parser."""
-    parser = command(commands, "eval", run=_eval, check=_check, usage=_USAGE, epilog=_EPILOG)
+from toplist import files
+from toplist.checks import Keyword, prefixed
+from toplist.cli import output
+from toplist.cli.options import (
+    Parser,
+    add_columns,
+    add_convention,
+    add_formats,
+    add_options,
+    check_sides,
+    given_options,
+    names_of_columns,
+    option,
+)
+from toplist.cli.streams import Report, add_output
+from toplist.cli.swapped import ranked_truth, swapped
+from toplist.evaluation.plan import entries_of
+from toplist.files import tables
+from toplist.files.batches import stream_of
+from toplist.files.formats import TEXT_IDS
+from toplist.inputs.grades import Grading
+from toplist.inputs.options import DEFAULT_METRICS, ITEMS, SIDES
+from toplist.inputs.texts import Texts
+from toplist.metrics.beyond_accuracy import LIST_METRICS
+from toplist.metrics.conventions import CONVENTIONS
+from toplist.plots import axes
+from toplist.results.result import TopKResult
+from toplist.top_k import top_k_eval
+from toplist.writing import Content
+
+DEFAULT_KS = [1, 5, 10, 20]
+# As a cut-off: whole lists, k=None in Python.
+ALL = "all"
+# The names of the metrics of all conventions.
+NAMES = {name for one in CONVENTIONS.values() for name in one.metrics} | set(LIST_METRICS)
+
+USAGE = "RECS [RECS ...] TRUTH [-k K ...] [-m METRIC ...] [options]"
+
+
+def add(parser: Parser) -> None:
+    """Add the arguments to the parser."""
     add_reading(parser)
     add = parser.group("output")
     text = "the results by a label of users; reads in memory"
-    add("--segments", metavar="FILE:COLUMN", help=text)
-    add("--every-metric", action="store_true", help="a line each for metrics that are one here")
-    add("--per-user", metavar="FILE", help="also write every user's values (CSV); reads in memory")
-    add("--plot", metavar="FILE", help="also draw the curves over k (.png, .svg, .pdf)")
+    add("--segments", text, metavar="FILE:COLUMN")
+    add("--every-metric", "a line each for metrics that are one here", action="store_true")
+    add("--per-user", "also write every user's values (CSV); reads in memory", metavar="FILE")
+    add("--plot", "also draw the curves over k (.png, .svg, .pdf)", metavar="FILE")
     add_output(add, output.FORMATS)
 
 
 def add_reading(parser: Parser, *, in_memory: bool = False) -> None:
     """Add the files, and all options of how they are read and evaluated."""
     add = parser.group("files")
-    add("recs", metavar="RECS", nargs="+", help="ranked lists, a file per system; - is stdin")
-    add("truth", metavar="TRUTH", help="relevant items: the last file")
+    add("recs", "ranked lists, a file per system; - is stdin", metavar="RECS", nargs="+")
+    add("truth", "relevant items: the last file", metavar="TRUTH")
     add = parser.group("what to compute")
     text = "cut-offs (default: 1 5 10 20), or all: whole lists"
-    add("-k", type=_cut_off, nargs="+", action="extend", metavar="K", help=text)
-    add(
-        *("-m", "--metrics"),
-        nargs="+",
-        action="extend",
-        words=NAMES,
-        metavar="METRIC",
-        help=f"names, also name@k (default: {' '.join(DEFAULT_METRICS)}); see toplist metrics",
-    )
+    add("-k", text, several=True, type=_cut_off, metavar="K")
+    text = f"names, also name@k (default: {' '.join(DEFAULT_METRICS)}); see toplist metrics"
+    add("-m --metrics", text, several=True, words=NAMES, metavar="METRIC")
     add_convention(add)
     add = parser.group("users and items")
     add_options(add)
-    text = "the id that fills up short lists: dropped from their ends"
-    add("--padding", metavar="ID", help=text)
-    add_items(parser.group("metrics of the lists themselves"))
+    add("--padding", "the id that fills up short lists: dropped from their ends", metavar="ID")
+    add = parser.group("metrics of the lists themselves")
+    for name, row in ITEMS.items():
+        add(option(Keyword(name)), row.help, metavar="FILE")
     add = parser.group("how files are read")
     add_columns(add, files.COLUMNS, sides="ranks, ground_truths or FILE")
     add_formats(add, files.FORMATS)
     if not in_memory:
-        add("--in-memory", action="store_true", help="read files whole: rows in any order")
+        add("--in-memory", "read files whole: rows in any order", action="store_true")
 
 
 def _cut_off(argument: str) -> int | str:
@@ -115,13 +113,13 @@ def _cut_off(argument: str) -> int | str:
         ) from None
 
 
-def _check(options: argparse.Namespace) -> None:
+def check(options: argparse.Namespace) -> None:
     """Check the options before any file is opened."""
     check_asked(options)
     if options.plot:
         output.check_picture(options.plot)
     if options.segments:
-        segments.check(options.segments)
+        output.check_segments(options.segments)
 
 
 def check_asked(options: argparse.Namespace) -> None:
@@ -154,7 +152,7 @@ def check_asked(options: argparse.Namespace) -> None:
     Grading(options.relevant_from)
 
 
-def _eval(options: argparse.Namespace) -> Report:
+def run(options: argparse.Namespace) -> Report:
     """Evaluate all systems; return the text to print and the files to write."""
     if options.plot:
         axes.need_matplotlib()
@@ -166,8 +164,8 @@ def _eval(options: argparse.Namespace) -> Report:
     results = evaluated(options, options.in_memory or whole)
     if options.segments:
         user_id = names_of_columns(options, "segments").get("user_id", "user_id")
-        split = segments.split(results, options.segments, user_id)
-        text = segments.FORMATS[options.format](split)
+        split = output.split_by(results, options.segments, user_id)
+        text = output.SEGMENT_FORMATS[options.format](split)
     else:
         text = output.FORMATS[options.format](results, options.every_metric)
     contents: dict[str, Content] = {}
@@ -198,21 +196,17 @@ def _evaluate(
     of_lists = names_of_columns(options, "ranks", name, recs)
     of_truth = names_of_columns(options, "ground_truths")
     by_side = {"ranks": of_lists, "ground_truths": of_truth}
+    same = "k", "metrics", "convention", "ranks_format", "ground_truths_format", "order"
     try:
         found: TopKResult | dict[str, TopKResult] = top_k_eval(
             recs,
             Path(options.truth),
-            k=options.k,
-            metrics=options.metrics,
-            convention=options.convention,
-            padding=padding_of(options, recs, of_lists),
+            padding=_padding_of(options, recs, of_lists),
             columns=of_truth if of_lists == of_truth else by_side,
-            ranks_format=options.ranks_format,
-            ground_truths_format=options.ground_truths_format,
-            order=options.order,
             in_memory=in_memory,
+            **{name: getattr(options, name) for name in same},
             **given_options(options),
-            **known_items(options, recs, of_lists),
+            **_known_items(options, recs, of_lists),
         )
         return found
     except (ValueError, TypeError) as error:
@@ -222,3 +216,46 @@ def _evaluate(
         if len(options.recs) == 1 or recs in str(error) or str(error).startswith(options.truth):
             raise
         raise prefixed(f"{recs}: ", error) from None
+
+
+def _known_items(options: argparse.Namespace, recs: str, columns: dict[str, str]) -> dict[str, Any]:
+    """Read the files of the keywords about items; ids have the type that they have in the lists.
+
+    `columns` are the names of columns in the file of the lists.
+    """
+    paths = {name: getattr(options, name) for name in ITEMS}
+    known = {}
+    numbers = any(paths.values()) and _hold_numbers(options, recs, columns)
+    for name, path in paths.items():
+        if path is not None:
+            found = tables.READERS[ITEMS[name].file](path)
+            ids = _integers(path, found) if numbers else list(found)
+            values = found.values() if isinstance(found, dict) else ids
+            known[name] = dict(zip(ids, values, strict=True))
+    return known
+
+
+def _padding_of(options: argparse.Namespace, recs: str, columns: dict[str, str]) -> Any:
+    """Return the padding id with the type of the ids in the lists."""
+    if options.padding is None or not _hold_numbers(options, recs, columns):
+        return options.padding
+    return _integers("--padding", [options.padding])[0]
+
+
+def _hold_numbers(options: argparse.Namespace, recs: str, columns: dict[str, str]) -> bool:
+    """Return whether the ids of the lists are numbers: only formats with types have such."""
+    sides = (recs, options.ranks_format), (options.truth, options.ground_truths_format)
+    if any((given or files.format_of(path)) in TEXT_IDS for path, given in sides):
+        return False
+    stream = stream_of(recs, "ranks", options.ranks_format, columns, "file")
+    return next(iter(stream.parts((Texts(), Texts())))).lists.items.names is None
+
+
+def _integers(source: str, ids: Any) -> list[int]:
+    """Return ids read as text as integers; `source` is named in the error."""
+    try:
+        return [int(item) for item in ids]
+    except ValueError:
+        raise ValueError(
+            f"{source}: the ids of the lists are numbers, but not all ids here are"
+        ) from None
