@@ -328,7 +328,7 @@ class MyLibrary(dataframes._Library):
         return frame[name] if frame[name].dtype.kind in "iuf" else None
 
     @staticmethod
-    def codes(frame, name):
+    def codes(frame, name, what):
         names, codes = np.unique(frame[name], return_inverse=True)
         return codes.astype(np.int64), names.tolist()
 

@@ -11,8 +11,8 @@ values; a column of lists becomes offsets and a table of the values.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
-from decimal import Decimal
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from toplist.inputs import ordering
 from toplist.inputs.factorize import Column, Numbering
 from toplist.inputs.flatten import is_frame as is_frame
 from toplist.inputs.ids import WideIdError, kinds_of
-from toplist.inputs.keyed import is_series, keyed_rows
+from toplist.inputs.keyed import column_of, is_series, keyed_rows
 from toplist.inputs.lists import Lists, offsets_of
 from toplist.inputs.objects import one_result_at_a_time, opened
 from toplist.inputs.texts import Spans, TextColumn, Texts, Views, joined
@@ -70,9 +70,7 @@ def _plain_ids(table: Any, side: str) -> NDArray[Any]:
     column = ids(table, "values", side)
     if column.names is None:
         return column.codes
-    if not len(column.codes):
-        return np.empty(0, object)
-    return np.array(column.names, object)[column.codes]
+    return np.array(list(column.names), object)[column.codes]
 
 
 def readable(frame: Any) -> Any:
@@ -126,53 +124,29 @@ def cell(frame: Any, name: Any, row: int) -> Any:
     return objects(some, name)[0]
 
 
-def numbers(frame: Any, name: str, side: str, where: Where | None = None) -> NDArray[Any]:
+def numbers(
+    frame: Any, name: str, side: str, where: Where = in_row, exact: bool = False
+) -> NDArray[Any]:
     """Return a column of numbers without nulls; TypeError for anything else.
 
-    With `where`, the error names the row of a null.
+    With `exact`, Decimals, integers of 128 bits and Python's integers in a column of objects, which
+    fit no type of numpy, are places that order them. `where` names the row of a null.
     """
-    return _numbers(frame, name, side, library_of(frame).array(frame, name), where)
-
-
-def _numbers(
-    frame: Any, name: str, side: str, column: NDArray[Any] | None, where: Where | None
-) -> NDArray[Any]:
+    column: NDArray[Any] | None = library_of(frame).array(frame, name)
     if not len(frame):  # an empty column is of any type
         return np.empty(0)
-    if column is None or column.dtype.kind not in "iuf":
-        row = None if where is None else next(_nulls(frame, name), None)
-        raise TypeError(
-            f"{side}: column {name!r} must hold numbers, and no nulls; it is {type_of(frame, name)}"
-            + ("" if where is None or row is None else f", null in {where(row)}")
-        )
-    return column
-
-
-def _nulls(frame: Any, name: str) -> Iterator[int]:
-    """Return the rows of a column that are null; of a pandas frame, also those that are NaN."""
-    return (row for row, value in enumerate(objects(frame, name)) if value is None)
-
-
-def scores(frame: Any, name: str, side: str, where: Where | None = None) -> NDArray[Any]:
-    """Return a column of numbers, or places that order them where they fit no type of numpy.
-
-    Those are Decimals, integers of 128 bits, and Python's integers in a column of objects. `where`
-    as in `numbers`.
-    """
-    library = library_of(frame)
-    column: NDArray[Any] | None = library.array(frame, name)
-    if len(frame) and (column is None or column.dtype.kind == "O"):
-        values = objects(frame, name)
-        places = ordering.exact(values) if _are_exact(values) else None
-        if places is not None:
-            return places
-    # read once: to look for nulls takes 0.7 ns per row
-    return _numbers(frame, name, side, column, where)
-
-
-def _are_exact(values: list[Any]) -> bool:
-    kinds = set(map(type, values))
-    return bool not in kinds and all(issubclass(kind, (int, Decimal)) for kind in kinds)
+    if column is not None and column.dtype.kind in "iuf":
+        return column
+    values = objects(frame, name)
+    floats = any(isinstance(value, float) for value in values)
+    places = ordering.exact(values) if exact and not floats else None
+    if places is not None:
+        return places
+    null = next((row for row, value in enumerate(values) if value is None), None)
+    raise TypeError(
+        f"{side}: column {name!r} must hold numbers, and no nulls; it is {type_of(frame, name)}"
+        + ("" if null is None else f", null in {where(null)}")
+    )
 
 
 def integers(frame: Any, name: Any) -> NDArray[Any] | None:
@@ -192,32 +166,28 @@ def ids(
     """Return a column of ids; the errors name the row of a null, or the type that holds no ids.
 
     With `offsets`, the ids are the values of a column of lists; `where` names a row.
-    Texts are numbered by `known`, if given, and these are the names of the column; else the names
-    are a list.
+    Texts are numbered by `known`, if given.
     """
     array = integers(frame, name)
     if array is not None:
         return Column(name, array)
+    library, what = library_of(frame), f"{side}, column {name!r}"
     try:
-        text = library_of(frame).texts(frame, name)
+        text = library.texts(frame, name)
         if text is not None:
-            names = Texts() if known is None else known
-            codes = text.encode(names)
-            return Column(name, codes, names if names is known else list(names))
-        codes, names = library_of(frame).codes(frame, name)
-    except TypeError as error:
-        if "unhashable" not in str(error):
-            raise
-        raise _no_ids(frame, name, side) from None
+            known = Texts() if known is None else known
+            return Column(name, text.encode(known), known)
+        codes, names = library.codes(frame, name, what)
     except UnicodeDecodeError as error:
         raise _no_utf8(name, side, error) from None
-    except WideIdError as error:
-        raise ValueError(f"{side}, {error}") from None
-    except MemoryError:
+    except (MemoryError, WideIdError):
         raise
     except refusals() as error:  # the library cannot find the distinct values
-        raise _no_ids(frame, name, side) from error
-    kinds = kinds_of(names, f"{side}, column {name!r}")
+        raise TypeError(
+            f"{side}: column {name!r} is of {type_of(frame, name)}, which holds no ids: give "
+            "integers or text"
+        ) from error
+    distinct = column_of(name, names, what)
     missing = np.flatnonzero(codes < 0)
     if len(missing):
         row, what = missing[0], "is null in"
@@ -225,20 +195,20 @@ def ids(
             row = np.searchsorted(offsets, row, side="right") - 1
             what = "holds a null in the list of"
         raise ValueError(f"{side}: column {name!r} {what} {where(int(row))}")
-    if kinds == {int} and all(-(2**63) <= number < 2**63 for number in names):
-        return Column(name, np.array(names, np.int64)[codes])  # categories of integers
-    return Column(name, codes, names)
+    return replace(distinct, codes=distinct.codes[codes])
 
 
-def runs(frame: Any, name: str, side: str, known: Texts) -> tuple[Column, NDArray[np.int64]] | None:
-    """Return the ids of runs of equal rows, and where each begins.
+def runs(frame: Any, name: str, side: str, known: Texts) -> tuple[Column, Offsets] | None:
+    """Return the ids of runs of equal rows, and the bounds of these.
 
     None if there are few runs, or the column is not of text; then `ids` reads it.
     """
     try:
         text = library_of(frame).texts(frame, name)
         found = None if text is None else text.runs()
-        return None if found is None else (Column(name, found[0].encode(known), known), found[1])
+        if found is None:
+            return None
+        return Column(name, found[0].encode(known), known), np.append(found[1], len(frame))
     except UnicodeDecodeError as error:
         raise _no_utf8(name, side, error) from None
     except refusals():
@@ -304,13 +274,6 @@ def in_index(frame: Any, name: Any) -> bool:
 
 def _no_utf8(name: str, side: str, error: UnicodeDecodeError) -> ValueError:
     return ValueError(f"{side}: column {name!r} holds text that is no UTF-8: {error}")
-
-
-def _no_ids(frame: Any, name: str, side: str) -> TypeError:
-    return TypeError(
-        f"{side}: column {name!r} is of {type_of(frame, name)}, which holds no ids: give integers "
-        "or text"
-    )
 
 
 def _refuse_null_list(side: str, name: str, null: Any, where: Where) -> None:
@@ -424,13 +387,13 @@ class _Pandas(_Library):
             return None
 
     @staticmethod
-    def codes(frame: Any, name: str) -> tuple[NDArray[np.int64], list[Any]]:
-        """Return codes (-1 for null) and the distinct values."""
+    def codes(frame: Any, name: str, what: str) -> tuple[NDArray[np.int64], list[Any]]:
+        """Return codes (-1 for null) and the distinct values; `what` names the column."""
         series = frame[name]
         if hasattr(series, "cat"):
             return series.cat.codes.to_numpy(np.int64), series.cat.categories.tolist()
         if series.dtype == object:
-            kinds_of(series.dropna().tolist(), f"column {name!r}")  # 1 and True share a code
+            kinds_of(series.dropna().tolist(), what)  # 1 and True share a code
         codes, names = sys.modules["pandas"].factorize(series)
         return codes.astype(np.int64), list(names)
 
@@ -492,17 +455,12 @@ class _Polars(_Library):
             return joined(series.to_list())
 
     @staticmethod
-    def codes(frame: Any, name: str) -> tuple[NDArray[np.int64], list[Any]]:
-        """Return codes (-1 for null) and the distinct values."""
-        polars, series = sys.modules["polars"], frame[name]
-        names = series.drop_nulls().unique().to_list()
-        if not all(type(one) is str for one in names):
-            kinds_of(names, f"column {name!r}")  # integers too wide may share a hash
-            place = {one: code for code, one in enumerate(names)}
-            codes = [place.get(one, -1) for one in series.to_list()]
-            return np.array(codes, np.int64), names
-        codes = series.cast(polars.String).cast(polars.Enum(names)).to_physical()
-        return codes.cast(polars.Int64).fill_null(-1).to_numpy(), names
+    def codes(frame: Any, name: str, what: str) -> tuple[NDArray[np.int64], list[Any]]:
+        """Return codes (-1 for null) and the distinct values; `what` names the column."""
+        names = frame[name].drop_nulls().unique().to_list()
+        kinds_of(names, what)  # integers too wide may share a hash
+        places = {None: -1} | {one: code for code, one in enumerate(names)}
+        return np.array([places[one] for one in frame[name].to_list()], np.int64), names
 
     @staticmethod
     def lists(frame: Any, name: str, side: str, where: Where) -> tuple[Offsets, Any] | None:
@@ -570,7 +528,7 @@ class _Arrow(_Library):
         return np.from_dlpack(column)
 
     @classmethod
-    def codes(cls, frame: Any, name: str) -> tuple[NDArray[np.int64], list[Any]]:
+    def codes(cls, frame: Any, name: str, what: str) -> tuple[NDArray[np.int64], list[Any]]:
         """Return codes (-1 for null) and the distinct values."""
         column = cls._column(frame, name)
         if sys.modules["pyarrow"].types.is_string_view(column.type):

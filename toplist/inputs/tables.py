@@ -8,7 +8,7 @@ sorted.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -95,6 +95,7 @@ def lists_of(
     """
     if is_frame(value):
         frame = cols.readable(value)
+        known = (Texts(), Texts()) if known is None else known
         return read(Table(frame, side, columns_of(columns, side), ties=ties, known=known))
     if isinstance(value, Keyed):
         return value
@@ -126,7 +127,7 @@ class Table:
     first: int = 0
     in_file: Callable[[], list[str]] | None = None
     ties: str = "order"
-    known: tuple[Texts, Texts] | None = None
+    known: tuple[Texts, Texts] = field(default_factory=lambda: (Texts(), Texts()))
 
     @cached
     def columns(self) -> list[Any]:
@@ -189,7 +190,7 @@ class Table:
     def ids(self, wanted: str) -> Column:
         """Return a column of ids."""
         name = self.names[self.one_of(wanted)]
-        known = self.texts(wanted)
+        known = self.known[wanted == "item_id"]
         return cols.ids(self.frame, name, self.side, where=self.where, known=known)
 
     def where(self, row: int) -> str:
@@ -198,19 +199,10 @@ class Table:
         user = cols.cell(self.frame, name, row) if name in self.columns else None
         return cols.in_row(self.first + row) + ("" if user is None else f" (user {user!r})")
 
-    def runs(self) -> tuple[Column, NDArray[np.int64]] | None:
-        """Return the users of runs of rows, and where each begins; None if they are not sought."""
-        name = self.names[self.one_of("user_id")]
-        return None if self.known is None else cols.runs(self.frame, name, self.side, self.known[0])
-
-    def texts(self, wanted: str) -> Texts | None:
-        """Return the texts by which a column of ids is numbered."""
-        return None if self.known is None else self.known[wanted == "item_id"]
-
     def numbers(self, wanted: str) -> NDArray[Any]:
         """Return a column of numbers; scores in whatever type keeps their order."""
-        read = cols.scores if wanted == "score" else cols.numbers
-        return read(self.frame, self.names[wanted], self.side, self.where)
+        exact = wanted == "score"
+        return cols.numbers(self.frame, self.names[wanted], self.side, self.where, exact)
 
 
 def read(table: Table, in_runs: bool = False) -> Keyed:
@@ -235,21 +227,18 @@ def read(table: Table, in_runs: bool = False) -> Keyed:
     """
     if table.wide:
         return _wide(table)
-    runs = table.runs()
-    users, starts = (table.ids("user_id"), None) if runs is None else runs
-    name = table.names[table.one_of("item_id")]
-    rows = cols.python_lists(table.frame, name, table.side, table.where)
-    lists = cols.lists(table.frame, name, table.side, table.where) if rows is None else None
-    if starts is not None and (rows is not None or lists is not None):
-        users = table.ids("user_id")
+    user, item = (table.names[table.one_of(wanted)] for wanted in ("user_id", "item_id"))
+    rows = cols.python_lists(table.frame, item, table.side, table.where)
     if rows is not None:
-        return _of_python(table, users, rows)
+        return _of_python(table, rows)
+    lists = cols.lists(table.frame, item, table.side, table.where)
     if lists is not None:
-        return _of_lists(table, users, *lists)
+        return _of_lists(table, *lists)
     if table.side == "ranks" and table.order is None:
         table.one_of("rank", "score")
     values = None if table.value is None else table.numbers(table.value)
-    ends = None if starts is None else np.append(starts, len(table.frame))
+    runs = cols.runs(table.frame, user, table.side, table.known[0])
+    users, ends = (table.ids("user_id"), None) if runs is None else runs
     groups = grouped(users, in_runs, ends)
     return put_in_order(table.ordering, groups, table.ids("item_id"), values)
 
@@ -279,10 +268,10 @@ def put_in_order(
     return Keyed(side, groups.users, items, groups.offsets)
 
 
-def _of_lists(table: Table, users: Column, offsets: NDArray[np.int64], frame: Any) -> Keyed:
+def _of_lists(table: Table, offsets: NDArray[np.int64], frame: Any) -> Keyed:
     """Read a column of lists, and its column of lists of ranks, scores or grades, if any."""
-    known = table.texts("item_id")
-    items = cols.ids(frame, table.names["item_id"], table.side, offsets, table.where, known)
+    users, name = table.ids("user_id"), table.names["item_id"]
+    items = cols.ids(frame, name, table.side, offsets, table.where, table.known[1])
     values = None
     if table.value is not None:
         name = table.names[table.value]
@@ -291,15 +280,12 @@ def _of_lists(table: Table, users: Column, offsets: NDArray[np.int64], frame: An
             raise _unlike(table, name)
         if not np.array_equal(found[0], offsets):
             raise _unlike(table, name, np.diff(found[0]) != np.diff(offsets))
-        read = cols.scores if table.value == "score" else cols.numbers
 
         def where(at: int) -> str:
             return table.where(int(np.searchsorted(offsets, at, side="right")) - 1)
 
-        values = read(found[1], name, table.side, where)
-    return put_in_order(
-        (table.side, table.value, table.ties), Groups(users, offsets, None), items, values
-    )
+        values = cols.numbers(found[1], name, table.side, where, table.value == "score")
+    return put_in_order(table.ordering, Groups(users, offsets, None), items, values)
 
 
 def _wide(table: Table) -> Keyed:
@@ -333,9 +319,9 @@ def _by_user(users: Column, rows: list[Any], side: str) -> dict[Any, Any]:
     return keyed
 
 
-def _of_python(table: Table, users: Column, rows: list[Any]) -> Keyed:
+def _of_python(table: Table, rows: list[Any]) -> Keyed:
     """Read Python lists, and their lists of ranks, scores or grades, if any."""
-    lists = keyed(_by_user(users, rows, table.side), table.side)
+    lists = keyed(_by_user(table.ids("user_id"), rows, table.side), table.side)
     if table.value is None:
         return lists
     name = table.names[table.value]
@@ -345,12 +331,8 @@ def _of_python(table: Table, users: Column, rows: list[Any]) -> Keyed:
     values = ordering.of_python([value for row in given for value in row])
     if values.dtype.kind not in "iuf":
         raise TypeError(f"{table.side}: column {name!r} must hold lists of numbers")
-    return put_in_order(
-        (table.side, table.value, table.ties),
-        Groups(lists.users, lists.offsets, None),
-        lists.items,
-        values,
-    )
+    groups = Groups(lists.users, lists.offsets, None)
+    return put_in_order(table.ordering, groups, lists.items, values)
 
 
 def _unlike(table: Table, name: str, rows: Any = ()) -> ValueError:
