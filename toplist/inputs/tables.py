@@ -255,6 +255,7 @@ def put_in_order(
     scores are ordered.
     """
     side, value, ties = ordering
+    grades = None
     if values is not None and value == "rank":
         items = by_rank(side, values, groups, items)
     elif values is not None and value == "score":
@@ -262,10 +263,8 @@ def put_in_order(
     else:
         grades = None if values is None else values.astype(np.float64)
         if groups.rows is not None:
-            items, moved = in_order(groups, items, grades)
-            grades = None if grades is None else moved
-        return Keyed(side, groups.users, items, groups.offsets, grades)
-    return Keyed(side, groups.users, items, groups.offsets)
+            items, grades = in_order(groups, items, grades)
+    return Keyed(side, groups.users, items, groups.offsets, grades)
 
 
 def _of_lists(table: Table, offsets: NDArray[np.int64], frame: Any) -> Keyed:
@@ -404,10 +403,17 @@ def by_rank(side: str, ranks: NDArray[Any], groups: Groups, items: Column) -> Co
     if groups.rows is None and grouping.ranks_in_order(ranks, offsets):
         return items
     rows = groups.every_row
-    out = _placed(rows, ranks, items.codes, offsets)
-    if out is None:
-        out, taken = np.empty(len(ranks), np.int64), np.zeros(len(ranks), np.uint8)
-        at = grouping.place_by_rank(rows, ranks, items.codes, offsets, taken, out)
+    out, taken = np.empty(len(ranks), np.int64), np.zeros(len(ranks), np.uint8)
+
+    def place(lo: int, hi: int) -> int:
+        part = slice(lo, hi)
+        where = rows[part], ranks[part], items.codes[part]
+        return int(grouping.place_by_rank(*where, offsets, taken, out))
+
+    wrong = max(parallel.run(place, blocks(len(ranks), SHARE), None), default=-1) >= 0
+    if wrong or not taken.all():  # two threads may have filled one place; then another one is free
+        taken[:] = 0
+        at = place(0, len(ranks))  # the first that is wrong
         found = np.sort(ranks[rows == rows[at]])
         shown = ", ".join(map(str, found[:8])) + (", ..." if len(found) > 8 else "")
         way_out = "; ranks start at 1" if found[0] == 0 else ""
@@ -428,29 +434,6 @@ def by_rank(side: str, ranks: NDArray[Any], groups: Groups, items: Column) -> Co
 SHARE = 1 << 18  # rows that a thread places at a time: of 5,000,000, in blocks of 2^20, one waited
 
 
-def _placed(
-    rows: NDArray[np.int64],
-    ranks: NDArray[np.int64],
-    items: NDArray[Any],
-    offsets: NDArray[np.int64],
-) -> NDArray[np.int64] | None:
-    """Return the items of every user by rank, placed by all cores; None for ranks not 1..n."""
-    from toplist.kernels import grouping
-
-    out, taken = np.empty(len(ranks), np.int64), np.zeros(len(ranks), np.uint8)
-
-    def place(lo: int, hi: int) -> int:
-        part = slice(lo, hi)
-        return int(
-            grouping.place_by_rank(rows[part], ranks[part], items[part], offsets, taken, out)
-        )
-
-    if any(at >= 0 for at in parallel.run(place, blocks(len(ranks), SHARE), None)):
-        return None
-    # two threads may have filled one place; then another one is free
-    return out if taken.all() else None
-
-
 def by_score(
     side: str, scores: NDArray[Any], groups: Groups, items: Column, ties: str = "order"
 ) -> Column:
@@ -458,57 +441,36 @@ def by_score(
 
     "order": as they are; "item", "item_desc": by id, ascending or descending.
     """
-    from toplist.kernels import grouping
+    from toplist.kernels import grouping, steps
 
     scores = comparable(scores)
     offsets = groups.offsets
     by_id = ties != "order"  # then equal scores have to be looked at
     if groups.rows is None and grouping.scores_in_order(scores, offsets, by_id):
         return items
-    if groups.rows is None:
-        moved = replace(items, codes=items.codes.astype(np.int64))
-    else:
-        moved, scores = in_order(groups, items, scores)
-    if ties == "order":
-        at = grouping.sort_by_score(offsets, scores, moved.codes)
-    else:
-        as_given = replace(moved, codes=moved.codes.astype(items.codes.dtype, copy=False))
-        keys = order_of_ids(as_given, side)  # of unsigned ids, as unsigned
-        keys = ~keys if ties == "item_desc" else keys
-        at = _sort_ties(offsets, scores, keys, moved.codes)
-    if at >= 0:
-        place = int(np.searchsorted(offsets, at, side="right")) - 1
-        user = groups.users.decode(groups.users.codes[place])
-        item = moved.decode(moved.codes[at])
-        error = ValueError(f"{side}: user {user!r} has a score that is NaN, of item {item!r}")
-        raise about(error, side=side, user=user, item=item)
-    return replace(moved, codes=moved.codes.astype(items.codes.dtype, copy=False))
-
-
-def _sort_ties(
-    offsets: NDArray[np.int64],
-    scores: NDArray[Any],
-    keys: NDArray[np.int64],
-    items: NDArray[np.int64],
-) -> int:
-    """Order lists by score and key, in place; return the position of the first NaN, or -1."""
-    from toplist.kernels import grouping, steps
-
+    if groups.rows is not None:
+        items, scores = in_order(groups, items, scores)
     wrong = np.flatnonzero(scores != scores)
     if len(wrong):
-        return int(wrong[0])
-    numbers = as_integers(scores)
-    for lo, hi in steps(offsets):
-        part = slice(offsets[lo], offsets[hi])
-        grouping.sort_by_score_and_key(
-            offsets[lo : hi + 1] - offsets[lo], numbers[part], keys[part], items[part]
+        user = groups.users.decode(
+            groups.users.codes[np.searchsorted(offsets, wrong[0], side="right") - 1]
         )
-    return -1
+        item = items.decode(items.codes[wrong[0]])
+        error = ValueError(f"{side}: user {user!r} has a score that is NaN, of item {item!r}")
+        raise about(error, side=side, user=user, item=item)
+    codes = items.codes.astype(np.int64)
+    if by_id:
+        keys = order_of_ids(items, side)
+        keys = ~keys if ties == "item_desc" else keys
+        places = as_integers(scores)
+        for lo, hi in steps(offsets):
+            grouping.sort_by_score_and_key(offsets[lo : hi + 1], places, keys, codes)
+    else:
+        grouping.sort_by_score(offsets, scores, codes)
+    return replace(items, codes=codes.astype(items.codes.dtype, copy=False))
 
 
-def in_order(
-    groups: Groups, items: Column, values: NDArray[Any] | None
-) -> tuple[Column, NDArray[Any]]:
+def in_order(groups: Groups, items: Column, values: NDArray[Any] | None) -> tuple[Column, Any]:
     """Return items and values (float64 or int64) grouped by user, in the order of the table."""
     from toplist.kernels import grouping
 
@@ -517,4 +479,5 @@ def in_order(
     moved = np.empty(len(given), given.dtype)
     ends = groups.offsets[:-1].copy()
     grouping.place_in_order(groups.every_row, items.codes, given, ends, out, moved)
-    return replace(items, codes=out.astype(items.codes.dtype, copy=False)), moved
+    items = replace(items, codes=out.astype(items.codes.dtype, copy=False))
+    return items, None if values is None else moved
