@@ -650,13 +650,13 @@ def test_a_truth_is_a_set():
 )
 def test_two_grades_for_one_item(gains, options):
     truths = Lists([0, 1, 3], [4, 7, 7], gains=[1, *gains])
-    with pytest.raises(ValueError, match=r"user 1, item 7: it is twice .*different grades"):
+    with pytest.raises(ValueError, match=r"user 1 has item 7 twice.*different grades"):
         match([[4], [7]], truths, **options)
 
 
 def test_the_item_with_two_grades_is_named():
     truths = Lists([0, 4], [3, 3, 7, 7], gains=[1, 1, 1, 2])
-    with pytest.raises(ValueError, match="user 0, item 7: it is twice"):
+    with pytest.raises(ValueError, match="user 0 has item 7 twice"):
         match([[3, 7]], truths)
 
 

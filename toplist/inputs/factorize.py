@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import parallel
+from toplist.inputs.flatten import written
 from toplist.inputs.runs import blocks
 from toplist.inputs.texts import numbered_by, recoded, used_codes
 
@@ -166,7 +167,4 @@ class Column:
 
     def decoded(self, codes: NDArray[Any]) -> list[Any]:
         """Return many ids as they were written in the column."""
-        if hasattr(self.names, "decoded"):
-            return self.names.decoded(codes)  # type: ignore[no-any-return]
-        found: list[Any] = codes.tolist()
-        return found if self.names is None else list(map(self.names.__getitem__, found))
+        return written(codes, self.names)

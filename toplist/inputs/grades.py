@@ -66,25 +66,26 @@ def apply(truth: Lists, source: Flat, grading: Grading, users: Sequence[Any] | N
         return truth
     bad = np.flatnonzero(~((grades >= 0) & (grades < np.inf)))
     if len(bad):
-        wrong = f"grade {grades[bad[0]]}; a grade is 0 or more, and finite"
+        wrong = f"{{}}, item {{!r}}: grade {grades[bad[0]]}; a grade is 0 or more, and finite"
         raise _refused(truth, source, users, bad[0], wrong)
     if isinstance(source.ids, np.ndarray):  # a dict has one grade for an item
         from toplist.kernels import join as kernels
 
         twice = kernels.two_grades(truth.items, truth.offsets, grades)
         if twice >= 0:
-            wrong = "it is twice in the ground truth, with different grades"
+            wrong = "{} has item {!r} twice in the ground truth, with different grades"
             raise _refused(truth, source, users, twice, wrong)
     gains = _gains(grades, grading)
     large = np.flatnonzero(~(gains <= LARGEST))
     if len(large):
         bound = f"beyond {LARGEST:g} the sums of squares over users overflow"
         grade = f"grade {grades[large[0]]:g} is too large"
-        words: list[str | Keyword] = [f"{grade}: {bound}"]
+        wrong = f"{{}}, item {{!r}}: {grade}: {bound}"
+        more: tuple[str | Keyword, ...] = ()
         if grading.gains == "exponential":
-            words = [f"2^grade of {grade} a gain: {bound}; ", Keyword("gains", "linear")]
-            words += [" takes the grade"]
-        raise _refused(truth, source, users, large[0], *words)
+            wrong = f"{{}}, item {{!r}}: 2^grade of {grade} a gain: {bound}; "
+            more = Keyword("gains", "linear"), " takes the grade"
+        raise _refused(truth, source, users, large[0], wrong, *more)
     least = grading.relevant_from
     return _kept(truth, gains, grades > 0 if least is None else grades >= least)
 
@@ -118,10 +119,15 @@ def _kept(truth: Lists, gains: Floats, kept: NDArray[np.bool_]) -> Lists:
 
 
 def _refused(
-    truth: Lists, source: Flat, users: Sequence[Any] | None, position: int, *words: str | Keyword
+    truth: Lists,
+    source: Flat,
+    users: Sequence[Any] | None,
+    position: int,
+    words: str,
+    *more: str | Keyword,
 ) -> ValueError:
-    """Return the error of a grade at a position of the flat ids; it names user and item."""
+    """Return the error of a grade at a position of the flat ids: words with its user and item."""
     user = int(np.searchsorted(truth.offsets, position, side="right")) - 1
     item = source.row(user)[position - truth.offsets[user]]
-    error = worded(ValueError, f"{name_user(users, user)}, item {item!r}: ", *words)
+    error = worded(ValueError, words.format(name_user(users, user), item), *more)
     return about(error, side="ground_truths", user=user_of(users, user), item=item)
