@@ -282,6 +282,34 @@ def _refuse_null_list(side: str, name: str, null: Any, where: Where) -> None:
         raise ValueError(f"{side}: column {name!r} is null in {where(int(missing[0]))}: write []")
 
 
+def texts_of(column: Any) -> TextColumn | None:
+    """Return the texts of an array."""
+    types = sys.modules["pyarrow"].types
+    if hasattr(column, "combine_chunks"):
+        column = column.combine_chunks()
+    if column.null_count:
+        return None
+    if types.is_dictionary(column.type):
+        found = texts_of(column.dictionary)
+        if found is None or found.codes is not None:
+            return None
+        return found._replace(codes=np.from_dlpack(column.indices))
+    if types.is_string_view(column.type):
+        return TextColumn(views_of(column))
+    if types.is_string(column.type) or types.is_large_string(column.type):
+        return TextColumn(spans_of(column))
+    return None
+
+
+def views_of(column: Any) -> Views:
+    """Return the texts of an array of string_view where they are in memory."""
+    _, views, *buffers = column.buffers()
+    words = np.empty(0, np.uint64)
+    if len(column):
+        words = np.frombuffer(views, np.uint64, 2 * len(column), 16 * column.offset)
+    return Views.of(words, [np.frombuffer(buffer, np.uint8) for buffer in buffers])
+
+
 def spans_of(column: Any) -> Spans:
     """Return the texts of an array of Arrow where they are in memory."""
     _, offsets, data = column.buffers()
@@ -295,7 +323,7 @@ def spans_of(column: Any) -> Spans:
 
 
 class _Library:
-    """How the tables of one library are read; a class for each, all methods static.
+    """How the tables of one library are read; a class for each.
 
     `array` returns a column of numbers without nulls (or None), `codes` codes (-1 for null) and the
     distinct values, `lists` offsets and values of a column of lists (or None), and `objects` a
@@ -303,38 +331,31 @@ class _Library:
     are of a class ``DataFrame`` and have ``columns``, ``[name]`` and ``[rows]``.
     """
 
-    @staticmethod
-    def kinds(module: Any) -> Any:
+    def kinds(self, module: Any) -> Any:
         """Return the classes of tables."""
         return module.DataFrame
 
-    @staticmethod
-    def names(frame: Any) -> list[Any]:
+    def names(self, frame: Any) -> list[Any]:
         """Return the column names."""
         return list(frame.columns)
 
-    @staticmethod
-    def values(frame: Any, name: Any) -> NDArray[Any]:
+    def values(self, frame: Any, name: Any) -> NDArray[Any]:
         """Return a column as an array of any type."""
         return np.asarray(frame[name])
 
-    @staticmethod
-    def take(frame: Any, rows: NDArray[np.int64]) -> Any:
+    def take(self, frame: Any, rows: NDArray[np.int64]) -> Any:
         """Return some rows as a table."""
         return frame[rows]
 
-    @staticmethod
-    def type_of(frame: Any, name: Any) -> Any:
+    def type_of(self, frame: Any, name: Any) -> Any:
         """Return what the library calls the type of a column."""
         return frame[name].dtype
 
-    @staticmethod
-    def has_objects(frame: Any, name: Any) -> bool:
+    def has_objects(self, frame: Any, name: Any) -> bool:
         """Whether a column holds Python objects."""
         return False
 
-    @staticmethod
-    def texts(frame: Any, name: Any) -> TextColumn | None:
+    def texts(self, frame: Any, name: Any) -> TextColumn | None:
         """Return a column of texts without nulls, or of codes of texts; None for any other."""
         return None
 
@@ -342,18 +363,15 @@ class _Library:
 class _Pandas(_Library):
     """pandas frames."""
 
-    @staticmethod
-    def has_objects(frame: Any, name: Any) -> bool:
+    def has_objects(self, frame: Any, name: Any) -> bool:
         """Whether a column holds Python objects."""
         return bool(frame[name].dtype == object)
 
-    @staticmethod
-    def take(frame: Any, rows: NDArray[np.int64]) -> Any:
+    def take(self, frame: Any, rows: NDArray[np.int64]) -> Any:
         """Return some rows as a table."""
         return frame.iloc[rows]
 
-    @staticmethod
-    def array(frame: Any, name: str) -> NDArray[Any] | None:
+    def array(self, frame: Any, name: str) -> NDArray[Any] | None:
         """Return a column of numbers without nulls, or None."""
         dtype = frame[name].dtype
         if getattr(dtype, "kind", "O") not in "iuf" or frame[name].isna().any():
@@ -361,23 +379,21 @@ class _Pandas(_Library):
         found = frame[name].to_numpy()
         return found if found.dtype.kind in "iuf" else found.astype(dtype.numpy_dtype)
 
-    @classmethod
-    def texts(cls, frame: Any, name: Any) -> TextColumn | None:
+    def texts(self, frame: Any, name: Any) -> TextColumn | None:
         """Return a column of texts without nulls, or of codes of texts; None for any other."""
         series = frame[name]
         if not hasattr(series, "cat"):
-            return cls._texts(series)
-        codes, found = series.cat.codes.to_numpy(), cls._texts(series.cat.categories)
+            return self._texts(series)
+        codes, found = series.cat.codes.to_numpy(), self._texts(series.cat.categories)
         if found is None or found.codes is not None or codes.min(initial=0) < 0:
             return None
         return found._replace(codes=codes)
 
-    @staticmethod
-    def _texts(values: Any) -> TextColumn | None:
+    def _texts(self, values: Any) -> TextColumn | None:
         """Return the texts of a series or an index."""
         dtype = values.dtype
         if getattr(dtype, "storage", "") == "pyarrow" or hasattr(dtype, "pyarrow_dtype"):
-            return _Arrow.texts_of(sys.modules["pyarrow"].array(values))
+            return texts_of(sys.modules["pyarrow"].array(values))
         objects = "python" if getattr(dtype, "kind", "O") == "O" else ""
         if getattr(dtype, "storage", objects) != "python":
             return None
@@ -386,8 +402,7 @@ class _Pandas(_Library):
         except TypeError:  # not all are text
             return None
 
-    @staticmethod
-    def codes(frame: Any, name: str, what: str) -> tuple[NDArray[np.int64], list[Any]]:
+    def codes(self, frame: Any, name: str, what: str) -> tuple[NDArray[np.int64], list[Any]]:
         """Return codes (-1 for null) and the distinct values; `what` names the column."""
         series = frame[name]
         if hasattr(series, "cat"):
@@ -397,17 +412,15 @@ class _Pandas(_Library):
         codes, names = sys.modules["pandas"].factorize(series)
         return codes.astype(np.int64), list(names)
 
-    @staticmethod
-    def lists(frame: Any, name: str, side: str, where: Where) -> tuple[Offsets, Any] | None:
+    def lists(self, frame: Any, name: str, side: str, where: Where) -> tuple[Offsets, Any] | None:
         """Return offsets and values of a column of Arrow lists."""
         dtype = getattr(frame[name].dtype, "pyarrow_dtype", None)
         if dtype is None:
             return None
         pyarrow = sys.modules["pyarrow"]
-        return _Arrow.lists(pyarrow.table({name: pyarrow.array(frame[name])}), name, side, where)
+        return _Arrow().lists(pyarrow.table({name: pyarrow.array(frame[name])}), name, side, where)
 
-    @staticmethod
-    def objects(frame: Any, name: Any) -> list[Any]:
+    def objects(self, frame: Any, name: Any) -> list[Any]:
         """Return a column as Python objects, None for null."""
         series = frame[name]
         nulls = series.isna().tolist()
@@ -418,22 +431,20 @@ class _Pandas(_Library):
 class _Polars(_Library):
     """polars frames."""
 
-    @staticmethod
-    def array(frame: Any, name: str) -> NDArray[Any] | None:
+    def array(self, frame: Any, name: str) -> NDArray[Any] | None:
         """Return a column of numbers without nulls, or None."""
         series = frame[name]
         if not series.dtype.is_numeric() or series.null_count() or "128" in str(series.dtype):
             return None  # numpy has no integers of 128 bits: as Python's they are exact
         return series.to_numpy()
 
-    @classmethod
-    def texts(cls, frame: Any, name: Any) -> TextColumn | None:
+    def texts(self, frame: Any, name: Any) -> TextColumn | None:
         """Return a column of texts without nulls, or of codes of texts; None for any other."""
         polars, series = sys.modules["polars"], frame[name]
         if series.null_count():
             return None
         if series.dtype == polars.String:
-            return TextColumn(cls._texts(series))
+            return TextColumn(self._texts(series))
         if series.dtype not in (polars.Categorical, polars.Enum) or not len(series):
             return None
         codes = series.to_physical().to_numpy()
@@ -441,29 +452,26 @@ class _Polars(_Library):
             codes = Numbering().number(codes)
 
         def texts_at(rows: NDArray[np.int64]) -> Any:
-            return cls._texts(series.gather(rows).cast(polars.String))
+            return self._texts(series.gather(rows).cast(polars.String))
 
         return TextColumn(None, codes, texts_at)
 
-    @staticmethod
-    def _texts(series: Any) -> Views | Spans:
+    def _texts(self, series: Any) -> Views | Spans:
         """Return the texts of a series: where they are in memory, with pyarrow."""
         newest = sys.modules["polars"].CompatLevel.newest()  # string_view, which is not a copy
         try:
-            return _Arrow.views_of(series.to_arrow(compat_level=newest))
+            return views_of(series.to_arrow(compat_level=newest))
         except ImportError:
             return joined(series.to_list())
 
-    @staticmethod
-    def codes(frame: Any, name: str, what: str) -> tuple[NDArray[np.int64], list[Any]]:
+    def codes(self, frame: Any, name: str, what: str) -> tuple[NDArray[np.int64], list[Any]]:
         """Return codes (-1 for null) and the distinct values; `what` names the column."""
         names = frame[name].drop_nulls().unique().to_list()
         kinds_of(names, what)  # integers too wide may share a hash
         places = {None: -1} | {one: code for code, one in enumerate(names)}
         return np.array([places[one] for one in frame[name].to_list()], np.int64), names
 
-    @staticmethod
-    def lists(frame: Any, name: str, side: str, where: Where) -> tuple[Offsets, Any] | None:
+    def lists(self, frame: Any, name: str, side: str, where: Where) -> tuple[Offsets, Any] | None:
         """Return offsets and values of a column of lists."""
         series = frame[name]
         if hasattr(series.dtype, "shape"):
@@ -475,8 +483,7 @@ class _Polars(_Library):
         filled = series.filter(series.list.len() > 0)  # an empty list would become a null
         return offsets_of(lengths), filled.explode().rename(name).to_frame()
 
-    @staticmethod
-    def objects(frame: Any, name: Any) -> list[Any]:
+    def objects(self, frame: Any, name: Any) -> list[Any]:
         """Return a column as Python objects, None for null."""
         return frame[name].to_list()
 
@@ -484,42 +491,35 @@ class _Polars(_Library):
 class _Arrow(_Library):
     """pyarrow tables and record batches."""
 
-    @staticmethod
-    def kinds(module: Any) -> Any:
+    def kinds(self, module: Any) -> Any:
         """Return the classes of tables."""
         return module.Table, module.RecordBatch
 
-    @staticmethod
-    def names(frame: Any) -> list[Any]:
+    def names(self, frame: Any) -> list[Any]:
         """Return the column names."""
         return list(frame.schema.names)
 
-    @classmethod
-    def values(cls, frame: Any, name: Any) -> NDArray[Any]:
+    def values(self, frame: Any, name: Any) -> NDArray[Any]:
         """Return a column as an array of any type."""
-        return cls._column(frame, name).to_numpy(zero_copy_only=False)
+        return self._column(frame, name).to_numpy(zero_copy_only=False)
 
-    @staticmethod
-    def take(frame: Any, rows: NDArray[np.int64]) -> Any:
+    def take(self, frame: Any, rows: NDArray[np.int64]) -> Any:
         """Return some rows as a table."""
         return frame.take(rows)
 
-    @staticmethod
-    def type_of(frame: Any, name: Any) -> Any:
+    def type_of(self, frame: Any, name: Any) -> Any:
         """Return the Arrow type of a column."""
         return frame.schema.field(name).type
 
-    @staticmethod
-    def _column(frame: Any, name: str) -> Any:
+    def _column(self, frame: Any, name: str) -> Any:
         column = frame.column(name)
         if getattr(column, "num_chunks", 0) == 1:
             return column.chunk(0)  # combine_chunks would copy it
         return column.combine_chunks() if hasattr(column, "combine_chunks") else column
 
-    @classmethod
-    def array(cls, frame: Any, name: str) -> NDArray[Any] | None:
+    def array(self, frame: Any, name: str) -> NDArray[Any] | None:
         """Return a column of numbers without nulls, or None."""
-        column = cls._column(frame, name)
+        column = self._column(frame, name)
         types = sys.modules["pyarrow"].types
         numeric = types.is_integer(column.type) or types.is_floating(column.type)
         if not numeric or column.null_count:
@@ -527,10 +527,9 @@ class _Arrow(_Library):
         # to_numpy would import pandas, where that is installed
         return np.from_dlpack(column)
 
-    @classmethod
-    def codes(cls, frame: Any, name: str, what: str) -> tuple[NDArray[np.int64], list[Any]]:
+    def codes(self, frame: Any, name: str, what: str) -> tuple[NDArray[np.int64], list[Any]]:
         """Return codes (-1 for null) and the distinct values."""
-        column = cls._column(frame, name)
+        column = self._column(frame, name)
         if sys.modules["pyarrow"].types.is_string_view(column.type):
             column = column.cast(sys.modules["pyarrow"].large_string())
         if not hasattr(column, "dictionary"):
@@ -539,43 +538,13 @@ class _Arrow(_Library):
         codes = np.from_dlpack(indices.fill_null(-1))
         return codes.astype(np.int64, copy=False), column.dictionary.to_pylist()
 
-    @classmethod
-    def texts(cls, frame: Any, name: Any) -> TextColumn | None:
+    def texts(self, frame: Any, name: Any) -> TextColumn | None:
         """Return a column of texts without nulls, or of codes of texts; None for any other."""
-        return cls.texts_of(cls._column(frame, name))
+        return texts_of(self._column(frame, name))
 
-    @classmethod
-    def texts_of(cls, column: Any) -> TextColumn | None:
-        """Return the texts of an array."""
-        types = sys.modules["pyarrow"].types
-        if hasattr(column, "combine_chunks"):
-            column = column.combine_chunks()
-        if column.null_count:
-            return None
-        if types.is_dictionary(column.type):
-            found = cls.texts_of(column.dictionary)
-            if found is None or found.codes is not None:
-                return None
-            return found._replace(codes=np.from_dlpack(column.indices))
-        if types.is_string_view(column.type):
-            return TextColumn(cls.views_of(column))
-        if types.is_string(column.type) or types.is_large_string(column.type):
-            return TextColumn(spans_of(column))
-        return None
-
-    @staticmethod
-    def views_of(column: Any) -> Views:
-        """Return the texts of an array of string_view where they are in memory."""
-        _, views, *buffers = column.buffers()
-        words = np.empty(0, np.uint64)
-        if len(column):
-            words = np.frombuffer(views, np.uint64, 2 * len(column), 16 * column.offset)
-        return Views.of(words, [np.frombuffer(buffer, np.uint8) for buffer in buffers])
-
-    @classmethod
-    def lists(cls, frame: Any, name: str, side: str, where: Where) -> tuple[Offsets, Any] | None:
+    def lists(self, frame: Any, name: str, side: str, where: Where) -> tuple[Offsets, Any] | None:
         """Return offsets and values of a column of lists, without copying the values."""
-        column = cls._column(frame, name)
+        column = self._column(frame, name)
         pyarrow = sys.modules["pyarrow"]
         types = pyarrow.types
         if types.is_dictionary(column.type):
@@ -592,17 +561,16 @@ class _Arrow(_Library):
         offsets = column.offsets.to_numpy().astype(np.int64)
         return offsets - offsets[0], pyarrow.table({name: column.flatten()})
 
-    @staticmethod
-    def objects(frame: Any, name: Any) -> list[Any]:
+    def objects(self, frame: Any, name: Any) -> list[Any]:
         """Return a column as Python objects, None for null."""
         return frame.column(name).to_pylist()
 
 
-_LIBRARIES: dict[str, Any] = {"pandas": _Pandas, "polars": _Polars, "pyarrow": _Arrow}
+_LIBRARIES: dict[str, Any] = {"pandas": _Pandas(), "polars": _Polars(), "pyarrow": _Arrow()}
 
 
 def library_of(frame: Any) -> Any:
-    """Return the class that reads a table; None for one of an unknown library."""
+    """Return what reads a table; None for one of an unknown library."""
     for name, library in _LIBRARIES.items():
         module = sys.modules.get(name)
         if module is not None and isinstance(frame, library.kinds(module)):
