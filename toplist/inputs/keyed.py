@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from toplist import parallel
 from toplist.checks import Keyword, about, worded
-from toplist.inputs.factorize import Column, Numbering
+from toplist.inputs.factorize import Column, Numbering, numbered_by, recoded
 from toplist.inputs.flatten import Flat, flatten, is_frame, is_truth_container
 from toplist.inputs.ids import encode_alone, kinds_of, two_kinds
 from toplist.inputs.lists import offsets_of
-from toplist.inputs.texts import Texts, joined, numbered_by, recoded
+from toplist.inputs.texts import Texts, joined
 
 # Ids that a thread copies at a time.
 COPIED = 1 << 18

@@ -18,14 +18,13 @@ from toplist import parallel
 from toplist.checks import Keyword, about, cached, header_hint, no_columns, worded
 from toplist.inputs import dataframes as cols
 from toplist.inputs import ordering
-from toplist.inputs.factorize import Column, numbered
+from toplist.inputs.factorize import Column, blocks, in_runs, numbered, starts_of_runs
 from toplist.inputs.flatten import first_repeat, is_frame, refuse_unranked, without_padding
 from toplist.inputs.grades import Grading
 from toplist.inputs.keyed import Counted, Keyed, align, keyed, refuse_counted, user_in_two_rows
 from toplist.inputs.lists import offsets_of
 from toplist.inputs.options import Columns, columns_of
 from toplist.inputs.ordering import as_integers, comparable, order_of_ids
-from toplist.inputs.runs import blocks, in_runs, starts_of_runs
 from toplist.inputs.sides import Sides, sides_of
 from toplist.inputs.texts import Texts
 

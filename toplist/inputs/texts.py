@@ -12,22 +12,29 @@ dictionary of their bytes takes its place, once and for all.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from toplist import parallel
+from toplist.inputs.factorize import (
+    blocks,
+    in_runs,
+    numbered_by,
+    recoded,
+    starts_by,
+    starts_of_runs,
+    used_codes,
+)
 from toplist.inputs.lists import offsets_of
-from toplist.inputs.runs import blocks, in_runs, starts_by, starts_of_runs
 
 Ints = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
 Words = NDArray[np.uint64]
-Key = TypeVar("Key", bound=Hashable)
 
 SMALLEST = 1 << 12  # slots of the first table
 FIRST = 1 << 16  # texts of the first part; each part has four times as many as the one before
@@ -374,46 +381,6 @@ def _starts_of_runs(source: Views | Spans) -> Ints | None:
     if not first or 2 * find(0, first, np.empty(first, np.int64)) > first:
         return None
     return starts_by(find, len(source), BLOCK)
-
-
-def recoded(codes: NDArray[Any], new: Ints) -> Ints:
-    """Return ``new[codes]``, on all cores."""
-    from toplist.kernels import texts
-
-    out = np.empty(len(codes), np.int64)
-
-    def recode(lo: int, hi: int) -> None:
-        texts.recode(codes[lo:hi], new, out[lo:hi])
-
-    for _ in parallel.run(recode, blocks(len(codes)), None):
-        pass
-    return out
-
-
-def used_codes(codes: NDArray[Any]) -> tuple[Ints, Ints]:
-    """Return the distinct codes, ascending, and the first row of each; codes are not negative."""
-    from toplist.kernels import texts
-
-    rows = np.full(int(codes.max()) + 1, -1)
-    for lo, hi in blocks(len(codes)):
-        texts.first_rows(codes[lo:hi], lo, rows)
-    used = np.flatnonzero(rows >= 0)
-    return used, rows[used]
-
-
-def numbered_by(places: dict[Key, int], keys: Iterable[Key]) -> tuple[Ints, Ints]:
-    """Return the number of each key by a dictionary that new ones are added to, and their rows.
-
-    Examples
-    --------
-    >>> numbers, new = numbered_by({"a": 0}, ["b", "a", "b", "c"])
-    >>> numbers.tolist(), new.tolist()
-    ([1, 0, 1, 2], [0, 3])
-    """
-    known = len(places)
-    numbers = np.array([places.setdefault(key, len(places)) for key in keys], np.int64)
-    new = np.flatnonzero(numbers >= known)
-    return numbers, new[np.unique(numbers[new], return_index=True)[1]]
 
 
 def _longer(array: NDArray[Any], size: int) -> NDArray[Any]:

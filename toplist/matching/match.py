@@ -1,10 +1,14 @@
-"""The join: ranked ids and relevant ids become hits, in blocks of users over threads."""
+"""The join: ranked ids and relevant ids become hits, in blocks of users over threads.
+
+Where nobody has a hit, an id of each side is chosen so that the likely cause shows.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +17,7 @@ from numpy.typing import NDArray
 from toplist import parallel
 from toplist.checks import about, choice
 from toplist.inputs import ids
-from toplist.inputs.flatten import first_repeat, item_twice, name_user, user_of
+from toplist.inputs.flatten import Flat, first_repeat, item_twice, name_user, user_of
 from toplist.inputs.forms import read_sides
 from toplist.inputs.lists import offsets_of
 from toplist.inputs.options import DUPLICATES, TIES, Columns, Duplicates, Joining, Ties
@@ -149,9 +153,7 @@ def join(
     if sides.judged is not None:  # repeats were looked for with the relevant items
         judged = join(replace(sides, truth=sides.judged, judged=None), "first", n_threads)
     if not len(ranks):
-        from toplist.matching.unmatched import unmatched  # rarely needed
-
-        examples = unmatched(sides)
+        examples = _unmatched(sides)
     return trusted(
         offsets=offsets,
         ranks=ranks,
@@ -244,3 +246,59 @@ def _repeat_error(sides: Sides, user: int) -> Exception:
     fills = all(other == item for other in written[twice[0] :])
     error = item_twice(name_user(sides.users, user), item, twice[0] + 1, twice[1] + 1, fills)
     return about(error, side="ranks", user=user_of(sides.users, user), item=item)
+
+
+# Ids of each side that are compared.
+COMPARED = 4096
+
+# What may be all that keeps ids apart, in words, and what takes it away.
+CAUSES: dict[str, Callable[[str], str]] = {
+    "a trailing .0": lambda text: text.removesuffix(".0"),
+    "blanks": str.strip,
+    "upper and lower case": str.casefold,
+    "leading zeros": lambda text: text.lstrip("0") or "0",
+}
+
+
+def _unmatched(sides: Sides) -> dict[str, Any]:
+    """Return the fields `examples` and `cause` of `Hits` without a hit; {} if a side has no id."""
+    ranked, truth = sides.sources
+    listed = _some(ranked, sides.lengths)
+    relevant = _some(truth, truth.lengths)
+    if not listed or not relevant or not np.any(np.diff(sides.truth.offsets)):
+        return {}
+    if isinstance(listed[0], str) and isinstance(relevant[0], str):
+        found = _cause(listed, relevant)
+        if found is not None:
+            cause, a, b = found
+            return {"examples": (a, b), "cause": cause}
+    return {"examples": (str(listed[0]), str(relevant[0])), "cause": ""}
+
+
+def _cause(listed: list[str], relevant: list[str]) -> tuple[str, str, str] | None:
+    """Return what keeps ids of both sides apart, with an example of each; None if not known.
+
+    Where an id is on both sides, they are written alike: the users just have no hit.
+    """
+    if not set(listed).isdisjoint(relevant):
+        return None
+    for cause, simplify in CAUSES.items():
+        written = {simplify(one): one for one in reversed(listed)}
+        for one in relevant:
+            if simplify(one) in written:
+                return cause, written[simplify(one)], one
+    return None
+
+
+def _some(flat: Flat, lengths: Any) -> list[Any]:
+    """Return some thousand ids of one side, as written; only one if they are no text."""
+
+    def ids() -> Iterator[Any]:
+        for user in np.flatnonzero(lengths[:COMPARED]).tolist():
+            yield from islice(flat.row(user), int(lengths[user]))
+
+    found = ids()
+    first = list(islice(found, 1))
+    if not first or not isinstance(first[0], str):
+        return first
+    return [*first, *islice(found, COMPARED - 1)]
