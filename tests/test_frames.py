@@ -319,25 +319,20 @@ class MyFrame:
 class MyLibrary(dataframes._Library):
     """How it is read."""
 
-    @staticmethod
-    def kinds(module):
+    def kinds(self, module):
         return module.MyFrame
 
-    @staticmethod
-    def array(frame, name):
+    def array(self, frame, name):
         return frame[name] if frame[name].dtype.kind in "iuf" else None
 
-    @staticmethod
-    def codes(frame, name):
+    def codes(self, frame, name, what):
         names, codes = np.unique(frame[name], return_inverse=True)
         return codes.astype(np.int64), names.tolist()
 
-    @staticmethod
-    def lists(frame, name, side, first):
+    def lists(self, frame, name, side, first):
         return None
 
-    @staticmethod
-    def objects(frame, name):
+    def objects(self, frame, name):
         return frame[name].tolist()
 
 
@@ -346,7 +341,7 @@ def test_a_library_of_frames_is_one_class(monkeypatch):
     with pytest.raises(TypeError, match="a MyFrame has columns, but no Arrow interface"):
         tl.match(unknown, {"a": {1}})
     monkeypatch.setitem(sys.modules, "mylibrary", types.SimpleNamespace(MyFrame=MyFrame))
-    monkeypatch.setitem(dataframes._LIBRARIES, "mylibrary", MyLibrary)
+    monkeypatch.setitem(dataframes._LIBRARIES, "mylibrary", MyLibrary())
     users = np.array(["b", "a", "a"])
     lists = MyFrame(user_id=users, item_id=np.array([4, 7, 5]), score=np.array([0.5, 0.1, 0.9]))
     truth = MyFrame(user_id=np.array(["a", "b"]), item_id=np.array([7, 9]))

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from strategies import ITEMS, int64_ids
 
 import toplist as tl
-from toplist.matching import match
+from toplist.kernels import join
 
 ARRAYS = ("offsets", "ranks", "n_relevant", "n_listed", "gains", "ideal_gains")
 
@@ -23,8 +23,16 @@ def one_each(draw, items=ITEMS):
 
 def by_marking(*arguments, **options):
     """Join by the general way."""
+
+    def seek(*given):
+        *arrays, distinct, tables, ranks, n_hits, n_relevant = given
+        no_gains = np.empty(0)
+        return join.join(
+            *(*arrays, no_gains, distinct, tables, ranks, no_gains, n_hits, n_relevant)
+        )
+
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(match, "_seek", match._mark)
+        patch.setattr(join, "seek", seek)
         return tl.match(*arguments, **options)
 
 
@@ -82,7 +90,7 @@ def test_the_fast_join_is_the_one_taken(monkeypatch):
     def refuse(*_):
         raise AssertionError("the general join was taken")
 
-    monkeypatch.setattr(match, "_mark", refuse)
+    monkeypatch.setattr(join, "join", refuse)
     assert tl.match([[1, 2], [3]], [2, 4]).ranks.tolist() == [2]
     with pytest.raises(AssertionError, match="general"):
         tl.match([[1, 2], [3]], [[2], [4, 5]])

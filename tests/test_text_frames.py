@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import toplist as tl
-from toplist.inputs import factorize, runs
+from toplist.inputs import factorize
 
 ITEMS = [
     *("", "a", "b", "ä", "漢字", "7", "07", "twelve bytes", "thirteen bytes", "thirteen bytez"),
@@ -123,8 +123,8 @@ def test_many_users_in_order_and_shuffled(form, monkeypatch):
     for module, name, size in (
         (texts, "FIRST", 64),
         (texts, "BLOCK", 128),
-        (runs, "FIRST", 64),
-        (runs, "BLOCK", 128),
+        (factorize, "FIRST", 64),
+        (factorize, "BLOCK", 128),
         (factorize, "CHUNK", 64),
     ):
         monkeypatch.setattr(module, name, size)

@@ -36,7 +36,7 @@ def test_views_are_read_as_spans_are(strings, random):
     pyarrow = pytest.importorskip("pyarrow")
     parts = [pyarrow.array(strings, pyarrow.string_view()) for _ in range(2)]
     array = pyarrow.chunked_array(parts).combine_chunks()  # with several buffers
-    column = dataframes.library_of(pyarrow.table({"a": array})).texts_of(array)
+    column = dataframes.texts_of(array)
     texts = Texts()
     assert texts.decoded(column.encode(texts)) == 2 * strings
     rows = np.array(random.choices(range(2 * len(strings)), k=5))

@@ -23,8 +23,7 @@ from toplist.inputs.lists import Lists
 from toplist.inputs.objects import opened
 from toplist.inputs.tables import lists_of
 from toplist.loo.logs import read_log
-from toplist.matching.match import match
-from toplist.matching.unmatched import CAUSES
+from toplist.matching.match import CAUSES, match
 
 __all__ = ["CHECKS", "Audit", "Finding", "check"]
 

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from toplist.checks import Keyword, about, worded
 from toplist.files.errors import short
-from toplist.inputs.factorize import Column, Numbering
+from toplist.inputs.factorize import Column, Numbering, recoded
 from toplist.inputs.flatten import Flat
 from toplist.inputs.id_hashes import words_of
 from toplist.inputs.keyed import Keyed
 from toplist.inputs.lists import offsets_of
-from toplist.inputs.texts import Texts, joined, recoded
+from toplist.inputs.texts import Texts, joined
 
 
 class Codes:

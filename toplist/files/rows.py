@@ -40,10 +40,9 @@ from toplist.files.text import (
     trec_rows,
 )
 from toplist.inputs.dataframes import spans_of
-from toplist.inputs.factorize import Column
+from toplist.inputs.factorize import Column, starts_of_runs
 from toplist.inputs.keyed import column_of
 from toplist.inputs.lists import offsets_of
-from toplist.inputs.runs import starts_of_runs
 from toplist.inputs.texts import TextColumn, Texts, joined
 
 CHUNK = 1 << 17  # rows at a time that are Python objects: some 30 MB

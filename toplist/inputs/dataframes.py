@@ -11,8 +11,8 @@ values; a column of lists becomes offsets and a table of the values.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
-from decimal import Decimal
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from toplist.inputs import ordering
 from toplist.inputs.factorize import Column, Numbering
 from toplist.inputs.flatten import is_frame as is_frame
 from toplist.inputs.ids import WideIdError, kinds_of
-from toplist.inputs.keyed import is_series, keyed_rows
+from toplist.inputs.keyed import column_of, is_series, keyed_rows
 from toplist.inputs.lists import Lists, offsets_of
 from toplist.inputs.objects import one_result_at_a_time, opened
 from toplist.inputs.texts import Spans, TextColumn, Texts, Views, joined
@@ -70,9 +70,7 @@ def _plain_ids(table: Any, side: str) -> NDArray[Any]:
     column = ids(table, "values", side)
     if column.names is None:
         return column.codes
-    if not len(column.codes):
-        return np.empty(0, object)
-    return np.array(column.names, object)[column.codes]
+    return np.array(list(column.names), object)[column.codes]
 
 
 def readable(frame: Any) -> Any:
@@ -126,53 +124,29 @@ def cell(frame: Any, name: Any, row: int) -> Any:
     return objects(some, name)[0]
 
 
-def numbers(frame: Any, name: str, side: str, where: Where | None = None) -> NDArray[Any]:
+def numbers(
+    frame: Any, name: str, side: str, where: Where = in_row, exact: bool = False
+) -> NDArray[Any]:
     """Return a column of numbers without nulls; TypeError for anything else.
 
-    With `where`, the error names the row of a null.
+    With `exact`, Decimals, integers of 128 bits and Python's integers in a column of objects, which
+    fit no type of numpy, are places that order them. `where` names the row of a null.
     """
-    return _numbers(frame, name, side, library_of(frame).array(frame, name), where)
-
-
-def _numbers(
-    frame: Any, name: str, side: str, column: NDArray[Any] | None, where: Where | None
-) -> NDArray[Any]:
+    column: NDArray[Any] | None = library_of(frame).array(frame, name)
     if not len(frame):  # an empty column is of any type
         return np.empty(0)
-    if column is None or column.dtype.kind not in "iuf":
-        row = None if where is None else next(_nulls(frame, name), None)
-        raise TypeError(
-            f"{side}: column {name!r} must hold numbers, and no nulls; it is {type_of(frame, name)}"
-            + ("" if where is None or row is None else f", null in {where(row)}")
-        )
-    return column
-
-
-def _nulls(frame: Any, name: str) -> Iterator[int]:
-    """Return the rows of a column that are null; of a pandas frame, also those that are NaN."""
-    return (row for row, value in enumerate(objects(frame, name)) if value is None)
-
-
-def scores(frame: Any, name: str, side: str, where: Where | None = None) -> NDArray[Any]:
-    """Return a column of numbers, or places that order them where they fit no type of numpy.
-
-    Those are Decimals, integers of 128 bits, and Python's integers in a column of objects. `where`
-    as in `numbers`.
-    """
-    library = library_of(frame)
-    column: NDArray[Any] | None = library.array(frame, name)
-    if len(frame) and (column is None or column.dtype.kind == "O"):
-        values = objects(frame, name)
-        places = ordering.exact(values) if _are_exact(values) else None
-        if places is not None:
-            return places
-    # read once: to look for nulls takes 0.7 ns per row
-    return _numbers(frame, name, side, column, where)
-
-
-def _are_exact(values: list[Any]) -> bool:
-    kinds = set(map(type, values))
-    return bool not in kinds and all(issubclass(kind, (int, Decimal)) for kind in kinds)
+    if column is not None and column.dtype.kind in "iuf":
+        return column
+    values = objects(frame, name)
+    floats = any(isinstance(value, float) for value in values)
+    places = ordering.exact(values) if exact and not floats else None
+    if places is not None:
+        return places
+    null = next((row for row, value in enumerate(values) if value is None), None)
+    raise TypeError(
+        f"{side}: column {name!r} must hold numbers, and no nulls; it is {type_of(frame, name)}"
+        + ("" if null is None else f", null in {where(null)}")
+    )
 
 
 def integers(frame: Any, name: Any) -> NDArray[Any] | None:
@@ -192,32 +166,28 @@ def ids(
     """Return a column of ids; the errors name the row of a null, or the type that holds no ids.
 
     With `offsets`, the ids are the values of a column of lists; `where` names a row.
-    Texts are numbered by `known`, if given, and these are the names of the column; else the names
-    are a list.
+    Texts are numbered by `known`, if given.
     """
     array = integers(frame, name)
     if array is not None:
         return Column(name, array)
+    library, what = library_of(frame), f"{side}, column {name!r}"
     try:
-        text = library_of(frame).texts(frame, name)
+        text = library.texts(frame, name)
         if text is not None:
-            names = Texts() if known is None else known
-            codes = text.encode(names)
-            return Column(name, codes, names if names is known else list(names))
-        codes, names = library_of(frame).codes(frame, name)
-    except TypeError as error:
-        if "unhashable" not in str(error):
-            raise
-        raise _no_ids(frame, name, side) from None
+            known = Texts() if known is None else known
+            return Column(name, text.encode(known), known)
+        codes, names = library.codes(frame, name, what)
     except UnicodeDecodeError as error:
         raise _no_utf8(name, side, error) from None
-    except WideIdError as error:
-        raise ValueError(f"{side}, {error}") from None
-    except MemoryError:
+    except (MemoryError, WideIdError):
         raise
     except refusals() as error:  # the library cannot find the distinct values
-        raise _no_ids(frame, name, side) from error
-    kinds = kinds_of(names, f"{side}, column {name!r}")
+        raise TypeError(
+            f"{side}: column {name!r} is of {type_of(frame, name)}, which holds no ids: give "
+            "integers or text"
+        ) from error
+    distinct = column_of(name, names, what)
     missing = np.flatnonzero(codes < 0)
     if len(missing):
         row, what = missing[0], "is null in"
@@ -225,20 +195,20 @@ def ids(
             row = np.searchsorted(offsets, row, side="right") - 1
             what = "holds a null in the list of"
         raise ValueError(f"{side}: column {name!r} {what} {where(int(row))}")
-    if kinds == {int} and all(-(2**63) <= number < 2**63 for number in names):
-        return Column(name, np.array(names, np.int64)[codes])  # categories of integers
-    return Column(name, codes, names)
+    return replace(distinct, codes=distinct.codes[codes])
 
 
-def runs(frame: Any, name: str, side: str, known: Texts) -> tuple[Column, NDArray[np.int64]] | None:
-    """Return the ids of runs of equal rows, and where each begins.
+def runs(frame: Any, name: str, side: str, known: Texts) -> tuple[Column, Offsets] | None:
+    """Return the ids of runs of equal rows, and the bounds of these.
 
     None if there are few runs, or the column is not of text; then `ids` reads it.
     """
     try:
         text = library_of(frame).texts(frame, name)
         found = None if text is None else text.runs()
-        return None if found is None else (Column(name, found[0].encode(known), known), found[1])
+        if found is None:
+            return None
+        return Column(name, found[0].encode(known), known), np.append(found[1], len(frame))
     except UnicodeDecodeError as error:
         raise _no_utf8(name, side, error) from None
     except refusals():
@@ -306,17 +276,38 @@ def _no_utf8(name: str, side: str, error: UnicodeDecodeError) -> ValueError:
     return ValueError(f"{side}: column {name!r} holds text that is no UTF-8: {error}")
 
 
-def _no_ids(frame: Any, name: str, side: str) -> TypeError:
-    return TypeError(
-        f"{side}: column {name!r} is of {type_of(frame, name)}, which holds no ids: give integers "
-        "or text"
-    )
-
-
 def _refuse_null_list(side: str, name: str, null: Any, where: Where) -> None:
     missing = np.flatnonzero(null)
     if len(missing):
         raise ValueError(f"{side}: column {name!r} is null in {where(int(missing[0]))}: write []")
+
+
+def texts_of(column: Any) -> TextColumn | None:
+    """Return the texts of an array."""
+    types = sys.modules["pyarrow"].types
+    if hasattr(column, "combine_chunks"):
+        column = column.combine_chunks()
+    if column.null_count:
+        return None
+    if types.is_dictionary(column.type):
+        found = texts_of(column.dictionary)
+        if found is None or found.codes is not None:
+            return None
+        return found._replace(codes=np.from_dlpack(column.indices))
+    if types.is_string_view(column.type):
+        return TextColumn(views_of(column))
+    if types.is_string(column.type) or types.is_large_string(column.type):
+        return TextColumn(spans_of(column))
+    return None
+
+
+def views_of(column: Any) -> Views:
+    """Return the texts of an array of string_view where they are in memory."""
+    _, views, *buffers = column.buffers()
+    words = np.empty(0, np.uint64)
+    if len(column):
+        words = np.frombuffer(views, np.uint64, 2 * len(column), 16 * column.offset)
+    return Views.of(words, [np.frombuffer(buffer, np.uint8) for buffer in buffers])
 
 
 def spans_of(column: Any) -> Spans:
@@ -332,7 +323,7 @@ def spans_of(column: Any) -> Spans:
 
 
 class _Library:
-    """How the tables of one library are read; a class for each, all methods static.
+    """How the tables of one library are read; a class for each.
 
     `array` returns a column of numbers without nulls (or None), `codes` codes (-1 for null) and the
     distinct values, `lists` offsets and values of a column of lists (or None), and `objects` a
@@ -340,38 +331,31 @@ class _Library:
     are of a class ``DataFrame`` and have ``columns``, ``[name]`` and ``[rows]``.
     """
 
-    @staticmethod
-    def kinds(module: Any) -> Any:
+    def kinds(self, module: Any) -> Any:
         """Return the classes of tables."""
         return module.DataFrame
 
-    @staticmethod
-    def names(frame: Any) -> list[Any]:
+    def names(self, frame: Any) -> list[Any]:
         """Return the column names."""
         return list(frame.columns)
 
-    @staticmethod
-    def values(frame: Any, name: Any) -> NDArray[Any]:
+    def values(self, frame: Any, name: Any) -> NDArray[Any]:
         """Return a column as an array of any type."""
         return np.asarray(frame[name])
 
-    @staticmethod
-    def take(frame: Any, rows: NDArray[np.int64]) -> Any:
+    def take(self, frame: Any, rows: NDArray[np.int64]) -> Any:
         """Return some rows as a table."""
         return frame[rows]
 
-    @staticmethod
-    def type_of(frame: Any, name: Any) -> Any:
+    def type_of(self, frame: Any, name: Any) -> Any:
         """Return what the library calls the type of a column."""
         return frame[name].dtype
 
-    @staticmethod
-    def has_objects(frame: Any, name: Any) -> bool:
+    def has_objects(self, frame: Any, name: Any) -> bool:
         """Whether a column holds Python objects."""
         return False
 
-    @staticmethod
-    def texts(frame: Any, name: Any) -> TextColumn | None:
+    def texts(self, frame: Any, name: Any) -> TextColumn | None:
         """Return a column of texts without nulls, or of codes of texts; None for any other."""
         return None
 
@@ -379,18 +363,15 @@ class _Library:
 class _Pandas(_Library):
     """pandas frames."""
 
-    @staticmethod
-    def has_objects(frame: Any, name: Any) -> bool:
+    def has_objects(self, frame: Any, name: Any) -> bool:
         """Whether a column holds Python objects."""
         return bool(frame[name].dtype == object)
 
-    @staticmethod
-    def take(frame: Any, rows: NDArray[np.int64]) -> Any:
+    def take(self, frame: Any, rows: NDArray[np.int64]) -> Any:
         """Return some rows as a table."""
         return frame.iloc[rows]
 
-    @staticmethod
-    def array(frame: Any, name: str) -> NDArray[Any] | None:
+    def array(self, frame: Any, name: str) -> NDArray[Any] | None:
         """Return a column of numbers without nulls, or None."""
         dtype = frame[name].dtype
         if getattr(dtype, "kind", "O") not in "iuf" or frame[name].isna().any():
@@ -398,23 +379,21 @@ class _Pandas(_Library):
         found = frame[name].to_numpy()
         return found if found.dtype.kind in "iuf" else found.astype(dtype.numpy_dtype)
 
-    @classmethod
-    def texts(cls, frame: Any, name: Any) -> TextColumn | None:
+    def texts(self, frame: Any, name: Any) -> TextColumn | None:
         """Return a column of texts without nulls, or of codes of texts; None for any other."""
         series = frame[name]
         if not hasattr(series, "cat"):
-            return cls._texts(series)
-        codes, found = series.cat.codes.to_numpy(), cls._texts(series.cat.categories)
+            return self._texts(series)
+        codes, found = series.cat.codes.to_numpy(), self._texts(series.cat.categories)
         if found is None or found.codes is not None or codes.min(initial=0) < 0:
             return None
         return found._replace(codes=codes)
 
-    @staticmethod
-    def _texts(values: Any) -> TextColumn | None:
+    def _texts(self, values: Any) -> TextColumn | None:
         """Return the texts of a series or an index."""
         dtype = values.dtype
         if getattr(dtype, "storage", "") == "pyarrow" or hasattr(dtype, "pyarrow_dtype"):
-            return _Arrow.texts_of(sys.modules["pyarrow"].array(values))
+            return texts_of(sys.modules["pyarrow"].array(values))
         objects = "python" if getattr(dtype, "kind", "O") == "O" else ""
         if getattr(dtype, "storage", objects) != "python":
             return None
@@ -423,28 +402,25 @@ class _Pandas(_Library):
         except TypeError:  # not all are text
             return None
 
-    @staticmethod
-    def codes(frame: Any, name: str) -> tuple[NDArray[np.int64], list[Any]]:
-        """Return codes (-1 for null) and the distinct values."""
+    def codes(self, frame: Any, name: str, what: str) -> tuple[NDArray[np.int64], list[Any]]:
+        """Return codes (-1 for null) and the distinct values; `what` names the column."""
         series = frame[name]
         if hasattr(series, "cat"):
             return series.cat.codes.to_numpy(np.int64), series.cat.categories.tolist()
         if series.dtype == object:
-            kinds_of(series.dropna().tolist(), f"column {name!r}")  # 1 and True share a code
+            kinds_of(series.dropna().tolist(), what)  # 1 and True share a code
         codes, names = sys.modules["pandas"].factorize(series)
         return codes.astype(np.int64), list(names)
 
-    @staticmethod
-    def lists(frame: Any, name: str, side: str, where: Where) -> tuple[Offsets, Any] | None:
+    def lists(self, frame: Any, name: str, side: str, where: Where) -> tuple[Offsets, Any] | None:
         """Return offsets and values of a column of Arrow lists."""
         dtype = getattr(frame[name].dtype, "pyarrow_dtype", None)
         if dtype is None:
             return None
         pyarrow = sys.modules["pyarrow"]
-        return _Arrow.lists(pyarrow.table({name: pyarrow.array(frame[name])}), name, side, where)
+        return _Arrow().lists(pyarrow.table({name: pyarrow.array(frame[name])}), name, side, where)
 
-    @staticmethod
-    def objects(frame: Any, name: Any) -> list[Any]:
+    def objects(self, frame: Any, name: Any) -> list[Any]:
         """Return a column as Python objects, None for null."""
         series = frame[name]
         nulls = series.isna().tolist()
@@ -455,22 +431,20 @@ class _Pandas(_Library):
 class _Polars(_Library):
     """polars frames."""
 
-    @staticmethod
-    def array(frame: Any, name: str) -> NDArray[Any] | None:
+    def array(self, frame: Any, name: str) -> NDArray[Any] | None:
         """Return a column of numbers without nulls, or None."""
         series = frame[name]
         if not series.dtype.is_numeric() or series.null_count() or "128" in str(series.dtype):
             return None  # numpy has no integers of 128 bits: as Python's they are exact
         return series.to_numpy()
 
-    @classmethod
-    def texts(cls, frame: Any, name: Any) -> TextColumn | None:
+    def texts(self, frame: Any, name: Any) -> TextColumn | None:
         """Return a column of texts without nulls, or of codes of texts; None for any other."""
         polars, series = sys.modules["polars"], frame[name]
         if series.null_count():
             return None
         if series.dtype == polars.String:
-            return TextColumn(cls._texts(series))
+            return TextColumn(self._texts(series))
         if series.dtype not in (polars.Categorical, polars.Enum) or not len(series):
             return None
         codes = series.to_physical().to_numpy()
@@ -478,34 +452,26 @@ class _Polars(_Library):
             codes = Numbering().number(codes)
 
         def texts_at(rows: NDArray[np.int64]) -> Any:
-            return cls._texts(series.gather(rows).cast(polars.String))
+            return self._texts(series.gather(rows).cast(polars.String))
 
         return TextColumn(None, codes, texts_at)
 
-    @staticmethod
-    def _texts(series: Any) -> Views | Spans:
+    def _texts(self, series: Any) -> Views | Spans:
         """Return the texts of a series: where they are in memory, with pyarrow."""
         newest = sys.modules["polars"].CompatLevel.newest()  # string_view, which is not a copy
         try:
-            return _Arrow.views_of(series.to_arrow(compat_level=newest))
+            return views_of(series.to_arrow(compat_level=newest))
         except ImportError:
             return joined(series.to_list())
 
-    @staticmethod
-    def codes(frame: Any, name: str) -> tuple[NDArray[np.int64], list[Any]]:
-        """Return codes (-1 for null) and the distinct values."""
-        polars, series = sys.modules["polars"], frame[name]
-        names = series.drop_nulls().unique().to_list()
-        if not all(type(one) is str for one in names):
-            kinds_of(names, f"column {name!r}")  # integers too wide may share a hash
-            place = {one: code for code, one in enumerate(names)}
-            codes = [place.get(one, -1) for one in series.to_list()]
-            return np.array(codes, np.int64), names
-        codes = series.cast(polars.String).cast(polars.Enum(names)).to_physical()
-        return codes.cast(polars.Int64).fill_null(-1).to_numpy(), names
+    def codes(self, frame: Any, name: str, what: str) -> tuple[NDArray[np.int64], list[Any]]:
+        """Return codes (-1 for null) and the distinct values; `what` names the column."""
+        names = frame[name].drop_nulls().unique().to_list()
+        kinds_of(names, what)  # integers too wide may share a hash
+        places = {None: -1} | {one: code for code, one in enumerate(names)}
+        return np.array([places[one] for one in frame[name].to_list()], np.int64), names
 
-    @staticmethod
-    def lists(frame: Any, name: str, side: str, where: Where) -> tuple[Offsets, Any] | None:
+    def lists(self, frame: Any, name: str, side: str, where: Where) -> tuple[Offsets, Any] | None:
         """Return offsets and values of a column of lists."""
         series = frame[name]
         if hasattr(series.dtype, "shape"):
@@ -517,8 +483,7 @@ class _Polars(_Library):
         filled = series.filter(series.list.len() > 0)  # an empty list would become a null
         return offsets_of(lengths), filled.explode().rename(name).to_frame()
 
-    @staticmethod
-    def objects(frame: Any, name: Any) -> list[Any]:
+    def objects(self, frame: Any, name: Any) -> list[Any]:
         """Return a column as Python objects, None for null."""
         return frame[name].to_list()
 
@@ -526,42 +491,35 @@ class _Polars(_Library):
 class _Arrow(_Library):
     """pyarrow tables and record batches."""
 
-    @staticmethod
-    def kinds(module: Any) -> Any:
+    def kinds(self, module: Any) -> Any:
         """Return the classes of tables."""
         return module.Table, module.RecordBatch
 
-    @staticmethod
-    def names(frame: Any) -> list[Any]:
+    def names(self, frame: Any) -> list[Any]:
         """Return the column names."""
         return list(frame.schema.names)
 
-    @classmethod
-    def values(cls, frame: Any, name: Any) -> NDArray[Any]:
+    def values(self, frame: Any, name: Any) -> NDArray[Any]:
         """Return a column as an array of any type."""
-        return cls._column(frame, name).to_numpy(zero_copy_only=False)
+        return self._column(frame, name).to_numpy(zero_copy_only=False)
 
-    @staticmethod
-    def take(frame: Any, rows: NDArray[np.int64]) -> Any:
+    def take(self, frame: Any, rows: NDArray[np.int64]) -> Any:
         """Return some rows as a table."""
         return frame.take(rows)
 
-    @staticmethod
-    def type_of(frame: Any, name: Any) -> Any:
+    def type_of(self, frame: Any, name: Any) -> Any:
         """Return the Arrow type of a column."""
         return frame.schema.field(name).type
 
-    @staticmethod
-    def _column(frame: Any, name: str) -> Any:
+    def _column(self, frame: Any, name: str) -> Any:
         column = frame.column(name)
         if getattr(column, "num_chunks", 0) == 1:
             return column.chunk(0)  # combine_chunks would copy it
         return column.combine_chunks() if hasattr(column, "combine_chunks") else column
 
-    @classmethod
-    def array(cls, frame: Any, name: str) -> NDArray[Any] | None:
+    def array(self, frame: Any, name: str) -> NDArray[Any] | None:
         """Return a column of numbers without nulls, or None."""
-        column = cls._column(frame, name)
+        column = self._column(frame, name)
         types = sys.modules["pyarrow"].types
         numeric = types.is_integer(column.type) or types.is_floating(column.type)
         if not numeric or column.null_count:
@@ -569,10 +527,9 @@ class _Arrow(_Library):
         # to_numpy would import pandas, where that is installed
         return np.from_dlpack(column)
 
-    @classmethod
-    def codes(cls, frame: Any, name: str) -> tuple[NDArray[np.int64], list[Any]]:
+    def codes(self, frame: Any, name: str, what: str) -> tuple[NDArray[np.int64], list[Any]]:
         """Return codes (-1 for null) and the distinct values."""
-        column = cls._column(frame, name)
+        column = self._column(frame, name)
         if sys.modules["pyarrow"].types.is_string_view(column.type):
             column = column.cast(sys.modules["pyarrow"].large_string())
         if not hasattr(column, "dictionary"):
@@ -581,43 +538,13 @@ class _Arrow(_Library):
         codes = np.from_dlpack(indices.fill_null(-1))
         return codes.astype(np.int64, copy=False), column.dictionary.to_pylist()
 
-    @classmethod
-    def texts(cls, frame: Any, name: Any) -> TextColumn | None:
+    def texts(self, frame: Any, name: Any) -> TextColumn | None:
         """Return a column of texts without nulls, or of codes of texts; None for any other."""
-        return cls.texts_of(cls._column(frame, name))
+        return texts_of(self._column(frame, name))
 
-    @classmethod
-    def texts_of(cls, column: Any) -> TextColumn | None:
-        """Return the texts of an array."""
-        types = sys.modules["pyarrow"].types
-        if hasattr(column, "combine_chunks"):
-            column = column.combine_chunks()
-        if column.null_count:
-            return None
-        if types.is_dictionary(column.type):
-            found = cls.texts_of(column.dictionary)
-            if found is None or found.codes is not None:
-                return None
-            return found._replace(codes=np.from_dlpack(column.indices))
-        if types.is_string_view(column.type):
-            return TextColumn(cls.views_of(column))
-        if types.is_string(column.type) or types.is_large_string(column.type):
-            return TextColumn(spans_of(column))
-        return None
-
-    @staticmethod
-    def views_of(column: Any) -> Views:
-        """Return the texts of an array of string_view where they are in memory."""
-        _, views, *buffers = column.buffers()
-        words = np.empty(0, np.uint64)
-        if len(column):
-            words = np.frombuffer(views, np.uint64, 2 * len(column), 16 * column.offset)
-        return Views.of(words, [np.frombuffer(buffer, np.uint8) for buffer in buffers])
-
-    @classmethod
-    def lists(cls, frame: Any, name: str, side: str, where: Where) -> tuple[Offsets, Any] | None:
+    def lists(self, frame: Any, name: str, side: str, where: Where) -> tuple[Offsets, Any] | None:
         """Return offsets and values of a column of lists, without copying the values."""
-        column = cls._column(frame, name)
+        column = self._column(frame, name)
         pyarrow = sys.modules["pyarrow"]
         types = pyarrow.types
         if types.is_dictionary(column.type):
@@ -634,17 +561,16 @@ class _Arrow(_Library):
         offsets = column.offsets.to_numpy().astype(np.int64)
         return offsets - offsets[0], pyarrow.table({name: column.flatten()})
 
-    @staticmethod
-    def objects(frame: Any, name: Any) -> list[Any]:
+    def objects(self, frame: Any, name: Any) -> list[Any]:
         """Return a column as Python objects, None for null."""
         return frame.column(name).to_pylist()
 
 
-_LIBRARIES: dict[str, Any] = {"pandas": _Pandas, "polars": _Polars, "pyarrow": _Arrow}
+_LIBRARIES: dict[str, Any] = {"pandas": _Pandas(), "polars": _Polars(), "pyarrow": _Arrow()}
 
 
 def library_of(frame: Any) -> Any:
-    """Return the class that reads a table; None for one of an unknown library."""
+    """Return what reads a table; None for one of an unknown library."""
     for name, library in _LIBRARIES.items():
         module = sys.modules.get(name)
         if module is not None and isinstance(frame, library.kinds(module)):

@@ -1,22 +1,71 @@
-"""Factorize ids: numbers 0, 1, ... in order of appearance, without a Python object per row.
+"""Integers as codes: their numbers 0, 1, ... in order of appearance, runs of equal ones, `Column`.
 
 Integers are numbered by a hash table (`Numbering`), text by its bytes (`toplist.inputs.texts`).
-`Column` is a column of ids as integers, or as codes and the distinct values they refer to.
+`Column` is a column of ids as integers, or as codes and the distinct values they refer to. Equal
+rows are together in a table that is sorted by user.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from toplist import parallel
-from toplist.inputs.runs import blocks
-from toplist.inputs.texts import numbered_by, recoded, used_codes
+from toplist.inputs.flatten import written
 
 Ints = NDArray[np.int64]
+Key = TypeVar("Key", bound=Hashable)
+
 # Integers that are numbered at a time, so that the table grows with the distinct ones.
 CHUNK = 1 << 16
+FIRST = 1 << 16  # rows that are looked at before all are
+BLOCK = 1 << 20  # rows that a thread compares at a time: 2^18 took 5 ms more for 10,000,000 rows
+
+
+def blocks(n: int, size: int = BLOCK) -> list[tuple[int, int]]:
+    """Return the first row of each block of `n` rows, and the row after its last."""
+    return [(lo, min(lo + size, n)) for lo in range(0, n, size)]
+
+
+def in_runs(codes: NDArray[Any]) -> bool:
+    """Return whether equal integers seem to be together, in runs of two or more."""
+    first = codes[:FIRST]
+    return bool(2 * np.count_nonzero(first[1:] != first[:-1]) <= len(first))
+
+
+def starts_of_runs(codes: NDArray[Any]) -> Ints:
+    """Return where each run of equal integers begins.
+
+    Examples
+    --------
+    >>> starts_of_runs(np.array([7, 7, 5, 7])).tolist()
+    [0, 2, 3]
+    """
+    from toplist.kernels import grouping
+
+    def find(lo: int, hi: int, out: Ints) -> int:
+        return int(grouping.starts_of_runs(codes[lo:hi], lo, out))
+
+    return starts_by(find, len(codes))
+
+
+def starts_by(find: Callable[[int, int, Ints], int], n: int, size: int = BLOCK) -> Ints:
+    """Return where each run of `n` rows begins.
+
+    ``find(lo, hi, out)`` writes the rows from ``lo + 1`` to ``hi - 1`` that differ from the row
+    before, and returns how many these are.
+    """
+    out = np.empty(n, np.int64)  # its pages are only used where runs begin
+
+    def found(lo: int, hi: int) -> Ints:
+        return out[lo : lo + find(max(lo - 1, 0), hi, out[lo:hi])]
+
+    parts = list(parallel.run(found, blocks(n, size), None))
+    return np.concatenate([np.zeros(min(n, 1), np.int64), *parts])
 
 
 class Numbering:
@@ -166,7 +215,44 @@ class Column:
 
     def decoded(self, codes: NDArray[Any]) -> list[Any]:
         """Return many ids as they were written in the column."""
-        if hasattr(self.names, "decoded"):
-            return self.names.decoded(codes)  # type: ignore[no-any-return]
-        found: list[Any] = codes.tolist()
-        return found if self.names is None else list(map(self.names.__getitem__, found))
+        return written(codes, self.names)
+
+
+def recoded(codes: NDArray[Any], new: Ints) -> Ints:
+    """Return ``new[codes]``, on all cores."""
+    from toplist.kernels import texts
+
+    out = np.empty(len(codes), np.int64)
+
+    def recode(lo: int, hi: int) -> None:
+        texts.recode(codes[lo:hi], new, out[lo:hi])
+
+    for _ in parallel.run(recode, blocks(len(codes)), None):
+        pass
+    return out
+
+
+def used_codes(codes: NDArray[Any]) -> tuple[Ints, Ints]:
+    """Return the distinct codes, ascending, and the first row of each; codes are not negative."""
+    from toplist.kernels import texts
+
+    rows = np.full(int(codes.max()) + 1, -1)
+    for lo, hi in blocks(len(codes)):
+        texts.first_rows(codes[lo:hi], lo, rows)
+    used = np.flatnonzero(rows >= 0)
+    return used, rows[used]
+
+
+def numbered_by(places: dict[Key, int], keys: Iterable[Key]) -> tuple[Ints, Ints]:
+    """Return the number of each key by a dictionary that new ones are added to, and their rows.
+
+    Examples
+    --------
+    >>> numbers, new = numbered_by({"a": 0}, ["b", "a", "b", "c"])
+    >>> numbers.tolist(), new.tolist()
+    ([1, 0, 1, 2], [0, 3])
+    """
+    known = len(places)
+    numbers = np.array([places.setdefault(key, len(places)) for key in keys], np.int64)
+    new = np.flatnonzero(numbers >= known)
+    return numbers, new[np.unique(numbers[new], return_index=True)[1]]

@@ -50,8 +50,15 @@ class Flat:
         if not isinstance(self.ids, np.ndarray):
             return list(self.ids[user])
         start = self.offsets[user]
-        ids: list[Any] = self.ids[start : start + self.lengths[user]].tolist()
-        return ids if self.names is None else [self.names[code] for code in ids]
+        return written(self.ids[start : start + self.lengths[user]], self.names)
+
+
+def written(codes: NDArray[Any], names: Any) -> list[Any]:
+    """Return ids as they were written: integers themselves, or the names that they are codes of."""
+    if hasattr(names, "decoded"):
+        return names.decoded(codes)  # type: ignore[no-any-return]
+    found: list[Any] = codes.tolist()
+    return found if names is None else list(map(names.__getitem__, found))
 
 
 def flatten(rows: Any, depth: int | None, side: str) -> Flat:

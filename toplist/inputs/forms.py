@@ -77,7 +77,7 @@ def read_sides(
 
         ranks, ground_truths = beside(ranks, ground_truths)
     if isinstance(ranks, Mapping) and isinstance(ground_truths, Mapping) and not _are_ids(ranks):
-        from toplist.inputs.scored import refuse_swapped
+        from toplist.inputs.objects import refuse_swapped
 
         refuse_swapped(ranks, ground_truths)
     ranks = native(ranks, "ranks", (k, padding, ties))
@@ -335,7 +335,7 @@ def _opened(value: Any, name: str) -> Any:
     """Return an object of a known library as a table or dict; everything else unchanged."""
     if type(value) in _PLAIN:
         return value
-    from toplist.inputs.objects import opened  # rarely needed, as `scored` below
+    from toplist.inputs.objects import opened  # rarely needed
 
     return opened(value, name)
 
@@ -346,8 +346,8 @@ def native(
     """Return one side of an evaluation as arrays, `Lists`, dicts or tables; others unchanged.
 
     Series and Arrow arrays are read by `toplist.inputs.dataframes.native`, ranked lists that come
-    with scores by `toplist.inputs.scored`, with its `Ordering`. A sparse matrix (ground truths
-    only) is users x items.
+    with scores by `toplist.inputs.objects.unscored`, with its `Ordering`. A sparse matrix (ground
+    truths only) is users x items.
 
     Raises
     ------
@@ -357,7 +357,7 @@ def native(
     found = _without_library(value, side)
     if side != "ranks" or not isinstance(found, (list, tuple, Mapping)) or _are_ids(found):
         return found
-    from toplist.inputs.scored import Ordering, unscored
+    from toplist.inputs.objects import Ordering, unscored
 
     return unscored(found, Ordering(*ordering))
 

@@ -66,20 +66,26 @@ def apply(truth: Lists, source: Flat, grading: Grading, users: Sequence[Any] | N
         return truth
     bad = np.flatnonzero(~((grades >= 0) & (grades < np.inf)))
     if len(bad):
-        user, item = _place(truth, source, bad[0])
-        error = ValueError(
-            f"{name_user(users, user)}, item {item!r}: grade "
-            f"{grades[bad[0]]}; a grade is 0 or more, and finite"
-        )
-        raise _about(error, users, user, item)
+        wrong = f"{{}}, item {{!r}}: grade {grades[bad[0]]}; a grade is 0 or more, and finite"
+        raise _refused(truth, source, users, bad[0], wrong)
     if isinstance(source.ids, np.ndarray):  # a dict has one grade for an item
-        _refuse_two_grades(truth, source, users)
+        from toplist.kernels import join as kernels
+
+        twice = kernels.two_grades(truth.offsets, truth.items, grades)
+        if twice >= 0:
+            wrong = "{} has item {!r} twice in the ground truth, with different grades"
+            raise _refused(truth, source, users, twice, wrong)
     gains = _gains(grades, grading)
     large = np.flatnonzero(~(gains <= LARGEST))
     if len(large):
-        user, item = _place(truth, source, large[0])
-        error = _too_large(name_user(users, user), item, grades[large[0]], grading)
-        raise _about(error, users, user, item)
+        bound = f"beyond {LARGEST:g} the sums of squares over users overflow"
+        grade = f"grade {grades[large[0]]:g} is too large"
+        wrong = f"{{}}, item {{!r}}: {grade}: {bound}"
+        more: tuple[str | Keyword, ...] = ()
+        if grading.gains == "exponential":
+            wrong = f"{{}}, item {{!r}}: 2^grade of {grade} a gain: {bound}; "
+            more = Keyword("gains", "linear"), " takes the grade"
+        raise _refused(truth, source, users, large[0], wrong, *more)
     least = grading.relevant_from
     return _kept(truth, gains, grades > 0 if least is None else grades >= least)
 
@@ -112,39 +118,16 @@ def _kept(truth: Lists, gains: Floats, kept: NDArray[np.bool_]) -> Lists:
     return Lists(offsets, truth.items[kept], None if np.all(gains == 1) else gains)
 
 
-def _too_large(user: str, item: Any, grade: float, grading: Grading) -> ValueError:
-    bound = f"beyond {LARGEST:g} the sums of squares over users overflow"
-    if grading.gains == "linear":
-        return ValueError(f"{user}, item {item!r}: grade {grade:g} is too large: {bound}")
-    return worded(
-        ValueError,
-        f"{user}, item {item!r}: 2^grade of grade {grade:g} is too large a gain: {bound}; ",
-        Keyword("gains", "linear"),
-        " takes the grade",
-    )
-
-
-def _place(truth: Lists, source: Flat, position: int) -> tuple[int, Any]:
-    """Return the user and the item, as written, at a position of the flat ids."""
+def _refused(
+    truth: Lists,
+    source: Flat,
+    users: Sequence[Any] | None,
+    position: int,
+    words: str,
+    *more: str | Keyword,
+) -> ValueError:
+    """Return the error of a grade at a position of the flat ids: words with its user and item."""
     user = int(np.searchsorted(truth.offsets, position, side="right")) - 1
-    return user, source.row(user)[position - truth.offsets[user]]
-
-
-def _refuse_two_grades(truth: Lists, source: Flat, users: Sequence[Any] | None) -> None:
-    from toplist.kernels import join as kernels
-
-    assert truth.gains is not None
-    grades = truth.gains
-    position = kernels.two_grades(truth.offsets, truth.items, grades)
-    if position >= 0:
-        user, item = _place(truth, source, position)
-        error = ValueError(
-            f"{name_user(users, user)} has item {item!r} twice in the ground truth, with "
-            "different grades"
-        )
-        raise _about(error, users, user, item)
-
-
-def _about(error: ValueError, users: Sequence[Any] | None, position: int, item: Any) -> ValueError:
-    """Return an error that knows whose grade of which item it is about."""
-    return about(error, side="ground_truths", user=user_of(users, position), item=item)
+    item = source.row(user)[position - truth.offsets[user]]
+    error = worded(ValueError, words.format(name_user(users, user), item), *more)
+    return about(error, side="ground_truths", user=user_of(users, user), item=item)

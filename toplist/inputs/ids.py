@@ -75,12 +75,15 @@ def encode(
         ranked, truth = map(numbers.encode, (ranked, truth))
         if padding is not None:
             numbers.kinds.check([padding], "padding")
-            codes = [numbers.find(padding)] * 2
-        names = numbers.names
+            codes = [numbers.codes.get(padding)] * 2
+        names = list(numbers.codes)
     else:
         if padding is not None:
             codes = [_integer_padding(padding, ids.dtype) for ids in integers]
-        ranked, truth = map(_with_integers, (ranked, truth), integers)
+        signed = (ids.view(np.int64) if ids.dtype == np.uint64 else ids for ids in integers)
+        ranked, truth = (
+            replace(f, ids=ids) for f, ids in zip((ranked, truth), signed, strict=True)
+        )
     ranked, truth = trim(ranked, codes[0], users), trim(truth, codes[1], users)
     lists = Lists(ranked.offsets, ranked.ids)
     return Encoded(lists, ranked.lengths, compact(truth), hashed=False, names=names)
@@ -92,7 +95,7 @@ def encode_alone(flat: Flat) -> tuple[NDArray[Any], list[Any] | None]:
     if ids is not None:
         return ids, None
     numbers = _Numbers()
-    return numbers.encode(flat).ids, numbers.names
+    return numbers.encode(flat).ids, list(numbers.codes)
 
 
 def _as_integers(ranked: Flat, truth: Flat) -> tuple[NDArray[Any], NDArray[Any]] | None:
@@ -107,12 +110,6 @@ def _as_integers(ranked: Flat, truth: Flat) -> tuple[NDArray[Any], NDArray[Any]]
         # read as int64, ids from 2^63 on are negative: not exact if there are other negatives
         return None
     return a, b
-
-
-def _with_integers(flat: Flat, ids: NDArray[Any]) -> Flat:
-    """Return a side with its ids as signed integers, of at most 64 bits."""
-    signed = ids.view(np.int64) if ids.dtype == np.uint64 else ids
-    return Flat(flat.side, signed, flat.offsets, flat.lengths, flat.grades, flat.names)
 
 
 def integers_of(flat: Flat) -> NDArray[Any] | None:
@@ -167,16 +164,7 @@ class _Numbers:
 
     def __init__(self) -> None:
         self.kinds = _Kinds()
-        self._codes: dict[Any, int] = defaultdict(count().__next__)
-
-    @property
-    def names(self) -> list[Any]:
-        """The ids by number."""
-        return list(self._codes)
-
-    def find(self, value: Any) -> int | None:
-        """Return the number of an id; None if it has none."""
-        return self._codes.get(value)
+        self.codes: dict[Any, int] = defaultdict(count().__next__)
 
     def encode(self, flat: Flat) -> Flat:
         """Return a side with the number of each id."""
@@ -186,9 +174,7 @@ class _Numbers:
         def numbers() -> Iterator[list[int]]:
             for row in flat.rows:
                 self.kinds.check(row, flat.side)
-                if self.kinds.found == {int}:
-                    refuse_wide(row, flat.side)
-                yield list(map(self._codes.__getitem__, row))
+                yield list(map(self.codes.__getitem__, row))
 
         _write(ids, numbers())
         return replace(flat, ids=ids, offsets=offsets)
@@ -248,8 +234,6 @@ def kinds_of(values: Collection[Any], side: str) -> set[Any]:
     """
     kinds = _Kinds()
     kinds.check(values, side)
-    if kinds.found == {int}:
-        refuse_wide(values, side)
     return kinds.found
 
 
@@ -266,7 +250,10 @@ class _Kinds:
         return set(self._examples)
 
     def check(self, row: Collection[Any], side: str) -> None:
-        """Raise TypeError for a type in a row that is no id, or of another kind."""
+        """Raise TypeError for a type in a row that is no id, or of another kind.
+
+        And WideIdError for an integer beyond 64 bits.
+        """
         for new in set(map(type, row)) - self._types:
             example = next(item for item in row if type(item) is new)
             kind = _kind(new)
@@ -281,6 +268,8 @@ class _Kinds:
                 first, second = self._examples.values()
                 raise two_kinds("ids", first, second, way_out)
             self._types.add(new)
+        if int in self._examples:
+            refuse_wide(row, side)
 
 
 def _short(value: Any) -> str:

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from toplist import parallel
 from toplist.checks import Keyword, about, worded
-from toplist.inputs.factorize import Column, Numbering
+from toplist.inputs.factorize import Column, Numbering, numbered_by, recoded
 from toplist.inputs.flatten import Flat, flatten, is_frame, is_truth_container
 from toplist.inputs.ids import encode_alone, kinds_of, two_kinds
 from toplist.inputs.lists import offsets_of
-from toplist.inputs.texts import Texts, joined, numbered_by, recoded
+from toplist.inputs.texts import Texts, joined
 
 # Ids that a thread copies at a time.
 COPIED = 1 << 18
@@ -111,7 +111,9 @@ def align(ranked: Keyed, truth: Keyed) -> tuple[list[Any], Flat, Flat, int]:
     ValueError
         For a user who is twice on a side, or no user on both sides.
     """
-    ranked, truth = _alike(ranked, truth)
+    users, items = alike(ranked.users, truth.users), alike(ranked.items, truth.items)
+    ranked = replace(ranked, users=users[0], items=items[0])
+    truth = replace(truth, users=users[1], items=items[1])
     numbering = Numbering()
     numbers = [numbering.number(truth.users.codes)]
     n_users = len(numbering)
@@ -119,16 +121,16 @@ def align(ranked: Keyed, truth: Keyed) -> tuple[list[Any], Flat, Flat, int]:
     known = numbering.codes
     for side, found in ((truth, numbers[0]), (ranked, numbers[1])):
         _refuse_twice(side, found)
-    users = truth.users.decoded(known[:n_users])
+    names = truth.users.decoded(known[:n_users])
     if len(numbers[1]) and n_users and int(numbers[1].min()) >= n_users:
         other = ranked.users.decode(known[n_users])
-        raise no_common_user(other, users[0])
+        raise no_common_user(other, names[0])
     places = np.full(len(known), -1)
     places[numbers[1]] = np.arange(len(numbers[1]))
     places = places[:n_users]
     if len(numbers[1]) != n_users or not np.array_equal(places, np.arange(n_users)):
         ranked = ranked.take(places)
-    return users, ranked.flat(), truth.flat(), len(known) - n_users
+    return names, ranked.flat(), truth.flat(), len(known) - n_users
 
 
 def _refuse_twice(side: Keyed, numbers: NDArray[np.int64]) -> None:
@@ -137,15 +139,6 @@ def _refuse_twice(side: Keyed, numbers: NDArray[np.int64]) -> None:
         first, second = np.flatnonzero(numbers == np.argmax(counts > 1))[:2].tolist()
         user = side.users.decode(side.users.codes[first])
         raise user_in_two_rows(side.side, user, first, second)
-
-
-def _alike(ranked: Keyed, truth: Keyed) -> tuple[Keyed, Keyed]:
-    """Return two sides whose codes are equal exactly where the ids are."""
-    users = alike(ranked.users, truth.users)
-    items = alike(ranked.items, truth.items)
-    sides = zip((ranked, truth), users, items, strict=True)
-    ranked, truth = (replace(side, users=user, items=item) for side, user, item in sides)
-    return ranked, truth
 
 
 def alike(a: Column, b: Column) -> tuple[Column, Column]:
@@ -157,16 +150,15 @@ def alike(a: Column, b: Column) -> tuple[Column, Column]:
     if _of_integers(a) != _of_integers(b):
         raise two_kinds(
             f"column {b.name!r} holds ids",
-            f"{_example(a)} in ranks",
-            f"{_example(b)} in ground_truths",
+            f"{a.decode(a.codes[0])!r} in ranks",
+            f"{b.decode(b.codes[0])!r} in ground_truths",
             "convert one side",
         )
     if _are_int64(a) and _are_int64(b):
         return tuple(Column(c.name, c.codes.astype(np.int64, copy=False)) for c in (a, b))  # type: ignore[return-value]
-    if isinstance(a.names, Texts) or isinstance(b.names, Texts):
-        found = _same_texts(a, b)
-        if found is not None:
-            return found
+    texts = next((one.names for one in (b, a) if isinstance(one.names, Texts)), None)
+    if texts is not None and _are_text(a) and _are_text(b):
+        return _encoded(a, texts), _encoded(b, texts)
     a, b = _named(a), _named(b)
     places = {name: code for code, name in enumerate(b.names)}
     codes, _ = numbered_by(places, a.names)
@@ -174,19 +166,14 @@ def alike(a: Column, b: Column) -> tuple[Column, Column]:
     return Column(a.name, codes[a.codes], names), Column(b.name, b.codes, names)
 
 
-def _same_texts(a: Column, b: Column) -> tuple[Column, Column] | None:
-    """Return columns of text with codes of the same texts; None if one is of another kind."""
-    if a.names is b.names:
-        return a, b
-    texts = b.names if isinstance(b.names, Texts) else a.names
-    try:
-        found = [one if one.names is texts else _encoded(one, texts) for one in (a, b)]
-    except TypeError:
-        return None
-    return found[0], found[1]
+def _are_text(column: Column) -> bool:
+    return isinstance(column.decode(column.codes[0]), str)
 
 
 def _encoded(column: Column, texts: Texts) -> Column:
+    """Return a column of text with the codes of `texts`."""
+    if column.names is texts:
+        return column
     numbers = texts.encode(joined(list(column.names)))
     return Column(column.name, recoded(column.codes, numbers), texts)
 
@@ -208,10 +195,6 @@ def _named(column: Column) -> Column:
         return column
     values, codes = np.unique(column.codes, return_inverse=True)
     return Column(column.name, codes, values.tolist())
-
-
-def _example(column: Column) -> str:
-    return repr(column.decode(column.codes[0]))
 
 
 def user_in_two_rows(side: str, user: Any, first: int, second: int) -> ValueError:

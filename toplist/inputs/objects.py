@@ -1,17 +1,35 @@
-"""Objects of other libraries that hold lists: read as tables or dicts, by their own methods.
+"""Objects of other libraries, and lists with scores, read as tables, dicts and ranked lists.
 
 None of these libraries is imported: who holds such an object has imported it. It is known by the
 module that its class comes from. To add a library, write a reader and add it to `_READERS`.
+
+Search engines and models return ranked lists with scores (`unscored`). A pair (ids, scores) is
+ranked already: its scores are only checked to fall. A dict item -> score and a list of hits
+``{"corpus_id": 7, "score": 0.5}`` are ranked by score, falling.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from copy import copy
+from decimal import Decimal
+from operator import ne
+from typing import Any, NamedTuple
 
-from toplist.checks import about
+import numpy as np
+from numpy.typing import NDArray
+
+from toplist.checks import Keyword, about, worded
+from toplist.inputs.flatten import array, is_container, is_row, is_truth_container
+
+# What implicit and faiss fill a list with, where fewer items are found.
+FILLING = -1
+_SORTED = (
+    "If not, give lists, "
+    "{user: sorted(row, key=row.get, reverse=True) for user, row in ranks.items()}"
+)
 
 
 def opened(value: Any, name: str) -> Any:
@@ -120,19 +138,16 @@ def _spark(value: Any, name: str) -> Any:
 
 def _modin(value: Any, name: str) -> Any:
     """Raise TypeError for a frame or a series."""
-    raise TypeError(
-        f"{name} is a Modin {type(value).__name__}, spread over processes: give "
-        f"{name}.modin.to_pandas()"
-    )
+    way = f"spread over processes: give {name}.modin.to_pandas()"
+    raise TypeError(f"{name} is a Modin {type(value).__name__}, {way}")
 
 
 def _dask(value: Any, name: str) -> Any:
     """Raise TypeError for a collection that is not computed."""
     if not hasattr(value, "compute"):
         return value
-    raise TypeError(
-        f"{name} is a Dask {type(value).__name__}, not computed yet: give {name}.compute()"
-    )
+    way = f"not computed yet: give {name}.compute()"
+    raise TypeError(f"{name} is a Dask {type(value).__name__}, {way}")
 
 
 _READERS: dict[str, Callable[[Any, str], Any]] = {
@@ -145,3 +160,268 @@ _READERS: dict[str, Callable[[Any, str], Any]] = {
     "dask": _dask,
     "dask_expr": _dask,
 }
+
+
+class Ordering(NamedTuple):
+    """How deep lists are read, the id that fills them up, and how equal scores are ordered."""
+
+    k: int | None = None
+    padding: Any = None
+    ties: str = "order"
+
+
+def unscored(ranks: Any, ordering: Ordering) -> Any:
+    """Return ranked lists without the scores that come with them; what has none unchanged.
+
+    Parameters
+    ----------
+    ranks : list, tuple or mapping
+        Of one user a pair (ids, scores) of arrays, or a list of hits; of many by position a pair
+        of 2-D arrays, or a list of pairs or of lists of hits; by key a mapping user -> items with
+        scores: a mapping item -> score, a pair, a list of hits, or a response of Elasticsearch or
+        OpenSearch.
+    ordering : Ordering
+
+    Raises
+    ------
+    TypeError
+        For scores that are no numbers, and users of whom only some have scores.
+    ValueError
+        For a score that is NaN; scores of a pair that rise; -1 in a pair without `padding`.
+
+    Examples
+    --------
+    >>> unscored({"q1": {"a": 0.2, "b": 0.5, "c": 0.2}}, Ordering(ties="item_desc"))
+    {'q1': ['b', 'c', 'a']}
+    >>> unscored([[{"corpus_id": 7, "score": 0.5}], []], Ordering())
+    [[7], []]
+    >>> unscored((np.array([0.9, 0.5]), np.array([3, 8])), Ordering())
+    array([3, 8])
+    """
+    if not ranks:
+        return ranks
+    if isinstance(ranks, (list, tuple)):
+        return _by_position(ranks, ordering)
+    if not _has_scores(_first(ranks.values())):
+        return ranks
+    rows = {user: _ids(row, f"user {user!r}", ordering) for user, row in ranks.items()}
+    if type(ranks) is dict or not isinstance(ranks, dict):
+        return rows
+    found = copy(ranks)  # what a dict of another type says of its rows stays true
+    found.update(rows)
+    return found
+
+
+def _by_position(ranks: Sequence[Any], ordering: Ordering) -> Any:
+    pair = _pair(ranks)
+    if pair is not None:
+        return _of_pair(*pair, "", ordering)
+    if _is_hit(ranks[0]):
+        return _of_hits(ranks, "", ordering)
+    first = _first(ranks)
+    if isinstance(first, Mapping) or not _has_scores(first):
+        return ranks
+    return [_ids(row, f"user {place}", ordering) for place, row in enumerate(ranks)]
+
+
+def _first(rows: Iterable[Any]) -> Any:
+    """Return the first row that is not empty; None where a row before it is no container."""
+    for row in rows:
+        if not isinstance(row, (list, tuple, Mapping)):
+            return None
+        if row:
+            return row
+    return None
+
+
+def _has_scores(row: Any) -> bool:
+    """Whether one user's row is of items with scores."""
+    if row is None or isinstance(row, Mapping):
+        return row is not None
+    return _is_hit(row[0]) or _pair(row) is not None
+
+
+def _is_hit(value: Any) -> bool:
+    return isinstance(value, Mapping) and "corpus_id" in value and "score" in value
+
+
+def _ids(row: Any, user: str, ordering: Ordering) -> Any:
+    """Return the ranked ids of one user, whose name is for messages."""
+    if isinstance(row, Mapping):
+        found = row.get("hits")
+        if isinstance(found, Mapping):  # a response of Elasticsearch: in its own order
+            return [hit["_id"] for hit in found.get("hits", ())]
+        return _by_score(list(row), list(row.values()), user, ordering.ties)
+    if is_container(row) and len(row) == 0:
+        return row
+    pair = _pair(row)
+    if pair is not None:
+        return _of_pair(*pair, user, ordering)
+    if isinstance(row, (list, tuple)) and _is_hit(row[0]):
+        return _of_hits(row, user, ordering)
+    raise TypeError(
+        f"ranks: {user} has a {type(row).__name__} without scores, other users have items with "
+        "scores: give all of them alike"
+    )
+
+
+def _of(user: str | None, row: int = 0) -> str:
+    """Name a user in a message: None is the user at a row, "" one who was given bare."""
+    user = f"user {row}" if user is None else user
+    return f"{user}, " if user else ""
+
+
+def _by_score(items: list[Any], given: list[Any], user: str, ties: str) -> list[Any]:
+    """Return items by score, falling; of equal scores as they are, or by item."""
+    scores = _numbers(items, given, user)
+    places = range(len(items)) if ties == "order" else _by_item(items, user, ties)
+    return [items[place] for place in sorted(places, key=scores.__getitem__, reverse=True)]
+
+
+def _of_hits(hits: Sequence[Mapping[str, Any]], user: str, ordering: Ordering) -> list[Any]:
+    """Return the items of hits by score; an item may be there twice."""
+    for rank, hit in enumerate(hits, start=1):
+        if not _is_hit(hit):
+            raise TypeError(
+                f"ranks: {_of(user)}hit {rank} is {hit!r:.80}, without 'corpus_id' and 'score'"
+            )
+    items, given = ([hit[name] for hit in hits] for name in ("corpus_id", "score"))
+    return _by_score(items, given, user, ordering.ties)
+
+
+def _by_item(items: list[Any], user: str, ties: str) -> list[int]:
+    """Return the places of items in their own order, by which ties are broken."""
+    try:
+        return sorted(range(len(items)), key=items.__getitem__, reverse=ties == "item_desc")
+    except TypeError:
+        raise TypeError(
+            f"ranks: {_of(user)}ties by item need ids that have an order, numbers or text, "
+            f"unlike {items[0]!r}"
+        ) from None
+
+
+def _numbers(items: list[Any], scores: list[Any], user: str) -> list[Any]:
+    """Return scores as numbers of Python; refuse a NaN and what is no number."""
+    if not set(map(type, scores)) <= {float, int}:
+        pairs = zip(items, scores, strict=True)
+        scores = [_number(score, f"{_of(user)}item {item!r}") for item, score in pairs]
+    if any(map(ne, scores, scores)):
+        item = next(i for i, score in zip(items, scores, strict=True) if score != score)
+        raise ValueError(f"ranks: {_of(user)}item {item!r}: the score is NaN, which has no rank")
+    return scores
+
+
+def _number(score: Any, where: str) -> Any:
+    """Return a score as a number of Python: numpy's round what they are compared to."""
+    given, score = score, array(score)
+    if isinstance(score, (np.generic, np.ndarray)) and score.ndim == 0:
+        score = score.item()
+    if isinstance(score, bool) or not isinstance(score, (int, float, Decimal)):
+        raise TypeError(f"ranks: {where}: the score {given!r:.80} is no number")
+    return score
+
+
+def _pair(value: Any) -> tuple[NDArray[Any], NDArray[Any], int] | None:
+    """Return (ids, scores, place of the ids) of a pair of arrays of one shape; None for others.
+
+    One array holds integers and one floats. Two lists of ids are two users.
+    """
+    if not isinstance(value, (list, tuple)) or len(value) != 2 or not all(map(is_row, value)):
+        return None
+    arrays = [array(one) for one in value]
+    kinds = ["i" if one.dtype.kind in "iu" else one.dtype.kind for one in arrays]
+    if sorted(kinds) == ["f", "i"] and arrays[0].shape == arrays[1].shape:
+        place = kinds.index("i")
+        return arrays[place], arrays[1 - place], place
+    if all(one.ndim == 2 for one in arrays):
+        shown = " and ".join(f"{one.dtype} of {one.shape}" for one in arrays)
+        raise TypeError(
+            f"ranks is a pair of 2-D arrays, {shown}: a pair (ids, scores) has one shape, and one "
+            "of integers and one of floats; else give the array of ids alone"
+        )
+    return None
+
+
+def _of_pair(
+    ids: NDArray[Any], scores: NDArray[Any], place: int, user: str | None, ordering: Ordering
+) -> NDArray[Any]:
+    """Return the ids of a pair, whose scores have to fall; raise ValueError where they do not."""
+    if ids.ndim > 2:
+        raise TypeError(f"ranks is a pair of arrays of {ids.ndim} dimensions: give 1-D or 2-D")
+    rows, values = (np.atleast_2d(one)[:, : ordering.k] for one in (ids, scores))
+    user = user if ids.ndim == 1 else None
+    if ordering.padding is None and FILLING in rows[:, -1:]:
+        row = int(np.flatnonzero(rows[:, -1] == FILLING)[0])
+        rank = int(np.argmax(rows[row] == FILLING)) + 1
+        raise worded(
+            ValueError,
+            f"ranks is a pair (ids, scores): {_of(user, row)}rank {rank} has the id {FILLING}, "
+            "with which implicit and faiss fill up a list of fewer items: ",
+            Keyword("padding", FILLING),
+            f" drops it; where it is an item, give the ids alone, [{place}] of the pair",
+        )
+    falls = values[:, 1:] <= values[:, :-1]
+    if not falls.all() or np.any(np.isnan(values[:, :1])):
+        _refuse_unsorted(rows, values, place, user, ordering.padding)
+    return ids
+
+
+def _refuse_unsorted(
+    rows: NDArray[Any], values: NDArray[Any], place: int, user: str | None, padding: Any
+) -> None:
+    """Raise ValueError for the first score that is NaN or rises, but for those of padding."""
+    kept = np.ones(rows.shape, bool) if padding is None else rows != padding
+    nan = np.argwhere(np.isnan(values) & kept)
+    if len(nan):
+        row, at = nan[0].tolist()
+        raise ValueError(
+            f"ranks is a pair (ids, scores): {_of(user, row)}item {rows[row, at]} at rank "
+            f"{at + 1}: the score is NaN, which has no rank"
+        )
+    rises = np.argwhere((values[:, 1:] > values[:, :-1]) & kept[:, 1:] & kept[:, :-1])
+    if len(rises):
+        row, at = rises[0].tolist()
+        raise ValueError(
+            f"ranks is a pair (ids, scores), best first: {_of(user, row)}the score rises from "
+            f"{values[row, at]:g} at rank {at + 1} to {values[row, at + 1]:g}; if these are "
+            f"distances, of which the least is best, give the ids alone, [{place}] of the pair"
+        )
+
+
+def refuse_swapped(ranks: Any, truths: Any) -> None:
+    """Raise TypeError for sides that look like grades as ranks, and ranked lists as the truth.
+
+    The scores are whole numbers, as grades are, beside lists, or beside scores with a fraction.
+
+    Examples
+    --------
+    >>> refuse_swapped({"q1": {"a": 1, "b": 0}}, {"q1": {"a": 0.71, "c": 0.25}})
+    Traceback (most recent call last):
+        ...
+    TypeError: ranks holds whole numbers by item, like grades, ground_truths numbers with a \
+fraction, like scores: are the arguments swapped? If not, give lists, \
+{user: sorted(row, key=row.get, reverse=True) for user, row in ranks.items()}
+    """
+    scores, relevant = _first(ranks.values()), _first(truths.values())
+    if not isinstance(scores, Mapping) or not _whole(ranks):
+        return
+    if isinstance(relevant, (list, tuple)) and not is_truth_container(relevant[0]):
+        raise TypeError(
+            "ranks holds whole numbers by item, like grades, ground_truths lists: are the "
+            f"arguments swapped? {_SORTED}"
+        )
+    if isinstance(relevant, Mapping) and not _whole(truths):
+        raise TypeError(
+            "ranks holds whole numbers by item, like grades, ground_truths numbers with a "
+            f"fraction, like scores: are the arguments swapped? {_SORTED}"
+        )
+
+
+def _whole(rows: Mapping[Any, Any]) -> bool:
+    """Whether all numbers of mappings item -> number are whole; it stops at the first other."""
+    return all(
+        isinstance(value, (int, np.integer)) or (isinstance(value, float) and value.is_integer())
+        for row in rows.values()
+        if isinstance(row, Mapping)
+        for value in row.values()
+    )

@@ -159,10 +159,8 @@ def _users(values: Any) -> NDArray[np.int64]:
         raise TypeError(f"users are {values.dtype}: ids are integers or strings")
     if not isinstance(values, (list, tuple, range, np.ndarray)) or np.ndim(values) != 1:
         raise TypeError("users must be ids, one per row, in a list or a 1-D array")
-    if isinstance(values, np.ndarray) and values.dtype != object:
-        rows: Any = values
-    else:
-        rows = [list(values)]
+    plain = isinstance(values, np.ndarray) and values.dtype != object
+    rows = values if plain else [list(values)]
     end = np.array([len(values)])
     codes, _ = encode_alone(Flat("users", rows, np.append(0, end), end))
     return codes.astype(np.int64, copy=False)
@@ -177,23 +175,16 @@ def _checked(
     for name, one in (("predictions", predictions), ("weights", weights), ("users", users)):
         if one is not None and len(one) != len(labels):
             raise ValueError(f"{len(one)} {name} for {len(labels)} labels: one per row is needed")
-    for name, one, bad in (
-        ("label", labels, ~np.isfinite(labels)),
-        (
-            "prediction",
-            predictions,
-            ~np.isfinite(predictions) if finite else predictions != predictions,
-        ),
-        ("weight", weights, None if weights is None else ~((weights >= 0) & (weights < np.inf))),
-    ):
-        if bad is not None and bad.any():
-            row = int(np.flatnonzero(bad)[0])
-            raise ValueError(f"row {row} has {name} {one[row]}: {_NEEDED[name, finite]} is needed")
+    checked = [("label", labels, np.isfinite(labels), "a finite number")]
+    if finite:
+        checked += [("prediction", predictions, np.isfinite(predictions), "a finite number")]
+    else:
+        checked += [("prediction", predictions, ~np.isnan(predictions), "a number")]
+    if weights is not None:
+        valid = (weights >= 0) & (weights < np.inf)
+        checked += [("weight", weights, valid, "a finite number of at least 0")]
+    for name, one, good, needed in checked:
+        if not good.all():
+            row = int(np.argmin(good))
+            raise ValueError(f"row {row} has {name} {one[row]}: {needed} is needed")
     return Predictions(labels, predictions, weights, users, column)
-
-
-_NEEDED = {
-    **dict.fromkeys([("label", True), ("label", False), ("prediction", True)], "a finite number"),
-    ("prediction", False): "a number",
-    **dict.fromkeys([("weight", True), ("weight", False)], "a finite number of at least 0"),
-}

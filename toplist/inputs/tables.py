@@ -8,7 +8,7 @@ sorted.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,14 +18,13 @@ from toplist import parallel
 from toplist.checks import Keyword, about, cached, header_hint, no_columns, worded
 from toplist.inputs import dataframes as cols
 from toplist.inputs import ordering
-from toplist.inputs.factorize import Column, numbered
+from toplist.inputs.factorize import Column, blocks, in_runs, numbered, starts_of_runs
 from toplist.inputs.flatten import first_repeat, is_frame, refuse_unranked, without_padding
 from toplist.inputs.grades import Grading
 from toplist.inputs.keyed import Counted, Keyed, align, keyed, refuse_counted, user_in_two_rows
 from toplist.inputs.lists import offsets_of
 from toplist.inputs.options import Columns, columns_of
 from toplist.inputs.ordering import as_integers, comparable, order_of_ids
-from toplist.inputs.runs import blocks, in_runs, starts_of_runs
 from toplist.inputs.sides import Sides, sides_of
 from toplist.inputs.texts import Texts
 
@@ -95,6 +94,7 @@ def lists_of(
     """
     if is_frame(value):
         frame = cols.readable(value)
+        known = (Texts(), Texts()) if known is None else known
         return read(Table(frame, side, columns_of(columns, side), ties=ties, known=known))
     if isinstance(value, Keyed):
         return value
@@ -126,7 +126,7 @@ class Table:
     first: int = 0
     in_file: Callable[[], list[str]] | None = None
     ties: str = "order"
-    known: tuple[Texts, Texts] | None = None
+    known: tuple[Texts, Texts] = field(default_factory=lambda: (Texts(), Texts()))
 
     @cached
     def columns(self) -> list[Any]:
@@ -189,7 +189,7 @@ class Table:
     def ids(self, wanted: str) -> Column:
         """Return a column of ids."""
         name = self.names[self.one_of(wanted)]
-        known = self.texts(wanted)
+        known = self.known[wanted == "item_id"]
         return cols.ids(self.frame, name, self.side, where=self.where, known=known)
 
     def where(self, row: int) -> str:
@@ -198,19 +198,10 @@ class Table:
         user = cols.cell(self.frame, name, row) if name in self.columns else None
         return cols.in_row(self.first + row) + ("" if user is None else f" (user {user!r})")
 
-    def runs(self) -> tuple[Column, NDArray[np.int64]] | None:
-        """Return the users of runs of rows, and where each begins; None if they are not sought."""
-        name = self.names[self.one_of("user_id")]
-        return None if self.known is None else cols.runs(self.frame, name, self.side, self.known[0])
-
-    def texts(self, wanted: str) -> Texts | None:
-        """Return the texts by which a column of ids is numbered."""
-        return None if self.known is None else self.known[wanted == "item_id"]
-
     def numbers(self, wanted: str) -> NDArray[Any]:
         """Return a column of numbers; scores in whatever type keeps their order."""
-        read = cols.scores if wanted == "score" else cols.numbers
-        return read(self.frame, self.names[wanted], self.side, self.where)
+        exact = wanted == "score"
+        return cols.numbers(self.frame, self.names[wanted], self.side, self.where, exact)
 
 
 def read(table: Table, in_runs: bool = False) -> Keyed:
@@ -235,21 +226,18 @@ def read(table: Table, in_runs: bool = False) -> Keyed:
     """
     if table.wide:
         return _wide(table)
-    runs = table.runs()
-    users, starts = (table.ids("user_id"), None) if runs is None else runs
-    name = table.names[table.one_of("item_id")]
-    rows = cols.python_lists(table.frame, name, table.side, table.where)
-    lists = cols.lists(table.frame, name, table.side, table.where) if rows is None else None
-    if starts is not None and (rows is not None or lists is not None):
-        users = table.ids("user_id")
+    user, item = (table.names[table.one_of(wanted)] for wanted in ("user_id", "item_id"))
+    rows = cols.python_lists(table.frame, item, table.side, table.where)
     if rows is not None:
-        return _of_python(table, users, rows)
+        return _of_python(table, rows)
+    lists = cols.lists(table.frame, item, table.side, table.where)
     if lists is not None:
-        return _of_lists(table, users, *lists)
+        return _of_lists(table, *lists)
     if table.side == "ranks" and table.order is None:
         table.one_of("rank", "score")
     values = None if table.value is None else table.numbers(table.value)
-    ends = None if starts is None else np.append(starts, len(table.frame))
+    runs = cols.runs(table.frame, user, table.side, table.known[0])
+    users, ends = (table.ids("user_id"), None) if runs is None else runs
     groups = grouped(users, in_runs, ends)
     return put_in_order(table.ordering, groups, table.ids("item_id"), values)
 
@@ -266,6 +254,7 @@ def put_in_order(
     scores are ordered.
     """
     side, value, ties = ordering
+    grades = None
     if values is not None and value == "rank":
         items = by_rank(side, values, groups, items)
     elif values is not None and value == "score":
@@ -273,16 +262,14 @@ def put_in_order(
     else:
         grades = None if values is None else values.astype(np.float64)
         if groups.rows is not None:
-            items, moved = in_order(groups, items, grades)
-            grades = None if grades is None else moved
-        return Keyed(side, groups.users, items, groups.offsets, grades)
-    return Keyed(side, groups.users, items, groups.offsets)
+            items, grades = in_order(groups, items, grades)
+    return Keyed(side, groups.users, items, groups.offsets, grades)
 
 
-def _of_lists(table: Table, users: Column, offsets: NDArray[np.int64], frame: Any) -> Keyed:
+def _of_lists(table: Table, offsets: NDArray[np.int64], frame: Any) -> Keyed:
     """Read a column of lists, and its column of lists of ranks, scores or grades, if any."""
-    known = table.texts("item_id")
-    items = cols.ids(frame, table.names["item_id"], table.side, offsets, table.where, known)
+    users, name = table.ids("user_id"), table.names["item_id"]
+    items = cols.ids(frame, name, table.side, offsets, table.where, table.known[1])
     values = None
     if table.value is not None:
         name = table.names[table.value]
@@ -291,15 +278,12 @@ def _of_lists(table: Table, users: Column, offsets: NDArray[np.int64], frame: An
             raise _unlike(table, name)
         if not np.array_equal(found[0], offsets):
             raise _unlike(table, name, np.diff(found[0]) != np.diff(offsets))
-        read = cols.scores if table.value == "score" else cols.numbers
 
         def where(at: int) -> str:
             return table.where(int(np.searchsorted(offsets, at, side="right")) - 1)
 
-        values = read(found[1], name, table.side, where)
-    return put_in_order(
-        (table.side, table.value, table.ties), Groups(users, offsets, None), items, values
-    )
+        values = cols.numbers(found[1], name, table.side, where, table.value == "score")
+    return put_in_order(table.ordering, Groups(users, offsets, None), items, values)
 
 
 def _wide(table: Table) -> Keyed:
@@ -333,9 +317,9 @@ def _by_user(users: Column, rows: list[Any], side: str) -> dict[Any, Any]:
     return keyed
 
 
-def _of_python(table: Table, users: Column, rows: list[Any]) -> Keyed:
+def _of_python(table: Table, rows: list[Any]) -> Keyed:
     """Read Python lists, and their lists of ranks, scores or grades, if any."""
-    lists = keyed(_by_user(users, rows, table.side), table.side)
+    lists = keyed(_by_user(table.ids("user_id"), rows, table.side), table.side)
     if table.value is None:
         return lists
     name = table.names[table.value]
@@ -345,12 +329,8 @@ def _of_python(table: Table, users: Column, rows: list[Any]) -> Keyed:
     values = ordering.of_python([value for row in given for value in row])
     if values.dtype.kind not in "iuf":
         raise TypeError(f"{table.side}: column {name!r} must hold lists of numbers")
-    return put_in_order(
-        (table.side, table.value, table.ties),
-        Groups(lists.users, lists.offsets, None),
-        lists.items,
-        values,
-    )
+    groups = Groups(lists.users, lists.offsets, None)
+    return put_in_order(table.ordering, groups, lists.items, values)
 
 
 def _unlike(table: Table, name: str, rows: Any = ()) -> ValueError:
@@ -422,10 +402,17 @@ def by_rank(side: str, ranks: NDArray[Any], groups: Groups, items: Column) -> Co
     if groups.rows is None and grouping.ranks_in_order(ranks, offsets):
         return items
     rows = groups.every_row
-    out = _placed(rows, ranks, items.codes, offsets)
-    if out is None:
-        out, taken = np.empty(len(ranks), np.int64), np.zeros(len(ranks), np.uint8)
-        at = grouping.place_by_rank(rows, ranks, items.codes, offsets, taken, out)
+    out, taken = np.empty(len(ranks), np.int64), np.zeros(len(ranks), np.uint8)
+
+    def place(lo: int, hi: int) -> int:
+        part = slice(lo, hi)
+        where = rows[part], ranks[part], items.codes[part]
+        return int(grouping.place_by_rank(*where, offsets, taken, out))
+
+    wrong = max(parallel.run(place, blocks(len(ranks), SHARE), None), default=-1) >= 0
+    if wrong or not taken.all():  # two threads may have filled one place; then another one is free
+        taken[:] = 0
+        at = place(0, len(ranks))  # the first that is wrong
         found = np.sort(ranks[rows == rows[at]])
         shown = ", ".join(map(str, found[:8])) + (", ..." if len(found) > 8 else "")
         way_out = "; ranks start at 1" if found[0] == 0 else ""
@@ -446,29 +433,6 @@ def by_rank(side: str, ranks: NDArray[Any], groups: Groups, items: Column) -> Co
 SHARE = 1 << 18  # rows that a thread places at a time: of 5,000,000, in blocks of 2^20, one waited
 
 
-def _placed(
-    rows: NDArray[np.int64],
-    ranks: NDArray[np.int64],
-    items: NDArray[Any],
-    offsets: NDArray[np.int64],
-) -> NDArray[np.int64] | None:
-    """Return the items of every user by rank, placed by all cores; None for ranks not 1..n."""
-    from toplist.kernels import grouping
-
-    out, taken = np.empty(len(ranks), np.int64), np.zeros(len(ranks), np.uint8)
-
-    def place(lo: int, hi: int) -> int:
-        part = slice(lo, hi)
-        return int(
-            grouping.place_by_rank(rows[part], ranks[part], items[part], offsets, taken, out)
-        )
-
-    if any(at >= 0 for at in parallel.run(place, blocks(len(ranks), SHARE), None)):
-        return None
-    # two threads may have filled one place; then another one is free
-    return out if taken.all() else None
-
-
 def by_score(
     side: str, scores: NDArray[Any], groups: Groups, items: Column, ties: str = "order"
 ) -> Column:
@@ -476,57 +440,36 @@ def by_score(
 
     "order": as they are; "item", "item_desc": by id, ascending or descending.
     """
-    from toplist.kernels import grouping
+    from toplist.kernels import grouping, steps
 
     scores = comparable(scores)
     offsets = groups.offsets
     by_id = ties != "order"  # then equal scores have to be looked at
     if groups.rows is None and grouping.scores_in_order(scores, offsets, by_id):
         return items
-    if groups.rows is None:
-        moved = replace(items, codes=items.codes.astype(np.int64))
-    else:
-        moved, scores = in_order(groups, items, scores)
-    if ties == "order":
-        at = grouping.sort_by_score(offsets, scores, moved.codes)
-    else:
-        as_given = replace(moved, codes=moved.codes.astype(items.codes.dtype, copy=False))
-        keys = order_of_ids(as_given, side)  # of unsigned ids, as unsigned
-        keys = ~keys if ties == "item_desc" else keys
-        at = _sort_ties(offsets, scores, keys, moved.codes)
-    if at >= 0:
-        place = int(np.searchsorted(offsets, at, side="right")) - 1
-        user = groups.users.decode(groups.users.codes[place])
-        item = moved.decode(moved.codes[at])
-        error = ValueError(f"{side}: user {user!r} has a score that is NaN, of item {item!r}")
-        raise about(error, side=side, user=user, item=item)
-    return replace(moved, codes=moved.codes.astype(items.codes.dtype, copy=False))
-
-
-def _sort_ties(
-    offsets: NDArray[np.int64],
-    scores: NDArray[Any],
-    keys: NDArray[np.int64],
-    items: NDArray[np.int64],
-) -> int:
-    """Order lists by score and key, in place; return the position of the first NaN, or -1."""
-    from toplist.kernels import grouping, steps
-
+    if groups.rows is not None:
+        items, scores = in_order(groups, items, scores)
     wrong = np.flatnonzero(scores != scores)
     if len(wrong):
-        return int(wrong[0])
-    numbers = as_integers(scores)
-    for lo, hi in steps(offsets):
-        part = slice(offsets[lo], offsets[hi])
-        grouping.sort_by_score_and_key(
-            offsets[lo : hi + 1] - offsets[lo], numbers[part], keys[part], items[part]
+        user = groups.users.decode(
+            groups.users.codes[np.searchsorted(offsets, wrong[0], side="right") - 1]
         )
-    return -1
+        item = items.decode(items.codes[wrong[0]])
+        error = ValueError(f"{side}: user {user!r} has a score that is NaN, of item {item!r}")
+        raise about(error, side=side, user=user, item=item)
+    codes = items.codes.astype(np.int64)
+    if by_id:
+        keys = order_of_ids(items, side)
+        keys = ~keys if ties == "item_desc" else keys
+        places = as_integers(scores)
+        for lo, hi in steps(offsets):
+            grouping.sort_by_score_and_key(offsets[lo : hi + 1], places, keys, codes)
+    else:
+        grouping.sort_by_score(offsets, scores, codes)
+    return replace(items, codes=codes.astype(items.codes.dtype, copy=False))
 
 
-def in_order(
-    groups: Groups, items: Column, values: NDArray[Any] | None
-) -> tuple[Column, NDArray[Any]]:
+def in_order(groups: Groups, items: Column, values: NDArray[Any] | None) -> tuple[Column, Any]:
     """Return items and values (float64 or int64) grouped by user, in the order of the table."""
     from toplist.kernels import grouping
 
@@ -535,4 +478,5 @@ def in_order(
     moved = np.empty(len(given), given.dtype)
     ends = groups.offsets[:-1].copy()
     grouping.place_in_order(groups.every_row, items.codes, given, ends, out, moved)
-    return replace(items, codes=out.astype(items.codes.dtype, copy=False)), moved
+    items = replace(items, codes=out.astype(items.codes.dtype, copy=False))
+    return items, None if values is None else moved

@@ -12,23 +12,29 @@ dictionary of their bytes takes its place, once and for all.
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from toplist import parallel
+from toplist.inputs.factorize import (
+    blocks,
+    in_runs,
+    numbered_by,
+    recoded,
+    starts_by,
+    starts_of_runs,
+    used_codes,
+)
 from toplist.inputs.lists import offsets_of
-from toplist.inputs.runs import blocks, in_runs, starts_by, starts_of_runs
 
 Ints = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
 Words = NDArray[np.uint64]
-Key = TypeVar("Key", bound=Hashable)
 
 SMALLEST = 1 << 12  # slots of the first table
 FIRST = 1 << 16  # texts of the first part; each part has four times as many as the one before
@@ -54,9 +60,19 @@ class Keys:
         """Return the number of texts."""
         return len(self.words) // 2
 
-    def bytes_of(self) -> list[bytes]:
-        """Return the bytes of each text."""
-        data, ends = copied(self.words, self.starts, self.text, np.arange(len(self)))
+    def copied(self, numbers: Ints) -> tuple[Bytes, Ints]:
+        """Return some texts one after another, a NUL after each, and the places of these."""
+        from toplist.kernels import texts
+
+        sizes = self.words[2 * np.asarray(numbers, np.int64)] & _LOW
+        data = np.empty(int(sizes.sum()) + len(numbers), np.uint8)
+        ends = np.empty(len(numbers), np.int64)
+        texts.copy_texts(self.words, self.starts, self.text, numbers, data, ends)
+        return data, ends
+
+    def bytes_of(self, numbers: Ints) -> list[bytes]:
+        """Return the bytes of some texts."""
+        data, ends = self.copied(numbers)
         whole, starts = data.tobytes(), [0, *(ends + 1).tolist()]
         return [whole[a:b] for a, b in zip(starts, ends.tolist(), strict=False)]
 
@@ -124,35 +140,14 @@ class Spans:
 
 def joined(texts: Sequence[str]) -> Spans:
     """Return texts as spans of one text, a NUL after each; TypeError if one of them is no text."""
+    from toplist.kernels import texts as kernels
+
     data = np.frombuffer("\0".join([*texts, ""]).encode("utf-8", "surrogatepass"), np.uint8)
-    found = spans(data, len(texts))
-    if found is not None:
-        return found
-    parts = [text.encode("utf-8", "surrogatepass") for text in texts]  # one has a NUL itself
-    ends = np.cumsum([len(part) + 1 for part in parts]) - 1
-    starts = np.concatenate([[0], ends[:-1] + 1])
-    return Spans(np.frombuffer(b"\0".join([*parts, b""]), np.uint8), starts, ends)
-
-
-def spans(data: Bytes, n: int) -> Spans | None:
-    """Return `n` texts, each with a NUL after it; None if one of them contains a NUL itself."""
-    from toplist.kernels import texts
-
-    ends = np.empty(n, np.int64)
-    if texts.ends_of_texts(data, ends) != n:
-        return None
-    return Spans(data, np.concatenate([[0], ends[:-1] + 1])[:n], ends)
-
-
-def copied(words: Words, places: Ints, text: Bytes, numbers: Ints) -> tuple[Bytes, Ints]:
-    """Return texts one after another, a NUL after each, and the places of these."""
-    from toplist.kernels import texts
-
-    sizes = words[2 * np.asarray(numbers, np.int64)] & _LOW
-    data = np.empty(int(sizes.sum()) + len(numbers), np.uint8)
-    ends = np.empty(len(numbers), np.int64)
-    texts.copy_texts(words, places, text, numbers, data, ends)
-    return data, ends
+    ends = np.empty(len(texts), np.int64)
+    if kernels.ends_of_texts(data, ends) != len(texts):  # one has a NUL itself
+        sizes = [len(text.encode("utf-8", "surrogatepass")) for text in texts]
+        ends = offsets_of(sizes)[1:] + np.arange(len(texts))
+    return Spans(data, np.concatenate([[0], ends + 1])[:-1], ends)
 
 
 class Texts(Sequence[str]):
@@ -187,14 +182,7 @@ class Texts(Sequence[str]):
             return self.decoded(np.arange(self._n)[number])
         if not -self._n <= number < self._n:
             raise IndexError(number)
-        number %= self._n
-        key = self._keys[2 * number : 2 * number + 2].tobytes()
-        size = int.from_bytes(key[:4], sys.byteorder)
-        text = key[4 : 4 + size]
-        if size > len(key) - 4:
-            start = int(self._places[number])
-            text = self._arena[start : start + size].tobytes()
-        return text.decode("utf-8", "surrogatepass")
+        return self.decoded(np.array([number % self._n]))[0]
 
     def __iter__(self) -> Iterator[str]:
         """Return all texts, by number."""
@@ -206,15 +194,11 @@ class Texts(Sequence[str]):
 
     def decoded(self, numbers: Ints) -> list[str]:
         """Return the texts of many numbers."""
-        data, ends = self._copied(numbers)
-        whole = data.tobytes()
-        if len(numbers) and not np.count_nonzero(data == 0) > len(numbers):
-            return whole[:-1].decode("utf-8", "surrogatepass").split("\0")
-        starts = [0, *(ends + 1).tolist()]  # one has a NUL itself
-        return [
-            whole[start:end].decode("utf-8", "surrogatepass")
-            for start, end in zip(starts, ends.tolist(), strict=False)
-        ]
+        data, _ = self._known.copied(numbers)
+        if len(numbers) and np.count_nonzero(data == 0) == len(numbers):
+            return data[:-1].tobytes().decode("utf-8", "surrogatepass").split("\0")
+        found = self._known.bytes_of(numbers)  # one has a NUL itself
+        return [text.decode("utf-8", "surrogatepass") for text in found]
 
     def words(self, numbers: Ints) -> Words:
         """Return the words of the texts of numbers, see `toplist.inputs.id_hashes`."""
@@ -222,7 +206,7 @@ class Texts(Sequence[str]):
 
         words = self._words  # each text is hashed once, for all rows that have it
         if len(words) < self._n:
-            data, ends = self._copied(np.arange(len(words), self._n))
+            data, ends = self._known.copied(np.arange(len(words), self._n))
             hashes = np.empty(len(ends), np.int64)
             strings.hash_strings(data, ends, hashes)
             self._words = words = np.concatenate([words, hashes.view(np.uint64)])
@@ -246,7 +230,8 @@ class Texts(Sequence[str]):
                 codes[lo:hi] = self._add(source.take(np.arange(lo, hi)))
             lo, size = hi, 4 * size
         if self._n > known:
-            self._copied(np.arange(known, self._n))[0].tobytes().decode("utf-8", "surrogatepass")
+            data, _ = self._known.copied(np.arange(known, self._n))
+            data.tobytes().decode("utf-8", "surrogatepass")
         return codes
 
     def _encode(self, source: Views | Spans, codes: Ints, lo: int, hi: int) -> None:
@@ -294,19 +279,15 @@ class Texts(Sequence[str]):
         if self._slow is None and self._number(keys, codes):
             return
         self._n = known
-        codes[:], new = numbered_by(self._places_of(), keys.bytes_of())
+        if self._slow is None:  # from now on in place of the table
+            numbers = np.arange(known)
+            self._slow = dict(zip(self._known.bytes_of(numbers), numbers.tolist(), strict=True))
+        codes[:], new = numbered_by(self._slow, keys.bytes_of(np.arange(len(keys))))
         self._n += len(new)
         self._keys = _longer(self._keys, 2 * self._n)
         self._places = _longer(self._places, self._n)
         self._keys[2 * known : 2 * self._n].reshape(-1, 2)[:] = keys.words.reshape(-1, 2)[new]
         self._keep(keys, new)
-
-    def _places_of(self) -> dict[bytes, int]:
-        """Return the dictionary of the texts, from now on in place of the table."""
-        if self._slow is None:
-            known = Keys(self._keys[: 2 * self._n], self._arena, self._places, True)
-            self._slow = dict(zip(known.bytes_of(), range(self._n), strict=True))
-        return self._slow
 
     def _number(self, keys: Keys, codes: Ints) -> bool:
         """Fill the codes of texts; return whether it was done."""
@@ -350,8 +331,10 @@ class Texts(Sequence[str]):
                 *(self._arena, self._places[first : self._n]),
             )
 
-    def _copied(self, numbers: Ints) -> tuple[Bytes, Ints]:
-        return copied(self._keys, self._places, self._arena, numbers)
+    @property
+    def _known(self) -> Keys:
+        """All texts, by number."""
+        return Keys(self._keys[: 2 * self._n], self._arena, self._places, True)
 
 
 class TextColumn(NamedTuple):
@@ -400,46 +383,6 @@ def _starts_of_runs(source: Views | Spans) -> Ints | None:
     if not first or 2 * find(0, first, np.empty(first, np.int64)) > first:
         return None
     return starts_by(find, len(source), BLOCK)
-
-
-def recoded(codes: NDArray[Any], new: Ints) -> Ints:
-    """Return ``new[codes]``, on all cores."""
-    from toplist.kernels import texts
-
-    out = np.empty(len(codes), np.int64)
-
-    def recode(lo: int, hi: int) -> None:
-        texts.recode(codes[lo:hi], new, out[lo:hi])
-
-    for _ in parallel.run(recode, blocks(len(codes)), None):
-        pass
-    return out
-
-
-def used_codes(codes: NDArray[Any]) -> tuple[Ints, Ints]:
-    """Return the distinct codes, ascending, and the first row of each; codes are not negative."""
-    from toplist.kernels import texts
-
-    rows = np.full(int(codes.max()) + 1, -1)
-    for lo, hi in blocks(len(codes)):
-        texts.first_rows(codes[lo:hi], lo, rows)
-    used = np.flatnonzero(rows >= 0)
-    return used, rows[used]
-
-
-def numbered_by(places: dict[Key, int], keys: Iterable[Key]) -> tuple[Ints, Ints]:
-    """Return the number of each key by a dictionary that new ones are added to, and their rows.
-
-    Examples
-    --------
-    >>> numbers, new = numbered_by({"a": 0}, ["b", "a", "b", "c"])
-    >>> numbers.tolist(), new.tolist()
-    ([1, 0, 1, 2], [0, 3])
-    """
-    known = len(places)
-    numbers = np.array([places.setdefault(key, len(places)) for key in keys], np.int64)
-    new = np.flatnonzero(numbers >= known)
-    return numbers, new[np.unique(numbers[new], return_index=True)[1]]
 
 
 def _longer(array: NDArray[Any], size: int) -> NDArray[Any]:

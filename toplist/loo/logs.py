@@ -16,11 +16,10 @@ from numpy.typing import NDArray
 
 from toplist.checks import Keyword, header_hint, no_columns, worded
 from toplist.inputs import dataframes as cols
-from toplist.inputs.factorize import Column, Numbering
+from toplist.inputs.factorize import Column, Numbering, numbered_by
 from toplist.inputs.ids import kinds_of
 from toplist.inputs.objects import opened
 from toplist.inputs.options import renamed
-from toplist.inputs.texts import numbered_by
 from toplist.loo.timestamps import Times, times_of
 
 COLUMNS = ("user_id", "item_id", "timestamp")

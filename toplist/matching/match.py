@@ -1,10 +1,14 @@
-"""The join: ranked ids and relevant ids become hits, in blocks of users over threads."""
+"""The join: ranked ids and relevant ids become hits, in blocks of users over threads.
+
+Where nobody has a hit, an id of each side is chosen so that the likely cause shows.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +17,7 @@ from numpy.typing import NDArray
 from toplist import parallel
 from toplist.checks import about, choice
 from toplist.inputs import ids
-from toplist.inputs.flatten import first_repeat, item_twice, name_user, user_of
+from toplist.inputs.flatten import Flat, first_repeat, item_twice, name_user, user_of
 from toplist.inputs.forms import read_sides
 from toplist.inputs.lists import offsets_of
 from toplist.inputs.options import DUPLICATES, TIES, Columns, Duplicates, Joining, Ties
@@ -137,16 +141,19 @@ def join(
 ) -> Hits:
     """Join two sides, in blocks of users; without `fingerprints`, for hits that never merge."""
     bounds = parallel.bounds(sides.ranked.offsets + sides.truth.offsets)
-    parts = list(
-        parallel.run(partial(_join_block, sides, duplicates, fingerprints), bounds, n_threads)
-    )
+    of_block = partial(_join_block, sides, duplicates == "raise", fingerprints)
+    parts = list(parallel.run(of_block, bounds, n_threads))
     ranks, n_hits, n_relevant, hashes, gains, ideal = (
         parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
     )
     offsets = offsets_of(n_hits)
     if sides.hashed and not ids.agree(*sides.sources, offsets, ranks, n_relevant):
         raise HashCollisionError
-    graded = sides.truth.gains is not None
+    graded, judged, examples = sides.truth.gains is not None, None, {}
+    if sides.judged is not None:  # repeats were looked for with the relevant items
+        judged = join(replace(sides, truth=sides.judged, judged=None), "first", n_threads)
+    if not len(ranks):
+        examples = _unmatched(sides)
     return trusted(
         offsets=offsets,
         ranks=ranks,
@@ -159,23 +166,9 @@ def join(
         users=sides.users,
         n_extra=sides.n_extra,
         fingerprints=(_fingerprint(hashes, sides.users),) if fingerprints else (),
-        judged=_judged(sides, n_threads),
-        **({} if len(ranks) else _examples(sides)),
+        judged=judged,
+        **examples,
     )
-
-
-def _examples(sides: Sides) -> dict[str, Any]:
-    from toplist.matching.unmatched import unmatched  # rarely needed
-
-    return unmatched(sides)
-
-
-def _judged(sides: Sides, n_threads: int | None) -> Hits | None:
-    """Return the hits of all graded items, where some of them are not relevant."""
-    if sides.judged is None:
-        return None
-    # repeats were looked for with the relevant items
-    return join(replace(sides, truth=sides.judged, judged=None), "first", n_threads)
 
 
 def _fingerprint(hashes: NDArray[np.uint64], users: Sequence[Any] | None) -> Fingerprint:
@@ -196,26 +189,32 @@ def _fingerprint(hashes: NDArray[np.uint64], users: Sequence[Any] | None) -> Fin
 
 
 def _join_block(
-    sides: Sides, duplicates: Duplicates, fingerprints: bool, lo: int, hi: int
+    sides: Sides, distinct: bool, fingerprints: bool, lo: int, hi: int
 ) -> tuple[NDArray[Any], ...]:
     """Return ranks, numbers of hits and relevant items, hashes of these, gains, ideal gains."""
     from toplist.kernels import join as kernels
 
     items, listed, _ = sides.ranked.block(lo, hi)
     truths, relevant, values = sides.truth.block(lo, hi)
-    lengths, sizes = sides.lengths[lo:hi], relevant[1:] - relevant[:-1]
+    lengths, sizes = sides.lengths[lo:hi], np.diff(relevant)
     most = int(sizes.max(initial=0))
     arrays = items, listed, lengths, truths, relevant
     tables = kernels.tables_for(most, int(lengths.max(initial=0)))
-    # at most as many hits as the shorter of list and truth has ids, for each user
-    room = len(lengths) if most <= 1 else int(np.minimum(lengths, sizes).sum())
-    join = _seek if most <= 1 else _mark
-    user, ranks, n_hits, n_relevant, gains = join(
-        arrays, values, duplicates == "raise", tables, room
-    )
+    n_hits, n_relevant = np.empty((2, len(lengths)), np.int64)
+    gains = values
+    if most <= 1:  # search for the one relevant id, without a table
+        ranks = np.empty(len(lengths), np.int32)
+        user = kernels.seek(*arrays, distinct, tables, ranks, n_hits, n_relevant)
+    else:
+        # at most as many hits as the shorter of list and truth has ids, for each user
+        room = int(np.minimum(lengths, sizes).sum())
+        ranks, gains = np.empty(room, np.int32), np.empty(room if len(values) else 0)
+        user = kernels.join(*arrays, values, distinct, tables, ranks, gains, n_hits, n_relevant)
     if user >= 0:
         raise _repeat_error(sides, lo + user)
-    hashes, ideal = np.empty(0, np.uint64), np.empty(0)
+    n, hashes, ideal = int(n_hits.sum()), np.empty(0, np.uint64), np.empty(0)
+    if most <= 1 and len(values):
+        gains = values[(relevant[:-1] - relevant[0])[n_hits > 0]]
     if fingerprints:
         words = np.empty(0, np.uint64) if sides.words is None else sides.words(truths)
         rows = truths, relevant, words, values.view(np.uint64)
@@ -223,7 +222,7 @@ def _join_block(
     if sides.truth.gains is not None:
         ideal = np.empty(len(truths))
         ideal = ideal[: kernels.ideals(truths, relevant, values, ideal)]
-    return ranks, n_hits, n_relevant, hashes, gains, ideal
+    return ranks[:n].copy(), n_hits, n_relevant, hashes, gains[:n].copy(), ideal
 
 
 def _row_hashes(rows: tuple[NDArray[Any], ...], repeated: NDArray[np.bool_]) -> NDArray[np.uint64]:
@@ -237,48 +236,6 @@ def _row_hashes(rows: tuple[NDArray[Any], ...], repeated: NDArray[np.bool_]) -> 
     return hashes
 
 
-# (first user with a repeat, or -1; ranks of hits; numbers of hits and of relevant items;
-# gains)
-_Ints = NDArray[np.int64]
-_Found = tuple[int, NDArray[Any], _Ints, _Ints, NDArray[np.float64]]
-
-
-def _mark(
-    arrays: tuple[NDArray[Any], ...],
-    values: NDArray[Any],
-    distinct: bool,
-    tables: tuple[Any, ...],
-    room: int,
-) -> _Found:
-    """Join truths of any size, with a table that marks the relevant ids of a user."""
-    from toplist.kernels import join as kernels
-
-    ranks, gains = np.empty(room, np.int32), np.empty(room if len(values) else 0)
-    n_hits, n_relevant = np.empty((2, len(arrays[2])), np.int64)
-    user = kernels.join(*arrays, values, distinct, tables, ranks, gains, n_hits, n_relevant)
-    n = int(n_hits.sum()) if user == -1 else 0
-    return user, ranks[:n].copy(), n_hits, n_relevant, gains[:n].copy()
-
-
-def _seek(
-    arrays: tuple[NDArray[Any], ...],
-    values: NDArray[Any],
-    distinct: bool,
-    tables: tuple[Any, ...],
-    room: int,
-) -> _Found:
-    """Join truths of at most one id: search for that id, without a table."""
-    from toplist.kernels import join as kernels
-
-    ranks, relevant = np.empty(room, np.int32), arrays[4]
-    n_hits, n_relevant = np.empty((2, room), np.int64)
-    user = kernels.seek(*arrays, distinct, tables, ranks, n_hits, n_relevant)
-    if user != -1:  # it stopped at a user: the rest is not written
-        return user, ranks[:0], n_hits, n_relevant, values[:0]
-    gains = values if len(values) == 0 else values[(relevant[:-1] - relevant[0])[n_hits > 0]]
-    return user, ranks[: n_hits.sum()].copy(), n_hits, n_relevant, gains
-
-
 def _repeat_error(sides: Sides, user: int) -> Exception:
     """Return the error of a list that holds an id twice."""
     written = sides.sources[0].row(user)
@@ -289,3 +246,59 @@ def _repeat_error(sides: Sides, user: int) -> Exception:
     fills = all(other == item for other in written[twice[0] :])
     error = item_twice(name_user(sides.users, user), item, twice[0] + 1, twice[1] + 1, fills)
     return about(error, side="ranks", user=user_of(sides.users, user), item=item)
+
+
+# Ids of each side that are compared.
+COMPARED = 4096
+
+# What may be all that keeps ids apart, in words, and what takes it away.
+CAUSES: dict[str, Callable[[str], str]] = {
+    "a trailing .0": lambda text: text.removesuffix(".0"),
+    "blanks": str.strip,
+    "upper and lower case": str.casefold,
+    "leading zeros": lambda text: text.lstrip("0") or "0",
+}
+
+
+def _unmatched(sides: Sides) -> dict[str, Any]:
+    """Return the fields `examples` and `cause` of `Hits` without a hit; {} if a side has no id."""
+    ranked, truth = sides.sources
+    listed = _some(ranked, sides.lengths)
+    relevant = _some(truth, truth.lengths)
+    if not listed or not relevant or not np.any(np.diff(sides.truth.offsets)):
+        return {}
+    if isinstance(listed[0], str) and isinstance(relevant[0], str):
+        found = _cause(listed, relevant)
+        if found is not None:
+            cause, a, b = found
+            return {"examples": (a, b), "cause": cause}
+    return {"examples": (str(listed[0]), str(relevant[0])), "cause": ""}
+
+
+def _cause(listed: list[str], relevant: list[str]) -> tuple[str, str, str] | None:
+    """Return what keeps ids of both sides apart, with an example of each; None if not known.
+
+    Where an id is on both sides, they are written alike: the users just have no hit.
+    """
+    if not set(listed).isdisjoint(relevant):
+        return None
+    for cause, simplify in CAUSES.items():
+        written = {simplify(one): one for one in reversed(listed)}
+        for one in relevant:
+            if simplify(one) in written:
+                return cause, written[simplify(one)], one
+    return None
+
+
+def _some(flat: Flat, lengths: Any) -> list[Any]:
+    """Return some thousand ids of one side, as written; only one if they are no text."""
+
+    def ids() -> Iterator[Any]:
+        for user in np.flatnonzero(lengths[:COMPARED]).tolist():
+            yield from islice(flat.row(user), int(lengths[user]))
+
+    found = ids()
+    first = list(islice(found, 1))
+    if not first or not isinstance(first[0], str):
+        return first
+    return [*first, *islice(found, COMPARED - 1)]
