@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from toplist.checks import Floats, counted
 from toplist.results.display import Display
-from toplist.results.markup import Cell, Page, Table
-from toplist.results.wording import number
+from toplist.results.markup import Cell, Page, Table, number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -420,8 +420,6 @@ class Comparison(SideBySide):
 
     def _page(self, every_metric: bool = False) -> Page:
         """Return one table of all means; of many, a table per metric."""
-        from toplist.results import wording
-
         tests, why = self._tested
         marks, tables = self._marks, []
         for corner, columns in self._columns(every_metric):
@@ -437,7 +435,7 @@ class Comparison(SideBySide):
                 for system in self.systems
             )
             tables.append(Table(corner, tuple(columns), rows))
-        said = () if tests is None else (wording.legend(tests),)
+        said = () if tests is None else (tests._legend,)
         if why:
             said = (f"NOT TESTED against {', '.join(self.baselines)}: {why}",)
         notes = *said, *self._accounts()

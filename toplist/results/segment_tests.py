@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from toplist.averages.means import has_keys
 from toplist.checks import cached
 from toplist.inputs.user_values import values_by_user
-from toplist.results import moments, pairwise, testing, wording
+from toplist.results import moments, pairwise, testing
 from toplist.results.aligning import SameUsers
 from toplist.results.markup import Cell, Page, Table
 from toplist.results.pairwise import TestFamily, TestMethod
@@ -142,7 +142,7 @@ class SegmentedComparison(ByLabel[S]):
         notes = ["users: those of the ground truth in the segment"]
         if why:
             notes.insert(0, f"NOT TESTED against {', '.join(self.whole.baselines)}: {why}")
-        legend = "" if tests is None else wording.legend(tests)
+        legend = "" if tests is None else tests._legend
         if legend:
             notes = [legend, "the line of all users is not among these tests", *notes]
         notes += self.whole._accounts()

@@ -17,6 +17,7 @@ from toplist.metrics.definitions import Metric
 from toplist.metrics.names import keys_of
 from toplist.metrics.properties import is_within_one
 from toplist.results import aligning, summary
+from toplist.results.contrasts import each_of
 from toplist.results.display import Display
 from toplist.results.markup import Cell, Look, Page, Table, settled
 from toplist.results.result import TopKResult
@@ -247,8 +248,6 @@ def page_of_means(
 
     Without `tests`, it says `why`. `against` are the marks of what was tested against baselines.
     """
-    from toplist.results import wording
-
     letters = tests is not None and not comparison.baselines
     marks = against if comparison.baselines else _letters_of(comparison, tests)
     columns = comparison._columns(every_metric)
@@ -270,11 +269,11 @@ def page_of_means(
             for system, letter in zip(comparison.systems, _letters(), strict=False)
         )
         tables.append(Table(corner, tuple(some), rows))
-    said = why if tests is None else wording.sentence(tests)
+    said = why if tests is None else tests.sentence()
     notes = said, *comparison._accounts(), *comparison.differences
     best = "best of its column, with those that do not differ from it"
     if comparison.baselines:
-        best = f"best of its column, and different from {wording.each_of(comparison.baselines)}"
+        best = f"best of its column, and different from {each_of(comparison.baselines)}"
     legend = "; ".join(_legend(comparison, tests, any(marks.values()), look))
     return Page(tuple(tables), notes, legend=legend, best="" if tests is None else best)
 
@@ -335,12 +334,10 @@ def _cell(comparison: SideBySide, system: str, name: str, look: Look) -> Cell:
 
 def _legend(comparison: SideBySide, tests: Tests | None, marked: bool, look: Look) -> Iterator[str]:
     """Yield what the marks say, and how numbers are written."""
-    from toplist.results import wording
-
     if tests is not None and (comparison.baselines or not marked):
-        yield wording.legend(tests)
+        yield tests._legend
     elif tests is not None:
-        yield f"letters name the systems that a system exceeds: {wording.tested(tests)}"
+        yield f"letters name the systems that a system exceeds: {tests._how}"
     if look.percent:
         metrics = dict.fromkeys(name.rpartition("@")[0] for name in comparison.names())
         other = [name for name in metrics if not _within_one(comparison, name)]
