@@ -7,7 +7,7 @@ are alike: beside arrays, and of the columns of one table.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -60,7 +60,7 @@ def read(values: Any, weights: Any = None, clusters: Any = None, runs: bool = Fa
     else:
         found, users = _aligned(values)
     n = next(iter(found.values())).shape[-1]
-    units = Units(_by_user(weights, users, n, "weights"), _by_user(clusters, users, n, "clusters"))
+    units = Units(by_user(weights, users, n, "weights"), by_user(clusters, users, n, "clusters"))
     if units.weights is not None:
         units = units._replace(weights=np.asarray(units.weights, np.float64))
     return Given(found, units, users is not None)
@@ -222,7 +222,7 @@ def _floats(system: Any, values: Any, users: list[Any] | None) -> Floats:
     return array
 
 
-def _by_user(values: Any, users: list[Any] | None, n: int, what: str) -> Any:
+def by_user(values: Any, users: Sequence[Any] | None, n: int, what: str) -> Any:
     """Return weights or clusters in the order of the users."""
     if values is None:
         return None
