@@ -101,6 +101,7 @@ from toplist.metrics.definitions import DIVISORS as DIVISORS
 from toplist.metrics.definitions import METRICS as METRICS
 from toplist.metrics.definitions import Metric as Metric
 from toplist.results.result import TopKResult as TopKResult
+from toplist.results.result import merge as merge
 from toplist.top_k import top_k_eval as top_k_eval
 
 if _typing.TYPE_CHECKING:
@@ -117,7 +118,6 @@ if _typing.TYPE_CHECKING:
     from toplist.results.comparison import Comparison as Comparison
     from toplist.results.comparison import compare as compare
     from toplist.results.inference import paired_tests as paired_tests
-    from toplist.results.merging import merge as merge
 
 __version__ = "0.2.0"
 
@@ -172,7 +172,6 @@ _LATER = {name: name for name in _MODULES} | {
     "compare": "results.comparison",
     "inference": "results.inference",
     "paired_tests": "results.inference",
-    "merge": "results.merging",
 }
 
 

@@ -36,8 +36,7 @@ def curves(
     def write(lo: int, hi: int) -> None:
         fill(lo, hi, out[lo:hi, :near])
 
-    for _ in parallel.run(write, parallel.bounds(work), n_threads):
-        pass
+    parallel.each(write, parallel.bounds(work), n_threads)
     for first in range(near, depth, PART):  # below every list, where only the divisor changes
         last = min(first + PART, depth)
         cuts = np.concatenate([np.arange(1, near + 1), np.arange(first + 1, last + 1)])
@@ -52,7 +51,7 @@ def values(hits: Hits, counted: Bools, metric: Metric, k: int) -> Floats:
     from toplist.kernels import curves as kernels
 
     out = np.empty(len(hits))
-    if metric.graded and hits.graded:
+    if (metric.graded and hits.graded) or metric.dividing.by_hits:
         cuts = cut_offs(hits, [k])
         fill = filler(hits, counted, metric, cuts)
         for lo, hi in parallel.bounds(np.arange(len(hits) + 1) * len(cuts)):
@@ -60,11 +59,6 @@ def values(hits: Hits, counted: Bools, metric: Metric, k: int) -> Floats:
             fill(lo, hi, block)
             out[lo:hi] = block[:, -1]
         return out
-    if metric.dividing.by_hits:
-        both = (values(hits, counted, one, k) for one in _over_hits(metric))
-        divided = _divided(*both)
-        _score_empty(hits, counted, metric, divided)
-        return divided
     rows = rows_of(hits, counted, metric.dividing.by_length, k)
     divisors = metric.divisors(rows.n_relevant, rows.n_listed, np.array([k]))[:, 0]
     kernels.values(
@@ -140,13 +134,14 @@ def filler(
     from toplist.kernels import curves as kernels
 
     if metric.dividing.by_hits:
-        sums, n_hits = (filler(hits, counted, one, cuts) for one in _over_hits(metric))
+        sums = filler(hits, counted, replace(metric, divisor="1", empty=None), cuts)
+        n_hits = filler(hits, counted, _N_HITS, cuts)
 
         def fill_over_hits(lo: int, hi: int, out: Floats) -> None:
             divisors = np.empty(out.shape)
             sums(lo, hi, out)
             n_hits(lo, hi, divisors)
-            _divided(out, divisors, out)
+            np.divide(out, np.maximum(divisors, 1.0), out=out)
             _score_empty(hits, counted, metric, out, lo)
 
         return fill_over_hits
@@ -185,17 +180,6 @@ def filler(
 
 # The number of hits down to k.
 _N_HITS = replace(METRICS["cg"], graded=False)
-
-
-def _over_hits(metric: Metric) -> tuple[Metric, Metric]:
-    """Return the numerator and the divisor of a metric whose divisor is the hits so far."""
-    return replace(metric, divisor="1", empty=None), _N_HITS
-
-
-def _divided(sums: Floats, n_hits: Floats, out: Floats | None = None) -> Floats:
-    """Return sums over hits divided by the number of hits; 0 without any."""
-    quotient: Floats = np.divide(sums, np.maximum(n_hits, 1.0), out=out)
-    return quotient
 
 
 def _score_empty(hits: Hits, counted: Bools, metric: Metric, out: Floats, lo: int = 0) -> None:

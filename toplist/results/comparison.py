@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from toplist import plots
 from toplist.checks import cached, choice
-from toplist.results.markup import Look, Page, Table
+from toplist.results.markup import Cell, Look, Page
 from toplist.results.result import TopKResult
 from toplist.results.side_by_side import SideBySide, page_of_means, tested
 from toplist.stats.paired import RUNS, RunsAre
@@ -421,26 +421,19 @@ class Comparison(SideBySide):
     def _page(self, every_metric: bool = False) -> Page:
         """Return one table of all means; of many, a table per metric."""
         tests, why = self._tested
-        marks, tables = self._marks, []
-        for corner, columns in self._columns(every_metric):
-            best = {name: [] if self.baselines else self._best(name) for name in columns.values()}
-            rows = tuple(
-                (
-                    system,
-                    tuple(
-                        self._marked(system, name, marks.get((system, name), ""), system in some)
-                        for name, some in best.items()
-                    ),
-                )
-                for system in self.systems
-            )
-            tables.append(Table(corner, tuple(columns), rows))
+        marks, best = self._marks, {} if self.baselines else self.best()
+
+        def cell(system: str, name: str) -> Cell:
+            mark = marks.get((system, name), "")
+            return self._marked(system, name, mark, system in best.get(name, []))
+
+        tables = self._tables(every_metric, self.systems, cell)
         said = () if tests is None else (tests._legend,)
         if why:
             said = (f"NOT TESTED against {', '.join(self.baselines)}: {why}",)
         notes = *said, *self._accounts()
         legend = notes[0] if marks else ""
-        return Page(tuple(tables), notes, tuple(self.differences), legend=legend)
+        return Page(tables, notes, self.differences, legend=legend)
 
     @cached
     def _tested(self) -> tuple[Tests | None, str]:

@@ -360,9 +360,8 @@ def banded(
     joint: simultaneous.Joint, asked: Asked, names: tuple[str, str], name: str, higher: bool = True
 ) -> Band:
     """Return the band of merged moments."""
-    found = simultaneous.band(joint, level=asked.level, **asked.drawn)
-    level = asked.level
-    return Band(*found, name=name, systems=names, level=level, higher_is_better=higher)
+    found = vars(simultaneous.band(joint, level=asked.level, **asked.drawn))
+    return Band(**found, name=name, systems=names, level=asked.level, higher_is_better=higher)
 
 
 def ratio(

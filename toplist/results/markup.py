@@ -32,8 +32,8 @@ class Table(NamedTuple):
     """Rows of cells with labels, under a header; `corner` is the header of the labels."""
 
     corner: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[Cell, ...]], ...]
+    columns: Sequence[str]
+    rows: Sequence[tuple[str, Sequence[Cell]]]
 
     @property
     def marked(self) -> bool:
@@ -49,10 +49,10 @@ class Page(NamedTuple):
     `best` says what is marked as the best.
     """
 
-    tables: tuple[Table, ...]
-    notes: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
-    formulas: tuple[str, ...] = ()
+    tables: Sequence[Table]
+    notes: Sequence[str] = ()
+    warnings: Sequence[str] = ()
+    formulas: Sequence[str] = ()
     legend: str = ""
     best: str = "best of its column; not tested: .test() and toplist compare test the difference"
 
@@ -180,8 +180,8 @@ def text(page: Page) -> str:
 
 def _printable(table: Table) -> Table:
     """Return a table whose labels and headers can do nothing to a terminal."""
-    rows = tuple((printable(label), cells) for label, cells in table.rows)
-    return Table(printable(table.corner), tuple(map(printable, table.columns)), rows)
+    rows = [(printable(label), cells) for label, cells in table.rows]
+    return Table(printable(table.corner), [*map(printable, table.columns)], rows)
 
 
 def markdown(page: Page) -> str:

@@ -97,14 +97,11 @@ def of_results(results: Mapping[str, Means]) -> PairedMoments:
 
 def _in_one_order(results: Mapping[str, Means]) -> dict[str, Ints]:
     """Return the rows of all users of every system, in the order of the first one."""
-    first = list(next(iter(results.values())).users)
+    first = next(iter(results.values())).users
     rows = {}
     for system, result in results.items():
-        users = list(result.users)
-        rows[system] = np.arange(len(first))
-        if users != first:
-            row_of_user = {user: row for row, user in enumerate(users)}
-            rows[system] = np.array([row_of_user[user] for user in first], np.int64)
+        row_of_user = {user: row for row, user in enumerate(result.users)}
+        rows[system] = np.array([row_of_user[user] for user in first], np.int64)
     return rows
 
 

@@ -134,11 +134,11 @@ class SegmentedComparison(ByLabel[S]):
         tests, why = self._tested
         marks = {} if tests is None else {(t.segment, t.system, t.name): t.sign for t in tests}
         names = [n for _, some in self.whole._columns(every_metric) for n in some.values()]
-        shown = tuple(  # not coverage, which does not split
+        shown = [  # not coverage, which does not split
             self._table(name, marks)
             for name in names
             if any(part._has(one, name) for part in self.values() for one in part.systems)
-        )
+        ]
         notes = ["users: those of the ground truth in the segment"]
         if why:
             notes.insert(0, f"NOT TESTED against {', '.join(self.whole.baselines)}: {why}")
@@ -147,7 +147,7 @@ class SegmentedComparison(ByLabel[S]):
             notes = [legend, "the line of all users is not among these tests", *notes]
         notes += self.whole._accounts()
         best = "best of its line; not tested: .test() tests the difference in every segment"
-        return Page(shown, tuple(notes), tuple(self.whole.differences), legend=legend, best=best)
+        return Page(shown, notes, self.whole.differences, legend=legend, best=best)
 
     def _table(self, name: str, marks: Mapping[tuple[Any, str, str], str]) -> Table:
         systems = self.whole.systems
@@ -161,8 +161,8 @@ class SegmentedComparison(ByLabel[S]):
             for system in systems:
                 mark = "" if part is self.whole else marks.get((segment, system, name), "")
                 cells.append(part._marked(system, name, mark or blank, system in best))
-            rows.append((segment, tuple(cells)))
-        return Table(name, ("users", *systems), tuple(rows))
+            rows.append((segment, cells))
+        return Table(name, ["users", *systems], rows)
 
 
 def by(comparison: S, labels: Any) -> SegmentedComparison[S]:

@@ -6,20 +6,18 @@ Also their table for LaTeX, where bold, marks and letters follow from the tests.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from toplist.averages import describe
 from toplist.checks import cached
-from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import Metric
 from toplist.metrics.names import keys_of
-from toplist.metrics.properties import is_within_one
 from toplist.results import aligning, summary
 from toplist.results.contrasts import each_of
 from toplist.results.display import Display
-from toplist.results.markup import Cell, Look, Page, Table, settled
+from toplist.results.markup import Cell, Look, Page, Table
 from toplist.results.result import TopKResult
 from toplist.stats.paired import RunsAre
 
@@ -208,8 +206,22 @@ class SideBySide(Display):
 
     def _marked(self, system: str, name: str, mark: str, best: bool) -> Cell:
         """Return the mean of a system as it is printed, with its mark."""
-        mean = f"{settled(self._mean(system, name)):.4f}" if self._has(system, name) else "-"
+        mean = summary.LOOK.number(self._mean(system, name)) if self._has(system, name) else "-"
         return Cell(mean + mark, best=best)
+
+    def _tables(
+        self, every_metric: bool, labels: Iterable[str], cell: Callable[[str, str], Cell]
+    ) -> list[Table]:
+        """Return one table of all means, of many a table per metric; a row per system."""
+        rows = list(zip(self.systems, labels, strict=False))
+        return [
+            Table(
+                corner,
+                list(columns),
+                [(label, [cell(system, n) for n in columns.values()]) for system, label in rows],
+            )
+            for corner, columns in self._columns(every_metric)
+        ]
 
     def _of_runs(self) -> str:
         """Return how many runs each system has."""
@@ -250,32 +262,23 @@ def page_of_means(
     """
     letters = tests is not None and not comparison.baselines
     marks = against if comparison.baselines else _letters_of(comparison, tests)
-    columns = comparison._columns(every_metric)
-    names = [name for _, some in columns for name in some.values()]
-    bold = {} if tests is None else {name: _bold(comparison, tests, name) for name in names}
+    bold = {} if tests is None else {n: _bold(comparison, tests, n) for n in comparison.names()}
 
     def cell(system: str, name: str) -> Cell:
         mark = marks.get((system, comparison._tested_as(name) if letters else name), "")
         found = _cell(comparison, system, name, look)._replace(best=system in bold.get(name, []))
         return found._replace(above=mark) if letters else found._replace(mean=found.mean + mark)
 
-    tables = []
-    for corner, some in columns:
-        rows = tuple(
-            (
-                f"({letter}) {system}" if letters else system,
-                tuple(cell(system, name) for name in some.values()),
-            )
-            for system, letter in zip(comparison.systems, _letters(), strict=False)
-        )
-        tables.append(Table(corner, tuple(some), rows))
+    systems = comparison.systems
+    labels = [f"({one}) {s}" for one, s in zip(_letters(), systems, strict=False)]
+    tables = comparison._tables(every_metric, labels if letters else systems, cell)
     said = why if tests is None else tests.sentence()
     notes = said, *comparison._accounts(), *comparison.differences
     best = "best of its column, with those that do not differ from it"
     if comparison.baselines:
         best = f"best of its column, and different from {each_of(comparison.baselines)}"
     legend = "; ".join(_legend(comparison, tests, any(marks.values()), look))
-    return Page(tuple(tables), notes, legend=legend, best="" if tests is None else best)
+    return Page(tables, notes, legend=legend, best="" if tests is None else best)
 
 
 def _bold(comparison: SideBySide, tests: Tests, name: str) -> list[str]:
@@ -350,8 +353,4 @@ def _legend(comparison: SideBySide, tests: Tests | None, marked: bool, look: Loo
 
 def _within_one(comparison: SideBySide, name: str) -> bool:
     """Return whether a metric is from 0 to 1 by definition, so that it can be in percent."""
-    results = [one for one in comparison.results.values() if name in one.terms.asked]
-    metric = results[0].terms.asked[name]
-    if isinstance(metric, ListMetric):
-        return metric.within_one
-    return is_within_one(metric, results[0].population)
+    return next(r for r in comparison.results.values() if name in r.terms.asked).is_within_one(name)

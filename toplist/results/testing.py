@@ -281,13 +281,13 @@ class Power(Display):
             cells = [f"{row['n']:,}", f"{row['std']:.4f}", f"{row['detectable']:.4f}"]
             cells += [f"{row['n_needed']:,.0f}"] if "n_needed" in row else []
             label = f"{row['system']} - {row['baseline']} {row['name']}"
-            rows.append((label, tuple(map(Cell, cells))))
+            rows.append((label, [*map(Cell, cells)]))
         note = (
             f"detectable: the true difference that a two-sided paired t test at p < "
             f"{1 - self.level:.2g} finds with {100 * self.power:.4g} % power; from the spread of "
             "the differences, not from the difference that was seen"
         )
-        return Page((Table("", tuple(headers), tuple(rows)),), (note,))
+        return Page([Table("", headers, rows)], [note])
 
 
 def power(

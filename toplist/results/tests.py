@@ -261,8 +261,8 @@ def _page(tests: Tests, look: Look) -> Page:
         tables = [_of_pair(tests, pairs[0], look)]
     else:
         tables = [_of_name(tests, name, look) for name in tests.names]
-    notes = tuple(_notes(tests, pairs))
-    return Page(tuple(tables), notes, legend=notes[0])
+    notes = list(_notes(tests, pairs))
+    return Page(tables, notes, legend=notes[0])
 
 
 def _of_pair(tests: Tests, pair: tuple[str, str], look: Look, name: str = "") -> Table:
@@ -271,29 +271,30 @@ def _of_pair(tests: Tests, pair: tuple[str, str], look: Look, name: str = "") ->
     some = [one for one in some if name in ("", one.name)]
     rows = []
     for one, cells in zip(some, _cells(tests, some, look), strict=True):
-        users = (Cell(f"{one.n:,}"),) if name else ()
+        users = [Cell(f"{one.n:,}")] if name else []
         means = Cell(look.number(one.baseline_mean)), Cell(look.number(one.mean))
-        rows.append((str(one.segment) if name else one.name, (*users, *means, *cells)))
-    columns = (*("users",) * bool(name), pair[1], pair[0], *_headers(tests, look))
-    return Table(name, columns, tuple(rows))
+        rows.append((str(one.segment) if name else one.name, [*users, *means, *cells]))
+    columns = [*["users"] * bool(name), pair[1], pair[0], *_headers(tests, look)]
+    return Table(name, columns, rows)
 
 
 def _of_name(tests: Tests, name: str, look: Look) -> Table:
     """Return a table of one name: a row per system, the baseline first, or per pair."""
     some = [one for one in tests if one.name == name]
-    headers, baselines, rows = _headers(tests, look), tests.plan.baselines, []
-    if len(baselines) == 1:
-        blank = tuple(Cell() for _ in headers)
-        rows = [(baselines[0], (Cell(look.number(some[0].baseline_mean)), *blank))]
-    for one, cells in zip(some, _cells(tests, some, look), strict=True):
-        if len(baselines) == 1:
-            rows.append((one.system, (Cell(look.number(one.mean)), *cells)))
-        else:
-            rows.append((f"{one.system} - {one.baseline}", cells))
-    return Table(name, ("mean", *headers) if len(baselines) == 1 else headers, tuple(rows))
+    headers, baselines = _headers(tests, look), tests.plan.baselines
+    cells = _cells(tests, some, look)
+    if len(baselines) != 1:
+        labels = [f"{one.system} - {one.baseline}" for one in some]
+        return Table(name, headers, [*zip(labels, cells, strict=True)])
+    first = baselines[0], [Cell(look.number(some[0].baseline_mean)), *[Cell()] * len(headers)]
+    rows = [
+        (one.system, [Cell(look.number(one.mean)), *of_one])
+        for one, of_one in zip(some, cells, strict=True)
+    ]
+    return Table(name, ["mean", *headers], [first, *rows])
 
 
-def _headers(tests: Tests, look: Look) -> tuple[str, ...]:
+def _headers(tests: Tests, look: Look) -> list[str]:
     """Return the headers of what is said of a difference."""
     plan = tests.plan
     shown = f"{100 * (2 * plan.level - 1 if plan.margin else plan.level):.4g} % interval"
@@ -301,10 +302,10 @@ def _headers(tests: Tests, look: Look) -> tuple[str, ...]:
     last = ["p (equivalence)"] if plan.margin else ["p"]
     if plan.correction != "none":
         last.append(f"p ({CORRECTED[plan.correction]})")
-    return ("difference", *[shown] * look.intervals, "relative", "d_z", "win/tie/loss", *last)
+    return ["difference", *[shown] * look.intervals, "relative", "d_z", "win/tie/loss", *last]
 
 
-def _cells(tests: Tests, some: Sequence[Contrast], look: Look) -> list[tuple[Cell, ...]]:
+def _cells(tests: Tests, some: Sequence[Contrast], look: Look) -> list[list[Cell]]:
     """Return the cells of some comparisons."""
     marked = any(one.mark for one in some) and tests.plan.margin is None
     floor = 1 / (tests.plan.n_resamples + 1) if tests.plan.n_resamples else 0.0
@@ -318,8 +319,7 @@ def _cells(tests: Tests, some: Sequence[Contrast], look: Look) -> list[tuple[Cel
         size = "-" if one.d_z != one.d_z else f"{one.d_z:.2f}"
         ends = [f"[{look.signed(one.low)}, {look.signed(one.high)}]"] * look.intervals
         difference = look.signed(one.difference) + mark
-        words = (difference, *ends, percent(one.relative), size, outcome, *p)
-        rows.append(tuple(map(Cell, words)))
+        rows.append([*map(Cell, (difference, *ends, percent(one.relative), size, outcome, *p))])
     return rows
 
 
