@@ -176,14 +176,12 @@ def merged(parts: Sequence[Histograms]) -> Histograms:
     """
     first, depth = parts[0], max(part.depth for part in parts)
     keys = np.concatenate([np.stack([part.n_relevant, part.n_listed]) for part in parts], axis=1)
-    width = int(keys[1].max(initial=0)) + 1
-    if keys[0].max(initial=0) < 2**62 // width:  # np.unique of pairs takes ten times as long
-        codes, place = np.unique(keys[0] * width + keys[1], return_inverse=True)
-        rows = np.stack(np.divmod(codes, width))
-    else:
-        rows, place = np.unique(keys, axis=1, return_inverse=True)
+    # np.unique of pairs takes ten times as long
+    listed, which = np.unique(keys[1], return_inverse=True)
+    codes, place = np.unique(keys[0] * len(listed) + which, return_inverse=True)
+    rows = np.stack([codes // len(listed), listed[codes % len(listed)]])
     # where the rows of each part are
-    places = np.split(place.ravel(), np.cumsum([len(part.n_users) for part in parts])[:-1])
+    places = np.split(place, np.cumsum([len(part.n_users) for part in parts])[:-1])
     deep = []  # the same, down to one rank
     for part in parts:
         more = (0, depth - part.depth)

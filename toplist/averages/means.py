@@ -204,8 +204,7 @@ class Means:
             per_user.empty((len(of_lists), self.terms.depth))
             return np.pad(of_lists, ((0, 0), (0, self.terms.depth - width)), "edge")
         hits, counted = hits_of(self, "it has no values per user")
-        counted = per_user.counted_in(hits, counted, metric)
-        hits = per_user.gains_of(hits, metric, self.terms.threshold_in_gains)
+        hits, counted = per_user.read_by(metric, hits, counted, self.terms.threshold_in_gains)
         if k is None:
             return per_user.curves(hits, counted, metric, self.terms.depth)
         return per_user.values(hits, counted, metric, k)

@@ -96,6 +96,13 @@ def gains_of(hits: Hits, metric: Metric, threshold_in_gains: bool) -> Hits:
     return hits.down_to(hits.n_relevant) if metric.cut == "R" else hits
 
 
+def read_by(
+    metric: Metric, hits: Hits, counted: Bools, threshold_in_gains: bool
+) -> tuple[Hits, Bools]:
+    """Return the hits that a metric reads, and who is in its mean."""
+    return gains_of(hits, metric, threshold_in_gains), counted_in(hits, counted, metric)
+
+
 def reach(hits: Hits, k: int) -> int:
     """Return down to which rank tables are kept: k, or where k is large, the longest list.
 

@@ -313,8 +313,9 @@ class Comparison(SideBySide):
         from toplist.results import pairwise, testing
 
         how = method, correction, alternative, level, family
-        asked = pairwise.Asked(*how, n_resamples, seed, n_threads)
-        return testing.tests(self, names, users, clusters, asked)
+        whose = {"users": users, "clusters": clusters}
+        asked = pairwise.Asked(*how, n_resamples, seed, n_threads, **whose)
+        return testing.tests(self, names, asked)
 
     def equivalence(
         self,
@@ -340,9 +341,9 @@ class Comparison(SideBySide):
         """
         from toplist.results import pairwise, testing
 
-        margin = pairwise.with_margin(margin)
-        asked = pairwise.Asked(correction=correction, level=level, margin=margin)
-        return testing.tests(self, names, users, clusters, asked)
+        margin, whose = pairwise.with_margin(margin), {"users": users, "clusters": clusters}
+        asked = pairwise.Asked(correction=correction, level=level, margin=margin, **whose)
+        return testing.tests(self, names, asked)
 
     def band(
         self,
@@ -370,8 +371,9 @@ class Comparison(SideBySide):
         """
         from toplist.results import pairwise, testing
 
-        asked = pairwise.Asked(level=level, n_resamples=n_resamples, seed=seed, n_threads=n_threads)
-        return testing.band(self, metric, system, baseline, users, asked)
+        drawn: dict[str, Any] = {"n_resamples": n_resamples, "seed": seed, "n_threads": n_threads}
+        asked = pairwise.Asked(level=level, users=users, **drawn)
+        return testing.band(self, metric, system, baseline, asked)
 
     def power(
         self,
@@ -395,15 +397,16 @@ class Comparison(SideBySide):
         level : float
             1 - p below which a difference counts as found.
         """
-        from toplist.results import testing
+        from toplist.results import pairwise, testing
 
-        return testing.power(self, names, power, difference, level, users)
+        asked = pairwise.Asked(level=level, users=users)
+        return testing.power(self, names, power, difference, asked)
 
     def anova(self, name: AnyName, *, users: SameUsers = "same") -> Anova:
         """Test whether any two of the systems differ in ``"ndcg@10"``; users are blocks."""
-        from toplist.results import testing
+        from toplist.results import pairwise, testing
 
-        return testing.anova(self, name, users)
+        return testing.anova(self, name, pairwise.Asked(users=users))
 
     def tukey(
         self,
@@ -414,9 +417,9 @@ class Comparison(SideBySide):
         **options: Unpack[Drawn],
     ) -> Tests:
         """Compare all pairs of systems in one name by Tukey's test, see `inference.tukey`."""
-        from toplist.results import testing
+        from toplist.results import pairwise, testing
 
-        return testing.tukey(self, name, method, users, **options)
+        return testing.tukey(self, name, method, pairwise.Asked(users=users), **options)
 
     def _page(self, every_metric: bool = False) -> Page:
         """Return one table of all means; of many, a table per metric."""

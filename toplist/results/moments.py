@@ -208,7 +208,6 @@ def contrasted(
     names: Sequence[str],
     asked: Asked,
     higher: Callable[[str], bool],
-    baselines: Sequence[str] = (),
 ) -> Tests:
     """Return the comparisons of all pairs in all names, corrected, as `pairwise.contrasted` does.
 
@@ -228,4 +227,4 @@ def contrasted(
         return maxt_t(known.joint(columns), **(asked.drawn | asked.of_users))
 
     rows = named(contrast, pairs, names, higher)
-    return corrected(rows, asked.plan(rows, baselines=tuple(baselines)), largest)
+    return corrected(rows, asked.plan(rows), largest)

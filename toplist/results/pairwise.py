@@ -40,6 +40,10 @@ class Asked:
     n_threads: int | None = None
     margin: float | None = None
     runs: RunsAre | None = None
+    baselines: Sequence[str] = ()
+    users: str = "same"
+    weights: Any = None
+    clusters: Any = None
 
     def __post_init__(self) -> None:
         """Check the choices."""
@@ -97,6 +101,7 @@ class Asked:
         return Plan(
             *(self.method, self.correction, self.family, self.alternative, self.level),
             *(n_resamples, self.seed, self.margin, self.runs),
+            baselines=tuple(self.baselines),
             **more,
         )
 
@@ -153,7 +158,6 @@ def contrasted(
     units: Units,
     higher: Callable[[str], bool] = lambda name: True,
     of_users: bool = True,
-    baselines: Sequence[str] = (),
 ) -> Tests:
     """Return the comparisons of all pairs in all names, corrected."""
     systems = {one for pair in pairs for one in pair}
@@ -176,7 +180,6 @@ def contrasted(
         n_runs=tuple(sorted(n_runs)),
         n_clusters=0 if units.clusters is None else len(set(units.clusters)),
         weighted=units.weights is not None,
-        baselines=tuple(baselines),
         of_users=of_users,
     )
     return corrected(

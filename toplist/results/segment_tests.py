@@ -90,13 +90,13 @@ class SegmentedComparison(ByLabel[S]):
                 "others: give 'holm', or test one segment"
             )
         how = method, correction, alternative, level, family
-        asked = pairwise.Asked(*how, n_resamples, seed, n_threads)
+        asked = pairwise.Asked(*how, n_resamples, seed, n_threads, users=users)
         alone = replace(asked, correction="none", family="all")
         parts = []
         for label, part in self.parts.items():
             if not any(result.n_evaluated for result in part.results.values()):
                 continue
-            found = testing.tests(part, names, users, None, alone)
+            found = testing.tests(part, names, alone)
             segment = self._label(label)
             named = tuple(replace(one, segment=segment) for one in found)
             parts.append(replace(found, contrasts=named))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from toplist.averages import describe
 from toplist.checks import cached
+from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import Metric
 from toplist.metrics.names import keys_of
 from toplist.results import aligning, summary
@@ -67,6 +68,12 @@ class SideBySide(Display):
     def _of(self, system: str) -> list[TopKResult]:
         """Return the results of a system: one, or those of its runs."""
         return [self.results[name] for name in self.runs.get(system, (system,))]
+
+    def _metric(self, name: str) -> Metric | ListMetric | None:
+        """Return what the first of the systems that has it means by ``name@k``."""
+        metric = name.rpartition("@")[0]
+        asked = (one.terms.asked for one in self.results.values())
+        return next((some[metric] for some in asked if metric in some), None)
 
     def _has(self, system: str, name: str) -> bool:
         return all(name in result.names() for result in self._of(system))
@@ -148,17 +155,14 @@ class SideBySide(Display):
 
     def _best(self, name: str) -> list[str]:
         """Return the systems with the best mean; none if there are no two to compare."""
-        metric, _, k = name.rpartition("@")
-        if not self.comparable or int(k) in aligning.unequal_ks(self.results):
+        if not self.comparable or int(name.rpartition("@")[2]) in aligning.unequal_ks(self.results):
             return []
-        held = [system for system in self.systems if self._has(system, name)]
-        means = {system: self._mean(system, name) for system in held}
+        means = {s: self._mean(s, name) for s in self.systems if self._has(s, name)}
         means = {system: mean for system, mean in means.items() if mean == mean}
-        if len(means) < 2:
+        asked = self._metric(name)
+        # more coverage or novelty is not better in itself
+        if len(means) < 2 or not isinstance(asked, Metric):
             return []
-        asked = self._of(held[0])[0].terms.asked[metric]
-        if not isinstance(asked, Metric):
-            return []  # more coverage or novelty is not better in itself
         top = max(means.values()) if asked.higher_is_better else min(means.values())
         return [system for system, mean in means.items() if mean == top]
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
+Names = str | Sequence[str] | None
 # Differences of this kind are no reason not to test: names are asked of every system, and users are
 # matched.
 ALLOWED = (
@@ -40,15 +41,10 @@ ALLOWED = (
 )
 
 
-def tests(
-    compared: SideBySide,
-    names: str | Sequence[str] | None,
-    users: str,
-    clusters: Any,
-    asked: Asked,
-) -> Tests:
+def tests(compared: SideBySide, names: Names, asked: Asked) -> Tests:
     """Return the tests of some names between all pairs, or against the baselines."""
-    asked = replace(asked, runs=compared.runs_are if compared.runs else None)
+    runs = compared.runs_are if compared.runs else None
+    asked = replace(asked, runs=runs, baselines=compared.baselines)
     by_policies: dict[Any, list[str]] = {}  # a convention may have two: then users are others
     for name in _names(compared, names):
         metric = name.rpartition("@")[0]
@@ -56,14 +52,14 @@ def tests(
         by_policies.setdefault(tuple(policies), []).append(name)
     groups = list(by_policies.values())
     if len(groups) == 1:
-        return _tests(compared, groups[0], users, clusters, asked)
+        return _tests(compared, groups[0], asked)
     if asked.correction == "maxt":
         raise ValueError(
             "correction='maxt' is over comparisons of the same users, and these metrics count "
             "others: give 'holm', or test them one by one"
         )
     alone = replace(asked, correction="none")
-    return together([_tests(compared, group, users, clusters, alone) for group in groups], asked)
+    return together([_tests(compared, group, alone) for group in groups], asked)
 
 
 def together(parts: Sequence[Tests], asked: Asked) -> Tests:
@@ -78,26 +74,20 @@ def together(parts: Sequence[Tests], asked: Asked) -> Tests:
     return corrected(rows, plan)
 
 
-def _tests(
-    compared: SideBySide, some: Sequence[str], users: str, clusters: Any, asked: Asked
-) -> Tests:
+def _tests(compared: SideBySide, some: Sequence[str], asked: Asked) -> Tests:
     """Return the tests of names that are over the same users."""
     pairs = pairs_of(compared.systems, compared.baselines or None)
-    source, higher = _source(compared, users, some), functools.partial(_higher, compared)
+    source, higher = _source(compared, some, asked), functools.partial(_higher, compared)
     if isinstance(source, moments.Known):
-        if clusters is not None:
+        if asked.clusters is not None:
             raise moments.refuse("clusters=", "test() without them works")
-        return moments.contrasted(source, pairs, some, asked, higher, compared.baselines)
+        return moments.contrasted(source, pairs, some, asked, higher)
 
     def of_runs(system: str, name: str) -> Floats:
         return np.stack([source.values(run, name) for run in compared.runs[system]])
 
-    return contrasted(
-        of_runs if compared.runs else source.values,
-        *(pairs, some, asked, _units(source.found, clusters)),
-        higher=higher,
-        baselines=compared.baselines,
-    )
+    values = of_runs if compared.runs else source.values
+    return contrasted(values, pairs, some, asked, _units(source.found, asked.clusters), higher)
 
 
 @dataclass(frozen=True)
@@ -105,7 +95,7 @@ class _Matched:
     """The values of results over the same users, for what `moments.Known` does without them."""
 
     found: Aligned
-    n_threads: int | None = None
+    n_threads: int | None
 
     def values(self, system: str, name: str) -> Floats:
         """Return the values of a system in ``name@k``, which each of the users has."""
@@ -142,9 +132,7 @@ class _Matched:
         return simultaneous.Joint.over(differences, self.found.n, depth, self.n_threads)
 
 
-def _source(
-    compared: SideBySide, users: str, names: Sequence[str], n_threads: int | None = None
-) -> moments.Known | _Matched:
+def _source(compared: SideBySide, names: Sequence[str], asked: Asked) -> moments.Known | _Matched:
     """Return the moments of results without users, or the values of the users these names count.
 
     Raises
@@ -152,7 +140,7 @@ def _source(
     ValueError
         For what makes the results not comparable.
     """
-    known = moments.known(compared.results, users)
+    known = moments.known(compared.results, asked.users)
     if known is not None:
         _check_one_each(compared, "a test of results without users")
     for line in compared.differences:
@@ -161,12 +149,13 @@ def _source(
     if known is not None:
         return known
     metrics = [name.rpartition("@")[0] for name in names]
-    return _Matched(align(compared.results, users, compared._alike, metrics), n_threads)
+    found = align(compared.results, asked.users, compared._alike, metrics)
+    return _Matched(found, asked.n_threads)
 
 
-def _unweighted(compared: SideBySide, users: str, name: str, **more: Any) -> Any:
+def _unweighted(compared: SideBySide, name: str, asked: Asked) -> Any:
     """Return the moments or values of one name; the users must have no weights."""
-    source = _source(compared, users, [name], **more)
+    source = _source(compared, [name], asked)
     if isinstance(source, _Matched) and source.found.weights is not None:
         raise ValueError(
             "the users have weights: test() and equivalence() take them, this does not"
@@ -174,18 +163,18 @@ def _unweighted(compared: SideBySide, users: str, name: str, **more: Any) -> Any
     return source
 
 
-def anova(compared: SideBySide, name: str, users: str) -> blocked.Anova:
+def anova(compared: SideBySide, name: str, asked: Asked) -> blocked.Anova:
     """Return the analysis of variance of all systems at ``name@k``."""
     one = _one(compared, name)
-    return blocked.anova(_unweighted(compared, users, one).blocked(one))
+    return blocked.anova(_unweighted(compared, one, asked).blocked(one))
 
 
 def tukey(
-    compared: SideBySide, name: str, method: TukeyMethod, users: str, **options: Any
+    compared: SideBySide, name: str, method: TukeyMethod, asked: Asked, **options: Any
 ) -> Tests:
     """Return Tukey's test of all pairs of systems at ``name@k``."""
     one = _one(compared, name)
-    source, systems = _unweighted(compared, users, one), list(compared.results)
+    source, systems = _unweighted(compared, one, asked), list(compared.results)
     if isinstance(source, _Matched):
         given = {system: source.values(system, one) for system in systems}
         return inference.tukey(given, method=method, name=name, **options)
@@ -207,12 +196,7 @@ def _one(compared: SideBySide, name: str) -> str:
 
 
 def band(
-    compared: SideBySide,
-    metric: str,
-    system: str | None,
-    baseline: str | None,
-    users: str,
-    asked: Asked,
+    compared: SideBySide, metric: str, system: str | None, baseline: str | None, asked: Asked
 ) -> Band:
     """Return the difference of two systems at every k."""
     _check_one_each(compared, "a band")
@@ -222,7 +206,7 @@ def band(
     for one in pair:
         _metric(compared, one, metric)
         _check_mean(compared, one, metric)
-    source = _unweighted(compared, users, f"{metric}@1", n_threads=asked.n_threads)
+    source = _unweighted(compared, f"{metric}@1", asked)
     higher = _higher(compared, f"{metric}@1")
     return banded(source.curve(*pair, metric), asked, pair, metric, higher)
 
@@ -235,8 +219,7 @@ def _filler(found: Aligned, system: str, name: str, depth: int) -> Callable[[int
         curves = found.values(system, name)
         return lambda lo, hi: curves[lo:hi, :depth]
     hits, counted = hits_of(result, "it has no values per user")
-    counted = per_user.counted_in(hits, counted, metric)
-    hits = per_user.gains_of(hits, metric, result.terms.threshold_in_gains)
+    hits, counted = per_user.read_by(metric, hits, counted, result.terms.threshold_in_gains)
     if not np.array_equal(rows, np.arange(len(hits))):
         hits, counted = hits.subset(rows), counted[rows]
     fill = per_user.filler(hits, counted, metric, np.arange(1, depth + 1))
@@ -291,18 +274,13 @@ class Power(Display):
 
 
 def power(
-    compared: SideBySide,
-    names: str | Sequence[str] | None,
-    power: float,
-    difference: float | None,
-    level: float,
-    users: str,
+    compared: SideBySide, names: Names, power: float, difference: float | None, asked: Asked
 ) -> Power:
     """Return the detectable differences, and the users that a given one needs."""
     _check_one_each(compared, "power()")
-    rows: list[dict[str, Any]] = []
+    rows, level = list[dict[str, Any]](), asked.level
     for name in _names(compared, names):
-        source = _unweighted(compared, users, name)
+        source = _unweighted(compared, name, asked)
         for system, baseline in pairs_of(list(compared.results), compared.baselines or None):
             pairs = source.pairs(system, baseline, name)
             row: dict[str, Any] = {"name": name, "system": system, "baseline": baseline}
@@ -331,7 +309,7 @@ def _pair(compared: SideBySide, system: str | None, baseline: str | None) -> tup
     return str(system), str(baseline)
 
 
-def _names(compared: SideBySide, names: str | Sequence[str] | None) -> list[str]:
+def _names(compared: SideBySide, names: Names) -> list[str]:
     """Return the ``name@k`` to test; each must be one of every system."""
     if names is not None and not isinstance(names, (str, list, tuple)):
         raise TypeError(f"names is {names!r}: give 'ndcg@10', or a list of such names")
@@ -380,11 +358,8 @@ def _check_mean(compared: SideBySide, system: str, name: str) -> None:
 
 
 def _of_all_lists(compared: SideBySide, name: str) -> bool:
-    from toplist.beyond import WHOLE
-
-    metric = name.rpartition("@")[0]
-    asked = next(iter(compared.results.values())).terms.asked
-    return metric in WHOLE and isinstance(asked.get(metric), ListMetric)
+    metric = compared._metric(name)
+    return isinstance(metric, ListMetric) and not metric.of_users
 
 
 def _lacks_users(compared: SideBySide, name: str) -> bool:
@@ -398,7 +373,7 @@ def _lacks_users(compared: SideBySide, name: str) -> bool:
 
 
 def _higher(compared: SideBySide, name: str) -> bool:
-    metric = next(iter(compared.results.values())).terms.asked[name.rpartition("@")[0]]
+    metric = compared._metric(name)
     return metric.higher_is_better if isinstance(metric, Metric) else True
 
 
