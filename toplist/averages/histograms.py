@@ -264,8 +264,7 @@ def count(
         divisors = divisor_filler(read, mine, metric, cuts) if ratio else None
 
         def block(lo: int, hi: int) -> Average:
-            out = np.empty((hi - lo, len(cuts)))
-            values(lo, hi, out)
+            out = values(lo, hi)
             kept = mine[lo:hi] if weights is None else mine[lo:hi] & (weights[lo:hi] > 0)
             of_kept = None if weights is None else weights[lo:hi][kept]
             if divisors is None:

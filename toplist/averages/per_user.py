@@ -40,9 +40,7 @@ def curves(
     for first in range(near, depth, PART):  # below every list, where only the divisor changes
         last = min(first + PART, depth)
         cuts = np.concatenate([np.arange(1, near + 1), np.arange(first + 1, last + 1)])
-        part = np.empty((len(hits), len(cuts)))
-        filler(hits, counted, metric, cuts)(0, len(hits), part)
-        out[:, first:last] = part[:, near:]
+        out[:, first:last] = filler(hits, counted, metric, cuts)(0, len(hits))[:, near:]
     return out
 
 
@@ -55,9 +53,7 @@ def values(hits: Hits, counted: Bools, metric: Metric, k: int) -> Floats:
         cuts = cut_offs(hits, [k])
         fill = filler(hits, counted, metric, cuts)
         for lo, hi in parallel.bounds(np.arange(len(hits) + 1) * len(cuts)):
-            block = np.empty((hi - lo, len(cuts)))
-            fill(lo, hi, block)
-            out[lo:hi] = block[:, -1]
+            out[lo:hi] = fill(lo, hi)[:, -1]
         return out
     rows = rows_of(hits, counted, metric.dividing.by_length, k)
     divisors = metric.divisors(rows.n_relevant, rows.n_listed, np.array([k]))[:, 0]
@@ -131,27 +127,37 @@ def empty(shape: tuple[int, ...]) -> Floats:
     return np.empty(shape)
 
 
-def filler(
+def filler(hits: Hits, counted: Bools, metric: Metric, cuts: Ints) -> Callable[..., Floats]:
+    """Return a function of ``lo, hi, out=None``: the curves of these users, (hi - lo, K).
+
+    They are written to `out` where it is given. `cuts` are the k's of the columns, as `cut_offs`
+    returns them.
+    """
+    write = _writer(hits, counted, metric, cuts)
+
+    def fill(lo: int, hi: int, out: Floats | None = None) -> Floats:
+        out = np.empty((hi - lo, len(cuts))) if out is None else out
+        write(lo, hi, out)
+        _score_empty(hits, counted, metric, out, lo)
+        return out
+
+    return fill
+
+
+def _writer(
     hits: Hits, counted: Bools, metric: Metric, cuts: Ints
 ) -> Callable[[int, int, Floats], None]:
-    """Return a function that writes the curves of users ``lo..hi`` to an array (hi - lo, K).
-
-    `cuts` are the k's of the columns, as `cut_offs` returns them.
-    """
     from toplist.kernels import curves as kernels
 
     if metric.dividing.by_hits:
-        sums = filler(hits, counted, replace(metric, divisor="1", empty=None), cuts)
+        sums = _writer(hits, counted, replace(metric, divisor="1"), cuts)
         n_hits = filler(hits, counted, _N_HITS, cuts)
 
-        def fill_over_hits(lo: int, hi: int, out: Floats) -> None:
-            divisors = np.empty(out.shape)
+        def over_hits(lo: int, hi: int, out: Floats) -> None:
             sums(lo, hi, out)
-            n_hits(lo, hi, divisors)
-            np.divide(out, np.maximum(divisors, 1.0), out=out)
-            _score_empty(hits, counted, metric, out, lo)
+            np.divide(out, np.maximum(n_hits(lo, hi), 1.0), out=out)
 
-        return fill_over_hits
+        return over_hits
     rows = rows_of(hits, counted, metric.dividing.by_length, int(cuts.max(initial=0)))
     code = COUNTS.index(metric.counts)
 
@@ -159,12 +165,11 @@ def filler(
         table = metric.divisors(rows.n_relevant, rows.n_listed, cuts)
         discounts = metric.discounts(len(cuts))
 
-        def fill(lo: int, hi: int, out: Floats) -> None:
+        def plain(lo: int, hi: int, out: Floats) -> None:
             offsets, ranks, _ = hits.block(lo, hi)
             kernels.curves(offsets, ranks, rows.of_user[lo:hi], code, discounts, table, out)
-            _score_empty(hits, counted, metric, out, lo)
 
-        return fill
+        return plain
 
     ideal_gains = hits.ideal_gains
     best = offsets_of(hits.n_relevant)
@@ -173,16 +178,15 @@ def filler(
     deepest = max(len(cuts), int(table.max(initial=0))) if ideal else len(cuts)
     discounts = metric.discounts(deepest)
 
-    def fill_graded(lo: int, hi: int, out: Floats) -> None:
+    def graded(lo: int, hi: int, out: Floats) -> None:
         offsets, ranks, gains = hits.block(lo, hi)
         kernels.graded_curves(
             *(offsets, ranks, gains),
             *(best[lo : hi + 1], ideal_gains[best[lo] : best[hi]]),
             *(rows.of_user[lo:hi], code, discounts, table, ideal, out),
         )
-        _score_empty(hits, counted, metric, out, lo)
 
-    return fill_graded
+    return graded
 
 
 # The number of hits down to k.
@@ -201,14 +205,7 @@ def divisor_filler(
 ) -> Callable[[int, int], Floats]:
     """Return a function of ``lo, hi``: the divisors of these users at each k, (hi - lo, K)."""
     if metric.dividing.by_hits:
-        count = filler(hits, counted, _N_HITS, cuts)
-
-        def n_hits(lo: int, hi: int) -> Floats:
-            out = np.empty((hi - lo, len(cuts)))
-            count(lo, hi, out)
-            return out
-
-        return n_hits
+        return filler(hits, counted, _N_HITS, cuts)
     rows = rows_of(hits, counted, metric.dividing.by_length, int(cuts.max(initial=0)))
     if not (metric.graded and hits.graded and metric.dividing.ideal):
         table = metric.divisors(rows.n_relevant, rows.n_listed, cuts)

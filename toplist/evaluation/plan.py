@@ -15,7 +15,7 @@ from toplist.averages import per_user
 from toplist.averages.terms import Entry, Terms
 from toplist.checks import Keyword, choice, did_you_mean, near, whole, worded
 from toplist.inputs.flatten import name_user
-from toplist.inputs.options import Aggregate, Joining, Options, Ties
+from toplist.inputs.options import Joining, Options, Ties
 from toplist.matching.hits import Hits
 from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetric
 from toplist.metrics.conventions import (
@@ -93,24 +93,16 @@ def plan_of(options: Options, k: int | Iterable[int] | None, ties: Ties = "order
     """Check what is asked for; `ties` is how the source orders equal scores."""
     rules = rules_of(options.convention, options.empty, options.missing, options.relevant)
     entries = entries_of(options.metrics, k, rules)
-    pooled = _pooled(entries, rules, options.aggregate)
-    for entry in entries:
-        name = entry.metric.name
-        if name in pooled and isinstance(entry.metric, Metric) and entry.metric.empty == "one":
+    asked = {e.metric.name: e.metric for e in entries if isinstance(e.metric, Metric)}
+    pooled = tuple(asked) if options.aggregate == "pooled" else ()  # ratios of sums over users
+    if options.aggregate is None:
+        pooled = tuple(name for name in asked if name in rules.pooled)
+    for name in pooled:
+        if asked[name].empty == "one":
             text = f"{name} is a ratio of sums over users, in which no user scores 1: give "
             ways = Keyword("empty", "zero"), " or ", Keyword("empty", "skip")
             raise worded(ValueError, text, *ways)
     return Plan(entries, rules, pooled, options, options.ties or ties)
-
-
-def _pooled(
-    entries: tuple[Entry, ...], rules: Convention, aggregate: Aggregate | None
-) -> tuple[str, ...]:
-    """Return the names of the metrics that are ratios of sums over users."""
-    asked = dict.fromkeys(e.metric.name for e in entries if isinstance(e.metric, Metric))
-    if aggregate is None:
-        return tuple(name for name in asked if name in rules.pooled)
-    return tuple(asked) if aggregate == "pooled" else ()
 
 
 def _weights(weights: Any, hits: Hits) -> NDArray[np.float64]:

@@ -450,7 +450,7 @@ class Comparison(SideBySide):
         if not any(found.values()):
             return {}
         places = [(system, name) for system in self.systems for name in self.names()]
-        return {(s, name): found.get((s, self._tested_as(name))) or " " for s, name in places}
+        return {(s, name): found.get((s, self._tested_as[name])) or " " for s, name in places}
 
     @cached
     def _tested_for_paper(self) -> tuple[Tests | None, str]:

@@ -193,16 +193,10 @@ class SideBySide(Display):
         return {group: sorted(ks[group[0]]) for group in groups}
 
     @cached
-    def _tested_names(self) -> list[str]:
-        """Every ``name@k`` of any system; one hypothesis once, where metrics are equal."""
-        groups = self._groups(every_metric=False)
-        return [f"{some[0]}@{k}" for some, ks in groups.items() for k in ks]
-
-    def _tested_as(self, name: str) -> str:
-        """Return the name under which a metric is tested: one of those equal by definition."""
-        metric, _, k = name.rpartition("@")
-        groups = self._groups(every_metric=False)
-        return next(f"{some[0]}@{k}" for some in groups if metric in some)
+    def _tested_as(self) -> dict[str, str]:
+        """The name under which each ``name@k`` is tested: one of those equal by definition."""
+        groups = self._groups(every_metric=False).items()
+        return {f"{one}@{k}": f"{some[0]}@{k}" for some, ks in groups for one in some for k in ks}
 
     def _accounts(self) -> tuple[str, ...]:
         """Return by which rules, over how many runs and over whom the means are."""
@@ -269,7 +263,7 @@ def page_of_means(
     bold = {} if tests is None else {n: _bold(comparison, tests, n) for n in comparison.names()}
 
     def cell(system: str, name: str) -> Cell:
-        mark = marks.get((system, comparison._tested_as(name) if letters else name), "")
+        mark = marks.get((system, comparison._tested_as[name] if letters else name), "")
         found = _cell(comparison, system, name, look)._replace(best=system in bold.get(name, []))
         return found._replace(above=mark) if letters else found._replace(mean=found.mean + mark)
 
@@ -294,7 +288,7 @@ def _bold(comparison: SideBySide, tests: Tests, name: str) -> list[str]:
     top = comparison._best(name)
     if not top:
         return []
-    beaten, compared, tested = set(), set(), comparison._tested_as(name)
+    beaten, compared, tested = set(), set(), comparison._tested_as[name]
     for one in tests:
         if one.name == tested and top[0] in (one.system, one.baseline):
             other = one.baseline if one.system == top[0] else one.system

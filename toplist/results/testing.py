@@ -222,14 +222,7 @@ def _filler(found: Aligned, system: str, name: str, depth: int) -> Callable[[int
     hits, counted = per_user.read_by(metric, hits, counted, result.terms.threshold_in_gains)
     if not np.array_equal(rows, np.arange(len(hits))):
         hits, counted = hits.subset(rows), counted[rows]
-    fill = per_user.filler(hits, counted, metric, np.arange(1, depth + 1))
-
-    def some(lo: int, hi: int) -> Floats:
-        out = np.empty((hi - lo, depth))
-        fill(lo, hi, out)
-        return out
-
-    return some
+    return per_user.filler(hits, counted, metric, np.arange(1, depth + 1))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -317,7 +310,8 @@ def _names(compared: SideBySide, names: Names) -> list[str]:
         raise ValueError("names is empty: give 'ndcg@10', a list of such names, or nothing for all")
     if names is None:
         held = [one.names() for one in compared.results.values()]
-        some = [n for n in compared._tested_names if all(n in names for names in held)]
+        known = dict.fromkeys(compared._tested_as.values())
+        some = [n for n in known if all(n in names for names in held)]
         some = [name for name in some if not _of_all_lists(compared, name)]
         some = [name for name in some if not _lacks_users(compared, name)] or some
     else:
@@ -337,7 +331,7 @@ def _names(compared: SideBySide, names: Names) -> list[str]:
     if not some:
         raise ValueError(
             "nothing to test: no metric at one k is a mean over users in every system; they have "
-            f"{', '.join(compared._tested_names) or 'no metric at all'}"
+            f"{', '.join(dict.fromkeys(compared._tested_as.values())) or 'no metric at all'}"
         )
     return some
 

@@ -109,8 +109,7 @@ def _aligned(values: Mapping[Any, Any]) -> tuple[dict[Any, Floats], list[Any] | 
                     f"{_named(system)} has other users than {_named(first)}: {len(missing):,} are "
                     f"missing and {more:,} are new, {example!r} first"
                 )
-        lists = {s: [one[user] for user in users] for s, one in read.items()}
-        return {s: _floats(s, one, users) for s, one in lists.items()}, users
+        return {s: _floats(s, [one[u] for u in users], users) for s, one in read.items()}, users
     if any(keyed):
         raise TypeError("some systems have values by user and some by position: give all alike")
     arrays = {system: _floats(system, one, None) for system, one in read.items()}
