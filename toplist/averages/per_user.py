@@ -49,11 +49,16 @@ def values(hits: Hits, counted: Bools, metric: Metric, k: int) -> Floats:
     from toplist.kernels import curves as kernels
 
     out = np.empty(len(hits))
-    if (metric.graded and hits.graded) or metric.dividing.by_hits:
+    if metric.graded and hits.graded:
         cuts = cut_offs(hits, [k])
         fill = filler(hits, counted, metric, cuts)
         for lo, hi in parallel.bounds(np.arange(len(hits) + 1) * len(cuts)):
             out[lo:hi] = fill(lo, hi)[:, -1]
+        return out
+    if metric.dividing.by_hits:
+        out = values(hits, counted, replace(metric, divisor="1", empty=None), k)
+        out /= np.maximum(values(hits, counted, _N_HITS, k), 1.0)
+        _score_empty(hits, counted, metric, out)
         return out
     rows = rows_of(hits, counted, metric.dividing.by_length, k)
     divisors = metric.divisors(rows.n_relevant, rows.n_listed, np.array([k]))[:, 0]

@@ -127,27 +127,36 @@ def _by_key(results: Results, counted: Counted, users: str) -> Aligned:
     """Return the rows of the users that all results count, in the order of their words."""
     from toplist.inputs.id_hashes import words_of
 
-    first = next(iter(results))
+    first, *others = results
+    rows = {first: np.flatnonzero(counted[first])}
+    whole = results[first].users
+    keys = [whole[row] for row in rows[first].tolist()]
+    n_all = len(keys)
     one = results[first], counted[first]
-    row_of: dict[str, dict[Any, int]] = {}
-    for system, result in results.items():
-        if row_of and _same_rows(*one, result, counted[system]):
-            row_of[system] = row_of[first]
-        else:
-            whole = result.users
-            row_of[system] = {whole[row]: row for row in np.flatnonzero(counted[system]).tolist()}
-    others = [own for own in row_of.values() if own is not row_of[first]]
-    keys = [key for key in row_of[first] if all(key in own for own in others)]
-    n_left_out = len(set(row_of[first]).union(*others)) - len(keys)
-    if users == "same" and n_left_out:
-        raise other_users(results, n_left_out)
+    if all(_same_rows(*one, results[other], counted[other]) for other in others):
+        rows |= dict.fromkeys(others, rows[first])
+        kept = np.arange(len(keys))
+    else:
+        places = {}
+        for system in others:
+            theirs = results[system].users
+            places[system] = {theirs[row]: row for row in np.flatnonzero(counted[system]).tolist()}
+        kept = np.array([i for i, key in enumerate(keys) if all(key in p for p in places.values())])
+        kept = kept.astype(np.int64)
+        n_all = len(set(keys).union(*places.values()))
+        rows[first] = rows[first][kept]
+        keys = [keys[i] for i in kept.tolist()]
+        rows |= {
+            system: np.array([p[key] for key in keys], np.int64) for system, p in places.items()
+        }
+    if users == "same" and n_all > len(kept):
+        raise other_users(results, n_all - len(kept))
     words = words_of(keys)
     order = np.argsort(words, kind="stable")
     if np.any(np.diff(words[order]) == 0):  # two keys of one word
         order = np.array(sorted(range(len(keys)), key=lambda i: (int(words[i]), repr(keys[i]))))
-    keys = [keys[i] for i in order.tolist()]
-    rows = {s: np.array([own[key] for key in keys], np.int64) for s, own in row_of.items()}
-    return Aligned(results, rows, keys, n_left_out)
+    sorted_rows = {system: some[order] for system, some in rows.items()}
+    return Aligned(results, sorted_rows, [keys[i] for i in order.tolist()], n_all - len(kept))
 
 
 def other_users(results: Iterable[str], n: int, known: str = "them") -> ValueError:
