@@ -98,7 +98,7 @@ from toplist.matching.hits import Hits
 from toplist.matching.match import match
 from toplist.metrics.conventions import CONVENTIONS, Convention
 from toplist.metrics.definitions import DISCOUNTS, DIVISORS, METRICS, Metric
-from toplist.results.result import TopKResult
+from toplist.results.result import TopKResult, merge
 from toplist.top_k import top_k_eval
 
 if _typing.TYPE_CHECKING:
@@ -106,7 +106,6 @@ if _typing.TYPE_CHECKING:
     from toplist.results import inference
     from toplist.results.comparison import Comparison, compare
     from toplist.results.inference import paired_tests
-    from toplist.results.merging import merge
 
 __version__ = "0.2.0"
 
@@ -128,7 +127,6 @@ _LATER = {name: name for name in _MODULES} | {
     "compare": "results.comparison",
     "inference": "results.inference",
     "paired_tests": "results.inference",
-    "merge": "results.merging",
 }
 
 

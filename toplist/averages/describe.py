@@ -176,12 +176,11 @@ def equal_names(results: Sequence[Means], names: Sequence[str]) -> list[tuple[st
                 key.append((what, metric.empty, result.terms.ks_of[name]))
             else:
                 key.append(metric)
-        for other, group in groups:
-            if other == key:
-                group.append(name)
-                break
-        else:
+        equal = next((group for other, group in groups if other == key), None)
+        if equal is None:
             groups.append((key, [name]))
+        else:
+            equal.append(name)
     return [tuple(group) for _, group in groups]
 
 

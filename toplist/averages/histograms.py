@@ -11,7 +11,7 @@ curves instead.
 """
 
 import operator
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
@@ -31,6 +31,7 @@ from toplist.averages.per_user import (
     reach,
     rows_of,
 )
+from toplist.averages.terms import Terms
 from toplist.checks import Bools, Floats, Ints, cached
 from toplist.inputs.lists import offsets_of
 from toplist.matching.hits import Hits
@@ -175,14 +176,12 @@ def merged(parts: Sequence[Histograms]) -> Histograms:
     """
     first, depth = parts[0], max(part.depth for part in parts)
     keys = np.concatenate([np.stack([part.n_relevant, part.n_listed]) for part in parts], axis=1)
-    width = int(keys[1].max(initial=0)) + 1
-    if keys[0].max(initial=0) < 2**62 // width:  # np.unique of pairs takes ten times as long
-        codes, place = np.unique(keys[0] * width + keys[1], return_inverse=True)
-        rows = np.stack(np.divmod(codes, width))
-    else:
-        rows, place = np.unique(keys, axis=1, return_inverse=True)
+    # np.unique of pairs takes ten times as long
+    listed, which = np.unique(keys[1], return_inverse=True)
+    codes, place = np.unique(keys[0] * len(listed) + which, return_inverse=True)
+    rows = np.stack([codes // len(listed), listed[codes % len(listed)]])
     # where the rows of each part are
-    places = np.split(place.ravel(), np.cumsum([len(part.n_users) for part in parts])[:-1])
+    places = np.split(place, np.cumsum([len(part.n_users) for part in parts])[:-1])
     deep = []  # the same, down to one rank
     for part in parts:
         more = (0, depth - part.depth)
@@ -237,19 +236,15 @@ def _undiscounted(metric: Metric) -> bool:
 def count(
     hits: Hits,
     counted: Bools,
-    metrics: tuple[Metric, ...],
-    ks: Sequence[int],
-    *,
-    pooled: Collection[str] = (),
+    terms: Terms,
     weights: Floats | None = None,
-    threshold_in_gains: bool = True,
     n_threads: int | None = None,
 ) -> Histograms:
     """Return the histograms of the users in `counted`, with the averages that need the curves.
 
-    `ks` are the k's asked for; averages that need the curves are not known at other k's that lie
-    below every list.
+    The terms have every k.
     """
+    metrics, ks = tuple(terms.metrics.values()), terms.ks
     by_length = any(metric.dividing.by_length for metric in metrics)
     depth, cuts = reach(hits, max(ks)), cut_offs(hits, ks)
     rows = rows_of(hits, counted, by_length, max(ks))
@@ -269,8 +264,7 @@ def count(
         divisors = divisor_filler(read, mine, metric, cuts) if ratio else None
 
         def block(lo: int, hi: int) -> Average:
-            out = np.empty((hi - lo, len(cuts)))
-            values(lo, hi, out)
+            out = values(lo, hi)
             kept = mine[lo:hi] if weights is None else mine[lo:hi] & (weights[lo:hi] > 0)
             of_kept = None if weights is None else weights[lo:hi][kept]
             if divisors is None:
@@ -282,8 +276,8 @@ def count(
 
     gathered = {}
     for metric in metrics:
-        read = gains_of(hits, metric, threshold_in_gains)
-        ratio = metric.name in pooled
+        read = gains_of(hits, metric, terms.threshold_in_gains)
+        ratio = metric.name in terms.pooled
         of_curves = ratio or weights is not None or metric.dividing.by_hits
         of_curves |= metric.of == "judged" and read is not hits
         if of_curves or (metric.graded and (read.graded or read is not hits)):

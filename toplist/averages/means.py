@@ -13,7 +13,7 @@ import numpy as np
 from toplist.averages import histograms, per_user
 from toplist.averages.histograms import Histograms
 from toplist.averages.moments import ListAverages, equal, normal, wilson
-from toplist.averages.terms import Terms, difference
+from toplist.averages.terms import Entry, Terms, difference
 from toplist.checks import Bools, Floats, Ints, Keyword, cached, worded
 from toplist.matching.hits import Hits
 from toplist.metrics.beyond_accuracy import ListMetric
@@ -60,6 +60,27 @@ class Means:
     lists: ListAverages | None = None
     fingerprints: tuple[Fingerprint, ...] = ()
     unmatched: Unmatched | None = None
+
+    @classmethod
+    def of(
+        cls,
+        terms: Terms,
+        hits: Hits,
+        counted: Bools,
+        weights: Floats | None = None,
+        *,
+        depth: int = 1,
+        n_threads: int | None = None,
+    ) -> Self:
+        """Return the means of the users in `counted`, from the hits of all.
+
+        Where the terms have no k, averages that need the users' curves are kept down to `depth`, or
+        the longest list.
+        """
+        asked = terms.whole(max(depth, hits.k))
+        found = histograms.count(hits, counted, asked, weights, n_threads)
+        n_missing = int(np.sum((hits.n_relevant > 0) & (hits.n_listed == 0)))
+        return cls(terms, found, hits, counted, len(hits), n_missing, hits.n_extra, weights)
 
     @property
     def n_evaluated(self) -> int:
@@ -183,8 +204,7 @@ class Means:
             per_user.empty((len(of_lists), self.terms.depth))
             return np.pad(of_lists, ((0, 0), (0, self.terms.depth - width)), "edge")
         hits, counted = hits_of(self, "it has no values per user")
-        counted = per_user.counted_in(hits, counted, metric)
-        hits = per_user.gains_of(hits, metric, self.terms.threshold_in_gains)
+        hits, counted = per_user.read_by(metric, hits, counted, self.terms.threshold_in_gains)
         if k is None:
             return per_user.curves(hits, counted, metric, self.terms.depth)
         return per_user.values(hits, counted, metric, k)
@@ -298,6 +318,10 @@ class Means:
         """Return whether the mean of a metric, without ``@``, is a proportion by definition."""
         return self._bounds[name] == "0 or 1"
 
+    def is_within_one(self, name: str) -> bool:
+        """Return whether a metric, without ``@``, is from 0 to 1 by definition."""
+        return self._bounds[name] != ""
+
     @cached
     def _bounds(self) -> dict[str, str]:
         """What a user's value is by definition: "0 or 1", "within 1" or "" for any number."""
@@ -320,7 +344,7 @@ class Means:
         if name not in self.terms.pooled and self.is_proportion(name):
             n = average.weight**2 / average.weight2 if average.n else np.nan
             return wilson(average.mean, n, z)
-        return normal(average.mean, average.error, z, self._bounds[name] != "")
+        return normal(average.mean, average.error, z, self.is_within_one(name))
 
     @cached
     def _ends_95(self) -> dict[str, tuple[Floats, Floats]]:
@@ -357,13 +381,8 @@ class Means:
         """Return the average of a metric at some k's below the lists; from the hits if need be."""
         kept = self.histograms
         if metric.name in kept.gathered and self.hits is not None and self.counted is not None:
-            terms = self.terms
-            kept = histograms.count(
-                *(self.hits, self.counted, (metric,), cuts.tolist()),
-                pooled=terms.pooled,
-                weights=self.weights,
-                threshold_in_gains=terms.threshold_in_gains,
-            )
+            asked = replace(self.terms, entries=(Entry(metric, tuple(cuts.tolist()), False),))
+            kept = histograms.count(self.hits, self.counted, asked, self.weights)
         return kept.moments(metric, cuts)
 
     @property

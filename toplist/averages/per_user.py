@@ -36,14 +36,11 @@ def curves(
     def write(lo: int, hi: int) -> None:
         fill(lo, hi, out[lo:hi, :near])
 
-    for _ in parallel.run(write, parallel.bounds(work), n_threads):
-        pass
+    parallel.each(write, parallel.bounds(work), n_threads)
     for first in range(near, depth, PART):  # below every list, where only the divisor changes
         last = min(first + PART, depth)
         cuts = np.concatenate([np.arange(1, near + 1), np.arange(first + 1, last + 1)])
-        part = np.empty((len(hits), len(cuts)))
-        filler(hits, counted, metric, cuts)(0, len(hits), part)
-        out[:, first:last] = part[:, near:]
+        out[:, first:last] = filler(hits, counted, metric, cuts)(0, len(hits))[:, near:]
     return out
 
 
@@ -56,15 +53,13 @@ def values(hits: Hits, counted: Bools, metric: Metric, k: int) -> Floats:
         cuts = cut_offs(hits, [k])
         fill = filler(hits, counted, metric, cuts)
         for lo, hi in parallel.bounds(np.arange(len(hits) + 1) * len(cuts)):
-            block = np.empty((hi - lo, len(cuts)))
-            fill(lo, hi, block)
-            out[lo:hi] = block[:, -1]
+            out[lo:hi] = fill(lo, hi)[:, -1]
         return out
     if metric.dividing.by_hits:
-        both = (values(hits, counted, one, k) for one in _over_hits(metric))
-        divided = _divided(*both)
-        _score_empty(hits, counted, metric, divided)
-        return divided
+        out = values(hits, counted, replace(metric, divisor="1", empty=None), k)
+        out /= np.maximum(values(hits, counted, _N_HITS, k), 1.0)
+        _score_empty(hits, counted, metric, out)
+        return out
     rows = rows_of(hits, counted, metric.dividing.by_length, k)
     divisors = metric.divisors(rows.n_relevant, rows.n_listed, np.array([k]))[:, 0]
     kernels.values(
@@ -102,6 +97,13 @@ def gains_of(hits: Hits, metric: Metric, threshold_in_gains: bool) -> Hits:
     return hits.down_to(hits.n_relevant) if metric.cut == "R" else hits
 
 
+def read_by(
+    metric: Metric, hits: Hits, counted: Bools, threshold_in_gains: bool
+) -> tuple[Hits, Bools]:
+    """Return the hits that a metric reads, and who is in its mean."""
+    return gains_of(hits, metric, threshold_in_gains), counted_in(hits, counted, metric)
+
+
 def reach(hits: Hits, k: int) -> int:
     """Return down to which rank tables are kept: k, or where k is large, the longest list.
 
@@ -130,26 +132,37 @@ def empty(shape: tuple[int, ...]) -> Floats:
     return np.empty(shape)
 
 
-def filler(
+def filler(hits: Hits, counted: Bools, metric: Metric, cuts: Ints) -> Callable[..., Floats]:
+    """Return a function of ``lo, hi, out=None``: the curves of these users, (hi - lo, K).
+
+    They are written to `out` where it is given. `cuts` are the k's of the columns, as `cut_offs`
+    returns them.
+    """
+    write = _writer(hits, counted, metric, cuts)
+
+    def fill(lo: int, hi: int, out: Floats | None = None) -> Floats:
+        out = np.empty((hi - lo, len(cuts))) if out is None else out
+        write(lo, hi, out)
+        _score_empty(hits, counted, metric, out, lo)
+        return out
+
+    return fill
+
+
+def _writer(
     hits: Hits, counted: Bools, metric: Metric, cuts: Ints
 ) -> Callable[[int, int, Floats], None]:
-    """Return a function that writes the curves of users ``lo..hi`` to an array (hi - lo, K).
-
-    `cuts` are the k's of the columns, as `cut_offs` returns them.
-    """
     from toplist.kernels import curves as kernels
 
     if metric.dividing.by_hits:
-        sums, n_hits = (filler(hits, counted, one, cuts) for one in _over_hits(metric))
+        sums = _writer(hits, counted, replace(metric, divisor="1"), cuts)
+        n_hits = filler(hits, counted, _N_HITS, cuts)
 
-        def fill_over_hits(lo: int, hi: int, out: Floats) -> None:
-            divisors = np.empty(out.shape)
+        def over_hits(lo: int, hi: int, out: Floats) -> None:
             sums(lo, hi, out)
-            n_hits(lo, hi, divisors)
-            _divided(out, divisors, out)
-            _score_empty(hits, counted, metric, out, lo)
+            np.divide(out, np.maximum(n_hits(lo, hi), 1.0), out=out)
 
-        return fill_over_hits
+        return over_hits
     rows = rows_of(hits, counted, metric.dividing.by_length, int(cuts.max(initial=0)))
     code = COUNTS.index(metric.counts)
 
@@ -157,12 +170,11 @@ def filler(
         table = metric.divisors(rows.n_relevant, rows.n_listed, cuts)
         discounts = metric.discounts(len(cuts))
 
-        def fill(lo: int, hi: int, out: Floats) -> None:
+        def plain(lo: int, hi: int, out: Floats) -> None:
             offsets, ranks, _ = hits.block(lo, hi)
             kernels.curves(offsets, ranks, rows.of_user[lo:hi], code, discounts, table, out)
-            _score_empty(hits, counted, metric, out, lo)
 
-        return fill
+        return plain
 
     ideal_gains = hits.ideal_gains
     best = offsets_of(hits.n_relevant)
@@ -171,31 +183,19 @@ def filler(
     deepest = max(len(cuts), int(table.max(initial=0))) if ideal else len(cuts)
     discounts = metric.discounts(deepest)
 
-    def fill_graded(lo: int, hi: int, out: Floats) -> None:
+    def graded(lo: int, hi: int, out: Floats) -> None:
         offsets, ranks, gains = hits.block(lo, hi)
         kernels.graded_curves(
             *(offsets, ranks, gains),
             *(best[lo : hi + 1], ideal_gains[best[lo] : best[hi]]),
             *(rows.of_user[lo:hi], code, discounts, table, ideal, out),
         )
-        _score_empty(hits, counted, metric, out, lo)
 
-    return fill_graded
+    return graded
 
 
 # The number of hits down to k.
 _N_HITS = replace(METRICS["cg"], graded=False)
-
-
-def _over_hits(metric: Metric) -> tuple[Metric, Metric]:
-    """Return the numerator and the divisor of a metric whose divisor is the hits so far."""
-    return replace(metric, divisor="1", empty=None), _N_HITS
-
-
-def _divided(sums: Floats, n_hits: Floats, out: Floats | None = None) -> Floats:
-    """Return sums over hits divided by the number of hits; 0 without any."""
-    quotient: Floats = np.divide(sums, np.maximum(n_hits, 1.0), out=out)
-    return quotient
 
 
 def _score_empty(hits: Hits, counted: Bools, metric: Metric, out: Floats, lo: int = 0) -> None:
@@ -210,14 +210,7 @@ def divisor_filler(
 ) -> Callable[[int, int], Floats]:
     """Return a function of ``lo, hi``: the divisors of these users at each k, (hi - lo, K)."""
     if metric.dividing.by_hits:
-        count = filler(hits, counted, _N_HITS, cuts)
-
-        def n_hits(lo: int, hi: int) -> Floats:
-            out = np.empty((hi - lo, len(cuts)))
-            count(lo, hi, out)
-            return out
-
-        return n_hits
+        return filler(hits, counted, _N_HITS, cuts)
     rows = rows_of(hits, counted, metric.dividing.by_length, int(cuts.max(initial=0)))
     if not (metric.graded and hits.graded and metric.dividing.ideal):
         table = metric.divisors(rows.n_relevant, rows.n_listed, cuts)

@@ -57,13 +57,12 @@ def to_bytes(result: Means) -> bytes:
     averages = {}
     for name, one in result.histograms.gathered.items():
         kind = next(word for word, made in _AVERAGES.items() if type(one) is made)
-        parts = {field.name: getattr(one, field.name) for field in fields(one)}
-        averages[name] = {"kind": kind} | {
-            key: value for key, value in parts.items() if not isinstance(value, np.ndarray)
-        }
-        arrays |= {
-            f"{name}/{key}": value for key, value in parts.items() if isinstance(value, np.ndarray)
-        }
+        averages[name] = {"kind": kind}
+        for key, value in vars(one).items():
+            if isinstance(value, np.ndarray):
+                arrays[f"{name}/{key}"] = value
+            else:
+                averages[name][key] = value
     packed = {name: _packed(array) for name, array in arrays.items()}
     terms = {one.name: getattr(result.terms, one.name) for one in fields(Terms)}
     terms["entries"] = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Literal, get_args
 
 from toplist.checks import cached, did_you_mean
@@ -199,15 +199,10 @@ class Terms:
 
 def difference(a: Terms, b: Terms) -> str:
     """Return the first term that differs, with both values, in words."""
-    for field in fields(Terms):
-        mine, theirs = getattr(a, field.name), getattr(b, field.name)
-        if mine != theirs and field.name == "grading":
-            for part in fields(type(mine)):
-                one, other = getattr(mine, part.name), getattr(theirs, part.name)
-                if one != other:
-                    return f"{part.name} is {one!r} in one and {other!r} in the other"
-        if mine != theirs and field.name != "entries":
-            return f"{field.name} is {mine!r} in one and {theirs!r} in the other"
+    mine, theirs = ({**vars(one), **asdict(one.grading)} for one in (a, b))
+    for name in (*(field.name for field in fields(Terms)), *asdict(a.grading)):
+        if mine[name] != theirs[name] and name not in ("entries", "grading"):
+            return f"{name} is {mine[name]!r} in one and {theirs[name]!r} in the other"
     names = [terms.names for terms in (a, b)]
     if names[0] == names[1]:
         metrics = [name for name in a.asked if a.asked[name] != b.asked[name]]

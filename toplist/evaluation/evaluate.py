@@ -120,17 +120,12 @@ def hits_of(ranks: Any, truths: Any, depth: int | None, joining: Joining) -> tup
             f"k={depth} is deeper than the lists of this Hits were read, k={ranks.k}: "
             f"match(..., k={depth}) reads deeper"
         )
-    hits = _with_users(ranks, joining.users)
+    hits = ranks
+    if joining.users is not None:
+        if hits.users is not None:
+            raise TypeError("ranks is a Hits that has its users by key: it takes no users")
+        hits = replace(hits, users=list(joining.users))
     return hits.listed() if joining.listed else hits, False
-
-
-def _with_users(hits: Hits, users: Any) -> Hits:
-    """Return hits whose rows have keys."""
-    if users is None:
-        return hits
-    if hits.users is not None:
-        raise TypeError("ranks is a Hits that has its users by key: it takes no users")
-    return replace(hits, users=list(users))
 
 
 def conformance(ranks: Any, ground_truths: Any, k: int) -> dict[str, dict[str, float]]:

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.averages import histograms, per_user
+from toplist.averages import per_user
 from toplist.averages.terms import Entry, Terms
 from toplist.checks import Keyword, choice, did_you_mean, near, whole, worded
 from toplist.inputs.flatten import name_user
-from toplist.inputs.options import Aggregate, Joining, Options, Ties
+from toplist.inputs.options import Joining, Options, Ties
 from toplist.matching.hits import Hits
 from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetric
 from toplist.metrics.conventions import (
@@ -57,8 +57,8 @@ class Plan:
     @property
     def list_metrics(self) -> tuple[ListMetric, ...]:
         """The metrics of the lists themselves."""
-        asked = {entry.metric.name: entry.metric for entry in self.entries}
-        return tuple(metric for metric in asked.values() if isinstance(metric, ListMetric))
+        metrics = (entry.metric for entry in self.entries)
+        return tuple({one.name: one for one in metrics if isinstance(one, ListMetric)}.values())
 
     @property
     def joining(self) -> Joining:
@@ -76,49 +76,33 @@ class Plan:
         Where the plan has no k, its terms have none yet, and averages that need the users' curves
         are kept down to `depth`, or the longest list.
         """
-        rules, weighted = self.rules, self.options.weights is not None
-        policies = rules.name, rules.empty, rules.missing
-        read: dict[str, Any] = {"relevant": rules.relevant, "ties": self.ties}
-        averages = self.pooled, weighted
-        terms = Terms(self.entries, *policies, hits.grading, *averages, **read)
-        counted = counted_users(hits, rules, terms.empty_of.values())
-        weights = _weights(self.options.weights, hits) if weighted else None
-        found = histograms.count(
-            hits,
-            counted,
-            tuple(terms.metrics.values()),
-            terms.whole(max(depth, hits.k)).ks,
-            pooled=self.pooled,
-            weights=weights,
-            threshold_in_gains=rules.threshold_in_gains,
-            n_threads=self.options.n_threads,
+        rules, weights = self.rules, self.options.weights
+        terms = Terms(
+            *(self.entries, rules.name, rules.empty, rules.missing, hits.grading, self.pooled),
+            weighted=weights is not None,
+            relevant=rules.relevant,
+            ties=self.ties,
         )
-        n_missing = int(np.sum((hits.n_relevant > 0) & (hits.n_listed == 0)))
-        return TopKResult(terms, found, hits, counted, len(hits), n_missing, hits.n_extra, weights)
+        counted = counted_users(hits, rules, terms.empty_of.values())
+        given = None if weights is None else _weights(weights, hits)
+        n_threads = self.options.n_threads
+        return TopKResult.of(terms, hits, counted, given, depth=depth, n_threads=n_threads)
 
 
 def plan_of(options: Options, k: int | Iterable[int] | None, ties: Ties = "order") -> Plan:
     """Check what is asked for; `ties` is how the source orders equal scores."""
     rules = rules_of(options.convention, options.empty, options.missing, options.relevant)
     entries = entries_of(options.metrics, k, rules)
-    pooled = _pooled(entries, rules, options.aggregate)
-    for entry in entries:
-        name = entry.metric.name
-        if name in pooled and isinstance(entry.metric, Metric) and entry.metric.empty == "one":
+    asked = {e.metric.name: e.metric for e in entries if isinstance(e.metric, Metric)}
+    pooled = tuple(asked) if options.aggregate == "pooled" else ()  # ratios of sums over users
+    if options.aggregate is None:
+        pooled = tuple(name for name in asked if name in rules.pooled)
+    for name in pooled:
+        if asked[name].empty == "one":
             text = f"{name} is a ratio of sums over users, in which no user scores 1: give "
             ways = Keyword("empty", "zero"), " or ", Keyword("empty", "skip")
             raise worded(ValueError, text, *ways)
     return Plan(entries, rules, pooled, options, options.ties or ties)
-
-
-def _pooled(
-    entries: tuple[Entry, ...], rules: Convention, aggregate: Aggregate | None
-) -> tuple[str, ...]:
-    """Return the names of the metrics that are ratios of sums over users."""
-    asked = dict.fromkeys(e.metric.name for e in entries if isinstance(e.metric, Metric))
-    if aggregate is None:
-        return tuple(name for name in asked if name in rules.pooled)
-    return tuple(asked) if aggregate == "pooled" else ()
 
 
 def _weights(weights: Any, hits: Hits) -> NDArray[np.float64]:
@@ -202,15 +186,10 @@ def entries_of(
     if not asked:
         raise ValueError("metrics is empty: name at least one")
     ks, scalar = _cut_offs(k), not isinstance(k, Iterable)
-    if all(type(spec) is str for spec in asked) and _as_named(rules):
+    if all(type(spec) is str for spec in asked):
         policies = rules.name, rules.empty, tuple(rules.empty_of.items())
         return _named_entries(tuple(asked), ks, scalar, *policies)
     return _entries(asked, ks, scalar, rules)
-
-
-def _as_named(rules: Convention) -> bool:
-    """Whether rules are those of their name, but for the policies."""
-    return rules.metrics is CONVENTIONS[rules.name].metrics
 
 
 @lru_cache(maxsize=256)
@@ -287,29 +266,18 @@ def counted_users(hits: Hits, rules: Convention, empty_of: Iterable[str] = ()) -
     `empty_of` are the policies of the metrics; without metrics, it is that of the rules.
     """
     empty = hits.n_relevant == 0
-    _refuse_users(
-        hits, rules.empty == "raise", empty, "an empty ground truth", Keyword("empty", "skip")
-    )
     missing = (hits.n_listed == 0) & ~empty
-    _refuse_users(
-        hits, rules.missing == "raise", missing, "no ranked list", Keyword("missing", "zero")
-    )
+    for policy, users, what, way_out in (
+        (rules.empty, empty, "an empty ground truth", Keyword("empty", "skip")),
+        (rules.missing, missing, "no ranked list", Keyword("missing", "zero")),
+    ):
+        if policy == "raise" and users.any():
+            rows = np.flatnonzero(users)
+            who = f"{name_user(hits.users, int(rows[0]))} has {what} ({len(rows):,} such users); "
+            raise worded(ValueError, who, way_out, " continues without an error")
     counted = np.ones(len(hits), bool)
     if set(empty_of or [rules.empty]) == {"skip"}:
         counted &= ~empty
     if rules.missing == "skip":  # whatever the truth: trec_eval never sees such a user
         counted &= hits.n_listed > 0
     return counted
-
-
-def _refuse_users(
-    hits: Hits, refuse: bool, these: NDArray[np.bool_], what: str, way_out: Keyword
-) -> None:
-    if refuse and these.any():
-        found = np.flatnonzero(these)
-        raise worded(
-            ValueError,
-            f"{name_user(hits.users, int(found[0]))} has {what} ({len(found):,} such users); ",
-            way_out,
-            " continues without an error",
-        )

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from toplist.checks import Floats, counted
 from toplist.results.display import Display
-from toplist.results.markup import Cell, Page, Table
-from toplist.results.wording import number
+from toplist.results.markup import Cell, Page, Table, number
+from toplist.stats import simultaneous
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,7 +23,7 @@ SHOWN = (1, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Band(Display):
+class Band(simultaneous.Band, Display):
     """A system less another at every k. Returned by `Comparison.band` and `inference.band`.
 
     Attributes
@@ -47,16 +47,6 @@ class Band(Display):
     higher_is_better : bool
     """
 
-    n: int
-    difference: Floats
-    std: Floats
-    error: Floats
-    low: Floats
-    high: Floats
-    critical: float
-    low_all: Floats
-    high_all: Floats
-    n_resamples: int
     name: str = "value"
     systems: tuple[str, str] = ("system", "baseline")
     level: float = 0.95
@@ -109,7 +99,7 @@ class Band(Display):
             (f"{share} at this k", ends(self.low, self.high)),
             (f"{share} at all k", ends(self.low_all, self.high_all)),
         )
-        rows = tuple((label, tuple(map(Cell, cells))) for label, cells in lines)
+        rows = [(label, [*map(Cell, cells)]) for label, cells in lines]
         corner = " - ".join(self.systems) + f" {self.name}"
         notes = []
         for word, runs in (("better", self.better), ("worse", self.worse)):
@@ -121,7 +111,7 @@ class Band(Display):
         notes[-1] += f" (sup-t, critical value {self.critical:.2f}; {counted(self.n, 'user')})"
         if self.critical != self.critical:
             notes = [f"no interval: {counted(self.n, 'user')} are too few"]
-        return Page((Table(corner, tuple(f"@{k}" for k in ks), rows),), tuple(notes))
+        return Page([Table(corner, [f"@{k}" for k in ks], rows)], notes)
 
 
 def _runs(found: NDArray[np.bool_]) -> list[tuple[int, int]]:

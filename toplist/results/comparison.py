@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from toplist import plots
 from toplist.checks import cached, choice
-from toplist.results.markup import Look, Page, Table
+from toplist.results.markup import Cell, Look, Page
 from toplist.results.result import TopKResult
 from toplist.results.side_by_side import SideBySide, page_of_means, tested
 from toplist.stats.paired import RUNS, RunsAre
@@ -313,8 +313,9 @@ class Comparison(SideBySide):
         from toplist.results import pairwise, testing
 
         how = method, correction, alternative, level, family
-        asked = pairwise.Asked(*how, n_resamples, seed, n_threads)
-        return testing.tests(self, names, users, clusters, asked)
+        whose = {"users": users, "clusters": clusters}
+        asked = pairwise.Asked(*how, n_resamples, seed, n_threads, **whose)
+        return testing.tests(self, names, asked)
 
     def equivalence(
         self,
@@ -340,9 +341,9 @@ class Comparison(SideBySide):
         """
         from toplist.results import pairwise, testing
 
-        margin = pairwise.with_margin(margin)
-        asked = pairwise.Asked(correction=correction, level=level, margin=margin)
-        return testing.tests(self, names, users, clusters, asked)
+        margin, whose = pairwise.with_margin(margin), {"users": users, "clusters": clusters}
+        asked = pairwise.Asked(correction=correction, level=level, margin=margin, **whose)
+        return testing.tests(self, names, asked)
 
     def band(
         self,
@@ -370,8 +371,9 @@ class Comparison(SideBySide):
         """
         from toplist.results import pairwise, testing
 
-        asked = pairwise.Asked(level=level, n_resamples=n_resamples, seed=seed, n_threads=n_threads)
-        return testing.band(self, metric, system, baseline, users, asked)
+        drawn: dict[str, Any] = {"n_resamples": n_resamples, "seed": seed, "n_threads": n_threads}
+        asked = pairwise.Asked(level=level, users=users, **drawn)
+        return testing.band(self, metric, system, baseline, asked)
 
     def power(
         self,
@@ -395,15 +397,16 @@ class Comparison(SideBySide):
         level : float
             1 - p below which a difference counts as found.
         """
-        from toplist.results import testing
+        from toplist.results import pairwise, testing
 
-        return testing.power(self, names, power, difference, level, users)
+        asked = pairwise.Asked(level=level, users=users)
+        return testing.power(self, names, power, difference, asked)
 
     def anova(self, name: AnyName, *, users: SameUsers = "same") -> Anova:
         """Test whether any two of the systems differ in ``"ndcg@10"``; users are blocks."""
-        from toplist.results import testing
+        from toplist.results import pairwise, testing
 
-        return testing.anova(self, name, users)
+        return testing.anova(self, name, pairwise.Asked(users=users))
 
     def tukey(
         self,
@@ -414,35 +417,26 @@ class Comparison(SideBySide):
         **options: Unpack[Drawn],
     ) -> Tests:
         """Compare all pairs of systems in one name by Tukey's test, see `inference.tukey`."""
-        from toplist.results import testing
+        from toplist.results import pairwise, testing
 
-        return testing.tukey(self, name, method, users, **options)
+        return testing.tukey(self, name, method, pairwise.Asked(users=users), **options)
 
     def _page(self, every_metric: bool = False) -> Page:
         """Return one table of all means; of many, a table per metric."""
-        from toplist.results import wording
-
         tests, why = self._tested
-        marks, tables = self._marks, []
-        for corner, columns in self._columns(every_metric):
-            best = {name: [] if self.baselines else self._best(name) for name in columns.values()}
-            rows = tuple(
-                (
-                    system,
-                    tuple(
-                        self._marked(system, name, marks.get((system, name), ""), system in some)
-                        for name, some in best.items()
-                    ),
-                )
-                for system in self.systems
-            )
-            tables.append(Table(corner, tuple(columns), rows))
-        said = () if tests is None else (wording.legend(tests),)
+        marks, best = self._marks, {} if self.baselines else self.best()
+
+        def cell(system: str, name: str) -> Cell:
+            mark = marks.get((system, name), "")
+            return self._marked(system, name, mark, system in best.get(name, []))
+
+        tables = self._tables(every_metric, self.systems, cell)
+        said = () if tests is None else (tests._legend,)
         if why:
             said = (f"NOT TESTED against {', '.join(self.baselines)}: {why}",)
         notes = *said, *self._accounts()
         legend = notes[0] if marks else ""
-        return Page(tuple(tables), notes, tuple(self.differences), legend=legend)
+        return Page(tables, notes, self.differences, legend=legend)
 
     @cached
     def _tested(self) -> tuple[Tests | None, str]:
@@ -456,7 +450,7 @@ class Comparison(SideBySide):
         if not any(found.values()):
             return {}
         places = [(system, name) for system in self.systems for name in self.names()]
-        return {(s, name): found.get((s, self._tested_as(name))) or " " for s, name in places}
+        return {(s, name): found.get((s, self._tested_as[name])) or " " for s, name in places}
 
     @cached
     def _tested_for_paper(self) -> tuple[Tests | None, str]:

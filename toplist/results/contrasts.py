@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any, overload
-
-from toplist.checks import cached
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 FEW_FOR_FLIPS = (
     "MaxT by flips with fewer than 200 users is liberal: of 12 true nulls one was rejected in 8 to "
@@ -166,52 +163,12 @@ class Plan:
     of_users: bool = True
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Contrasts(Sequence[Contrast]):
-    """Comparisons, and how they were made."""
+def each_of(names: Sequence[str]) -> str:
+    """Return names in words.
 
-    contrasts: tuple[Contrast, ...]
-    plan: Plan = field(default_factory=Plan)
-
-    def __len__(self) -> int:
-        """Return the number of comparisons."""
-        return len(self.contrasts)
-
-    def __iter__(self) -> Iterator[Contrast]:
-        """Yield the comparisons."""
-        return iter(self.contrasts)
-
-    @overload
-    def __getitem__(self, key: int) -> Contrast: ...
-    @overload
-    def __getitem__(self, key: slice) -> Sequence[Contrast]: ...
-    def __getitem__(self, key: Any) -> Any:
-        """Return a comparison by its place."""
-        return self.contrasts[key]
-
-    @property
-    def names(self) -> list[str]:
-        """The names that are compared."""
-        return list(dict.fromkeys(one.name for one in self))
-
-    @property
-    def signs(self) -> dict[tuple[str, str], str]:
-        """The sign of every (system, name): of several baselines, what holds against each."""
-        signs: dict[tuple[str, str], list[str]] = {}
-        for one in self:
-            signs.setdefault((one.system, one.name), []).append(one.sign)
-        common = {}
-        for place, some in signs.items():
-            common[place] = some[0] if len(set(some)) == 1 else ""
-            if all(sign in MARKS for sign in some):  # the weaker mark
-                common[place] = MARKS[min(map(MARKS.index, some))]
-        return common
-
-    @cached
-    def n_family(self) -> int:
-        """The number of comparisons that p is corrected for."""
-        p = [one for one in self if one.p == one.p]
-        if self.plan.family == "all":
-            return len(p)
-        names = {one.name for one in p}
-        return max((sum(one.name == name for one in p) for name in names), default=0)
+    Examples
+    --------
+    >>> each_of(["a"]), each_of(["a", "b"])
+    ('a', 'each of a, b')
+    """
+    return f"each of {', '.join(names)}" if len(names) > 1 else "".join(names)

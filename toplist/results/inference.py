@@ -193,21 +193,19 @@ against 0.1800, interval [-0.0766, +0.7166], p = 0.089, d_z = 1.00; 4 users high
 lower).
     """
     how = method, correction, alternative, level
-    asked = Asked(*how, "all", n_resamples, seed, n_threads, runs=runs)
-    return _asked_of(values, baseline, name, asked, weights, clusters)
+    whose = {"runs": runs, "weights": weights, "clusters": clusters}
+    asked = Asked(*how, "all", n_resamples, seed, n_threads, **whose)
+    return _asked_of(values, baseline, name, asked)
 
 
-def _asked_of(
-    values: Any, baseline: Any, name: str, asked: Asked, weights: Any = None, clusters: Any = None
-) -> Tests:
-    given = read(values, weights, clusters, runs=asked.runs is not None)
+def _asked_of(values: Any, baseline: Any, name: str, asked: Asked) -> Tests:
+    given = read(values, asked.weights, asked.clusters, runs=asked.runs is not None)
     pairs = pairs_of(list(given.values), baseline)
-    baselines = [baseline] if isinstance(baseline, str) else list(baseline or ())
+    baselines = [baseline] if isinstance(baseline, str) else baseline or ()
+    asked = replace(asked, baselines=baselines)
+    found = given.values
     return contrasted(
-        lambda system, _: given.values[system],
-        *(pairs, [name], asked, given.units),
-        of_users=given.of_users,
-        baselines=baselines,
+        lambda system, _: found[system], pairs, [name], asked, given.units, of_users=given.of_users
     )
 
 
@@ -243,8 +241,9 @@ def equivalence(
     >>> test.p < 0.001, test.p_not_worse < 0.001, -0.005 < test.low < test.high < 0.005
     (True, True, True)
     """
-    asked = Asked(correction=correction, level=level, margin=with_margin(margin), runs=runs)
-    return _asked_of(values, baseline, name, asked, weights, clusters)
+    whose = {"runs": runs, "weights": weights, "clusters": clusters}
+    asked = Asked(correction=correction, level=level, margin=with_margin(margin), **whose)
+    return _asked_of(values, baseline, name, asked)
 
 
 class Family(NamedTuple):
@@ -360,9 +359,8 @@ def banded(
     joint: simultaneous.Joint, asked: Asked, names: tuple[str, str], name: str, higher: bool = True
 ) -> Band:
     """Return the band of merged moments."""
-    found = simultaneous.band(joint, level=asked.level, **asked.drawn)
-    level = asked.level
-    return Band(*found, name=name, systems=names, level=level, higher_is_better=higher)
+    found = vars(simultaneous.band(joint, level=asked.level, **asked.drawn))
+    return Band(**found, name=name, systems=names, level=asked.level, higher_is_better=higher)
 
 
 def ratio(

@@ -1,5 +1,6 @@
 """Tables with notes, written as text, HTML, Markdown and LaTeX; `Display` is what has them."""
 
+import math
 import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -31,8 +32,8 @@ class Table(NamedTuple):
     """Rows of cells with labels, under a header; `corner` is the header of the labels."""
 
     corner: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[Cell, ...]], ...]
+    columns: Sequence[str]
+    rows: Sequence[tuple[str, Sequence[Cell]]]
 
     @property
     def marked(self) -> bool:
@@ -48,10 +49,10 @@ class Page(NamedTuple):
     `best` says what is marked as the best.
     """
 
-    tables: tuple[Table, ...]
-    notes: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
-    formulas: tuple[str, ...] = ()
+    tables: Sequence[Table]
+    notes: Sequence[str] = ()
+    warnings: Sequence[str] = ()
+    formulas: Sequence[str] = ()
     legend: str = ""
     best: str = "best of its column; not tested: .test() and toplist compare test the difference"
 
@@ -76,6 +77,10 @@ class Look(NamedTuple):
         """Return a number as text; `sign` is "+" for one that always has its sign."""
         return f"{settled(value * (100 if self.percent else 1)):{sign}.{self.digits}f}"
 
+    def signed(self, value: float) -> str:
+        """Return a difference, which always has its sign; a dash for NaN."""
+        return "-" if value != value else self.number(value, "+")
+
 
 def settled(value: float) -> float:
     """Return a number without its last digits, which follow from the order of its sum.
@@ -89,6 +94,45 @@ def settled(value: float) -> float:
     True
     """
     return float(f"{value:.12g}")
+
+
+def number(value: float) -> str:
+    """Return a difference, with its sign and four decimals; a dash for NaN.
+
+    Examples
+    --------
+    >>> number(0.00378), number(-0.00003), number(math.nan)
+    ('+0.0038', '-0.0000', '-')
+    """
+    return Look().signed(value)
+
+
+def probability(p: float, floor: float = 0.0) -> str:
+    """Return a p value; one at the floor of its resamples is known to be at most that.
+
+    Examples
+    --------
+    >>> probability(0.0483), probability(0.0004), probability(1e-4, 1e-4), probability(math.nan)
+    ('0.048', '<0.001', '<=0.0001', '-')
+    """
+    if p != p:
+        return "-"
+    if floor and p <= floor * (1 + 1e-9):
+        return f"<={floor:.2g}"
+    return "<0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def percent(share: float) -> str:
+    """Return a relative difference.
+
+    Examples
+    --------
+    >>> percent(0.0391), percent(1.2), percent(math.nan)
+    ('+3.9 %', '+120 %', '-')
+    """
+    if not math.isfinite(share):
+        return "-"
+    return f"{100 * share:+.1f} %" if abs(share) < 0.9995 else f"{100 * share:+.0f} %"
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> str:
@@ -136,8 +180,8 @@ def text(page: Page) -> str:
 
 def _printable(table: Table) -> Table:
     """Return a table whose labels and headers can do nothing to a terminal."""
-    rows = tuple((printable(label), cells) for label, cells in table.rows)
-    return Table(printable(table.corner), tuple(map(printable, table.columns)), rows)
+    rows = [(printable(label), cells) for label, cells in table.rows]
+    return Table(printable(table.corner), [*map(printable, table.columns)], rows)
 
 
 def markdown(page: Page) -> str:

@@ -17,7 +17,7 @@ from toplist.averages.terms import Terms
 from toplist.checks import Ints, choice
 from toplist.results.aligning import TOGETHER, USERS, other_users
 from toplist.results.contrasts import Contrast
-from toplist.results.pairwise import Asked, Pair, corrected, equivalent, row_of
+from toplist.results.pairwise import Asked, Column, Pair, corrected, named, row_of
 from toplist.results.tests import Tests
 from toplist.stats.blocked import Moments
 from toplist.stats.paired import Pairs, of_moments
@@ -97,14 +97,11 @@ def of_results(results: Mapping[str, Means]) -> PairedMoments:
 
 def _in_one_order(results: Mapping[str, Means]) -> dict[str, Ints]:
     """Return the rows of all users of every system, in the order of the first one."""
-    first = list(next(iter(results.values())).users)
+    first = next(iter(results.values())).users
     rows = {}
     for system, result in results.items():
-        users = list(result.users)
-        rows[system] = np.arange(len(first))
-        if users != first:
-            row_of_user = {user: row for row, user in enumerate(users)}
-            rows[system] = np.array([row_of_user[user] for user in first], np.int64)
+        row_of_user = {user: row for row, user in enumerate(result.users)}
+        rows[system] = np.array([row_of_user[user] for user in first], np.int64)
     return rows
 
 
@@ -141,7 +138,7 @@ class Known:
         self._check(next(name for name in shape.names if name.rpartition("@")[0] == metric))
         return self.moments.curve(self.system_of[system], self.system_of[baseline], metric)
 
-    def joint(self, columns: Sequence[tuple[str, str, str]]) -> Joint:
+    def joint(self, columns: Sequence[Column]) -> Joint:
         """Return the moments of some (system, baseline, name) together."""
         shape = self.moments.shape
         if len(self.moments.joints) < len(shape.groups):
@@ -211,7 +208,6 @@ def contrasted(
     names: Sequence[str],
     asked: Asked,
     higher: Callable[[str], bool],
-    baselines: Sequence[str] = (),
 ) -> Tests:
     """Return the comparisons of all pairs in all names, corrected, as `pairwise.contrasted` does.
 
@@ -222,16 +218,13 @@ def contrasted(
     """
     if asked.method != "t":
         raise refuse(f"method={asked.method!r}", "method='t' works")
-    rows: list[Contrast] = []
-    columns = [(*pair, name) for name in names for pair in pairs]
-    for system, baseline, name in columns:
-        both = of_moments(known.pairs(system, baseline, name), asked.alternative, asked.level)
-        row = row_of(both) if asked.margin is None else equivalent(row_of(both), asked)
-        whose = {"name": name, "system": system, "baseline": baseline}
-        rows.append(replace(row, **whose, higher_is_better=higher(name)))  # type: ignore[arg-type]
 
-    def largest(places: Sequence[int]) -> MaxT:
-        joint = known.joint([columns[place] for place in places])
-        return maxt_t(joint, **(asked.drawn | asked.of_users))
+    def contrast(system: str, baseline: str, name: str) -> Contrast:
+        pairs = known.pairs(system, baseline, name)
+        return row_of(of_moments(pairs, asked.alternative, asked.level), asked)
 
-    return corrected(rows, largest, asked.plan(baselines=tuple(baselines)), asked)
+    def largest(columns: Sequence[Column]) -> MaxT:
+        return maxt_t(known.joint(columns), **(asked.drawn | asked.of_users))
+
+    rows = named(contrast, pairs, names, higher)
+    return corrected(rows, asked.plan(rows), largest)

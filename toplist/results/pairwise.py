@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -39,6 +40,10 @@ class Asked:
     n_threads: int | None = None
     margin: float | None = None
     runs: RunsAre | None = None
+    baselines: Sequence[str] = ()
+    users: str = "same"
+    weights: Any = None
+    clusters: Any = None
 
     def __post_init__(self) -> None:
         """Check the choices."""
@@ -87,13 +92,16 @@ class Asked:
             "n_threads": self.n_threads,
         }
 
-    def plan(self, **more: Any) -> Plan:
-        """Return how this is tested, with fields of `Plan` that are known later."""
+    def plan(self, rows: Sequence[Contrast], **more: Any) -> Plan:
+        """Return how these comparisons were tested, with fields of `Plan` that are known later."""
+        drawn = {"randomization": randomization.FLIPS, "bootstrap": randomization.RESAMPLES}
+        n_resamples = 0
+        if self.method in drawn and not all(one.exact for one in rows):
+            n_resamples = self.n_resamples or drawn[self.method]
         return Plan(
             *(self.method, self.correction, self.family, self.alternative, self.level),
-            seed=self.seed,
-            margin=self.margin,
-            runs=self.runs,
+            *(n_resamples, self.seed, self.margin, self.runs),
+            baselines=tuple(self.baselines),
             **more,
         )
 
@@ -101,6 +109,9 @@ class Asked:
 # (system, name) -> the values (n,), or (n_runs, n) of several runs
 Values = Callable[[str, str], Floats]
 Pair = tuple[str, str]
+# A system, its baseline and a name; and their MaxT, for those of one family
+Column = tuple[str, str, str]
+Largest = Callable[[Sequence[Column]], simultaneous.MaxT]
 
 
 def pairs_of(systems: Sequence[str], baseline: str | Sequence[str] | None) -> list[Pair]:
@@ -147,93 +158,91 @@ def contrasted(
     units: Units,
     higher: Callable[[str], bool] = lambda name: True,
     of_users: bool = True,
-    baselines: Sequence[str] = (),
 ) -> Tests:
     """Return the comparisons of all pairs in all names, corrected."""
-    rows: list[Contrast] = []
-    columns: list[Floats] = []
-    n_drawn, n_runs = 0, set[int]()
-    for name in names:
-        found = {one: values(one, name) for pair in pairs for one in pair}
-        for system, baseline in pairs:
-            a, b = found[system], found[baseline]
-            if asked.runs is None:
-                row, drawn = _contrast(a, b, asked, units)
-                n_drawn = max(n_drawn, drawn)
-            else:
-                row = _of_runs(a, b, asked, units)
-                n_runs |= {len(a), len(b)}
-            whose = {"name": name, "system": system, "baseline": baseline}
-            rows.append(replace(row, **whose, higher_is_better=higher(name)))  # type: ignore[arg-type]
-            if asked.correction == "maxt":
-                columns.append(snap(a, b))
+    systems = {one for pair in pairs for one in pair}
+    kept = lru_cache(maxsize=len(systems))(values)  # those of one name
+    differences: dict[Column, Floats] = {}
+    n_runs = set[int]()
+
+    def contrast(system: str, baseline: str, name: str) -> Contrast:
+        a, b = kept(system, name), kept(baseline, name)
+        if asked.correction == "maxt":
+            differences[system, baseline, name] = snap(a, b)
+        if asked.runs is None:
+            return _contrast(a, b, asked, units)
+        n_runs.update((len(a), len(b)))
+        return _of_runs(a, b, asked, units)
+
+    rows = named(contrast, pairs, names, higher)
     plan = asked.plan(
-        n_resamples=n_drawn,
+        rows,
         n_runs=tuple(sorted(n_runs)),
         n_clusters=0 if units.clusters is None else len(set(units.clusters)),
         weighted=units.weights is not None,
-        baselines=tuple(baselines),
         of_users=of_users,
     )
-
-    def largest(places: Sequence[int]) -> simultaneous.MaxT:
-        return maxt([columns[place] for place in places], asked, units)
-
-    return corrected(rows, largest, plan, asked)
+    return corrected(
+        rows, plan, lambda some: maxt([differences[one] for one in some], asked, units)
+    )
 
 
-def _contrast(a: Floats, b: Floats, asked: Asked, units: Units) -> tuple[Contrast, int]:
-    """Return one comparison without its names, and how many resamples it took."""
-    row = row_of(paired.paired(a, b, **units.given, **asked.of_users))
-    if asked.margin is not None:
-        return equivalent(row, asked), 0
+def named(
+    contrast: Callable[[str, str, str], Contrast],
+    pairs: Sequence[Pair],
+    names: Sequence[str],
+    higher: Callable[[str], bool],
+) -> list[Contrast]:
+    """Return the comparisons of all pairs in all names, name by name, with their names."""
+    rows = []
+    for name in names:
+        for system, baseline in pairs:
+            row = contrast(system, baseline, name)
+            whose: dict[str, Any] = {"name": name, "system": system, "baseline": baseline}
+            rows.append(replace(row, **whose, higher_is_better=higher(name)))
+    return rows
+
+
+def _contrast(a: Floats, b: Floats, asked: Asked, units: Units) -> Contrast:
+    """Return one comparison without its names."""
+    row = row_of(paired.paired(a, b, **units.given, **asked.of_users), asked)
     if asked.method == "t":
-        return row, 0
+        return row
     d, drawn = snap(a, b), {**asked.drawn, **units.given, "alternative": asked.alternative}
     if asked.method == "randomization":
-        flips = randomization.randomization(d, **drawn)
-        return _by(row, flips), flips.n_resamples
+        return _by(row, randomization.randomization(d, **drawn))
     if asked.method == "bootstrap":
         boot = randomization.bootstrap(d, level=asked.level, **drawn)
-        by = replace(row, statistic=boot.statistic, p=boot.p, low=boot.low, high=boot.high)
-        return by, boot.n_resamples
+        return replace(row, statistic=boot.statistic, p=boot.p, low=boot.low, high=boot.high)
     if units.weights is not None or units.clusters is not None:
         raise ValueError(f"method={asked.method!r} takes neither weights nor clusters")
     test = randomization.wilcoxon if asked.method == "wilcoxon" else randomization.sign
-    return _by(row, test(d, alternative=asked.alternative)), 0
+    return _by(row, test(d, alternative=asked.alternative))
 
 
 def _by(row: Contrast, outcome: randomization.Outcome) -> Contrast:
     return replace(row, statistic=outcome.statistic, p=outcome.p, exact=outcome.exact)
 
 
-def row_of(both: paired.Paired) -> Contrast:
-    """Return a comparison by its t test, without names."""
-    test = both.test._asdict()
-    return Contrast("", "", "", **test, **both.effects._asdict(), cautions=tuple(both.cautions))
-
-
-def equivalent(row: Contrast, asked: Asked) -> Contrast:
-    """Return a comparison with p and interval of the two one-sided tests."""
-    found = planning.tost(row.difference, row.error, row.df, asked.margin or 0.0, asked.level)
-    numbers: dict[str, Any] = found._asdict()
-    return replace(row, **numbers)
+def row_of(both: paired.Paired, asked: Asked, **more: Any) -> Contrast:
+    """Return a comparison by its t test, or the two of an equivalence, without names."""
+    fields = both.test._asdict() | both.effects._asdict() | {"cautions": tuple(both.cautions)}
+    row = Contrast("", "", "", **(fields | more))
+    if asked.margin is None:
+        return row
+    found = planning.tost(row.difference, row.error, row.df, asked.margin, asked.level)
+    return replace(row, **found._asdict())
 
 
 def _of_runs(a: Floats, b: Floats, asked: Asked, units: Units) -> Contrast:
     """Return a comparison of systems that were trained several times."""
     found = paired.runs(a, b, asked.runs or "", **units.given, **asked.of_users)
-    trained, anew = found.trained.test, found.anew._asdict()
-    anew |= {"error_users": trained.error, "p_users": trained.p}
-    row = replace(row_of(found.trained), **anew, cautions=tuple(found.cautions))
-    return row if asked.margin is None else equivalent(row, asked)
+    trained = found.trained.test
+    anew = found.anew._asdict() | {"error_users": trained.error, "p_users": trained.p}
+    return row_of(found.trained, asked, **anew, cautions=tuple(found.cautions))
 
 
-# The places of comparisons in one family -> their p by the largest of their statistics
-Largest = Callable[[Sequence[int]], simultaneous.MaxT]
-
-
-def corrected(rows: list[Contrast], largest: Largest | None, plan: Plan, asked: Asked) -> Tests:
+def corrected(rows: list[Contrast], plan: Plan, largest: Largest | None = None) -> Tests:
     """Return the comparisons with p corrected within each family; `largest` is for "maxt"."""
     names = [one.name for one in rows]
     whole = [np.arange(len(rows))]
@@ -242,9 +251,9 @@ def corrected(rows: list[Contrast], largest: Largest | None, plan: Plan, asked: 
     for places in whole:
         some = [rows[i] for i in places.tolist()]
         if plan.correction == "maxt" and largest is not None:
-            found = largest(places.tolist())
+            found = largest([(one.system, one.baseline, one.name) for one in some])
             adjusted, single = found.step_down, found.single_step
-            few = {"randomization": (200, FEW_FOR_FLIPS), "t": (50, FEW_FOR_T)}[asked.method]
+            few = {"randomization": (200, FEW_FOR_FLIPS), "t": (50, FEW_FOR_T)}[plan.method]
             if some and some[0].n < few[0]:
                 plan = replace(plan, notes=(few[1],))
         else:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from toplist.averages.means import has_keys
 from toplist.checks import cached
 from toplist.inputs.user_values import values_by_user
-from toplist.results import moments, pairwise, testing, wording
+from toplist.results import moments, pairwise, testing
 from toplist.results.aligning import SameUsers
 from toplist.results.markup import Cell, Page, Table
 from toplist.results.pairwise import TestFamily, TestMethod
@@ -90,13 +90,13 @@ class SegmentedComparison(ByLabel[S]):
                 "others: give 'holm', or test one segment"
             )
         how = method, correction, alternative, level, family
-        asked = pairwise.Asked(*how, n_resamples, seed, n_threads)
+        asked = pairwise.Asked(*how, n_resamples, seed, n_threads, users=users)
         alone = replace(asked, correction="none", family="all")
         parts = []
         for label, part in self.parts.items():
             if not any(result.n_evaluated for result in part.results.values()):
                 continue
-            found = testing.tests(part, names, users, None, alone)
+            found = testing.tests(part, names, alone)
             segment = self._label(label)
             named = tuple(replace(one, segment=segment) for one in found)
             parts.append(replace(found, contrasts=named))
@@ -134,20 +134,20 @@ class SegmentedComparison(ByLabel[S]):
         tests, why = self._tested
         marks = {} if tests is None else {(t.segment, t.system, t.name): t.sign for t in tests}
         names = [n for _, some in self.whole._columns(every_metric) for n in some.values()]
-        shown = tuple(  # not coverage, which does not split
+        shown = [  # not coverage, which does not split
             self._table(name, marks)
             for name in names
             if any(part._has(one, name) for part in self.values() for one in part.systems)
-        )
+        ]
         notes = ["users: those of the ground truth in the segment"]
         if why:
             notes.insert(0, f"NOT TESTED against {', '.join(self.whole.baselines)}: {why}")
-        legend = "" if tests is None else wording.legend(tests)
+        legend = "" if tests is None else tests._legend
         if legend:
             notes = [legend, "the line of all users is not among these tests", *notes]
         notes += self.whole._accounts()
         best = "best of its line; not tested: .test() tests the difference in every segment"
-        return Page(shown, tuple(notes), tuple(self.whole.differences), legend=legend, best=best)
+        return Page(shown, notes, self.whole.differences, legend=legend, best=best)
 
     def _table(self, name: str, marks: Mapping[tuple[Any, str, str], str]) -> Table:
         systems = self.whole.systems
@@ -161,8 +161,8 @@ class SegmentedComparison(ByLabel[S]):
             for system in systems:
                 mark = "" if part is self.whole else marks.get((segment, system, name), "")
                 cells.append(part._marked(system, name, mark or blank, system in best))
-            rows.append((segment, tuple(cells)))
-        return Table(name, ("users", *systems), tuple(rows))
+            rows.append((segment, cells))
+        return Table(name, ["users", *systems], rows)
 
 
 def by(comparison: S, labels: Any) -> SegmentedComparison[S]:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
-from toplist.averages import describe, histograms
+from toplist.averages import describe
 from toplist.averages.means import Means, has_keys, hits_of
-from toplist.checks import Ints, is_missing
 from toplist.checks import counted as in_words
+from toplist.checks import is_missing
 from toplist.inputs.user_values import values_by_user
 from toplist.metrics.definitions import Metric
 from toplist.results import summary
@@ -77,24 +77,28 @@ class Segments(ByLabel[R]):
 
     def _page(self, every_metric: bool = False) -> Page:
         """Return the tables with their notes; they have every metric as it is."""
-        whole = self.whole
-        names = whole.names()
-        labelled: list[tuple[str, Means]] = [
-            ("(no label)" if label is None else str(label), one) for label, one in self.items()
-        ]
-        labelled.append(("all", whole))
+        names = self.whole.names()
         if len(names) <= summary.WIDE:
-            shown = [_table("", {name: name for name in names}, labelled)]
+            shown = [self._table("", {name: name for name in names})]
         else:
             shown = [
-                _table(metric, {f"@{k}": f"{metric}@{k}" for k in ks}, labelled)
-                for metric, ks in whole.terms.ks_of.items()
+                self._table(metric, {f"@{k}": f"{metric}@{k}" for k in ks})
+                for metric, ks in self.whole.terms.ks_of.items()
             ]
         notes = ["users: of the ground truth; n: in the means"]
         if self.n_unused:
             unused = in_words(self.n_unused, "label")
             notes.append(f"{unused} of users who are not in the result (unused)")
-        return Page(tuple(shown), (*notes, *describe.rule_lines(whole, list(self.values()))))
+        return Page(shown, [*notes, *describe.rule_lines(self.whole, list(self.values()))])
+
+    def _table(self, corner: str, columns: Mapping[str, str]) -> Table:
+        """Return a table with a mean per column, and the numbers of users of every row."""
+        rows = []
+        for label, part in [*self.items(), ("all", self.whole)]:
+            counts = [Cell(f"{part.n_users:,}"), Cell(f"{part.n_evaluated:,}")]
+            means = [summary.cell(part, name) for name in columns.values()]
+            rows.append(("(no label)" if label is None else str(label), counts + means))
+        return Table(corner, ["users", "n", *columns], rows)
 
     def to_dict(self) -> dict[Any, dict[str, float]]:
         """Return the means asked for, ``{label: {"ndcg@10": 0.1, ...}}``."""
@@ -109,11 +113,11 @@ class Segments(ByLabel[R]):
 
 def by(result: R, labels: Any) -> Segments[R]:
     """Split a result; see `TopKResult.by`."""
-    hits_of(result, "it cannot be split", ON_SPARK)
+    hits, counted = hits_of(result, "it cannot be split", ON_SPARK)
     entries = tuple(e for e in result.terms.entries if isinstance(e.metric, Metric))
     if not entries:
         raise ValueError("this result has only metrics of the lists themselves: they do not split")
-    result = replace(result, terms=replace(result.terms, entries=entries), lists=None)
+    whole = replace(result, terms=replace(result.terms, entries=entries), lists=None)
     keys = result.users if has_keys(result) else None
     of_user, n_unused = values_by_user(labels, keys, result.n_users, "labels")
     members: dict[Any, list[int]] = {}
@@ -125,38 +129,14 @@ def by(result: R, labels: Any) -> Segments[R]:
     with suppress(TypeError):  # labels of several types stay in order of appearance
         order = sorted(order)
     order += [None] * (None in members)
-    parts = {label: _part(result, np.array(members[label], np.int64)) for label in order}
-    return Segments(result, parts, n_unused)
-
-
-def _part(result: R, rows: Ints) -> R:
-    """Return the result of some of the users."""
-    hits, counted = hits_of(result, "it cannot be split", ON_SPARK)
-    hits, counted = hits.subset(rows), counted[rows]
-    weights = None if result.weights is None else result.weights[rows]
-    terms = result.terms
-    found = histograms.count(
-        *(hits, counted, tuple(terms.metrics.values()), terms.ks),
-        pooled=terms.pooled,
-        weights=weights,
-        threshold_in_gains=terms.threshold_in_gains,
-    )
-    n_missing = int(np.sum((hits.n_relevant > 0) & (hits.n_listed == 0)))
-    sizes = {"n_users": len(rows), "n_missing": n_missing, "n_extra": 0}
-    users = {"hits": hits, "counted": counted, "weights": weights}
-    own: dict[str, Any] = users | sizes
-    return replace(result, histograms=found, **own, fingerprints=())
+    parts = {}
+    for label in order:
+        some = np.array(members[label], np.int64)
+        weights = None if whole.weights is None else whole.weights[some]
+        parts[label] = whole.of(whole.terms, hits.subset(some), counted[some], weights)
+    return Segments(whole, parts, n_unused)
 
 
 def rows(segments: Segments[Any]) -> list[tuple[Any, ...]]:
     """Return a row per segment, metric and k: the label, then `summary.COLUMNS`."""
     return [(label, *row) for label, part in segments.items() for row in summary.rows(part)]
-
-
-def _table(corner: str, columns: Mapping[str, str], labelled: list[tuple[str, Means]]) -> Table:
-    """Return a table with a mean per column, and the numbers of users of every row."""
-    rows = []
-    for label, part in labelled:
-        counts = Cell(f"{part.n_users:,}"), Cell(f"{part.n_evaluated:,}")
-        rows.append((label, (*counts, *(summary.cell(part, name) for name in columns.values()))))
-    return Table(corner, ("users", "n", *columns), tuple(rows))

@@ -6,7 +6,7 @@ Also their table for LaTeX, where bold, marks and letters follow from the tests.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -15,10 +15,10 @@ from toplist.checks import cached
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import Metric
 from toplist.metrics.names import keys_of
-from toplist.metrics.properties import is_within_one
 from toplist.results import aligning, summary
+from toplist.results.contrasts import each_of
 from toplist.results.display import Display
-from toplist.results.markup import Cell, Look, Page, Table, settled
+from toplist.results.markup import Cell, Look, Page, Table
 from toplist.results.result import TopKResult
 from toplist.stats.paired import RunsAre
 
@@ -68,6 +68,12 @@ class SideBySide(Display):
     def _of(self, system: str) -> list[TopKResult]:
         """Return the results of a system: one, or those of its runs."""
         return [self.results[name] for name in self.runs.get(system, (system,))]
+
+    def _metric(self, name: str) -> Metric | ListMetric | None:
+        """Return what the first of the systems that has it means by ``name@k``."""
+        metric = name.rpartition("@")[0]
+        asked = (one.terms.asked for one in self.results.values())
+        return next((some[metric] for some in asked if metric in some), None)
 
     def _has(self, system: str, name: str) -> bool:
         return all(name in result.names() for result in self._of(system))
@@ -149,17 +155,14 @@ class SideBySide(Display):
 
     def _best(self, name: str) -> list[str]:
         """Return the systems with the best mean; none if there are no two to compare."""
-        metric, _, k = name.rpartition("@")
-        if not self.comparable or int(k) in aligning.unequal_ks(self.results):
+        if not self.comparable or int(name.rpartition("@")[2]) in aligning.unequal_ks(self.results):
             return []
-        held = [system for system in self.systems if self._has(system, name)]
-        means = {system: self._mean(system, name) for system in held}
+        means = {s: self._mean(s, name) for s in self.systems if self._has(s, name)}
         means = {system: mean for system, mean in means.items() if mean == mean}
-        if len(means) < 2:
+        asked = self._metric(name)
+        # more coverage or novelty is not better in itself
+        if len(means) < 2 or not isinstance(asked, Metric):
             return []
-        asked = self._of(held[0])[0].terms.asked[metric]
-        if not isinstance(asked, Metric):
-            return []  # more coverage or novelty is not better in itself
         top = max(means.values()) if asked.higher_is_better else min(means.values())
         return [system for system, mean in means.items() if mean == top]
 
@@ -190,16 +193,10 @@ class SideBySide(Display):
         return {group: sorted(ks[group[0]]) for group in groups}
 
     @cached
-    def _tested_names(self) -> list[str]:
-        """Every ``name@k`` of any system; one hypothesis once, where metrics are equal."""
-        groups = self._groups(every_metric=False)
-        return [f"{some[0]}@{k}" for some, ks in groups.items() for k in ks]
-
-    def _tested_as(self, name: str) -> str:
-        """Return the name under which a metric is tested: one of those equal by definition."""
-        metric, _, k = name.rpartition("@")
-        groups = self._groups(every_metric=False)
-        return next(f"{some[0]}@{k}" for some in groups if metric in some)
+    def _tested_as(self) -> dict[str, str]:
+        """The name under which each ``name@k`` is tested: one of those equal by definition."""
+        groups = self._groups(every_metric=False).items()
+        return {f"{one}@{k}": f"{some[0]}@{k}" for some, ks in groups for one in some for k in ks}
 
     def _accounts(self) -> tuple[str, ...]:
         """Return by which rules, over how many runs and over whom the means are."""
@@ -207,8 +204,22 @@ class SideBySide(Display):
 
     def _marked(self, system: str, name: str, mark: str, best: bool) -> Cell:
         """Return the mean of a system as it is printed, with its mark."""
-        mean = f"{settled(self._mean(system, name)):.4f}" if self._has(system, name) else "-"
+        mean = summary.LOOK.number(self._mean(system, name)) if self._has(system, name) else "-"
         return Cell(mean + mark, best=best)
+
+    def _tables(
+        self, every_metric: bool, labels: Iterable[str], cell: Callable[[str, str], Cell]
+    ) -> list[Table]:
+        """Return one table of all means, of many a table per metric; a row per system."""
+        rows = list(zip(self.systems, labels, strict=False))
+        return [
+            Table(
+                corner,
+                list(columns),
+                [(label, [cell(system, n) for n in columns.values()]) for system, label in rows],
+            )
+            for corner, columns in self._columns(every_metric)
+        ]
 
     def _of_runs(self) -> str:
         """Return how many runs each system has."""
@@ -247,36 +258,25 @@ def page_of_means(
 
     Without `tests`, it says `why`. `against` are the marks of what was tested against baselines.
     """
-    from toplist.results import wording
-
     letters = tests is not None and not comparison.baselines
     marks = against if comparison.baselines else _letters_of(comparison, tests)
-    columns = comparison._columns(every_metric)
-    names = [name for _, some in columns for name in some.values()]
-    bold = {} if tests is None else {name: _bold(comparison, tests, name) for name in names}
+    bold = {} if tests is None else {n: _bold(comparison, tests, n) for n in comparison.names()}
 
     def cell(system: str, name: str) -> Cell:
-        mark = marks.get((system, comparison._tested_as(name) if letters else name), "")
+        mark = marks.get((system, comparison._tested_as[name] if letters else name), "")
         found = _cell(comparison, system, name, look)._replace(best=system in bold.get(name, []))
         return found._replace(above=mark) if letters else found._replace(mean=found.mean + mark)
 
-    tables = []
-    for corner, some in columns:
-        rows = tuple(
-            (
-                f"({letter}) {system}" if letters else system,
-                tuple(cell(system, name) for name in some.values()),
-            )
-            for system, letter in zip(comparison.systems, _letters(), strict=False)
-        )
-        tables.append(Table(corner, tuple(some), rows))
-    said = why if tests is None else wording.sentence(tests)
+    systems = comparison.systems
+    labels = [f"({one}) {s}" for one, s in zip(_letters(), systems, strict=False)]
+    tables = comparison._tables(every_metric, labels if letters else systems, cell)
+    said = why if tests is None else tests.sentence()
     notes = said, *comparison._accounts(), *comparison.differences
     best = "best of its column, with those that do not differ from it"
     if comparison.baselines:
-        best = f"best of its column, and different from {wording.each_of(comparison.baselines)}"
+        best = f"best of its column, and different from {each_of(comparison.baselines)}"
     legend = "; ".join(_legend(comparison, tests, any(marks.values()), look))
-    return Page(tuple(tables), notes, legend=legend, best="" if tests is None else best)
+    return Page(tables, notes, legend=legend, best="" if tests is None else best)
 
 
 def _bold(comparison: SideBySide, tests: Tests, name: str) -> list[str]:
@@ -288,7 +288,7 @@ def _bold(comparison: SideBySide, tests: Tests, name: str) -> list[str]:
     top = comparison._best(name)
     if not top:
         return []
-    beaten, compared, tested = set(), set(), comparison._tested_as(name)
+    beaten, compared, tested = set(), set(), comparison._tested_as[name]
     for one in tests:
         if one.name == tested and top[0] in (one.system, one.baseline):
             other = one.baseline if one.system == top[0] else one.system
@@ -335,12 +335,10 @@ def _cell(comparison: SideBySide, system: str, name: str, look: Look) -> Cell:
 
 def _legend(comparison: SideBySide, tests: Tests | None, marked: bool, look: Look) -> Iterator[str]:
     """Yield what the marks say, and how numbers are written."""
-    from toplist.results import wording
-
     if tests is not None and (comparison.baselines or not marked):
-        yield wording.legend(tests)
+        yield tests._legend
     elif tests is not None:
-        yield f"letters name the systems that a system exceeds: {wording.tested(tests)}"
+        yield f"letters name the systems that a system exceeds: {tests._how}"
     if look.percent:
         metrics = dict.fromkeys(name.rpartition("@")[0] for name in comparison.names())
         other = [name for name in metrics if not _within_one(comparison, name)]
@@ -353,8 +351,4 @@ def _legend(comparison: SideBySide, tests: Tests | None, marked: bool, look: Loo
 
 def _within_one(comparison: SideBySide, name: str) -> bool:
     """Return whether a metric is from 0 to 1 by definition, so that it can be in percent."""
-    results = [one for one in comparison.results.values() if name in one.terms.asked]
-    metric = results[0].terms.asked[name]
-    if isinstance(metric, ListMetric):
-        return metric.within_one
-    return is_within_one(metric, results[0].population)
+    return next(r for r in comparison.results.values() if name in r.terms.asked).is_within_one(name)

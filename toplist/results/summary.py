@@ -41,10 +41,10 @@ def page(result: Means, every_metric: bool = False) -> Page:
     for group in groups:
         first = group[0]
         cells = [cell(result, f"{first}@{k}") if k in shown[first] else Cell() for k in result.ks]
-        rows.append((" = ".join(group), tuple(cells)))
-    table = Table("", tuple(f"@{k}" for k in result.ks), tuple(rows))
-    formulas = (*map(formula, result.terms.metrics.values()), SYMBOLS["text"])
-    return Page((table,), tuple(rule_lines(result)), formulas=formulas)
+        rows.append((" = ".join(group), cells))
+    table = Table("", [f"@{k}" for k in result.ks], rows)
+    formulas = [*map(formula, result.terms.metrics.values()), SYMBOLS["text"]]
+    return Page([table], rule_lines(result), formulas=formulas)
 
 
 def rows(result: Means) -> list[tuple[Any, ...]]:

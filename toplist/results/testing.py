@@ -12,6 +12,7 @@ import numpy as np
 from toplist.averages import per_user
 from toplist.averages.means import hits_of
 from toplist.checks import Floats, choice
+from toplist.inputs.keyed import is_series
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import Metric
 from toplist.results import inference, moments
@@ -23,8 +24,7 @@ from toplist.results.markup import Cell, Page, Table
 from toplist.results.pairwise import Asked, contrasted, corrected, pairs_of
 from toplist.results.side_by_side import SideBySide
 from toplist.results.tests import Tests
-from toplist.results.values import Units
-from toplist.results.values import read as read_values
+from toplist.results.values import Units, by_user
 from toplist.stats import blocked, planning, simultaneous
 from toplist.stats.paired import Pairs, snap
 
@@ -32,20 +32,19 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
+Names = str | Sequence[str] | None
 # Differences of this kind are no reason not to test: names are asked of every system, and users are
 # matched.
-ALLOWED = "DIFFERENT METRICS OR K", "LISTS OF DIFFERENT LENGTH", "DIFFERENT USERS"
+ALLOWED = (
+    *("DIFFERENT METRICS OR K", "LISTS OF DIFFERENT LENGTH"),
+    *("DIFFERENT USERS", "DIFFERENT GROUND TRUTHS"),
+)
 
 
-def tests(
-    compared: SideBySide,
-    names: str | Sequence[str] | None,
-    users: str,
-    clusters: Any,
-    asked: Asked,
-) -> Tests:
+def tests(compared: SideBySide, names: Names, asked: Asked) -> Tests:
     """Return the tests of some names between all pairs, or against the baselines."""
-    asked = replace(asked, runs=compared.runs_are if compared.runs else None)
+    runs = compared.runs_are if compared.runs else None
+    asked = replace(asked, runs=runs, baselines=compared.baselines)
     by_policies: dict[Any, list[str]] = {}  # a convention may have two: then users are others
     for name in _names(compared, names):
         metric = name.rpartition("@")[0]
@@ -53,14 +52,14 @@ def tests(
         by_policies.setdefault(tuple(policies), []).append(name)
     groups = list(by_policies.values())
     if len(groups) == 1:
-        return _tests(compared, groups[0], users, clusters, asked)
+        return _tests(compared, groups[0], asked)
     if asked.correction == "maxt":
         raise ValueError(
             "correction='maxt' is over comparisons of the same users, and these metrics count "
             "others: give 'holm', or test them one by one"
         )
     alone = replace(asked, correction="none")
-    return together([_tests(compared, group, users, clusters, alone) for group in groups], asked)
+    return together([_tests(compared, group, alone) for group in groups], asked)
 
 
 def together(parts: Sequence[Tests], asked: Asked) -> Tests:
@@ -72,24 +71,35 @@ def together(parts: Sequence[Tests], asked: Asked) -> Tests:
         family=asked.family,
         n_resamples=max(part.plan.n_resamples for part in parts),
     )
-    return corrected(rows, None, plan, asked)
+    return corrected(rows, plan)
 
 
-def _tests(
-    compared: SideBySide, some: Sequence[str], users: str, clusters: Any, asked: Asked
-) -> Tests:
+def _tests(compared: SideBySide, some: Sequence[str], asked: Asked) -> Tests:
     """Return the tests of names that are over the same users."""
     pairs = pairs_of(compared.systems, compared.baselines or None)
-    known, higher = _known(compared, users), functools.partial(_higher, compared)
-    if known is not None:
-        if clusters is not None:
+    source, higher = _source(compared, some, asked), functools.partial(_higher, compared)
+    if isinstance(source, moments.Known):
+        if asked.clusters is not None:
             raise moments.refuse("clusters=", "test() without them works")
-        return moments.contrasted(known, pairs, some, asked, higher, compared.baselines)
-    found = _aligned(compared, users, some)
-    units = _units(found, clusters)
+        return moments.contrasted(source, pairs, some, asked, higher)
 
-    def values_of(system: str, name: str) -> Floats:
-        values = found.values(system, name)
+    def of_runs(system: str, name: str) -> Floats:
+        return np.stack([source.values(run, name) for run in compared.runs[system]])
+
+    values = of_runs if compared.runs else source.values
+    return contrasted(values, pairs, some, asked, _units(source.found, asked.clusters), higher)
+
+
+@dataclass(frozen=True)
+class _Matched:
+    """The values of results over the same users, for what `moments.Known` does without them."""
+
+    found: Aligned
+    n_threads: int | None
+
+    def values(self, system: str, name: str) -> Floats:
+        """Return the values of a system in ``name@k``, which each of the users has."""
+        found, values = self.found, self.found.values(system, name)
         lacking = np.flatnonzero(np.isnan(values))
         if len(lacking):
             row = int(lacking[0])
@@ -100,112 +110,119 @@ def _tests(
             )
         return values
 
-    def of_runs(system: str, name: str) -> Floats:
-        return np.stack([values_of(run, name) for run in compared.runs[system]])
+    def pairs(self, system: str, baseline: str, name: str) -> Pairs:
+        """Return the moments of two results in ``name@k``."""
+        return Pairs.of(self.values(system, name), self.values(baseline, name))
 
-    return contrasted(
-        of_runs if compared.runs else values_of,
-        *(pairs, some, asked, units),
-        higher=higher,
-        baselines=compared.baselines,
-    )
+    def blocked(self, name: str) -> blocked.Moments:
+        """Return the moments of all results in ``name@k``, with users as blocks."""
+        values = [self.values(system, name) for system in self.found.results]
+        return blocked.moments_of(np.stack(values, axis=1))
+
+    def curve(self, system: str, baseline: str, metric: str) -> simultaneous.Joint:
+        """Return the moments of the difference of two results over k, made block by block."""
+        pair = system, baseline
+        depth = min(self.found.results[one].terms.depth for one in pair)
+        fills = [_filler(self.found, one, metric, depth) for one in pair]
+
+        def differences(lo: int, hi: int) -> Floats:
+            a, b = (fill(lo, hi) for fill in fills)
+            return snap(a.ravel(), b.ravel()).reshape(a.shape)
+
+        return simultaneous.Joint.over(differences, self.found.n, depth, self.n_threads)
 
 
-def anova(compared: SideBySide, name: str, users: str) -> blocked.Anova:
-    """Return the analysis of variance of all systems at ``name@k``."""
-    one, known = _one(compared, name), _known(compared, users)
+def _source(compared: SideBySide, names: Sequence[str], asked: Asked) -> moments.Known | _Matched:
+    """Return the moments of results without users, or the values of the users these names count.
+
+    Raises
+    ------
+    ValueError
+        For what makes the results not comparable.
+    """
+    known = moments.known(compared.results, asked.users)
     if known is not None:
-        return blocked.anova(known.blocked(one))
-    return inference.anova(_values(compared, one, users))
+        _check_one_each(compared, "a test of results without users")
+    for line in compared.differences:
+        if not line.startswith(ALLOWED):
+            raise ValueError(f"these systems cannot be tested: {line}")
+    if known is not None:
+        return known
+    metrics = [name.rpartition("@")[0] for name in names]
+    found = align(compared.results, asked.users, compared._alike, metrics)
+    return _Matched(found, asked.n_threads)
+
+
+def _unweighted(compared: SideBySide, name: str, asked: Asked) -> Any:
+    """Return the moments or values of one name; the users must have no weights."""
+    source = _source(compared, [name], asked)
+    if isinstance(source, _Matched) and source.found.weights is not None:
+        raise ValueError(
+            "the users have weights: test() and equivalence() take them, this does not"
+        )
+    return source
+
+
+def anova(compared: SideBySide, name: str, asked: Asked) -> blocked.Anova:
+    """Return the analysis of variance of all systems at ``name@k``."""
+    one = _one(compared, name)
+    return blocked.anova(_unweighted(compared, one, asked).blocked(one))
 
 
 def tukey(
-    compared: SideBySide, name: str, method: TukeyMethod, users: str, **options: Any
+    compared: SideBySide, name: str, method: TukeyMethod, asked: Asked, **options: Any
 ) -> Tests:
     """Return Tukey's test of all pairs of systems at ``name@k``."""
-    one, known = _one(compared, name), _known(compared, users)
-    if known is None:
-        given = _values(compared, one, users)
+    one = _one(compared, name)
+    source, systems = _unweighted(compared, one, asked), list(compared.results)
+    if isinstance(source, _Matched):
+        given = {system: source.values(system, one) for system in systems}
         return inference.tukey(given, method=method, name=name, **options)
     choice("method", method, inference.TUKEY)
     if method != "t":
         raise moments.refuse(f"tukey by method={method!r}", "method='t' works")
-    for drawn in ("n_resamples", "seed", "n_threads"):
-        options.pop(drawn, None)
-    systems, sizes = list(compared.results), functools.partial(known.pairs, name=one)
-    return inference.all_pairs(systems, known.blocked(one), sizes, name, **options)
+    level = options.get("level", 0.95)
+    sizes = functools.partial(source.pairs, name=one)
+    return inference.all_pairs(systems, source.blocked(one), sizes, name, level)
 
 
 def _one(compared: SideBySide, name: str) -> str:
     """Return the one ``name@k`` that is asked for."""
-    _refuse_runs(compared, "this")
+    _check_one_each(compared, "this")
     some = _names(compared, name)
     if len(some) != 1:
         raise ValueError(f"this is of one name@k, not of {', '.join(some)}")
     return some[0]
 
 
-def _values(compared: SideBySide, name: str, users: str) -> dict[str, Floats]:
-    """Return the values of every system at ``name@k``, their users matched."""
-    found = _aligned(compared, users, [name])
-    _refuse_weights(found)
-    return {system: found.values(system, name) for system in compared.results}
-
-
 def band(
-    compared: SideBySide,
-    metric: str,
-    system: str | None,
-    baseline: str | None,
-    users: str,
-    asked: Asked,
+    compared: SideBySide, metric: str, system: str | None, baseline: str | None, asked: Asked
 ) -> Band:
-    """Return the difference of two systems at every k; curves are made block by block."""
-    _refuse_runs(compared, "a band")
+    """Return the difference of two systems at every k."""
+    _check_one_each(compared, "a band")
     pair = _pair(compared, system, baseline)
     if not isinstance(metric, str) or "@" in metric:
         raise ValueError(f"a band is over all k: give a metric without @, not {metric!r}")
     for one in pair:
         _metric(compared, one, metric)
-        _refuse_pooled(compared, one, metric)
+        _check_mean(compared, one, metric)
+    source = _unweighted(compared, f"{metric}@1", asked)
     higher = _higher(compared, f"{metric}@1")
-    known = _known(compared, users)
-    if known is not None:
-        joint = known.curve(*pair, metric)
-        return banded(joint, asked, pair, metric, higher)
-    found = _aligned(compared, users, [f"{metric}@1"])
-    depth = min(compared.results[one].terms.depth for one in pair)
-    fills = [_filler(found, one, metric, depth) for one in pair]
-
-    def differences(lo: int, hi: int) -> Floats:
-        a, b = (fill(lo, hi) for fill in fills)
-        return snap(a.ravel(), b.ravel()).reshape(a.shape)
-
-    joint = simultaneous.Joint.over(differences, found.n, depth, n_threads=asked.n_threads)
-    return banded(joint, asked, pair, metric, higher)
+    return banded(source.curve(*pair, metric), asked, pair, metric, higher)
 
 
 def _filler(found: Aligned, system: str, name: str, depth: int) -> Callable[[int, int], Floats]:
     """Return what fills the curves of some users."""
-    _refuse_weights(found)
     result, rows = found.results[system], found.rows[system]
     metric, _ = result.terms.find(name)
     if not isinstance(metric, Metric):
         curves = found.values(system, name)
         return lambda lo, hi: curves[lo:hi, :depth]
     hits, counted = hits_of(result, "it has no values per user")
-    counted = per_user.counted_in(hits, counted, metric)
-    hits = per_user.gains_of(hits, metric, result.terms.threshold_in_gains)
+    hits, counted = per_user.read_by(metric, hits, counted, result.terms.threshold_in_gains)
     if not np.array_equal(rows, np.arange(len(hits))):
         hits, counted = hits.subset(rows), counted[rows]
-    fill = per_user.filler(hits, counted, metric, np.arange(1, depth + 1))
-
-    def some(lo: int, hi: int) -> Floats:
-        out = np.empty((hi - lo, depth))
-        fill(lo, hi, out)
-        return out
-
-    return some
+    return per_user.filler(hits, counted, metric, np.arange(1, depth + 1))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -240,30 +257,25 @@ class Power(Display):
             cells = [f"{row['n']:,}", f"{row['std']:.4f}", f"{row['detectable']:.4f}"]
             cells += [f"{row['n_needed']:,.0f}"] if "n_needed" in row else []
             label = f"{row['system']} - {row['baseline']} {row['name']}"
-            rows.append((label, tuple(map(Cell, cells))))
+            rows.append((label, [*map(Cell, cells)]))
         note = (
             f"detectable: the true difference that a two-sided paired t test at p < "
             f"{1 - self.level:.2g} finds with {100 * self.power:.4g} % power; from the spread of "
             "the differences, not from the difference that was seen"
         )
-        return Page((Table("", tuple(headers), tuple(rows)),), (note,))
+        return Page([Table("", headers, rows)], [note])
 
 
 def power(
-    compared: SideBySide,
-    names: str | Sequence[str] | None,
-    power: float,
-    difference: float | None,
-    level: float,
-    users: str,
+    compared: SideBySide, names: Names, power: float, difference: float | None, asked: Asked
 ) -> Power:
     """Return the detectable differences, and the users that a given one needs."""
-    _refuse_runs(compared, "power()")
-    rows: list[dict[str, Any]] = []
+    _check_one_each(compared, "power()")
+    rows, level = list[dict[str, Any]](), asked.level
     for name in _names(compared, names):
-        pairs_in = _pairs_in(compared, name, users)
+        source = _unweighted(compared, name, asked)
         for system, baseline in pairs_of(list(compared.results), compared.baselines or None):
-            pairs = pairs_in(system, baseline)
+            pairs = source.pairs(system, baseline, name)
             row: dict[str, Any] = {"name": name, "system": system, "baseline": baseline}
             row |= {"n": pairs.n, "std": pairs.std}
             row["detectable"] = planning.detectable(pairs.std, pairs.n, power, level)
@@ -271,25 +283,6 @@ def power(
                 row["n_needed"] = planning.n_needed(difference, pairs.std, power, level)
             rows.append(row)
     return Power(tuple(rows), power, level, difference)
-
-
-def _pairs_in(compared: SideBySide, name: str, users: str) -> Callable[[str, str], Pairs]:
-    """Return what gives the moments of two systems in ``name@k``."""
-    known = _known(compared, users)
-    if known is not None:
-        return functools.partial(known.pairs, name=name)
-    found = _aligned(compared, users, [name])
-    _refuse_weights(found)
-    return lambda system, baseline: Pairs.of(
-        found.values(system, name), found.values(baseline, name)
-    )
-
-
-def _refuse_weights(found: Aligned) -> None:
-    if found.weights is not None:
-        raise ValueError(
-            "the users have weights: test() and equivalence() take them, this does not"
-        )
 
 
 def _pair(compared: SideBySide, system: str | None, baseline: str | None) -> tuple[str, str]:
@@ -309,7 +302,7 @@ def _pair(compared: SideBySide, system: str | None, baseline: str | None) -> tup
     return str(system), str(baseline)
 
 
-def _names(compared: SideBySide, names: str | Sequence[str] | None) -> list[str]:
+def _names(compared: SideBySide, names: Names) -> list[str]:
     """Return the ``name@k`` to test; each must be one of every system."""
     if names is not None and not isinstance(names, (str, list, tuple)):
         raise TypeError(f"names is {names!r}: give 'ndcg@10', or a list of such names")
@@ -317,7 +310,8 @@ def _names(compared: SideBySide, names: str | Sequence[str] | None) -> list[str]
         raise ValueError("names is empty: give 'ndcg@10', a list of such names, or nothing for all")
     if names is None:
         held = [one.names() for one in compared.results.values()]
-        some = [n for n in compared._tested_names if all(n in names for names in held)]
+        known = dict.fromkeys(compared._tested_as.values())
+        some = [n for n in known if all(n in names for names in held)]
         some = [name for name in some if not _of_all_lists(compared, name)]
         some = [name for name in some if not _lacks_users(compared, name)] or some
     else:
@@ -333,11 +327,11 @@ def _names(compared: SideBySide, names: str | Sequence[str] | None) -> list[str]
                 raise ValueError(
                     f"{name} is one number of all lists, not a mean over users: it has no test"
                 )
-            _refuse_pooled(compared, system, name)
+            _check_mean(compared, system, name)
     if not some:
         raise ValueError(
             "nothing to test: no metric at one k is a mean over users in every system; they have "
-            f"{', '.join(compared._tested_names) or 'no metric at all'}"
+            f"{', '.join(dict.fromkeys(compared._tested_as.values())) or 'no metric at all'}"
         )
     return some
 
@@ -349,7 +343,7 @@ def _metric(compared: SideBySide, system: str, name: str) -> tuple[Any, int | No
         raise KeyError(f"{system}: {error.args[0]}") from None
 
 
-def _refuse_pooled(compared: SideBySide, system: str, name: str) -> None:
+def _check_mean(compared: SideBySide, system: str, name: str) -> None:
     """Raise ValueError for a metric that is no mean over users, whose differences say nothing."""
     if name.partition("@")[0] in compared.results[system].terms.pooled:
         raise ValueError(
@@ -358,11 +352,8 @@ def _refuse_pooled(compared: SideBySide, system: str, name: str) -> None:
 
 
 def _of_all_lists(compared: SideBySide, name: str) -> bool:
-    from toplist.beyond import WHOLE
-
-    metric = name.rpartition("@")[0]
-    asked = next(iter(compared.results.values())).terms.asked
-    return metric in WHOLE and isinstance(asked.get(metric), ListMetric)
+    metric = compared._metric(name)
+    return isinstance(metric, ListMetric) and not metric.of_users
 
 
 def _lacks_users(compared: SideBySide, name: str) -> bool:
@@ -376,27 +367,11 @@ def _lacks_users(compared: SideBySide, name: str) -> bool:
 
 
 def _higher(compared: SideBySide, name: str) -> bool:
-    metric = next(iter(compared.results.values())).terms.asked[name.rpartition("@")[0]]
+    metric = compared._metric(name)
     return metric.higher_is_better if isinstance(metric, Metric) else True
 
 
-def _aligned(compared: SideBySide, users: str, names: Sequence[str]) -> Aligned:
-    """Match the users whom these metrics count; ValueError for what makes them not comparable."""
-    _refuse_differences(compared)
-    metrics = [name.rpartition("@")[0] for name in names]
-    return align(compared.results, users, compared._alike, metrics)
-
-
-def _known(compared: SideBySide, users: str) -> moments.Known | None:
-    """Return the moments of results without users; None where they are aligned user by user."""
-    found = moments.known(compared.results, users)
-    if found is not None:
-        _refuse_runs(compared, "a test of results without users")
-        _refuse_differences(compared)
-    return found
-
-
-def _refuse_runs(compared: SideBySide, what: str) -> None:
+def _check_one_each(compared: SideBySide, what: str) -> None:
     if compared.runs:
         raise ValueError(
             f"{what} is of one result of each system, and there are several runs: test() and "
@@ -404,26 +379,14 @@ def _refuse_runs(compared: SideBySide, what: str) -> None:
         )
 
 
-def _refuse_differences(compared: SideBySide) -> None:
-    for line in compared.differences:
-        if not line.startswith(ALLOWED) and not line.startswith("DIFFERENT GROUND TRUTHS"):
-            raise ValueError(f"these systems cannot be tested: {line}")
-
-
 def _units(found: Aligned, clusters: Any) -> Units:
     """Return the weights and clusters of the users."""
     if clusters is None:
         return Units(found.weights)
-    keys = list(range(found.n)) if found.users is None else list(found.users)
-    if isinstance(clusters, Mapping) or (hasattr(clusters, "index") and hasattr(clusters, "iloc")):
-        nothing = dict.fromkeys(keys, 0.0) if found.users is not None else np.zeros(found.n)
-        return Units(found.weights, read_values({"": nothing}, clusters=clusters).units.clusters)
     if found.users is not None:
-        raise TypeError("the users have keys: give clusters as a dict or Series user -> label")
-    labels = list(clusters)
+        if not isinstance(clusters, Mapping) and not is_series(clusters):
+            raise TypeError("the users have keys: give clusters as a dict or Series user -> label")
+        return Units(found.weights, by_user(clusters, found.users, found.n, "clusters"))
     first = next(iter(found.results))
-    if len(labels) != found.results[first].n_users:
-        raise ValueError(
-            f"{len(labels):,} clusters for {found.results[first].n_users:,} users: one per user"
-        )
+    labels = by_user(clusters, None, found.results[first].n_users, "clusters")
     return Units(found.weights, [labels[row] for row in found.rows[first].tolist()])

@@ -7,7 +7,7 @@ are alike: beside arrays, and of the columns of one table.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -60,7 +60,7 @@ def read(values: Any, weights: Any = None, clusters: Any = None, runs: bool = Fa
     else:
         found, users = _aligned(values)
     n = next(iter(found.values())).shape[-1]
-    units = Units(_by_user(weights, users, n, "weights"), _by_user(clusters, users, n, "clusters"))
+    units = Units(by_user(weights, users, n, "weights"), by_user(clusters, users, n, "clusters"))
     if units.weights is not None:
         units = units._replace(weights=np.asarray(units.weights, np.float64))
     return Given(found, units, users is not None)
@@ -109,8 +109,7 @@ def _aligned(values: Mapping[Any, Any]) -> tuple[dict[Any, Floats], list[Any] | 
                     f"{_named(system)} has other users than {_named(first)}: {len(missing):,} are "
                     f"missing and {more:,} are new, {example!r} first"
                 )
-        lists = {s: [one[user] for user in users] for s, one in read.items()}
-        return {s: _floats(s, one, users) for s, one in lists.items()}, users
+        return {s: _floats(s, [one[u] for u in users], users) for s, one in read.items()}, users
     if any(keyed):
         raise TypeError("some systems have values by user and some by position: give all alike")
     arrays = {system: _floats(system, one, None) for system, one in read.items()}
@@ -222,7 +221,7 @@ def _floats(system: Any, values: Any, users: list[Any] | None) -> Floats:
     return array
 
 
-def _by_user(values: Any, users: list[Any] | None, n: int, what: str) -> Any:
+def by_user(values: Any, users: Sequence[Any] | None, n: int, what: str) -> Any:
     """Return weights or clusters in the order of the users."""
     if values is None:
         return None

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from toplist.results.merging import merge
 from toplist.results.moments import Place, shape_of
-from toplist.results.result import TopKResult
+from toplist.results.result import TopKResult, merge
 from toplist.stats.systems import PairedMoments
 
 SENT = "system string, result binary, moments binary, error string"

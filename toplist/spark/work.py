@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from toplist.inputs.options import Keep, Options
 from toplist.inputs.tables import WITHOUT_GAPS
-from toplist.results.merging import merge
 from toplist.results.moments import of_results
-from toplist.results.result import TopKResult
+from toplist.results.result import TopKResult, merge
 from toplist.spark.frames import EMPTY, PLACE, RANKED, RELEVANT
 from toplist.spark.partials import error_row, sent
 from toplist.stats.systems import PairedMoments

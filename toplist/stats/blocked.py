@@ -60,23 +60,6 @@ class Moments:
         )
 
     @classmethod
-    def of_products(cls, n: int, means: ArrayLike, products: ArrayLike) -> "Moments":
-        """Return them from the sums of centred products of systems i and j, C_ij.
-
-        users = sum of all C_ij / S, residual = sum of C_ii less that: of what is left, 1e-14 of
-        the first sum is rounding, and counts as 0.
-
-        Examples
-        --------
-        >>> Moments.of_products(2, [1.0, 2.0], [[2.0, 1.0], [1.0, 2.0]])
-        Moments(n=2, means=array([1., 2.]), users=3.0, residual=1.0)
-        """
-        matrix = np.asarray(products, np.float64)
-        trace, users = float(np.trace(matrix)), float(matrix.sum()) / len(matrix)
-        residual = trace - users if trace - users > 1e-14 * trace else 0.0
-        return cls(n, np.asarray(means, np.float64), max(users, 0.0), residual)
-
-    @classmethod
     def of_pairs(cls, n: int, means: ArrayLike, own: ArrayLike, apart: ArrayLike) -> "Moments":
         """Return them from sums of squares: of each system's values, of each pair's differences.
 

@@ -78,8 +78,7 @@ def power(difference: float, std: float, n: float, level: float = 0.95) -> float
     >>> round(power(0.5, 1.0, 34), 4)
     0.8078
     """
-    probability(level, "level")
-    _spread(std)
+    _check(std, level)
     if not n > 1 or math.isnan(std) or math.isnan(difference):
         return math.nan
     if difference == 0.0 and std == 0.0:
@@ -97,9 +96,7 @@ def detectable(std: float, n: float, power: float = 0.8, level: float = 0.95) ->
     >>> round(detectable(0.1096, 240), 5)
     0.0199
     """
-    probability(level, "level")
-    probability(power, "power", above=1.0 - level)
-    _spread(std)
+    _check(std, level, power)
     if not n > 1 or math.isnan(std):
         return math.nan
     guess = t_ppf(0.5 + level / 2.0, n - 1.0) + max(normal_ppf(power), 0.0)
@@ -116,9 +113,7 @@ def n_needed(difference: float, std: float, power: float = 0.8, level: float = 0
     >>> n_needed(0.5, 1.0), n_needed(0.005, 0.1096, power=0.9)
     (34, 5051)
     """
-    probability(level, "level")
-    probability(power, "power", above=1.0 - level)
-    _spread(std)
+    _check(std, level, power)
     if math.isnan(std) or math.isnan(difference):
         return math.nan
     effect = _ratio(abs(difference), std)
@@ -147,6 +142,9 @@ def _ratio(number: float, error: float) -> float:
     return number / error
 
 
-def _spread(std: float) -> None:
+def _check(std: float, level: float, power: float | None = None) -> None:
+    probability(level, "level")
+    if power is not None:
+        probability(power, "power", above=1.0 - level)
     if std < 0.0:
         raise ValueError(f"std must be 0 or more, not {std!r}")

@@ -7,7 +7,6 @@ on the number of threads.
 from __future__ import annotations
 
 import math
-from collections import deque
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -114,32 +113,6 @@ def randomization(
     return Outcome(total, p, False, n_nonzero, n_resamples)
 
 
-def randomization_of_ratio(
-    x_a: ArrayLike, y_a: ArrayLike, x_b: ArrayLike, y_b: ArrayLike, **options: Any
-) -> Outcome:
-    """Return the randomization test of a difference of ratios of sums with the same divisors.
-
-    Where a user's divisor differs between the systems, exchanging the systems changes both sums of
-    divisors, and there is no test by flips.
-
-    Parameters
-    ----------
-    x_a, y_a, x_b, y_b
-        As in `ratio`.
-    **options
-        Of `randomization`.
-
-    Examples
-    --------
-    >>> randomization_of_ratio([2, 0, 1], [4, 1, 1], [1, 0, 1], [4, 1, 1]).p
-    1.0
-    """
-    (xa, ya), (xb, yb) = pair(x_a, y_a), pair(x_b, y_b)
-    if not np.array_equal(ya, yb):
-        raise ValueError("users' divisors differ between the systems: choose method='t'")
-    return randomization(snap(xa, xb), **options)
-
-
 def bootstrap(
     d: ArrayLike,
     *,
@@ -199,7 +172,7 @@ def bootstrap(
             kernels.studentised_ratios(centred, sizes, low, key, drawn[low:high])
 
     tasks = parallel.bounds(np.arange(n_resamples + 1) * len(sums), DRAWS)
-    deque(parallel.run(fill, tasks, n_threads), maxlen=0)
+    parallel.each(fill, tasks, n_threads)
     drawn.sort()
     drawn[np.abs(drawn - t.statistic) <= SAME * max(abs(t.statistic), 1.0)] = t.statistic
     above = 1 + n_resamples - int(np.searchsorted(drawn, t.statistic, "left"))
@@ -376,7 +349,7 @@ def flipped_sums(values: Floats, n_resamples: int, key: np.uint64, n_threads: in
         def add(low: int, high: int, part: Floats = part, first: int = first) -> None:
             add_flips(part, first, low, key, sums[low:high])
 
-        deque(parallel.run(add, tasks, n_threads), maxlen=0)
+        parallel.each(add, tasks, n_threads)
     return sums
 
 

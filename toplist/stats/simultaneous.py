@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from toplist import parallel
 from toplist.checks import Floats, Ints
 from toplist.stats.distributions import t_ppf, t_sf
-from toplist.stats.paired import TIE, checked, linearised, over, units
+from toplist.stats.paired import TIE, checked, over, units
 from toplist.stats.randomization import (
     EXACT,
     FLIPS,
@@ -63,7 +63,8 @@ class MaxT(NamedTuple):
     n_resamples: int
 
 
-class Band(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Band:
     """A difference at every k, with intervals at this k, and ones that hold at all k together.
 
     `low` to `high` are the pointwise intervals, `low_all` to `high_all` the simultaneous ones,
@@ -95,17 +96,11 @@ class Joint:
     cross: Floats
 
     @classmethod
-    def of(
-        cls,
-        differences: ArrayLike,
-        weights: ArrayLike | None = None,
-        clusters: Any = None,
-        n_threads: int | None = None,
-    ) -> Joint:
+    def of(cls, differences: ArrayLike, n_threads: int | None = None) -> Joint:
         """Return the moments of differences (n, K), as `snap` returns them.
 
-        With weights or clusters they are those of `linearised` values: n is the number of
-        clusters, and `error` that of a weighted mean.
+        With weights or clusters, give `linearised` values: n is then the number of clusters, and
+        `error` that of a weighted mean.
 
         Examples
         --------
@@ -116,9 +111,6 @@ class Joint:
         columns = np.asarray(differences, np.float64)
         if columns.ndim != 2:
             raise ValueError(f"differences have shape {columns.shape}: users by columns is needed")
-        if len(columns) and (weights is not None or clusters is not None):
-            sums = (units(column, weights, clusters) for column in columns.T)
-            columns = np.column_stack([linearised(*pair) for pair in sums])
         n, n_columns = columns.shape
         return cls.over(lambda low, high: columns[low:high], n, n_columns, n_threads)
 
