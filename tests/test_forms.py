@@ -372,7 +372,7 @@ def test_a_user_twice_is_named(name):
 
 
 def test_a_user_twice_in_an_index():
-    with pytest.raises(ValueError, match="user 'a' is in the index twice"):
+    with pytest.raises(ValueError, match="user 'a' is in the index of the Series twice"):
         tl.match(library("pandas").Series([[1], [2]], index=["a", "a"]), {"a": [1]})
 
 

@@ -103,7 +103,7 @@ def test_labels_of_pandas(result):
     frame = result.by(series).to_pandas()
     assert frame.columns.tolist() == ["segment", *COLUMNS]
     assert frame["n"].tolist() == [1, 1, 1, 1, 1, 1]
-    with pytest.raises(ValueError, match="has user .* twice"):
+    with pytest.raises(ValueError, match="user .* is in the index .* twice"):
         result.by(pandas.Series([1, 2], index=["ann", "ann"]))
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from toplist.checks import whole
 from toplist.inputs.flatten import is_frame
-from toplist.inputs.keyed import is_series
+from toplist.inputs.keyed import dict_of, is_series
 
 Floats = NDArray[np.float64]
 
@@ -103,15 +103,8 @@ def _by_item(data: Any, name: str, line: str) -> Any:
         raise TypeError(
             f"{name} is a table (columns {shown}): give {name}={line}, by the names of its columns"
         )
-    if not is_series(data):
-        return data
-    if not data.index.is_unique:
-        twice = data.index[data.index.duplicated()].tolist()[0]
-        raise ValueError(
-            f"{name}: item {twice!r} is in the index of the Series twice; "
-            f"{name}.groupby(level=0).sum() adds up counts"
-        )
-    return data.to_dict()
+    way = f"; {name}.groupby(level=0).sum() adds up counts"
+    return dict_of(data, name, "item", way) if is_series(data) else data
 
 
 def _by_place(data: Any, name: str, ndim: int, ways: str) -> tuple[Any, Floats]:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from toplist.inputs import dataframes
-from toplist.inputs.flatten import is_frame
+from toplist.inputs.flatten import is_frame, of_column
 from toplist.inputs.keyed import is_series
 from toplist.inputs.objects import opened
 
@@ -165,9 +165,8 @@ def _refuse_other(names: list[Any], name: str, columns: Columns) -> None:
 
 def _values(column: Any, name: str, columns: Columns) -> list[Any]:
     """Return an array, a list or a column as Python objects."""
-    if isinstance(column, list):
-        return column
-    for method in ("tolist", "to_list", "to_pylist"):  # of numpy and pandas; polars; pyarrow
-        if hasattr(column, method) and hasattr(column, "__len__"):
-            return list(getattr(column, method)())
-    raise TypeError(f"{name} is a tuple that holds a {type(column).__name__}: give {columns.forms}")
+    found = column if isinstance(column, list) else of_column(column)
+    if found is None:
+        held = type(column).__name__
+        raise TypeError(f"{name} is a tuple that holds a {held}: give {columns.forms}")
+    return found

@@ -157,6 +157,14 @@ def is_frame(value: Any) -> bool:
     return hasattr(value, "columns") or hasattr(value, "column_names")
 
 
+def of_column(column: Any) -> list[Any] | None:
+    """Return a 1-D array, or a column of pandas, polars or pyarrow, as a list; None for others."""
+    for method in ("tolist", "to_list", "to_pylist"):  # of numpy and pandas; polars; pyarrow
+        if hasattr(column, method) and getattr(column, "ndim", 1) == 1:
+            return list(getattr(column, method)())
+    return None
+
+
 def is_container(value: Any) -> bool:
     """Return whether a value holds ranked ids."""
     return isinstance(value, CONTAINERS) or (isinstance(value, np.ndarray) and value.ndim == 1)

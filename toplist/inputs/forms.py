@@ -54,9 +54,9 @@ def read_sides(
     padding: Any = None,
     grading: Grading = STANDARD,
     columns: Columns = None,
-    hashing: bool = True,
     ties: str = "order",
     users: Any = None,
+    hashing: bool = True,
 ) -> Sides:
     """Validate, align and encode the two sides of an evaluation: the input of the join.
 

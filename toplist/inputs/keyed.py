@@ -36,10 +36,7 @@ class Keyed:
 
     def take(self, places: NDArray[np.int64]) -> "Keyed":
         """Return the lists at `places` (-1: an empty one); the column of users is unchanged."""
-        starts, ends = (
-            np.append(part, 0)[places] for part in (self.offsets[:-1], self.offsets[1:])
-        )
-        offsets = offsets_of(ends - starts)
+        offsets = offsets_of(np.append(np.diff(self.offsets), 0)[places])
         items = np.empty(offsets[-1], np.int64)
         grades = None if self.grades is None else np.empty(offsets[-1])
         self.copy_to(places, offsets[:-1], items, grades)
@@ -236,18 +233,20 @@ def beside(ranks: Any, truths: Any) -> tuple[Any, Any]:
     A Series that counts its rows has positions. One with keys of its own is left for `keyed_rows`
     beside keys, and refused beside positions.
     """
-    sides = {"ranks": ranks, "ground_truths": truths}
-    if not any(map(is_series, sides.values())):
-        return ranks, truths
-    keyed = {name: _has_keys(side) for name, side in sides.items()}
-    if any(keyed.values()):
-        for name, side in sides.items():
-            if not keyed[name] and not is_series(side):
-                other = next(one for one in sides if one != name)
-                if is_series(sides[other]):
-                    raise _refused(other, sides[other], name)
-        return ranks, truths
-    return _values(ranks), _values(truths)
+    if not _has_keys(ranks) and not _has_keys(truths):
+        return _values(ranks), _values(truths)
+    sides = ("ranks", ranks), ("ground_truths", truths)
+    for (name, side), (other, beside) in (sides, sides[::-1]):
+        if is_series(side) and not is_series(beside) and not _has_keys(beside):
+            key = side.index[0] if len(side) else "its index"
+            raise worded(
+                TypeError,
+                f"{name} is a Series with keys of its own, like {key!r}, but {other} is by "
+                f"position: give {name}.to_numpy() if its rows are in the order of {other}, and ",
+                Keyword("users"),
+                f"{name}.index to name them",
+            )
+    return ranks, truths
 
 
 def _has_keys(side: Any) -> bool:
@@ -264,23 +263,22 @@ def _values(side: Any) -> Any:
     return array if plain else side.to_list()
 
 
-def _refused(name: str, series: Any, other: str) -> TypeError:
-    key = series.index[0] if len(series) else "its index"
-    return worded(
-        TypeError,
-        f"{name} is a Series with keys of its own, like {key!r}, but {other} is by position: give "
-        f"{name}.to_numpy() if its rows are in the order of {other}, and ",
-        Keyword("users"),
-        f"{name}.index to name them",
-    )
+def dict_of(series: Any, name: str, what: str, way: str = "") -> dict[Any, Any]:
+    """Return a Series as a dict; ValueError for a user or an item that its index holds twice.
+
+    `what` is "user" or "item", `way` the way out.
+    """
+    if not series.index.is_unique:
+        twice = series.index[series.index.duplicated()].tolist()[0]
+        raise ValueError(f"{name}: {what} {twice!r} is in the index of the Series twice{way}")
+    found: dict[Any, Any] = series.to_dict()
+    return found
 
 
 def keyed_rows(series: Any, side: str) -> dict[Any, Any]:
     """Return a Series as a dict; one whose index holds a user twice is refused."""
-    if not series.index.is_unique:
-        twice = series.index[series.index.duplicated()].tolist()[0]
-        raise ValueError(f"{side}: user {twice!r} is in the index twice: a user has one row")
-    rows = (Counted if counts_rows(series.index) else dict)(series.to_dict())
+    found = dict_of(series, side, "user", ": a user has one row")
+    rows = Counted(found) if counts_rows(series.index) else found
     if side == "ranks" and rows and not hasattr(next(iter(rows.values())), "__len__"):
         raise TypeError(
             "ranks is a Series with one id per user: a Series of lists is keyed by its index; one "

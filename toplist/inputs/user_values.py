@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
-from toplist.inputs.flatten import first_repeat, is_frame
+from toplist.inputs.flatten import first_repeat, is_frame, of_column
 from toplist.inputs.ids import kinds_of
-from toplist.inputs.keyed import counts_rows, is_series
+from toplist.inputs.keyed import counts_rows, dict_of, is_series
 
 
 def values_by_user(
@@ -74,22 +74,17 @@ def _keyed(series: Any, users: Sequence[Any] | None, what: str) -> dict[Any, Any
     """Return a Series as a dict, if its index holds the users."""
     if users is not None and counts_rows(series.index):
         raise TypeError(
-            f"{what} is a Series that counts its rows, but the users have keys, like {users[0]!r}: "
-            f"give it by user, table.set_index('user_id')[COLUMN], {what}.set_axis(users) or a "
-            f"dict user -> value; or {what}.to_numpy() if its order is that of result.users"
-            if users
-            else f"{what} is a Series that counts its rows, but the users have keys"
+            f"{what} is a Series that counts its rows, but the users have keys, like "
+            f"{next(iter(users), 'none')!r}: give it by user, table.set_index('user_id')[COLUMN], "
+            f"{what}.set_axis(users) or a dict user -> value; or {what}.to_numpy() if its order is "
+            "that of result.users"
         )
     if users is None:
         raise TypeError(
             f"{what} is a Series with an index of its own, but the users are known by position: "
             f"name the rows by users=, or give {what}.to_numpy() in the order of the rows"
         )
-    if not series.index.is_unique:
-        twice = series.index[series.index.duplicated()].tolist()[0]
-        raise ValueError(f"{what}: the index of the Series has user {twice!r} twice")
-    found: dict[Any, Any] = series.to_dict()
-    return found
+    return dict_of(series, what, "user")
 
 
 def keys_of(users: Any, n_rows: int) -> list[Any]:
@@ -129,11 +124,9 @@ def _listed(users: Any) -> list[Any]:
             "users is a Series with an index of its own, but names the rows by position: give "
             "users.to_numpy() in the order of the rows"
         )
-    for method in ("to_list", "to_pylist"):  # a column of pandas or polars; of pyarrow
-        if hasattr(users, method):
-            return list(getattr(users, method)())
-    if hasattr(users, "tolist") and getattr(users, "ndim", 0) == 1:
-        return list(users.tolist())
+    found = of_column(users)
+    if found is not None:
+        return found
     raise TypeError(
         f"users is a {type(users).__name__}: give one key per row, in a list, an array or a column"
     )

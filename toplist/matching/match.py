@@ -124,9 +124,8 @@ def joined(ranks: Any, truths: Any, k: int | None, joining: Joining) -> tuple[Hi
     duplicates, n_threads = joining.duplicates, joining.n_threads
     choice("duplicates", duplicates, DUPLICATES)
     choice("ties", joining.ties, TIES)
-    how = joining.padding, joining.grading, joining.columns
-    named: dict[str, Any] = {"ties": joining.ties, "users": joining.users}
-    read = partial(read_sides, ranks, truths, joining.depth(k), *how, **named)
+    how = joining.padding, joining.grading, joining.columns, joining.ties, joining.users
+    read = partial(read_sides, ranks, truths, joining.depth(k), *how)
     sides = read()
     try:
         hits = join(sides, duplicates, n_threads, joining.fingerprints)
