@@ -22,7 +22,7 @@ from toplist.inputs.factorize import Numbering
 from toplist.inputs.id_hashes import words_of
 from toplist.inputs.texts import Spans, Texts, joined
 from toplist.kernels import grouping, hashing, join, strings
-from toplist.loo.timestamps import instant, times_of
+from toplist.loo.logs import instant, times_of
 
 N = 100_000
 

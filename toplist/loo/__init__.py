@@ -67,8 +67,7 @@ half. Rank all items if you can.
 
 from toplist.averages.terms import Sampled, SampledMetricsWarning
 from toplist.loo.estimators import Estimate, corrected, full_depth
-from toplist.loo.rank_counts import from_rank_counts
-from toplist.loo.ranks import ranks_of
+from toplist.loo.ranks import from_rank_counts, ranks_of
 from toplist.loo.sampling import SampledRanks, negatives, sampled_ranks
 from toplist.loo.split import Columns, Split, holdout, leave_one_out
 from toplist.loo.split_report import Report

@@ -9,8 +9,7 @@ import numpy as np
 from toplist.checks import Bools, Ints, Keyword, choice, worded
 from toplist.inputs import id_hashes
 from toplist.inputs.lists import offsets_of
-from toplist.loo.logs import Log, read_log
-from toplist.loo.timestamps import instant, newest
+from toplist.loo.logs import Log, instant, newest, read_log
 
 Repeats = Literal["first", "last", "keep"]
 REPEATS: tuple[Repeats, ...] = get_args(Repeats)

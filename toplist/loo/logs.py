@@ -1,30 +1,86 @@
-"""`Log`: who chose what, and when; from a table, arrays or a file.
+"""`Log`: who chose what, and when; from a table, arrays or a file, parts in the form it was given.
 
-Parts of a log are returned in the form in which it was given.
+Timestamps of any kind are numbers that compare as the times do. Numbers are kept: integers exactly,
+others as float64. Dates and times become nanoseconds since 1970 in int64, as numpy's
+``datetime64[ns]``, so the order of a log is the same whether its times come from a table, an array
+or a text file.
 """
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Callable, Collection, Mapping
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.checks import Keyword, header_hint, no_columns, worded
+from toplist.checks import Bools, Ints, Keyword, header_hint, no_columns, worded
 from toplist.inputs import dataframes as cols
 from toplist.inputs.factorize import Column, Numbering, numbered_by
 from toplist.inputs.ids import kinds_of
 from toplist.inputs.objects import opened
 from toplist.inputs.options import renamed
-from toplist.loo.timestamps import Times, times_of
 
 COLUMNS = ("user_id", "item_id", "timestamp")
 # Gives rows back in the caller's form.
 Take = Callable[[NDArray[np.int64]], Any]
+
+_EPOCH = datetime(1970, 1, 1)
+# How libraries print a missing value.
+_NOTHING = {"", "nat", "<na>", "nan", "none", "null"}
+_INTEGER = re.compile(r"[+-]?[0-9]{1,400}")
+_FLOAT = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+# Seconds with decimals, of ISO text: datetime.fromisoformat drops all after the sixth, and takes
+# decimals of minutes for seconds.
+_DECIMALS = re.compile(r"([^.,]{7,10}[^0-9.,](?:[0-9:]{8}|[0-9]{6}))[.,]([0-9]+)(Z|[+-][0-9:]+)?")
+
+
+@dataclass(frozen=True, eq=False)
+class Times:
+    """Times of rows: int64, uint64 or float64; `missing` flags rows without a time.
+
+    `dated`: they are nanoseconds since 1970, and not numbers in a unit of the caller; `zoned`:
+    they had a time zone.
+    """
+
+    values: NDArray[Any]
+    missing: NDArray[np.bool_]
+    dated: bool
+    zoned: bool = False
+
+    @property
+    def ordinals(self) -> NDArray[np.int64]:
+        """The times as integers in the same order."""
+        if self.values.dtype == np.int64:
+            return self.values
+        codes: NDArray[np.int64] = np.unique(self.values, return_inverse=True)[1].astype(np.int64)
+        return codes
+
+    def since(self, instant: Instant) -> NDArray[np.bool_]:
+        """Flag the times that are not before an instant."""
+        first: Any = instant.value
+        if self.values.dtype.kind != "f":
+            limits = np.iinfo(self.values.dtype)
+            first = math.ceil(first)
+            if first > limits.max:
+                return np.zeros(len(self.values), bool)
+            first = max(first, limits.min)
+        found: NDArray[np.bool_] = self.values >= self.values.dtype.type(first)
+        return found
+
+
+class Instant(NamedTuple):
+    """One time: a number, or of a date the nanoseconds since 1970."""
+
+    value: int | float
+    dated: bool = False
+    zoned: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,3 +227,177 @@ def _numbered(values: Any, name: str) -> Ids:
     kinds_of(as_list, f"log, column {name!r}")
     places: dict[Any, int] = {}
     return Ids(name, numbered_by(places, as_list)[0], list(places))
+
+
+def times_of(values: Any) -> Times:
+    """Read a column of times.
+
+    Parameters
+    ----------
+    values : array or list
+        Numbers, dates, datetimes, or text of either.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For values that are no times, or that 64 bits do not hold; for numbers and dates in one
+        column, and for times with and without a time zone.
+
+    Examples
+    --------
+    >>> times_of(["1970-01-01 00:00:01", "1970-01-01T01:00:00.5"]).values.tolist()
+    [1000000000, 3600500000000]
+    >>> times_of([3, None, 1]).missing.tolist()
+    [False, True, False]
+    """
+    if not isinstance(values, np.ndarray):
+        plain = set(map(type, values)) <= {int, float}
+        return times_of(_numbers(values)) if plain else _parsed(values)
+    if values.dtype.kind in "iu":
+        wide = np.uint64 if values.dtype == np.uint64 else np.int64
+        return Times(values.astype(wide, copy=False), np.zeros(len(values), bool), dated=False)
+    if values.dtype.kind == "f":
+        if np.isinf(values).any():
+            row = int(np.flatnonzero(np.isinf(values))[0])
+            raise ValueError(f"row {row}: {_refused(values[row].item())}")
+        return Times(values.astype(np.float64), np.isnan(values), dated=False)
+    if values.dtype.kind == "M":
+        return Times(_nanoseconds(values), np.isnat(values), dated=True)
+    return _parsed(values.tolist())
+
+
+def _numbers(values: Sequence[int | float]) -> NDArray[Any]:
+    """Return integers exactly, and others as floats."""
+    if any(type(one) is float for one in values):
+        _refuse_beyond(53, values, "beside decimals; give integers alone")
+        return np.array(values, np.float64)
+    if values and max(values) >= 1 << 63:
+        _refuse_beyond(64, values, "")
+        if min(values) >= 0:
+            return np.array(values, np.uint64)
+    if values and not -(1 << 63) <= min(values) <= max(values) < 1 << 63:
+        _refuse_beyond(63, values, "beside negative ones")
+    return np.array(values, np.int64)
+
+
+def instant(value: Any) -> Instant | None:
+    """Read one time, for example a threshold; None for a missing one."""
+    if isinstance(value, np.datetime64):
+        if np.isnat(value):
+            return None
+        return Instant(int(_nanoseconds(np.array([value]), "")[0]), dated=True)
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+        return Instant(int(value))
+    if isinstance(value, (float, np.floating)) and math.isfinite(value):
+        return Instant(float(value))
+    if type(value) is datetime:
+        return _of_datetime(value)
+    text = str(value).strip()  # of dates, and times of other libraries: ISO
+    if text.lower() in _NOTHING:
+        return None
+    found = None
+    if text.isascii() and not isinstance(value, (bool, np.bool_)):
+        found = _iso(text) if text[4:5] == "-" else _plain_number(text) or _iso(text)
+    if found is None:
+        raise _refused(value)
+    return found
+
+
+def newest(users: Ints, times: Ints) -> Bools:
+    """Flag the rows with the newest time of their user; users are numbers from 0 on."""
+    last = np.full(int(users.max(initial=-1)) + 1, np.iinfo(np.int64).min)
+    np.maximum.at(last, users, times)
+    found: Bools = times == last[users]
+    return found
+
+
+def _parsed(values: Sequence[Any]) -> Times:
+    """Read times one by one, each distinct value once."""
+    kinds = set(map(type, values))
+    if bool in kinds or np.bool_ in kinds:  # they would hide among 0 and 1
+        row = next(row for row, one in enumerate(values) if isinstance(one, (bool, np.bool_)))
+        raise ValueError(f"row {row}: {_refused(values[row])}")
+    if int in kinds:
+        _refuse_beyond(64, values, "")  # before they are hashed
+    numbers: dict[Any, int] = {}
+    codes = np.array([numbers.setdefault(value, len(numbers)) for value in values], np.int64)
+    parsed = []
+    for place, value in enumerate(numbers):
+        try:
+            parsed.append(instant(value))
+        except ValueError as error:
+            raise ValueError(f"row {int(np.argmax(codes == place))}: {error}") from None
+    present = {one[1:]: value for one, value in zip(parsed, numbers, strict=True) if one}
+    of_kind = {dated: value for (dated, _), value in present.items()}
+    if len(of_kind) > 1:
+        raise TypeError(f"timestamps of two kinds: {of_kind[False]!r} and {str(of_kind[True])!r}")
+    if len(present) > 1:
+        raise TypeError("timestamps with a time zone and timestamps without one in one column")
+    dated, zoned = next(iter(present), (False, False))
+    found = _numbers([0 if one is None else one.value for one in parsed])
+    missing = np.array([one is None for one in parsed], bool)
+    return Times(found[codes], missing[codes], dated, zoned)
+
+
+def _refuse_beyond(bits: int, values: Sequence[Any], why: str) -> None:
+    """Raise ValueError for an integer that so many bits do not hold."""
+    for row, value in enumerate(values):
+        if type(value) is int and not -(1 << bits) <= value < 1 << bits:
+            raise ValueError(f"row {row}: timestamp {value} is beyond {bits} bits {why}".rstrip())
+
+
+def _refused(value: Any) -> ValueError:
+    return ValueError(f"timestamp {value!r:.60} is neither a number nor an ISO 8601 date")
+
+
+def _nanoseconds(array: NDArray[Any], where: str = "row {}: ") -> NDArray[np.int64]:
+    """Return datetime64 of any unit as nanoseconds; ValueError where they cannot hold it."""
+    found = array.astype("datetime64[ns]", copy=False)
+    lost = (found.astype(array.dtype, copy=False) != array) & ~np.isnat(array)
+    if lost.any():
+        row = int(np.argmax(lost))
+        raise ValueError(f"{where.format(row)}{_beyond(array[row])}")
+    return found.view(np.int64)
+
+
+def _beyond(value: Any) -> ValueError:
+    return ValueError(
+        f"timestamp {str(value)!r:.60}: dates are kept in nanoseconds, from 1677-09-22 to "
+        "2262-04-11; give others as integers, such as seconds since 1970"
+    )
+
+
+def _plain_number(text: str) -> Instant | None:
+    """Return the number that ASCII text is: sign, digits, point, exponent."""
+    if _INTEGER.fullmatch(text):
+        return Instant(int(text))
+    found = float(text) if _FLOAT.fullmatch(text) else math.inf
+    return Instant(found) if math.isfinite(found) else None
+
+
+def _iso(text: str) -> Instant | None:
+    """Return the date or time of ISO 8601 text, with all decimals of its seconds."""
+    plain, decimals = text, "0"
+    if "." in text or "," in text:
+        match = _DECIMALS.fullmatch(text)
+        if match is None:
+            return None
+        plain, decimals = match[1] + (match[3] or ""), match[2].rstrip("0")
+    if len(decimals) > 9:
+        raise _beyond(text)
+    try:
+        found = datetime.fromisoformat(plain)
+    except ValueError:
+        return None
+    return _of_datetime(found, text, int(decimals.ljust(9, "0")))
+
+
+def _of_datetime(value: datetime, text: str = "", decimals: int = 0) -> Instant:
+    """Return the nanoseconds since 1970; `decimals` are those of its seconds."""
+    zoned = value.tzinfo is not None
+    since = (value.astimezone(UTC).replace(tzinfo=None) if zoned else value) - _EPOCH
+    seconds = since.days * 86_400 + since.seconds
+    count = seconds * 10**9 + since.microseconds * 1_000 + decimals
+    if not -(2**63) < count < 2**63:
+        raise _beyond(text or value)
+    return Instant(count, dated=True, zoned=zoned)

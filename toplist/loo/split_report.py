@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from toplist.checks import Bools, Ints, counted
-from toplist.loo.logs import Log
-from toplist.loo.timestamps import Times, newest
+from toplist.loo.logs import Log, Times, newest
 
 # Where the rows of users with too little history went.
 _REST = {"train": "all in train", "drop": "left out", "test": "their test rows are left out"}

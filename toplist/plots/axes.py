@@ -10,7 +10,6 @@ import numpy as np
 
 from toplist.averages import describe
 from toplist.averages.means import Means
-from toplist.checks import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -94,9 +93,10 @@ def style(colour: int, dash: int) -> dict[str, Any]:
 
 
 def line(
-    ax: "Axes", mean: Floats, ends: tuple[Floats, Floats], style: dict[str, Any], label: str
+    ax: "Axes", result: Means, name: Any, level: float, style: dict[str, Any], label: str
 ) -> None:
-    """Draw a curve over k = 1..K and its band, if there is one."""
+    """Draw a metric over k = 1..K and its band, if there is one."""
+    mean, ends = result[name], result.interval(name, level)
     ks = np.arange(1, len(mean) + 1)
     ax.plot(ks, mean, label=label, linewidth=1.8, marker="o" * (len(ks) == 1), **style)
     if np.isnan(ends).all():

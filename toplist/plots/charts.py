@@ -76,8 +76,7 @@ def curves(
             text += [" = ".join(group)] if len(groups) > 1 or not label else []
             colour = i if len(systems) > 1 else j
             style = axes.style(colour, j if len(groups) > 1 else colour)
-            interval = result.interval(group[0], level)
-            axes.line(ax, result[group[0]], interval, style, label=", ".join(text))
+            axes.line(ax, result, group[0], level, style, label=", ".join(text))
     axes.over_k(ax, " = ".join(groups[0]) if len(groups) == 1 else "metric")
     axes.caption(ax, *axes.words(systems.values(), ax, level))
     axes.legend(ax)
@@ -325,8 +324,7 @@ def sampled(
     for dash, (words, results) in enumerate((("all items", full), ("sampled", sampled))):
         for i, (label, result) in enumerate(axes.named(results).items()):
             text = f"{label}, {words}" if label else words
-            interval = result.interval(metric, level)
-            axes.line(ax, result[metric], interval, axes.style(i, dash), label=text)
+            axes.line(ax, result, metric, level, axes.style(i, dash), label=text)
     axes.over_k(ax, metric)
     drawn = (*axes.named(full).values(), *axes.named(sampled).values())
     axes.caption(ax, *axes.words(drawn, ax, level))
