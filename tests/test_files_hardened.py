@@ -12,9 +12,10 @@ import fuzz_files
 import numpy as np
 import pytest
 
-from toplist import top_k_eval, writing
+from toplist import top_k_eval
 from toplist.files import batches, lines, numbers, read_ranks, read_truths, tables
 from toplist.inputs.texts import Texts
+from toplist.results import writing
 
 
 @pytest.fixture

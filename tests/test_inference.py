@@ -13,8 +13,8 @@ import pytest
 import toplist as tl
 from toplist import inference
 from toplist.cli import main
-from toplist.results import moments
-from toplist.results.pairwise import METHODS
+from toplist.comparing import moments
+from toplist.comparing.pairwise import METHODS
 
 STATS = Path(__file__).parent.parent.parent / "shared" / "stats"
 DATA = Path(__file__).parent.parent / "notebooks" / "data"
@@ -548,7 +548,7 @@ def test_one_file_of_lists_cannot_be_compared(capsys):
 def test_no_other_library_is_loaded():
     code = (
         "import sys, toplist as tl\n"
-        "from toplist.results.pairwise import METHODS\n"
+        "from toplist.comparing.pairwise import METHODS\n"
         "for method in METHODS:\n"
         "    tl.paired_tests({'a': [1.0, 2, 4], 'b': [0.0, 1, 1]}, method=method)\n"
         "assert not {'scipy.stats', 'statsmodels', 'pandas'} & set(sys.modules)"

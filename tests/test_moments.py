@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import toplist as tl
+from toplist.comparing import moments
+from toplist.comparing.moments import Place, of_results, shape_of
 from toplist.inputs.options import Options
-from toplist.results import moments
-from toplist.results.moments import Place, of_results, shape_of
 from toplist.spark import partials, work
 from toplist.stats import systems as in_systems
 from toplist.stats.paired import Pairs

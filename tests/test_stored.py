@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from strategies import graded_populations, populations
 
 import toplist as tl
-from toplist.averages import stored
-from toplist.results.moments import Place, of_results
+from toplist.comparing.moments import Place, of_results
+from toplist.results import stored
 
 SPREAD = ["hit", "precision", "recall", "map", "ndcg", "mrr", "dcg", "f1", "rbp(p=0.5)"]
 

@@ -14,12 +14,12 @@ import toplist as tl
 from toplist.typing import ConventionName, Empty, Metrics, Ties
 
 if TYPE_CHECKING:
+    from toplist.comparing.bands import Band
+    from toplist.comparing.contrasts import Contrast
+    from toplist.comparing.segments import SegmentedComparison
+    from toplist.comparing.tests import Tests
     from toplist.loo import Columns, Split
-    from toplist.results.bands import Band
-    from toplist.results.contrasts import Contrast
-    from toplist.results.segment_tests import SegmentedComparison
     from toplist.results.segments import Segments
-    from toplist.results.tests import Tests
 
 Lists = Mapping[str, list[int]]
 Curve = NDArray[np.float64]

@@ -32,7 +32,7 @@ Each package has its chapter in its docstring, ``help(tl.loo)``:
 - `toplist.inputs`: what goes in, and what happens at the edges
 - `toplist.metrics`: which formula, twenty-nine conventions, a metric of your own
 - `toplist.results`: what a result holds, side by side, segments, merging
-- `toplist.results.inference` (``tl.inference``): is B better than A?
+- `toplist.comparing.inference` (``tl.inference``): is B better than A?
 - `toplist.plots`: pictures
 - `toplist.files`: files of any size, streams, databases
 - `toplist.spark`: clusters
@@ -103,9 +103,9 @@ from toplist.top_k import top_k_eval
 
 if _typing.TYPE_CHECKING:
     from toplist import audit, beyond, cookbook, files, loo, plots, pointwise, scores, spark
-    from toplist.results import inference
-    from toplist.results.comparison import Comparison, compare
-    from toplist.results.inference import paired_tests
+    from toplist.comparing import inference
+    from toplist.comparing.comparison import Comparison, compare
+    from toplist.comparing.inference import paired_tests
 
 __version__ = "0.2.0"
 
@@ -123,10 +123,10 @@ __all__ = [
 # with the module that has them.
 _MODULES = "audit", "beyond", "cookbook", "files", "loo", "plots", "pointwise", "scores", "spark"
 _LATER = {name: name for name in _MODULES} | {
-    "Comparison": "results.comparison",
-    "compare": "results.comparison",
-    "inference": "results.inference",
-    "paired_tests": "results.inference",
+    "Comparison": "comparing.comparison",
+    "compare": "comparing.comparison",
+    "inference": "comparing.inference",
+    "paired_tests": "comparing.inference",
 }
 
 

@@ -24,12 +24,15 @@ Examples
 """
 
 from toplist.audit import Level
-from toplist.averages.terms import Sampler
 from toplist.beyond.agreement import OverlapDivisor, RboVariant
 from toplist.beyond.concentration import EntropyVariant, GiniDivisor, Over, Unit
 from toplist.beyond.diversity import Distance, SerendipityDivisor, UnknownItem
 from toplist.beyond.groups import Against
 from toplist.beyond.popularity import UnknownToTail
+from toplist.comparing.aligning import SameUsers
+from toplist.comparing.inference import TukeyMethod
+from toplist.comparing.pairwise import TestCorrection, TestFamily, TestMethod
+from toplist.comparing.tests import Picture
 from toplist.files.formats import TextFormatName
 from toplist.inputs.options import Aggregate, Duplicates, FormatName, Keep, Order, Ties, Unknown
 from toplist.loo.histories import Repeats
@@ -42,10 +45,7 @@ from toplist.metrics.definitions import Counts, Cut, DiscountName, DivisorName, 
 from toplist.metrics.formulas import Style
 from toplist.metrics.names import Metrics, Name, NameAtK
 from toplist.pointwise import UserWeights
-from toplist.results.aligning import SameUsers
-from toplist.results.inference import TukeyMethod
-from toplist.results.pairwise import TestCorrection, TestFamily, TestMethod
-from toplist.results.tests import Picture
+from toplist.results.terms import Sampler
 from toplist.scores import RankedTies, ScoreTies
 from toplist.stats.corrections import Correction
 from toplist.stats.paired import Alternative, RunsAre

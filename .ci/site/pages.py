@@ -36,18 +36,18 @@ CHAPTERS = {
 INSIDE = {"__main__", "averages", "checks", "evaluation", "kernels", "matching", "parallel"}
 INSIDE |= {"stats", "top_k", "writing"}
 # What users import under another name than that of its module.
-ALIASES = {"toplist.inference": "toplist.results.inference"}
+ALIASES = {"toplist.inference": "toplist.comparing.inference"}
 
 # Classes that people meet as results and never import, by the module that has them.
 RETURNED = {
-    "toplist.results.tests": ["Tests"],
-    "toplist.results.contrasts": ["Contrast", "Plan"],
-    "toplist.results.bands": ["Band"],
-    "toplist.results.testing": ["Power"],
-    "toplist.results.inference": ["Family"],
+    "toplist.comparing.tests": ["Tests"],
+    "toplist.comparing.contrasts": ["Contrast", "Plan"],
+    "toplist.comparing.bands": ["Band"],
+    "toplist.comparing.testing": ["Power"],
+    "toplist.comparing.inference": ["Family"],
     "toplist.stats.blocked": ["Anova"],
     "toplist.results.segments": ["Segments"],
-    "toplist.results.segment_tests": ["SegmentedComparison"],
+    "toplist.comparing.segments": ["SegmentedComparison"],
 }
 
 PROJECT = {

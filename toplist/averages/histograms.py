@@ -31,11 +31,11 @@ from toplist.averages.per_user import (
     reach,
     rows_of,
 )
-from toplist.averages.terms import Terms
 from toplist.checks import Bools, Floats, Ints, cached
 from toplist.inputs.lists import offsets_of
 from toplist.matching.hits import Hits
 from toplist.metrics.definitions import COUNTS, Metric
+from toplist.results.terms import Terms
 
 Average = Moments | Pooled
 

@@ -23,15 +23,15 @@ from toplist.cli.eval import add_reading, check_asked, evaluated
 from toplist.cli.options import Parser
 from toplist.cli.streams import Report, add_output, csv_text
 from toplist.cli.swapped import ranked_truth
+from toplist.comparing.aligning import USERS
+from toplist.comparing.comparison import Comparison, compare
+from toplist.comparing.pairwise import CORRECTIONS, FAMILIES, METHODS, Asked, pairs_of
+from toplist.comparing.tests import Tests
 from toplist.plots import axes
-from toplist.results.aligning import USERS
-from toplist.results.comparison import Comparison, compare
 from toplist.results.display import Display
-from toplist.results.pairwise import CORRECTIONS, FAMILIES, METHODS, Asked, pairs_of
 from toplist.results.saved import json_number
-from toplist.results.tests import Tests
+from toplist.results.writing import Content
 from toplist.stats.paired import ALTERNATIVES
-from toplist.writing import Content
 
 USAGE = "RECS RECS [RECS ...] TRUTH [-m METRIC ...] [options]"
 

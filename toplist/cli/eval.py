@@ -51,8 +51,8 @@ from toplist.metrics.beyond_accuracy import LIST_METRICS
 from toplist.metrics.conventions import CONVENTIONS
 from toplist.plots import axes
 from toplist.results.result import TopKResult
+from toplist.results.writing import Content
 from toplist.top_k import top_k_eval
-from toplist.writing import Content
 
 DEFAULT_KS = [1, 5, 10, 20]
 # As a cut-off: whole lists, k=None in Python.

@@ -7,11 +7,11 @@ from typing import Any
 from toplist import plots
 from toplist.checks import header_hint, no_columns
 from toplist.cli.streams import csv_text
+from toplist.comparing.comparison import compare
 from toplist.files.formats import table_format
 from toplist.files.tables import read_table
 from toplist.plots.charts import panels
 from toplist.results import segments, summary
-from toplist.results.comparison import compare
 from toplist.results.display import Display
 from toplist.results.result import TopKResult
 from toplist.results.saved import content, text_of

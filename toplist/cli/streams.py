@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:  # a command that writes no file does not load what writes them
-    from toplist.writing import Content
+    from toplist.results.writing import Content
 
 from toplist.inputs.options import ITEMS
 
@@ -167,7 +167,7 @@ def written(report: Report, options: argparse.Namespace) -> str:
     to_file = getattr(options, "output", None) not in (None, "-")
     contents = {**files, **({options.output: text} if to_file else {})}
     if contents:
-        from toplist.writing import write_all
+        from toplist.results.writing import write_all
 
         write_all(contents)
     return "" if options.quiet or to_file else text

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist.averages import per_user
-from toplist.averages.terms import Entry, Terms
 from toplist.checks import Keyword, choice, did_you_mean, near, whole, worded
 from toplist.inputs.flatten import name_user
 from toplist.inputs.options import Joining, Options, Ties
@@ -30,6 +29,7 @@ from toplist.metrics.conventions import (
 from toplist.metrics.definitions import EMPTY, METRICS, Empty, Metric
 from toplist.metrics.names import Metrics, named, parse
 from toplist.results.result import TopKResult
+from toplist.results.terms import Entry, Terms
 
 if TYPE_CHECKING:
     from toplist.beyond.results import ListResult

@@ -9,7 +9,7 @@ from typing import Literal
 
 from toplist.checks import Keyword, choice, worded
 from toplist.inputs.options import FormatName as FormatName
-from toplist.writing import PathLike as PathLike
+from toplist.results.writing import PathLike as PathLike
 
 Columns = Mapping[str, str] | None  # the file's own names of user_id, item_id, ...
 Id = str | int

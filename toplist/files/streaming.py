@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.averages.means import Unmatched, in_pairs, unmatched
 from toplist.beyond.results import ListResult
 from toplist.checks import Keyword, about, worded
 from toplist.evaluation.evaluate import evaluate, lists_of, ruled
@@ -34,6 +33,7 @@ from toplist.inputs.texts import Texts
 from toplist.matching.fingerprints import Fingerprint, together
 from toplist.matching.hits import Hits
 from toplist.matching.match import join
+from toplist.results.means import Unmatched, in_pairs, unmatched
 from toplist.results.result import TopKResult
 
 # Ids of ranked lists that may wait before more of the truth is read for them: 32 MB.

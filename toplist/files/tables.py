@@ -21,7 +21,7 @@ from toplist.files.numbers import LARGEST, parse, way_out
 from toplist.files.rows import CHUNK, holds
 from toplist.inputs.dataframes import spans_of
 from toplist.inputs.texts import Texts, joined
-from toplist.writing import Content, write_all
+from toplist.results.writing import Content, write_all
 
 Ints = NDArray[np.int64]
 # Names of columns, or what returns them from the header.

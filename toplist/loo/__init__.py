@@ -65,12 +65,12 @@ is 0.0477 among all items, 0.5463 among the sample and 0.0251 corrected for popu
 half. Rank all items if you can.
 """
 
-from toplist.averages.terms import Sampled, SampledMetricsWarning
 from toplist.loo.estimators import Estimate, corrected, full_depth
 from toplist.loo.ranks import from_rank_counts, ranks_of
 from toplist.loo.sampling import SampledRanks, negatives, sampled_ranks
 from toplist.loo.split import Columns, Split, holdout, leave_one_out
 from toplist.loo.split_report import Report
+from toplist.results.terms import Sampled, SampledMetricsWarning
 
 __all__ = [
     "Columns",

@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist.averages.moments import Moments
-from toplist.averages.terms import catalogue_rank
 from toplist.checks import Floats, whole
 from toplist.evaluation.plan import entries_of, rules_of
 from toplist.loo.sampling import SampledRanks
 from toplist.metrics.definitions import Metric
 from toplist.metrics.names import Metrics
+from toplist.results.terms import catalogue_rank
 
 # Ranks of the catalogue whose distributions are in memory at a time.
 BLOCK = 1 << 12

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from toplist.averages.histograms import Histograms, spread_of_first, sums_of
-from toplist.averages.terms import Terms
 from toplist.checks import choice
 from toplist.evaluation.plan import plan_of
 from toplist.inputs.counts import Columns, read
@@ -28,6 +27,7 @@ from toplist.metrics.conventions import ConventionName
 from toplist.metrics.definitions import Metric
 from toplist.metrics.names import Metrics
 from toplist.results.result import TopKResult
+from toplist.results.terms import Terms
 from toplist.scores import columns_to_leave_out, refuse_nan, run_blocks
 
 HeldOutTies = Literal["order", "best", "worst", "average"]

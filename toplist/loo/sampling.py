@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from toplist import parallel
-from toplist.averages.terms import SAMPLERS, Sampled, SampledMetricsWarning
 from toplist.checks import choice, whole
 from toplist.evaluation.evaluate import evaluate
 from toplist.evaluation.plan import plan_of
@@ -27,6 +26,7 @@ from toplist.loo.ranks import columns_of, rank_among
 from toplist.matching.hits import Hits
 from toplist.metrics.names import Metrics
 from toplist.results.result import TopKResult
+from toplist.results.terms import SAMPLERS, Sampled, SampledMetricsWarning
 from toplist.scores import columns_to_leave_out, refuse_nan
 
 CandidateTies = Literal["order", "best", "worst"]

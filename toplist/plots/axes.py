@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from toplist.averages import describe
-from toplist.averages.means import Means
+from toplist.results import describe
+from toplist.results.means import Means
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from toplist.averages import describe
-from toplist.averages.means import Means
 from toplist.metrics.beyond_accuracy import gini_index
 from toplist.plots import axes
 from toplist.plots.axes import COLOURS, GREY, MARKERS
+from toplist.results import describe
+from toplist.results.means import Means
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -60,7 +60,7 @@ convention standard: mean over users
 >>> both.best()["ndcg@5"], both.differences
 (['mine'], [])
 
-A star is no test: ``tl.compare(results, baseline="theirs")`` tests, and `toplist.results.inference`
+A star is no test: ``tl.compare(results, baseline="theirs")`` tests, and `toplist.comparing.inference`
 (``tl.inference``) is the chapter about it.
 
 Merging

@@ -6,20 +6,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from toplist.averages.means import Means, merged
 from toplist.checks import choice
 from toplist.metrics.formulas import STYLES, Style
 from toplist.results.display import Display
+from toplist.results.means import Means, merged
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
+    from toplist.comparing.moments import Place
     from toplist.metrics.names import AnyName, Name
     from toplist.results.markup import Page
-    from toplist.results.moments import Place
     from toplist.results.segments import Segments
-    from toplist.writing import PathLike
+    from toplist.results.writing import PathLike
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -107,7 +107,7 @@ class TopKResult(Means, Display):
         style : {"text", "latex"}
         """
         choice("style", style, STYLES)
-        from toplist.averages import describe
+        from toplist.results import describe
 
         return describe.explanation(self, self.terms.find(name)[0], style)
 
@@ -125,7 +125,7 @@ class TopKResult(Means, Display):
         >>> bare["mrr@2"], bare.hits is None, bare.n_evaluated
         (0.75, True, 2)
         """
-        from toplist.averages import stored
+        from toplist.results import stored
 
         return stored.without_users(self)
 
@@ -148,7 +148,7 @@ class TopKResult(Means, Display):
         >>> again["mrr@2"] == result["mrr@2"], again.interval("mrr@2") == result.interval("mrr@2")
         (True, True)
         """
-        from toplist.averages import stored
+        from toplist.results import stored
 
         return stored.to_bytes(self)
 
@@ -161,7 +161,7 @@ class TopKResult(Means, Display):
         ValueError
             For other bytes, damaged ones, and those of another version of the format.
         """
-        from toplist.averages import stored
+        from toplist.results import stored
 
         return stored.from_bytes(cls, data)
 

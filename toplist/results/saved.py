@@ -13,12 +13,12 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Any, TypeVar
 
-from toplist.averages import stored
-from toplist.averages.means import Means
 from toplist.checks import prefixed
 from toplist.metrics.definitions import Metric
 from toplist.metrics.formulas import formula
-from toplist.writing import PathLike, write_all
+from toplist.results import stored
+from toplist.results.means import Means
+from toplist.results.writing import PathLike, write_all
 
 M = TypeVar("M", bound=Means)
 

@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
-from toplist.averages import describe
-from toplist.averages.means import Means, has_keys, hits_of
 from toplist.checks import counted as in_words
 from toplist.checks import is_missing
 from toplist.inputs.user_values import values_by_user
 from toplist.metrics.definitions import Metric
-from toplist.results import summary
+from toplist.results import describe, summary
 from toplist.results.display import Display
 from toplist.results.markup import Cell, Page, Table
+from toplist.results.means import Means, has_keys, hits_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame

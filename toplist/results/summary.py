@@ -3,10 +3,10 @@
 import math
 from typing import TYPE_CHECKING, Any
 
-from toplist.averages.describe import equal_names, rule_lines
-from toplist.averages.means import Means
 from toplist.metrics.formulas import SYMBOLS, formula
+from toplist.results.describe import equal_names, rule_lines
 from toplist.results.markup import Cell, Look, Page, Table
+from toplist.results.means import Means
 
 if TYPE_CHECKING:
     from pandas import DataFrame

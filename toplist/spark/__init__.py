@@ -66,11 +66,11 @@ from dataclasses import replace
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
-from toplist.averages.stored import metric_content
 from toplist.checks import choice, whole
 from toplist.evaluation.plan import Plan, plan_of
 from toplist.inputs.options import OPTIONS, SPARK, Options
 from toplist.results.result import TopKResult
+from toplist.results.stored import metric_content
 from toplist.spark.frames import (
     Side,
     column,

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from toplist.results.moments import Place, shape_of
+from toplist.comparing.moments import Place, shape_of
 from toplist.results.result import TopKResult, merge
 from toplist.stats.systems import PairedMoments
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from toplist.comparing.moments import of_results
 from toplist.inputs.options import Keep, Options
 from toplist.inputs.tables import WITHOUT_GAPS
-from toplist.results.moments import of_results
 from toplist.results.result import TopKResult, merge
 from toplist.spark.frames import EMPTY, PLACE, RANKED, RELEVANT
 from toplist.spark.partials import error_row, sent

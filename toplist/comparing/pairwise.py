@@ -11,9 +11,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from toplist.checks import Floats, choice
-from toplist.results.contrasts import FEW_FOR_FLIPS, FEW_FOR_T, Contrast, Plan
-from toplist.results.tests import Tests
-from toplist.results.values import Units
+from toplist.comparing.contrasts import FEW_FOR_FLIPS, FEW_FOR_T, Contrast, Plan
+from toplist.comparing.tests import Tests
+from toplist.comparing.values import Units
 from toplist.stats import paired, planning, randomization, simultaneous
 from toplist.stats.corrections import adjust
 from toplist.stats.paired import RUNS, Alternative, RunsAre, checked, snap

@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from toplist.averages.means import has_keys
 from toplist.checks import cached
+from toplist.comparing import moments, pairwise, testing
+from toplist.comparing.aligning import SameUsers
+from toplist.comparing.pairwise import TestFamily, TestMethod
+from toplist.comparing.side_by_side import SideBySide, tested
+from toplist.comparing.tests import Tests
 from toplist.inputs.user_values import values_by_user
-from toplist.results import moments, pairwise, testing
-from toplist.results.aligning import SameUsers
 from toplist.results.markup import Cell, Page, Table
-from toplist.results.pairwise import TestFamily, TestMethod
+from toplist.results.means import has_keys
 from toplist.results.segments import ON_SPARK, ByLabel
-from toplist.results.side_by_side import SideBySide, tested
-from toplist.results.tests import Tests
 from toplist.stats.corrections import Correction
 from toplist.stats.paired import Alternative
 

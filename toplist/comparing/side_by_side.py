@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from toplist.averages import describe
 from toplist.checks import cached
+from toplist.comparing import aligning
+from toplist.comparing.contrasts import each_of
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import Metric
 from toplist.metrics.names import keys_of
-from toplist.results import aligning, summary
-from toplist.results.contrasts import each_of
+from toplist.results import describe, summary
 from toplist.results.display import Display
 from toplist.results.markup import Cell, Look, Page, Table
 from toplist.results.result import TopKResult
@@ -25,7 +25,7 @@ from toplist.stats.paired import RunsAre
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from toplist.results.tests import Tests
+    from toplist.comparing.tests import Tests
 
 # What stands at a (system, name): a mark against the baseline.
 Marks = Mapping[tuple[str, str], str]
@@ -41,7 +41,7 @@ def tested(test: Callable[[], Tests]) -> tuple[Tests | None, str]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SideBySide(Display):
-    """The results of several systems, by name; see `toplist.results.comparison.Comparison`."""
+    """The results of several systems, by name; see `toplist.comparing.comparison.Comparison`."""
 
     results: Mapping[str, TopKResult]
     baselines: tuple[str, ...] = ()

@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 
 from toplist.checks import cached, choice, counted
+from toplist.comparing.contrasts import MARKS, Contrast, Plan, each_of
 from toplist.plots import charts
-from toplist.results.contrasts import MARKS, Contrast, Plan, each_of
 from toplist.results.display import Display
 from toplist.results.markup import Cell, Look, Page, Table, number, percent, probability, settled
 from toplist.stats import planning

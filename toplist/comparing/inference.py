@@ -72,10 +72,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from toplist.checks import Floats, choice
-from toplist.inputs.flatten import is_frame
-from toplist.results.bands import Band
-from toplist.results.contrasts import Contrast, Plan
-from toplist.results.pairwise import (
+from toplist.comparing.bands import Band
+from toplist.comparing.contrasts import Contrast, Plan
+from toplist.comparing.pairwise import (
     Asked,
     TestCorrection,
     TestMethod,
@@ -84,8 +83,9 @@ from toplist.results.pairwise import (
     pairs_of,
     with_margin,
 )
-from toplist.results.tests import Tests
-from toplist.results.values import USER, Units, read, read_pairs
+from toplist.comparing.tests import Tests
+from toplist.comparing.values import USER, Units, read, read_pairs
+from toplist.inputs.flatten import is_frame
 from toplist.stats import blocked, paired, simultaneous
 from toplist.stats.blocked import Anova
 from toplist.stats.corrections import Correction, adjust

@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from toplist import plots
 from toplist.checks import cached, choice
+from toplist.comparing.side_by_side import SideBySide, page_of_means, tested
 from toplist.results.markup import Cell, Look, Page
 from toplist.results.result import TopKResult
-from toplist.results.side_by_side import SideBySide, page_of_means, tested
 from toplist.stats.paired import RUNS, RunsAre
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from toplist.comparing.aligning import SameUsers
+    from toplist.comparing.bands import Band
+    from toplist.comparing.inference import Drawn, TukeyMethod
+    from toplist.comparing.pairwise import TestCorrection, TestFamily, TestMethod
+    from toplist.comparing.segments import SegmentedComparison
+    from toplist.comparing.testing import Power
+    from toplist.comparing.tests import Tests
     from toplist.metrics.names import AnyName, Name
-    from toplist.results.aligning import SameUsers
-    from toplist.results.bands import Band
-    from toplist.results.inference import Drawn, TukeyMethod
-    from toplist.results.pairwise import TestCorrection, TestFamily, TestMethod
-    from toplist.results.segment_tests import SegmentedComparison
-    from toplist.results.testing import Power
-    from toplist.results.tests import Tests
     from toplist.stats.blocked import Anova
     from toplist.stats.corrections import Correction
     from toplist.stats.paired import Alternative
@@ -84,7 +84,7 @@ def compare(
         raise ValueError("compare: the dict is empty: give name -> result")
     choice("runs", runs, RUNS)
     if baseline is not None:
-        from toplist.results.pairwise import pairs_of
+        from toplist.comparing.pairwise import pairs_of
 
         pairs_of(list(results), baseline)
     baselines = (baseline,) if isinstance(baseline, str) else tuple(baseline or ())
@@ -236,7 +236,7 @@ class Comparison(SideBySide):
         >>> list(found), round(found[True].results["a"]["mrr@2"], 4)
         ([False, True], 0.525)
         """
-        from toplist.results import segment_tests
+        from toplist.comparing import segments as segment_tests
 
         return segment_tests.by(self, labels)
 
@@ -310,7 +310,7 @@ class Comparison(SideBySide):
         >>> round(test.difference, 3), round(test.p, 3), test.wins, test.ties, test.losses
         (-0.025, 0.85, 13, 13, 14)
         """
-        from toplist.results import pairwise, testing
+        from toplist.comparing import pairwise, testing
 
         how = method, correction, alternative, level, family
         whose = {"users": users, "clusters": clusters}
@@ -339,7 +339,7 @@ class Comparison(SideBySide):
         level : float
             Of each one-sided test; the interval printed is that of 2 level - 1.
         """
-        from toplist.results import pairwise, testing
+        from toplist.comparing import pairwise, testing
 
         margin, whose = pairwise.with_margin(margin), {"users": users, "clusters": clusters}
         asked = pairwise.Asked(correction=correction, level=level, margin=margin, **whose)
@@ -369,7 +369,7 @@ class Comparison(SideBySide):
         level, users, n_resamples, seed, n_threads
             As in `test`.
         """
-        from toplist.results import pairwise, testing
+        from toplist.comparing import pairwise, testing
 
         drawn: dict[str, Any] = {"n_resamples": n_resamples, "seed": seed, "n_threads": n_threads}
         asked = pairwise.Asked(level=level, users=users, **drawn)
@@ -397,14 +397,14 @@ class Comparison(SideBySide):
         level : float
             1 - p below which a difference counts as found.
         """
-        from toplist.results import pairwise, testing
+        from toplist.comparing import pairwise, testing
 
         asked = pairwise.Asked(level=level, users=users)
         return testing.power(self, names, power, difference, asked)
 
     def anova(self, name: AnyName, *, users: SameUsers = "same") -> Anova:
         """Test whether any two of the systems differ in ``"ndcg@10"``; users are blocks."""
-        from toplist.results import pairwise, testing
+        from toplist.comparing import pairwise, testing
 
         return testing.anova(self, name, pairwise.Asked(users=users))
 
@@ -417,7 +417,7 @@ class Comparison(SideBySide):
         **options: Unpack[Drawn],
     ) -> Tests:
         """Compare all pairs of systems in one name by Tukey's test, see `inference.tukey`."""
-        from toplist.results import pairwise, testing
+        from toplist.comparing import pairwise, testing
 
         return testing.tukey(self, name, method, pairwise.Asked(users=users), **options)
 

@@ -4,13 +4,13 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from toplist.averages.means import Means, fingerprints_of, has_keys, unmatched
 from toplist.checks import counted
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.conventions import CONVENTIONS, policies, same_formula
 from toplist.metrics.definitions import PARAMETRIC, Metric
 from toplist.metrics.formulas import GAIN_WORDS, SYMBOLS, Style, formula
 from toplist.metrics.properties import identity
+from toplist.results.means import Means, fingerprints_of, has_keys, unmatched
 
 
 def account(result: Means) -> str:

@@ -17,14 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist.averages.histograms import Histograms
-from toplist.averages.means import Means, Unmatched, fingerprints_of
 from toplist.averages.moments import Moments, Pooled
-from toplist.averages.terms import Entry, Sampled, Terms
 from toplist.inputs.grades import Grading
 from toplist.matching.fingerprints import Fingerprint, together
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.conventions import CONVENTIONS
 from toplist.metrics.definitions import Geometric, Metric, rbp_metric
+from toplist.results.means import Means, Unmatched, fingerprints_of
+from toplist.results.terms import Entry, Sampled, Terms
 
 MAGIC, VERSION = b"toplist", 1
 # The header may be as long as this; an honest one has some kilobytes.

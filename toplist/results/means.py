@@ -13,11 +13,11 @@ import numpy as np
 from toplist.averages import histograms, per_user
 from toplist.averages.histograms import Histograms
 from toplist.averages.moments import ListAverages, equal, normal, wilson
-from toplist.averages.terms import Entry, Terms, difference
 from toplist.checks import Bools, Floats, Ints, Keyword, cached, worded
 from toplist.matching.hits import Hits
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import Metric
+from toplist.results.terms import Entry, Terms, difference
 
 # What only intervals and merging need is imported by them, as `import toplist` must be quick.
 if TYPE_CHECKING:

@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from toplist.averages.means import PER_USER, Means, hits_of, in_means
-from toplist.averages.terms import Terms
 from toplist.checks import Ints, choice
-from toplist.results.aligning import TOGETHER, USERS, other_users
-from toplist.results.contrasts import Contrast
-from toplist.results.pairwise import Asked, Column, Pair, corrected, named, row_of
-from toplist.results.tests import Tests
+from toplist.comparing.aligning import TOGETHER, USERS, other_users
+from toplist.comparing.contrasts import Contrast
+from toplist.comparing.pairwise import Asked, Column, Pair, corrected, named, row_of
+from toplist.comparing.tests import Tests
+from toplist.results.means import PER_USER, Means, hits_of, in_means
+from toplist.results.terms import Terms
 from toplist.stats.blocked import Moments
 from toplist.stats.paired import Pairs, of_moments
 from toplist.stats.simultaneous import Joint, MaxT, maxt_t

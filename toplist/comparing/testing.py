@@ -1,4 +1,4 @@
-"""Tests of results: their users matched, their values tested by `toplist.results.inference`."""
+"""Tests of results: their users matched, their values tested by `toplist.comparing.inference`."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from toplist.averages import per_user
-from toplist.averages.means import hits_of
 from toplist.checks import Floats, choice
+from toplist.comparing import inference, moments
+from toplist.comparing.aligning import Aligned, align
+from toplist.comparing.bands import Band
+from toplist.comparing.inference import TukeyMethod, banded
+from toplist.comparing.pairwise import Asked, contrasted, corrected, pairs_of
+from toplist.comparing.side_by_side import SideBySide
+from toplist.comparing.tests import Tests
+from toplist.comparing.values import Units, by_user
 from toplist.inputs.keyed import is_series
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import Metric
-from toplist.results import inference, moments
-from toplist.results.aligning import Aligned, align
-from toplist.results.bands import Band
 from toplist.results.display import Display
-from toplist.results.inference import TukeyMethod, banded
 from toplist.results.markup import Cell, Page, Table
-from toplist.results.pairwise import Asked, contrasted, corrected, pairs_of
-from toplist.results.side_by_side import SideBySide
-from toplist.results.tests import Tests
-from toplist.results.values import Units, by_user
+from toplist.results.means import hits_of
 from toplist.stats import blocked, planning, simultaneous
 from toplist.stats.paired import Pairs, snap
 

@@ -13,9 +13,9 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from toplist.averages import describe
-from toplist.averages.means import Means, has_keys, hits_of, in_means
 from toplist.checks import Bools, Floats, Ints, choice
+from toplist.results import describe
+from toplist.results.means import Means, has_keys, hits_of, in_means
 
 Results = Mapping[str, Means]
 Counted = Mapping[str, Bools]  # whom each system counts
