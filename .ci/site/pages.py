@@ -16,25 +16,26 @@ from toplist import cli
 
 # Guide: the modules and packages whose docstrings are chapters, in reading order.
 CHAPTERS = {
-    "toplist.inputs": "What goes in",
-    "toplist.metrics": "Which formula",
+    "toplist.inputs": "Inputs",
+    "toplist.metrics": "Metrics and conventions",
     "toplist.results": "Results",
-    "toplist.inference": "Is B better than A?",
-    "toplist.plots": "Pictures",
-    "toplist.files": "Files of any size",
+    "toplist.comparing": "Comparing",
+    "toplist.inference": "Tests and intervals",
+    "toplist.plots": "Plots",
+    "toplist.files": "Files",
     "toplist.spark": "Spark",
-    "toplist.loo": "Leave-one-out",
+    "toplist.loo": "Splits",
     "toplist.beyond": "Beyond accuracy",
     "toplist.scores": "Score matrices",
     "toplist.pointwise": "Predicted values",
-    "toplist.audit": "Flaws of the data",
+    "toplist.audit": "Data checks",
     "toplist.cli": "Command line",
     "toplist.cookbook": "Cookbook",
     "toplist.typing": "Types of options",
 }
 # Modules and packages that users do not import.
 INSIDE = {"__main__", "averages", "checks", "evaluation", "kernels", "matching", "parallel"}
-INSIDE |= {"stats", "top_k", "writing"}
+INSIDE |= {"stats", "top_k"}
 # What users import under another name than that of its module.
 ALIASES = {"toplist.inference": "toplist.comparing.inference"}
 

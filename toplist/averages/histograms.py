@@ -11,7 +11,7 @@ curves instead.
 """
 
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
@@ -35,7 +35,6 @@ from toplist.checks import Bools, Floats, Ints, cached
 from toplist.inputs.lists import offsets_of
 from toplist.matching.hits import Hits
 from toplist.metrics.definitions import COUNTS, Metric
-from toplist.results.terms import Terms
 
 Average = Moments | Pooled
 
@@ -236,15 +235,15 @@ def _undiscounted(metric: Metric) -> bool:
 def count(
     hits: Hits,
     counted: Bools,
-    terms: Terms,
+    metrics: tuple[Metric, ...],
+    ks: tuple[int, ...],
     weights: Floats | None = None,
+    *,
+    pooled: Collection[str] = (),
+    threshold_in_gains: bool = True,
     n_threads: int | None = None,
 ) -> Histograms:
-    """Return the histograms of the users in `counted`, with the averages that need the curves.
-
-    The terms have every k.
-    """
-    metrics, ks = tuple(terms.metrics.values()), terms.ks
+    """Return the histograms of the users in `counted`, with the averages that need the curves."""
     by_length = any(metric.dividing.by_length for metric in metrics)
     depth, cuts = reach(hits, max(ks)), cut_offs(hits, ks)
     rows = rows_of(hits, counted, by_length, max(ks))
@@ -276,8 +275,8 @@ def count(
 
     gathered = {}
     for metric in metrics:
-        read = gains_of(hits, metric, terms.threshold_in_gains)
-        ratio = metric.name in terms.pooled
+        read = gains_of(hits, metric, threshold_in_gains)
+        ratio = metric.name in pooled
         of_curves = ratio or weights is not None or metric.dividing.by_hits
         of_curves |= metric.of == "judged" and read is not hits
         if of_curves or (metric.graded and (read.graded or read is not hits)):

@@ -1,3 +1,32 @@
-"""Several evaluations: side by side, tested against each other, in segments, over runs.
+"""Several evaluations side by side: the best of every column, tests, segments, bands, runs, power.
 
+Side by side
+------------
+
+``tl.compare({name: result})`` is a table with a row per system, the best of every column marked (by
+`Metric.higher_is_better`); more than eight columns become a table per metric. Lines below it tell
+where systems were counted over different users, or by different conventions, formulas, candidates,
+metrics or k, and where all lists of one end before a k that others reach: there no system is
+marked.
+
+>>> import toplist as tl
+>>> one_out = tl.Hits.from_ranks([1, 3, 0, 2], n_listed=5)    # rank of the held-out item; 0: missed
+>>> other = tl.Hits.from_ranks([2, 3, 0, 0], n_listed=5)
+>>> both = tl.compare({"mine": tl.top_k_eval(one_out, k=5), "theirs": tl.top_k_eval(other, k=5)})
+>>> both
+        hit@5 = recall@5  precision@5  map@5 = mrr@5   ndcg@5
+mine             *0.7500      *0.1500        *0.4583  *0.5327
+theirs            0.5000       0.1000         0.2083   0.2827
+* best of its column; not tested: .test() and toplist compare test the difference
+convention standard: mean over users
+4 of 4 users evaluated
+>>> both.best()["ndcg@5"], both.differences
+(['mine'], [])
+
+Tests
+-----
+
+A star is no test: ``tl.compare(results, baseline="theirs")`` tests every difference, and marks what
+is better and what is worse. ``tl.inference`` is the chapter about it; it also tests values of your
+own.
 """

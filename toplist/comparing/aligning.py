@@ -218,7 +218,7 @@ def differences(results: Results, alike: Sequence[Sequence[str]] = ()) -> list[s
         return ", ".join(f"{' '.join(some)} {ks}" for ks, some in names.items())
 
     lines = [
-        _different("CONVENTIONS", results, describe.rules),
+        _different("CONVENTIONS", results, lambda r: r.terms.rules()),
         _different("AVERAGES", results, describe.averaging),
         _different("POLICIES", results, describe.treatment),
         _different("CANDIDATES", results, lambda r: " ".join(describe.sampling(r)) or "all items"),

@@ -22,7 +22,7 @@ from toplist.results.terms import Terms
 from toplist.stats.blocked import Moments
 from toplist.stats.paired import Pairs, of_moments
 from toplist.stats.simultaneous import Joint, MaxT, maxt_t
-from toplist.stats.systems import MOST, USERS_AT_A_TIME, Gathered, PairedMoments, Shape
+from toplist.stats.systems import MOST, USERS_AT_A_TIME, Accumulator, MomentLayout, PairedMoments
 
 # What results without users are tested by, where their moments do not do.
 VALUES = (
@@ -32,15 +32,7 @@ VALUES = (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class Place:
-    """Which system a result is in the moments that it shares with others."""
-
-    moments: PairedMoments
-    system: str
-
-
-def shape_of(systems: Sequence[str], terms: Terms) -> Shape:
+def shape_of(systems: Sequence[str], terms: Terms) -> MomentLayout:
     """Return what the moments of systems are of: every ``name@k`` asked for, and curves over k."""
     groups: dict[str, list[str]] = {}
     for name in dict.fromkeys(terms.names):
@@ -50,7 +42,7 @@ def shape_of(systems: Sequence[str], terms: Terms) -> Shape:
     metrics = dict.fromkeys(name.rpartition("@")[0] for group in groups.values() for name in group)
     k, n_pairs = terms.depth, len(systems) * (len(systems) - 1) // 2
     fits = n_pairs * len(metrics) * k * (k + 1) // 2 <= MOST
-    return Shape(
+    return MomentLayout(
         tuple(systems),
         tuple(map(tuple, groups.values())),
         dict.fromkeys(metrics, k) if fits else {},
@@ -73,7 +65,7 @@ def of_results(results: Mapping[str, Means]) -> PairedMoments:
     (3, 3, 3, 0.0)
     """
     shape = shape_of(list(results), next(iter(results.values())).terms)
-    found, places = Gathered(shape), _in_one_order(results)
+    found, places = Accumulator(shape), _in_one_order(results)
     for place, group in enumerate(shape.groups):
         metrics = list(dict.fromkeys(name.rpartition("@")[0] for name in group))
         in_all = [in_means(one, metrics)[places[system]] for system, one in results.items()]

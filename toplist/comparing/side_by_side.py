@@ -189,7 +189,7 @@ class SideBySide(Display):
                 ks.setdefault(name, set()).update(some)
         names = list(ks)
         alone = [(name,) for name in names]
-        groups = alone if every_metric else describe.equal_names(list(self.results.values()), names)
+        groups = alone if every_metric else equal_names(list(self.results.values()), names)
         return {group: sorted(ks[group[0]]) for group in groups}
 
     @cached
@@ -234,7 +234,7 @@ class SideBySide(Display):
         results = self.results.values()
         samples = {tuple(describe.sampling(result)) for result in results}
         return (
-            *self._once([f"{describe.rules(r)}: {describe.averaging(r)}" for r in results]),
+            *self._once([f"{r.terms.rules()}: {describe.averaging(r)}" for r in results]),
             *(samples.pop() if len(samples) == 1 else ()),  # several are among the differences
             *self._once([describe.account(r) for r in results]),
         )

@@ -4,9 +4,10 @@ Some of it follows only where no user has more than one relevant item, or where 
 no grades: that is the `Population`.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -126,6 +127,37 @@ def identity(metric: Metric, population: Population, pooled: bool) -> tuple[Any,
     by_hits = pooled and dividing.by_hits  # then a user without a hit has no part in the ratio
     of_divisors = _divisors(metric, sizes).tobytes(), ideal, by_hits
     return metric.discounting, of_divisors, graded, pooled, metric.cut, metric.of
+
+
+class HasIdentities(Protocol):
+    """What metrics are equal in: a result."""
+
+    def identity(self, name: str) -> Any:
+        """Return a key that is equal for metrics that are equal by definition."""
+
+
+def equal_names(results: Sequence[HasIdentities], names: Sequence[str]) -> list[tuple[str, ...]]:
+    """Group the metrics that are equal by definition in all of the results, and asked at equal k.
+
+    In leave-one-out, hit equals recall, and map equals mrr. Values that happen to agree do not
+    make metrics equal.
+
+    Examples
+    --------
+    >>> from toplist import top_k_eval
+    >>> metrics = ["hit", "map", "recall"]
+    >>> equal_names([top_k_eval([[1], [2]], [{1}, {9}], k=1, metrics=metrics)], metrics)
+    [('hit', 'recall'), ('map',)]
+    """
+    groups: list[tuple[Any, list[str]]] = []  # keys hold functions, which need not be hashable
+    for name in names:
+        key = [result.identity(name) for result in results]
+        equal = next((group for other, group in groups if other == key), None)
+        if equal is None:
+            groups.append((key, [name]))
+        else:
+            equal.append(name)
+    return [tuple(group) for _, group in groups]
 
 
 def _pairs(sizes: Any) -> tuple[Any, Any]:

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from toplist.results import describe
-from toplist.results.means import Means
-
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
+# A `toplist.TopKResult`, read by its attributes: results are made above, and draw themselves here.
+Result = Any
 # Okabe and Ito 2008: distinct for all common kinds of colour vision; without yellow, too pale for
 # a line.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -61,7 +60,7 @@ def _png(drawn: Any) -> bytes:
     return out.getvalue()
 
 
-def named(results: "Means | Mapping[str, Means]") -> "Mapping[str, Means]":
+def named(results: "Result | Mapping[str, Result]") -> "Mapping[str, Result]":
     """Return the results by label; the label of a single result is empty."""
     if not isinstance(results, Mapping):
         if not hasattr(results, "terms"):
@@ -93,7 +92,7 @@ def style(colour: int, dash: int) -> dict[str, Any]:
 
 
 def line(
-    ax: "Axes", result: Means, name: Any, level: float, style: dict[str, Any], label: str
+    ax: "Axes", result: Result, name: Any, level: float, style: dict[str, Any], label: str
 ) -> None:
     """Draw a metric over k = 1..K and its band, if there is one."""
     mean, ends = result[name], result.interval(name, level)
@@ -142,13 +141,13 @@ def caption(ax: "Axes", *parts: str) -> None:
     ax.set_title("; ".join(parts), loc="left", fontsize="small", color=GREY)
 
 
-def words(results: "Collection[Means]", ax: "Axes", level: float) -> tuple[str, str, str]:
+def words(results: "Collection[Result]", ax: "Axes", level: float) -> tuple[str, str, str]:
     """Return the parts of the caption of curves: users, rules, bands."""
     drawn = f"band: {level * 100:g} % interval" if ax.collections else "no interval"
     return users_of(results), rules_of(results), drawn
 
 
-def users_of(results: "Iterable[Means]") -> str:
+def users_of(results: "Iterable[Result]") -> str:
     """Return how many users are in the means."""
     numbers = {result.n_evaluated for result in results}
     return counted(numbers) if len(numbers) == 1 else "different numbers of users"
@@ -166,9 +165,9 @@ def counted(numbers: "Iterable[int]") -> str:
     return f"{text} user{'' if text == '1' else 's'}"
 
 
-def rules_of(results: "Collection[Means]") -> str:
+def rules_of(results: "Collection[Result]") -> str:
     """Return the convention of the results, and the number of candidates if they were sampled."""
-    rules = {describe.rules(result) for result in results}
+    rules = {result.terms.rules() for result in results}
     text = rules.pop() if len(rules) == 1 else "different conventions"
     samples = {one.terms.sampled for one in results if one.terms.sampled is not None}
     if len(samples) > 1:

@@ -12,10 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from toplist.metrics.beyond_accuracy import gini_index
+from toplist.metrics.properties import equal_names
 from toplist.plots import axes
-from toplist.plots.axes import COLOURS, GREY, MARKERS
-from toplist.results import describe
-from toplist.results.means import Means
+from toplist.plots.axes import COLOURS, GREY, MARKERS, Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,13 +25,13 @@ if TYPE_CHECKING:
 
 __all__ = ["curves", "exposure", "panels", "per_user", "sampled", "segments"]
 
-Results = Mapping[str, Means]
+Results = Mapping[str, Result]
 # Inches for each line of a forest, and for what is around it.
 LINE, AROUND = 0.28, 1.1
 
 
 def curves(
-    results: Means | Results,
+    results: Result | Results,
     metrics: Name | str | Sequence[Name | str] | None = None,
     *,
     level: float = 0.95,
@@ -68,7 +67,7 @@ def curves(
     first = next(iter(systems.values()))
     names = [metrics] if isinstance(metrics, str) else list(metrics or first.terms.metrics)
     axes.check_curves(names)
-    groups = describe.equal_names(list(systems.values()), names)
+    groups = equal_names(list(systems.values()), names)
     ax = axes.axes(ax)
     for i, (label, result) in enumerate(systems.items()):
         for j, group in enumerate(groups):
@@ -98,7 +97,7 @@ def panels(results: Results, *, level: float = 0.95) -> Figure:
     matplotlib Figure
     """
     names = list(dict.fromkeys(name for one in results.values() for name in one.terms.metrics))
-    groups = describe.equal_names(list(results.values()), names)
+    groups = equal_names(list(results.values()), names)
     across = min(3, len(groups))
     down = -(-len(groups) // across)
     figure = axes.figure(3.2 * across, 0.5 + 2.5 * down)
@@ -117,7 +116,7 @@ def panels(results: Results, *, level: float = 0.95) -> Figure:
     return figure
 
 
-def per_user(results: Means | Results, name: AnyName, *, ax: Axes | None = None) -> Axes:
+def per_user(results: Result | Results, name: AnyName, *, ax: Axes | None = None) -> Axes:
     """Draw the distribution of a metric over users: the share of users above each value.
 
     The curve starts at the share of users above 0; the area under it is the mean.
@@ -287,8 +286,8 @@ def exposure(counts: ArrayLike | Mapping[str, ArrayLike], *, ax: Axes | None = N
 
 
 def sampled(
-    full: Means | Results,
-    sampled: Means | Results,
+    full: Result | Results,
+    sampled: Result | Results,
     metric: Name | str,
     *,
     level: float = 0.95,

@@ -1,4 +1,4 @@
-"""What an evaluation returns: means, intervals, values per user, segments, comparisons; merging.
+"""What an evaluation returns: means, intervals, values per user, segments; merging and saving.
 
 What a result holds
 -------------------
@@ -37,31 +37,6 @@ under None, and the counts add up.
 >>> country = {"ann": "fr", "bob": "de"}
 >>> {label: part["hit@3"] for label, part in result.by(country).items()}
 {'de': 1.0, 'fr': 1.0, None: 0.0}
-
-Side by side
-------------
-
-``tl.compare({name: result})`` is a table with a row per system, the best of every column marked (by
-`Metric.higher_is_better`); more than eight columns become a table per metric. Lines below it tell
-where systems were counted over different users, or by different conventions, formulas, candidates,
-metrics or k, and where all lists of one end before a k that others reach: there no system is
-marked.
-
->>> one_out = tl.Hits.from_ranks([1, 3, 0, 2], n_listed=5)    # rank of the held-out item; 0: missed
->>> other = tl.Hits.from_ranks([2, 3, 0, 0], n_listed=5)
->>> both = tl.compare({"mine": tl.top_k_eval(one_out, k=5), "theirs": tl.top_k_eval(other, k=5)})
->>> both
-        hit@5 = recall@5  precision@5  map@5 = mrr@5   ndcg@5
-mine             *0.7500      *0.1500        *0.4583  *0.5327
-theirs            0.5000       0.1000         0.2083   0.2827
-* best of its column; not tested: .test() and toplist compare test the difference
-convention standard: mean over users
-4 of 4 users evaluated
->>> both.best()["ndcg@5"], both.differences
-(['mine'], [])
-
-A star is no test: ``tl.compare(results, baseline="theirs")`` tests, and `toplist.comparing.inference`
-(``tl.inference``) is the chapter about it.
 
 Merging
 -------

@@ -2,14 +2,12 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 from toplist.checks import counted
 from toplist.metrics.beyond_accuracy import ListMetric
-from toplist.metrics.conventions import CONVENTIONS, policies, same_formula
-from toplist.metrics.definitions import PARAMETRIC, Metric
+from toplist.metrics.conventions import policies, same_formula
+from toplist.metrics.definitions import Metric
 from toplist.metrics.formulas import GAIN_WORDS, SYMBOLS, Style, formula
-from toplist.metrics.properties import identity
 from toplist.results.means import Means, fingerprints_of, has_keys, unmatched
 
 
@@ -71,36 +69,6 @@ def _other_numbers(result: Means) -> list[str]:
     ]
 
 
-# How items of equal scores are ordered, where not as they come.
-TIE_WORDS = {"item": "ascending", "item_desc": "descending"}
-
-
-def rules(result: Means, metric: Metric | None = None) -> str:
-    """Return the convention, and which definitions are not its own; of one metric, or of all."""
-    terms = result.terms
-    standard = CONVENTIONS[terms.convention].metrics
-    asked = terms.metrics.values() if metric is None else [metric]
-    own = []
-    for one in asked:
-        name, parameter, _ = one.name.partition("(")
-        of_tables = name in PARAMETRIC and parameter  # such as rbp(p=0.5)
-        own += [one.name] if standard.get(name) != one.formula and not of_tables else []
-    text = f"convention {terms.convention}"
-    if len(own) == len(list(asked)):
-        text = f"own definition, policies of {text}"
-    elif own:
-        text += f" (except {', '.join(own)}: own definition)"
-    if terms.ties != "order":
-        text += f", equal scores by item id, {TIE_WORDS[terms.ties]}"
-    if terms.relevant == "listed":
-        text += ", R counts relevant items of the list only"
-    if terms.grading.relevant_from is not None:
-        text += f", relevant from grade {terms.grading.relevant_from:g}"
-    if terms.grading.gains != "linear" and any(one.graded for one in asked):
-        text += ", gain 2^grade - 1"
-    return text
-
-
 def averaging(result: Means, metric: Metric | None = None) -> str:
     """Return how users are averaged; for one metric, or for all."""
     terms = result.terms
@@ -145,7 +113,7 @@ def explanation(result: Means, metric: Metric | ListMetric, style: Style) -> str
         formula(metric, style),
         SYMBOLS[style],
         *([GAIN_WORDS[terms.grading.gains]] if metric.graded else []),
-        rules(result, metric) + (f"; the same in {', '.join(peers)}" if peers else ""),
+        result.terms.rules(metric) + (f"; the same in {', '.join(peers)}" if peers else ""),
         f"{averaging(result, metric)}; {treatment(result, metric)}",
         *sampling(result),
         account(result),
@@ -153,43 +121,12 @@ def explanation(result: Means, metric: Metric | ListMetric, style: Style) -> str
     return "\n".join(lines)
 
 
-def equal_names(results: Sequence[Means], names: Sequence[str]) -> list[tuple[str, ...]]:
-    """Group the metrics that are equal by definition in all of the results, and asked at equal k.
-
-    In leave-one-out, hit equals recall, and map equals mrr. Values that happen to agree do not
-    make metrics equal.
-
-    Examples
-    --------
-    >>> from toplist import top_k_eval
-    >>> metrics = ["hit", "map", "recall"]
-    >>> equal_names([top_k_eval([[1], [2]], [{1}, {9}], k=1, metrics=metrics)], metrics)
-    [('hit', 'recall'), ('map',)]
-    """
-    groups: list[tuple[Any, list[str]]] = []  # keys hold functions, which need not be hashable
-    for name in names:
-        key: list[Any] = []
-        for result in results:
-            metric = result.terms.asked.get(name)
-            if isinstance(metric, Metric):
-                what = identity(metric, result.population, name in result.terms.pooled)
-                key.append((what, metric.empty, result.terms.ks_of[name]))
-            else:
-                key.append(metric)
-        equal = next((group for other, group in groups if other == key), None)
-        if equal is None:
-            groups.append((key, [name]))
-        else:
-            equal.append(name)
-    return [tuple(group) for _, group in groups]
-
-
 def rule_lines(result: Means, parts: Sequence[Means] = ()) -> list[str]:
     """Return the notes below a table: by which rules the means were made, and who was counted.
 
     `parts` are the segments that are in the table with the result.
     """
-    lines = [f"{rules(result)}: {averaging(result)}"] if result.terms.metrics else []
+    lines = [f"{result.terms.rules()}: {averaging(result)}"] if result.terms.metrics else []
     lines += intervals([result, *parts])
     lines += [f"{name}: {of_lists(result, one)}" for name, one in result.terms.list_metrics.items()]
     return [*lines, *sampling(result), account(result)]

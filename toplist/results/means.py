@@ -78,7 +78,7 @@ class Means:
         the longest list.
         """
         asked = terms.whole(max(depth, hits.k))
-        found = histograms.count(hits, counted, asked, weights, n_threads)
+        found = _counted(hits, counted, asked, weights, n_threads)
         n_missing = int(np.sum((hits.n_relevant > 0) & (hits.n_listed == 0)))
         return cls(terms, found, hits, counted, len(hits), n_missing, hits.n_extra, weights)
 
@@ -314,6 +314,16 @@ class Means:
         of_grades = (one.name in kept.gathered for one in kept.metrics if one.graded)
         return Population(single, mixed or any(of_grades))
 
+    def identity(self, name: str) -> Any:
+        """Return a key that is equal for metrics that are equal by definition, at the same k."""
+        metric, terms = self.terms.asked.get(name), self.terms
+        if not isinstance(metric, Metric):
+            return metric
+        from toplist.metrics.properties import identity
+
+        what = identity(metric, self.population, name in terms.pooled)
+        return what, metric.empty, terms.ks_of[name]
+
     def is_proportion(self, name: str) -> bool:
         """Return whether the mean of a metric, without ``@``, is a proportion by definition."""
         return self._bounds[name] == "0 or 1"
@@ -382,7 +392,7 @@ class Means:
         kept = self.histograms
         if metric.name in kept.gathered and self.hits is not None and self.counted is not None:
             asked = replace(self.terms, entries=(Entry(metric, tuple(cuts.tolist()), False),))
-            kept = histograms.count(self.hits, self.counted, asked, self.weights)
+            kept = _counted(self.hits, self.counted, asked, self.weights)
         return kept.moments(metric, cuts)
 
     @property
@@ -396,6 +406,22 @@ class Means:
         of_lists = {} if self.lists is None else dict(self.lists.averages())
         kept = self.histograms
         return {one.name: kept.moments(one, self._cuts) for one in kept.metrics} | of_lists
+
+
+def _counted(
+    hits: Hits, counted: Bools, asked: Terms, weights: Floats | None, n_threads: int | None = None
+) -> Histograms:
+    """Return the histograms of what was asked, with every k."""
+    return histograms.count(
+        hits,
+        counted,
+        tuple(asked.metrics.values()),
+        asked.ks,
+        weights,
+        pooled=asked.pooled,
+        threshold_in_gains=asked.threshold_in_gains,
+        n_threads=n_threads,
+    )
 
 
 def in_means(result: Means, names: Iterable[str]) -> Bools:

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
-    from toplist.comparing.moments import Place
     from toplist.metrics.names import AnyName, Name
     from toplist.results.markup import Page
     from toplist.results.segments import Segments
     from toplist.results.writing import PathLike
+    from toplist.stats.systems import SystemRef
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -66,7 +66,7 @@ class TopKResult(Means, Display):
         The ground truths, one per part: by them, parts over the same users are refused.
     unmatched : Unmatched or None
         Of files read in parts, examples of ids where nobody has a hit.
-    paired : Place or None
+    paired : SystemRef or None
         Of several systems in one evaluation on Spark, the moments of their differences, by
         which they are tested without users. Neither ``+`` nor `to_bytes` keeps them.
 
@@ -81,7 +81,7 @@ class TopKResult(Means, Display):
     (True, False)
     """
 
-    paired: Place | None = None
+    paired: SystemRef | None = None
 
     if not TYPE_CHECKING:  # a type checker is to find wrong names itself
 

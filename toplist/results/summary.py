@@ -4,7 +4,8 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from toplist.metrics.formulas import SYMBOLS, formula
-from toplist.results.describe import equal_names, rule_lines
+from toplist.metrics.properties import equal_names
+from toplist.results.describe import rule_lines
 from toplist.results.markup import Cell, Look, Page, Table
 from toplist.results.means import Means
 

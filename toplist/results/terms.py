@@ -10,7 +10,7 @@ from toplist.inputs.grades import Grading
 from toplist.inputs.options import Ties
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.conventions import CONVENTIONS, ConventionName, Missing, Relevant
-from toplist.metrics.definitions import Empty, Metric
+from toplist.metrics.definitions import PARAMETRIC, Empty, Metric
 
 Sampler = Literal["uniform", "popularity"]
 SAMPLERS: tuple[Sampler, ...] = get_args(Sampler)
@@ -96,6 +96,10 @@ def catalogue_rank(k: int, n: int, n_items: int) -> int:
     816
     """
     return 1 + (k - 1) * (n_items - 1) // n
+
+
+# How items of equal scores are ordered, where not as they come.
+TIE_WORDS = {"item": "ascending", "item_desc": "descending"}
 
 
 @dataclass(frozen=True)
@@ -195,6 +199,30 @@ class Terms:
             f"{name!r}{near}: this result has {', '.join(metrics)}, without k or with @1 to "
             f"@{self.depth}"
         )
+
+    def rules(self, metric: Metric | None = None) -> str:
+        """Return the convention, and which definitions are not its own; of one metric, or all."""
+        standard = CONVENTIONS[self.convention].metrics
+        asked = list(self.metrics.values()) if metric is None else [metric]
+        own = []
+        for one in asked:
+            name, parameter, _ = one.name.partition("(")
+            of_tables = name in PARAMETRIC and parameter  # such as rbp(p=0.5)
+            own += [one.name] if standard.get(name) != one.formula and not of_tables else []
+        text = f"convention {self.convention}"
+        if len(own) == len(asked):
+            text = f"own definition, policies of {text}"
+        elif own:
+            text += f" (except {', '.join(own)}: own definition)"
+        if self.ties != "order":
+            text += f", equal scores by item id, {TIE_WORDS[self.ties]}"
+        if self.relevant == "listed":
+            text += ", R counts relevant items of the list only"
+        if self.grading.relevant_from is not None:
+            text += f", relevant from grade {self.grading.relevant_from:g}"
+        if self.grading.gains != "linear" and any(one.graded for one in asked):
+            text += ", gain 2^grade - 1"
+        return text
 
 
 def difference(a: Terms, b: Terms) -> str:

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from toplist.comparing.moments import Place, shape_of
+from toplist.comparing.moments import shape_of
 from toplist.results.result import TopKResult, merge
-from toplist.stats.systems import PairedMoments
+from toplist.stats.systems import PairedMoments, SystemRef
 
 SENT = "system string, result binary, moments binary, error string"
 # Results that are merged by one task.
@@ -91,4 +91,4 @@ def collected(rows: list[Any], systems: Sequence[Any]) -> dict[Any, TopKResult]:
     found = {name: one.without_users() for name, one in found.items()}
     if moments is None:
         return found
-    return {name: replace(one, paired=Place(moments, name)) for name, one in found.items()}
+    return {name: replace(one, paired=SystemRef(moments, name)) for name, one in found.items()}

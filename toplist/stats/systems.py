@@ -28,7 +28,7 @@ MOST = 1 << 19
 
 
 @dataclass(frozen=True)
-class Shape:
+class MomentLayout:
     """What the moments are of.
 
     Attributes
@@ -67,7 +67,7 @@ class PairedMoments:
 
     Attributes
     ----------
-    shape : Shape
+    shape : MomentLayout
     pairs : dict of ``name@k`` -> (13, n_pairs) float64
         Of every pair, the fields of `Pairs`.
     left_out : dict of ``name@k`` -> int
@@ -78,7 +78,7 @@ class PairedMoments:
         Of every pair, over k.
     """
 
-    shape: Shape
+    shape: MomentLayout
     pairs: Mapping[str, Floats]
     left_out: Mapping[str, int]
     joints: Mapping[int, Joint]
@@ -144,7 +144,7 @@ class PairedMoments:
         return out.getvalue()
 
     @classmethod
-    def from_bytes(cls, shape: Shape, data: bytes) -> PairedMoments:
+    def from_bytes(cls, shape: MomentLayout, data: bytes) -> PairedMoments:
         """Return the moments that `to_bytes` wrote, of which the shape is known."""
         with np.load(io.BytesIO(data)) as given:
             arrays = dict(given)
@@ -179,12 +179,20 @@ class PairedMoments:
         )
 
 
-class Gathered:
+@dataclass(frozen=True, eq=False)
+class SystemRef:
+    """Which system a result is in the moments that it shares with others."""
+
+    moments: PairedMoments
+    system: str
+
+
+class Accumulator:
     """Moments that are gathered, some users after the other.
 
     Examples
     --------
-    >>> found = Gathered(Shape(("a", "b"), (("mrr@1",),), {"mrr": 2}))
+    >>> found = Accumulator(MomentLayout(("a", "b"), (("mrr@1",),), {"mrr": 2}))
     >>> found.add(0, {"mrr@1": np.array([[0.0, 1.0, 1.0], [0.0, 0.0, 0.0]])})
     >>> found.moments.find("b", "a", "mrr@1").losses
     2
@@ -194,7 +202,7 @@ class Gathered:
     array([0.5, 0.5])
     """
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: MomentLayout) -> None:
         """Begin with nobody."""
         self.shape = shape
         nobody = np.zeros((13, len(shape.pairs)))
