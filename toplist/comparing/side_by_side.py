@@ -16,6 +16,7 @@ from toplist.comparing.contrasts import each_of
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import Metric
 from toplist.metrics.names import keys_of
+from toplist.metrics.properties import equal_names
 from toplist.results import describe, summary
 from toplist.results.display import Display
 from toplist.results.markup import Cell, Look, Page, Table
