@@ -260,6 +260,16 @@ def test_weights_and_clusters_follow_their_users():
         compared.test("mrr@3", clusters=[0] * 60)
 
 
+def test_clusters_by_position_keep_their_rows_where_a_user_is_left_out():
+    truth = [{1}, {2}, {0}, set(), *({i % 5} for i in range(20))]
+    a, b = (tl.top_k_eval([lists] * 24, truth, k=2) for lists in ([1, 2, 3], [2, 0, 3]))
+    compared, labels = tl.compare({"a": a, "b": b}), [i // 4 for i in range(24)]
+    as_list, as_dict = (
+        compared.test("mrr@2", clusters=some)[0] for some in (labels, dict(enumerate(labels)))
+    )
+    assert repr(as_list) == repr(as_dict) and as_list.n == 23
+
+
 def test_dicts_and_series_are_matched_by_key():
     rng = np.random.default_rng(0)
     a, b = rng.random((2, 30))
@@ -367,6 +377,7 @@ def test_a_band_is_that_of_the_values_and_of_one_k_the_t_interval():
     test = compared.test("ndcg@2")[0]
     assert (found.low[1], found.high[1]) == pytest.approx((test.low, test.high), rel=1e-9)
     assert np.all(found.low_all <= found.low) and np.all(found.high <= found.high_all)
+    assert repr(found).startswith("a - b ndcg") and "95 % at all k" in repr(found)
     alone = inference.band(a[:, :1], b[:, :1])
     assert alone.critical * alone.error[0] == pytest.approx(alone.high[0] - alone.difference[0])
 

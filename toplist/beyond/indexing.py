@@ -174,21 +174,20 @@ def _indices(
     rows = ids if isinstance(ids, np.ndarray) else [ids]
     known = Flat(rules.name, rows, np.array([0, size]), np.array([size]))
     keys = None if users is None else list(users)
-    encoded = encode(flat, known, rules.padding, keys, hashing=False)
-    ranked, catalogue = encoded.ranked, np.asarray(encoded.truth.items, np.int64)
+    ranked, catalogue, _ = encode(flat, known, rules.padding, keys, hashing=False)
     if rules.ids is None:
         numbering = Numbering()
-        codes = numbering.number(ranked.items)
-        return codes, ranked.offsets, encoded.lengths, len(numbering)
-    if np.array_equal(catalogue, np.arange(size)):  # the ids are the indices
-        return np.asarray(ranked.items, np.int64), ranked.offsets, encoded.lengths, size
-    numbering, listed = Numbering(), ranked.items
-    numbering.number(catalogue)
+        codes = numbering.number(ranked.ids)
+        return codes, ranked.offsets, ranked.lengths, len(numbering)
+    if np.array_equal(catalogue.ids, np.arange(size)):  # the ids are the indices
+        return np.asarray(ranked.ids, np.int64), ranked.offsets, ranked.lengths, size
+    numbering, listed = Numbering(), ranked.ids
+    numbering.number(catalogue.ids)
     starts = range(0, len(listed), parallel.BLOCK)
     bounds = [(lo, min(lo + parallel.BLOCK, len(listed))) for lo in starts]
     parts = parallel.run(lambda lo, hi: numbering.find(listed[lo:hi]), bounds, rules.n_threads)
     codes = np.concatenate([np.empty(0, np.int64), *parts])  # -1 where an id has no place
-    return codes, ranked.offsets, encoded.lengths, size
+    return codes, ranked.offsets, ranked.lengths, size
 
 
 def _cleaned(listed: IndexedLists, flat: Flat, rules: Indexing) -> IndexedLists:
@@ -279,7 +278,7 @@ def _numbered_together(a: Flat, b: Flat) -> tuple[Ints, Ints, int]:
         ends = np.array([0, len(ids)])
         alone.append(Flat(flat.side, rows, ends, ends[1:]))
     encoded = encode(alone[0], alone[1], None, None, hashing=False)
-    codes: list[Any] = [encoded.ranked.items, encoded.truth.items]
+    codes: list[Any] = [encoded[0].ids, encoded[1].ids]
     low = min(int(part.min(initial=0)) for part in codes)
     high = max(int(part.max(initial=0)) for part in codes)
     if low < 0 or high >= FREE:

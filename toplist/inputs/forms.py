@@ -104,8 +104,9 @@ def read_sides(
         from toplist.inputs.user_values import keys_of
 
         keys = keys_of(users, len(truth.lengths))
-    encoded = encode(ranked, truth, padding, keys, hashing)
-    return validated(encoded, (ranked, truth), k, grading, (keys, single, n_extra))
+    listed, relevant, hashed = encode(ranked, truth, padding, keys, hashing)
+    whose = keys, single, n_extra
+    return validated((listed, relevant), (ranked, truth), k, grading, whose, hashed)
 
 
 def _named_twice(form: str) -> TypeError:

@@ -11,15 +11,15 @@ from __future__ import annotations
 import struct
 from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain, count
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.inputs.flatten import Flat, compact, trim
-from toplist.inputs.lists import Lists, offsets_of
+from toplist.inputs.flatten import Flat, trim
+from toplist.inputs.lists import offsets_of
 
 _NEVER_ID = (
     *(bool, np.bool_, float, np.floating, complex, type(None)),
@@ -32,27 +32,13 @@ CHUNK = 512
 _WRITERS = [struct.Struct(f"{n}q").pack_into for n in range(257)]
 
 
-@dataclass(frozen=True, eq=False)
-class Encoded:
-    """Both sides as integers; `lengths` says how much of each ranked list counts.
-
-    `hashed` says that the integers are hashes of strings, so that the hits have to be verified.
-    With `names`, they are codes of these.
-    """
-
-    ranked: Lists
-    lengths: NDArray[np.int64]
-    truth: Lists
-    hashed: bool
-    names: Any = None
-
-
 def encode(
     ranked: Flat, truth: Flat, padding: Any, users: list[Any] | None, hashing: bool
-) -> Encoded:
-    """Encode both sides alike, and drop `padding` from the ends of their lists.
+) -> tuple[Flat, Flat, bool]:
+    """Encode both sides alike as integers, and drop `padding` from the ends of their lists.
 
-    With `hashing`, strings are hashed where there is neither padding nor a grade.
+    With `hashing`, strings are hashed where there is neither padding nor a grade; then the hits
+    have to be verified. Returns both sides, and whether their integers are hashes.
 
     Raises
     ------
@@ -67,26 +53,22 @@ def encode(
     if integers is None and hashing and padding is None and truth.grades is None:
         hashes = hashed(ranked), hashed(truth)
         if hashes[0] is not None and hashes[1] is not None:
-            return Encoded(hashes[0], ranked.lengths, hashes[1], hashed=True)
-    names = None
-    codes: list[int | None] = [None, None]  # of padding, on each side
+            return hashes[0], hashes[1], True
     if integers is None:
         numbers = _Numbers()
         ranked, truth = map(numbers.encode, (ranked, truth))
-        if padding is not None:
-            numbers.kinds.check([padding], "padding")
-            codes = [numbers.codes.get(padding)] * 2
         names = list(numbers.codes)
+        ranked, truth = replace(ranked, names=names), replace(truth, names=names)
     else:
-        if padding is not None:
-            codes = [_integer_padding(padding, ids.dtype) for ids in integers]
-        signed = (ids.view(np.int64) if ids.dtype == np.uint64 else ids for ids in integers)
-        ranked, truth = (
-            replace(f, ids=ids) for f, ids in zip((ranked, truth), signed, strict=True)
-        )
-    ranked, truth = trim(ranked, codes[0], users), trim(truth, codes[1], users)
-    lists = Lists(ranked.offsets, ranked.ids)
-    return Encoded(lists, ranked.lengths, compact(truth), hashed=False, names=names)
+        ranked, truth = replace(ranked, ids=integers[0]), replace(truth, ids=integers[1])
+    if padding is not None:
+        ranked, truth = (trim(f, padding_code(padding, f), users) for f in (ranked, truth))
+    return _signed(ranked), _signed(truth), False
+
+
+def _signed(flat: Flat) -> Flat:
+    """Return a side with its ids as signed integers, of at most 64 bits."""
+    return replace(flat, ids=flat.ids.view(np.int64)) if flat.ids.dtype == np.uint64 else flat
 
 
 def encode_alone(flat: Flat) -> tuple[NDArray[Any], list[Any] | None]:
@@ -303,8 +285,8 @@ def _kind(type_: type) -> Any:
     return type_ if issubclass(type_, Hashable) else None
 
 
-def hashed(flat: Flat) -> Lists | None:
-    """Return the hashes of the strings of one side; None if not all ids are strings without NUL.
+def hashed(flat: Flat) -> Flat | None:
+    """Return one side with the hashes of its strings; None if not all are strings without NUL.
 
     To number them by `toplist.inputs.texts.Texts`, which needs no verification, made an evaluation
     take 1.1 to 2 times as long.
@@ -328,7 +310,7 @@ def hashed(flat: Flat) -> Lists | None:
         if len(ends) != n:
             return None
         strings.hash_strings(text, ends, hashes[offsets[first] : offsets[last]])
-    return Lists(offsets, hashes)
+    return replace(flat, ids=hashes, offsets=offsets)
 
 
 def agree(

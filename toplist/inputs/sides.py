@@ -11,7 +11,7 @@ from toplist.checks import about
 from toplist.inputs import grades
 from toplist.inputs.flatten import Flat, compact, name_user, trim, user_of
 from toplist.inputs.grades import Grading
-from toplist.inputs.ids import Encoded, padding_code
+from toplist.inputs.ids import padding_code
 from toplist.inputs.lists import Lists, offsets_of
 
 Words = Callable[[NDArray[np.int64]], NDArray[np.uint64]]  # of codes
@@ -63,40 +63,40 @@ def sides_of(
         listed = listed.cut(k)
     if padding is not None:
         listed, relevant = (trim(f, padding_code(padding, f), users) for f in (listed, relevant))
-    ranked, truth = Lists(listed.offsets, listed.ids), compact(relevant)
-    encoded = Encoded(ranked, listed.lengths, truth, hashed=False, names=relevant.names)
-    return validated(encoded, (listed, relevant), k, grading, (users, False, n_extra), whole)
+    both = listed, relevant
+    return validated(both, both, k, grading, (users, False, n_extra), whole=whole)
 
 
 def validated(
-    encoded: Encoded,
+    encoded: tuple[Flat, Flat],
     sources: tuple[Flat, Flat],
     k: int | None,
     grading: Grading,
     whose: tuple[Sequence[Any] | None, bool, int],
+    hashed: bool = False,
     whole: bool = True,
 ) -> Sides:
     """Return encoded sides with their gains.
 
     `sources` are both sides as written, `whose` the users' keys, whether one user was given bare,
-    and the number of users of ranks only; `whole` as in `sides_of`.
+    and the number of users of ranks only; `hashed` as in `Sides`, `whole` as in `sides_of`.
     """
     users, single, n_extra = whose
-    truth, relevant = encoded.truth, sources[1]
-    if whole and not encoded.hashed and encoded.names is None:
+    (listed, relevant), truth = encoded, compact(encoded[1])
+    if whole and not hashed and relevant.names is None:
         refuse_matrix(truth, users)
     return Sides(
-        ranked=encoded.ranked,
-        lengths=encoded.lengths,
-        truth=grades.apply(truth, relevant, grading, users),
+        ranked=Lists(listed.offsets, listed.ids),
+        lengths=listed.lengths,
+        truth=grades.apply(truth, sources[1], grading, users),
         grading=grading,
-        depth=int(encoded.lengths.max(initial=0)) if k is None else k,
+        depth=int(listed.lengths.max(initial=0)) if k is None else k,
         users=users,
         single=single,
         n_extra=n_extra,
         sources=sources,
-        hashed=encoded.hashed,
-        words=words_behind(encoded.names, truth),
+        hashed=hashed,
+        words=words_behind(relevant.names, truth),
         judged=grades.judged(truth, grading),
     )
 
