@@ -15,7 +15,7 @@ from toplist.files import lines as lines_of_files
 from toplist.files import rows as row_parts
 from toplist.files.formats import find_format
 from toplist.files.rows import rows
-from toplist.files.text import GRADE, NUMBER, Source, numbered, rows_of_lines
+from toplist.files.text import GRADE, NUMBER, RowSource, numbered, rows_of_lines
 from toplist.inputs.texts import Texts
 
 COLUMNS = {"ranks": ("rank", "score"), "ground_truths": ("relevance",)}
@@ -91,7 +91,7 @@ def both(path, side="ranks"):
     """Return what both readers make of a file."""
     found = []
     for read in (by_rows, by_parts):
-        source = Source(path, find_format(path), None, *COLUMNS[side])
+        source = RowSource(path, find_format(path), None, *COLUMNS[side])
         found.append(outcome(partial(read, source, VALID[side])))
     return found
 
@@ -151,7 +151,7 @@ def test_most_blocks_need_no_plain_reader(tmp_path, read_plainly):
     path.write_bytes(
         b'"user_id","item_id",score\r\n"a","x,""y""",0.5\r\n\r\n"a","z",-1e-3\r\nb,z,7\r\n'
     )
-    source = Source(path, find_format(path), None, "score")
+    source = RowSource(path, find_format(path), None, "score")
     assert [*by_parts(source, NUMBER)] == [("a", 'x,"y"', 0.5), ("a", "z", -0.001), ("b", "z", 7.0)]
     assert read_plainly == []
 

@@ -17,7 +17,7 @@ import pytest
 
 import toplist as tl
 from toplist import CONVENTIONS, METRICS
-from toplist.checks import Keyword, choice, prefixed, worded
+from toplist.checks import OptionRef, choice, option_error, prefixed
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT / "notebooks" / "data"
@@ -680,29 +680,29 @@ def test_files_that_are_read_stay_as_they_are(good):
 @pytest.mark.parametrize(
     ("keyword", "python", "command_line"),
     [
-        (Keyword("catalogue"), "catalogue=", "--catalogue"),
-        (Keyword("in_memory", True), "in_memory=True", "--in-memory"),
-        (Keyword("in_memory", False), "in_memory=False", "no --in-memory"),
-        (Keyword("duplicates", "first"), "duplicates='first'", "--duplicates first"),
-        (Keyword("padding", -1), "padding=-1", "--padding -1"),
-        (Keyword("padding", "no item"), "padding='no item'", "--padding 'no item'"),
-        (Keyword("relevant_from", 3.5), "relevant_from=3.5", "--relevant-from 3.5"),
-        (Keyword("k", 5), "k=5", "-k 5"),
-        (Keyword("metrics", ["hit", "mrr"]), "metrics=['hit', 'mrr']", "--metrics hit mrr"),
+        (OptionRef("catalogue"), "catalogue=", "--catalogue"),
+        (OptionRef("in_memory", True), "in_memory=True", "--in-memory"),
+        (OptionRef("in_memory", False), "in_memory=False", "no --in-memory"),
+        (OptionRef("duplicates", "first"), "duplicates='first'", "--duplicates first"),
+        (OptionRef("padding", -1), "padding=-1", "--padding -1"),
+        (OptionRef("padding", "no item"), "padding='no item'", "--padding 'no item'"),
+        (OptionRef("relevant_from", 3.5), "relevant_from=3.5", "--relevant-from 3.5"),
+        (OptionRef("k", 5), "k=5", "-k 5"),
+        (OptionRef("metrics", ["hit", "mrr"]), "metrics=['hit', 'mrr']", "--metrics hit mrr"),
         (
-            Keyword("columns", {"user_id": "uid", "item_id": "my item"}),
+            OptionRef("columns", {"user_id": "uid", "item_id": "my item"}),
             "columns={'user_id': 'uid', 'item_id': 'my item'}",
             "--columns user_id=uid 'item_id=my item'",
         ),
         (
-            Keyword("columns", {"user_id": "..."}),
+            OptionRef("columns", {"user_id": "..."}),
             "columns={'user_id': '...'}",
             "--columns user_id=NAME",
         ),
     ],
 )
 def test_keywords(bad, monkeypatch, keyword, python, command_line):
-    error = prefixed("a.csv: ", worded(ValueError, "as is, or ", keyword, "."))
+    error = prefixed("a.csv: ", option_error(ValueError, "as is, or ", keyword, "."))
     assert str(error) == f"a.csv: as is, or {python}."
     monkeypatch.setattr("toplist.cli.eval.top_k_eval", Mock(side_effect=error))
     assert bad("eval", "recs.csv", "truth.csv") == f"a.csv: as is, or {command_line}."

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import toplist as tl
-from toplist.checks import Keyword
+from toplist.checks import OptionRef
 from toplist.cli import main, output
 from toplist.cli.options import option
 from toplist.matching.fingerprints import Fingerprint
@@ -436,7 +436,9 @@ def test_columns_of_one_side(monkeypatch):
     assert (asked["k"], asked["ties"]) == (None, "item")
     main(["eval", "r.csv", "t.csv", "-k", "1", "--columns", "user_id=uid"])
     assert asked["columns"] == {"user_id": "uid"}
-    nested = Keyword("columns", {"ranks": {"user_id": "uid"}, "ground_truths": {"item_id": "..."}})
+    nested = OptionRef(
+        "columns", {"ranks": {"user_id": "uid"}, "ground_truths": {"item_id": "..."}}
+    )
     assert option(nested) == "--columns ranks:user_id=uid ground_truths:item_id=NAME"
 
 

@@ -294,23 +294,23 @@ def test_a3_keyed_parts_differ_by_their_users():
 
 def test_words_stay_what_they_are():
     """Saved results hold fingerprints that are made of them."""
-    from toplist.inputs.id_hashes import words_of
+    from toplist.inputs.id_hashes import hashes_of
 
-    assert words_of([17, -1, 2**63]).tolist() == [17, 2**64 - 1, 2**63]
-    assert words_of(["17", "", "a longer name"]).tolist() == [
+    assert hashes_of([17, -1, 2**63]).tolist() == [17, 2**64 - 1, 2**63]
+    assert hashes_of(["17", "", "a longer name"]).tolist() == [
         9682208681465241786,
         0,
         14604959174369286923,
     ]
-    assert words_of([b"17"]) == words_of(["b'17'"])
+    assert hashes_of([b"17"]) == hashes_of(["b'17'"])
 
 
 def test_words_of_text_with_a_nul_are_those_of_its_bytes():
-    from toplist.inputs.id_hashes import words_of
+    from toplist.inputs.id_hashes import hashes_of
 
-    words = words_of(["a", "b\0c", "", "\ud800"])
+    words = hashes_of(["a", "b\0c", "", "\ud800"])
     for at, text in enumerate(["a", "b\0c", "", "\ud800"]):
-        assert words_of([text]) == words[at : at + 1]
+        assert hashes_of([text]) == words[at : at + 1]
     assert len(set(words.tolist())) == 4
 
 

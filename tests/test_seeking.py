@@ -24,7 +24,7 @@ def one_each(draw, items=ITEMS):
 def by_marking(*arguments, **options):
     """Join by the general way."""
 
-    def seek(*given):
+    def join_single_relevant(*given):
         *arrays, distinct, tables, ranks, n_hits, n_relevant = given
         no_gains = np.empty(0)
         return join.join(
@@ -32,7 +32,7 @@ def by_marking(*arguments, **options):
         )
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(join, "seek", seek)
+        patch.setattr(join, "seek", join_single_relevant)
         return tl.match(*arguments, **options)
 
 

@@ -115,7 +115,7 @@ def type_of(function, name):
     return hint
 
 
-def words_of(function, name):
+def hashes_of(function, name):
     """Return the words that the type of a parameter has; None without any."""
     hint = type_of(function, name)
     found = [one for one in (hint, *typing.get_args(hint)) if one in LITERALS.values()]
@@ -133,7 +133,7 @@ DOCUMENTED = [
 
 @pytest.mark.parametrize(("where", "name", "words"), DOCUMENTED)
 def test_documented_words_are_those_of_the_type(where, name, words):
-    found = words_of(FUNCTIONS[where], name)
+    found = hashes_of(FUNCTIONS[where], name)
     if where == "toplist.Metric" and name == "empty":
         words = words | {"raise"}  # the policy of a convention, which its metrics inherit
     assert found == words
@@ -150,7 +150,7 @@ def test_options_have_their_words_wherever_they_are_keywords():
         if name in options and isinstance(parameter.default, str)
     ]
     assert len(places) >= 92  # all there are: two doors had the rest, up to 0.2
-    assert [place for place in places if words_of(FUNCTIONS[place[0]], place[1]) is None] == []
+    assert [place for place in places if hashes_of(FUNCTIONS[place[0]], place[1]) is None] == []
 
 
 def public_modules():

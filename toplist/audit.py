@@ -40,7 +40,7 @@ FEWEST = 5
 NEARLY_ALL = 0.95
 
 # One side of the data: user -> items.
-Rows = dict[Any, list[Any]]
+RowsByUser = dict[Any, list[Any]]
 
 
 def __dir__() -> list[str]:
@@ -163,7 +163,7 @@ def check(
     if not names:
         raise TypeError("check: give ranks, ground_truths, a training log, or several of them")
     read = {name: by_user(sides[name], name, columns) for name in names}
-    given = Given(read, k)
+    given = AuditInput(read, k)
     found = [finding for look in CHECKS.values() for finding in look(given)]
     # not where an error was found before, nor for logs, whose rows need not be in order
     logs = is_log(ranks, columns) or is_log(ground_truths, columns)
@@ -175,7 +175,7 @@ def check(
     return Audit(sizes, tuple(found))
 
 
-def _matched(ranks: Any, truths: Any, columns: Any, given: Given) -> Iterator[Finding]:
+def _matched(ranks: Any, truths: Any, columns: Any, given: AuditInput) -> Iterator[Finding]:
     """Match both sides: find why this fails, or that nothing matches."""
     try:
         hits = match(ranks, truths, duplicates="first", columns=columns)
@@ -190,13 +190,13 @@ def _matched(ranks: Any, truths: Any, columns: Any, given: Given) -> Iterator[Fi
 
 
 @dataclass(frozen=True)
-class Given:
+class AuditInput:
     """The data to check, by the names of the sides that were given."""
 
-    sides: dict[str, Rows]
+    sides: dict[str, RowsByUser]
     k: int | None
 
-    def __getitem__(self, name: str) -> Rows:
+    def __getitem__(self, name: str) -> RowsByUser:
         """Return a side; empty if it was not given."""
         return self.sides.get(name, {})
 
@@ -209,12 +209,12 @@ class Given:
 Flaws = Iterator[tuple[int, str]]
 
 
-def _items_of(side: Rows) -> Iterator[Any]:
+def _items_of(side: RowsByUser) -> Iterator[Any]:
     """Yield the items of all users."""
     return (item for row in side.values() for item in row)
 
 
-def _in_rows(side: Rows, flawed: Callable[[Any, list[Any]], list[Any]], text: str) -> Flaws:
+def _in_rows(side: RowsByUser, flawed: Callable[[Any, list[Any]], list[Any]], text: str) -> Flaws:
     """Find the items of users that are flawed; `text` has their number, the users', and one."""
     found = {user: items for user, row in side.items() if (items := flawed(user, row))}
     if found:
@@ -229,7 +229,7 @@ def _of_users(users: list[Any], text: str, **more: Any) -> Flaws:
         yield len(users), text.format(n=len(users), one=repr(users[0]), **more)
 
 
-def _two_kinds(given: Given) -> Flaws:
+def _two_kinds(given: AuditInput) -> Flaws:
     """Find ids of several types, among users or among items."""
     for what in ("user", "item"):
         kinds: dict[str, str] = {}
@@ -245,7 +245,7 @@ def _two_kinds(given: Given) -> Flaws:
             yield rarer, text
 
 
-def _two_spellings(given: Given) -> Flaws:
+def _two_spellings(given: AuditInput) -> Flaws:
     """Find relevant items that no list holds, but for leading zeros, blanks, case or a .0."""
     if not given.has("ranks", "ground_truths"):
         return
@@ -263,7 +263,7 @@ def _two_spellings(given: Given) -> Flaws:
             absent = [item for item in absent if simplify(item) not in written]
 
 
-def _made_of_truths(given: Given) -> Flaws:
+def _made_of_truths(given: AuditInput) -> Flaws:
     """Find lists of nothing but relevant items: they were made from the test items."""
     ranks, truths = given["ranks"], given["ground_truths"]
     both = [user for user, row in ranks.items() if row and truths.get(user)]
@@ -274,7 +274,7 @@ def _made_of_truths(given: Given) -> Flaws:
         yield from _of_users(perfect, text, both=len(both))
 
 
-def _padding(given: Given) -> Flaws:
+def _padding(given: AuditInput) -> Flaws:
     """Find ids that fill the ends of lists, and ids that look like a missing value."""
     fills: Counter[Any] = Counter()
     for row in given["ranks"].values():
@@ -296,7 +296,7 @@ _REPEATED = {
 }
 
 
-def _repeated(given: Given, side: str) -> Flaws:
+def _repeated(given: AuditInput, side: str) -> Flaws:
     """Find rows that repeat an item of their user."""
 
     def repeats(user: Any, row: list[Any]) -> list[Any]:
@@ -308,7 +308,7 @@ def _repeated(given: Given, side: str) -> Flaws:
     return _in_rows(given[side], repeats, "{n:,} repeated " + _REPEATED[side])
 
 
-def _in_train(given: Given, side: str, what: str) -> Flaws:
+def _in_train(given: AuditInput, side: str, what: str) -> Flaws:
     """Find items of a user that are in the user's own training log."""
 
     def seen(user: Any, row: list[Any]) -> list[Any]:
@@ -328,7 +328,7 @@ _LOST = {
 }
 
 
-def _lost(given: Given, side: str, other: str) -> Flaws:
+def _lost(given: AuditInput, side: str, other: str) -> Flaws:
     """Find users of one side who are not on the other."""
     if given.has(side, other):
         lost = [user for user in given[side] if user not in given[other]]
@@ -336,7 +336,7 @@ def _lost(given: Given, side: str, other: str) -> Flaws:
         yield from _of_users(lost, text)
 
 
-def _cold(given: Given, side: str) -> Flaws:
+def _cold(given: AuditInput, side: str) -> Flaws:
     """Find items that are not in the training log."""
     known, rows = set(_items_of(given["train"])), list(_items_of(given[side]))
     cold = [item for item in rows if item not in known]
@@ -346,13 +346,13 @@ def _cold(given: Given, side: str) -> Flaws:
         yield from _of_users(list(dict.fromkeys(cold)), text)
 
 
-def _empty(given: Given) -> Flaws:
+def _empty(given: AuditInput) -> Flaws:
     for name in ("ranks", "ground_truths"):
         users = [user for user, row in given[name].items() if not row]
         yield from _of_users(users, f"{{n:,}} users have an empty row in {name}: {{one}}")
 
 
-def _short(given: Given) -> Flaws:
+def _short(given: AuditInput) -> Flaws:
     users = [user for user, row in given["ranks"].items() if len(row) < (given.k or 0)]
     text = "{n:,} lists are shorter than k={k}: of {one} (missing places are misses)"
     return _of_users(users, text, k=given.k)
@@ -380,19 +380,19 @@ _FLAWS: tuple[tuple[str, Level, Callable[..., Flaws], tuple[str, ...]], ...] = (
 
 
 def _found(
-    name: str, level: Level, look: Callable[..., Flaws], words: tuple[str, ...], given: Given
+    name: str, level: Level, look: Callable[..., Flaws], words: tuple[str, ...], given: AuditInput
 ) -> Iterator[Finding]:
     """Yield the findings of one name."""
     return (Finding(name, level, count, text) for count, text in look(given, *words))
 
 
 #: The flaws that `check` looks for: a function for each, by name.
-CHECKS: dict[str, Callable[[Given], Iterator[Finding]]] = {
+CHECKS: dict[str, Callable[[AuditInput], Iterator[Finding]]] = {
     row[0]: partial(_found, *row) for row in _FLAWS
 }
 
 
-def by_user(value: Any, name: str, columns: Mapping[str, str] | None = None) -> Rows:
+def by_user(value: Any, name: str, columns: Mapping[str, str] | None = None) -> RowsByUser:
     """Return user -> items, repeats and all, in order.
 
     Parameters

@@ -156,9 +156,9 @@ def choice(option: str, value: Any, valid: Sequence[str]) -> None:
     ValueError: duplicates='frist' (did you mean 'first'?): choose from 'raise', 'first'
     """
     if value not in valid:
-        given = f"{option}=None" if value is None else Keyword(option, value)
+        given = f"{option}=None" if value is None else OptionRef(option, value)
         words = f"{did_you_mean(near(value, valid))}: choose from {', '.join(map(repr, valid))}"
-        raise worded(ValueError, given, words)
+        raise option_error(ValueError, given, words)
 
 
 def near(given: Any, valid: Iterable[str], synonyms: Mapping[str, str] = NONE) -> str | None:
@@ -201,12 +201,12 @@ def did_you_mean(name: str | None) -> str:
 
 
 @dataclass(frozen=True)
-class Keyword:
+class OptionRef:
     """A keyword in the message of an error; Python and the command line write it differently.
 
     Examples
     --------
-    >>> str(Keyword("duplicates", "first")), str(Keyword("catalogue"))
+    >>> str(OptionRef("duplicates", "first")), str(OptionRef("catalogue"))
     ("duplicates='first'", 'catalogue=')
     """
 
@@ -218,14 +218,15 @@ class Keyword:
         return f"{self.name}=" + ("" if self.value is None else repr(self.value))
 
 
-def worded(kind: type[E], *parts: str | Keyword) -> E:
+def option_error(kind: type[E], *parts: str | OptionRef) -> E:
     """Return an error whose message is these parts joined; it keeps them as its ``parts``.
 
     The command line writes the same parts with its own options (`toplist.cli.options.option`).
 
     Examples
     --------
-    >>> error = worded(ValueError, "an item is listed twice: ", Keyword("duplicates", "first"))
+    >>> first = OptionRef("duplicates", "first")
+    >>> error = option_error(ValueError, "an item is listed twice: ", first)
     >>> error
     ValueError("an item is listed twice: duplicates='first'")
     >>> error.parts[1].name
@@ -256,4 +257,4 @@ def prefixed(prefix: str, error: E) -> E:
     parts = prefix, *facts.pop("parts", (str(error),))
     # the constructor of UnicodeError takes more than a message
     kind = ValueError if isinstance(error, UnicodeError) else type(error)
-    return about(cast(E, worded(kind, *parts)), **facts)
+    return about(cast(E, option_error(kind, *parts)), **facts)

@@ -105,7 +105,7 @@ def top_k(
         part, banned = comparable(array[lo:hi], single=True), np.zeros(n_items, np.uint8)
         best = np.empty(k, part.dtype)
         nan = kernels.top_k(part, items, offsets, banned, best, out[lo:hi], counts[lo:hi])
-        refuse_nan(nan, lo)
+        check_no_nan(nan, lo)
 
     run_blocks(block, n_users, n_items, n_threads)
     items = out.reshape(-1) if np.all(counts == k) else out[np.arange(k) < counts[:, np.newaxis]]
@@ -252,7 +252,7 @@ def _curves(
             if part.dtype == np.float32:
                 part = part.astype(np.float64)
             nan = kernels.discounted_gains(part, item_gains[lo:hi], discount, average, out[lo:hi])
-            refuse_nan(nan, lo)
+            check_no_nan(nan, lo)
 
         run_blocks(block, n_users, n_items, n_threads)
         if depth > n_items:  # after the last item the curves stay as they are
@@ -306,7 +306,7 @@ def _unrounded(values: ArrayLike, array: NDArray[Any]) -> NDArray[Any]:
     return places.reshape(given.shape)
 
 
-def refuse_nan(place: tuple[int, int], first: int) -> None:
+def check_no_nan(place: tuple[int, int], first: int) -> None:
     """Raise ValueError for a NaN at (row, column) of a block from user `first`; -1 is no row."""
     row, column = place
     if row >= 0:

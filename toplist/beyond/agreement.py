@@ -132,7 +132,7 @@ class Agreement:
         users = None
         if self.users is not None and other.users is not None:
             users = self.users + other.users
-            _refuse_twice(users, "merging")
+            _check_unique(users, "merging")
         values = np.concatenate([self.values, other.values])
         only = self.only_a + other.only_a, self.only_b + other.only_b
         return Agreement(self.name, values, users, *only, note=self.note)
@@ -396,7 +396,7 @@ def _matched(a: ReadLists, b: ReadLists) -> tuple[tuple[Ints, Ints], tuple[int, 
         rows = np.arange(len(a.flat.lengths))
         return (rows, rows), (0, 0)
     for users, side in ((a.users, "a"), (b.users, "b")):
-        _refuse_twice(users, side)
+        _check_unique(users, side)
     place = {user: row for row, user in enumerate(b.users)}
     of_b = np.array([place.get(user, -1) for user in a.users], np.int64)
     of_a = np.flatnonzero(of_b >= 0)
@@ -408,7 +408,7 @@ def _matched(a: ReadLists, b: ReadLists) -> tuple[tuple[Ints, Ints], tuple[int, 
     return (of_a, of_b[of_a]), (len(a.users) - n, len(b.users) - n)
 
 
-def _refuse_twice(users: Sequence[Any], side: str) -> None:
+def _check_unique(users: Sequence[Any], side: str) -> None:
     """Raise ValueError for a user who is there twice."""
     if len(set(users)) == len(users):
         return

@@ -9,7 +9,7 @@ import numpy as np
 
 from toplist.beyond.indexing import IndexedLists, Indexing
 from toplist.beyond.popularity import OfUser
-from toplist.checks import Bools, Floats, Ints, Keyword, choice, whole
+from toplist.checks import Bools, Floats, Ints, OptionRef, choice, whole
 from toplist.inputs.catalogues import features_of
 from toplist.inputs.dataframes import is_frame
 from toplist.inputs.options import Joining, Reading
@@ -110,7 +110,7 @@ class Diversity(OfUser):
         self.rows = np.vstack([rows, np.full((1, rows.shape[1]), np.nan)])
         self.distance, self.single = distance, float(single)
         code = {"raise": None, "skip": -1, "nan": len(ids)}[unknown]
-        way_out = Keyword("unknown", "skip"), " leaves such items out, 'nan' gives NaN"
+        way_out = OptionRef("unknown", "skip"), " leaves such items out, 'nan' gives NaN"
         self.items = Indexing(ids, "features", code, way_out)
 
     def fill(self, listed: IndexedLists, lo: int, hi: int, out: Floats) -> None:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from toplist import parallel
 from toplist.beyond.indexing import FREE, IndexedLists, Indexing, ListingCounts, indexed, read_lists
-from toplist.checks import Floats, Ints, Keyword, cached, choice, whole, worded
+from toplist.checks import Floats, Ints, OptionRef, cached, choice, option_error, whole
 from toplist.inputs.catalogues import ids_of
 from toplist.inputs.lists import offsets_of
 from toplist.inputs.options import UNKNOWN, Duplicates, Unknown
@@ -60,7 +60,7 @@ class Curves(NamedTuple):
         return cls(total, covered.astype(np.int64), squares, spread, entropy.astype(np.float64))
 
 
-class Pairs(NamedTuple):
+class UserItemPairs(NamedTuple):
     """The items at each rank r, ``items[starts[r - 1]:starts[r]]``, and how many lists have them.
 
     `items` are places in the catalogue; it is what parts are merged by.
@@ -70,10 +70,10 @@ class Pairs(NamedTuple):
     items: NDArray[Any]
     counts: Ints
 
-    def down_to(self, k: int) -> Pairs:
+    def down_to(self, k: int) -> UserItemPairs:
         """Return those at the first k ranks."""
         end = self.starts[k]
-        return Pairs(self.starts[: k + 1], self.items[:end], self.counts[:end])
+        return UserItemPairs(self.starts[: k + 1], self.items[:end], self.counts[:end])
 
     @property
     def ranks(self) -> Ints:
@@ -116,7 +116,7 @@ class Exposure(ListingCounts):
     n_users: int
     n_items: int
     catalogue: Any
-    source: IndexedLists | Pairs
+    source: IndexedLists | UserItemPairs
     n_threads: int | None = None
 
     def __repr__(self) -> str:
@@ -139,7 +139,7 @@ class Exposure(ListingCounts):
             raise ValueError(f"exposures read to k={self.k} and to k={other.k} do not merge")
         if self.catalogue is None or other.catalogue is None:
             told = "exposures merge over a stated catalogue only: give "
-            raise worded(ValueError, told, Keyword("catalogue"))
+            raise option_error(ValueError, told, OptionRef("catalogue"))
         if not _same(self.catalogue, other.catalogue):
             raise ValueError("exposures over two catalogues do not merge")
         both = _merged(self.pairs, other.pairs, self.n_items)
@@ -233,9 +233,9 @@ class Exposure(ListingCounts):
         return wanted
 
     @cached
-    def pairs(self) -> Pairs:
+    def pairs(self) -> UserItemPairs:
         """Return the items at each rank with their counts."""
-        if isinstance(self.source, Pairs):
+        if isinstance(self.source, UserItemPairs):
             return self.source
         listed = self.source
         found = [_counts(items, listed.n_items) for items in self._items_at_ranks(listed)]
@@ -245,7 +245,7 @@ class Exposure(ListingCounts):
         counts = np.concatenate([np.empty(0, np.int64), *(counts for _, counts in found)])
         if listed.places is not None:
             items = _narrow(listed.places[items], self.n_items)
-        return Pairs(offsets_of(sizes), items, counts)
+        return UserItemPairs(offsets_of(sizes), items, counts)
 
     @cached
     def curves(self) -> Curves:
@@ -253,7 +253,7 @@ class Exposure(ListingCounts):
         from toplist.kernels import exposure as kernels
 
         n_items, ranks = self._ranks()
-        if isinstance(self.source, Pairs) and self.n_users > LARGE:
+        if isinstance(self.source, UserItemPairs) and self.n_users > LARGE:
             return Curves.of(_counts_of_counts(ranks, n_items))
         at, reach = np.zeros(n_items, np.int64), np.zeros(self.n_users + 2, np.int64)
         sums, shannon = np.zeros((self.k + 1, 4), np.int64), np.zeros(self.k)
@@ -408,7 +408,7 @@ def _counts(items: NDArray[Any], n_items: int) -> tuple[NDArray[np.int32], Ints]
     return found.astype(np.int32), listed[found].astype(np.int64, copy=False)
 
 
-def _merged(a: Pairs, b: Pairs, n_items: int) -> Pairs:
+def _merged(a: UserItemPairs, b: UserItemPairs, n_items: int) -> UserItemPairs:
     """Add up the counts of each item at each rank."""
     known, items = np.unique(np.concatenate([a.items, b.items]), return_inverse=True)
     n = max(len(known), 1)
@@ -418,7 +418,7 @@ def _merged(a: Pairs, b: Pairs, n_items: int) -> Pairs:
     np.add.at(counts, place, np.concatenate([a.counts, b.counts]))
     ranks, items = np.divmod(both, n)
     starts = np.searchsorted(ranks, np.arange(len(a.starts)))
-    return Pairs(starts.astype(np.int64), _narrow(known[items], n_items), counts)
+    return UserItemPairs(starts.astype(np.int64), _narrow(known[items], n_items), counts)
 
 
 def _narrow(items: Ints, n_items: int) -> NDArray[Any]:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from toplist import parallel
-from toplist.checks import Ints, Keyword, choice, prefixed, whole, worded
+from toplist.checks import Ints, OptionRef, choice, option_error, prefixed, whole
 from toplist.inputs.factorize import Numbering
 from toplist.inputs.flatten import Flat, item_twice, name_user, trim
 from toplist.inputs.forms import read_ranks
@@ -111,7 +111,7 @@ class Indexing:
     ids: Any
     name: str = "catalogue"
     unknown: int | None = None
-    way_out: tuple[str | Keyword, ...] = (Keyword("unknown", "skip"), " leaves such places out")
+    way_out: tuple[str | OptionRef, ...] = (OptionRef("unknown", "skip"), " leaves such places out")
     duplicates: Duplicates = "raise"
     padding: Any = None
     n_threads: int | None = None
@@ -206,7 +206,7 @@ def _cleaned(listed: IndexedLists, flat: Flat, rules: Indexing) -> IndexedLists:
     n_unknown, n_repeats = (sum(part[at] for part in found) for at in (0, 3))
     if n_unknown and rules.unknown is None:
         user, place = next(part[1:3] for part in found if part[0])
-        raise worded(
+        raise option_error(
             ValueError,
             f"{name_user(listed.users, user)} lists item {flat.row(user)[place]!r} at rank "
             f"{place + 1}, which is not in {rules.name} ({n_unknown:,} such places); ",

@@ -39,13 +39,13 @@ import numpy as np
 
 from toplist import parallel
 from toplist.beyond.indexing import IndexedLists, Indexing, indexed, read_lists
-from toplist.checks import Floats, Keyword, choice, whole, worded
+from toplist.checks import Floats, OptionRef, choice, option_error, whole
 from toplist.inputs.catalogues import values_of
 from toplist.inputs.options import Reading, Unknown
 
 UnknownToTail = Literal["raise", "skip", "tail", "head"]
 UNKNOWN_TO_TAIL: tuple[UnknownToTail, ...] = get_args(UnknownToTail)
-_SKIP = Keyword("unknown", "skip")
+_SKIP = OptionRef("unknown", "skip")
 
 
 def average_popularity(
@@ -223,7 +223,7 @@ class ItemValues(OfUser):
     """
 
     def __init__(
-        self, ids: Any, values: Floats, unknown: float | None, way_out: tuple[str | Keyword, ...]
+        self, ids: Any, values: Floats, unknown: float | None, way_out: tuple[str | OptionRef, ...]
     ) -> None:
         code = None  # refused
         if unknown is not None:
@@ -290,7 +290,7 @@ def novelty_of(
     given = _unknown(unknown)
     if given == 0:
         told = ": a count of 0 has no self-information; give a count above 0"
-        raise worded(ValueError, Keyword("unknown", 0), told)
+        raise option_error(ValueError, OptionRef("unknown", 0), told)
     information = np.log2(all_counts / counts[seen])
     way_out = "with a count above 0; ", _SKIP, " leaves such items out, a number is their count"
     other = None if given is None else float(np.log2(all_counts / given))

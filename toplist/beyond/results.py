@@ -20,7 +20,7 @@ from toplist.beyond.exposure import Exposure, exposure
 from toplist.beyond.indexing import IndexedLists, read_lists
 from toplist.beyond.popularity import OfUser
 from toplist.checks import Floats, Ints
-from toplist.inputs.options import Known, needs
+from toplist.inputs.options import ItemData, needs
 from toplist.metrics.beyond_accuracy import ListMetric
 
 # Values of users that are averaged at a time: 2 MB. A quarter of it took 1.3 x as long.
@@ -151,7 +151,7 @@ class ListResult:
 
 
 def evaluate_lists(
-    metrics: Sequence[ListMetric], ranks: Any, depth: int, known: Known
+    metrics: Sequence[ListMetric], ranks: Any, depth: int, known: ItemData
 ) -> ListResult:
     """Evaluate the metrics of the lists at every k up to `depth`.
 

@@ -38,9 +38,9 @@ from importlib import import_module
 from typing import Any, NoReturn
 
 from toplist import __version__
-from toplist.checks import Keyword, near, printable
+from toplist.checks import OptionRef, near, printable
 from toplist.cli.options import Parser, option
-from toplist.cli.streams import Report, StandardInput, check_targets, settle_format, written
+from toplist.cli.streams import Output, StandardInput, check_targets, settle_format, written
 
 # What Python says where the system refuses another thread.
 NO_THREAD = "can't start new thread"
@@ -125,7 +125,7 @@ def _run(stdin: StandardInput, options: argparse.Namespace) -> int:
             nowhere = stack.enter_context(open(os.devnull, "w"))
             stack.enter_context(redirect_stderr(nowhere))
         found = options.run(options)
-    report = found if isinstance(found, Report) else Report(found)
+    report = found if isinstance(found, Output) else Output(found)
     status = _print(written(report, options))
     if report.note and not options.quiet:
         print(f"toplist: note: {printable(stdin.named(report.note))}", file=sys.stderr)
@@ -151,7 +151,7 @@ def _one_line(error: Exception) -> str:
         file = "output" if error.filename is None else error.filename
         return printable(" ".join(f"{file}: {error.strerror}".split()))
     parts = getattr(error, "parts", (str(error),))
-    message = "".join(option(part) if isinstance(part, Keyword) else part for part in parts)
+    message = "".join(option(part) if isinstance(part, OptionRef) else part for part in parts)
     return printable(" ".join(message.split()))
 
 
@@ -204,7 +204,7 @@ def _add(commands: Any, name: str) -> Parser:
     """Load the module of a command, add it to the command line and return its parser.
 
     Its docstring goes on the page of help, and `add` adds its arguments. `check` looks at them
-    before any file is opened; `run` returns the text to print, or a `toplist.cli.streams.Report`.
+    before any file is opened; `run` returns the text to print, or a `toplist.cli.streams.Output`.
     """
     module, summary = import_module(f"toplist.cli.{name}"), COMMANDS[name]
     parser: Parser = commands.add_parser(

@@ -21,11 +21,11 @@ from typing import Any
 from toplist.cli import output
 from toplist.cli.eval import add_reading, check_asked, evaluated
 from toplist.cli.options import Parser
-from toplist.cli.streams import Report, add_output, csv_text
+from toplist.cli.streams import Output, add_output, csv_text
 from toplist.cli.swapped import ranked_truth
 from toplist.comparing.aligning import USERS
 from toplist.comparing.comparison import Comparison, compare
-from toplist.comparing.pairwise import CORRECTIONS, FAMILIES, METHODS, Asked, pairs_of
+from toplist.comparing.pairwise import CORRECTIONS, FAMILIES, METHODS, TestSpec, pairs_of
 from toplist.comparing.tests import Tests
 from toplist.plots import axes
 from toplist.results.display import Display
@@ -69,7 +69,7 @@ def check(options: argparse.Namespace) -> None:
         raise ValueError("--margin asks for two one-sided t tests: it goes with --test t")
     if options.margin is not None and options.alternative != "two-sided":
         raise ValueError("--margin asks for both sides: it goes without --alternative")
-    Asked(
+    TestSpec(
         *(options.test, _correction(options), options.alternative, options.level, options.family),
         *(options.resamples, options.seed),
         margin=options.margin,
@@ -94,7 +94,7 @@ def _baselines(options: argparse.Namespace) -> list[str] | None:
     return [known.get(one, one) for one in options.baseline]
 
 
-def run(options: argparse.Namespace) -> Report:
+def run(options: argparse.Namespace) -> Output:
     """Evaluate all systems and test them; return the text to print and the picture to write."""
     if options.plot:
         axes.need_matplotlib()
@@ -109,7 +109,7 @@ def run(options: argparse.Namespace) -> Report:
     if options.plot:
         draw: Callable[[], Any] = tests.plot
         drawn[options.plot] = lambda path: draw().figure.savefig(path, bbox_inches="tight")
-    return Report(text, drawn, ranked_truth(options))
+    return Output(text, drawn, ranked_truth(options))
 
 
 def _text(options: argparse.Namespace, comparison: Comparison, tests: Tests) -> str:

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from toplist import files
-from toplist.checks import Keyword, prefixed
+from toplist.checks import OptionRef, prefixed
 from toplist.cli import output
 from toplist.cli.options import (
     Parser,
@@ -38,7 +38,7 @@ from toplist.cli.options import (
     names_of_columns,
     option,
 )
-from toplist.cli.streams import Report, add_output
+from toplist.cli.streams import Output, add_output
 from toplist.cli.swapped import ranked_truth, swapped
 from toplist.evaluation.plan import entries_of
 from toplist.files import tables
@@ -91,7 +91,7 @@ def add_reading(parser: Parser, *, in_memory: bool = False) -> None:
     add("--padding", "the id that fills up short lists: dropped from their ends", metavar="ID")
     add = parser.group("metrics of the lists themselves")
     for name, row in ITEMS.items():
-        add(option(Keyword(name)), row.help, metavar="FILE")
+        add(option(OptionRef(name)), row.help, metavar="FILE")
     add = parser.group("how files are read")
     add_columns(add, files.COLUMNS, sides="ranks, ground_truths or FILE")
     add_formats(add, files.FORMATS)
@@ -152,7 +152,7 @@ def check_asked(options: argparse.Namespace) -> None:
     Grading(options.relevant_from)
 
 
-def run(options: argparse.Namespace) -> Report:
+def run(options: argparse.Namespace) -> Output:
     """Evaluate all systems; return the text to print and the files to write."""
     if options.plot:
         axes.need_matplotlib()
@@ -173,7 +173,7 @@ def run(options: argparse.Namespace) -> Report:
         contents[options.per_user] = output.per_user_csv(results)
     if options.plot:
         contents[options.plot] = lambda path: output.draw(results, path)
-    return Report(text, contents, ranked_truth(options))
+    return Output(text, contents, ranked_truth(options))
 
 
 def evaluated(options: argparse.Namespace, in_memory: bool) -> dict[str, TopKResult]:

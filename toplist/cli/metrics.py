@@ -9,7 +9,7 @@ examples:
 
 import argparse
 
-from toplist.checks import Keyword
+from toplist.checks import OptionRef
 from toplist.cli.options import Parser, add_convention, option
 from toplist.cli.streams import add_output
 from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetric
@@ -56,7 +56,7 @@ def run(options: argparse.Namespace) -> str:
 def _of_lists(metric: ListMetric) -> str:
     """Return what one metric of the lists themselves is, in words and formulas."""
     over = "mean over users with a list" if metric.of_users else "of all lists together"
-    needs = f"needs {option(Keyword(metric.needs))}" if metric.needs else "needs only the lists"
+    needs = f"needs {option(OptionRef(metric.needs))}" if metric.needs else "needs only the lists"
     return "\n".join([metric.text, metric.formula, metric.latex, f"{over}; {needs}"])
 
 

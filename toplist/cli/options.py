@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import partial
 from typing import Any, NoReturn
 
-from toplist.checks import Keyword, near, printable
+from toplist.checks import OptionRef, near, printable
 from toplist.inputs.options import OPTIONS, SIDES
 from toplist.metrics.conventions import CONVENTIONS
 
@@ -196,7 +196,7 @@ def add_formats(add: Callable[..., Any], formats: Sequence[str]) -> None:
     """Add the formats of both sides, and the order of lists that have no ranks."""
     text = f"{', '.join(formats)} (default: by the extension; - is csv)"
     for side in SIDES:
-        add(option(Keyword(f"{side}_format")), text, choices=formats, metavar="FORMAT")
+        add(option(OptionRef(f"{side}_format")), text, choices=formats, metavar="FORMAT")
     add("--order", "lists without rank or score: the first row is the best", choices=["file"])
 
 
@@ -205,10 +205,10 @@ def add_options(add: Callable[..., Any]) -> None:
     for name, row in OPTIONS.items():
         text, choices = row.metadata["help"], row.metadata["choices"]
         if text and choices:
-            add(option(Keyword(name)), text, choices=choices)
+            add(option(OptionRef(name)), text, choices=choices)
         elif text:
             metavar = name.rpartition("_")[2].upper()
-            add(option(Keyword(name)), text, type=row.metadata["read"], metavar=metavar)
+            add(option(OptionRef(name)), text, type=row.metadata["read"], metavar=metavar)
 
 
 def given_options(options: argparse.Namespace) -> dict[str, Any]:
@@ -267,18 +267,20 @@ def names_of_columns(options: argparse.Namespace, *sides: str) -> dict[str, str]
     }
 
 
-def option(keyword: Keyword) -> str:
+def option(keyword: OptionRef) -> str:
     """Return a keyword of Python as the option of the command line that does the same.
 
     Examples
     --------
-    >>> option(Keyword("catalogue")), option(Keyword("in_memory", True))
+    >>> option(OptionRef("catalogue")), option(OptionRef("in_memory", True))
     ('--catalogue', '--in-memory')
-    >>> option(Keyword("duplicates", "first")), option(Keyword("k", [5, 10]))
+    >>> option(OptionRef("duplicates", "first")), option(OptionRef("k", [5, 10]))
     ('--duplicates first', '-k 5 10')
-    >>> option(Keyword("columns", {"user_id": "uid"})), option(Keyword("columns", {"label": "..."}))
-    ('--columns user_id=uid', '--columns label=NAME')
-    >>> option(Keyword("columns", {"ranks": {"user_id": "uid"}}))
+    >>> option(OptionRef("columns", {"user_id": "uid"}))
+    '--columns user_id=uid'
+    >>> option(OptionRef("columns", {"label": "..."}))
+    '--columns label=NAME'
+    >>> option(OptionRef("columns", {"ranks": {"user_id": "uid"}}))
     '--columns ranks:user_id=uid'
     """
     name, value = keyword.name.replace("_", "-"), keyword.value

@@ -20,7 +20,15 @@ from typing import Any
 
 import numpy as np
 
-from toplist.checks import Keyword, counted, header_hint, no_columns, prefixed, printable, worded
+from toplist.checks import (
+    OptionRef,
+    counted,
+    header_hint,
+    no_columns,
+    option_error,
+    prefixed,
+    printable,
+)
 from toplist.cli.options import Parser, add_columns, names_of_columns
 from toplist.cli.streams import add_quiet
 from toplist.files.formats import table_format
@@ -118,11 +126,11 @@ def _require_columns(options: argparse.Namespace, table: Any) -> None:
     found = list(getattr(table, "column_names", table))
     absent = [name for name in needed if names[name] not in found]
     if len(absent) > 1:
-        raise worded(
+        raise option_error(
             ValueError,
             f"{no_columns([repr(names[name]) for name in absent])}"
             f"{header_hint([names[name] for name in absent], found)}, ",
-            Keyword("columns", dict.fromkeys(absent, "NAME")),
+            OptionRef("columns", dict.fromkeys(absent, "NAME")),
             f" names others; columns found: {found}",
         )
 

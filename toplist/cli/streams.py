@@ -105,7 +105,7 @@ def csv_text(header: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
     return out.getvalue()
 
 
-class Report(NamedTuple):
+class Output(NamedTuple):
     """The text that a command prints, the files that it writes, and a note on standard error."""
 
     text: str
@@ -160,7 +160,7 @@ def check_targets(options: argparse.Namespace) -> None:
         taken[place] = flag
 
 
-def written(report: Report, options: argparse.Namespace) -> str:
+def written(report: Output, options: argparse.Namespace) -> str:
     """Write the files of a report, all or none; return what is left to print."""
     text, files, _ = report
     text = text.rstrip("\n") + "\n"

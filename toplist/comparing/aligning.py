@@ -18,7 +18,7 @@ from toplist.results import describe
 from toplist.results.means import Means, has_keys, hits_of, in_means
 
 Results = Mapping[str, Means]
-Counted = Mapping[str, Bools]  # whom each system counts
+CountedBySystem = Mapping[str, Bools]  # whom each system counts
 
 # Which users are tested: those of all systems, which must be the same; or those that all count.
 SameUsers = Literal["same", "common"]
@@ -105,7 +105,7 @@ def align(
     return found
 
 
-def _by_position(results: Results, counted: Counted, users: str) -> Aligned:
+def _by_position(results: Results, counted: CountedBySystem, users: str) -> Aligned:
     """Return the rows that all results count, in their order."""
     first, *_ = results
     n = {system: result.n_users for system, result in results.items()}
@@ -123,9 +123,9 @@ def _by_position(results: Results, counted: Counted, users: str) -> Aligned:
     return Aligned(results, dict.fromkeys(results, rows), None, n_left_out)
 
 
-def _by_key(results: Results, counted: Counted, users: str) -> Aligned:
+def _by_key(results: Results, counted: CountedBySystem, users: str) -> Aligned:
     """Return the rows of the users that all results count, in the order of their words."""
-    from toplist.inputs.id_hashes import words_of
+    from toplist.inputs.id_hashes import hashes_of
 
     first, *others = results
     rows = {first: np.flatnonzero(counted[first])}
@@ -151,7 +151,7 @@ def _by_key(results: Results, counted: Counted, users: str) -> Aligned:
         }
     if users == "same" and n_all > len(kept):
         raise other_users(results, n_all - len(kept))
-    words = words_of(keys)
+    words = hashes_of(keys)
     order = np.argsort(words, kind="stable")
     if np.any(np.diff(words[order]) == 0):  # two keys of one word
         order = np.array(sorted(range(len(keys)), key=lambda i: (int(words[i]), repr(keys[i]))))

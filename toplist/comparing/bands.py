@@ -23,7 +23,7 @@ SHOWN = (1, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Band(Display, simultaneous.Band):
+class Band(Display, simultaneous.BandValues):
     """A system less another at every k. Returned by `Comparison.band` and `inference.band`.
 
     Attributes

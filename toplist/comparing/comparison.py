@@ -314,7 +314,7 @@ class Comparison(SideBySide):
 
         how = method, correction, alternative, level, family
         whose = {"users": users, "clusters": clusters}
-        asked = pairwise.Asked(*how, n_resamples, seed, n_threads, **whose)
+        asked = pairwise.TestSpec(*how, n_resamples, seed, n_threads, **whose)
         return testing.tests(self, names, asked)
 
     def equivalence(
@@ -342,7 +342,7 @@ class Comparison(SideBySide):
         from toplist.comparing import pairwise, testing
 
         margin, whose = pairwise.with_margin(margin), {"users": users, "clusters": clusters}
-        asked = pairwise.Asked(correction=correction, level=level, margin=margin, **whose)
+        asked = pairwise.TestSpec(correction=correction, level=level, margin=margin, **whose)
         return testing.tests(self, names, asked)
 
     def band(
@@ -372,7 +372,7 @@ class Comparison(SideBySide):
         from toplist.comparing import pairwise, testing
 
         drawn: dict[str, Any] = {"n_resamples": n_resamples, "seed": seed, "n_threads": n_threads}
-        asked = pairwise.Asked(level=level, users=users, **drawn)
+        asked = pairwise.TestSpec(level=level, users=users, **drawn)
         return testing.band(self, metric, system, baseline, asked)
 
     def power(
@@ -399,14 +399,14 @@ class Comparison(SideBySide):
         """
         from toplist.comparing import pairwise, testing
 
-        asked = pairwise.Asked(level=level, users=users)
+        asked = pairwise.TestSpec(level=level, users=users)
         return testing.power(self, names, power, difference, asked)
 
     def anova(self, name: AnyName, *, users: SameUsers = "same") -> Anova:
         """Test whether any two of the systems differ in ``"ndcg@10"``; users are blocks."""
         from toplist.comparing import pairwise, testing
 
-        return testing.anova(self, name, pairwise.Asked(users=users))
+        return testing.anova(self, name, pairwise.TestSpec(users=users))
 
     def tukey(
         self,
@@ -419,7 +419,7 @@ class Comparison(SideBySide):
         """Compare all pairs of systems in one name by Tukey's test, see `inference.tukey`."""
         from toplist.comparing import pairwise, testing
 
-        return testing.tukey(self, name, method, pairwise.Asked(users=users), **options)
+        return testing.tukey(self, name, method, pairwise.TestSpec(users=users), **options)
 
     def _page(self, every_metric: bool = False) -> Page:
         """Return one table of all means; of many, a table per metric."""

@@ -123,7 +123,7 @@ class Contrast:
 
 
 @dataclass(frozen=True)
-class Plan:
+class TestPlan:
     """How the comparisons were made.
 
     Attributes

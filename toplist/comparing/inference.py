@@ -73,11 +73,11 @@ from numpy.typing import ArrayLike
 
 from toplist.checks import Floats, choice
 from toplist.comparing.bands import Band
-from toplist.comparing.contrasts import Contrast, Plan
+from toplist.comparing.contrasts import Contrast, TestPlan
 from toplist.comparing.pairwise import (
-    Asked,
     TestCorrection,
     TestMethod,
+    TestSpec,
     contrasted,
     maxt,
     pairs_of,
@@ -194,11 +194,11 @@ lower).
     """
     how = method, correction, alternative, level
     whose = {"runs": runs, "weights": weights, "clusters": clusters}
-    asked = Asked(*how, "all", n_resamples, seed, n_threads, **whose)
+    asked = TestSpec(*how, "all", n_resamples, seed, n_threads, **whose)
     return _asked_of(values, baseline, name, asked)
 
 
-def _asked_of(values: Any, baseline: Any, name: str, asked: Asked) -> Tests:
+def _asked_of(values: Any, baseline: Any, name: str, asked: TestSpec) -> Tests:
     given = read(values, asked.weights, asked.clusters, runs=asked.runs is not None)
     pairs = pairs_of(list(given.values), baseline)
     baselines = [baseline] if isinstance(baseline, str) else baseline or ()
@@ -242,7 +242,7 @@ def equivalence(
     (True, True, True)
     """
     whose = {"runs": runs, "weights": weights, "clusters": clusters}
-    asked = Asked(correction=correction, level=level, margin=with_margin(margin), **whose)
+    asked = TestSpec(correction=correction, level=level, margin=with_margin(margin), **whose)
     return _asked_of(values, baseline, name, asked)
 
 
@@ -301,7 +301,7 @@ def family(
     >>> (found.p_adjusted >= found.p).all(), found.p_adjusted[0] < 0.05
     (np.True_, np.True_)
     """
-    asked = Asked(method, "maxt", alternative, level, "all", n_resamples, seed, n_threads)
+    asked = TestSpec(method, "maxt", alternative, level, "all", n_resamples, seed, n_threads)
     columns = [snap(*both) for both in read_pairs(pairs, ("system", "baseline")).values()]
     found = maxt(columns, asked, Units())
     return Family(
@@ -343,7 +343,7 @@ def band(
             "a table of curves may have its users in another order: give both as arrays in one, "
             f"in pandas table.set_index({USER!r}).sort_index().to_numpy()"
         )
-    asked = Asked(level=level, n_resamples=n_resamples, seed=seed, n_threads=n_threads)
+    asked = TestSpec(level=level, n_resamples=n_resamples, seed=seed, n_threads=n_threads)
     a, b = (np.asarray(one, np.float64) for one in (values, baseline))
     if a.shape != b.shape or a.ndim != 2:
         raise ValueError(f"curves have shapes {a.shape} and {b.shape}: both are users x k")
@@ -356,7 +356,11 @@ def band(
 
 
 def banded(
-    joint: simultaneous.Joint, asked: Asked, names: tuple[str, str], name: str, higher: bool = True
+    joint: simultaneous.Joint,
+    asked: TestSpec,
+    names: tuple[str, str],
+    name: str,
+    higher: bool = True,
 ) -> Band:
     """Return the band of merged moments."""
     found = vars(simultaneous.band(joint, level=asked.level, **asked.drawn))
@@ -456,7 +460,7 @@ def tukey(
 
 def all_pairs(
     systems: Sequence[str],
-    moments: blocked.Moments,
+    moments: blocked.BlockMoments,
     sizes: Callable[[str, str], paired.Pairs],
     name: str,
     level: float = 0.95,
@@ -472,4 +476,4 @@ def all_pairs(
         numbers |= {"p_adjusted": numbers["p"], "df": found.df}
         means = float(moments.means[i]), float(moments.means[j])
         rows.append(Contrast(name, systems[i], systems[j], moments.n, *means, **numbers))
-    return Tests(tuple(rows), Plan("tukey", "none", level=level))
+    return Tests(tuple(rows), TestPlan("tukey", "none", level=level))

@@ -15,11 +15,11 @@ import numpy as np
 from toplist.checks import Ints, choice
 from toplist.comparing.aligning import TOGETHER, USERS, other_users
 from toplist.comparing.contrasts import Contrast
-from toplist.comparing.pairwise import Asked, Column, Pair, corrected, named, row_of
+from toplist.comparing.pairwise import Column, Pair, TestSpec, corrected, named, row_of
 from toplist.comparing.tests import Tests
 from toplist.results.means import PER_USER, Means, hits_of, in_means
 from toplist.results.terms import Terms
-from toplist.stats.blocked import Moments
+from toplist.stats.blocked import BlockMoments
 from toplist.stats.paired import Pairs, of_moments
 from toplist.stats.simultaneous import Joint, MaxT, maxt_t
 from toplist.stats.systems import MOST, USERS_AT_A_TIME, Accumulator, MomentLayout, PairedMoments
@@ -98,7 +98,7 @@ def _in_one_order(results: Mapping[str, Means]) -> dict[str, Ints]:
 
 
 @dataclass(frozen=True)
-class Known:
+class SharedMoments:
     """The moments of results without users, for tests of them.
 
     Attributes
@@ -143,13 +143,13 @@ class Known:
         named = [(self.system_of[a], self.system_of[b], name) for a, b, name in columns]
         return self.moments.joint(named)
 
-    def blocked(self, name: str) -> Moments:
+    def blocked(self, name: str) -> BlockMoments:
         """Return the moments of all results in ``name@k``, with users as blocks."""
         first, *others = systems = list(self.system_of)
         pairs = [self.pairs(a, b, name) for i, a in enumerate(systems) for b in systems[i + 1 :]]
         values = [self.pairs(first, first, name), *(self.pairs(b, first, name) for b in others)]
         means, own = [one.mean_a for one in values], [one.aa for one in values]
-        return Moments.of_pairs(values[0].n, means, own, [one.dd for one in pairs])
+        return BlockMoments.of_pairs(values[0].n, means, own, [one.dd for one in pairs])
 
     def _check(self, name: str) -> None:
         """Refuse a name without moments, and users whom some of the systems do not count."""
@@ -171,7 +171,7 @@ class Known:
             raise ValueError(f"nobody to test: no user is in all of {', '.join(shape.systems)}")
 
 
-def known(results: Mapping[str, Means], users: str = "same") -> Known | None:
+def known(results: Mapping[str, Means], users: str = "same") -> SharedMoments | None:
     """Return the moments of results without users; None where they hold users, or know none."""
     choice("users", users, USERS)
     found = {name: getattr(one, "paired", None) for name, one in results.items()}
@@ -184,7 +184,9 @@ def known(results: Mapping[str, Means], users: str = "same") -> Known | None:
                 f"{name} and {first} are not of one evaluation, so the differences of their users "
                 f"are unknown: {TOGETHER}"
             )
-    return Known(where.moments, {name: one.system for name, one in found.items() if one}, users)
+    return SharedMoments(
+        where.moments, {name: one.system for name, one in found.items() if one}, users
+    )
 
 
 def refuse(what: str, instead: str) -> ValueError:
@@ -195,10 +197,10 @@ def refuse(what: str, instead: str) -> ValueError:
 
 
 def contrasted(
-    known: Known,
+    known: SharedMoments,
     pairs: Sequence[Pair],
     names: Sequence[str],
-    asked: Asked,
+    asked: TestSpec,
     higher: Callable[[str], bool],
 ) -> Tests:
     """Return the comparisons of all pairs in all names, corrected, as `pairwise.contrasted` does.

@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from toplist.checks import Floats, choice
-from toplist.comparing.contrasts import FEW_FOR_FLIPS, FEW_FOR_T, Contrast, Plan
+from toplist.comparing.contrasts import FEW_FOR_FLIPS, FEW_FOR_T, Contrast, TestPlan
 from toplist.comparing.tests import Tests
 from toplist.comparing.values import Units
 from toplist.stats import paired, planning, randomization, simultaneous
@@ -27,7 +27,7 @@ FAMILIES: tuple[TestFamily, ...] = get_args(TestFamily)
 
 
 @dataclass(frozen=True)
-class Asked:
+class TestSpec:
     """What is asked of the tests; checked before any value is looked at."""
 
     method: TestMethod = "t"
@@ -92,13 +92,13 @@ class Asked:
             "n_threads": self.n_threads,
         }
 
-    def plan(self, rows: Sequence[Contrast], **more: Any) -> Plan:
-        """Return how these comparisons were tested, with fields of `Plan` that are known later."""
+    def plan(self, rows: Sequence[Contrast], **more: Any) -> TestPlan:
+        """Return how these comparisons were tested, with fields that are known later."""
         drawn = {"randomization": randomization.FLIPS, "bootstrap": randomization.RESAMPLES}
         n_resamples = 0
         if self.method in drawn and not all(one.exact for one in rows):
             n_resamples = self.n_resamples or drawn[self.method]
-        return Plan(
+        return TestPlan(
             *(self.method, self.correction, self.family, self.alternative, self.level),
             *(n_resamples, self.seed, self.margin, self.runs),
             baselines=tuple(self.baselines),
@@ -154,7 +154,7 @@ def contrasted(
     values: Values,
     pairs: Sequence[Pair],
     names: Sequence[str],
-    asked: Asked,
+    asked: TestSpec,
     units: Units,
     higher: Callable[[str], bool] = lambda name: True,
     of_users: bool = True,
@@ -203,7 +203,7 @@ def named(
     return rows
 
 
-def _contrast(a: Floats, b: Floats, asked: Asked, units: Units) -> Contrast:
+def _contrast(a: Floats, b: Floats, asked: TestSpec, units: Units) -> Contrast:
     """Return one comparison without its names."""
     row = row_of(paired.paired(a, b, **units.given, **asked.of_users), asked)
     if asked.method == "t":
@@ -224,7 +224,7 @@ def _by(row: Contrast, outcome: randomization.Outcome) -> Contrast:
     return replace(row, statistic=outcome.statistic, p=outcome.p, exact=outcome.exact)
 
 
-def row_of(both: paired.Paired, asked: Asked, **more: Any) -> Contrast:
+def row_of(both: paired.Paired, asked: TestSpec, **more: Any) -> Contrast:
     """Return a comparison by its t test, or the two of an equivalence, without names."""
     fields = both.test._asdict() | both.effects._asdict() | {"cautions": tuple(both.cautions)}
     row = Contrast("", "", "", **(fields | more))
@@ -234,7 +234,7 @@ def row_of(both: paired.Paired, asked: Asked, **more: Any) -> Contrast:
     return replace(row, **found._asdict())
 
 
-def _of_runs(a: Floats, b: Floats, asked: Asked, units: Units) -> Contrast:
+def _of_runs(a: Floats, b: Floats, asked: TestSpec, units: Units) -> Contrast:
     """Return a comparison of systems that were trained several times."""
     found = paired.runs(a, b, asked.runs or "", **units.given, **asked.of_users)
     trained = found.trained.test
@@ -242,7 +242,7 @@ def _of_runs(a: Floats, b: Floats, asked: Asked, units: Units) -> Contrast:
     return row_of(found.trained, asked, **anew, cautions=tuple(found.cautions))
 
 
-def corrected(rows: list[Contrast], plan: Plan, largest: Largest | None = None) -> Tests:
+def corrected(rows: list[Contrast], plan: TestPlan, largest: Largest | None = None) -> Tests:
     """Return the comparisons with p corrected within each family; `largest` is for "maxt"."""
     names = [one.name for one in rows]
     whole = [np.arange(len(rows))]
@@ -266,7 +266,7 @@ def corrected(rows: list[Contrast], plan: Plan, largest: Largest | None = None) 
     return Tests(tuple(rows), plan)
 
 
-def maxt(columns: list[Floats], asked: Asked, units: Units) -> simultaneous.MaxT:
+def maxt(columns: list[Floats], asked: TestSpec, units: Units) -> simultaneous.MaxT:
     """Return the adjusted p of some columns of differences."""
     options = asked.drawn | asked.of_users
     if asked.method == "randomization":

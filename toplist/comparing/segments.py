@@ -90,7 +90,7 @@ class SegmentedComparison(ByLabel[S]):
                 "others: give 'holm', or test one segment"
             )
         how = method, correction, alternative, level, family
-        asked = pairwise.Asked(*how, n_resamples, seed, n_threads, users=users)
+        asked = pairwise.TestSpec(*how, n_resamples, seed, n_threads, users=users)
         alone = replace(asked, correction="none", family="all")
         parts = []
         for label, part in self.parts.items():

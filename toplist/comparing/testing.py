@@ -15,7 +15,7 @@ from toplist.comparing import inference, moments
 from toplist.comparing.aligning import Aligned, align
 from toplist.comparing.bands import Band
 from toplist.comparing.inference import TukeyMethod, banded
-from toplist.comparing.pairwise import Asked, contrasted, corrected, pairs_of
+from toplist.comparing.pairwise import TestSpec, contrasted, corrected, pairs_of
 from toplist.comparing.side_by_side import SideBySide
 from toplist.comparing.tests import Tests
 from toplist.comparing.values import Units, by_user
@@ -41,7 +41,7 @@ ALLOWED = (
 )
 
 
-def tests(compared: SideBySide, names: Names, asked: Asked) -> Tests:
+def tests(compared: SideBySide, names: Names, asked: TestSpec) -> Tests:
     """Return the tests of some names between all pairs, or against the baselines."""
     runs = compared.runs_are if compared.runs else None
     asked = replace(asked, runs=runs, baselines=compared.baselines)
@@ -62,7 +62,7 @@ def tests(compared: SideBySide, names: Names, asked: Asked) -> Tests:
     return together([_tests(compared, group, alone) for group in groups], asked)
 
 
-def together(parts: Sequence[Tests], asked: Asked) -> Tests:
+def together(parts: Sequence[Tests], asked: TestSpec) -> Tests:
     """Return tests over different users, uncorrected so far, corrected for all of them."""
     rows = [one for part in parts for one in part]
     plan = replace(
@@ -74,11 +74,11 @@ def together(parts: Sequence[Tests], asked: Asked) -> Tests:
     return corrected(rows, plan)
 
 
-def _tests(compared: SideBySide, some: Sequence[str], asked: Asked) -> Tests:
+def _tests(compared: SideBySide, some: Sequence[str], asked: TestSpec) -> Tests:
     """Return the tests of names that are over the same users."""
     pairs = pairs_of(compared.systems, compared.baselines or None)
     source, higher = _source(compared, some, asked), functools.partial(_higher, compared)
-    if isinstance(source, moments.Known):
+    if isinstance(source, moments.SharedMoments):
         if asked.clusters is not None:
             raise moments.refuse("clusters=", "test() without them works")
         return moments.contrasted(source, pairs, some, asked, higher)
@@ -92,7 +92,7 @@ def _tests(compared: SideBySide, some: Sequence[str], asked: Asked) -> Tests:
 
 @dataclass(frozen=True)
 class _Matched:
-    """The values of results over the same users, for what `moments.Known` does without them."""
+    """The values of results over the same users; `moments.SharedMoments` does without them."""
 
     found: Aligned
     n_threads: int | None
@@ -114,7 +114,7 @@ class _Matched:
         """Return the moments of two results in ``name@k``."""
         return Pairs.of(self.values(system, name), self.values(baseline, name))
 
-    def blocked(self, name: str) -> blocked.Moments:
+    def blocked(self, name: str) -> blocked.BlockMoments:
         """Return the moments of all results in ``name@k``, with users as blocks."""
         values = [self.values(system, name) for system in self.found.results]
         return blocked.moments_of(np.stack(values, axis=1))
@@ -132,7 +132,9 @@ class _Matched:
         return simultaneous.Joint.over(differences, self.found.n, depth, self.n_threads)
 
 
-def _source(compared: SideBySide, names: Sequence[str], asked: Asked) -> moments.Known | _Matched:
+def _source(
+    compared: SideBySide, names: Sequence[str], asked: TestSpec
+) -> moments.SharedMoments | _Matched:
     """Return the moments of results without users, or the values of the users these names count.
 
     Raises
@@ -153,7 +155,7 @@ def _source(compared: SideBySide, names: Sequence[str], asked: Asked) -> moments
     return _Matched(found, asked.n_threads)
 
 
-def _unweighted(compared: SideBySide, name: str, asked: Asked) -> Any:
+def _unweighted(compared: SideBySide, name: str, asked: TestSpec) -> Any:
     """Return the moments or values of one name; the users must have no weights."""
     source = _source(compared, [name], asked)
     if isinstance(source, _Matched) and source.found.weights is not None:
@@ -163,14 +165,14 @@ def _unweighted(compared: SideBySide, name: str, asked: Asked) -> Any:
     return source
 
 
-def anova(compared: SideBySide, name: str, asked: Asked) -> blocked.Anova:
+def anova(compared: SideBySide, name: str, asked: TestSpec) -> blocked.Anova:
     """Return the analysis of variance of all systems at ``name@k``."""
     one = _one(compared, name)
     return blocked.anova(_unweighted(compared, one, asked).blocked(one))
 
 
 def tukey(
-    compared: SideBySide, name: str, method: TukeyMethod, asked: Asked, **options: Any
+    compared: SideBySide, name: str, method: TukeyMethod, asked: TestSpec, **options: Any
 ) -> Tests:
     """Return Tukey's test of all pairs of systems at ``name@k``."""
     one = _one(compared, name)
@@ -196,7 +198,7 @@ def _one(compared: SideBySide, name: str) -> str:
 
 
 def band(
-    compared: SideBySide, metric: str, system: str | None, baseline: str | None, asked: Asked
+    compared: SideBySide, metric: str, system: str | None, baseline: str | None, asked: TestSpec
 ) -> Band:
     """Return the difference of two systems at every k."""
     _check_one_each(compared, "a band")
@@ -267,7 +269,7 @@ class Power(Display):
 
 
 def power(
-    compared: SideBySide, names: Names, power: float, difference: float | None, asked: Asked
+    compared: SideBySide, names: Names, power: float, difference: float | None, asked: TestSpec
 ) -> Power:
     """Return the detectable differences, and the users that a given one needs."""
     _check_one_each(compared, "power()")

@@ -7,10 +7,19 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 
 from toplist.checks import cached, choice, counted
-from toplist.comparing.contrasts import MARKS, Contrast, Plan, each_of
+from toplist.comparing.contrasts import MARKS, Contrast, TestPlan, each_of
 from toplist.plots import charts
 from toplist.results.display import Display
-from toplist.results.markup import Cell, Look, Page, Table, number, percent, probability, settled
+from toplist.results.markup import (
+    Cell,
+    Look,
+    Page,
+    Table,
+    number,
+    percent,
+    probability,
+    round_significant,
+)
 from toplist.stats import planning
 from toplist.stats.paired import CAUTIONS
 
@@ -69,7 +78,7 @@ class Tests(Display, Sequence[Contrast]):
     __test__ = False  # no test of pytest
 
     contrasts: tuple[Contrast, ...]
-    plan: Plan = field(default_factory=Plan)
+    plan: TestPlan = field(default_factory=TestPlan)
 
     def __len__(self) -> int:
         """Return the number of comparisons."""
@@ -374,7 +383,7 @@ def _notes(tests: Tests, pairs: Sequence[tuple[str, str]]) -> Iterable[str]:
             yield f"{caution}: {meaning} ({', '.join(where[:4])}{', ...' * (len(where) > 4)})"
 
 
-def _test(plan: Plan) -> str:
+def _test(plan: TestPlan) -> str:
     """Return the test in words."""
     words = NAMES["equivalence" if plan.margin is not None else plan.method]
     if plan.n_resamples and plan.method in ("randomization", "bootstrap"):
@@ -414,7 +423,7 @@ def _after(tests: Tests) -> str:
     return f" after {how} over {counted(tests.n_family, 'comparison')}{each}"
 
 
-def _within(one: Contrast, plan: Plan) -> str:
+def _within(one: Contrast, plan: TestPlan) -> str:
     return "equivalent" if one.p_adjusted < 1 - plan.level else "not shown to be equivalent"
 
 
@@ -462,11 +471,11 @@ def _said(one: Contrast, unit: str) -> str:
     if one.difference == 0:
         change = "equals"
     size = "" if one.d_z != one.d_z else f", d_z = {one.d_z:.2f}"
-    by = "" if one.difference == 0 else f" by {settled(abs(one.difference)):.4f}"
+    by = "" if one.difference == 0 else f" by {round_significant(abs(one.difference)):.4f}"
     where = "" if one.segment is None else f" (segment {one.segment})"
     return (
         f"{one.system} {change} {one.baseline}{by} in {one.name}{where} "
-        f"({settled(one.mean):.4f} against {settled(one.baseline_mean):.4f}, "
+        f"({round_significant(one.mean):.4f} against {round_significant(one.baseline_mean):.4f}, "
         f"interval [{number(one.low)}, {number(one.high)}], "
         f"{_p_is(one.p_adjusted)}{size}; {counted(one.wins, unit)} higher, "
         f"{one.ties:,} equal, {one.losses:,} lower)."

@@ -30,7 +30,7 @@ class Units(NamedTuple):
         return {"weights": self.weights, "clusters": self.clusters}
 
 
-class Given(NamedTuple):
+class ParsedValues(NamedTuple):
     """Values as they were given, by system: (n,) each, or (n_runs, n)."""
 
     values: dict[str, Floats]
@@ -38,7 +38,9 @@ class Given(NamedTuple):
     of_users: bool
 
 
-def read(values: Any, weights: Any = None, clusters: Any = None, runs: bool = False) -> Given:
+def read(
+    values: Any, weights: Any = None, clusters: Any = None, runs: bool = False
+) -> ParsedValues:
     """Read values by system: arrays of equal length, or dicts user -> value with the same users.
 
     Raises
@@ -63,7 +65,7 @@ def read(values: Any, weights: Any = None, clusters: Any = None, runs: bool = Fa
     units = Units(by_user(weights, users, n, "weights"), by_user(clusters, users, n, "clusters"))
     if units.weights is not None:
         units = units._replace(weights=np.asarray(units.weights, np.float64))
-    return Given(found, units, users is not None)
+    return ParsedValues(found, units, users is not None)
 
 
 def read_pairs(
@@ -89,16 +91,16 @@ def read_pairs(
 
 def _aligned(values: Mapping[Any, Any]) -> tuple[dict[Any, Floats], list[Any] | None]:
     """Return the values of all systems in one order of users, and the users if they have keys."""
-    from toplist.inputs.id_hashes import words_of
+    from toplist.inputs.id_hashes import hashes_of
 
     read = {system: _opened(system, one) for system, one in values.items()}
-    _refuse_counted(read)
+    _check_not_counted(read)
     keyed = [isinstance(one, Mapping) for one in read.values()]
     first = next(iter(read))
     if all(keyed):
         # in the order of the words of their keys: no figure depends on another order
         given = list(read[first])
-        words = words_of(given).tolist() if given else []
+        words = hashes_of(given).tolist() if given else []
         users = [user for *_, user in sorted(zip(words, map(repr, given), given, strict=True))]
         for system, one in read.items():
             missing = [user for user in users if user not in one]
@@ -175,7 +177,7 @@ def _unique(system: Any, users: list[Any], values: list[Any], form: str) -> dict
     return by_user
 
 
-def _refuse_counted(read: Mapping[Any, Any]) -> None:
+def _check_not_counted(read: Mapping[Any, Any]) -> None:
     """Raise TypeError for Series that count their rows, where nothing says whose rows these are."""
     from toplist.inputs.keyed import is_series
 

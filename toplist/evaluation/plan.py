@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist.averages import per_user
-from toplist.checks import Keyword, choice, did_you_mean, near, whole, worded
+from toplist.checks import OptionRef, choice, did_you_mean, near, option_error, whole
 from toplist.inputs.flatten import name_user
 from toplist.inputs.options import Joining, Options, Ties
 from toplist.matching.hits import Hits
@@ -100,8 +100,8 @@ def plan_of(options: Options, k: int | Iterable[int] | None, ties: Ties = "order
     for name in pooled:
         if asked[name].empty == "one":
             text = f"{name} is a ratio of sums over users, in which no user scores 1: give "
-            ways = Keyword("empty", "zero"), " or ", Keyword("empty", "skip")
-            raise worded(ValueError, text, *ways)
+            ways = OptionRef("empty", "zero"), " or ", OptionRef("empty", "skip")
+            raise option_error(ValueError, text, *ways)
     return Plan(entries, rules, pooled, options, options.ties or ties)
 
 
@@ -215,7 +215,7 @@ def _entries(
         if isinstance(metric, Metric):
             metric = metric.with_policy(rules.policy_of(metric))
         entries.append(Entry(metric, (own,), True) if own else Entry(metric, ks, scalar))
-    _refuse_twins(entries)
+    _check_no_twins(entries)
     return tuple(entries)
 
 
@@ -243,7 +243,7 @@ def _cut_offs(k: int | Iterable[int] | None) -> tuple[int, ...]:
     return ks
 
 
-def _refuse_twins(entries: list[Entry]) -> None:
+def _check_no_twins(entries: list[Entry]) -> None:
     """Raise for two metrics of one name, and for one metric twice at one k."""
     metrics: dict[str, Metric | ListMetric] = {}
     asked: set[str] = set()
@@ -268,13 +268,13 @@ def counted_users(hits: Hits, rules: Convention, empty_of: Iterable[str] = ()) -
     empty = hits.n_relevant == 0
     missing = (hits.n_listed == 0) & ~empty
     for policy, users, what, way_out in (
-        (rules.empty, empty, "an empty ground truth", Keyword("empty", "skip")),
-        (rules.missing, missing, "no ranked list", Keyword("missing", "zero")),
+        (rules.empty, empty, "an empty ground truth", OptionRef("empty", "skip")),
+        (rules.missing, missing, "no ranked list", OptionRef("missing", "zero")),
     ):
         if policy == "raise" and users.any():
             rows = np.flatnonzero(users)
             who = f"{name_user(hits.users, int(rows[0]))} has {what} ({len(rows):,} such users); "
-            raise worded(ValueError, who, way_out, " continues without an error")
+            raise option_error(ValueError, who, way_out, " continues without an error")
     counted = np.ones(len(hits), bool)
     if set(empty_of or [rules.empty]) == {"skip"}:
         counted &= ~empty

@@ -18,29 +18,29 @@ from toplist.checks import about
 from toplist.files import parquet
 from toplist.files.errors import named, refused
 from toplist.files.formats import Columns, FileFormat, FormatName, PathLike, find_format
-from toplist.files.rows import Known, Rows, of_complete_users, plain_rows, rows, together
+from toplist.files.rows import IdTexts, Rows, of_complete_users, plain_rows, rows, together
 from toplist.files.text import (
     FINITE,
     GRADE,
     NUMBER,
     Row,
-    Source,
+    RowSource,
     Valid,
     lines_of_user,
     numbered,
     rows_of_lines,
 )
 from toplist.inputs import tables
-from toplist.inputs.keyed import Keyed
+from toplist.inputs.keyed import ListsByUser
 from toplist.inputs.objects import CURSORS, one_result_at_a_time
 from toplist.inputs.options import Options, Order, Ties, columns_of
 from toplist.inputs.tables import Groups, Table, grouped, put_in_order
 
 
-class Part(NamedTuple):
+class UserPart(NamedTuple):
     """Lists of complete users, and the row of the file where each begins, counted from 0."""
 
-    lists: Keyed
+    lists: ListsByUser
     begins: NDArray[np.int64]
 
 
@@ -77,14 +77,14 @@ class Stream:
     #: Whether `places_of` knows what has not been read yet only.
     is_read_once = False
 
-    def parts(self, known: Known) -> Iterator[Part]:
+    def parts(self, known: IdTexts) -> Iterator[UserPart]:
         """Yield the lists of complete users; text is numbered by `known`, for users and items.
 
         Errors know the `user` or the `row` that they are about, but not its place in the file.
         """
         raise NotImplementedError
 
-    def whole(self, known: Known) -> Keyed:
+    def whole(self, known: IdTexts) -> ListsByUser:
         """Return all lists, the rows of a user in any place."""
         raise NotImplementedError
 
@@ -134,15 +134,15 @@ class TextStream(Stream):
         """As trec_eval does it, in its files."""
         return self.ties or ("item_desc" if self.format.name == "trec" else "order")
 
-    def parts(self, known: Known) -> Iterator[Part]:
+    def parts(self, known: IdTexts) -> Iterator[UserPart]:
         """Yield the lists of complete users."""
         source, first = self.source(), 0
         for part in of_complete_users(rows(source, self.valid, known), source):
             groups = Groups(part.users, part.offsets, None)
-            yield Part(self._lists(source, part, groups), first + part.offsets[:-1])
+            yield UserPart(self._lists(source, part, groups), first + part.offsets[:-1])
             first += int(part.offsets[-1])
 
-    def whole(self, known: Known) -> Keyed:
+    def whole(self, known: IdTexts) -> ListsByUser:
         """Return all lists, the rows of a user in any place."""
         source = self.source()
         found = together(list(rows(source, self.valid, known)), source)
@@ -151,11 +151,11 @@ class TextStream(Stream):
             return _relevant(lists)
         return lists
 
-    def source(self) -> Source:
+    def source(self) -> RowSource:
         """Return the file to be read."""
         own = {ours: theirs for ours, theirs in self.names.items() if ours != theirs}
         wanted: tuple[str, ...] = ("rank", "score") if self.side == "ranks" else ("relevance",)
-        return Source(self.path, self.format, own, *(() if self.order else wanted))
+        return RowSource(self.path, self.format, own, *(() if self.order else wanted))
 
     @property
     def valid(self) -> Valid:
@@ -164,7 +164,7 @@ class TextStream(Stream):
             return NUMBER
         return FINITE if self.format.name == "trec" else GRADE
 
-    def _lists(self, source: Source, found: Rows, groups: Groups) -> Keyed:
+    def _lists(self, source: RowSource, found: Rows, groups: Groups) -> ListsByUser:
         ordering = self.side, source.value, self.ordering
         return put_in_order(ordering, groups, found.items, found.values)
 
@@ -181,7 +181,7 @@ class TextStream(Stream):
 class ParquetStream(Stream):
     """A Parquet file, or a folder of such files."""
 
-    def parts(self, known: Known) -> Iterator[Part]:
+    def parts(self, known: IdTexts) -> Iterator[UserPart]:
         """Yield the lists of complete users."""
         for first, frame in self._tables():
             table = self._table(frame, first, known)
@@ -192,9 +192,9 @@ class ParquetStream(Stream):
                 raise
             long = len(lists.users.codes) < len(frame)
             rows = lists.offsets[:-1] if long else np.arange(len(frame))
-            yield Part(lists, first + rows)
+            yield UserPart(lists, first + rows)
 
-    def whole(self, known: Known) -> Keyed:
+    def whole(self, known: IdTexts) -> ListsByUser:
         """Return all lists, the rows of a user in any place."""
         frames = [frame for _, frame in self._tables()]
         table = self._table(parquet.joined(os.fspath(self.path), frames), 0, known)
@@ -215,7 +215,7 @@ class ParquetStream(Stream):
         """Yield the number of the first row, and a table of the rows of complete users."""
         return parquet.parts(self.path, self.names)
 
-    def _table(self, frame: Any, first: int, known: Known) -> Table:
+    def _table(self, frame: Any, first: int, known: IdTexts) -> Table:
         names, order = self.names, self.order if self.side == "ranks" else None
         if self.side == "ranks" and names["score"] in frame.column_names:
             frame = parquet.ordered(frame, names["score"])
@@ -299,7 +299,7 @@ class SystemOfText(TextStream):
     rows: Rows = field(kw_only=True)
     value: str | None = field(kw_only=True)
 
-    def whole(self, known: Known) -> Keyed:
+    def whole(self, known: IdTexts) -> ListsByUser:
         """Return all lists, the rows of a user in any place."""
         source = self.source()
         source.value = self.value
@@ -318,7 +318,7 @@ class SystemOfParquet(ParquetStream):
 
     table: Any = None
 
-    def whole(self, known: Known) -> Keyed:
+    def whole(self, known: IdTexts) -> ListsByUser:
         """Return all lists, the rows of a user in any place."""
         return tables.read(self._table(self.table, 0, known))
 
@@ -327,7 +327,7 @@ class SystemOfParquet(ParquetStream):
         return []
 
 
-def by_system(stream: Stream, system: str, known: Known) -> Iterator[tuple[str, Stream]]:
+def by_system(stream: Stream, system: str, known: IdTexts) -> Iterator[tuple[str, Stream]]:
     """Yield the rows of each system of a file, in order of first appearance."""
     given = stream.path, stream.side, stream.columns, stream.order, stream.ties
     if not isinstance(stream, TextStream):
@@ -405,7 +405,7 @@ def _with_rows(batches: Iterator[Any], what: str) -> Iterator[Any]:
         )
 
 
-def _relevant(lists: Keyed) -> Keyed:
+def _relevant(lists: ListsByUser) -> ListsByUser:
     """Return ground truths as TREC reads them: below 1 not relevant, below 0 not judged."""
     grades = lists.grades
     assert grades is not None  # a column that qrels have

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.checks import Keyword, about, worded
+from toplist.checks import OptionRef, about, option_error
 from toplist.files.errors import short
 from toplist.inputs.factorize import Column, Numbering, recoded
 from toplist.inputs.flatten import Flat
-from toplist.inputs.id_hashes import words_of
-from toplist.inputs.keyed import Keyed
+from toplist.inputs.id_hashes import hashes_of
+from toplist.inputs.keyed import ListsByUser
 from toplist.inputs.lists import offsets_of
 from toplist.inputs.texts import Texts, joined
 
@@ -65,10 +65,10 @@ class Codes:
 def _signed(column: Column, source: str) -> NDArray[np.int64]:
     codes = column.codes
     if column.names is not None or (codes.dtype == np.uint64 and codes.max() >= 2**63):
-        error = worded(
+        error = option_error(
             ValueError,
             f"integers from 2^63 on, as in {source}, cannot be read in parts; ",
-            Keyword("in_memory", True),
+            OptionRef("in_memory", True),
             " reads them",
         )
         raise about(error, path=source)
@@ -141,7 +141,7 @@ class Users:
         if names is None:
             words: NDArray[np.uint64] = self._integers.codes[numbers].view(np.uint64)
             return words
-        return words_of(self.decoded(numbers))
+        return hashes_of(self.decoded(numbers))
 
     def number(self, column: Column, source: str) -> NDArray[np.int64]:
         """Return the numbers of a column of users; new ones follow the last."""
@@ -154,7 +154,7 @@ class Waiting:
 
     def __init__(self, side: str) -> None:
         self._side = side
-        self._parts: list[Keyed | None] = []  # None: all its lists were taken
+        self._parts: list[ListsByUser | None] = []  # None: all its lists were taken
         self._starts = np.empty(0, np.int64)  # the row of each part's first list
         self._left = np.empty(0, np.int64)  # lists not yet taken, of each part
         self._rows = np.empty(0, np.int64)  # of each user's list, by number; -1: none
@@ -177,7 +177,7 @@ class Waiting:
         known = np.minimum(numbers, len(self._rows))
         return np.append(self._rows, -1)[known] >= 0
 
-    def add(self, numbers: NDArray[np.int64], lists: Keyed, n_users: int) -> None:
+    def add(self, numbers: NDArray[np.int64], lists: ListsByUser, n_users: int) -> None:
         """Keep lists of users who have none here; `n_users` are numbered so far."""
         if not len(numbers):
             return
@@ -214,7 +214,7 @@ class Waiting:
         self.n_ids -= int(offsets[-1])
         return Flat(self._side, items, offsets, lengths, grades)
 
-    def _part(self, part: int) -> Keyed:
+    def _part(self, part: int) -> ListsByUser:
         found = self._parts[part]
         assert found is not None  # no user of a forgotten part is asked for
         return found

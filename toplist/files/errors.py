@@ -2,7 +2,7 @@
 
 from typing import Any, TypeVar
 
-from toplist.checks import Keyword, about, worded
+from toplist.checks import OptionRef, about, option_error
 
 E = TypeVar("E", bound=Exception)
 
@@ -29,12 +29,12 @@ def cut(text: str, most: int) -> str:
     return f"{text[:head]}...{text[len(text) - (most - 3 - head) :]}"
 
 
-def located(kind: type[E], place: str, *parts: str | Keyword) -> E:
+def located(kind: type[E], place: str, *parts: str | OptionRef) -> E:
     """Return an error that begins with a place; its words are cut to what a person reads."""
     if sum(len(str(part)) for part in parts) > LONGEST:
         most = LONGEST // len(parts)
         parts = tuple(part if len(str(part)) <= most else cut(str(part), most) for part in parts)
-    return worded(kind, place, *parts)
+    return option_error(kind, place, *parts)
 
 
 def named(place: str, error: E) -> E:
@@ -44,6 +44,6 @@ def named(place: str, error: E) -> E:
     return about(found, **facts)
 
 
-def refused(path: str, *reason: str | Keyword) -> ValueError:
+def refused(path: str, *reason: str | OptionRef) -> ValueError:
     """Return the error of a file as a whole."""
     return about(located(ValueError, f"{path}: ", *reason), path=path)

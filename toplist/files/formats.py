@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from toplist.checks import Keyword, choice, worded
+from toplist.checks import OptionRef, choice, option_error
 from toplist.inputs.options import FormatName as FormatName
 from toplist.results.writing import PathLike as PathLike
 
@@ -85,8 +85,8 @@ def find_format(
     other = [ending for format in valid if not format.is_text for ending in format.extensions]
     endings = ", ".join([*text[:-1], f"{text[-1]} (all of them also .gz)", *other])
     named = ", ".join(format.name for format in valid)
-    way_out = (", or name it by ", Keyword(keyword), f" (one of {named})") if keyword else ()
-    raise worded(
+    way_out = (", or name it by ", OptionRef(keyword), f" (one of {named})") if keyword else ()
+    raise option_error(
         ValueError, f"{os.fspath(path)}: the extension names no format: use {endings}", *way_out
     )
 

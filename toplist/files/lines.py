@@ -17,12 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from toplist.checks import Keyword, about, header_hint, no_columns
+from toplist.checks import OptionRef, about, header_hint, no_columns
 from toplist.files.errors import located, short
 from toplist.files.formats import PathLike
 from toplist.files.progress import bar
 
-MUCH = 1 << 24  # bytes: some ten seconds of reading
+PROGRESS_MIN_BYTES = 1 << 24  # bytes: some ten seconds of reading
 # The longest line in bytes. What becomes of a line in memory is up to twenty times as large, so
 # that no file, however small it is packed, takes more than some hundred MB.
 LINE = 1 << 24
@@ -44,7 +44,7 @@ class TextFile:
         self.longest = longest
         self._last = b""  # the line that was read last
 
-    def error(self, *reason: str | Keyword) -> ValueError:
+    def error(self, *reason: str | OptionRef) -> ValueError:
         """Return an error about the line that was read last or, at line 0, the whole file."""
         line = f":{self.line}" if self.line else ""
         return about(
@@ -66,7 +66,7 @@ class TextFile:
         try:
             with (
                 open(self.path, "rb") as raw,
-                bar(os.path.basename(self.path), size, "B", least=MUCH) as advance,
+                bar(os.path.basename(self.path), size, "B", least=PROGRESS_MIN_BYTES) as advance,
             ):
 
                 def show() -> None:
@@ -135,7 +135,7 @@ class TextFile:
         cause = " (a second file joined to this one, its header to the last row?)" if joined else ""
         return self.error(f"{len(row)} columns instead of {len(header)}: {short([*header])}{cause}")
 
-    def refuse_header(
+    def check_no_header(
         self, row: Sequence[str], header: Sequence[str], places: Sequence[int]
     ) -> None:
         """Raise if a row is a header: if most of the cells at `places` are their columns' names."""

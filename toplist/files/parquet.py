@@ -41,7 +41,7 @@ def read_table(path: PathLike) -> Any:
     with _readable(name):
         if not os.path.isdir(name):
             names = arrow.parquet.read_schema(name).names
-            _refuse_twice(name, names, names)
+            _check_unique(name, names, names)
         table = arrow.parquet.read_table(name)
         for column in table.column_names:
             _check_text(name, table, column)
@@ -126,7 +126,7 @@ def _readable(path: str) -> Iterator[None]:
         raise refused(path, f"not readable: {error}") from None
 
 
-def _refuse_twice(path: str, columns: Sequence[str], names: Sequence[str]) -> None:
+def _check_unique(path: str, columns: Sequence[str], names: Sequence[str]) -> None:
     """Raise for one of the columns that is in the file under the same name twice."""
     twice = next((name for name in columns if names.count(name) > 1), None)
     if twice is not None:
@@ -218,7 +218,7 @@ def _tables(path: str, wanted: set[str]) -> Iterator[tuple[Any, bool]]:
             found = _kinds(name, wanted)
         if first is None:
             first = name, found
-        _refuse_odd(name, found, *first)
+        _check_same_columns(name, found, *first)
         yield from _read(name, wanted)
 
 
@@ -237,7 +237,7 @@ def _kinds(path: str, wanted: set[str]) -> dict[str, str]:
     arrow = pyarrow()
     schema = arrow.parquet.read_schema(path)
     columns = columns_read(schema.names, wanted)
-    _refuse_twice(path, columns, schema.names)
+    _check_unique(path, columns, schema.names)
     return {name: _kind(schema.field(name).type) for name in columns}
 
 
@@ -255,7 +255,9 @@ def _kind(type: Any) -> str:
     return "text" if text else str(type)
 
 
-def _refuse_odd(path: str, found: dict[str, str], first: str, expected: dict[str, str]) -> None:
+def _check_same_columns(
+    path: str, found: dict[str, str], first: str, expected: dict[str, str]
+) -> None:
     """Raise for a file of a folder whose columns are not those of the first one."""
     for name in [*expected, *found]:
         a, b = expected.get(name), found.get(name)

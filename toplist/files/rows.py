@@ -31,7 +31,7 @@ from toplist.files.text import (
     TREC_RUN,
     Objects,
     Row,
-    Source,
+    RowSource,
     Valid,
     numbered,
     object_rows,
@@ -48,7 +48,7 @@ from toplist.inputs.texts import TextColumn, Texts, joined
 CHUNK = 1 << 17  # rows at a time that are Python objects: some 30 MB
 Ints = NDArray[np.int64]
 # The texts by which users and items are numbered.
-Known = tuple[Texts, Texts]
+IdTexts = tuple[Texts, Texts]
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +76,7 @@ class Rows:
         )
 
 
-def of_complete_users(parts: Iterable[Rows], source: Source) -> Iterator[Rows]:
+def of_complete_users(parts: Iterable[Rows], source: RowSource) -> Iterator[Rows]:
     """Cut rows where a user ends; those of the last user wait for the next part."""
     waiting: list[Rows] = []
     for part in parts:
@@ -89,7 +89,7 @@ def of_complete_users(parts: Iterable[Rows], source: Source) -> Iterator[Rows]:
         yield together(waiting, source)
 
 
-def together(parts: Sequence[Rows], source: Source) -> Rows:
+def together(parts: Sequence[Rows], source: RowSource) -> Rows:
     """Return the rows of parts of a file as one; a run that was cut is one again."""
     users = _one_column([part.users for part in parts], source)
     items = _one_column([part.items for part in parts], source)
@@ -103,7 +103,7 @@ def together(parts: Sequence[Rows], source: Source) -> Rows:
     return Rows(users, offsets_of(lengths), items, column)
 
 
-def _one_column(columns: Sequence[Column], source: Source) -> Column:
+def _one_column(columns: Sequence[Column], source: RowSource) -> Column:
     """Return columns of ids as one."""
     first, *others = [column for column in columns if len(column.codes)] or columns[:1]
     if all(one.names is first.names and one.codes.dtype == first.codes.dtype for one in others):
@@ -112,7 +112,7 @@ def _one_column(columns: Sequence[Column], source: Source) -> Column:
     return _column(first.name, [one for ids in every for one in ids], None, source)
 
 
-def _column(name: str, ids: Sequence[Id], texts: Texts | None, source: Source) -> Column:
+def _column(name: str, ids: Sequence[Id], texts: Texts | None, source: RowSource) -> Column:
     """Return a column of ids of one kind; text has the codes of `texts`, if they are given."""
     if texts is not None and set(map(type, ids)) <= {str}:
         return Column(name, texts.encode(joined(ids)), texts)  # type: ignore[arg-type]
@@ -122,7 +122,7 @@ def _column(name: str, ids: Sequence[Id], texts: Texts | None, source: Source) -
         raise about(named(f"{source.path}: ", error), path=source.path) from None
 
 
-def rows(source: Source, valid: Valid, known: Known) -> Iterator[Rows]:
+def rows(source: RowSource, valid: Valid, known: IdTexts) -> Iterator[Rows]:
     """Yield the rows of a file in parts."""
     n = 0
     with source.stream() as (stream, show):
@@ -144,7 +144,7 @@ def rows(source: Source, valid: Valid, known: Known) -> Iterator[Rows]:
         raise source.error("no rows")
 
 
-def _table_parts(source: Source, valid: Valid, known: Known, stream: Any) -> Iterator[Rows]:
+def _table_parts(source: RowSource, valid: Valid, known: IdTexts, stream: Any) -> Iterator[Rows]:
     """Read CSV or TSV: the header by the plain reader, all else in blocks."""
     delimiter = source.format.delimiter
     lines = source.counted(lines_of(stream, source.longest))
@@ -168,7 +168,7 @@ def _table_parts(source: Source, valid: Valid, known: Known, stream: Any) -> Ite
             yield part
 
 
-def _trec_parts(source: Source, valid: Valid, known: Known, stream: Any) -> Iterator[Rows]:
+def _trec_parts(source: RowSource, valid: Valid, known: IdTexts, stream: Any) -> Iterator[Rows]:
     """Read a run or qrels of TREC in blocks; a query of a run has one tag."""
     header = TREC_QRELS if "relevance" in source.candidates else TREC_RUN
     source.value = source.choose(header)
@@ -189,7 +189,7 @@ def _trec_parts(source: Source, valid: Valid, known: Known, stream: Any) -> Iter
             yield part
 
 
-def _object_parts(source: Source, valid: Valid, known: Known, stream: Any) -> Iterator[Rows]:
+def _object_parts(source: RowSource, valid: Valid, known: IdTexts, stream: Any) -> Iterator[Rows]:
     """Read JSONL in blocks of lines; those of one plain object each are decoded together."""
     seen = Objects()
     for text in row_blocks(stream, source.longest, ""):
@@ -204,7 +204,7 @@ def _object_parts(source: Source, valid: Valid, known: Known, stream: Any) -> It
 
 
 def _of_objects(
-    source: Source, valid: Valid, known: Known, records: list[dict[str, Any]], seen: Objects
+    source: RowSource, valid: Valid, known: IdTexts, records: list[dict[str, Any]], seen: Objects
 ) -> Rows | None:
     """Return the rows of objects with the same keys; None if only the plain reader can judge."""
     first = records[0]
@@ -265,7 +265,7 @@ def _one_tag(columns: Sequence[Any], tags: dict[str, Any]) -> bool:
 
 
 def _simple(
-    source: Source, valid: Valid, known: Known, block: blocks.Block, titles: Sequence[str] = ()
+    source: RowSource, valid: Valid, known: IdTexts, block: blocks.Block, titles: Sequence[str] = ()
 ) -> Rows | None:
     """Return the rows of a block; None if only the plain reader can judge a cell.
 
@@ -299,7 +299,7 @@ def holds(texts: Texts, codes: Ints, titles: Sequence[str]) -> bool:
     return any(np.any(codes == number) for number in numbers)
 
 
-def plain_rows(source: Source, known: Known, rows: Iterator[Row]) -> Iterator[Rows]:
+def plain_rows(source: RowSource, known: IdTexts, rows: Iterator[Row]) -> Iterator[Rows]:
     """Collect rows of the plain reader; an item of None is a user without items."""
     while part := list(islice(rows, CHUNK)):
         kept = [row for row in part if row[1] is not None]
@@ -310,8 +310,8 @@ def plain_rows(source: Source, known: Known, rows: Iterator[Row]) -> Iterator[Ro
 
 
 def _in_runs(
-    source: Source,
-    known: Known,
+    source: RowSource,
+    known: IdTexts,
     users: list[Id],
     items: list[Any],
     values: NDArray[Any] | None,

@@ -18,17 +18,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist.beyond.results import ListResult
-from toplist.checks import Keyword, about, worded
+from toplist.checks import OptionRef, about, option_error
 from toplist.evaluation.evaluate import evaluate, lists_of, ruled
 from toplist.evaluation.plan import Plan, plan_of
-from toplist.files.batches import Part, Stream, by_system, stream_of, stream_of_batches
+from toplist.files.batches import Stream, UserPart, by_system, stream_of, stream_of_batches
 from toplist.files.buffers import Codes, Users, Waiting, in_list, text_codes
 from toplist.files.errors import named, short
 from toplist.inputs.flatten import Flat
-from toplist.inputs.keyed import Keyed, align
+from toplist.inputs.keyed import ListsByUser, align
 from toplist.inputs.lists import Lists
 from toplist.inputs.options import Options
-from toplist.inputs.sides import refuse_matrix, sides_of
+from toplist.inputs.sides import check_no_matrix, sides_of
 from toplist.inputs.texts import Texts
 from toplist.matching.fingerprints import Fingerprint, together
 from toplist.matching.hits import Hits
@@ -37,7 +37,7 @@ from toplist.results.means import Unmatched, in_pairs, unmatched
 from toplist.results.result import TopKResult
 
 # Ids of ranked lists that may wait before more of the truth is read for them: 32 MB.
-PATIENCE = 1 << 22
+MAX_WAITING_IDS = 1 << 22
 # Users without a list that are evaluated at a time.
 PART = 1 << 17
 
@@ -101,7 +101,9 @@ def in_whole(streams: Streams, plan: Plan) -> TopKResult:
     return _evaluate_whole(streams, plan, ranked, truth)
 
 
-def _evaluate_whole(streams: Streams, plan: Plan, ranked: Keyed, truth: Keyed) -> TopKResult:
+def _evaluate_whole(
+    streams: Streams, plan: Plan, ranked: ListsByUser, truth: ListsByUser
+) -> TopKResult:
     try:
         users, listed, relevant, n_extra = align(ranked, truth)
         hits = _hits(plan, users, listed, relevant, n_extra)
@@ -122,7 +124,7 @@ def _by_system(streams: Streams, plan: Plan, system: str) -> dict[str, TopKResul
     return found
 
 
-def _loaded(stream: Stream, texts: tuple[Texts, Texts] | None = None) -> Keyed:
+def _loaded(stream: Stream, texts: tuple[Texts, Texts] | None = None) -> ListsByUser:
     """Return all lists of a file."""
     try:
         return stream.whole(texts or (Texts(), Texts()))
@@ -130,7 +132,7 @@ def _loaded(stream: Stream, texts: tuple[Texts, Texts] | None = None) -> Keyed:
         raise stream.located(error) from None
 
 
-def _as_text(found: Keyed, texts: tuple[Texts, Texts], as_text: bool) -> Keyed:
+def _as_text(found: ListsByUser, texts: tuple[Texts, Texts], as_text: bool) -> ListsByUser:
     """Return lists whose integers are decimal text, if `as_text`."""
     if not as_text:
         return found
@@ -173,7 +175,7 @@ def located(error: Exception, streams: Streams) -> Exception:
 
 def _no_user_in_both(streams: Streams, listed: Any, absent: Any) -> ValueError:
     recs, truth = (stream.path for stream in streams)
-    return worded(
+    return option_error(
         ValueError,
         "no user is in both: ",
         f"{recs} has {short(listed)}, {truth} has {short(absent)}",
@@ -188,7 +190,7 @@ class _Side:
         self.begins = np.empty(0, np.int64)  # the row, by the number of the user; -1: unseen
         self.waiting = Waiting(stream.side)
 
-    def parts(self) -> Iterator[tuple[NDArray[np.int64], Keyed]]:
+    def parts(self) -> Iterator[tuple[NDArray[np.int64], ListsByUser]]:
         """Yield the parts of the file: the numbers of the users, and their lists."""
         source = str(self.stream.path)
         try:
@@ -199,10 +201,10 @@ class _Side:
                 yield numbers, replace(part.lists, items=items)
         except (ValueError, TypeError) as error:
             if not hasattr(error, "path"):  # of a list, which may be one that is cut in two
-                self._refuse_split_user(getattr(error, "user", None))
+                self._check_rows_together(getattr(error, "user", None))
             raise self.stream.located(error) from None
 
-    def _number(self, part: Part, source: str) -> NDArray[np.int64]:
+    def _number(self, part: UserPart, source: str) -> NDArray[np.int64]:
         """Return the numbers of the users of a part; ValueError for one with two lists."""
         numbers = self.users.number(part.lists.users, source)
         if len(self.begins) < len(self.users):
@@ -221,7 +223,7 @@ class _Side:
             raise self._split_user(self.users[numbers[at]], sorted(places))
         return numbers
 
-    def _refuse_split_user(self, user: Any) -> None:
+    def _check_rows_together(self, user: Any) -> None:
         """Raise ValueError if the rows of a user are apart: it explains a list that is wrong."""
         if user is None:
             return
@@ -238,11 +240,11 @@ class _Side:
         unit, places = "row", rows
         if self.stream.unit == "line" and (lines := self.stream.places_of(user)):
             unit, places = "line", lines
-        error = worded(
+        error = option_error(
             ValueError,
             f"{self.stream.path}: user {short(user)} is in {unit} {places[0]} and again in {unit} "
             f"{places[1]}: a file that is read in parts must have the rows of a user together; ",
-            Keyword("in_memory", True),
+            OptionRef("in_memory", True),
             " takes them in any order",
         )
         return about(error, path=str(self.stream.path), user=user)
@@ -286,7 +288,7 @@ class Join:
             more = self._read_truth(truths)
         return self._finish()
 
-    def _read_truth(self, truths: Iterator[tuple[NDArray[np.int64], Keyed]]) -> bool:
+    def _read_truth(self, truths: Iterator[tuple[NDArray[np.int64], ListsByUser]]) -> bool:
         """Join the next part of the truth; False at its end."""
         part = next(truths, None)
         if part is not None:
@@ -294,14 +296,14 @@ class Join:
             self._join(*part, self.truth, self.ranked)
         return part is not None
 
-    def _look_for_a_matrix(self, users: NDArray[np.int64], lists: Keyed) -> None:
+    def _look_for_a_matrix(self, users: NDArray[np.int64], lists: ListsByUser) -> None:
         """Note whether a part of the truth holds nothing but 0 and 1, and one of them twice."""
         if not self.is_binary or self.items.names is not None:
             return
         items = lists.items.codes
         self.is_binary = not np.any(items >> 1)
         try:
-            refuse_matrix(Lists(lists.offsets, items), _UserIds(self.users, users))
+            check_no_matrix(Lists(lists.offsets, items), _UserIds(self.users, users))
         except ValueError as error:
             self.matrix = self.matrix or error
 
@@ -312,9 +314,9 @@ class Join:
         ahead: what still waits then are users without a truth.
         """
         listed, relevant = self.ranked.waiting, self.truth.waiting
-        return bool(listed.n_ids) and (relevant.reached or listed.n_ids > PATIENCE)
+        return bool(listed.n_ids) and (relevant.reached or listed.n_ids > MAX_WAITING_IDS)
 
-    def _measure(self, lists: Keyed) -> None:
+    def _measure(self, lists: ListsByUser) -> None:
         """Add the metrics of a part of the lists themselves."""
         if not self.plan.list_metrics:
             return
@@ -322,7 +324,9 @@ class Join:
         part = lists_of(self.plan, lists)
         self.lists = part if self.lists is None or part is None else self.lists + part
 
-    def _join(self, users: NDArray[np.int64], lists: Keyed, side: _Side, other: _Side) -> None:
+    def _join(
+        self, users: NDArray[np.int64], lists: ListsByUser, side: _Side, other: _Side
+    ) -> None:
         """Evaluate the users of a part whose other list is known; the rest of the part waits."""
         met = other.waiting.has(users)
         side.waiting.add(users[~met], lists.take(np.flatnonzero(~met)), len(self.users))

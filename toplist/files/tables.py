@@ -133,7 +133,7 @@ def _rows(
         if len(row) != len(header):
             raise file.wrong_width(row, header)
         if names and row[places[0]].endswith(names[0]):
-            file.refuse_header(row, header, places)
+            file.check_no_header(row, header, places)
         yield [row[place] for place in places]
 
 

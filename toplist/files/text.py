@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from itertools import repeat
 from typing import Any, NamedTuple, NoReturn
 
-from toplist.checks import Keyword, header_hint, no_columns
+from toplist.checks import OptionRef, header_hint, no_columns
 from toplist.files.errors import short
 from toplist.files.formats import Columns, FileFormat, Id, PathLike
 from toplist.files.lines import JSON_LINE, LINE, TextFile, csv_rows, row_blocks
@@ -31,7 +31,7 @@ TREC_RUN = ("qid", "Q0", "docno", "(rank)", "score", "tag")
 TREC_QRELS = ("qid", "0", "docno", "rel")
 
 Row = tuple[Id, Id | None, Number]  # an item of None: a user without items
-Cell = tuple[Id, Id | None, Any]
+RawRow = tuple[Id, Id | None, Any]
 
 
 class Valid(NamedTuple):
@@ -47,7 +47,7 @@ FINITE = Valid(-LARGEST, LARGEST, "a finite number")
 GRADE = Valid(0.0, LARGEST, "a finite number of at least 0")
 
 
-class Source(TextFile):
+class RowSource(TextFile):
     """A text file of users and items being read: its columns, and which of them has the values."""
 
     def __init__(
@@ -69,7 +69,7 @@ class Source(TextFile):
         missing = [name for name in self.needed if self.names[name] not in found]
         value = next((name for name in self.candidates if self.names[name] in found), None)
         unranked = value is None and "rank" in self.candidates and not optional
-        reason: tuple[str | Keyword, ...]
+        reason: tuple[str | OptionRef, ...]
         if missing:
             absent = no_columns([short(self.names[name]) for name in missing])
             absent += header_hint([self.names[name] for name in missing], found)
@@ -78,10 +78,10 @@ class Source(TextFile):
             if unranked and known and not {*missing} & {*self.candidates}:
                 missing.append("rank")
                 absent += ", neither rank nor score"
-            other = Keyword("columns", dict.fromkeys(missing, "NAME"))
+            other = OptionRef("columns", dict.fromkeys(missing, "NAME"))
             reason = f"{absent}, ", other, f" names {'others' if len(missing) > 1 else 'another'}"
         elif unranked:
-            as_is = Keyword("order", "file")
+            as_is = OptionRef("order", "file")
             hint = header_hint([self.names[name] for name in ("rank", "score")], found)
             reason = f"neither rank nor score{hint}, ", as_is, " takes the items as they come"
         else:
@@ -99,12 +99,12 @@ class Source(TextFile):
         return number
 
 
-def rows_of_lines(source: Source, lines: Iterator[bytes]) -> Iterator[Cell]:
+def rows_of_lines(source: RowSource, lines: Iterator[bytes]) -> Iterator[RawRow]:
     """Read the lines of a file of any text format."""
     return _READERS.get(source.format.name, _csv_rows)(source, lines)
 
 
-def lines_of_user(source: Source, user: Any, item: Any = None) -> Iterator[int]:
+def lines_of_user(source: RowSource, user: Any, item: Any = None) -> Iterator[int]:
     """Yield the lines in which rows of a user begin, or hold an item: for messages.
 
     The file is read again by the plain reader, but for blocks without the name; nothing is found in
@@ -125,7 +125,7 @@ def lines_of_user(source: Source, user: Any, item: Any = None) -> Iterator[int]:
             is_before = is_user
 
 
-def _lines_with(source: Source, blocks: Iterator[bytes], name: bytes) -> Iterator[bytes]:
+def _lines_with(source: RowSource, blocks: Iterator[bytes], name: bytes) -> Iterator[bytes]:
     """Yield the lines of blocks with a name, and of the first, which may have the header."""
     for number, text in enumerate(blocks):
         if number == 0 or name in text:
@@ -134,7 +134,7 @@ def _lines_with(source: Source, blocks: Iterator[bytes], name: bytes) -> Iterato
             source.skip(text.count(b"\n"))
 
 
-def numbered(source: Source, valid: Valid, cells: Iterable[Cell]) -> Iterator[Row]:
+def numbered(source: RowSource, valid: Valid, cells: Iterable[RawRow]) -> Iterator[Row]:
     """Read the values of rows as numbers."""
     known: dict[Any, Number] = {}  # ranks and grades come again and again
     lowest, highest, _ = valid
@@ -151,7 +151,7 @@ def numbered(source: Source, valid: Valid, cells: Iterable[Cell]) -> Iterator[Ro
         yield user, item, number
 
 
-def _csv_rows(source: Source, lines: Iterator[bytes]) -> Iterator[Cell]:
+def _csv_rows(source: RowSource, lines: Iterator[bytes]) -> Iterator[RawRow]:
     table = csv_rows(lines, source.format.delimiter)
     for header in filter(None, table):  # the first line; the rows take the rest
         source.row = source.line
@@ -159,8 +159,8 @@ def _csv_rows(source: Source, lines: Iterator[bytes]) -> Iterator[Cell]:
 
 
 def trec_rows(
-    source: Source, lines: Iterator[bytes], tags: dict[str, tuple[str, int]] | None = None
-) -> Iterator[Cell]:
+    source: RowSource, lines: Iterator[bytes], tags: dict[str, tuple[str, int]] | None = None
+) -> Iterator[RawRow]:
     """Yield query, document and value of the rows of a run or of qrels.
 
     `tags` are those of the queries that were read before, and the line of each if it is known.
@@ -176,7 +176,7 @@ def trec_rows(
 
 
 def _one_run(
-    source: Source, table: Iterator[list[str]], tags: dict[str, tuple[str, int]]
+    source: RowSource, table: Iterator[list[str]], tags: dict[str, tuple[str, int]]
 ) -> Iterator[list[str]]:
     """Yield the rows of a run; ValueError for a query with two tags: two runs, one file."""
     query, tag = TREC_RUN.index("qid"), TREC_RUN.index("tag")
@@ -193,7 +193,7 @@ def _one_run(
         yield row
 
 
-def _fields_of(source: Source, line: bytes) -> list[bytes]:
+def _fields_of(source: RowSource, line: bytes) -> list[bytes]:
     fields = line.split()
     if len(fields) > len(TREC_RUN) and b"\r" in line.strip():
         # what follows a tag is ignored; this would be a row of its own
@@ -201,7 +201,9 @@ def _fields_of(source: Source, line: bytes) -> list[bytes]:
     return fields
 
 
-def table_rows(source: Source, header: Sequence[str], rows: Iterable[list[str]]) -> Iterator[Cell]:
+def table_rows(
+    source: RowSource, header: Sequence[str], rows: Iterable[list[str]]
+) -> Iterator[RawRow]:
     """Yield user, item and value of the rows of a table, as they are written."""
     source.value = source.choose(header)
     used = [source.names[name] for name in ("user_id", "item_id", source.value) if name]
@@ -217,7 +219,7 @@ def table_rows(source: Source, header: Sequence[str], rows: Iterable[list[str]])
         fits = n == width or (longer and n > width)
         if fits and (one := row[user]) and (other := row[item]):
             if one in titles or other in titles:
-                source.refuse_header(row, header, places)
+                source.check_no_header(row, header, places)
             whose: Any = one
             if system is not None:
                 whose = row[system], one
@@ -245,8 +247,8 @@ class Objects:
 
 
 def object_rows(
-    source: Source, lines: Iterator[bytes], seen: Objects | None = None
-) -> Iterator[Cell]:
+    source: RowSource, lines: Iterator[bytes], seen: Objects | None = None
+) -> Iterator[RawRow]:
     """Yield user, item and value of the rows of JSONL; `seen` is what stands before."""
     seen = Objects() if seen is None else seen
     forms, listed = seen.forms, seen.lists
@@ -276,7 +278,7 @@ def object_rows(
         yield from zip(repeat(user), items or (None,), values or (None,), strict=False)
 
 
-def record_of(source: Source, text: str) -> dict[str, Any]:
+def record_of(source: RowSource, text: str) -> dict[str, Any]:
     """Return the JSON object of a line."""
     try:
         record = _JSON.decode(text)
@@ -308,7 +310,7 @@ JSON = json.JSONDecoder(parse_constant=_constant)  # twice as fast: a key twice 
 
 
 def _fields(
-    source: Source, record: dict[str, Any], is_list: bool
+    source: RowSource, record: dict[str, Any], is_list: bool
 ) -> tuple[Id, list[Id], list[Any]]:
     """Return the user of a record, the items and a value for each of them."""
     user, items = record[source.names["user_id"]], record[source.names["item_id"]]
@@ -327,7 +329,7 @@ def _fields(
 
 
 # Formats with a reader of their own; the others are tables with a header.
-_READERS: dict[str, Callable[[Source, Iterator[bytes]], Iterator[Cell]]] = {
+_READERS: dict[str, Callable[[RowSource, Iterator[bytes]], Iterator[RawRow]]] = {
     "jsonl": object_rows,
     "trec": trec_rows,
 }

@@ -133,14 +133,14 @@ def _rows(counts: Any, name: str, columns: Columns) -> Iterable[tuple[Any, Any]]
         keys = [None if null else key for key, null in zip(keys, nulls, strict=True)]
         return zip(keys, counts.tolist(), strict=True)
     if are_columns(counts):
-        _refuse_other(list(counts), name, columns)
+        _check_names(list(counts), name, columns)
         counts = tuple(counts.values())
     if isinstance(counts, Mapping):
         return counts.items()
     if is_frame(counts):
         frame = dataframes.readable(counts)
         names = dataframes.names_of(frame)
-        _refuse_other(names, name, columns)
+        _check_names(names, name, columns)
         both = [dataframes.objects(frame, one) for one in names]
     elif isinstance(counts, tuple) and len(counts) == 2:
         both = [_values(column, name, columns) for column in counts]
@@ -153,7 +153,7 @@ def _rows(counts: Any, name: str, columns: Columns) -> Iterable[tuple[Any, Any]]
     return zip(keys, numbers, strict=True)
 
 
-def _refuse_other(names: list[Any], name: str, columns: Columns) -> None:
+def _check_names(names: list[Any], name: str, columns: Columns) -> None:
     """Raise ValueError for other than two columns."""
     if len(set(names)) != 2 or len(names) != 2:
         shown = ", ".join(map(repr, names))

@@ -276,7 +276,7 @@ def _no_utf8(name: str, side: str, error: UnicodeDecodeError) -> ValueError:
     return ValueError(f"{side}: column {name!r} holds text that is no UTF-8: {error}")
 
 
-def _refuse_null_list(side: str, name: str, null: Any, where: Where) -> None:
+def _check_no_null_list(side: str, name: str, null: Any, where: Where) -> None:
     missing = np.flatnonzero(null)
     if len(missing):
         raise ValueError(f"{side}: column {name!r} is null in {where(int(missing[0]))}: write []")
@@ -478,7 +478,7 @@ class _Polars(_Library):
             series = series.arr.to_list()
         if not hasattr(series.dtype, "inner"):
             return None
-        _refuse_null_list(side, name, series.is_null().to_numpy(), where)
+        _check_no_null_list(side, name, series.is_null().to_numpy(), where)
         lengths = series.list.len().cast(sys.modules["polars"].Int64).to_numpy()
         filled = series.filter(series.list.len() > 0)  # an empty list would become a null
         return offsets_of(lengths), filled.explode().rename(name).to_frame()
@@ -557,7 +557,7 @@ class _Arrow(_Library):
             column = pyarrow.array(column.to_pylist(), lists)
         if not (types.is_list(column.type) or types.is_large_list(column.type)):
             return None
-        _refuse_null_list(side, name, column.is_null().to_numpy(zero_copy_only=False), where)
+        _check_no_null_list(side, name, column.is_null().to_numpy(zero_copy_only=False), where)
         offsets = column.offsets.to_numpy().astype(np.int64)
         return offsets - offsets[0], pyarrow.table({name: column.flatten()})
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.checks import Keyword, about, worded
+from toplist.checks import OptionRef, about, option_error
 from toplist.inputs.lists import Lists, offsets_of
 
 CONTAINERS = (list, tuple, range)
@@ -185,7 +185,7 @@ def swapped(row: Any) -> str:
     return " (are the arguments swapped?)" if isinstance(row, (Set, Mapping)) else ""
 
 
-def refuse_unranked(ranks: Mapping[Any, Any]) -> None:
+def check_ranked(ranks: Mapping[Any, Any]) -> None:
     """Raise for a user whose ranked list has no order, or is no list."""
     for user, row in ranks.items():
         if not is_container(row):
@@ -225,12 +225,12 @@ def item_twice(user: str, item: Any, first: int, second: int, fills: bool) -> Va
 
     `fills` says that the list holds nothing else from the first rank on: the item is padding.
     """
-    hint = (" (if it fills up the list: ", Keyword("padding", item), ")") if fills else ()
-    return worded(
+    hint = (" (if it fills up the list: ", OptionRef("padding", item), ")") if fills else ()
+    return option_error(
         ValueError,
         f"{user} has item {item!r} at ranks {first} and {second}: "
         "a ranked list holds an item once; ",
-        Keyword("duplicates", "first"),
+        OptionRef("duplicates", "first"),
         " counts the first place and ignores the others",
         *hint,
     )

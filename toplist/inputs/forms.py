@@ -22,23 +22,23 @@ from typing import Any
 
 import numpy as np
 
-from toplist.checks import Keyword, whole, worded
+from toplist.checks import OptionRef, option_error, whole
 from toplist.inputs.flatten import (
     CONTAINERS,
     Flat,
     array,
+    check_ranked,
     flatten,
     is_container,
     is_frame,
     is_row,
     is_tensor,
     is_truth_container,
-    refuse_unranked,
     truth_type,
     without_padding,
 )
 from toplist.inputs.grades import STANDARD, Grading
-from toplist.inputs.ids import encode, integers_of, refuse_wide
+from toplist.inputs.ids import check_width, encode, integers_of
 from toplist.inputs.lists import Lists, offsets_of
 from toplist.inputs.options import Columns
 from toplist.inputs.sides import Sides, validated
@@ -77,9 +77,9 @@ def read_sides(
 
         ranks, ground_truths = beside(ranks, ground_truths)
     if isinstance(ranks, Mapping) and isinstance(ground_truths, Mapping) and not _are_ids(ranks):
-        from toplist.inputs.objects import refuse_swapped
+        from toplist.inputs.objects import check_not_swapped
 
-        refuse_swapped(ranks, ground_truths)
+        check_not_swapped(ranks, ground_truths)
     ranks = native(ranks, "ranks", (k, padding, ties))
     ground_truths = native(ground_truths, "ground_truths")
     if _by_user(ranks) or _by_user(ground_truths):
@@ -111,18 +111,18 @@ def read_sides(
 
 def _named_twice(form: str) -> TypeError:
     """Return the error of `users=` beside a form that has keys of its own."""
-    return worded(
+    return option_error(
         TypeError,
-        Keyword("users"),
+        OptionRef("users"),
         f" names the rows of lists by position, but here are {form}, which have keys of their "
         "own: leave it out",
     )
 
 
 def _by_user(value: Any) -> bool:
-    """Whether a side is a table, or `Keyed`: lists that were read from one."""
+    """Whether a side is a table, or `ListsByUser`: lists that were read from one."""
     keyed = sys.modules.get("toplist.inputs.keyed")
-    return is_frame(value) or (keyed is not None and isinstance(value, keyed.Keyed))
+    return is_frame(value) or (keyed is not None and isinstance(value, keyed.ListsByUser))
 
 
 def read_ranks(
@@ -159,7 +159,7 @@ def read_once(
 ) -> Any:
     """Return ranked lists in a form that is fast to read again: for the join, and for list metrics.
 
-    A table becomes `Keyed`, Python lists of integers `Lists`, cut at `k`. Everything else is
+    A table becomes `ListsByUser`, Python lists of integers `Lists`, cut at `k`. Everything else is
     returned unchanged: arrays are read as they are, dicts and text are read by each reader.
     """
     ranks = _opened(ranks, "ranks")
@@ -201,7 +201,7 @@ def _arrange(ranks: Any, truths: Any) -> tuple[list[Any] | None, Any, Any, bool,
     return None, [ranks], [truths if is_truth_container(truths) else [truths]], True, 0
 
 
-def _refuse_files(ranks: Any, truths: Any) -> None:
+def _check_no_path(ranks: Any, truths: Any) -> None:
     """Raise for ranked lists or ground truths that are a path; a text of truths may be an id."""
     text = isinstance(ranks, str) and (os.path.splitext(ranks)[1] or os.path.exists(ranks))
     if text or isinstance(ranks, os.PathLike) or isinstance(truths, os.PathLike):
@@ -220,7 +220,7 @@ def _refuse(ranks: Any, truths: Any) -> None:
     if ranks is None or truths is None:
         missing = "ranks" if ranks is None else "ground_truths"
         raise TypeError(f"{missing} is missing: give ranked lists and ground truths, or a Hits")
-    _refuse_files(ranks, truths)
+    _check_no_path(ranks, truths)
     if isinstance(ranks, (Set, str, bytes)):
         raise TypeError(
             f"ranks is a {type(ranks).__name__}, which has no ranking: are the arguments swapped?"
@@ -246,10 +246,10 @@ def _by_key(
     ranks: Mapping[Any, Any], truths: Mapping[Any, Any]
 ) -> tuple[list[Any], list[Any], list[Any], bool, int]:
     if not type(ranks) is type(truths) is dict:
-        from toplist.inputs.keyed import refuse_counted
+        from toplist.inputs.keyed import check_not_counted
 
-        refuse_counted("ranks", ranks, "ground_truths", truths)
-        refuse_counted("ground_truths", truths, "ranks", ranks)
+        check_not_counted("ranks", ranks, "ground_truths", truths)
+        check_not_counted("ground_truths", truths, "ranks", ranks)
     _check_users(ranks, truths)
     users = list(truths)
     n_common = sum(user in ranks for user in users)
@@ -257,7 +257,7 @@ def _by_key(
         from toplist.inputs.keyed import no_common_user
 
         raise no_common_user(next(iter(ranks)), users[0])
-    refuse_unranked(ranks)
+    check_ranked(ranks)
     bare = [row if is_truth_container(row) else [row] for row in truths.values()]
     return users, [ranks.get(user, ()) for user in users], bare, False, len(ranks) - n_common
 
@@ -270,7 +270,7 @@ def _check_users(ranks: Mapping[Any, Any], truths: Mapping[Any, Any]) -> None:
     for side, rows in (("ranks", ranks), ("ground_truths", truths)):
         kinds = set(map(type, rows))
         if kinds == {int}:
-            refuse_wide(rows, side)
+            check_width(rows, side)
         if bool in kinds:
             user = next(user for user in rows if type(user) is bool)
             raise TypeError(

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.checks import Keyword, about, choice, worded
+from toplist.checks import OptionRef, about, choice, option_error
 from toplist.inputs.flatten import Flat, name_user, user_of
 from toplist.inputs.lists import Lists, offsets_of
 from toplist.metrics.definitions import GAINS as GAINS
@@ -35,8 +35,8 @@ class Grading:
         choice("gains", self.gains, GAINS)
         number = isinstance(self.relevant_from, (int, float, np.number))
         if self.relevant_from is not None and not (number and self.relevant_from >= 0):
-            keyword = Keyword("relevant_from", self.relevant_from)
-            raise worded(ValueError, keyword, ": give a grade, 0 or more")
+            keyword = OptionRef("relevant_from", self.relevant_from)
+            raise option_error(ValueError, keyword, ": give a grade, 0 or more")
         if isinstance(self.relevant_from, np.number):  # a number of Python, as JSON holds it
             object.__setattr__(self, "relevant_from", self.relevant_from.item())
 
@@ -58,9 +58,9 @@ def apply(truth: Lists, source: Flat, grading: Grading, users: Sequence[Any] | N
     grades = truth.gains
     if grades is None:
         if grading.relevant_from is not None:
-            raise worded(
+            raise option_error(
                 ValueError,
-                Keyword("relevant_from", grading.relevant_from),
+                OptionRef("relevant_from", grading.relevant_from),
                 " needs ground truths with grades: dicts item -> grade, or Lists with gains",
             )
         return truth
@@ -81,10 +81,10 @@ def apply(truth: Lists, source: Flat, grading: Grading, users: Sequence[Any] | N
         bound = f"beyond {LARGEST:g} the sums of squares over users overflow"
         grade = f"grade {grades[large[0]]:g} is too large"
         wrong = f"{{}}, item {{!r}}: {grade}: {bound}"
-        more: tuple[str | Keyword, ...] = ()
+        more: tuple[str | OptionRef, ...] = ()
         if grading.gains == "exponential":
             wrong = f"{{}}, item {{!r}}: 2^grade of {grade} a gain: {bound}; "
-            more = Keyword("gains", "linear"), " takes the grade"
+            more = OptionRef("gains", "linear"), " takes the grade"
         raise _refused(truth, source, users, large[0], wrong, *more)
     least = grading.relevant_from
     return _kept(truth, gains, grades > 0 if least is None else grades >= least)
@@ -124,10 +124,10 @@ def _refused(
     users: Sequence[Any] | None,
     position: int,
     words: str,
-    *more: str | Keyword,
+    *more: str | OptionRef,
 ) -> ValueError:
     """Return the error of a grade at a position of the flat ids: words with its user and item."""
     user = int(np.searchsorted(truth.offsets, position, side="right")) - 1
     item = source.row(user)[position - truth.offsets[user]]
-    error = worded(ValueError, words.format(name_user(users, user), item), *more)
+    error = option_error(ValueError, words.format(name_user(users, user), item), *more)
     return about(error, side="ground_truths", user=user_of(users, user), item=item)

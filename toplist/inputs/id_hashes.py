@@ -1,6 +1,6 @@
 """Hashes of ids, 64 bits each and the same in every process, by two rules; codes never enter.
 
-`words_of` is the rule of fingerprints, which say whether two results have the same ground truths:
+`hashes_of` is the rule of fingerprints, which say whether two results have the same ground truths:
 17 and "17" are two ids there, since no evaluation takes one for the other. An integer is its own
 word (modulo 2^64), a text is hashed by its bytes in UTF-8, anything else by its repr.
 
@@ -24,14 +24,14 @@ Words = NDArray[np.uint64]
 _WORD = 1 << 64
 
 
-def words_of(ids: Sequence[Any]) -> Words:
+def hashes_of(ids: Sequence[Any]) -> Words:
     """Return the word of each id.
 
     Examples
     --------
-    >>> words_of([7, -1]).tolist()
+    >>> hashes_of([7, -1]).tolist()
     [7, 18446744073709551615]
-    >>> words_of(["7", "b"])[1:] == words_of(["b"])
+    >>> hashes_of(["7", "b"])[1:] == hashes_of(["b"])
     array([ True])
     """
     if hasattr(ids, "words"):
@@ -50,13 +50,13 @@ def words_of(ids: Sequence[Any]) -> Words:
     return _hashes(texts)
 
 
-def words_of_codes(names: Sequence[Any], codes: NDArray[np.int64]) -> Words:
+def hashes_of_codes(names: Sequence[Any], codes: NDArray[np.int64]) -> Words:
     """Return the words of names by code; only those that `codes` refer to need be right."""
     if len(names) <= 2 * len(codes) + 64:
-        return words_of(names)
+        return hashes_of(names)
     used = np.unique(codes)
     words = np.zeros(len(names), np.uint64)
-    words[used] = words_of([names[code] for code in used.tolist()])
+    words[used] = hashes_of([names[code] for code in used.tolist()])
     return words
 
 

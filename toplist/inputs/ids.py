@@ -166,12 +166,12 @@ class WideIdError(ValueError):
     """An integer beyond 64 bits."""
 
 
-def refuse_wide(integers: Collection[int], side: str) -> None:
+def check_width(integers: Collection[int], side: str) -> None:
     """Raise WideIdError for an integer beyond 64 bits: Python's hash of such can be chosen.
 
     Examples
     --------
-    >>> refuse_wide([5, 2**64 + 1], "ranks")
+    >>> check_width([5, 2**64 + 1], "ranks")
     Traceback (most recent call last):
         ...
     toplist.inputs.ids.WideIdError: ranks: 18446744073709551617 is beyond 64 bits: give such ids \
@@ -251,7 +251,7 @@ class _Kinds:
                 raise two_kinds("ids", first, second, way_out)
             self._types.add(new)
         if int in self._examples:
-            refuse_wide(row, side)
+            check_width(row, side)
 
 
 def _short(value: Any) -> str:

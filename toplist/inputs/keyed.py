@@ -1,4 +1,4 @@
-"""`Keyed`: lists keyed by a column of users, and `align`: two such sides, user by user.
+"""`ListsByUser`: lists keyed by a column of users, and `align`: two such sides, user by user.
 
 Every table takes this form, and so do a dict and a pandas Series if the other side is a table. The
 rows of two aligned sides follow the order in which users first appear in the truth. A Series whose
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import parallel
-from toplist.checks import Keyword, about, worded
+from toplist.checks import OptionRef, about, option_error
 from toplist.inputs.factorize import Column, Numbering, numbered_by, recoded
 from toplist.inputs.flatten import Flat, flatten, is_frame, is_truth_container
 from toplist.inputs.ids import encode_alone, kinds_of, two_kinds
@@ -25,7 +25,7 @@ COPIED = 1 << 18
 
 
 @dataclass(frozen=True, eq=False)
-class Keyed:
+class ListsByUser:
     """Lists of ids, each under its user: list i is ``items.codes[offsets[i]:offsets[i + 1]]``."""
 
     side: str
@@ -34,7 +34,7 @@ class Keyed:
     offsets: NDArray[np.int64]
     grades: NDArray[np.float64] | None = None
 
-    def take(self, places: NDArray[np.int64]) -> "Keyed":
+    def take(self, places: NDArray[np.int64]) -> "ListsByUser":
         """Return the lists at `places` (-1: an empty one); the column of users is unchanged."""
         offsets = offsets_of(np.append(np.diff(self.offsets), 0)[places])
         items = np.empty(offsets[-1], np.int64)
@@ -72,11 +72,13 @@ class Keyed:
         )
 
 
-def keyed(rows: Mapping[Any, Any], side: str) -> Keyed:
+def keyed(rows: Mapping[Any, Any], side: str) -> ListsByUser:
     """Return a dict user -> ids in the form of a table."""
     flat = flatten([r if is_truth_container(r) else [r] for r in rows.values()], None, side)
     items = Column("item_id", *encode_alone(flat))
-    return Keyed(side, column_of("user_id", list(rows), side), items, flat.offsets, flat.grades)
+    return ListsByUser(
+        side, column_of("user_id", list(rows), side), items, flat.offsets, flat.grades
+    )
 
 
 def column_of(name: str, ids: Sequence[Any], where: str) -> Column:
@@ -98,7 +100,7 @@ def column_of(name: str, ids: Sequence[Any], where: str) -> Column:
     return Column(name, numbered_by(places, ids)[0], list(places))
 
 
-def align(ranked: Keyed, truth: Keyed) -> tuple[list[Any], Flat, Flat, int]:
+def align(ranked: ListsByUser, truth: ListsByUser) -> tuple[list[Any], Flat, Flat, int]:
     """Align two sides by user: users, their ranked and relevant ids, and how many are left over.
 
     Raises
@@ -117,7 +119,7 @@ def align(ranked: Keyed, truth: Keyed) -> tuple[list[Any], Flat, Flat, int]:
     numbers.append(numbering.number(ranked.users.codes))
     known = numbering.codes
     for side, found in ((truth, numbers[0]), (ranked, numbers[1])):
-        _refuse_twice(side, found)
+        _check_unique(side, found)
     names = truth.users.decoded(known[:n_users])
     if len(numbers[1]) and n_users and int(numbers[1].min()) >= n_users:
         other = ranked.users.decode(known[n_users])
@@ -130,7 +132,7 @@ def align(ranked: Keyed, truth: Keyed) -> tuple[list[Any], Flat, Flat, int]:
     return names, ranked.flat(), truth.flat(), len(known) - n_users
 
 
-def _refuse_twice(side: Keyed, numbers: NDArray[np.int64]) -> None:
+def _check_unique(side: ListsByUser, numbers: NDArray[np.int64]) -> None:
     counts = np.bincount(numbers)
     if len(numbers) and counts.max() > 1:
         first, second = np.flatnonzero(numbers == np.argmax(counts > 1))[:2].tolist()
@@ -212,7 +214,7 @@ def no_common_user(ranked: Any, truth: Any) -> ValueError:
     return about(error, users=(ranked, truth))
 
 
-class Counted(dict[Any, Any]):
+class CountedItems(dict[Any, Any]):
     """The rows of a Series whose index only counts them, 0, 1, 2, ..., as a dict."""
 
 
@@ -239,11 +241,11 @@ def beside(ranks: Any, truths: Any) -> tuple[Any, Any]:
     for (name, side), (other, beside) in (sides, sides[::-1]):
         if is_series(side) and not is_series(beside) and not _has_keys(beside):
             key = side.index[0] if len(side) else "its index"
-            raise worded(
+            raise option_error(
                 TypeError,
                 f"{name} is a Series with keys of its own, like {key!r}, but {other} is by "
                 f"position: give {name}.to_numpy() if its rows are in the order of {other}, and ",
-                Keyword("users"),
+                OptionRef("users"),
                 f"{name}.index to name them",
             )
     return ranks, truths
@@ -278,7 +280,7 @@ def dict_of(series: Any, name: str, what: str, way: str = "") -> dict[Any, Any]:
 def keyed_rows(series: Any, side: str) -> dict[Any, Any]:
     """Return a Series as a dict; one whose index holds a user twice is refused."""
     found = dict_of(series, side, "user", ": a user has one row")
-    rows = Counted(found) if counts_rows(series.index) else found
+    rows = CountedItems(found) if counts_rows(series.index) else found
     if side == "ranks" and rows and not hasattr(next(iter(rows.values())), "__len__"):
         raise TypeError(
             "ranks is a Series with one id per user: a Series of lists is keyed by its index; one "
@@ -287,9 +289,9 @@ def keyed_rows(series: Any, side: str) -> dict[Any, Any]:
     return rows
 
 
-def refuse_counted(side: str, rows: Any, other: str, users: Any) -> None:
+def check_not_counted(side: str, rows: Any, other: str, users: Any) -> None:
     """Raise TypeError for a Series that counts its rows beside other keys than 0, 1, 2, ..."""
-    if not isinstance(rows, Counted):
+    if not isinstance(rows, CountedItems):
         return
     known = list(users)
     unknown = [user for user in known if user not in rows]

@@ -47,7 +47,7 @@ class Lists:
             if np.ma.isMaskedArray(getattr(self, name)):
                 raise TypeError(f"Lists: {name} is a masked array: leave out what is masked")
         offsets, items = np.asarray(self.offsets), np.asarray(self.items)
-        _refuse_coercion(self.items, items)
+        _check_no_coercion(self.items, items)
         if offsets.ndim != 1 or items.ndim != 1 or offsets.dtype.kind not in "iu":
             raise ValueError("Lists: offsets must be a 1-D array of integers, items a 1-D array")
         if len(offsets) == 0 or offsets[0] != 0 or offsets[-1] != len(items):
@@ -147,7 +147,7 @@ def _entries(matrix: Any) -> tuple[int, NDArray[Any], NDArray[Any], NDArray[np.f
     return n_users, users[stored], entries.indices[stored], entries.data[stored].astype(np.float64)
 
 
-def _refuse_coercion(given: Any, items: NDArray[Any]) -> None:
+def _check_no_coercion(given: Any, items: NDArray[Any]) -> None:
     """Raise for items that are no ids, or that numpy had to make alike."""
     if items.size and items.dtype.kind in "fbc":
         raise TypeError(f"Lists: items are {items.dtype}: ids are integers or strings")

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.checks import Keyword, about, worded
+from toplist.checks import OptionRef, about, option_error
 from toplist.inputs.flatten import array, is_container, is_row, is_truth_container
 
 # What implicit and faiss fill a list with, where fewer items are found.
@@ -353,20 +353,20 @@ def _of_pair(
     if ordering.padding is None and FILLING in rows[:, -1:]:
         row = int(np.flatnonzero(rows[:, -1] == FILLING)[0])
         rank = int(np.argmax(rows[row] == FILLING)) + 1
-        raise worded(
+        raise option_error(
             ValueError,
             f"ranks is a pair (ids, scores): {_of(user, row)}rank {rank} has the id {FILLING}, "
             "with which implicit and faiss fill up a list of fewer items: ",
-            Keyword("padding", FILLING),
+            OptionRef("padding", FILLING),
             f" drops it; where it is an item, give the ids alone, [{place}] of the pair",
         )
     falls = values[:, 1:] <= values[:, :-1]
     if not falls.all() or np.any(np.isnan(values[:, :1])):
-        _refuse_unsorted(rows, values, place, user, ordering.padding)
+        _check_sorted(rows, values, place, user, ordering.padding)
     return ids
 
 
-def _refuse_unsorted(
+def _check_sorted(
     rows: NDArray[Any], values: NDArray[Any], place: int, user: str | None, padding: Any
 ) -> None:
     """Raise ValueError for the first score that is NaN or rises, but for those of padding."""
@@ -388,14 +388,14 @@ def _refuse_unsorted(
         )
 
 
-def refuse_swapped(ranks: Any, truths: Any) -> None:
+def check_not_swapped(ranks: Any, truths: Any) -> None:
     """Raise TypeError for sides that look like grades as ranks, and ranked lists as the truth.
 
     The scores are whole numbers, as grades are, beside lists, or beside scores with a fraction.
 
     Examples
     --------
-    >>> refuse_swapped({"q1": {"a": 1, "b": 0}}, {"q1": {"a": 0.71, "c": 0.25}})
+    >>> check_not_swapped({"q1": {"a": 1, "b": 0}}, {"q1": {"a": 0.71, "c": 0.25}})
     Traceback (most recent call last):
         ...
     TypeError: ranks holds whole numbers by item, like grades, ground_truths numbers with a \

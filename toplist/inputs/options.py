@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal, NamedTuple, TypedDict, cast, get_args
 
-from toplist.checks import Keyword, choice, worded
+from toplist.checks import OptionRef, choice, option_error
 from toplist.inputs.grades import GAINS, Grading
 from toplist.metrics.conventions import MISSING, RELEVANT, ConventionName, Missing, Relevant
 from toplist.metrics.definitions import EMPTY, Empty, Gains
@@ -195,7 +195,7 @@ memory
             if source not in sources:
                 others = " and ".join(one.text for one in sources)
                 text = f" is for {others}, not for {source.text}"
-                raise worded(TypeError, Keyword(row.name, value), text)
+                raise option_error(TypeError, OptionRef(row.name, value), text)
             if row.metadata["choices"]:
                 choice(row.name, value, row.metadata["choices"])
         _ = self.joining.grading  # checks the grade
@@ -263,7 +263,7 @@ ITEMS = {
 }
 
 
-class Known(NamedTuple):
+class ItemData(NamedTuple):
     """Data of the items, what is done with others, and how lists are read."""
 
     items: Items
@@ -271,14 +271,16 @@ class Known(NamedTuple):
     reading: Reading
 
     @classmethod
-    def of(cls, options: Options) -> Known:
+    def of(cls, options: Options) -> ItemData:
         """Return what options say of the items."""
         return cls(options.items, options.unknown, options.joining.reading)
 
 
 def needs(what: str, keyword: str) -> ValueError:
     """Return the error of a metric that needs a keyword of `Items`."""
-    return worded(ValueError, f"{what} needs ", Keyword(keyword), f": {ITEMS[keyword].give}")
+    return option_error(
+        ValueError, f"{what} needs ", OptionRef(keyword), f": {ITEMS[keyword].give}"
+    )
 
 
 def columns_of(columns: Columns, side: str) -> dict[str, str]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.checks import Keyword, header_hint, no_columns, worded
+from toplist.checks import OptionRef, header_hint, no_columns, option_error
 from toplist.inputs import dataframes as cols
 from toplist.inputs.factorize import Column
 from toplist.inputs.flatten import Flat
@@ -121,10 +121,10 @@ def _of_table(given: tuple[Any, ...], names: list[str], weights: Any, finite: bo
     absent = [name for name in names if name not in found]
     if absent:
         lacks = no_columns(list(map(repr, absent))) + header_hint(absent, found)
-        raise worded(
+        raise option_error(
             ValueError,
             f"the table has {lacks}, only {', '.join(map(repr, found))}; other names: ",
-            Keyword("columns", {"label": "NAME"}),
+            OptionRef("columns", {"label": "NAME"}),
         )
     if isinstance(weights, str):
         weights = _column(table, names.pop())

@@ -84,7 +84,7 @@ def validated(
     users, single, n_extra = whose
     (listed, relevant), truth = encoded, compact(encoded[1])
     if whole and not hashed and relevant.names is None:
-        refuse_matrix(truth, users)
+        check_no_matrix(truth, users)
     return Sides(
         ranked=Lists(listed.offsets, listed.ids),
         lengths=listed.lengths,
@@ -107,19 +107,19 @@ def words_behind(names: Any, truth: Lists) -> Words | None:
         return names.words  # type: ignore[no-any-return]
     if not isinstance(names, list):  # codes that are integers themselves
         return None
-    from toplist.inputs.id_hashes import words_of_codes
+    from toplist.inputs.id_hashes import hashes_of_codes
 
-    return words_of_codes(names, truth.items).__getitem__
+    return hashes_of_codes(names, truth.items).__getitem__
 
 
-def refuse_matrix(truth: Lists, users: Sequence[Any] | None) -> None:
+def check_no_matrix(truth: Lists, users: Sequence[Any] | None) -> None:
     """Raise ValueError for integer ids that are all 0 or 1, where a row holds one of them twice.
 
     A set of ids holds each once, so this is a row of a matrix, or nothing that can be told from it.
 
     Examples
     --------
-    >>> refuse_matrix(Lists([0, 3], [0, 1, 1]), None)
+    >>> check_no_matrix(Lists([0, 3], [0, 1, 1]), None)
     Traceback (most recent call last):
         ...
     ValueError: ground_truths: user 0 has 1 twice, and all ids are 0 or 1: if this is a matrix of \

@@ -15,13 +15,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import parallel
-from toplist.checks import Keyword, about, cached, header_hint, no_columns, worded
+from toplist.checks import OptionRef, about, cached, header_hint, no_columns, option_error
 from toplist.inputs import dataframes as cols
 from toplist.inputs import ordering
 from toplist.inputs.factorize import Column, blocks, in_runs, numbered, starts_of_runs
-from toplist.inputs.flatten import first_repeat, is_frame, refuse_unranked, without_padding
+from toplist.inputs.flatten import check_ranked, first_repeat, is_frame, without_padding
 from toplist.inputs.grades import Grading
-from toplist.inputs.keyed import Counted, Keyed, align, keyed, refuse_counted, user_in_two_rows
+from toplist.inputs.keyed import (
+    CountedItems,
+    ListsByUser,
+    align,
+    check_not_counted,
+    keyed,
+    user_in_two_rows,
+)
 from toplist.inputs.lists import offsets_of
 from toplist.inputs.options import Columns, columns_of
 from toplist.inputs.ordering import as_integers, comparable, order_of_ids
@@ -45,7 +52,7 @@ def read_tables(
     known = Texts(), Texts()
     if padding is not None and isinstance(truths, Mapping):
         rows = {user: without_padding(row, padding) for user, row in truths.items()}
-        truths = Counted(rows) if isinstance(truths, Counted) else rows
+        truths = CountedItems(rows) if isinstance(truths, CountedItems) else rows
     try:
         ranked = lists_of(ranks, "ranks", columns, ties, known)
     except ValueError as error:
@@ -55,8 +62,10 @@ def read_tables(
             ) from error
         raise
     truth = lists_of(truths, "ground_truths", columns, known=known)
-    refuse_counted("ranks", ranks, "ground_truths", map(truth.users.decode, truth.users.codes))
-    refuse_counted("ground_truths", truths, "ranks", map(ranked.users.decode, ranked.users.codes))
+    check_not_counted("ranks", ranks, "ground_truths", map(truth.users.decode, truth.users.codes))
+    check_not_counted(
+        "ground_truths", truths, "ranks", map(ranked.users.decode, ranked.users.codes)
+    )
     return sides_of(*align(ranked, truth), k, padding, grading)
 
 
@@ -87,8 +96,8 @@ def lists_of(
     columns: Columns,
     ties: str = "order",
     known: tuple[Texts, Texts] | None = None,
-) -> Keyed:
-    """Return one side as `Keyed`; it or the other side is a table.
+) -> ListsByUser:
+    """Return one side as `ListsByUser`; it or the other side is a table.
 
     With `known`, users and items of a table that are text are numbered by these.
     """
@@ -96,7 +105,7 @@ def lists_of(
         frame = cols.readable(value)
         known = (Texts(), Texts()) if known is None else known
         return read(Table(frame, side, columns_of(columns, side), ties=ties, known=known))
-    if isinstance(value, Keyed):
+    if isinstance(value, ListsByUser):
         return value
     if not isinstance(value, Mapping):
         other = "ground_truths" if side == "ranks" else "ranks"
@@ -105,7 +114,7 @@ def lists_of(
             "as tables or dicts"
         )
     if side == "ranks":
-        refuse_unranked(value)
+        check_ranked(value)
     return keyed(value, side)
 
 
@@ -177,14 +186,14 @@ class Table:
         columns = self.columns if self.in_file is None else self.in_file()
         names += header_hint([self.names[name] for name in (*wanted, *more)], columns)
         found = ", ".join(map(repr, columns))
-        parts: list[str | Keyword] = [
+        parts: list[str | OptionRef] = [
             f"{self.side} has {names}, only {found or 'none'}; ",
-            Keyword("columns", {self.side: dict.fromkeys([wanted[0], *more], "NAME")}),
+            OptionRef("columns", {self.side: dict.fromkeys([wanted[0], *more], "NAME")}),
             " names others" if more else " names another",
         ]
         if self.in_file is not None and "rank" in wanted:
-            parts += [", ", Keyword("order", "file"), " takes the items in the order of the file"]
-        return worded(ValueError, *parts)
+            parts += [", ", OptionRef("order", "file"), " takes the items in the order of the file"]
+        return option_error(ValueError, *parts)
 
     def ids(self, wanted: str) -> Column:
         """Return a column of ids."""
@@ -204,7 +213,7 @@ class Table:
         return cols.numbers(self.frame, self.names[wanted], self.side, self.where, exact)
 
 
-def read(table: Table, in_runs: bool = False) -> Keyed:
+def read(table: Table, in_runs: bool = False) -> ListsByUser:
     """Return the lists of a table.
 
     Parameters
@@ -247,7 +256,7 @@ def put_in_order(
     groups: Groups,
     items: Column,
     values: NDArray[Any] | None,
-) -> Keyed:
+) -> ListsByUser:
     """Put items in the order of ranks or scores; without these, keep their order, with grades.
 
     `ordering` is the side, what the values are (rank, score or relevance), and how items of equal
@@ -263,10 +272,10 @@ def put_in_order(
         grades = None if values is None else values.astype(np.float64)
         if groups.rows is not None:
             items, grades = in_order(groups, items, grades)
-    return Keyed(side, groups.users, items, groups.offsets, grades)
+    return ListsByUser(side, groups.users, items, groups.offsets, grades)
 
 
-def _of_lists(table: Table, offsets: NDArray[np.int64], frame: Any) -> Keyed:
+def _of_lists(table: Table, offsets: NDArray[np.int64], frame: Any) -> ListsByUser:
     """Read a column of lists, and its column of lists of ranks, scores or grades, if any."""
     users, name = table.ids("user_id"), table.names["item_id"]
     items = cols.ids(frame, name, table.side, offsets, table.where, table.known[1])
@@ -286,7 +295,7 @@ def _of_lists(table: Table, offsets: NDArray[np.int64], frame: Any) -> Keyed:
     return put_in_order(table.ordering, Groups(users, offsets, None), items, values)
 
 
-def _wide(table: Table) -> Keyed:
+def _wide(table: Table) -> ListsByUser:
     """Read a row per user and a column per rank; nulls end a list."""
     frame, side, ranks = table.frame, table.side, table.wide
     if table.names["user_id"] in table.columns:
@@ -297,7 +306,7 @@ def _wide(table: Table) -> Keyed:
     if all(array is not None for array in arrays):
         items = np.stack(arrays, axis=1)  # type: ignore[arg-type]
         offsets = np.arange(len(items) + 1, dtype=np.int64) * len(ranks)
-        return Keyed(side, users, Column("item_id", items.ravel()), offsets)
+        return ListsByUser(side, users, Column("item_id", items.ravel()), offsets)
     rows = [list(row) for row in zip(*(cols.objects(frame, name) for name in ranks), strict=True)]
     for user, row in enumerate(rows):
         while row and row[-1] is None:
@@ -317,7 +326,7 @@ def _by_user(users: Column, rows: list[Any], side: str) -> dict[Any, Any]:
     return keyed
 
 
-def _of_python(table: Table, rows: list[Any]) -> Keyed:
+def _of_python(table: Table, rows: list[Any]) -> ListsByUser:
     """Read Python lists, and their lists of ranks, scores or grades, if any."""
     lists = keyed(_by_user(table.ids("user_id"), rows, table.side), table.side)
     if table.value is None:

@@ -1,7 +1,7 @@
 """The join of ranked ids and relevant ids to hits, and what it needs of both sides.
 
-`join` takes any truths, `seek` truths of one id (leave-one-out), which is faster. `trim` removes
-padding, `two_grades` and `ideals` are about truths with grades.
+`join` takes any truths, `join_single_relevant` truths of one id (leave-one-out), which is faster.
+`trim` removes padding, `two_grades` and `ideals` are about truths with grades.
 
 Ids may be chosen so that many share a place of the tables. Looks at places beyond the first are
 counted, and past `most_probes` that user alone is joined by sorting: slower, never quadratic.
@@ -321,7 +321,7 @@ def ideals(truths: int64, offsets: int64, gains: float64, out):
 
 
 @kernel
-def seek(
+def join_single_relevant(
     items: int64, offsets: int64, lengths: int64, truths: int64, truth_offsets: int64,
     distinct, tables, ranks, n_hits, n_relevant,
 ):  # fmt: skip

@@ -6,7 +6,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from toplist.checks import Bools, Ints, Keyword, choice, worded
+from toplist.checks import Bools, Ints, OptionRef, choice, option_error
 from toplist.inputs import id_hashes
 from toplist.inputs.lists import offsets_of
 from toplist.loo.logs import Log, instant, newest, read_log
@@ -80,15 +80,15 @@ class Histories:
         assert times is not None
         if given is None or given.dated != times.dated:
             kind = "dates" if times.dated else "numbers"
-            raise worded(
-                ValueError, Keyword(option, time), f": the timestamps of this log are {kind}"
+            raise option_error(
+                ValueError, OptionRef(option, time), f": the timestamps of this log are {kind}"
             )
         if given.dated and given.zoned != times.zoned:
             have, lacks = ("a", "one") if times.zoned else ("no", "none")
             example = "2011-11-01T00:00" + ("+00:00" if times.zoned else "")
-            raise worded(
+            raise option_error(
                 ValueError,
-                Keyword(option, time),
+                OptionRef(option, time),
                 f": the timestamps of this log have {have} time zone: give a time with {lacks}, "
                 f"such as {example!r}",
             )
@@ -101,22 +101,22 @@ def _times_of(log: Log, by: str) -> Ints:
     if by == "random" and log.known_times is None:
         return np.zeros(len(log), np.int64)
     if times is None:
-        raise worded(
+        raise option_error(
             ValueError,
             "log has no column 'timestamp' (other names: ",
-            Keyword("columns", {"timestamp": "..."}),
+            OptionRef("columns", {"timestamp": "..."}),
             "); ",
-            Keyword("by", "random"),
+            OptionRef("by", "random"),
             " needs none",
         )
     if times.missing.any():
         row = int(np.flatnonzero(times.missing)[0])
         user = log.users.names[log.users.codes[row]]
-        raise worded(
+        raise option_error(
             ValueError,
             f"log: row {row}, of user {user!r}, has no timestamp ({times.missing.sum():,} such "
             "rows): leave them out, or hold out with ",
-            Keyword("by", "random"),
+            OptionRef("by", "random"),
         )
     return times.ordinals
 

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.checks import Bools, Ints, Keyword, header_hint, no_columns, worded
+from toplist.checks import Bools, Ints, OptionRef, header_hint, no_columns, option_error
 from toplist.inputs import dataframes as cols
 from toplist.inputs.factorize import Column, Numbering, numbered_by
 from toplist.inputs.ids import kinds_of
@@ -205,12 +205,12 @@ def _selected(column: Any, rows: NDArray[np.int64]) -> Any:
 def _require(names: Mapping[str, str], found: Collection[Any]) -> None:
     absent = [name for name in COLUMNS[:2] if names[name] not in found]
     if absent:
-        raise worded(
+        raise option_error(
             ValueError,
             f"log has {no_columns([repr(names[name]) for name in absent])}"
             f"{header_hint([names[name] for name in absent], found)}; it has "
             f"{', '.join(map(repr, found)) or 'none'}; other names: ",
-            Keyword("columns", dict.fromkeys(absent, "...")),
+            OptionRef("columns", dict.fromkeys(absent, "...")),
         )
 
 
@@ -269,14 +269,14 @@ def times_of(values: Any) -> Times:
 def _numbers(values: Sequence[int | float]) -> NDArray[Any]:
     """Return integers exactly, and others as floats."""
     if any(type(one) is float for one in values):
-        _refuse_beyond(53, values, "beside decimals; give integers alone")
+        _check_range(53, values, "beside decimals; give integers alone")
         return np.array(values, np.float64)
     if values and max(values) >= 1 << 63:
-        _refuse_beyond(64, values, "")
+        _check_range(64, values, "")
         if min(values) >= 0:
             return np.array(values, np.uint64)
     if values and not -(1 << 63) <= min(values) <= max(values) < 1 << 63:
-        _refuse_beyond(63, values, "beside negative ones")
+        _check_range(63, values, "beside negative ones")
     return np.array(values, np.int64)
 
 
@@ -318,7 +318,7 @@ def _parsed(values: Sequence[Any]) -> Times:
         row = next(row for row, one in enumerate(values) if isinstance(one, (bool, np.bool_)))
         raise ValueError(f"row {row}: {_refused(values[row])}")
     if int in kinds:
-        _refuse_beyond(64, values, "")  # before they are hashed
+        _check_range(64, values, "")  # before they are hashed
     numbers: dict[Any, int] = {}
     codes = np.array([numbers.setdefault(value, len(numbers)) for value in values], np.int64)
     parsed = []
@@ -339,7 +339,7 @@ def _parsed(values: Sequence[Any]) -> Times:
     return Times(found[codes], missing[codes], dated, zoned)
 
 
-def _refuse_beyond(bits: int, values: Sequence[Any], why: str) -> None:
+def _check_range(bits: int, values: Sequence[Any], why: str) -> None:
     """Raise ValueError for an integer that so many bits do not hold."""
     for row, value in enumerate(values):
         if type(value) is int and not -(1 << bits) <= value < 1 << bits:

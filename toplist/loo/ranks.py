@@ -28,7 +28,7 @@ from toplist.metrics.definitions import Metric
 from toplist.metrics.names import Metrics
 from toplist.results.result import TopKResult
 from toplist.results.terms import Terms
-from toplist.scores import columns_to_leave_out, refuse_nan, run_blocks
+from toplist.scores import check_no_nan, columns_to_leave_out, run_blocks
 
 HeldOutTies = Literal["order", "best", "worst", "average"]
 TIES: tuple[HeldOutTies, ...] = get_args(HeldOutTies)
@@ -139,7 +139,7 @@ def _of_scores(
         items, offsets, _ = excluded.block(lo, hi)
         part, banned = comparable(scores[lo:hi], single=True), np.zeros(n_items, np.uint8)
         nan = kernels.place(part, held[lo:hi], items, offsets, banned, *counts[:, lo:hi])
-        refuse_nan(nan, lo)
+        check_no_nan(nan, lo)
 
     run_blocks(block, n_users, n_items, n_threads)
     return rank_among(counts, ties)

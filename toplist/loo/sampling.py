@@ -27,7 +27,7 @@ from toplist.matching.hits import Hits
 from toplist.metrics.names import Metrics
 from toplist.results.result import TopKResult
 from toplist.results.terms import SAMPLERS, Sampled, SampledMetricsWarning
-from toplist.scores import columns_to_leave_out, refuse_nan
+from toplist.scores import check_no_nan, columns_to_leave_out
 
 CandidateTies = Literal["order", "best", "worst"]
 CANDIDATE_TIES: tuple[CandidateTies, ...] = get_args(CandidateTies)
@@ -283,7 +283,7 @@ def _ranked(
     """Return the rank of the first of each row's candidates."""
     if scores.dtype.kind == "f" and np.isnan(scores).any():
         row, column = np.argwhere(np.isnan(scores))[0]
-        refuse_nan((row, items[row, column]), lo)
+        check_no_nan((row, items[row, column]), lo)
     own, others = scores[:, :1], scores[:, 1:]
     equal = others == own
     above = np.sum(others > own, axis=1)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.checks import Bools, Ints, Keyword, choice, worded
+from toplist.checks import Bools, Ints, OptionRef, choice, option_error
 from toplist.inputs.lists import Lists
 from toplist.loo.histories import Histories, Repeats
 from toplist.loo.logs import Ids, Log
@@ -169,10 +169,10 @@ def holdout(
         test = rows.since(time, "time")
         rest = None if validation is None else rows.since(validation, "validation")
         if rest is not None and (test & ~rest).any():
-            raise worded(
+            raise option_error(
                 ValueError,
-                *(Keyword("validation", validation), " begins after the test, "),
-                Keyword("time", time),
+                *(OptionRef("validation", validation), " begins after the test, "),
+                OptionRef("time", time),
             )
         how = f"hold out from time {time} on ({rows.rules('time')})"
         return _split(rows, how, test, None if rest is None else rest & ~test, least, "test")
@@ -335,7 +335,9 @@ def _share(value: Any, option: str) -> Fraction:
     from fractions import Fraction
 
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1:
-        raise worded(ValueError, Keyword(option, value), ": a share between 0 and 1 is needed")
+        raise option_error(
+            ValueError, OptionRef(option, value), ": a share between 0 and 1 is needed"
+        )
     return Fraction(repr(float(value)))  # 0.29 of 100 is 29, in floats 28.999999999999996
 
 

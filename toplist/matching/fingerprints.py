@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from toplist.checks import Keyword, worded
+from toplist.checks import OptionRef, option_error
 
 
 @dataclass(frozen=True)
@@ -49,11 +49,11 @@ count once; merge(..., disjoint=True) merges them as different users
         twice = (one.n_users for one in set(a).intersection(b) if one.varied)
         n_users = next(twice, 0) or _repeated_at_end(parts)
         if n_users:
-            raise worded(
+            raise option_error(
                 ValueError,
                 f"both parts have the same ground truths ({n_users:,} users): these are the "
                 "same users, who count once; merge(..., ",
-                Keyword("disjoint", True),
+                OptionRef("disjoint", True),
                 ") merges them as different users",
             )
     return parts

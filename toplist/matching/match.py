@@ -179,10 +179,10 @@ def _fingerprint(hashes: NDArray[np.uint64], users: Sequence[Any] | None) -> Fin
 
     varied = bool((hashes[1:] != hashes[:1]).any())
     if users is not None:
-        from toplist.inputs.id_hashes import words_of
+        from toplist.inputs.id_hashes import hashes_of
         from toplist.kernels.hashing import mix_in
 
-        mix_in(words_of(users), hashes)
+        mix_in(hashes_of(users), hashes)
         varied = len(hashes) > 0
     return Fingerprint(int(hashes.sum(dtype=np.uint64)), len(hashes), varied)
 
@@ -203,7 +203,7 @@ def _join_block(
     gains = values
     if most <= 1:  # search for the one relevant id, without a table
         ranks = np.empty(len(lengths), np.int32)
-        user = kernels.seek(*arrays, distinct, tables, ranks, n_hits, n_relevant)
+        user = kernels.join_single_relevant(*arrays, distinct, tables, ranks, n_hits, n_relevant)
     else:
         # at most as many hits as the shorter of list and truth has ids, for each user
         room = int(np.minimum(lengths, sizes).sum())

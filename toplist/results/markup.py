@@ -75,14 +75,14 @@ class Look(NamedTuple):
 
     def number(self, value: float, sign: str = "") -> str:
         """Return a number as text; `sign` is "+" for one that always has its sign."""
-        return f"{settled(value * (100 if self.percent else 1)):{sign}.{self.digits}f}"
+        return f"{round_significant(value * (100 if self.percent else 1)):{sign}.{self.digits}f}"
 
     def signed(self, value: float) -> str:
         """Return a difference, which always has its sign; a dash for NaN."""
         return "-" if value != value else self.number(value, "+")
 
 
-def settled(value: float) -> float:
+def round_significant(value: float) -> float:
     """Return a number without its last digits, which follow from the order of its sum.
 
     A mean from counts and one from values may differ in the 16th digit, and would be printed as
@@ -90,7 +90,7 @@ def settled(value: float) -> float:
 
     Examples
     --------
-    >>> settled(0.10474999999999998) == settled(0.10475000000000001)
+    >>> round_significant(0.10474999999999998) == round_significant(0.10475000000000001)
     True
     """
     return float(f"{value:.12g}")

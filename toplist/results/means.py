@@ -13,7 +13,7 @@ import numpy as np
 from toplist.averages import histograms, per_user
 from toplist.averages.histograms import Histograms
 from toplist.averages.moments import ListAverages, equal, normal, wilson
-from toplist.checks import Bools, Floats, Ints, Keyword, cached, worded
+from toplist.checks import Bools, Floats, Ints, OptionRef, cached, option_error
 from toplist.matching.hits import Hits
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import Metric
@@ -448,11 +448,11 @@ def hits_of(result: Means, so: str, on_spark: str = PER_USER) -> tuple[Hits, Boo
         return result.hits, result.counted
     if getattr(result, "paired", None) is not None:
         raise ValueError(f"this result of Spark holds no hits, so {so}: {on_spark}")
-    keep = Keyword("keep", "hits")
-    raise worded(
+    keep = OptionRef("keep", "hits")
+    raise option_error(
         ValueError,
         *(f"this result holds no hits, so {so}; of files, ", keep, " or "),
-        *(Keyword("in_memory", True), " keeps them, of streams ", keep),
+        *(OptionRef("in_memory", True), " keeps them, of streams ", keep),
         f"; of Spark, {on_spark}; saved results, bytes and counts of ranks have no hits: pickle "
         "the result, or evaluate again",
     )

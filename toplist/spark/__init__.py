@@ -81,7 +81,7 @@ from toplist.spark.frames import (
     systems_of,
 )
 from toplist.spark.partials import FAN, SENT, Merge, collected
-from toplist.spark.work import Means, Values, Work
+from toplist.spark.work import PartialMeans, Values, Work
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -109,18 +109,18 @@ def evaluate(
 ) -> TopKResult | dict[str, TopKResult]:
     """Evaluate two DataFrames: the part of `toplist.top_k_eval` that is for Spark."""
     plan = _plan(k, options)
-    _refuse_unsent(plan)
+    _check_sendable(plan)
     system, partitions = options.system, options.partitions
     sides = sides_of(ranks, truths, options.columns, system)
     work = _work(sides, k, options)
     several = options.paired and len(work.systems) > 1
-    parts = _by_user(sides, system, partitions).mapInArrow(Means(work, several), SENT)
+    parts = _by_user(sides, system, partitions).mapInArrow(PartialMeans(work, several), SENT)
     n_parts = partitions or int(parts.sparkSession.conf.get("spark.sql.shuffle.partitions"))
     if n_parts > FAN:
         parts = parts.repartition(ceil(n_parts / FAN)).mapInArrow(Merge(work.systems), SENT)
     found = collected(parts.collect(), work.systems)
     for name in work.systems:
-        _refuse_strangers(found.get(name), sides, system, name)
+        _check_known_users(found.get(name), sides, system, name)
     return found if system is not None else found[None]
 
 
@@ -200,7 +200,7 @@ def _plan(k: int | Iterable[int] | None, options: Options) -> Plan:
     return plan
 
 
-def _refuse_unsent(plan: Plan) -> None:
+def _check_sendable(plan: Plan) -> None:
     """Raise ValueError for a metric that is no result in bytes: with functions of one's own."""
     for entry in plan.entries:
         try:
@@ -229,7 +229,7 @@ def _by_user(sides: tuple[Side, Side], system: str | None, partitions: int | Non
     return rows_of(*sides, system).repartition(*cut, "user_id").sortWithinPartitions("user_id")
 
 
-def _refuse_strangers(
+def _check_known_users(
     found: TopKResult | None, sides: tuple[Side, Side], system: str | None, name: str | None
 ) -> None:
     """Raise ValueError for a side without rows, and for sides without a common user.

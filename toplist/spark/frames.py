@@ -67,18 +67,18 @@ def sides_of(
         raise TypeError(f"system={system!r}: give the name of one column of ranks")
     sides = []
     for frame, argument in zip((recs, truth), SIDES, strict=True):
-        _refuse_others(frame, argument)
+        _check_kind(frame, argument)
         found = Side(frame, columns_of(columns, argument), argument)
         names = [found.names["user_id"], found.names["item_id"]]
         more = [system] if system is not None and argument == "ranks" else []
-        _refuse_absent(found, [*names, *more])
+        _check_columns(found, [*names, *more])
         _check_value(found)
         sides.append(found)
     _check_ids(*sides)
     return sides[0], sides[1]
 
 
-def _refuse_others(frame: Any, argument: str) -> None:
+def _check_kind(frame: Any, argument: str) -> None:
     """Raise TypeError for what is no DataFrame of Spark."""
     modules = [kind.__module__ for kind in type(frame).__mro__]
     if any(name.startswith("pyspark.sql") for name in modules):
@@ -92,7 +92,7 @@ def _refuse_others(frame: Any, argument: str) -> None:
     )
 
 
-def _refuse_absent(side: Side, names: list[str]) -> None:
+def _check_columns(side: Side, names: list[str]) -> None:
     """Raise ValueError for columns that are not there, or there twice."""
     columns = side.frame.columns
     absent = [repr(name) for name in names if name not in columns]
@@ -114,7 +114,7 @@ def _check_value(side: Side) -> None:
     if value is None or value == PLACE:
         return
     name, kind = names[value], side.kind(value)
-    _refuse_absent(side, [name])
+    _check_columns(side, [name])
     if kind.startswith("array<") != side.has_lists:
         raise TypeError(
             f"{side.argument}: {name!r} is {kind}, {names['item_id']!r} {side.kind('item_id')}: "

@@ -82,7 +82,7 @@ class Work:
 
 
 @dataclass(frozen=True)
-class Means:
+class PartialMeans:
     """Evaluates a partition: one result of each system, and the moments of their differences."""
 
     work: Work
@@ -160,7 +160,7 @@ def _lists(table: Any, value: str | None, argument: str) -> Any:
     places = _places(columns, value, argument)
     changes = np.flatnonzero(np.asarray(pa.compute.not_equal(users[1:], users[:-1]))) + 1
     starts = np.concatenate([[0], changes])[: len(users)].astype(np.int64)
-    _refuse_two_lists(users, places, starts, argument)
+    _check_one_list(users, places, starts, argument)
     listed = places != EMPTY
     offsets = np.concatenate([[0], np.cumsum(listed)])[np.append(starts, len(users))]
     data = {"user_id": users.take(pa.array(starts))}
@@ -193,7 +193,7 @@ def _places(columns: Mapping[str, Any], value: str | None, argument: str) -> NDA
     return found
 
 
-def _refuse_two_lists(
+def _check_one_list(
     users: Any, places: NDArray[np.int32], starts: NDArray[np.int64], argument: str
 ) -> None:
     """Raise ValueError for a user with two rows of lists."""

@@ -31,7 +31,7 @@ TABULATED = 6
 
 
 @dataclass(frozen=True, eq=False)
-class Moments:
+class BlockMoments:
     """What the analysis of variance needs of n users' values; moments of parts can be added.
 
     `means` are those of the systems, (S,). `users` is S times the sum of (user's mean - mean)²,
@@ -45,14 +45,14 @@ class Moments:
     users: float
     residual: float
 
-    def __add__(self, other: "Moments") -> "Moments":
+    def __add__(self, other: "BlockMoments") -> "BlockMoments":
         """Return the moments of both sets of users together (Chan, Golub, LeVeque 1979)."""
         if not (self.n and other.n):
             return self if self.n else other
         n = self.n + other.n
         apart = other.means - self.means
         shared, factor = apart.mean(), self.n * (other.n / n)
-        return Moments(
+        return BlockMoments(
             n,
             self.means + apart * (other.n / n),
             self.users + other.users + float(factor * len(apart) * shared**2),
@@ -60,7 +60,7 @@ class Moments:
         )
 
     @classmethod
-    def of_pairs(cls, n: int, means: ArrayLike, own: ArrayLike, apart: ArrayLike) -> "Moments":
+    def of_pairs(cls, n: int, means: ArrayLike, own: ArrayLike, apart: ArrayLike) -> "BlockMoments":
         """Return them from sums of squares: of each system's values, of each pair's differences.
 
         residual = sum over pairs of D_ij / S, users = sum of C_ii less that. No digits of the
@@ -104,7 +104,7 @@ class Moments:
         return self.squares[2] / self.df if self.df else math.nan
 
 
-def moments_of(values: ArrayLike) -> Moments:
+def moments_of(values: ArrayLike) -> BlockMoments:
     """Return the moments of values (n_users, S), summed in blocks of `USERS` users.
 
     Examples
@@ -113,14 +113,14 @@ def moments_of(values: ArrayLike) -> Moments:
     Moments(n=3, means=array([1., 2.]), users=7.0, residual=1.0)
     """
     table = _checked(values)
-    total = Moments(0, np.full(table.shape[1], np.nan), 0.0, 0.0)
+    total = BlockMoments(0, np.full(table.shape[1], np.nan), 0.0, 0.0)
     for start in range(0, len(table), USERS):
         part = table[start : start + USERS]
         means, easiness = part.mean(axis=0), part.mean(axis=1)
         mean = easiness.mean()
         rest = part - easiness[:, np.newaxis] - (means - mean)
         users = part.shape[1] * float(((easiness - mean) ** 2).sum())
-        total += Moments(len(part), means, users, float((rest**2).sum()))
+        total += BlockMoments(len(part), means, users, float((rest**2).sum()))
     return total
 
 
@@ -157,7 +157,7 @@ class Anova:
         return asdict(self)
 
 
-def anova(moments: Moments) -> Anova:
+def anova(moments: BlockMoments) -> Anova:
     """Test whether any two systems differ, and any two users (Fisher's analysis of variance).
 
         F = (SS / df) / (SS_residual / df_residual)
@@ -180,7 +180,7 @@ def anova(moments: Moments) -> Anova:
 
 
 @dataclass(frozen=True, eq=False)
-class Pairs:
+class TukeyPairs:
     """Tukey's test of every pair of systems; each array has one entry per pair.
 
     `first` and `second` are the systems, by their places; `difference` is first - second, `effect`
@@ -200,7 +200,7 @@ class Pairs:
     critical: float
 
 
-def tukey_hsd(moments: Moments, level: float = 0.95) -> Pairs:
+def tukey_hsd(moments: BlockMoments, level: float = 0.95) -> TukeyPairs:
     """Compare all pairs of systems by Tukey's studentised range (1953), users as blocks.
 
         q = |x_i - x_j| / √(V / n),   p = P(Q > q),   x_i - x_j ± q(level) √(V / n)
@@ -224,7 +224,7 @@ def tukey_hsd(moments: Moments, level: float = 0.95) -> Pairs:
     p = np.array([range_sf(q, n_systems, df) for q in statistic.tolist()])
     low, high = difference - critical * error, difference + critical * error
     effect = np.array([over(float(one), math.sqrt(variance)) for one in difference])
-    return Pairs(first, second, difference, statistic, p, low, high, effect, df, critical)
+    return TukeyPairs(first, second, difference, statistic, p, low, high, effect, df, critical)
 
 
 def randomized_tukey(

@@ -20,7 +20,7 @@ COUNTED = 1000
 ENDLESS = 1e14
 # Reach of the sums over chi: nine standard deviations, and exp(-40) where the tail is longer.
 DEVIATIONS = 9.0
-FAINT = 40.0
+LOG_TAIL_CUTOFF = 40.0
 
 
 def normal_sf(z: float) -> float:
@@ -285,8 +285,8 @@ def _chi_steps(df: float, steepness: float) -> tuple[float, float, float, float]
     """
     log_scale = 0.5 * math.log(df / math.pi) - _stirling_rest(df / 2.0)
     deviation = 1.0 / math.sqrt(2.0 * df)
-    lowest = -DEVIATIONS * deviation - FAINT / df
-    highest = min(DEVIATIONS * deviation, max(1.0, 0.5 * math.log(5.0 * FAINT / df)))
+    lowest = -DEVIATIONS * deviation - LOG_TAIL_CUTOFF / df
+    highest = min(DEVIATIONS * deviation, max(1.0, 0.5 * math.log(5.0 * LOG_TAIL_CUTOFF / df)))
     finest = (highest - lowest) / 20_000  # so that no argument can make it slow
     return log_scale, max(0.5 * min(deviation, 1.0 / steepness, 0.2), finest), lowest, highest
 

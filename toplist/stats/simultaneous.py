@@ -64,7 +64,7 @@ class MaxT(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Band:
+class BandValues:
     """A difference at every k, with intervals at this k, and ones that hold at all k together.
 
     `low` to `high` are the pointwise intervals, `low_all` to `high_all` the simultaneous ones,
@@ -336,7 +336,7 @@ def band(
     n_resamples: int = DRAWS,
     seed: int = 0,
     n_threads: int | None = None,
-) -> Band:
+) -> BandValues:
     """Return the band of a difference over k: intervals at every k, and ones for all k together.
 
         D_k ± c s_k / √n,  c the ceil(level (B + 1))-th of B sorted max_k |T_bk|
@@ -374,7 +374,7 @@ def band(
     ends = (joint.mean + sign * width for width in (half, critical * error) for sign in (-1, 1))
     low, high, low_all, high_all = ends
     points = joint.mean, joint.std, error, low, high
-    return Band(joint.n, *points, critical, low_all, high_all, n_resamples)
+    return BandValues(joint.n, *points, critical, low_all, high_all, n_resamples)
 
 
 def _merged(parts: Iterable[Joint], n_columns: int) -> Joint:
