@@ -52,7 +52,7 @@ class cached(Generic[T]):  # noqa: N801 (a decorator, as property is)
         return value
 
 
-def whole(value: Any, name: str) -> int:
+def check_positive_int(value: Any, name: str) -> int:
     """Return `value` if it is a whole number from 1 on."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
         raise ValueError(f"{name} must be a whole number from 1 on, not {value!r}")

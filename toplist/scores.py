@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from toplist import parallel
-from toplist.checks import Floats, Ints, choice, whole
+from toplist.checks import Floats, Ints, check_positive_int, choice
 from toplist.inputs.flatten import array as as_array
 from toplist.inputs.grades import Grading
 from toplist.inputs.lists import Lists, offsets_of
@@ -96,7 +96,7 @@ def top_k(
     choice("ties", ties, RANKED_TIES)
     array = _matrix(scores, "scores")
     n_users, n_items = array.shape
-    k = min(whole(k, "k"), n_items)
+    k = min(check_positive_int(k, "k"), n_items)
     excluded = columns_to_leave_out(exclude, n_users, n_items)
     out, counts = np.empty((n_users, k), np.int64), np.empty(n_users, np.int64)
 
@@ -241,7 +241,7 @@ def _curves(
     item_gains = grades.astype(np.float64)
     item_gains = np.exp2(item_gains) - 1 if exponential else item_gains
     n_users, n_items = array.shape
-    depth = n_items if k is None else whole(k, "k")
+    depth = n_items if k is None else check_positive_int(k, "k")
     discount = METRICS["dcg"].discounts(min(depth, n_items))
 
     def curves(by: NDArray[Any], average: bool) -> Floats:

@@ -15,7 +15,7 @@ from toplist.metrics.definitions import COUNTS, METRICS, Metric
 
 # Tables reach down to this rank even where every list is shorter: they cost little, and parts of
 # results whose longest lists differ have the same columns.
-FEW = 1024
+MIN_TABLE_DEPTH = 1024
 # Columns below every list that are written at a time.
 PART = 1 << 16
 
@@ -110,7 +110,7 @@ def reach(hits: Hits, k: int) -> int:
     Below every list no rank holds a hit, and only the divisor of a metric changes with k. So cost
     and memory follow the lists, not k.
     """
-    return min(k, max(int(hits.n_listed.max(initial=0)), FEW))
+    return min(k, max(int(hits.n_listed.max(initial=0)), MIN_TABLE_DEPTH))
 
 
 def cut_offs(hits: Hits, ks: Sequence[int]) -> Ints:

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from toplist.beyond.exposure import Curves, Exposure, exposure
 from toplist.beyond.indexing import ListingCounts
-from toplist.checks import Floats, Ints, choice, whole
+from toplist.checks import Floats, Ints, check_positive_int, choice
 from toplist.inputs.catalogues import ids_of
 from toplist.inputs.counts import Columns, are_columns, read, whole_number
 from toplist.inputs.options import Reading, Unknown, needs
@@ -405,7 +405,7 @@ def from_counts_of_counts(
     )
     if several and not are_columns(counts):
         alone = set(counts) == {None}  # as `frequencies` of counts without a k
-        by_k = {None if alone else whole(k, "k"): one for k, one in counts.items()}
+        by_k = {None if alone else check_positive_int(k, "k"): one for k, one in counts.items()}
         frequencies: Frequencies = {
             k: _read(by_k[k], _name(k)) for k in sorted(by_k, key=lambda k: k or 0)
         }
@@ -456,7 +456,7 @@ def _size(catalogue: Any, frequencies: Frequencies) -> int | None:
     if catalogue is None:
         stated = next((sizes[k] for k, one in frequencies.items() if 0 in one), None)
     elif isinstance(catalogue, (int, np.integer)):
-        stated = whole_number(whole(catalogue, "catalogue"), "catalogue")
+        stated = whole_number(check_positive_int(catalogue, "catalogue"), "catalogue")
     else:
         stated = len(ids_of(catalogue))
     for k, one in frequencies.items():

@@ -9,7 +9,7 @@ import numpy as np
 
 from toplist.beyond.indexing import IndexedLists, Indexing
 from toplist.beyond.popularity import OfUser
-from toplist.checks import Bools, Floats, Ints, OptionRef, choice, whole
+from toplist.checks import Bools, Floats, Ints, OptionRef, check_positive_int, choice
 from toplist.inputs.catalogues import features_of
 from toplist.inputs.dataframes import is_frame
 from toplist.inputs.options import Joining, Reading
@@ -226,7 +226,9 @@ def serendipity(
 
 def _hits(ranks: Any, side: Any, k: int | None, reading: Reading) -> tuple[Hits, bool]:
     """Return the ranks of the other side's ids in the lists, and whether a bare user was given."""
-    return joined(ranks, side, None if k is None else whole(k, "k"), Joining(**reading))
+    return joined(
+        ranks, side, None if k is None else check_positive_int(k, "k"), Joining(**reading)
+    )
 
 
 def _of_everyone(baseline: Any, side: Any) -> Any:

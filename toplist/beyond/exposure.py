@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from toplist import parallel
 from toplist.beyond.indexing import FREE, IndexedLists, Indexing, ListingCounts, indexed, read_lists
-from toplist.checks import Floats, Ints, OptionRef, cached, choice, option_error, whole
+from toplist.checks import Floats, Ints, OptionRef, cached, check_positive_int, choice, option_error
 from toplist.inputs.catalogues import ids_of
 from toplist.inputs.lists import offsets_of
 from toplist.inputs.options import UNKNOWN, Duplicates, Unknown
@@ -227,7 +227,7 @@ class Exposure(ListingCounts):
 
     def depth(self, k: int | None) -> int:
         """Return k, by default the largest; ValueError if it is deeper than the lists were read."""
-        wanted = self.k if k is None else whole(k, "k")
+        wanted = self.k if k is None else check_positive_int(k, "k")
         if wanted > self.k:
             raise ValueError(f"k={wanted} is deeper than this Exposure was read to, k={self.k}")
         return wanted

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from toplist import parallel
-from toplist.checks import Ints, OptionRef, choice, option_error, prefixed, whole
+from toplist.checks import Ints, OptionRef, check_positive_int, choice, option_error, prefixed
 from toplist.inputs.factorize import Numbering
 from toplist.inputs.flatten import Flat, item_twice, name_user, trim
 from toplist.inputs.forms import read_ranks
@@ -86,7 +86,7 @@ def read_lists(ranks: Any, k: int | None, how: Reading) -> ReadLists:
     """
     if isinstance(ranks, ReadLists):
         return ranks
-    k = None if k is None else whole(k, "k")
+    k = None if k is None else check_positive_int(k, "k")
     if isinstance(ranks, Hits):
         raise TypeError("ranks is a Hits, which holds no ids: give the ranked lists themselves")
     if isinstance(ranks, ListingCounts):

@@ -39,7 +39,7 @@ import numpy as np
 
 from toplist import parallel
 from toplist.beyond.indexing import IndexedLists, Indexing, indexed, read_lists
-from toplist.checks import Floats, OptionRef, choice, option_error, whole
+from toplist.checks import Floats, OptionRef, check_positive_int, choice, option_error
 from toplist.inputs.catalogues import values_of
 from toplist.inputs.options import Reading, Unknown
 
@@ -266,7 +266,7 @@ def tail_of(
             raise ValueError(f"share must be above 0 and at most 1, not {share!r}")
         # as it is written: 0.29 of 100 is 29, in floats 28.999999999999996
         least = max(int(len(counts) * Fraction(str(share))), 1)
-        size = least if n_items is None else whole(n_items, "n_items")
+        size = least if n_items is None else check_positive_int(n_items, "n_items")
         tail = np.zeros(len(counts), bool)
         order = np.argsort(counts, kind="stable")  # by count, then by id
         if not isinstance(ids, np.ndarray):

@@ -15,7 +15,7 @@ import json
 import textwrap
 from collections.abc import Mapping
 
-from toplist.checks import whole
+from toplist.checks import check_positive_int
 from toplist.cli.options import WIDTH, Parser
 from toplist.cli.streams import add_output, csv_text
 from toplist.evaluation.evaluate import conformance
@@ -39,7 +39,7 @@ def add(parser: Parser) -> None:
 
 def check(options: argparse.Namespace) -> None:
     """Raise ValueError for a wrong k or an unknown metric."""
-    whole(options.k, "k")
+    check_positive_int(options.k, "k")
     known = dict.fromkeys(name for one in CONVENTIONS.values() for name in one.metrics)
     for name in options.metrics or ():
         if name not in known:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from toplist.checks import prefixed, whole
+from toplist.checks import check_positive_int, prefixed
 from toplist.evaluation.plan import Plan, plan_of
 from toplist.inputs.flatten import is_frame
 from toplist.inputs.forms import read_once
@@ -156,7 +156,7 @@ def conformance(ranks: Any, ground_truths: Any, k: int) -> dict[str, dict[str, f
      'sentence-transformers': 0.5556, 'mteb': 0.5556, 'replay': 0.5556, 'evidently': 0.8333,
      'tf-ranking': 0.8333, 'lightgbm': 0.8333, 'torchmetrics': 0.8333}
     """
-    depth = whole(k, "k")
+    depth = check_positive_int(k, "k")
     found: dict[str, dict[str, float]] = {}
     hits: dict[tuple[str, str], Hits] = {}
     for name, rules in CONVENTIONS.items():

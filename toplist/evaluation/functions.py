@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist.averages import per_user
-from toplist.checks import whole
+from toplist.checks import check_positive_int
 from toplist.evaluation.evaluate import hits_of, ruled
 from toplist.evaluation.plan import counted_users, rules_of
 from toplist.inputs.options import Duplicates, Joining, Ties
@@ -87,7 +87,7 @@ def _curves(
     if divisor is not None:
         metric = replace(metric, divisor=divisor)
     metric = replace(metric, empty=rules.policy_of(metric))
-    depth = None if k is None else whole(k, "k")
+    depth = None if k is None else check_positive_int(k, "k")
     joining = Joining(
         *(duplicates, padding, relevant_from, gains, columns, n_threads, ties),
         fingerprints=False,

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist.averages import per_user
-from toplist.checks import OptionRef, choice, did_you_mean, near, option_error, whole
+from toplist.checks import OptionRef, check_positive_int, choice, did_you_mean, near, option_error
 from toplist.inputs.flatten import name_user
 from toplist.inputs.options import Joining, Options, Ties
 from toplist.matching.hits import Hits
@@ -68,9 +68,9 @@ class Plan:
     def result(self, hits: Hits, lists: ListResult | None = None) -> TopKResult:
         """Evaluate hits; `lists` are the metrics of the lists themselves."""
         found = self.part(hits, max(hits.k, 1))
-        return replace(found, terms=found.terms.whole(hits.k), lists=lists)
+        return replace(found, terms=found.terms.with_depth(hits.k), lists=lists)
 
-    def part(self, hits: Hits, depth: int = per_user.FEW) -> TopKResult:
+    def part(self, hits: Hits, depth: int = per_user.MIN_TABLE_DEPTH) -> TopKResult:
         """Evaluate the hits of some users, whose result is to be merged with others.
 
         Where the plan has no k, its terms have none yet, and averages that need the users' curves
@@ -235,7 +235,7 @@ def _parse(spec: str | Metric, rules: Convention) -> tuple[Metric | ListMetric, 
 def _cut_offs(k: int | Iterable[int] | None) -> tuple[int, ...]:
     if k is None:
         return ()
-    ks = tuple(whole(one, "k") for one in (k if isinstance(k, Iterable) else [k]))
+    ks = tuple(check_positive_int(one, "k") for one in (k if isinstance(k, Iterable) else [k]))
     if len(set(ks)) < len(ks):
         raise ValueError(f"k={list(ks)} holds a cut-off twice")
     if not ks:

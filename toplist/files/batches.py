@@ -84,7 +84,7 @@ class Stream:
         """
         raise NotImplementedError
 
-    def whole(self, known: IdTexts) -> ListsByUser:
+    def read_all(self, known: IdTexts) -> ListsByUser:
         """Return all lists, the rows of a user in any place."""
         raise NotImplementedError
 
@@ -142,7 +142,7 @@ class TextStream(Stream):
             yield UserPart(self._lists(source, part, groups), first + part.offsets[:-1])
             first += int(part.offsets[-1])
 
-    def whole(self, known: IdTexts) -> ListsByUser:
+    def read_all(self, known: IdTexts) -> ListsByUser:
         """Return all lists, the rows of a user in any place."""
         source = self.source()
         found = together(list(rows(source, self.valid, known)), source)
@@ -194,7 +194,7 @@ class ParquetStream(Stream):
             rows = lists.offsets[:-1] if long else np.arange(len(frame))
             yield UserPart(lists, first + rows)
 
-    def whole(self, known: IdTexts) -> ListsByUser:
+    def read_all(self, known: IdTexts) -> ListsByUser:
         """Return all lists, the rows of a user in any place."""
         frames = [frame for _, frame in self._tables()]
         table = self._table(parquet.joined(os.fspath(self.path), frames), 0, known)
@@ -299,7 +299,7 @@ class SystemOfText(TextStream):
     rows: Rows = field(kw_only=True)
     value: str | None = field(kw_only=True)
 
-    def whole(self, known: IdTexts) -> ListsByUser:
+    def read_all(self, known: IdTexts) -> ListsByUser:
         """Return all lists, the rows of a user in any place."""
         source = self.source()
         source.value = self.value
@@ -318,7 +318,7 @@ class SystemOfParquet(ParquetStream):
 
     table: Any = None
 
-    def whole(self, known: IdTexts) -> ListsByUser:
+    def read_all(self, known: IdTexts) -> ListsByUser:
         """Return all lists, the rows of a user in any place."""
         return tables.read(self._table(self.table, 0, known))
 

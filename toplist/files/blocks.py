@@ -185,7 +185,7 @@ def has_empty(column: Any) -> bool:
 def _numbers(column: Any, whole: bool) -> NDArray[Any] | None:
     """Return a column as numbers; None where only Python's are exact, or are numbers at all.
 
-    With `whole`, all must be integers, though they may be written as 2.0.
+    With `read_all`, all must be integers, though they may be written as 2.0.
     """
     found: NDArray[Any] = np.from_dlpack(column)  # to_numpy would import pandas
     # beyond 2^53 a whole number may lose digits as a double; infinite: 1e999, inf and nan

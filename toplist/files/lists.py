@@ -101,7 +101,7 @@ def _text(
 def _lists(stream: Stream) -> Iterator[tuple[Id, list[Id], list[float] | None]]:
     """Yield each user of a file, the items in order, and the grades."""
     try:
-        found = stream.whole((Texts(), Texts()))
+        found = stream.read_all((Texts(), Texts()))
     except (ValueError, TypeError) as error:
         raise stream.located(error) from None
     users, items = found.users.decoded(found.users.codes), found.items.decoded(found.items.codes)

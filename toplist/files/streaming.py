@@ -127,7 +127,7 @@ def _by_system(streams: Streams, plan: Plan, system: str) -> dict[str, TopKResul
 def _loaded(stream: Stream, texts: tuple[Texts, Texts] | None = None) -> ListsByUser:
     """Return all lists of a file."""
     try:
-        return stream.whole(texts or (Texts(), Texts()))
+        return stream.read_all(texts or (Texts(), Texts()))
     except (ValueError, TypeError) as error:
         raise stream.located(error) from None
 
@@ -153,7 +153,7 @@ def _hits(
 ) -> Hits:
     """Join lists of integers, or codes, that are in the order of the users.
 
-    `whole` says that this is all of the truth, which may then be seen to be a matrix.
+    `read_all` says that this is all of the truth, which may then be seen to be a matrix.
     """
     joining = ruled(None, plan.joining, plan.rules)
     read = joining.depth(plan.depth), joining.padding, joining.grading
@@ -370,7 +370,7 @@ class Join:
             )
             self._evaluate(np.empty(0, np.int64), *sides)
         assert self.result is not None
-        terms = self.result.terms.whole(self.longest)
+        terms = self.result.terms.with_depth(self.longest)
         truths = (together(self.truths),)
         whole = self.result
         if self.hits is not None:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.checks import whole
 from toplist.inputs.flatten import is_frame
 from toplist.inputs.keyed import dict_of, is_series
 
@@ -22,7 +21,7 @@ def ids_of(catalogue: Any, name: str = "catalogue") -> Any:
     mapping (its keys), or a column of a table. An id that is there twice counts once.
     """
     if isinstance(catalogue, (int, np.integer, np.bool_)):
-        return range(whole(catalogue, name))
+        return range(check_positive_int(catalogue, name))
     if isinstance(catalogue, range):
         return catalogue if catalogue == range(len(catalogue)) else np.asarray(catalogue)
     if isinstance(catalogue, Mapping):

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from toplist.checks import OptionRef, option_error, whole
+from toplist.checks import OptionRef, check_positive_int, option_error
 from toplist.inputs.flatten import (
     CONTAINERS,
     Flat,
@@ -70,7 +70,7 @@ def read_sides(
         For a bad `k`, sides of different length or without a common user, misplaced padding.
     """
     if k is not None:
-        k = whole(k, "k")
+        k = check_positive_int(k, "k")
     ranks, ground_truths = _opened(ranks, "ranks"), _opened(ground_truths, "ground_truths")
     if hasattr(ranks, "to_dict") or hasattr(ground_truths, "to_dict"):
         from toplist.inputs.keyed import beside

@@ -8,7 +8,7 @@ from toplist.kernels.hashing import mix
 
 # Draws per wanted item; after them the rest is drawn in one pass (`_finish`). Where few items are
 # left, or few have nearly all the weight, drawing again and again would not end.
-MAX_WAITING_IDS = 16
+MAX_TRIES = 16
 # Items looked at by `_finish` in one call: a second of work, since Ctrl-C is heard between calls.
 MOST_ITEMS = 1 << 23
 TINY = np.finfo(float64).tiny
@@ -53,7 +53,7 @@ def draw(
             banned[excluded[e]] = 1
         banned[held[u]] = 1
         found, counter = 0, uint64(0)
-        while found < n and counter < uint64(MAX_WAITING_IDS * n):
+        while found < n and counter < uint64(MAX_TRIES * n):
             item = np.searchsorted(cumulative, _uniform(key, counter) * total, side="right")
             counter += uint64(1)
             if item < n_items and not banned[item]:

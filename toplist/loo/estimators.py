@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist.averages.moments import Moments
-from toplist.checks import Floats, whole
+from toplist.checks import Floats, check_positive_int
 from toplist.evaluation.plan import entries_of, rules_of
 from toplist.loo.sampling import SampledRanks
 from toplist.metrics.definitions import Metric
@@ -190,7 +190,11 @@ def full_depth(k: int, n: int, n_items: int) -> int:
     >>> full_depth(10, n=100, n_items=9066)
     816
     """
-    k, n, n_items = whole(k, "k"), whole(n, "n"), whole(n_items, "n_items")
+    k, n, n_items = (
+        check_positive_int(k, "k"),
+        check_positive_int(n, "n"),
+        check_positive_int(n_items, "n_items"),
+    )
     if k > n + 1 or n >= n_items:
         raise ValueError(f"k={k}, n={n}, n_items={n_items}: k <= n + 1 <= n_items is needed")
     return catalogue_rank(k, n, n_items)

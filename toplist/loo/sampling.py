@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from toplist import parallel
-from toplist.checks import choice, whole
+from toplist.checks import check_positive_int, choice
 from toplist.evaluation.evaluate import evaluate
 from toplist.evaluation.plan import plan_of
 from toplist.inputs import id_hashes
@@ -87,7 +87,7 @@ def negatives(
     """
     from toplist.kernels import sampling
 
-    n, n_items = whole(n, "n"), whole(n_items, "n_items")
+    n, n_items = check_positive_int(n, "n"), check_positive_int(n_items, "n_items")
     n_users = len(np.asarray(held_out))
     held = columns_of(held_out, n_users, n_items)
     excluded = columns_to_leave_out(exclude, n_users, n_items)
@@ -243,7 +243,11 @@ def sampled_ranks(
     choice("ties", ties, CANDIDATE_TIES)
     scores = scores if callable(scores) else array(scores)
     score = scores if callable(scores) else _reader(scores)
-    n_items = scores.shape[1] if isinstance(scores, np.ndarray) else whole(n_items, "n_items")
+    n_items = (
+        scores.shape[1]
+        if isinstance(scores, np.ndarray)
+        else check_positive_int(n_items, "n_items")
+    )
     held = columns_of(held_out, len(np.asarray(held_out)), n_items)
     excluded = columns_to_leave_out(exclude, len(held), n_items)
     drawn = negatives(

@@ -133,7 +133,7 @@ def rule_lines(result: Means, parts: Sequence[Means] = ()) -> list[str]:
 
 
 # Below this number of users a normal interval is called rough.
-FEW = 30
+FEW_USERS = 30
 
 
 def intervals(results: Sequence[Means]) -> list[str]:
@@ -152,7 +152,7 @@ def intervals(results: Sequence[Means]) -> list[str]:
         words = " or ".join(dict.fromkeys(kind for kind, _ in held if kind))
         if words:
             kinds.setdefault(words, []).append(name)
-        rough += [n for kind, n in held if kind in ("normal", "delta method") and n < FEW]
+        rough += [n for kind, n in held if kind in ("normal", "delta method") and n < FEW_USERS]
     if not kinds:
         return []
     which = [f"{words} for {', '.join(names)}" for words, names in kinds.items()]

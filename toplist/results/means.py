@@ -77,7 +77,7 @@ class Means:
         Where the terms have no k, averages that need the users' curves are kept down to `depth`, or
         the longest list.
         """
-        asked = terms.whole(max(depth, hits.k))
+        asked = terms.with_depth(max(depth, hits.k))
         found = _counted(hits, counted, asked, weights, n_threads)
         n_missing = int(np.sum((hits.n_relevant > 0) & (hits.n_listed == 0)))
         return cls(terms, found, hits, counted, len(hits), n_missing, hits.n_extra, weights)

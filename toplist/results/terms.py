@@ -141,7 +141,7 @@ class Terms:
         """The largest k."""
         return max((k for entry in self.entries for k in entry.ks), default=0)
 
-    def whole(self, depth: int) -> Terms:
+    def with_depth(self, depth: int) -> Terms:
         """Return the same with the whole list as the k of entries without one."""
         if all(one.ks for one in self.entries):
             return self

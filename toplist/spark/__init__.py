@@ -66,7 +66,7 @@ from dataclasses import replace
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
-from toplist.checks import choice, whole
+from toplist.checks import check_positive_int, choice
 from toplist.evaluation.plan import Plan, plan_of
 from toplist.inputs.options import OPTIONS, SPARK, Options
 from toplist.results.result import TopKResult
@@ -183,7 +183,7 @@ def _plan(k: int | Iterable[int] | None, options: Options) -> Plan:
     if options.ties == "order":
         raise ValueError("ties='order': rows of Spark have no order; give 'item' or 'item_desc'")
     if options.partitions is not None:
-        whole(options.partitions, "partitions")
+        check_positive_int(options.partitions, "partitions")
     plan = plan_of(options, k, "item")
     for metric in plan.list_metrics:
         raise ValueError(

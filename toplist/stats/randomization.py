@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from toplist import parallel
-from toplist.checks import Floats, whole
+from toplist.checks import Floats, check_positive_int
 from toplist.stats.distributions import binomial_sf, binomial_two_sided, normal_sf
 from toplist.stats.paired import TIE, Pairs, checked, linearised, pair, snap, t_test, units
 
@@ -266,7 +266,7 @@ def resamples(n_resamples: Any) -> int:
     >>> resamples(99)
     99
     """
-    if whole(n_resamples, "n_resamples") < FEWEST:
+    if check_positive_int(n_resamples, "n_resamples") < FEWEST:
         raise ValueError(f"n_resamples must be at least {FEWEST}, not {n_resamples}")
     return int(n_resamples)
 
