@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from toplist.checks import check_positive_int
 from toplist.inputs.flatten import is_frame
 from toplist.inputs.keyed import dict_of, is_series
 
