@@ -35,7 +35,6 @@ from toplist.inputs.flatten import (
     is_truth_container,
     refuse_unranked,
     truth_type,
-    without_padding,
 )
 from toplist.inputs.grades import STANDARD, Grading
 from toplist.inputs.ids import encode, integers_of, refuse_wide
@@ -91,10 +90,8 @@ def read_sides(
     keys, rank_rows, truth_rows, single, n_extra = _arrange(ranks, ground_truths)
     if keys is not None and users is not None:
         raise _named_twice("dicts")
-    if padding is not None and isinstance(truth_rows, list):
-        truth_rows = [without_padding(row, padding) for row in truth_rows]
     ranked = flatten(rank_rows, k, "ranks")
-    truth = flatten(truth_rows, None, "ground_truths")
+    truth = flatten(truth_rows, None, "ground_truths", padding)
     if len(ranked.lengths) != len(truth.lengths):
         raise ValueError(
             f"{len(ranked.lengths)} ranked lists but {len(truth.lengths)} ground truths: "

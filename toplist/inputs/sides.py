@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.checks import about
+from toplist.checks import Ints, about
 from toplist.inputs import grades
 from toplist.inputs.flatten import Flat, compact, name_user, trim, user_of
 from toplist.inputs.grades import Grading
 from toplist.inputs.ids import padding_code
 from toplist.inputs.lists import Lists, offsets_of
 
-Words = Callable[[NDArray[np.int64]], NDArray[np.uint64]]  # of codes
+Words = Callable[[Ints], NDArray[np.uint64]]  # of codes
 # Ids that are looked at before all are.
 FIRST = 64
 
@@ -32,7 +32,7 @@ class Sides:
     """
 
     ranked: Lists
-    lengths: NDArray[np.int64]
+    lengths: Ints
     truth: Lists
     grading: Grading
     depth: int

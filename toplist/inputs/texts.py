@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import parallel
+from toplist.checks import Ints
 from toplist.inputs.factorize import (
     blocks,
     in_runs,
@@ -32,7 +33,6 @@ from toplist.inputs.factorize import (
 )
 from toplist.inputs.lists import offsets_of
 
-Ints = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
 Words = NDArray[np.uint64]
 
