@@ -11,7 +11,8 @@ values; a column of lists becomes offsets and a table of the values.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -172,21 +173,12 @@ def ids(
     if array is not None:
         return Column(name, array)
     library, what = library_of(frame), f"{side}, column {name!r}"
-    try:
+    with _named(frame, name, side):
         text = library.texts(frame, name)
         if text is not None:
             known = Texts() if known is None else known
             return Column(name, text.encode(known), known)
         codes, names = library.codes(frame, name, what)
-    except UnicodeDecodeError as error:
-        raise _no_utf8(name, side, error) from None
-    except (MemoryError, WideIdError):
-        raise
-    except refusals() as error:  # the library cannot find the distinct values
-        raise TypeError(
-            f"{side}: column {name!r} is of {type_of(frame, name)}, which holds no ids: give "
-            "integers or text"
-        ) from error
     distinct = column_of(name, names, what)
     missing = np.flatnonzero(codes < 0)
     if len(missing):
@@ -203,27 +195,35 @@ def runs(frame: Any, name: str, side: str, known: Texts) -> tuple[Column, Ints] 
 
     None if there are few runs, or the column is not of text; then `ids` reads it.
     """
-    try:
+    with _named(frame, name, side):
         text = library_of(frame).texts(frame, name)
         found = None if text is None else text.runs()
         if found is None:
             return None
         return Column(name, found[0].encode(known), known), np.append(found[1], len(frame))
-    except UnicodeDecodeError as error:
-        raise _no_utf8(name, side, error) from None
-    except refusals():
-        return None
 
 
-def refusals() -> tuple[type[Exception], ...]:
-    """Return what libraries raise for a column of a type that they have no distinct values of."""
-    found: list[type[Exception]] = [ValueError, NotImplementedError]
+@contextmanager
+def _named(frame: Any, name: str, side: str) -> Iterator[None]:
+    """Name the column whose ids a library cannot read: it has no distinct values of its type."""
+    refused: list[type[Exception]] = [ValueError, NotImplementedError]
     polars, pyarrow = sys.modules.get("polars"), sys.modules.get("pyarrow")
     if polars is not None:
-        found.append(polars.exceptions.PolarsError)
+        refused.append(polars.exceptions.PolarsError)
     if pyarrow is not None:
-        found.append(pyarrow.ArrowException)
-    return tuple(found)
+        refused.append(pyarrow.ArrowException)
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        way = f"holds text that is no UTF-8: {error}"
+        raise ValueError(f"{side}: column {name!r} {way}") from None
+    except (MemoryError, WideIdError):
+        raise
+    except tuple(refused) as error:
+        raise TypeError(
+            f"{side}: column {name!r} is of {type_of(frame, name)}, which holds no ids: give "
+            "integers or text"
+        ) from error
 
 
 def index(frame: Any, side: str) -> Column:
@@ -272,10 +272,6 @@ def in_index(frame: Any, name: Any) -> bool:
     return name in getattr(getattr(frame, "index", None), "names", ())
 
 
-def _no_utf8(name: str, side: str, error: UnicodeDecodeError) -> ValueError:
-    return ValueError(f"{side}: column {name!r} holds text that is no UTF-8: {error}")
-
-
 def _refuse_null_list(side: str, name: str, null: Any, where: Where) -> None:
     missing = np.flatnonzero(null)
     if len(missing):
@@ -307,7 +303,9 @@ def views_of(column: Any) -> Views:
     words = np.empty(0, np.uint64)
     if len(column):
         words = np.frombuffer(views, np.uint64, 2 * len(column), 16 * column.offset)
-    return Views.of(words, [np.frombuffer(buffer, np.uint8) for buffer in buffers])
+    parts = [np.frombuffer(buffer, np.uint8) for buffer in buffers]
+    text = parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, np.uint8), *parts])
+    return Views(words, text, offsets_of([len(part) for part in parts]))
 
 
 def spans_of(column: Any) -> Spans:

@@ -40,7 +40,7 @@ from toplist.inputs.grades import STANDARD, Grading
 from toplist.inputs.ids import encode, integers_of, refuse_wide
 from toplist.inputs.lists import Lists, offsets_of
 from toplist.inputs.options import Columns
-from toplist.inputs.sides import Sides, validated
+from toplist.inputs.sides import Sides, sides_of
 
 # Types that are no objects of other libraries, looked up before all others.
 _PLAIN = frozenset((list, tuple, dict, set, frozenset, np.ndarray, Lists, type(None)))
@@ -102,8 +102,8 @@ def read_sides(
 
         keys = keys_of(users, len(truth.lengths))
     listed, relevant, hashed = encode(ranked, truth, padding, keys, hashing)
-    whose = keys, single, n_extra
-    return validated((listed, relevant), (ranked, truth), k, grading, whose, hashed)
+    more: dict[str, Any] = {"sources": (ranked, truth), "single": single, "hashed": hashed}
+    return sides_of(keys, listed, relevant, n_extra, k, None, grading, **more)
 
 
 def _named_twice(form: str) -> TypeError:

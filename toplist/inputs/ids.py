@@ -184,25 +184,23 @@ as text, str(id)
 
 
 def padding_code(padding: Any, flat: Flat) -> int | None:
-    """Return the code of padding among the encoded ids of one side; None if it is not there."""
+    """Return the code of padding among the encoded ids of one side; None if it is not there.
+
+    Among integers, it is padding as their array holds it, read as int64.
+    """
     if flat.names is None:
-        return _integer_padding(padding, flat.ids.dtype)
+        if isinstance(padding, (bool, np.bool_)) or not isinstance(padding, (int, np.integer)):
+            raise TypeError(f"padding is {padding!r}, but the ids are integers")
+        limits = np.iinfo(flat.ids.dtype)
+        if not limits.min <= padding <= limits.max:
+            return None
+        return int(padding) if padding < 2**63 else int(padding) - 2**64
     if flat.names and _kind(type(padding)) is not _kind(type(flat.names[0])):
         raise TypeError(
             f"padding is {padding!r}, but the ids of {flat.side} are like {flat.names[0]!r}"
         )
     names = list(flat.names)
     return names.index(padding) if padding in names else None
-
-
-def _integer_padding(padding: Any, dtype: Any) -> int | None:
-    """Return padding as an array of `dtype` holds it, read as int64; None if it cannot."""
-    if isinstance(padding, (bool, np.bool_)) or not isinstance(padding, (int, np.integer)):
-        raise TypeError(f"padding is {padding!r}, but the ids are integers")
-    limits = np.iinfo(dtype)
-    if not limits.min <= padding <= limits.max:
-        return None
-    return int(padding) if padding < 2**63 else int(padding) - 2**64
 
 
 def kinds_of(values: Collection[Any], side: str) -> set[Any]:

@@ -87,14 +87,6 @@ class Views:
         """Return the number of texts."""
         return len(self.words) // 2
 
-    @classmethod
-    def of(cls, words: Words, buffers: Sequence[Bytes]) -> Views:
-        """Return texts whose longer ones are in several buffers."""
-        bases = offsets_of([len(one) for one in buffers])
-        if len(buffers) == 1:
-            return cls(words, buffers[0], bases)
-        return cls(words, np.concatenate([np.empty(0, np.uint8), *buffers]), bases)
-
     def keys(self, lo: int, hi: int) -> Keys:
         """Return the keys of some of the texts."""
         from toplist.kernels import texts
