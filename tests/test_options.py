@@ -61,7 +61,7 @@ def test_an_option_is_taken_or_refused_by_every_source(name, source):
     if source in OPTIONS[name].metadata["sources"]:
         options.check(source)
         return
-    words = f"^{name}=.* is for .*, not for {source.text.partition('(')[0]}"
+    words = f"^{name}=.* is for .*, not for {source.partition('(')[0]}"
     with pytest.raises(TypeError, match=words):
         options.check(source)
 

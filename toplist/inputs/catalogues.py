@@ -6,13 +6,10 @@ from collections.abc import Mapping, Set
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from toplist.checks import check_positive_int
+from toplist.checks import Floats, check_positive_int
 from toplist.inputs.flatten import is_frame
 from toplist.inputs.keyed import dict_of, is_series
-
-Floats = NDArray[np.float64]
 
 
 def ids_of(catalogue: Any, name: str = "catalogue") -> Any:
@@ -25,8 +22,6 @@ def ids_of(catalogue: Any, name: str = "catalogue") -> Any:
         return range(check_positive_int(catalogue, name))
     if isinstance(catalogue, range):
         return catalogue if catalogue == range(len(catalogue)) else np.asarray(catalogue)
-    if isinstance(catalogue, Mapping):
-        return list(catalogue)
     if isinstance(catalogue, Set):
         try:
             return sorted(catalogue)
@@ -36,7 +31,7 @@ def ids_of(catalogue: Any, name: str = "catalogue") -> Any:
         catalogue = catalogue.to_numpy()
     if isinstance(catalogue, np.ndarray) and catalogue.ndim == 1 and catalogue.dtype != object:
         return np.unique(catalogue)
-    if isinstance(catalogue, (list, tuple)) or np.ndim(catalogue) == 1:
+    if isinstance(catalogue, (list, tuple, Mapping)) or np.ndim(catalogue) == 1:
         return list(dict.fromkeys(catalogue))
     raise TypeError(
         f"{name} is {_described(catalogue)}: give the number of items (ids 0..n-1), or their ids "

@@ -11,13 +11,15 @@ values; a column of lists becomes offsets and a table of the values.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from toplist.checks import Ints
 from toplist.inputs import ordering
 from toplist.inputs.factorize import Column, Numbering
 from toplist.inputs.flatten import is_frame as is_frame
@@ -27,7 +29,6 @@ from toplist.inputs.lists import Lists, offsets_of
 from toplist.inputs.objects import one_result_at_a_time, opened
 from toplist.inputs.texts import Spans, TextColumn, Texts, Views, joined
 
-Offsets = NDArray[np.int64]
 Where = Callable[[int], str]  # how messages name a row
 
 
@@ -112,7 +113,7 @@ def values(frame: Any, name: Any) -> NDArray[Any]:
     return library_of(frame).values(frame, name)
 
 
-def take(frame: Any, rows: NDArray[np.int64]) -> Any:
+def take(frame: Any, rows: Ints) -> Any:
     """Return some rows of a table as a table of the same library."""
     return library_of(frame).take(frame, rows)
 
@@ -159,7 +160,7 @@ def ids(
     frame: Any,
     name: str,
     side: str,
-    offsets: Offsets | None = None,
+    offsets: Ints | None = None,
     where: Where = in_row,
     known: Texts | None = None,
 ) -> Column:
@@ -172,21 +173,12 @@ def ids(
     if array is not None:
         return Column(name, array)
     library, what = library_of(frame), f"{side}, column {name!r}"
-    try:
+    with _named(frame, name, side):
         text = library.texts(frame, name)
         if text is not None:
             known = Texts() if known is None else known
             return Column(name, text.encode(known), known)
         codes, names = library.codes(frame, name, what)
-    except UnicodeDecodeError as error:
-        raise _no_utf8(name, side, error) from None
-    except (MemoryError, WideIdError):
-        raise
-    except refusals() as error:  # the library cannot find the distinct values
-        raise TypeError(
-            f"{side}: column {name!r} is of {type_of(frame, name)}, which holds no ids: give "
-            "integers or text"
-        ) from error
     distinct = column_of(name, names, what)
     missing = np.flatnonzero(codes < 0)
     if len(missing):
@@ -198,32 +190,40 @@ def ids(
     return replace(distinct, codes=distinct.codes[codes])
 
 
-def runs(frame: Any, name: str, side: str, known: Texts) -> tuple[Column, Offsets] | None:
+def runs(frame: Any, name: str, side: str, known: Texts) -> tuple[Column, Ints] | None:
     """Return the ids of runs of equal rows, and the bounds of these.
 
     None if there are few runs, or the column is not of text; then `ids` reads it.
     """
-    try:
+    with _named(frame, name, side):
         text = library_of(frame).texts(frame, name)
         found = None if text is None else text.runs()
         if found is None:
             return None
         return Column(name, found[0].encode(known), known), np.append(found[1], len(frame))
-    except UnicodeDecodeError as error:
-        raise _no_utf8(name, side, error) from None
-    except refusals():
-        return None
 
 
-def refusals() -> tuple[type[Exception], ...]:
-    """Return what libraries raise for a column of a type that they have no distinct values of."""
-    found: list[type[Exception]] = [ValueError, NotImplementedError]
+@contextmanager
+def _named(frame: Any, name: str, side: str) -> Iterator[None]:
+    """Name the column whose ids a library cannot read: it has no distinct values of its type."""
+    refused: list[type[Exception]] = [ValueError, NotImplementedError]
     polars, pyarrow = sys.modules.get("polars"), sys.modules.get("pyarrow")
     if polars is not None:
-        found.append(polars.exceptions.PolarsError)
+        refused.append(polars.exceptions.PolarsError)
     if pyarrow is not None:
-        found.append(pyarrow.ArrowException)
-    return tuple(found)
+        refused.append(pyarrow.ArrowException)
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        way = f"holds text that is no UTF-8: {error}"
+        raise ValueError(f"{side}: column {name!r} {way}") from None
+    except (MemoryError, WideIdError):
+        raise
+    except tuple(refused) as error:
+        raise TypeError(
+            f"{side}: column {name!r} is of {type_of(frame, name)}, which holds no ids: give "
+            "integers or text"
+        ) from error
 
 
 def index(frame: Any, side: str) -> Column:
@@ -233,7 +233,7 @@ def index(frame: Any, side: str) -> Column:
     return ids(frame.index.to_frame(index=False, name="index"), "index", side)
 
 
-def lists(frame: Any, name: str, side: str, where: Where = in_row) -> tuple[Offsets, Any] | None:
+def lists(frame: Any, name: str, side: str, where: Where = in_row) -> tuple[Ints, Any] | None:
     """Return the offsets of a column of lists, and a table of their values; None if not lists.
 
     `where` names a row, for the message about a null.
@@ -248,7 +248,7 @@ def objects(frame: Any, name: Any) -> list[Any]:
 
 def python_lists(frame: Any, name: str, side: str, where: Where = in_row) -> list[Any] | None:
     """Return a column of Python lists or arrays (only pandas has such); None for any other."""
-    if not library_of(frame).has_objects(frame, name) or not len(frame):
+    if type_of(frame, name) is not np.dtype(object) or not len(frame):
         return None
     if sys.modules["pandas"].api.types.infer_dtype(frame[name], skipna=True) == "string":
         return None  # 10 ns per row, where the types of all objects take 40
@@ -270,10 +270,6 @@ def type_of(frame: Any, name: Any) -> Any:
 def in_index(frame: Any, name: Any) -> bool:
     """Whether a pandas frame has `name` in its index, not as a column."""
     return name in getattr(getattr(frame, "index", None), "names", ())
-
-
-def _no_utf8(name: str, side: str, error: UnicodeDecodeError) -> ValueError:
-    return ValueError(f"{side}: column {name!r} holds text that is no UTF-8: {error}")
 
 
 def _check_no_null_list(side: str, name: str, null: Any, where: Where) -> None:
@@ -307,7 +303,9 @@ def views_of(column: Any) -> Views:
     words = np.empty(0, np.uint64)
     if len(column):
         words = np.frombuffer(views, np.uint64, 2 * len(column), 16 * column.offset)
-    return Views.of(words, [np.frombuffer(buffer, np.uint8) for buffer in buffers])
+    parts = [np.frombuffer(buffer, np.uint8) for buffer in buffers]
+    text = parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, np.uint8), *parts])
+    return Views(words, text, offsets_of([len(part) for part in parts]))
 
 
 def spans_of(column: Any) -> Spans:
@@ -343,17 +341,13 @@ class _Library:
         """Return a column as an array of any type."""
         return np.asarray(frame[name])
 
-    def take(self, frame: Any, rows: NDArray[np.int64]) -> Any:
+    def take(self, frame: Any, rows: Ints) -> Any:
         """Return some rows as a table."""
         return frame[rows]
 
     def type_of(self, frame: Any, name: Any) -> Any:
         """Return what the library calls the type of a column."""
         return frame[name].dtype
-
-    def has_objects(self, frame: Any, name: Any) -> bool:
-        """Whether a column holds Python objects."""
-        return False
 
     def texts(self, frame: Any, name: Any) -> TextColumn | None:
         """Return a column of texts without nulls, or of codes of texts; None for any other."""
@@ -363,11 +357,7 @@ class _Library:
 class _Pandas(_Library):
     """pandas frames."""
 
-    def has_objects(self, frame: Any, name: Any) -> bool:
-        """Whether a column holds Python objects."""
-        return bool(frame[name].dtype == object)
-
-    def take(self, frame: Any, rows: NDArray[np.int64]) -> Any:
+    def take(self, frame: Any, rows: Ints) -> Any:
         """Return some rows as a table."""
         return frame.iloc[rows]
 
@@ -402,7 +392,7 @@ class _Pandas(_Library):
         except TypeError:  # not all are text
             return None
 
-    def codes(self, frame: Any, name: str, what: str) -> tuple[NDArray[np.int64], list[Any]]:
+    def codes(self, frame: Any, name: str, what: str) -> tuple[Ints, list[Any]]:
         """Return codes (-1 for null) and the distinct values; `what` names the column."""
         series = frame[name]
         if hasattr(series, "cat"):
@@ -412,7 +402,7 @@ class _Pandas(_Library):
         codes, names = sys.modules["pandas"].factorize(series)
         return codes.astype(np.int64), list(names)
 
-    def lists(self, frame: Any, name: str, side: str, where: Where) -> tuple[Offsets, Any] | None:
+    def lists(self, frame: Any, name: str, side: str, where: Where) -> tuple[Ints, Any] | None:
         """Return offsets and values of a column of Arrow lists."""
         dtype = getattr(frame[name].dtype, "pyarrow_dtype", None)
         if dtype is None:
@@ -451,7 +441,7 @@ class _Polars(_Library):
         if int(codes.max()) > 4 * len(codes) + 2**20:  # of many that other frames have
             codes = Numbering().number(codes)
 
-        def texts_at(rows: NDArray[np.int64]) -> Any:
+        def texts_at(rows: Ints) -> Any:
             return self._texts(series.gather(rows).cast(polars.String))
 
         return TextColumn(None, codes, texts_at)
@@ -464,14 +454,14 @@ class _Polars(_Library):
         except ImportError:
             return joined(series.to_list())
 
-    def codes(self, frame: Any, name: str, what: str) -> tuple[NDArray[np.int64], list[Any]]:
+    def codes(self, frame: Any, name: str, what: str) -> tuple[Ints, list[Any]]:
         """Return codes (-1 for null) and the distinct values; `what` names the column."""
         names = frame[name].drop_nulls().unique().to_list()
         kinds_of(names, what)  # integers too wide may share a hash
         places = {None: -1} | {one: code for code, one in enumerate(names)}
         return np.array([places[one] for one in frame[name].to_list()], np.int64), names
 
-    def lists(self, frame: Any, name: str, side: str, where: Where) -> tuple[Offsets, Any] | None:
+    def lists(self, frame: Any, name: str, side: str, where: Where) -> tuple[Ints, Any] | None:
         """Return offsets and values of a column of lists."""
         series = frame[name]
         if hasattr(series.dtype, "shape"):
@@ -503,7 +493,7 @@ class _Arrow(_Library):
         """Return a column as an array of any type."""
         return self._column(frame, name).to_numpy(zero_copy_only=False)
 
-    def take(self, frame: Any, rows: NDArray[np.int64]) -> Any:
+    def take(self, frame: Any, rows: Ints) -> Any:
         """Return some rows as a table."""
         return frame.take(rows)
 
@@ -527,7 +517,7 @@ class _Arrow(_Library):
         # to_numpy would import pandas, where that is installed
         return np.from_dlpack(column)
 
-    def codes(self, frame: Any, name: str, what: str) -> tuple[NDArray[np.int64], list[Any]]:
+    def codes(self, frame: Any, name: str, what: str) -> tuple[Ints, list[Any]]:
         """Return codes (-1 for null) and the distinct values."""
         column = self._column(frame, name)
         if sys.modules["pyarrow"].types.is_string_view(column.type):
@@ -542,7 +532,7 @@ class _Arrow(_Library):
         """Return a column of texts without nulls, or of codes of texts; None for any other."""
         return texts_of(self._column(frame, name))
 
-    def lists(self, frame: Any, name: str, side: str, where: Where) -> tuple[Offsets, Any] | None:
+    def lists(self, frame: Any, name: str, side: str, where: Where) -> tuple[Ints, Any] | None:
         """Return offsets and values of a column of lists, without copying the values."""
         column = self._column(frame, name)
         pyarrow = sys.modules["pyarrow"]

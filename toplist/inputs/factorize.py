@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import parallel
+from toplist.checks import Ints
 from toplist.inputs.flatten import written
 
-Ints = NDArray[np.int64]
 Key = TypeVar("Key", bound=Hashable)
 
 # Integers that are numbered at a time, so that the table grows with the distinct ones.

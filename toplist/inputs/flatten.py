@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.checks import OptionRef, about, option_error
+from toplist.checks import Floats, Ints, OptionRef, about, option_error
 from toplist.inputs.lists import Lists, offsets_of
 
 CONTAINERS = (list, tuple, range)
@@ -29,9 +29,9 @@ class Flat:
 
     side: str
     ids: Any
-    offsets: NDArray[np.int64]
-    lengths: NDArray[np.int64]
-    grades: NDArray[np.float64] | None = None
+    offsets: Ints
+    lengths: Ints
+    grades: Floats | None = None
     names: Any = None
 
     def cut(self, depth: int) -> "Flat":
@@ -61,8 +61,11 @@ def written(codes: NDArray[Any], names: Any) -> list[Any]:
     return found if names is None else list(map(names.__getitem__, found))
 
 
-def flatten(rows: Any, depth: int | None, side: str) -> Flat:
-    """Put the rows of one side into one flat array, each list cut at `depth`."""
+def flatten(rows: Any, depth: int | None, side: str, padding: Any = None) -> Flat:
+    """Put the rows of one side into one flat array, each list cut at `depth`.
+
+    A set is rid of `padding` here, since it has no end to drop it from.
+    """
     if isinstance(rows, Lists):
         flat = Flat(side, rows.items, rows.offsets, np.diff(rows.offsets), rows.gains)
     elif isinstance(rows, np.ndarray) and rows.dtype == object:
@@ -74,6 +77,8 @@ def flatten(rows: Any, depth: int | None, side: str) -> Flat:
             side, np.ascontiguousarray(rows).reshape(-1), offsets, np.full(len(rows), width)
         )
     else:
+        if padding is not None:
+            rows = [row - {padding} if isinstance(row, (set, frozenset)) else row for row in rows]
         return _flatten_rows(rows, depth, side)
     return flat if depth is None else flat.cut(depth)
 
@@ -103,7 +108,7 @@ def _flatten_rows(rows: Sequence[Any], depth: int | None, side: str) -> Flat:
     return Flat(side, rows, offsets, lengths, _grades_of(rows) if graded else None)
 
 
-def _grades_of(rows: Sequence[Any]) -> NDArray[np.float64]:
+def _grades_of(rows: Sequence[Any]) -> Floats:
     """Return the grades in ground truths that are dicts item -> grade, flat; sets grade 1."""
     values: Iterable[Any] = chain.from_iterable(
         row.values() if isinstance(row, Mapping) else [1.0] * len(row) for row in rows
@@ -131,11 +136,6 @@ def trim(flat: Flat, padding: int | None, users: Sequence[Any] | None) -> Flat:
         )
         raise about(error, side=flat.side, user=user_of(users, user))
     return replace(flat, lengths=lengths)
-
-
-def without_padding(row: Any, padding: Any) -> Any:
-    """Return a row; a set without the padding, since it has no end to drop it from."""
-    return row - {padding} if isinstance(row, (set, frozenset)) else row
 
 
 def compact(flat: Flat) -> Lists:

@@ -35,13 +35,12 @@ from toplist.inputs.flatten import (
     is_tensor,
     is_truth_container,
     truth_type,
-    without_padding,
 )
 from toplist.inputs.grades import STANDARD, Grading
 from toplist.inputs.ids import check_width, encode, integers_of
 from toplist.inputs.lists import Lists, offsets_of
 from toplist.inputs.options import Columns
-from toplist.inputs.sides import Sides, validated
+from toplist.inputs.sides import Sides, sides_of
 
 # Types that are no objects of other libraries, looked up before all others.
 _PLAIN = frozenset((list, tuple, dict, set, frozenset, np.ndarray, Lists, type(None)))
@@ -91,10 +90,8 @@ def read_sides(
     keys, rank_rows, truth_rows, single, n_extra = _arrange(ranks, ground_truths)
     if keys is not None and users is not None:
         raise _named_twice("dicts")
-    if padding is not None and isinstance(truth_rows, list):
-        truth_rows = [without_padding(row, padding) for row in truth_rows]
     ranked = flatten(rank_rows, k, "ranks")
-    truth = flatten(truth_rows, None, "ground_truths")
+    truth = flatten(truth_rows, None, "ground_truths", padding)
     if len(ranked.lengths) != len(truth.lengths):
         raise ValueError(
             f"{len(ranked.lengths)} ranked lists but {len(truth.lengths)} ground truths: "
@@ -105,8 +102,8 @@ def read_sides(
 
         keys = keys_of(users, len(truth.lengths))
     listed, relevant, hashed = encode(ranked, truth, padding, keys, hashing)
-    whose = keys, single, n_extra
-    return validated((listed, relevant), (ranked, truth), k, grading, whose, hashed)
+    more: dict[str, Any] = {"sources": (ranked, truth), "single": single, "hashed": hashed}
+    return sides_of(keys, listed, relevant, n_extra, k, None, grading, **more)
 
 
 def _named_twice(form: str) -> TypeError:

@@ -5,15 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from toplist.checks import OptionRef, about, choice, option_error
+from toplist.checks import Bools, Floats, OptionRef, about, choice, option_error
 from toplist.inputs.flatten import Flat, name_user, user_of
 from toplist.inputs.lists import Lists, offsets_of
 from toplist.metrics.definitions import GAINS as GAINS
 from toplist.metrics.definitions import Gains
-
-Floats = NDArray[np.float64]
 
 # The largest gain: squares of it, summed over 10^14 users who have 10^7 relevant items each, are
 # still finite.
@@ -112,7 +109,7 @@ def _gains(grades: Floats, grading: Grading) -> Floats:
     return gains
 
 
-def _kept(truth: Lists, gains: Floats, kept: NDArray[np.bool_]) -> Lists:
+def _kept(truth: Lists, gains: Floats, kept: Bools) -> Lists:
     """Return some items of the truth with their gains; without where all are 1."""
     offsets, gains = offsets_of(kept)[truth.offsets], gains[kept]
     return Lists(offsets, truth.items[kept], None if np.all(gains == 1) else gains)

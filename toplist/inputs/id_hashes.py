@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from toplist.checks import Ints
 from toplist.inputs.texts import joined
 
 Words = NDArray[np.uint64]
@@ -50,7 +51,7 @@ def hashes_of(ids: Sequence[Any]) -> Words:
     return _hashes(texts)
 
 
-def hashes_of_codes(names: Sequence[Any], codes: NDArray[np.int64]) -> Words:
+def hashes_of_codes(names: Sequence[Any], codes: Ints) -> Words:
     """Return the words of names by code; only those that `codes` refer to need be right."""
     if len(names) <= 2 * len(codes) + 64:
         return hashes_of(names)
@@ -113,7 +114,7 @@ def seed_of(seed: Any) -> int:
     return int(seed) % _WORD
 
 
-def random_numbers(seed: int, *words: Words) -> NDArray[np.int64]:
+def random_numbers(seed: int, *words: Words) -> Ints:
     """Return a random number per row: a hash of the seed and of the row's words.
 
     They belong to the row itself, not to its place, so they are the same for any order of rows and

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from toplist.checks import Ints
 from toplist.inputs.flatten import Flat, trim
 from toplist.inputs.lists import offsets_of
 
@@ -112,7 +113,7 @@ def integers_of(flat: Flat) -> NDArray[Any] | None:
     raise TypeError(f"{flat.side} is an array of {flat.ids.dtype}, not of ids: {hint}")
 
 
-def _packed(flat: Flat) -> NDArray[np.int64] | None:
+def _packed(flat: Flat) -> Ints | None:
     """Return the integers in rows as an array, or None if they are not all 64-bit integers.
 
     struct refuses floats and strings, which ``np.fromiter(ids, int64)`` turns into integers,
@@ -131,7 +132,7 @@ def _packed(flat: Flat) -> NDArray[np.int64] | None:
     return ids
 
 
-def _write(ids: NDArray[np.int64], rows: Iterable[Collection[Any]]) -> None:
+def _write(ids: Ints, rows: Iterable[Collection[Any]]) -> None:
     """Write the integers of `rows` into `ids`, one row after another."""
     buffer, place = ids.data.cast("B"), 0
     for row in rows:
@@ -183,25 +184,23 @@ as text, str(id)
 
 
 def padding_code(padding: Any, flat: Flat) -> int | None:
-    """Return the code of padding among the encoded ids of one side; None if it is not there."""
+    """Return the code of padding among the encoded ids of one side; None if it is not there.
+
+    Among integers, it is padding as their array holds it, read as int64.
+    """
     if flat.names is None:
-        return _integer_padding(padding, flat.ids.dtype)
+        if isinstance(padding, (bool, np.bool_)) or not isinstance(padding, (int, np.integer)):
+            raise TypeError(f"padding is {padding!r}, but the ids are integers")
+        limits = np.iinfo(flat.ids.dtype)
+        if not limits.min <= padding <= limits.max:
+            return None
+        return int(padding) if padding < 2**63 else int(padding) - 2**64
     if flat.names and _kind(type(padding)) is not _kind(type(flat.names[0])):
         raise TypeError(
             f"padding is {padding!r}, but the ids of {flat.side} are like {flat.names[0]!r}"
         )
     names = list(flat.names)
     return names.index(padding) if padding in names else None
-
-
-def _integer_padding(padding: Any, dtype: Any) -> int | None:
-    """Return padding as an array of `dtype` holds it, read as int64; None if it cannot."""
-    if isinstance(padding, (bool, np.bool_)) or not isinstance(padding, (int, np.integer)):
-        raise TypeError(f"padding is {padding!r}, but the ids are integers")
-    limits = np.iinfo(dtype)
-    if not limits.min <= padding <= limits.max:
-        return None
-    return int(padding) if padding < 2**63 else int(padding) - 2**64
 
 
 def kinds_of(values: Collection[Any], side: str) -> set[Any]:
@@ -313,13 +312,7 @@ def hashed(flat: Flat) -> Flat | None:
     return replace(flat, ids=hashes, offsets=offsets)
 
 
-def agree(
-    ranked: Flat,
-    truth: Flat,
-    offsets: NDArray[np.int64],
-    ranks: NDArray[Any],
-    n_relevant: NDArray[np.int64],
-) -> bool:
+def agree(ranked: Flat, truth: Flat, offsets: Ints, ranks: NDArray[Any], n_relevant: Ints) -> bool:
     """Return whether the hits of hashes are hits of the strings themselves."""
     ranks_of = ranks.tolist()
     begin = 0

@@ -10,10 +10,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from toplist import parallel
-from toplist.checks import OptionRef, about, option_error
+from toplist.checks import Floats, Ints, OptionRef, about, option_error
 from toplist.inputs.factorize import Column, Numbering, numbered_by, recoded
 from toplist.inputs.flatten import Flat, flatten, is_frame, is_truth_container
 from toplist.inputs.ids import encode_alone, kinds_of, two_kinds
@@ -31,10 +30,10 @@ class ListsByUser:
     side: str
     users: Column
     items: Column
-    offsets: NDArray[np.int64]
-    grades: NDArray[np.float64] | None = None
+    offsets: Ints
+    grades: Floats | None = None
 
-    def take(self, places: NDArray[np.int64]) -> "ListsByUser":
+    def take(self, places: Ints) -> "ListsByUser":
         """Return the lists at `places` (-1: an empty one); the column of users is unchanged."""
         offsets = offsets_of(np.append(np.diff(self.offsets), 0)[places])
         items = np.empty(offsets[-1], np.int64)
@@ -42,13 +41,7 @@ class ListsByUser:
         self.copy_to(places, offsets[:-1], items, grades)
         return replace(self, items=replace(self.items, codes=items), offsets=offsets, grades=grades)
 
-    def copy_to(
-        self,
-        places: NDArray[np.int64],
-        targets: NDArray[np.int64],
-        items: NDArray[np.int64],
-        grades: NDArray[np.float64] | None,
-    ) -> None:
+    def copy_to(self, places: Ints, targets: Ints, items: Ints, grades: Floats | None) -> None:
         """Copy the lists at `places` into `items`, and their grades, each from its target on."""
         from toplist.kernels import grouping
 
@@ -72,9 +65,10 @@ class ListsByUser:
         )
 
 
-def keyed(rows: Mapping[Any, Any], side: str) -> ListsByUser:
-    """Return a dict user -> ids in the form of a table."""
-    flat = flatten([r if is_truth_container(r) else [r] for r in rows.values()], None, side)
+def keyed(rows: Mapping[Any, Any], side: str, padding: Any = None) -> ListsByUser:
+    """Return a dict user -> ids in the form of a table; `padding` is only dropped from sets."""
+    lists = [r if is_truth_container(r) else [r] for r in rows.values()]
+    flat = flatten(lists, None, side, padding)
     items = Column("item_id", *encode_alone(flat))
     return ListsByUser(
         side, column_of("user_id", list(rows), side), items, flat.offsets, flat.grades
@@ -119,7 +113,11 @@ def align(ranked: ListsByUser, truth: ListsByUser) -> tuple[list[Any], Flat, Fla
     numbers.append(numbering.number(ranked.users.codes))
     known = numbering.codes
     for side, found in ((truth, numbers[0]), (ranked, numbers[1])):
-        _check_unique(side, found)
+        counts = np.bincount(found, minlength=1)
+        if counts.max() > 1:
+            first, second = np.flatnonzero(found == np.argmax(counts > 1))[:2].tolist()
+            user = side.users.decode(side.users.codes[first])
+            raise user_in_two_rows(side.side, user, first, second)
     names = truth.users.decoded(known[:n_users])
     if len(numbers[1]) and n_users and int(numbers[1].min()) >= n_users:
         other = ranked.users.decode(known[n_users])
@@ -130,14 +128,6 @@ def align(ranked: ListsByUser, truth: ListsByUser) -> tuple[list[Any], Flat, Fla
     if len(numbers[1]) != n_users or not np.array_equal(places, np.arange(n_users)):
         ranked = ranked.take(places)
     return names, ranked.flat(), truth.flat(), len(known) - n_users
-
-
-def _check_unique(side: ListsByUser, numbers: NDArray[np.int64]) -> None:
-    counts = np.bincount(numbers)
-    if len(numbers) and counts.max() > 1:
-        first, second = np.flatnonzero(numbers == np.argmax(counts > 1))[:2].tolist()
-        user = side.users.decode(side.users.codes[first])
-        raise user_in_two_rows(side.side, user, first, second)
 
 
 def alike(a: Column, b: Column) -> tuple[Column, Column]:

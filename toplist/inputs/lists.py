@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from toplist.checks import Floats, Ints
+
 
 @dataclass(frozen=True, eq=False)
 class Lists:
@@ -37,9 +39,9 @@ class Lists:
     (3, [5, 7, 8], [])
     """
 
-    offsets: NDArray[np.int64]
+    offsets: Ints
     items: NDArray[Any]
-    gains: NDArray[np.float64] | None = None
+    gains: Floats | None = None
 
     def __post_init__(self) -> None:
         """Check and normalise the arrays."""
@@ -76,7 +78,7 @@ class Lists:
         user %= len(self)
         return self.items[self.offsets[user] : self.offsets[user + 1]]
 
-    def block(self, lo: int, hi: int) -> tuple[NDArray[Any], NDArray[np.int64], NDArray[Any]]:
+    def block(self, lo: int, hi: int) -> tuple[NDArray[Any], Ints, NDArray[Any]]:
         """Return items, offsets and gains of the users ``lo..hi``, as kernels take them.
 
         The offsets are those among all items; the gains are empty where there are none.
@@ -126,7 +128,7 @@ class Lists:
         return cls(offsets, items.astype(np.int64), None if np.all(gains == 1) else gains)
 
 
-def _entries(matrix: Any) -> tuple[int, NDArray[Any], NDArray[Any], NDArray[np.float64]]:
+def _entries(matrix: Any) -> tuple[int, NDArray[Any], NDArray[Any], Floats]:
     """Return the rows of a matrix, and row, column and value of each entry that is not 0."""
     sparse = hasattr(matrix, "tocsr")
     entries: Any = matrix.tocsr() if sparse else np.asarray(matrix)
@@ -158,7 +160,7 @@ def _check_no_coercion(given: Any, items: NDArray[Any]) -> None:
             raise TypeError(f"Lists: items are of several kinds, {names}: ids are of one")
 
 
-def offsets_of(counts: Sequence[int] | NDArray[Any]) -> NDArray[np.int64]:
+def offsets_of(counts: Sequence[int] | NDArray[Any]) -> Ints:
     """Return where each user's part starts, given the sizes of the parts."""
     offsets = np.zeros(len(counts) + 1, np.int64)
     np.cumsum(counts, dtype=np.int64, out=offsets[1:])

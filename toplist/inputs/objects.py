@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from toplist.checks import OptionRef, about, option_error
 from toplist.inputs.flatten import array, is_container, is_row, is_truth_container
+from toplist.inputs.ordering import places_by_id
 
 # What implicit and faiss fill a list with, where fewer items are found.
 FILLING = -1
@@ -274,7 +275,9 @@ def _of(user: str | None, row: int = 0) -> str:
 def _by_score(items: list[Any], given: list[Any], user: str, ties: str) -> list[Any]:
     """Return items by score, falling; of equal scores as they are, or by item."""
     scores = _numbers(items, given, user)
-    places = range(len(items)) if ties == "order" else _by_item(items, user, ties)
+    places: Sequence[int] = range(len(items))
+    if ties != "order":
+        places = places_by_id(items, f"ranks: {_of(user)}", ties == "item_desc")
     return [items[place] for place in sorted(places, key=scores.__getitem__, reverse=True)]
 
 
@@ -287,17 +290,6 @@ def _of_hits(hits: Sequence[Mapping[str, Any]], user: str, ordering: Ordering) -
             )
     items, given = ([hit[name] for hit in hits] for name in ("corpus_id", "score"))
     return _by_score(items, given, user, ordering.ties)
-
-
-def _by_item(items: list[Any], user: str, ties: str) -> list[int]:
-    """Return the places of items in their own order, by which ties are broken."""
-    try:
-        return sorted(range(len(items)), key=items.__getitem__, reverse=ties == "item_desc")
-    except TypeError:
-        raise TypeError(
-            f"ranks: {_of(user)}ties by item need ids that have an order, numbers or text, "
-            f"unlike {items[0]!r}"
-        ) from None
 
 
 def _numbers(items: list[Any], scores: list[Any], user: str) -> list[Any]:
@@ -360,17 +352,9 @@ def _of_pair(
             OptionRef("padding", FILLING),
             f" drops it; where it is an item, give the ids alone, [{place}] of the pair",
         )
-    falls = values[:, 1:] <= values[:, :-1]
-    if not falls.all() or np.any(np.isnan(values[:, :1])):
-        _check_sorted(rows, values, place, user, ordering.padding)
-    return ids
-
-
-def _check_sorted(
-    rows: NDArray[Any], values: NDArray[Any], place: int, user: str | None, padding: Any
-) -> None:
-    """Raise ValueError for the first score that is NaN or rises, but for those of padding."""
-    kept = np.ones(rows.shape, bool) if padding is None else rows != padding
+    if (values[:, 1:] <= values[:, :-1]).all() and not np.isnan(values[:, :1]).any():
+        return ids
+    kept = np.ones(rows.shape, bool) if ordering.padding is None else rows != ordering.padding
     nan = np.argwhere(np.isnan(values) & kept)
     if len(nan):
         row, at = nan[0].tolist()
@@ -386,6 +370,7 @@ def _check_sorted(
             f"{values[row, at]:g} at rank {at + 1} to {values[row, at + 1]:g}; if these are "
             f"distances, of which the least is best, give the ids alone, [{place}] of the pair"
         )
+    return ids  # only padding is out of order
 
 
 def check_not_swapped(ranks: Any, truths: Any) -> None:

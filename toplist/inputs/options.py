@@ -23,11 +23,8 @@ ORDERS: tuple[Order, ...] = get_args(Order)
 Unknown = Literal["raise", "skip"]
 UNKNOWN: tuple[Unknown, ...] = get_args(Unknown)
 Aggregate = Literal["mean", "pooled"]
-AGGREGATES: tuple[Aggregate, ...] = get_args(Aggregate)
 Keep = Literal["hits"]
-KEEP: tuple[Keep, ...] = get_args(Keep)
 FormatName = Literal["csv", "tsv", "jsonl", "trec", "parquet"]
-FORMAT_NAMES: tuple[FormatName, ...] = get_args(FormatName)
 SIDES = ("ranks", "ground_truths")
 
 # Names of columns: ours -> theirs, of both sides; or side -> {ours: theirs}.
@@ -81,17 +78,12 @@ class Joining(NamedTuple):
         }
 
 
-class Source(NamedTuple):
-    """Where an evaluation reads from, in the words of an error."""
-
-    name: str
-    text: str
-
-
-MEMORY = Source("memory", "lists in memory")
-FILES = Source("files", "files")
-STREAM = Source("stream", "record batches (stream=True)")
-SPARK = Source("spark", "DataFrames of Spark")
+# Where an evaluation reads from, in the words of an error.
+Source = str
+MEMORY = "lists in memory"
+FILES = "files"
+STREAM = "record batches (stream=True)"
+SPARK = "DataFrames of Spark"
 _SOURCES = (MEMORY, FILES, STREAM, SPARK)
 
 
@@ -132,7 +124,7 @@ class Options:
     metrics: Metrics = _option(DEFAULT_METRICS)
     convention: ConventionName = _option("standard")
     weights: Any = _option(None, *_LOCAL)
-    aggregate: Aggregate | None = _option(choices=AGGREGATES)
+    aggregate: Aggregate | None = _option(choices=get_args(Aggregate))
     empty: Empty | None = _option(
         choices=EMPTY, help="users with an empty truth (default: the convention's)"
     )
@@ -167,11 +159,11 @@ class Options:
     )
     n_threads: int | None = _option(None, *_LOCAL)
     stream: bool = _option(False, STREAM)
-    ranks_format: FormatName | None = _option(None, FILES, choices=FORMAT_NAMES)
-    ground_truths_format: FormatName | None = _option(None, FILES, choices=FORMAT_NAMES)
+    ranks_format: FormatName | None = _option(None, FILES, choices=get_args(FormatName))
+    ground_truths_format: FormatName | None = _option(None, FILES, choices=get_args(FormatName))
     order: Order | None = _option(None, FILES, choices=ORDERS)
     in_memory: bool = _option(False, FILES)
-    keep: Keep | None = _option(None, *_IN_PARTS, choices=KEEP)
+    keep: Keep | None = _option(None, *_IN_PARTS, choices=get_args(Keep))
     part: bool = _option(False, STREAM)
     paired: bool = _option(True, SPARK)
     partitions: int | None = _option(None, SPARK)
@@ -193,8 +185,7 @@ memory
                 continue
             sources = row.metadata["sources"]
             if source not in sources:
-                others = " and ".join(one.text for one in sources)
-                text = f" is for {others}, not for {source.text}"
+                text = f" is for {' and '.join(sources)}, not for {source}"
                 raise option_error(TypeError, OptionRef(row.name, value), text)
             if row.metadata["choices"]:
                 choice(row.name, value, row.metadata["choices"])

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from toplist.checks import Ints
 from toplist.inputs.factorize import Column, Numbering
 
 _TOP = np.uint64(1 << 63)
@@ -37,7 +38,7 @@ def comparable(scores: NDArray[Any], *, single: bool = False) -> NDArray[Any]:
     return scores.astype(np.int64, copy=False)
 
 
-def exact(values: Sequence[Any]) -> NDArray[np.int64] | None:
+def exact(values: Sequence[Any]) -> Ints | None:
     """Return places that order Python's integers, floats and Decimals exactly; None for others.
 
     Examples
@@ -62,16 +63,16 @@ def of_python(values: Sequence[Any]) -> NDArray[Any]:
     return array if places is None else places
 
 
-def as_integers(scores: NDArray[Any]) -> NDArray[np.int64]:
+def as_integers(scores: NDArray[Any]) -> Ints:
     """Return comparable scores as int64 in the same order, with the same ties; none is NaN."""
     if scores.dtype.kind == "i":
         return scores
     bits = (scores + 0.0).view(np.int64)  # -0.0 becomes 0.0
-    found: NDArray[np.int64] = np.where(bits < 0, bits ^ _BELOW, bits)
+    found: Ints = np.where(bits < 0, bits ^ _BELOW, bits)
     return found
 
 
-def order_of_ids(items: Column, side: str) -> NDArray[np.int64]:
+def order_of_ids(items: Column, side: str) -> Ints:
     """Return a number for each id of a column, in the order of the ids: numbers, or code points.
 
     Raises
@@ -85,14 +86,18 @@ def order_of_ids(items: Column, side: str) -> NDArray[np.int64]:
         numbering = Numbering()
         places = numbering.number(items.codes)
         items = Column(items.name, places, items.decoded(numbering.codes))
-    try:
-        order = sorted(range(len(items.names)), key=items.names.__getitem__)
-    except TypeError:
-        raise TypeError(
-            f"{side}: ties by item need ids that have an order, numbers or text, unlike "
-            f"{items.names[0]!r}"
-        ) from None
+    order = places_by_id(items.names, f"{side}: ")
     places = np.empty(len(order), np.int64)
     places[order] = np.arange(len(order))
-    found: NDArray[np.int64] = places[items.codes]
+    found: Ints = places[items.codes]
     return found
+
+
+def places_by_id(ids: Sequence[Any], where: str, descending: bool = False) -> list[int]:
+    """Return the places of ids in their own order; TypeError, which begins `where`, for others."""
+    try:
+        return sorted(range(len(ids)), key=ids.__getitem__, reverse=descending)
+    except TypeError:
+        raise TypeError(
+            f"{where}ties by item need ids that have an order, numbers or text, unlike {ids[0]!r}"
+        ) from None

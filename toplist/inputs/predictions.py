@@ -7,17 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from toplist.checks import OptionRef, header_hint, no_columns, option_error
+from toplist.checks import Floats, Ints, OptionRef, header_hint, no_columns, option_error
 from toplist.inputs import dataframes as cols
 from toplist.inputs.factorize import Column
 from toplist.inputs.flatten import Flat
 from toplist.inputs.ids import encode_alone
 from toplist.inputs.objects import opened
 from toplist.inputs.options import renamed
-
-Floats = NDArray[np.float64]
 
 COLUMNS = ("user_id", "label", "prediction")
 
@@ -33,7 +30,7 @@ class Predictions:
     labels: Floats
     predictions: Floats
     weights: Floats | None = None
-    users: NDArray[np.int64] | None = None
+    users: Ints | None = None
     column: Any = None
 
     def name_of(self, row: int) -> Any:
@@ -151,7 +148,7 @@ def _numbers(values: Any, name: str) -> Floats:
     return np.ascontiguousarray(array, np.float64)
 
 
-def _users(values: Any) -> NDArray[np.int64]:
+def _users(values: Any) -> Ints:
     """Return numbers that are equal where the users are."""
     if hasattr(values, "to_numpy"):  # a column of a table
         values = values.to_numpy()

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.checks import about
+from toplist.checks import Ints, about
 from toplist.inputs import grades
 from toplist.inputs.flatten import Flat, compact, name_user, trim, user_of
 from toplist.inputs.grades import Grading
 from toplist.inputs.ids import padding_code
 from toplist.inputs.lists import Lists, offsets_of
 
-Words = Callable[[NDArray[np.int64]], NDArray[np.uint64]]  # of codes
+Words = Callable[[Ints], NDArray[np.uint64]]  # of codes
 # Ids that are looked at before all are.
 FIRST = 64
 
@@ -32,7 +32,7 @@ class Sides:
     """
 
     ranked: Lists
-    lengths: NDArray[np.int64]
+    lengths: Ints
     truth: Lists
     grading: Grading
     depth: int
@@ -46,7 +46,7 @@ class Sides:
 
 
 def sides_of(
-    users: Sequence[Any],
+    users: Sequence[Any] | None,
     listed: Flat,
     relevant: Flat,
     n_extra: int,
@@ -54,47 +54,33 @@ def sides_of(
     padding: Any,
     grading: Grading,
     whole: bool = True,
+    *,
+    sources: tuple[Flat, Flat] | None = None,
+    single: bool = False,
+    hashed: bool = False,
 ) -> Sides:
-    """Return keyed sides that are aligned and encoded: cut, without padding, with their gains.
+    """Return sides that are aligned and encoded: cut, without padding, with their gains.
 
-    `whole` says that these are all users, so that the truth may be seen to be a matrix.
+    `whole` says that these are all users, so that the truth may be seen to be a matrix; the others
+    are as in `Sides`, the sources by default both sides as they are.
     """
     if k is not None:
         listed = listed.cut(k)
     if padding is not None:
         listed, relevant = (trim(f, padding_code(padding, f), users) for f in (listed, relevant))
-    both = listed, relevant
-    return validated(both, both, k, grading, (users, False, n_extra), whole=whole)
-
-
-def validated(
-    encoded: tuple[Flat, Flat],
-    sources: tuple[Flat, Flat],
-    k: int | None,
-    grading: Grading,
-    whose: tuple[Sequence[Any] | None, bool, int],
-    hashed: bool = False,
-    whole: bool = True,
-) -> Sides:
-    """Return encoded sides with their gains.
-
-    `sources` are both sides as written, `whose` the users' keys, whether one user was given bare,
-    and the number of users of ranks only; `hashed` as in `Sides`, `whole` as in `sides_of`.
-    """
-    users, single, n_extra = whose
-    (listed, relevant), truth = encoded, compact(encoded[1])
+    written, truth = (listed, relevant) if sources is None else sources, compact(relevant)
     if whole and not hashed and relevant.names is None:
         check_no_matrix(truth, users)
     return Sides(
         ranked=Lists(listed.offsets, listed.ids),
         lengths=listed.lengths,
-        truth=grades.apply(truth, sources[1], grading, users),
+        truth=grades.apply(truth, written[1], grading, users),
         grading=grading,
         depth=int(listed.lengths.max(initial=0)) if k is None else k,
         users=users,
         single=single,
         n_extra=n_extra,
-        sources=sources,
+        sources=written,
         hashed=hashed,
         words=words_behind(relevant.names, truth),
         judged=grades.judged(truth, grading),

@@ -15,20 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import parallel
-from toplist.checks import OptionRef, about, cached, header_hint, no_columns, option_error
+from toplist.checks import Ints, OptionRef, about, cached, header_hint, no_columns, option_error
 from toplist.inputs import dataframes as cols
 from toplist.inputs import ordering
 from toplist.inputs.factorize import Column, blocks, in_runs, numbered, starts_of_runs
-from toplist.inputs.flatten import check_ranked, first_repeat, is_frame, without_padding
+from toplist.inputs.flatten import check_ranked, first_repeat, is_frame
 from toplist.inputs.grades import Grading
-from toplist.inputs.keyed import (
-    CountedItems,
-    ListsByUser,
-    align,
-    check_not_counted,
-    keyed,
-    user_in_two_rows,
-)
+from toplist.inputs.keyed import ListsByUser, align, check_not_counted, keyed, user_in_two_rows
 from toplist.inputs.lists import offsets_of
 from toplist.inputs.options import Columns, columns_of
 from toplist.inputs.ordering import as_integers, comparable, order_of_ids
@@ -50,9 +43,6 @@ def read_tables(
 ) -> Sides:
     """Read two sides of which at least one is a table."""
     known = Texts(), Texts()
-    if padding is not None and isinstance(truths, Mapping):
-        rows = {user: without_padding(row, padding) for user, row in truths.items()}
-        truths = CountedItems(rows) if isinstance(truths, CountedItems) else rows
     try:
         ranked = lists_of(ranks, "ranks", columns, ties, known)
     except ValueError as error:
@@ -61,7 +51,7 @@ def read_tables(
                 "ranks has neither rank nor score, ground_truths has: are the arguments swapped?"
             ) from error
         raise
-    truth = lists_of(truths, "ground_truths", columns, known=known)
+    truth = lists_of(truths, "ground_truths", columns, known=known, padding=padding)
     check_not_counted("ranks", ranks, "ground_truths", map(truth.users.decode, truth.users.codes))
     check_not_counted(
         "ground_truths", truths, "ranks", map(ranked.users.decode, ranked.users.codes)
@@ -96,10 +86,12 @@ def lists_of(
     columns: Columns,
     ties: str = "order",
     known: tuple[Texts, Texts] | None = None,
+    padding: Any = None,
 ) -> ListsByUser:
     """Return one side as `ListsByUser`; it or the other side is a table.
 
-    With `known`, users and items of a table that are text are numbered by these.
+    With `known`, users and items of a table that are text are numbered by these. `padding` is only
+    dropped from sets.
     """
     if is_frame(value):
         frame = cols.readable(value)
@@ -115,7 +107,7 @@ def lists_of(
         )
     if side == "ranks":
         check_ranked(value)
-    return keyed(value, side)
+    return keyed(value, side, padding)
 
 
 @dataclass(frozen=True, eq=False)
@@ -275,7 +267,7 @@ def put_in_order(
     return ListsByUser(side, groups.users, items, groups.offsets, grades)
 
 
-def _of_lists(table: Table, offsets: NDArray[np.int64], frame: Any) -> ListsByUser:
+def _of_lists(table: Table, offsets: Ints, frame: Any) -> ListsByUser:
     """Read a column of lists, and its column of lists of ranks, scores or grades, if any."""
     users, name = table.ids("user_id"), table.names["item_id"]
     items = cols.ids(frame, name, table.side, offsets, table.where, table.known[1])
@@ -361,18 +353,22 @@ class Groups:
     """
 
     users: Column
-    offsets: NDArray[np.int64]
-    rows: NDArray[np.int64] | None
+    offsets: Ints
+    rows: Ints | None
+
+    def user_at(self, row: Any) -> Any:
+        """Return the user of a number, as written."""
+        return self.users.decode(self.users.codes[row])
 
     @property
-    def every_row(self) -> NDArray[np.int64]:
+    def every_row(self) -> Ints:
         """The number of the user of each row."""
         if self.rows is not None:
             return self.rows
         return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
 
 
-def grouped(users: Column, adjacent: bool = False, ends: NDArray[np.int64] | None = None) -> Groups:
+def grouped(users: Column, adjacent: bool = False, ends: Ints | None = None) -> Groups:
     """Group the rows of a table by user; if `adjacent`, every run of equal users is a group.
 
     With `ends`, `users` are those of runs, which begin at ``ends[:-1]``.
@@ -404,7 +400,7 @@ def by_rank(side: str, ranks: NDArray[Any], groups: Groups, items: Column) -> Co
         given, ranks = ranks, ranks.astype(np.int64, copy=False)
     if given.dtype.kind == "f" and not np.array_equal(ranks, given):
         at = int(np.flatnonzero(ranks != given)[0])
-        user = groups.users.decode(groups.users.codes[groups.every_row[at]])
+        user = groups.user_at(groups.every_row[at])
         error = ValueError(f"{side}: user {user!r} has rank {given[at]}, which is not whole")
         raise about(error, side=side, user=user)
     offsets = groups.offsets
@@ -430,7 +426,7 @@ def by_rank(side: str, ranks: NDArray[Any], groups: Groups, items: Column) -> Co
                 ": where rows were left out, a column score = -rank in place of rank ranks the "
                 f"rest, {WITHOUT_GAPS}"
             )
-        user = groups.users.decode(groups.users.codes[rows[at]])
+        user = groups.user_at(rows[at])
         error = ValueError(
             f"{side}: user {user!r} has ranks {shown} where 1 to {len(found)} belong, each "
             f"once{way_out}"
@@ -460,9 +456,7 @@ def by_score(
         items, scores = in_order(groups, items, scores)
     wrong = np.flatnonzero(scores != scores)
     if len(wrong):
-        user = groups.users.decode(
-            groups.users.codes[np.searchsorted(offsets, wrong[0], side="right") - 1]
-        )
+        user = groups.user_at(np.searchsorted(offsets, wrong[0], side="right") - 1)
         item = items.decode(items.codes[wrong[0]])
         error = ValueError(f"{side}: user {user!r} has a score that is NaN, of item {item!r}")
         raise about(error, side=side, user=user, item=item)

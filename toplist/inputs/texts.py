@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import parallel
+from toplist.checks import Ints
 from toplist.inputs.factorize import (
     blocks,
     in_runs,
@@ -32,7 +33,6 @@ from toplist.inputs.factorize import (
 )
 from toplist.inputs.lists import offsets_of
 
-Ints = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
 Words = NDArray[np.uint64]
 
@@ -88,14 +88,6 @@ class Views:
     def __len__(self) -> int:
         """Return the number of texts."""
         return len(self.words) // 2
-
-    @classmethod
-    def of(cls, words: Words, buffers: Sequence[Bytes]) -> Views:
-        """Return texts whose longer ones are in several buffers."""
-        bases = offsets_of([len(one) for one in buffers])
-        if len(buffers) == 1:
-            return cls(words, buffers[0], bases)
-        return cls(words, np.concatenate([np.empty(0, np.uint8), *buffers]), bases)
 
     def keys(self, lo: int, hi: int) -> Keys:
         """Return the keys of some of the texts."""

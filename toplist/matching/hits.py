@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from toplist.checks import Bools, Floats, Ints
 from toplist.inputs.flatten import name_user
 from toplist.inputs.grades import LARGEST, STANDARD, Grading
 from toplist.inputs.lists import offsets_of
@@ -68,12 +69,12 @@ class Hits:
     [3.0]
     """
 
-    offsets: NDArray[np.int64]
+    offsets: Ints
     ranks: NDArray[np.int32]
-    n_relevant: NDArray[np.int64]
-    n_listed: NDArray[np.int64]
-    gains: NDArray[np.float64] | None = None
-    ideal_gains: NDArray[np.float64] | None = None
+    n_relevant: Ints
+    n_listed: Ints
+    gains: Floats | None = None
+    ideal_gains: Floats | None = None
     k: int = -1
     grading: Grading = STANDARD
     users: Sequence[Any] | None = None
@@ -114,7 +115,7 @@ class Hits:
         """Whether the hits have gains of their own."""
         return self.gains is not None
 
-    def block(self, lo: int, hi: int) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[Any]]:
+    def block(self, lo: int, hi: int) -> tuple[Ints, NDArray[np.int32], NDArray[Any]]:
         """Return offsets, ranks and gains of the users ``lo..hi``, as kernels take them.
 
         The offsets are those among all hits; the gains are empty where there are none.
@@ -161,7 +162,7 @@ class Hits:
             **_merged_examples(self, other),
         )
 
-    def subset(self, rows: NDArray[np.int64]) -> Hits:
+    def subset(self, rows: Ints) -> Hits:
         """Return the hits of some of the users, with their keys; by position, with their rows.
 
         Examples
@@ -172,7 +173,7 @@ class Hits:
         """
         rows = np.asarray(rows, np.int64)
 
-        def taken(offsets: NDArray[np.int64], values: Any) -> Any:
+        def taken(offsets: Ints, values: Any) -> Any:
             if values is None:
                 return None
             sizes = np.diff(offsets)[rows]
@@ -236,7 +237,7 @@ class Hits:
         within = self if k is None else self._kept(self.ranks <= k)
         return trusted(**_fields(within) | changed)
 
-    def down_to(self, depths: NDArray[np.int64]) -> Hits:
+    def down_to(self, depths: Ints) -> Hits:
         """Return the hits of each user down to a rank of the user's own; lists stay as long.
 
         Examples
@@ -247,7 +248,7 @@ class Hits:
         """
         return self._kept(self.ranks <= np.repeat(depths, np.diff(self.offsets)))
 
-    def _kept(self, kept: NDArray[np.bool_]) -> Hits:
+    def _kept(self, kept: Bools) -> Hits:
         """Return some of the hits of the same lists and truths."""
         changed = {
             "offsets": offsets_of(kept)[self.offsets],
@@ -256,7 +257,7 @@ class Hits:
         }
         return trusted(**_fields(self) | changed)
 
-    def _all_gains(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _all_gains(self) -> tuple[Floats, Floats]:
         """Return the gains of the hits, and of all relevant items; 1 where there are none."""
         if self.gains is None or self.ideal_gains is None:
             return np.ones(len(self.ranks)), np.ones(int(self.n_relevant.sum()))
@@ -284,16 +285,12 @@ class Hits:
         if matrix.ndim != 2 or not np.all((matrix == 0) | (matrix == 1)):
             raise ValueError("Hits.from_matrix: a 2-D array of 0 and 1 is needed (users x ranks)")
         rows, places = np.nonzero(matrix)
-        counts = np.bincount(rows, minlength=len(matrix))
-        listed = np.full(len(matrix), matrix.shape[1])
-        return cls(
-            offsets_of(counts),
-            places + 1,  # type: ignore[arg-type]
-            n_relevant,  # type: ignore[arg-type]
-            listed,
-            k=matrix.shape[1],
-            users=_keys_of(users, len(matrix)),
-        )
+        n_users, k = matrix.shape
+        counts = np.bincount(rows, minlength=n_users)
+        ranks: Any = places + 1
+        sizes: Any = n_relevant
+        keys = _keys_of(users, n_users)
+        return cls(offsets_of(counts), ranks, sizes, np.full(n_users, k), k=k, users=keys)
 
     @classmethod
     def from_ranks(
@@ -339,7 +336,7 @@ def _keys_of(users: Any, n_rows: int) -> list[Any] | None:
     return keys_of(users, n_rows)
 
 
-def _whole_ranks(ranks: ArrayLike) -> NDArray[np.int64]:
+def _whole_ranks(ranks: ArrayLike) -> Ints:
     array = np.asarray(ranks)
     half = array.dtype.kind == "f" and array.ndim == 1 and (array % 1 == 0.5)
     if np.any(half):
@@ -352,7 +349,7 @@ def _whole_ranks(ranks: ArrayLike) -> NDArray[np.int64]:
     return _integers("rank_of_the_item", array)
 
 
-def _integers(name: str, values: ArrayLike) -> NDArray[np.int64]:
+def _integers(name: str, values: ArrayLike) -> Ints:
     array = np.asarray(values)
     if array.dtype.kind not in "iub" and not np.all(np.isfinite(array) & (array % 1 == 0)):
         raise ValueError(f"Hits: {name} must be whole numbers")

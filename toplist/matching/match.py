@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import parallel
-from toplist.checks import about, choice
+from toplist.checks import Bools, about, choice
 from toplist.inputs import ids
 from toplist.inputs.flatten import Flat, first_repeat, item_twice, name_user, user_of
 from toplist.inputs.forms import read_sides
@@ -224,7 +224,7 @@ def _join_block(
     return ranks[:n].copy(), n_hits, n_relevant, hashes, gains[:n].copy(), ideal
 
 
-def _row_hashes(rows: tuple[NDArray[Any], ...], repeated: NDArray[np.bool_]) -> NDArray[np.uint64]:
+def _row_hashes(rows: tuple[NDArray[Any], ...], repeated: Bools) -> NDArray[np.uint64]:
     """Return a hash of the ground truth of each user of a block, some of which hold an id twice."""
     from toplist.kernels import fingerprints
 
