@@ -278,9 +278,9 @@ def test_a_device_array_is_copied_once():
 def test_arrow_lists_are_not_copied():
     pyarrow = library("pyarrow")
     lists = pyarrow.array([[5, 7, 8], [4, 6]])
-    from toplist.inputs.forms import native
+    from toplist.inputs.forms import side_to_builtin
 
-    items = native(lists, "ranks").items
+    items = side_to_builtin(lists, "ranks").items
     assert items.ctypes.data == lists.values.buffers()[1].address
 
 

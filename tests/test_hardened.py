@@ -249,7 +249,7 @@ def test_b1_texts_of_a_dictionary_keep_their_words(texts):
     names = Texts()
     codes = names.encode(joined(texts[1]))
     assert names._slow is not None
-    assert np.array_equal(names.words(codes), hashes_of(texts[1]))
+    assert np.array_equal(names.hashes(codes), hashes_of(texts[1]))
     assert names.index(texts[1][7]) == 7 and texts[0][7] not in names
     assert names.encode(joined([texts[0][7], "", texts[1][7]])).tolist() == [20_000, 20_001, 7]
     assert names.decoded(np.array([20_001, 20_000, 7])) == ["", texts[0][7], texts[1][7]]

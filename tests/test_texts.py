@@ -22,7 +22,7 @@ def test_numbers_are_those_of_a_dictionary(strings, more):
     assert list(texts) == list(dict.fromkeys([*strings, *more]))
     assert [texts[code] for code in codes] == texts.decoded(codes) == strings
     assert texts.decoded(later) == more
-    assert texts.words(later).tolist() == hashes_of(more).tolist()
+    assert texts.hashes(later).tolist() == hashes_of(more).tolist()
     for number, text in enumerate(texts):
         assert text in texts and texts.index(text) == number
     assert "not there" not in texts and 7 not in texts
@@ -103,7 +103,7 @@ def test_a_table_that_gave_up_becomes_a_dictionary(monkeypatch, part, which, cal
     assert len(calls) == call or which == "place_texts"
     assert (texts._slow is not None) == (len(calls) == call)
     assert list(texts) == list(plain) and texts.index(strings[200]) == codes[200]
-    assert "new" not in texts and np.array_equal(texts.words(codes[:99]), hashes_of(strings[:99]))
+    assert "new" not in texts and np.array_equal(texts.hashes(codes[:99]), hashes_of(strings[:99]))
 
 
 def test_a_text_is_found_behind_thousands_that_share_its_place(monkeypatch):

@@ -18,9 +18,9 @@ import numpy as np
 
 from toplist.checks import counted
 from toplist.inputs import dataframes as cols
-from toplist.inputs.forms import native
+from toplist.inputs.forms import side_to_builtin
 from toplist.inputs.lists import Lists
-from toplist.inputs.objects import opened
+from toplist.inputs.objects import to_builtin
 from toplist.inputs.tables import lists_of
 from toplist.loo.logs import read_log
 from toplist.matching.match import CAUSES, match
@@ -403,7 +403,7 @@ def by_user(value: Any, name: str, columns: Mapping[str, str] | None = None) -> 
     """
     if is_log(value, columns):
         return read_log(value, columns).by_user()
-    value = native(opened(value, name), name)
+    value = side_to_builtin(to_builtin(value, name), name)
     if cols.is_frame(value):
         lists = lists_of(value, name, columns)
         return dict(zip(lists.users.decoded(lists.users.codes), lists.flat().rows, strict=True))

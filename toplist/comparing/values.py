@@ -128,11 +128,11 @@ def _opened(system: Any, values: Any) -> Any:
     """Return a table, and a Series with keys of its own, as a dict; all else as it is."""
     from toplist.inputs.flatten import is_frame
     from toplist.inputs.keyed import counts_rows, is_series
-    from toplist.inputs.objects import opened
+    from toplist.inputs.objects import to_builtin
 
     place = system if isinstance(system, tuple) else (system,)
     name = "".join(["values", *(f"[{part!r}]" for part in place)])
-    values = opened(values, name)
+    values = to_builtin(values, name)
     if hasattr(values, "collect"):  # lazy
         raise TypeError(f"{name} is a {type(values).__name__}: give {name}.collect()")
     if is_frame(values):

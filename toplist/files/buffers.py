@@ -132,11 +132,11 @@ class Users:
         codes = self._integers.codes[numbers] if names is None else numbers
         return Column("user_id", codes, names).decoded(codes)
 
-    def words(self, numbers: NDArray[np.int64]) -> NDArray[np.uint64]:
+    def hashes(self, numbers: NDArray[np.int64]) -> NDArray[np.uint64]:
         """Return the words of some users: what fingerprints are made of."""
         names = self._codes.names
         if names is self.texts:
-            found: NDArray[np.uint64] = self.texts.words(numbers)
+            found: NDArray[np.uint64] = self.texts.hashes(numbers)
             return found
         if names is None:
             words: NDArray[np.uint64] = self._integers.codes[numbers].view(np.uint64)

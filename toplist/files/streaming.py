@@ -409,9 +409,9 @@ class _UserIds(Sequence[Any]):
         """Return the number of users."""
         return len(self._numbers)
 
-    def words(self) -> NDArray[np.uint64]:
+    def hashes(self) -> NDArray[np.uint64]:
         """Return the words of the users."""
-        return self._users.words(self._numbers)
+        return self._users.hashes(self._numbers)
 
     def __getitem__(self, at: Any) -> Any:
         """Return the id of one user."""

@@ -15,7 +15,7 @@ import numpy as np
 from toplist.inputs import dataframes
 from toplist.inputs.flatten import is_frame, of_column
 from toplist.inputs.keyed import is_series
-from toplist.inputs.objects import opened
+from toplist.inputs.objects import to_builtin
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def read(counts: Any, name: str, columns: Columns) -> dict[int, int]:
             "returns"
         )
     found: dict[int, int] = {}
-    for given, n in _rows(opened(counts, name), name, columns):
+    for given, n in _rows(to_builtin(counts, name), name, columns):
         key = whole_number(_present(given, columns.null), f"{name}: {columns.key}")
         if key in found and key != columns.null:
             one = f"give one row per {columns.key}"

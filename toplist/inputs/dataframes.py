@@ -26,13 +26,13 @@ from toplist.inputs.flatten import is_frame as is_frame
 from toplist.inputs.ids import WideIdError, kinds_of
 from toplist.inputs.keyed import column_of, is_series, keyed_rows
 from toplist.inputs.lists import Lists, offsets_of
-from toplist.inputs.objects import one_result_at_a_time, opened
+from toplist.inputs.objects import one_result_at_a_time, to_builtin
 from toplist.inputs.texts import Spans, TextColumn, Texts, Views, joined
 
 Where = Callable[[int], str]  # how messages name a row
 
 
-def native(value: Any, side: str) -> Any:
+def column_to_builtin(value: Any, side: str) -> Any:
     """Return a series, an Arrow array or a reader as a dict, `Lists`, ids or a table; else None.
 
     A pandas Series is keyed by its index. A Series of polars, or an Arrow array, holds users by
@@ -84,7 +84,7 @@ def readable(frame: Any) -> Any:
     """
     if library_of(frame) is not None:
         return frame
-    frame = opened(frame, "table")
+    frame = to_builtin(frame, "table")
     if library_of(frame) is not None:
         return frame
     if not hasattr(frame, "__arrow_c_stream__"):

@@ -79,8 +79,8 @@ def read_sides(
         from toplist.inputs.objects import check_not_swapped
 
         check_not_swapped(ranks, ground_truths)
-    ranks = native(ranks, "ranks", (k, padding, ties))
-    ground_truths = native(ground_truths, "ground_truths")
+    ranks = side_to_builtin(ranks, "ranks", (k, padding, ties))
+    ground_truths = side_to_builtin(ground_truths, "ground_truths")
     if _by_user(ranks) or _by_user(ground_truths):
         if users is not None:
             raise _named_twice("tables")
@@ -136,7 +136,7 @@ def read_ranks(
     single
         Whether one user was given bare.
     """
-    ranks = native(_opened(ranks, "ranks"), "ranks", (k, padding, "order"))
+    ranks = side_to_builtin(_opened(ranks, "ranks"), "ranks", (k, padding, "order"))
     if _by_user(ranks):
         from toplist.inputs.tables import lists_of
 
@@ -162,7 +162,7 @@ def read_once(
     ranks = _opened(ranks, "ranks")
     if hasattr(ranks, "to_dict") and hasattr(ranks, "index"):
         return ranks  # a pandas Series, by position or by key: the truth decides
-    ranks = native(ranks, "ranks", (k, padding, ties))
+    ranks = side_to_builtin(ranks, "ranks", (k, padding, ties))
     if _by_user(ranks):
         from toplist.inputs.tables import lists_of
 
@@ -333,18 +333,18 @@ def _opened(value: Any, name: str) -> Any:
     """Return an object of a known library as a table or dict; everything else unchanged."""
     if type(value) in _PLAIN:
         return value
-    from toplist.inputs.objects import opened  # rarely needed
+    from toplist.inputs.objects import to_builtin  # rarely needed
 
-    return opened(value, name)
+    return to_builtin(value, name)
 
 
-def native(
+def side_to_builtin(
     value: Any, side: str, ordering: tuple[int | None, Any, str] = (None, None, "order")
 ) -> Any:
     """Return one side of an evaluation as arrays, `Lists`, dicts or tables; others unchanged.
 
-    Series and Arrow arrays are read by `toplist.inputs.dataframes.native`, ranked lists that come
-    with scores by `toplist.inputs.objects.unscored`, with its `Ordering`. A sparse matrix (ground
+    Series and Arrow arrays are read by `toplist.inputs.dataframes.column_to_builtin`, ranked lists
+    that come with scores by `toplist.inputs.objects.unscored`, with its `Ordering`. A sparse matrix (ground
     truths only) is users x items.
 
     Raises
@@ -391,7 +391,7 @@ def _without_library(value: Any, side: str) -> Any:
         return value
     from toplist.inputs import dataframes  # a quarter of the import of toplist
 
-    found = dataframes.native(value, side)
+    found = dataframes.column_to_builtin(value, side)
     return array(value) if found is None else found
 
 

@@ -35,8 +35,8 @@ def hashes_of(ids: Sequence[Any]) -> Words:
     >>> hashes_of(["7", "b"])[1:] == hashes_of(["b"])
     array([ True])
     """
-    if hasattr(ids, "words"):
-        return ids.words()  # type: ignore[no-any-return]
+    if hasattr(ids, "hashes"):
+        return ids.hashes()  # type: ignore[no-any-return]
     if len(ids) and type(ids[0]) is int:
         array = np.array(ids)
         if array.dtype == np.int64:  # all are integers: half the time of looking at their types

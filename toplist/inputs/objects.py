@@ -33,7 +33,7 @@ _SORTED = (
 )
 
 
-def opened(value: Any, name: str) -> Any:
+def to_builtin(value: Any, name: str) -> Any:
     """Return an object of a known library as a table or dict; everything else unchanged.
 
     `name` is the argument, for messages.

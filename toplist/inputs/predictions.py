@@ -13,7 +13,7 @@ from toplist.inputs import dataframes as cols
 from toplist.inputs.factorize import Column
 from toplist.inputs.flatten import Flat
 from toplist.inputs.ids import encode_alone
-from toplist.inputs.objects import opened
+from toplist.inputs.objects import to_builtin
 from toplist.inputs.options import renamed
 
 COLUMNS = ("user_id", "label", "prediction")
@@ -72,7 +72,7 @@ def read(
     """
     wanted = COLUMNS if of_users else COLUMNS[1:]
     names = renamed(columns, COLUMNS)
-    first = opened(given[0], "table")
+    first = to_builtin(given[0], "table")
     if cols.is_frame(first):
         return _of_table((first, *given[1:]), [names[name] for name in wanted], weights, finite)
     if _are_of_surprise(first):

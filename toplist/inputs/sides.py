@@ -82,15 +82,15 @@ def sides_of(
         n_extra=n_extra,
         sources=written,
         hashed=hashed,
-        words=words_behind(relevant.names, truth),
+        words=hashes_behind(relevant.names, truth),
         judged=grades.judged(truth, grading),
     )
 
 
-def words_behind(names: Any, truth: Lists) -> Words | None:
-    """Return what gives the words of the ids behind codes of a truth; None if they are ids."""
-    if hasattr(names, "words"):
-        return names.words  # type: ignore[no-any-return]
+def hashes_behind(names: Any, truth: Lists) -> Words | None:
+    """Return what gives the hashes of the ids behind codes of a truth; None if they are ids."""
+    if hasattr(names, "hashes"):
+        return names.hashes  # type: ignore[no-any-return]
     if not isinstance(names, list):  # codes that are integers themselves
         return None
     from toplist.inputs.id_hashes import hashes_of_codes

@@ -192,7 +192,7 @@ class Texts(Sequence[str]):
         found = self._known.bytes_of(numbers)  # one has a NUL itself
         return [text.decode("utf-8", "surrogatepass") for text in found]
 
-    def words(self, numbers: Ints) -> Words:
+    def hashes(self, numbers: Ints) -> Words:
         """Return the words of the texts of numbers, see `toplist.inputs.id_hashes`."""
         from toplist.kernels import strings
 

@@ -24,7 +24,7 @@ from toplist.checks import Bools, Ints, OptionRef, header_hint, no_columns, opti
 from toplist.inputs import dataframes as cols
 from toplist.inputs.factorize import Column, Numbering, numbered_by
 from toplist.inputs.ids import kinds_of
-from toplist.inputs.objects import opened
+from toplist.inputs.objects import to_builtin
 from toplist.inputs.options import renamed
 
 COLUMNS = ("user_id", "item_id", "timestamp")
@@ -149,7 +149,7 @@ def read_log(log: Any, columns: Mapping[str, str] | None = None) -> Log:
         from toplist.files.tables import read_table
 
         return read_log(read_table(log), columns)
-    log = opened(log, "log")
+    log = to_builtin(log, "log")
     if cols.is_frame(log):
         return _of_frame(cols.readable(log), names)
     if isinstance(log, Mapping):
