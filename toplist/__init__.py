@@ -41,7 +41,6 @@ Each package has its chapter in its docstring, ``help(tl.loo)``:
 - `toplist.scores` and `toplist.pointwise`: score matrices; AUC, log loss, MAE, RMSE
 - `toplist.audit`: what makes an evaluation fail or mislead
 - `toplist.cli`: the command line
-- `toplist.cookbook`: recipes for fifteen libraries, from the object you hold to the answer
 - `toplist.typing`: the types of options, for functions that pass them on
 
 The house
@@ -70,7 +69,6 @@ The packages and modules from the ground up; each imports only from lines above 
     spark       evaluation on a cluster
     top_k       `top_k_eval`: by type to memory, files, streams or Spark
     cli         the command line
-    cookbook    recipes, from the object you hold to the answer: `help(toplist.cookbook)`
     typing      the types of options and names, for annotations
 
 In memory, `top_k_eval` goes from inputs over matching and averages to a result.
@@ -102,7 +100,7 @@ from toplist.results.result import TopKResult, merge
 from toplist.top_k import top_k_eval
 
 if _typing.TYPE_CHECKING:
-    from toplist import audit, beyond, cookbook, files, loo, plots, pointwise, scores, spark
+    from toplist import audit, beyond, files, loo, plots, pointwise, scores, spark
     from toplist.comparing import inference
     from toplist.comparing.comparison import Comparison, compare
     from toplist.comparing.inference import paired_tests
@@ -112,7 +110,7 @@ __version__ = "0.2.0"
 # what help(toplist) lists
 __all__ = [
     "CONVENTIONS", "DISCOUNTS", "DIVISORS", "METRICS", "Comparison", "Convention", "Hits", "Lists",
-    "Metric", "TopKResult", "audit", "beyond", "cg", "compare", "conformance", "cookbook", "dcg",
+    "Metric", "TopKResult", "audit", "beyond", "cg", "compare", "conformance", "dcg",
     "f1", "files", "hit", "inference", "judged", "loo", "map", "match", "merge", "mrr", "ndcg",
     "paired_tests", "plots", "pointwise", "precision", "r_precision", "rbp", "recall", "scores",
     "spark", "top_k_eval",
@@ -121,7 +119,7 @@ __all__ = [
 
 # Loaded on first use, since they take twice as long to import as all others: modules, and names
 # with the module that has them.
-_MODULES = "audit", "beyond", "cookbook", "files", "loo", "plots", "pointwise", "scores", "spark"
+_MODULES = "audit", "beyond", "files", "loo", "plots", "pointwise", "scores", "spark"
 _LATER = {name: name for name in _MODULES} | {
     "Comparison": "comparing.comparison",
     "compare": "comparing.comparison",
@@ -130,10 +128,11 @@ _LATER = {name: name for name in _MODULES} | {
 }
 
 
-# Names of 0.2, and the line to write instead.
+# Names of 0.2, and what to write or read instead.
 _GONE = {
-    "top_k_eval_files": "top_k_eval('recs.csv', 'truth.csv', k=10)",
-    "top_k_eval_batches": "top_k_eval(recs, truth, k=10, stream=True)",
+    "top_k_eval_files": "write toplist.top_k_eval('recs.csv', 'truth.csv', k=10)",
+    "top_k_eval_batches": "write toplist.top_k_eval(recs, truth, k=10, stream=True)",
+    "cookbook": "the recipes are in notebooks/cookbook.md, and on the site",
 }
 
 
@@ -142,7 +141,7 @@ def __getattr__(name: str) -> _typing.Any:
     from importlib import import_module
 
     if name in _GONE:
-        raise AttributeError(f"toplist.{name} is gone since 0.3: write toplist.{_GONE[name]}")
+        raise AttributeError(f"toplist.{name} is gone since 0.3: {_GONE[name]}")
     if name not in _LATER:
         places = () if name.startswith("_") else [import_module(f"toplist.{m}") for m in _MODULES]
         raise import_module("toplist.metrics.synonyms").no_attribute(name, __all__, places)

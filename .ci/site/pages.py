@@ -30,9 +30,9 @@ CHAPTERS = {
     "toplist.pointwise": "Predicted values",
     "toplist.audit": "Data checks",
     "toplist.cli": "Command line",
-    "toplist.cookbook": "Cookbook",
     "toplist.typing": "Types of options",
 }
+COOKBOOK = Path("cookbook.md")  # among the notebooks
 # Modules and packages that users do not import.
 INSIDE = {"__main__", "averages", "checks", "evaluation", "kernels", "matching", "parallel"}
 INSIDE |= {"stats", "top_k"}
@@ -91,7 +91,7 @@ def files_of(root: Path) -> dict[str, str]:
     """Return the page of every file of the repository that has one."""
     files = {"README.md": "README.md", "toplist/__init__.py": "reference/toplist.rst"}
     files |= {file: page for file, page in PROJECT.items() if (root / file).is_file()}
-    files |= {f"notebooks/{p.name}": f"notebooks/{p.name}" for p in _notebooks(root)}
+    files |= {f"notebooks/{p.name}": f"notebooks/{p.name}" for p in [*_notebooks(root), COOKBOOK]}
     return files | {_file(root, name): f"guide/{name}.rst" for name in _present()}
 
 
@@ -117,7 +117,7 @@ def site_map(root: Path) -> list[str]:
     lines = ["## Guide", ""]
     for name in guide:
         lines.append(f"- [`{name}`](guide/{name}.rst): {_first_line(module_of(name).__doc__)}")
-    lines += ["", "## Reference", ""]
+    lines += ["- {doc}`notebooks/cookbook`", "", "## Reference", ""]
     for title, names in reference.items():
         lines.append(f"- {title}: " + ", ".join(f"{{py:obj}}`~{name}`" for name in names))
     lines += ["", "## Notebooks", ""]
@@ -126,7 +126,8 @@ def site_map(root: Path) -> list[str]:
     lines += ["- [README](README.md)", *(f"- {{doc}}`{Path(page).stem}`" for page in project)]
     lines.append("")
     lines += _toctree("Start", ["README <README>"])
-    lines += _toctree("Guide", [f"{title} <guide/{name}>" for name, title in guide.items()])
+    chapters = [f"{title} <guide/{name}>" for name, title in guide.items()]
+    lines += _toctree("Guide", [*chapters, "Cookbook <notebooks/cookbook>"])
     lines += _toctree("Reference", [f"reference/{page}" for page in groups()])
     lines += _toctree("Notebooks", [f"notebooks/{path.stem}" for path in _notebooks(root)])
     return lines + _toctree("Project", [Path(page).stem for page in project])

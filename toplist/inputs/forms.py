@@ -344,8 +344,8 @@ def side_to_builtin(
     """Return one side of an evaluation as arrays, `Lists`, dicts or tables; others unchanged.
 
     Series and Arrow arrays are read by `toplist.inputs.dataframes.column_to_builtin`, ranked lists
-    that come with scores by `toplist.inputs.objects.unscored`, with its `Ordering`. A sparse matrix (ground
-    truths only) is users x items.
+    that come with scores by `toplist.inputs.objects.unscored`, with its `Ordering`. A sparse matrix
+    (ground truths only) is users x items.
 
     Raises
     ------

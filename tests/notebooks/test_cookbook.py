@@ -1,4 +1,4 @@
-"""The recipes of `toplist.cookbook`: each run as it stands, against the real library.
+"""The recipes of notebooks/cookbook.md: each run as it stands, against the real library.
 
 Recipes without a library are doctests. Each other one has a test here, in the order of the page: it
 makes what the recipe says you hold, runs the recipe's own lines, and compares the answer with plain
@@ -6,10 +6,8 @@ lists and with the library's number.
 """
 
 import copy
-import inspect
 import re
 import sys
-import textwrap
 import time
 import zlib
 from pathlib import Path
@@ -19,7 +17,6 @@ import numpy as np
 import pytest
 
 import toplist as tl
-from toplist import cookbook
 
 
 class Recipe(NamedTuple):
@@ -28,16 +25,17 @@ class Recipe(NamedTuple):
     examples: int
 
 
+PAGE = (Path(__file__).parents[2] / "notebooks" / "cookbook.md").read_text(encoding="utf-8")
+
+
 def recipes():
     """Return the recipes of the page by heading."""
-    parts = re.split(r"^(\S.*)\n(-+|=+)\n", inspect.cleandoc(cookbook.__doc__), flags=re.MULTILINE)
+    parts = re.split(r"^### (.*)\n", re.sub(r"^## .*\n", "", PAGE, flags=re.MULTILINE), flags=re.M)
     found = {}
-    for heading, line, body in zip(parts[1::3], parts[2::3], parts[3::3], strict=True):
-        assert len(line) == len(heading), heading
-        if line[0] == "-":
-            blocks = re.findall(r"::\n\n((?: {4}.*\n|\n)+)", body + "\n")
-            code = textwrap.dedent("".join(blocks)).strip()
-            found[heading] = Recipe(body.strip().partition("\n\n")[0], code, body.count(">>> "))
+    for heading, body in zip(parts[1::2], parts[2::2], strict=True):
+        blocks = re.findall(r"```python\n(.*?)```", body, flags=re.DOTALL)
+        code = "\n".join(block for block in blocks if not block.startswith(">>>")).strip()
+        found[heading] = Recipe(body.strip().partition("\n\n")[0], code, body.count(">>> "))
     return found
 
 
@@ -62,12 +60,12 @@ def is_of(result, ranks, truths, **options):
 
 def test_the_page_is_read():
     assert RECIPES["implicit"].code.startswith("users = np.flatnonzero(")
-    assert RECIPES["implicit"].words.startswith("You hold a fitted ``model``")
+    assert RECIPES["implicit"].words.startswith("You hold a fitted `model`")
     assert RECIPES["Folds"].examples > 3 and not RECIPES["Folds"].code
 
 
 def test_the_list_of_recipes_is_complete():
-    listed = " ".join(inspect.cleandoc(cookbook.__doc__).partition("Most end with")[0].split())
+    listed = " ".join(PAGE.partition("Most end with")[0].split())
     places = [listed.lower().index(heading.rstrip("?").lower()) for heading in RECIPES]
     assert places == sorted(places)
 
