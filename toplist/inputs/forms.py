@@ -34,16 +34,12 @@ from toplist.inputs.flatten import (
     is_tensor,
     is_truth_container,
     refuse_unranked,
-    truth_type,
 )
 from toplist.inputs.grades import STANDARD, Grading
 from toplist.inputs.ids import encode, integers_of, refuse_wide
 from toplist.inputs.lists import Lists, offsets_of
 from toplist.inputs.options import Columns
 from toplist.inputs.sides import Sides, sides_of
-
-# Types that are no objects of other libraries, looked up before all others.
-_PLAIN = frozenset((list, tuple, dict, set, frozenset, np.ndarray, Lists, type(None)))
 
 
 def read_sides(
@@ -70,14 +66,14 @@ def read_sides(
     """
     if k is not None:
         k = whole(k, "k")
-    ranks, ground_truths = _opened(ranks, "ranks"), _opened(ground_truths, "ground_truths")
+    from toplist.inputs.objects import opened, refuse_swapped
+
+    ranks, ground_truths = opened(ranks, "ranks"), opened(ground_truths, "ground_truths")
     if hasattr(ranks, "to_dict") or hasattr(ground_truths, "to_dict"):
         from toplist.inputs.keyed import beside
 
         ranks, ground_truths = beside(ranks, ground_truths)
     if isinstance(ranks, Mapping) and isinstance(ground_truths, Mapping) and not _are_ids(ranks):
-        from toplist.inputs.objects import refuse_swapped
-
         refuse_swapped(ranks, ground_truths)
     ranks = native(ranks, "ranks", (k, padding, ties))
     ground_truths = native(ground_truths, "ground_truths")
@@ -136,7 +132,7 @@ def read_ranks(
     single
         Whether one user was given bare.
     """
-    ranks = native(_opened(ranks, "ranks"), "ranks", (k, padding, "order"))
+    ranks = native(ranks, "ranks", (k, padding, "order"))
     if _by_user(ranks):
         from toplist.inputs.tables import lists_of
 
@@ -159,7 +155,6 @@ def read_once(
     A table becomes `Keyed`, Python lists of integers `Lists`, cut at `k`. Everything else is
     returned unchanged: arrays are read as they are, dicts and text are read by each reader.
     """
-    ranks = _opened(ranks, "ranks")
     if hasattr(ranks, "to_dict") and hasattr(ranks, "index"):
         return ranks  # a pandas Series, by position or by key: the truth decides
     ranks = native(ranks, "ranks", (k, padding, ties))
@@ -310,7 +305,8 @@ def _truths_of_many(truths: Any) -> Any:
             "give one ground truth per user"
         )
     # by their types, of which there are few, not one by one: 15 ns per listed id less
-    bare = {kind: not truth_type(kind) for kind in set(map(type, truths))}
+    accepted = (*CONTAINERS, np.ndarray, Set, Mapping)
+    bare = {kind: not issubclass(kind, accepted) for kind in set(map(type, truths))}
     if all(bare.values()):
         return [[row] for row in truths]
     if any(bare.values()):
@@ -329,34 +325,26 @@ def _shape(value: Any) -> str:
     return f"an array of {value.ndim} dimensions"
 
 
-def _opened(value: Any, name: str) -> Any:
-    """Return an object of a known library as a table or dict; everything else unchanged."""
-    if type(value) in _PLAIN:
-        return value
-    from toplist.inputs.objects import opened  # rarely needed
-
-    return opened(value, name)
-
-
 def native(
     value: Any, side: str, ordering: tuple[int | None, Any, str] = (None, None, "order")
 ) -> Any:
     """Return one side of an evaluation as arrays, `Lists`, dicts or tables; others unchanged.
 
-    Series and Arrow arrays are read by `toplist.inputs.dataframes.native`, ranked lists that come
-    with scores by `toplist.inputs.objects.unscored`, with its `Ordering`. A sparse matrix (ground
-    truths only) is users x items.
+    Objects of known libraries are opened by `toplist.inputs.objects`. Series and Arrow arrays are
+    read by `toplist.inputs.dataframes.native`, ranked lists that come with scores by
+    `toplist.inputs.objects.unscored`, with its `Ordering`. A sparse matrix (ground truths only) is
+    users x items.
 
     Raises
     ------
     TypeError
         For a sparse matrix of ranks.
     """
-    found = _without_library(value, side)
+    from toplist.inputs.objects import Ordering, opened, unscored
+
+    found = _without_library(opened(value, side), side)
     if side != "ranks" or not isinstance(found, (list, tuple, Mapping)) or _are_ids(found):
         return found
-    from toplist.inputs.objects import Ordering, unscored
-
     return unscored(found, Ordering(*ordering))
 
 

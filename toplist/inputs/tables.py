@@ -166,7 +166,8 @@ class Table:
     def _lacks(self, wanted: tuple[str, ...]) -> ValueError:
         """Return the error of a table with none of the wanted columns."""
         names = " or ".join(repr(self.names[name]) for name in wanted)
-        if cols.in_index(self.frame, self.names[wanted[0]]):
+        index = getattr(self.frame, "index", None)  # of pandas
+        if self.names[wanted[0]] in getattr(index, "names", ()):
             return ValueError(
                 f"{self.side}: {names} is the index, not a column: .reset_index() makes it one"
             )
@@ -196,11 +197,6 @@ class Table:
         name = self.names["user_id"]
         user = cols.cell(self.frame, name, row) if name in self.columns else None
         return cols.in_row(self.first + row) + ("" if user is None else f" (user {user!r})")
-
-    def numbers(self, wanted: str) -> NDArray[Any]:
-        """Return a column of numbers; scores in whatever type keeps their order."""
-        exact = wanted == "score"
-        return cols.numbers(self.frame, self.names[wanted], self.side, self.where, exact)
 
 
 def read(table: Table, in_runs: bool = False) -> Keyed:
@@ -234,7 +230,10 @@ def read(table: Table, in_runs: bool = False) -> Keyed:
         return _of_lists(table, *lists)
     if table.side == "ranks" and table.order is None:
         table.one_of("rank", "score")
-    values = None if table.value is None else table.numbers(table.value)
+    values = None
+    if table.value is not None:
+        where = table.names[table.value], table.side, table.where
+        values = cols.numbers(table.frame, *where, table.value == "score")
     runs = cols.runs(table.frame, user, table.side, table.known[0])
     users, ends = (table.ids("user_id"), None) if runs is None else runs
     groups = grouped(users, in_runs, ends)

@@ -15,7 +15,7 @@ import numpy as np
 from toplist.averages.histograms import Histograms, spread_of_first, sums_of
 from toplist.averages.terms import Terms
 from toplist.evaluation.plan import plan_of
-from toplist.inputs.counts import Columns, read
+from toplist.inputs.catalogues import CountColumns, counts_of
 from toplist.inputs.grades import Grading
 from toplist.inputs.options import DEFAULT_METRICS, Options
 from toplist.metrics.conventions import ConventionName
@@ -23,7 +23,7 @@ from toplist.metrics.definitions import Metric
 from toplist.metrics.names import Metrics
 from toplist.results.result import TopKResult
 
-_COLUMNS = Columns("rank", "number of users", "{1: 20, 2: 7, 0: 73}", null=0)
+_COLUMNS = CountColumns("rank", "number of users", "{1: 20, 2: 7, 0: 73}", null=0)
 
 
 def from_rank_counts(
@@ -74,7 +74,7 @@ def from_rank_counts(
     """
     asked = Options(metrics=metrics, convention=convention, empty="zero", missing="zero")
     plan = plan_of(asked, k)
-    at = read(counts, "counts", _COLUMNS)
+    at = counts_of(counts, "counts", _COLUMNS)
     n_users = sum(at.values())
     checked: list[Metric] = []
     for metric in (entry.metric for entry in plan.entries):
