@@ -77,15 +77,19 @@ def read_sides(
         refuse_swapped(ranks, ground_truths)
     ranks = native(ranks, "ranks", (k, padding, ties))
     ground_truths = native(ground_truths, "ground_truths")
-    if _by_user(ranks) or _by_user(ground_truths):
-        if users is not None:
-            raise _named_twice("tables")
+    tables = _by_user(ranks) or _by_user(ground_truths)
+    if users is not None and (tables or isinstance(ranks, Mapping)):
+        raise worded(
+            TypeError,
+            Keyword("users"),
+            f" names the rows of lists by position, but here are {'tables' if tables else 'dicts'}"
+            ", which have keys of their own: leave it out",
+        )
+    if tables:
         from toplist.inputs.tables import read_tables  # a quarter of the import of toplist
 
         return read_tables(ranks, ground_truths, k, padding, grading, columns, ties)
     keys, rank_rows, truth_rows, single, n_extra = _arrange(ranks, ground_truths)
-    if keys is not None and users is not None:
-        raise _named_twice("dicts")
     ranked = flatten(rank_rows, k, "ranks")
     truth = flatten(truth_rows, None, "ground_truths", padding)
     if len(ranked.lengths) != len(truth.lengths):
@@ -100,16 +104,6 @@ def read_sides(
     listed, relevant, hashed = encode(ranked, truth, padding, keys, hashing)
     more: dict[str, Any] = {"sources": (ranked, truth), "single": single, "hashed": hashed}
     return sides_of(keys, listed, relevant, n_extra, k, None, grading, **more)
-
-
-def _named_twice(form: str) -> TypeError:
-    """Return the error of `users=` beside a form that has keys of its own."""
-    return worded(
-        TypeError,
-        Keyword("users"),
-        f" names the rows of lists by position, but here are {form}, which have keys of their "
-        "own: leave it out",
-    )
 
 
 def _by_user(value: Any) -> bool:

@@ -93,8 +93,8 @@ def lists_of(
     """
     if is_frame(value):
         frame = cols.readable(value)
-        known = (Texts(), Texts()) if known is None else known
-        return read(Table(frame, side, columns_of(columns, side), ties=ties, known=known))
+        names, known = columns_of(columns, side), known or (Texts(), Texts())
+        return read(Table(frame, side, names, ties=ties, known=known))
     if isinstance(value, Keyed):
         return value
     if not isinstance(value, Mapping):
@@ -287,10 +287,8 @@ def _of_lists(table: Table, offsets: Ints, frame: Any) -> Keyed:
 def _wide(table: Table) -> Keyed:
     """Read a row per user and a column per rank; nulls end a list."""
     frame, side, ranks = table.frame, table.side, table.wide
-    if table.names["user_id"] in table.columns:
-        users = table.ids("user_id")
-    else:
-        users = cols.index(frame, side)
+    named = table.names["user_id"] in table.columns
+    users = table.ids("user_id") if named else cols.index(frame, side)
     arrays = [cols.integers(frame, name) for name in ranks]
     if all(array is not None for array in arrays):
         items = np.stack(arrays, axis=1)  # type: ignore[arg-type]
@@ -370,8 +368,6 @@ def grouped(users: Column, adjacent: bool = False, ends: Ints | None = None) -> 
 
     With `ends`, `users` are those of runs, which begin at ``ends[:-1]``.
     """
-    from toplist.kernels import grouping
-
     codes = users.codes
     if ends is None and (adjacent or in_runs(codes)):
         starts = starts_of_runs(codes)
@@ -384,9 +380,7 @@ def grouped(users: Column, adjacent: bool = False, ends: Ints | None = None) -> 
         if len(distinct) == len(codes):
             return Groups(whose, ends, None)
         rows = np.repeat(rows, np.diff(ends))
-    counts = np.zeros(len(distinct), np.int64)
-    grouping.count(rows, counts)
-    return Groups(whose, offsets_of(counts), rows)
+    return Groups(whose, offsets_of(np.bincount(rows, minlength=len(distinct))), rows)
 
 
 def by_rank(side: str, ranks: NDArray[Any], groups: Groups, items: Column) -> Column:

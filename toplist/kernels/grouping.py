@@ -91,13 +91,6 @@ def starts_of_runs(codes: np.int64, first, starts):
 
 
 @kernel
-def count(rows: np.int64, counts):
-    """Add up how many entries each row has."""
-    for row in rows:
-        counts[row] += 1
-
-
-@kernel
 def gather(starts: np.int64, lengths: np.int64, targets: np.int64, entries: np.int64, out):
     """Copy lists of `lengths` from `starts` in `entries` to `targets` in `out`; int64 bits."""
     for row in range(len(starts)):

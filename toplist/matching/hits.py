@@ -192,7 +192,6 @@ class Hits:
             k=self.k,
             grading=self.grading,
             users=[users[row] for row in rows.tolist()],
-            n_extra=0,
             judged=None if self.judged is None else self.judged.subset(rows),
         )
 
