@@ -277,8 +277,8 @@ def test_b1_long_texts_of_one_hash():
     text[:, :16] = np.stack([words, second], axis=1).view(np.uint8)
     starts = np.append(np.arange(n) * length, np.zeros(20_000, int))  # the rest is nothing
     ends = np.append(starts[:n] + length, np.zeros(20_000, int))
-    names, codes = Texts(), np.empty(len(starts), np.int64)
-    names.number(Spans(text.ravel(), starts, ends).keys(0, len(starts)), codes)
+    names = Texts()
+    codes = names.number(Spans(text.ravel(), starts, ends))
     assert len(np.unique(codes)) == len(names) == n + 1
 
 

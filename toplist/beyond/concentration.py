@@ -29,8 +29,7 @@ from numpy.typing import NDArray
 from toplist.beyond.exposure import Curves, Exposure, exposure
 from toplist.beyond.indexing import ListingCounts
 from toplist.checks import Floats, Ints, choice, whole
-from toplist.inputs.catalogues import ids_of
-from toplist.inputs.counts import Columns, are_columns, read, whole_number
+from toplist.inputs.catalogues import CountColumns, are_columns, counts_of, ids_of, whole_number
 from toplist.inputs.options import Reading, Unknown, needs
 
 Over = Literal["catalogue", "recommended"]
@@ -273,7 +272,7 @@ def _ratio(above: NDArray[Any], below: NDArray[Any], curves: Curves) -> Floats:
 
 # k -> count -> number of items, both rising; the k None where none was given.
 Frequencies = Mapping[int | None, Mapping[int, int]]
-_COLUMNS = Columns(
+_COLUMNS = CountColumns(
     "count", "number of items", "{0: 20, 1: 7, 2: 3}", "; or a dict of k -> one of these"
 )
 
@@ -422,7 +421,7 @@ def from_counts_of_counts(
 
 def _read(counts: Any, name: str) -> dict[int, int]:
     """Return the number of items of each count, rising; none for a count of no item, but for 0."""
-    found = read(counts, name, _COLUMNS)
+    found = counts_of(counts, name, _COLUMNS)
     return {count: found[count] for count in sorted(found) if found[count] or not count}
 
 

@@ -56,22 +56,16 @@ def _rows_of_column(value: Any, side: str) -> Any:
     else:
         table = sys.modules["pyarrow"].table({"values": value})
     found = lists(table, "values", side)
-    if found is None:
-        return _plain_ids(table, side)
-    return Lists(found[0], _plain_ids(found[1], side))
+    column = ids(table if found is None else found[1], "values", side)
+    items = column.codes
+    if column.names is not None:
+        items = np.array(list(column.names), object)[items]
+    return items if found is None else Lists(found[0], items)
 
 
 def in_row(row: int) -> str:
     """Return how messages name a row."""
     return f"row {row}"
-
-
-def _plain_ids(table: Any, side: str) -> NDArray[Any]:
-    """Return the ids of the column "values": integers, or objects."""
-    column = ids(table, "values", side)
-    if column.names is None:
-        return column.codes
-    return np.array(list(column.names), object)[column.codes]
 
 
 def readable(frame: Any) -> Any:
@@ -82,9 +76,7 @@ def readable(frame: Any) -> Any:
     ImportError
         If pyarrow is needed for the copy and not installed.
     """
-    if library_of(frame) is not None:
-        return frame
-    frame = opened(frame, "table")
+    frame = frame if library_of(frame) is not None else opened(frame, "table")
     if library_of(frame) is not None:
         return frame
     if not hasattr(frame, "__arrow_c_stream__"):
@@ -265,11 +257,6 @@ def python_lists(frame: Any, name: str, side: str, where: Where = in_row) -> lis
 def type_of(frame: Any, name: Any) -> Any:
     """Return what the library calls the type of a column."""
     return library_of(frame).type_of(frame, name)
-
-
-def in_index(frame: Any, name: Any) -> bool:
-    """Whether a pandas frame has `name` in its index, not as a column."""
-    return name in getattr(getattr(frame, "index", None), "names", ())
 
 
 def _refuse_null_list(side: str, name: str, null: Any, where: Where) -> None:

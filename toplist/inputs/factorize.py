@@ -227,8 +227,7 @@ def recoded(codes: NDArray[Any], new: Ints) -> Ints:
     def recode(lo: int, hi: int) -> None:
         texts.recode(codes[lo:hi], new, out[lo:hi])
 
-    for _ in parallel.run(recode, blocks(len(codes)), None):
-        pass
+    list(parallel.run(recode, blocks(len(codes)), None))
     return out
 
 

@@ -175,11 +175,6 @@ def is_truth_container(value: Any) -> bool:
     return is_container(value) or isinstance(value, (Set, Mapping))
 
 
-def truth_type(kind: type) -> bool:
-    """Return whether a type holds relevant ids; the shape of arrays is looked at later."""
-    return issubclass(kind, (*CONTAINERS, np.ndarray, Set, Mapping))
-
-
 def swapped(row: Any) -> str:
     """Return a question to add to a message about a row that has no order."""
     return " (are the arguments swapped?)" if isinstance(row, (Set, Mapping)) else ""

@@ -34,16 +34,12 @@ from toplist.inputs.flatten import (
     is_tensor,
     is_truth_container,
     refuse_unranked,
-    truth_type,
 )
 from toplist.inputs.grades import STANDARD, Grading
 from toplist.inputs.ids import encode, integers_of, refuse_wide
 from toplist.inputs.lists import Lists, offsets_of
 from toplist.inputs.options import Columns
 from toplist.inputs.sides import Sides, sides_of
-
-# Types that are no objects of other libraries, looked up before all others.
-_PLAIN = frozenset((list, tuple, dict, set, frozenset, np.ndarray, Lists, type(None)))
 
 
 def read_sides(
@@ -70,26 +66,30 @@ def read_sides(
     """
     if k is not None:
         k = whole(k, "k")
-    ranks, ground_truths = _opened(ranks, "ranks"), _opened(ground_truths, "ground_truths")
+    from toplist.inputs.objects import opened, refuse_swapped
+
+    ranks, ground_truths = opened(ranks, "ranks"), opened(ground_truths, "ground_truths")
     if hasattr(ranks, "to_dict") or hasattr(ground_truths, "to_dict"):
         from toplist.inputs.keyed import beside
 
         ranks, ground_truths = beside(ranks, ground_truths)
     if isinstance(ranks, Mapping) and isinstance(ground_truths, Mapping) and not _are_ids(ranks):
-        from toplist.inputs.objects import refuse_swapped
-
         refuse_swapped(ranks, ground_truths)
     ranks = native(ranks, "ranks", (k, padding, ties))
     ground_truths = native(ground_truths, "ground_truths")
-    if _by_user(ranks) or _by_user(ground_truths):
-        if users is not None:
-            raise _named_twice("tables")
+    tables = _by_user(ranks) or _by_user(ground_truths)
+    if users is not None and (tables or isinstance(ranks, Mapping)):
+        raise worded(
+            TypeError,
+            Keyword("users"),
+            f" names the rows of lists by position, but here are {'tables' if tables else 'dicts'}"
+            ", which have keys of their own: leave it out",
+        )
+    if tables:
         from toplist.inputs.tables import read_tables  # a quarter of the import of toplist
 
         return read_tables(ranks, ground_truths, k, padding, grading, columns, ties)
     keys, rank_rows, truth_rows, single, n_extra = _arrange(ranks, ground_truths)
-    if keys is not None and users is not None:
-        raise _named_twice("dicts")
     ranked = flatten(rank_rows, k, "ranks")
     truth = flatten(truth_rows, None, "ground_truths", padding)
     if len(ranked.lengths) != len(truth.lengths):
@@ -104,16 +104,6 @@ def read_sides(
     listed, relevant, hashed = encode(ranked, truth, padding, keys, hashing)
     more: dict[str, Any] = {"sources": (ranked, truth), "single": single, "hashed": hashed}
     return sides_of(keys, listed, relevant, n_extra, k, None, grading, **more)
-
-
-def _named_twice(form: str) -> TypeError:
-    """Return the error of `users=` beside a form that has keys of its own."""
-    return worded(
-        TypeError,
-        Keyword("users"),
-        f" names the rows of lists by position, but here are {form}, which have keys of their "
-        "own: leave it out",
-    )
 
 
 def _by_user(value: Any) -> bool:
@@ -136,7 +126,7 @@ def read_ranks(
     single
         Whether one user was given bare.
     """
-    ranks = native(_opened(ranks, "ranks"), "ranks", (k, padding, "order"))
+    ranks = native(ranks, "ranks", (k, padding, "order"))
     if _by_user(ranks):
         from toplist.inputs.tables import lists_of
 
@@ -159,7 +149,6 @@ def read_once(
     A table becomes `Keyed`, Python lists of integers `Lists`, cut at `k`. Everything else is
     returned unchanged: arrays are read as they are, dicts and text are read by each reader.
     """
-    ranks = _opened(ranks, "ranks")
     if hasattr(ranks, "to_dict") and hasattr(ranks, "index"):
         return ranks  # a pandas Series, by position or by key: the truth decides
     ranks = native(ranks, "ranks", (k, padding, ties))
@@ -310,7 +299,8 @@ def _truths_of_many(truths: Any) -> Any:
             "give one ground truth per user"
         )
     # by their types, of which there are few, not one by one: 15 ns per listed id less
-    bare = {kind: not truth_type(kind) for kind in set(map(type, truths))}
+    accepted = (*CONTAINERS, np.ndarray, Set, Mapping)
+    bare = {kind: not issubclass(kind, accepted) for kind in set(map(type, truths))}
     if all(bare.values()):
         return [[row] for row in truths]
     if any(bare.values()):
@@ -329,34 +319,26 @@ def _shape(value: Any) -> str:
     return f"an array of {value.ndim} dimensions"
 
 
-def _opened(value: Any, name: str) -> Any:
-    """Return an object of a known library as a table or dict; everything else unchanged."""
-    if type(value) in _PLAIN:
-        return value
-    from toplist.inputs.objects import opened  # rarely needed
-
-    return opened(value, name)
-
-
 def native(
     value: Any, side: str, ordering: tuple[int | None, Any, str] = (None, None, "order")
 ) -> Any:
     """Return one side of an evaluation as arrays, `Lists`, dicts or tables; others unchanged.
 
-    Series and Arrow arrays are read by `toplist.inputs.dataframes.native`, ranked lists that come
-    with scores by `toplist.inputs.objects.unscored`, with its `Ordering`. A sparse matrix (ground
-    truths only) is users x items.
+    Objects of known libraries are opened by `toplist.inputs.objects`. Series and Arrow arrays are
+    read by `toplist.inputs.dataframes.native`, ranked lists that come with scores by
+    `toplist.inputs.objects.unscored`, with its `Ordering`. A sparse matrix (ground truths only) is
+    users x items.
 
     Raises
     ------
     TypeError
         For a sparse matrix of ranks.
     """
-    found = _without_library(value, side)
+    from toplist.inputs.objects import Ordering, opened, unscored
+
+    found = _without_library(opened(value, side), side)
     if side != "ranks" or not isinstance(found, (list, tuple, Mapping)) or _are_ids(found):
         return found
-    from toplist.inputs.objects import Ordering, unscored
-
     return unscored(found, Ordering(*ordering))
 
 

@@ -54,15 +54,12 @@ class Keyed:
             if grades is not None and self.grades is not None:
                 grouping.gather(*where, self.grades.view(np.int64), grades.view(np.int64))
 
-        for _ in parallel.run(copy, parallel.bounds(offsets_of(lengths), COPIED), None):
-            pass
+        list(parallel.run(copy, parallel.bounds(offsets_of(lengths), COPIED), None))
 
     def flat(self) -> Flat:
         """Return the lists, in their order."""
-        lengths = np.diff(self.offsets)
-        return Flat(
-            self.side, self.items.codes, self.offsets, lengths, self.grades, self.items.names
-        )
+        lengths, items = np.diff(self.offsets), self.items
+        return Flat(self.side, items.codes, self.offsets, lengths, self.grades, items.names)
 
 
 def keyed(rows: Mapping[Any, Any], side: str, padding: Any = None) -> Keyed:
@@ -134,27 +131,20 @@ def alike(a: Column, b: Column) -> tuple[Column, Column]:
         return Column(a.name, np.empty(0, np.int64), b.names), b
     if not len(b.codes):
         return a, Column(b.name, np.empty(0, np.int64), a.names)
-    if _of_integers(a) != _of_integers(b):
-        raise two_kinds(
-            f"column {b.name!r} holds ids",
-            f"{a.decode(a.codes[0])!r} in ranks",
-            f"{b.decode(b.codes[0])!r} in ground_truths",
-            "convert one side",
-        )
+    first, other = a.decode(a.codes[0]), b.decode(b.codes[0])
+    if isinstance(first, int) != isinstance(other, int):
+        examples = f"{first!r} in ranks", f"{other!r} in ground_truths"
+        raise two_kinds(f"column {b.name!r} holds ids", *examples, "convert one side")
     if _are_int64(a) and _are_int64(b):
         return tuple(Column(c.name, c.codes.astype(np.int64, copy=False)) for c in (a, b))  # type: ignore[return-value]
     texts = next((one.names for one in (b, a) if isinstance(one.names, Texts)), None)
-    if texts is not None and _are_text(a) and _are_text(b):
+    if texts is not None and isinstance(first, str) and isinstance(other, str):
         return _encoded(a, texts), _encoded(b, texts)
     a, b = _named(a), _named(b)
     places = {name: code for code, name in enumerate(b.names)}
     codes, _ = numbered_by(places, a.names)
     names = list(places)
     return Column(a.name, codes[a.codes], names), Column(b.name, b.codes, names)
-
-
-def _are_text(column: Column) -> bool:
-    return isinstance(column.decode(column.codes[0]), str)
 
 
 def _encoded(column: Column, texts: Texts) -> Column:
@@ -165,15 +155,9 @@ def _encoded(column: Column, texts: Texts) -> Column:
     return Column(column.name, recoded(column.codes, numbers), texts)
 
 
-def _of_integers(column: Column) -> bool:
-    return column.names is None or isinstance(column.decode(column.codes[0]), int)
-
-
 def _are_int64(column: Column) -> bool:
-    if column.names is not None:
-        return False
-    top = np.iinfo(np.int64).max
-    return column.codes.dtype != np.uint64 or bool(column.codes.max(initial=0) <= top)
+    codes = column.codes
+    return column.names is None and (codes.dtype != np.uint64 or codes.max(initial=0) < 2**63)
 
 
 def _named(column: Column) -> Column:

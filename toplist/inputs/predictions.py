@@ -173,10 +173,8 @@ def _checked(
         if one is not None and len(one) != len(labels):
             raise ValueError(f"{len(one)} {name} for {len(labels)} labels: one per row is needed")
     checked = [("label", labels, np.isfinite(labels), "a finite number")]
-    if finite:
-        checked += [("prediction", predictions, np.isfinite(predictions), "a finite number")]
-    else:
-        checked += [("prediction", predictions, ~np.isnan(predictions), "a number")]
+    valid = np.isfinite(predictions) if finite else ~np.isnan(predictions)
+    checked += [("prediction", predictions, valid, "a finite number" if finite else "a number")]
     if weights is not None:
         valid = (weights >= 0) & (weights < np.inf)
         checked += [("weight", weights, valid, "a finite number of at least 0")]

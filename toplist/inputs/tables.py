@@ -93,8 +93,8 @@ def lists_of(
     """
     if is_frame(value):
         frame = cols.readable(value)
-        known = (Texts(), Texts()) if known is None else known
-        return read(Table(frame, side, columns_of(columns, side), ties=ties, known=known))
+        names, known = columns_of(columns, side), known or (Texts(), Texts())
+        return read(Table(frame, side, names, ties=ties, known=known))
     if isinstance(value, Keyed):
         return value
     if not isinstance(value, Mapping):
@@ -166,7 +166,8 @@ class Table:
     def _lacks(self, wanted: tuple[str, ...]) -> ValueError:
         """Return the error of a table with none of the wanted columns."""
         names = " or ".join(repr(self.names[name]) for name in wanted)
-        if cols.in_index(self.frame, self.names[wanted[0]]):
+        index = getattr(self.frame, "index", None)  # of pandas
+        if self.names[wanted[0]] in getattr(index, "names", ()):
             return ValueError(
                 f"{self.side}: {names} is the index, not a column: .reset_index() makes it one"
             )
@@ -196,11 +197,6 @@ class Table:
         name = self.names["user_id"]
         user = cols.cell(self.frame, name, row) if name in self.columns else None
         return cols.in_row(self.first + row) + ("" if user is None else f" (user {user!r})")
-
-    def numbers(self, wanted: str) -> NDArray[Any]:
-        """Return a column of numbers; scores in whatever type keeps their order."""
-        exact = wanted == "score"
-        return cols.numbers(self.frame, self.names[wanted], self.side, self.where, exact)
 
 
 def read(table: Table, in_runs: bool = False) -> Keyed:
@@ -234,7 +230,10 @@ def read(table: Table, in_runs: bool = False) -> Keyed:
         return _of_lists(table, *lists)
     if table.side == "ranks" and table.order is None:
         table.one_of("rank", "score")
-    values = None if table.value is None else table.numbers(table.value)
+    values = None
+    if table.value is not None:
+        where = table.names[table.value], table.side, table.where
+        values = cols.numbers(table.frame, *where, table.value == "score")
     runs = cols.runs(table.frame, user, table.side, table.known[0])
     users, ends = (table.ids("user_id"), None) if runs is None else runs
     groups = grouped(users, in_runs, ends)
@@ -288,10 +287,8 @@ def _of_lists(table: Table, offsets: Ints, frame: Any) -> Keyed:
 def _wide(table: Table) -> Keyed:
     """Read a row per user and a column per rank; nulls end a list."""
     frame, side, ranks = table.frame, table.side, table.wide
-    if table.names["user_id"] in table.columns:
-        users = table.ids("user_id")
-    else:
-        users = cols.index(frame, side)
+    named = table.names["user_id"] in table.columns
+    users = table.ids("user_id") if named else cols.index(frame, side)
     arrays = [cols.integers(frame, name) for name in ranks]
     if all(array is not None for array in arrays):
         items = np.stack(arrays, axis=1)  # type: ignore[arg-type]
@@ -371,8 +368,6 @@ def grouped(users: Column, adjacent: bool = False, ends: Ints | None = None) -> 
 
     With `ends`, `users` are those of runs, which begin at ``ends[:-1]``.
     """
-    from toplist.kernels import grouping
-
     codes = users.codes
     if ends is None and (adjacent or in_runs(codes)):
         starts = starts_of_runs(codes)
@@ -385,9 +380,7 @@ def grouped(users: Column, adjacent: bool = False, ends: Ints | None = None) -> 
         if len(distinct) == len(codes):
             return Groups(whose, ends, None)
         rows = np.repeat(rows, np.diff(ends))
-    counts = np.zeros(len(distinct), np.int64)
-    grouping.count(rows, counts)
-    return Groups(whose, offsets_of(counts), rows)
+    return Groups(whose, offsets_of(np.bincount(rows, minlength=len(distinct))), rows)
 
 
 def by_rank(side: str, ranks: NDArray[Any], groups: Groups, items: Column) -> Column:

@@ -44,6 +44,13 @@ BLOCK = 1 << 18
 _LOW = np.uint64(2**32 - 1)
 
 
+def _kernels() -> Any:
+    """Return the kernels of texts: loaded on first use, since they need numba."""
+    from toplist.kernels import texts
+
+    return texts
+
+
 @dataclass(frozen=True, eq=False)
 class Keys:
     """Texts as `toplist.kernels.texts` looks them up.
@@ -62,12 +69,10 @@ class Keys:
 
     def copied(self, numbers: Ints) -> tuple[Bytes, Ints]:
         """Return some texts one after another, a NUL after each, and the places of these."""
-        from toplist.kernels import texts
-
         sizes = self.words[2 * np.asarray(numbers, np.int64)] & _LOW
         data = np.empty(int(sizes.sum()) + len(numbers), np.uint8)
         ends = np.empty(len(numbers), np.int64)
-        texts.copy_texts(self.words, self.starts, self.text, numbers, data, ends)
+        _kernels().copy_texts(self.words, self.starts, self.text, numbers, data, ends)
         return data, ends
 
     def bytes_of(self, numbers: Ints) -> list[bytes]:
@@ -91,13 +96,11 @@ class Views:
 
     def keys(self, lo: int, hi: int) -> Keys:
         """Return the keys of some of the texts."""
-        from toplist.kernels import texts
-
         words = self.words[2 * lo : 2 * hi]
-        if (words[::2] & _LOW).max(initial=0) <= texts.HERE:
+        if (words[::2] & _LOW).max(initial=0) <= _kernels().HERE:
             return Keys(words, self.text, np.empty(0, np.int64), False)
         keys, starts = np.empty(2 * (hi - lo), np.uint64), np.empty(hi - lo, np.int64)
-        texts.spans_of_views(words, self.text, self.bases, keys, starts)
+        _kernels().spans_of_views(words, self.text, self.bases, keys, starts)
         return Keys(keys, self.text, starts, True)
 
     def take(self, rows: Ints) -> Views:
@@ -119,10 +122,8 @@ class Spans:
 
     def keys(self, lo: int, hi: int) -> Keys:
         """Return the keys of some of the texts."""
-        from toplist.kernels import texts
-
         words, starts = np.empty(2 * (hi - lo), np.uint64), self.starts[lo:hi]
-        longer = texts.keys_of_spans(self.text, starts, self.ends[lo:hi], words)
+        longer = _kernels().keys_of_spans(self.text, starts, self.ends[lo:hi], words)
         return Keys(words, self.text, starts, longer)
 
     def take(self, rows: Ints) -> Spans:
@@ -132,11 +133,9 @@ class Spans:
 
 def joined(texts: Sequence[str]) -> Spans:
     """Return texts as spans of one text, a NUL after each; TypeError if one of them is no text."""
-    from toplist.kernels import texts as kernels
-
     data = np.frombuffer("\0".join([*texts, ""]).encode("utf-8", "surrogatepass"), np.uint8)
     ends = np.empty(len(texts), np.int64)
-    if kernels.ends_of_texts(data, ends) != len(texts):  # one has a NUL itself
+    if _kernels().ends_of_texts(data, ends) != len(texts):  # one has a NUL itself
         sizes = [len(text.encode("utf-8", "surrogatepass")) for text in texts]
         ends = offsets_of(sizes)[1:] + np.arange(len(texts))
     return Spans(data, np.concatenate([[0], ends + 1])[:-1], ends)
@@ -219,7 +218,7 @@ class Texts(Sequence[str]):
             if self._n and self._slow is None:
                 self._encode(source, codes, lo, hi)
             else:
-                codes[lo:hi] = self._add(source.take(np.arange(lo, hi)))
+                codes[lo:hi] = self.number(source.take(np.arange(lo, hi)))
             lo, size = hi, 4 * size
         if self._n > known:
             data, _ = self._known.copied(np.arange(known, self._n))
@@ -228,67 +227,55 @@ class Texts(Sequence[str]):
 
     def _encode(self, source: Views | Spans, codes: Ints, lo: int, hi: int) -> None:
         """Fill the codes of a part: look all texts up, add those that are new."""
-        from toplist.kernels import texts
-
         parts = [slice(lo + first, lo + last) for first, last in blocks(hi - lo, BLOCK)]
         look_up = partial(self._look_up, source, codes)
         unknown = list(parallel.run(look_up, [(part.start, part.stop) for part in parts], None))
         if any(map(len, unknown)):
             new = np.concatenate(unknown)
-            codes[new] = self._add(source.take(new))
+            codes[new] = self.number(source.take(new))
             for part, found in zip(parts, unknown, strict=True):
                 if len(found):
-                    texts.repeat_same(codes[part])
+                    _kernels().repeat_same(codes[part])
 
     def _look_up(self, source: Views | Spans, codes: Ints, lo: int, hi: int) -> Ints:
         """Fill the codes of texts that are known; return the rows of the others."""
-        from toplist.kernels import texts
-
         keys, part = source.keys(lo, hi), codes[lo:hi]
-        n = texts.find_texts(keys.words, self._table, self._keys, part)
+        n = _kernels().find_texts(keys.words, self._table, self._keys, part)
         if n < 0 or not self._agree(keys, part):
             return np.arange(lo, hi)
-        return lo + np.flatnonzero(part == texts.UNKNOWN) if n else np.empty(0, np.int64)
+        return lo + np.flatnonzero(part == _kernels().UNKNOWN) if n else np.empty(0, np.int64)
 
     def _agree(self, keys: Keys, codes: Ints) -> bool:
         """Return whether longer texts are equal where their keys are."""
-        from toplist.kernels import texts
-
         return not keys.longer or bool(
-            texts.agree(keys.words, keys.text, keys.starts, self._arena, self._places, codes)
+            _kernels().agree(keys.words, keys.text, keys.starts, self._arena, self._places, codes)
         )
 
-    def _add(self, source: Views | Spans) -> Ints:
-        """Return the number of each text; new ones follow the last. In one thread."""
+    def number(self, source: Views | Spans) -> Ints:
+        """Return the number of each text; new ones, of UTF-8, follow the last. In one thread."""
         codes = np.empty(len(source), np.int64)
         for lo, hi in blocks(len(source), BLOCK):
-            self.number(source.keys(lo, hi), codes[lo:hi])
+            keys, known = source.keys(lo, hi), self._n
+            if self._slow is None and self._number(keys, codes[lo:hi]):
+                continue
+            self._n = known
+            if self._slow is None:  # from now on in place of the table
+                numbers = np.arange(known)
+                self._slow = dict(zip(self._known.bytes_of(numbers), numbers.tolist(), strict=True))
+            codes[lo:hi], new = numbered_by(self._slow, keys.bytes_of(np.arange(len(keys))))
+            self._n += len(new)
+            self._keys = _longer(self._keys, 2 * self._n)
+            self._places = _longer(self._places, self._n)
+            self._keys[2 * known : 2 * self._n].reshape(-1, 2)[:] = keys.words.reshape(-1, 2)[new]
+            self._keep(keys, new)
         return codes
-
-    def number(self, keys: Keys, codes: Ints) -> None:
-        """Fill the number of each text; new ones, of UTF-8, follow the last. In one thread."""
-        known = self._n
-        if self._slow is None and self._number(keys, codes):
-            return
-        self._n = known
-        if self._slow is None:  # from now on in place of the table
-            numbers = np.arange(known)
-            self._slow = dict(zip(self._known.bytes_of(numbers), numbers.tolist(), strict=True))
-        codes[:], new = numbered_by(self._slow, keys.bytes_of(np.arange(len(keys))))
-        self._n += len(new)
-        self._keys = _longer(self._keys, 2 * self._n)
-        self._places = _longer(self._places, self._n)
-        self._keys[2 * known : 2 * self._n].reshape(-1, 2)[:] = keys.words.reshape(-1, 2)[new]
-        self._keep(keys, new)
 
     def _number(self, keys: Keys, codes: Ints) -> bool:
         """Fill the codes of texts; return whether it was done."""
-        from toplist.kernels import texts
-
         at, known = 0, self._n
         rows = np.empty(len(self._table) // 2, np.int64)
         while at < len(keys):
-            at, self._n = texts.number_texts(
+            at, self._n = _kernels().number_texts(
                 *(keys.words, at, self._table, self._keys, self._n, rows, codes)
             )
             if at < 0:
@@ -303,22 +290,18 @@ class Texts(Sequence[str]):
 
     def _grow(self) -> bool:
         """Make room for more texts; return whether it was done."""
-        from toplist.kernels import texts
-
         self._table = np.zeros(4 * len(self._table), np.uint64)
         self._keys = _longer(self._keys, len(self._table))
         self._places = _longer(self._places, len(self._table) // 2)
-        return bool(texts.place_texts(self._keys[: 2 * self._n], self._table))
+        return bool(_kernels().place_texts(self._keys[: 2 * self._n], self._table))
 
     def _keep(self, keys: Keys, rows: Ints) -> None:
         """Keep the bytes of new texts: those of `rows`."""
-        from toplist.kernels import texts
-
         first = self._n - len(rows)
         sizes = keys.words[2 * rows] & _LOW
-        self._arena = _longer(self._arena, self._used + int(sizes[sizes > texts.HERE].sum()))
+        self._arena = _longer(self._arena, self._used + int(sizes[sizes > _kernels().HERE].sum()))
         if keys.longer:
-            self._used = texts.keep_texts(
+            self._used = _kernels().keep_texts(
                 *(keys.words, keys.text, keys.starts, rows, self._used),
                 *(self._arena, self._places[first : self._n]),
             )
@@ -365,11 +348,10 @@ class TextColumn(NamedTuple):
 
 def _starts_of_runs(source: Views | Spans) -> Ints | None:
     """Return where each run of equal texts begins; None if there are few."""
-    from toplist.kernels import texts
 
     def find(lo: int, hi: int, out: Ints) -> int:
         keys = source.keys(lo, hi)
-        return int(texts.starts_of_runs(keys.words, keys.text, keys.starts, lo, out))
+        return int(_kernels().starts_of_runs(keys.words, keys.text, keys.starts, lo, out))
 
     first = min(len(source), FIRST)
     if not first or 2 * find(0, first, np.empty(first, np.int64)) > first:

@@ -37,11 +37,18 @@ def values_by_user(
     ([1.0, None], 1)
     """
     if is_series(values):
-        if users is None and counts_rows(values.index):
-            return values_by_user(values.to_numpy(), None, n_rows, what)
-        values = _keyed(values, users, what)
+        by_position = users is None and counts_rows(values.index)
+        values = values.to_numpy() if by_position else _keyed(values, users, what)
     if isinstance(values, Mapping):
-        return _by_key(values, users, n_rows, what)
+        rows: Sequence[Any] = range(n_rows) if users is None else users
+        known = sum(user in values for user in rows)
+        if values and n_rows and not known:
+            by = "positions only (users= names its rows)" if users is None else repr(rows[0])
+            raise ValueError(
+                f"{what} have none of the users: they are keyed by {next(iter(values))!r}, the "
+                f"result has {by}"
+            )
+        return [values.get(user) for user in rows], len(values) - known
     if is_frame(values):
         raise TypeError(
             f"{what} is a table: give a dict user -> value, "
@@ -54,20 +61,6 @@ def values_by_user(
     if len(values) != n_rows:
         raise ValueError(f"{len(values)} {what} for {n_rows} users: one per user is needed")
     return values.tolist() if hasattr(values, "tolist") else list(values), 0
-
-
-def _by_key(
-    values: Mapping[Any, Any], users: Sequence[Any] | None, n_rows: int, what: str
-) -> tuple[list[Any], int]:
-    rows: Sequence[Any] = range(n_rows) if users is None else users
-    known = sum(user in values for user in rows)
-    if values and n_rows and not known:
-        by = "positions only (users= names its rows)" if users is None else repr(rows[0])
-        raise ValueError(
-            f"{what} have none of the users: they are keyed by {next(iter(values))!r}, the result "
-            f"has {by}"
-        )
-    return [values.get(user) for user in rows], len(values) - known
 
 
 def _keyed(series: Any, users: Sequence[Any] | None, what: str) -> dict[Any, Any]:

@@ -90,13 +90,6 @@ def starts_of_runs(codes: int64, first, starts):
 
 
 @kernel
-def count(rows: int64, counts):
-    """Add up how many entries each row has."""
-    for row in rows:
-        counts[row] += 1
-
-
-@kernel
 def gather(starts: int64, lengths: int64, targets: int64, entries: int64, out):
     """Copy lists of `lengths` from `starts` in `entries` to `targets` in `out`; int64 bits."""
     for row in range(len(starts)):

@@ -18,7 +18,7 @@ from toplist.averages.histograms import Histograms, spread_of_first, sums_of
 from toplist.averages.terms import Terms
 from toplist.checks import choice
 from toplist.evaluation.plan import plan_of
-from toplist.inputs.counts import Columns, read
+from toplist.inputs.catalogues import CountColumns, counts_of
 from toplist.inputs.flatten import array, name_user
 from toplist.inputs.grades import Grading
 from toplist.inputs.options import DEFAULT_METRICS, Duplicates, Options
@@ -32,7 +32,7 @@ from toplist.scores import columns_to_leave_out, refuse_nan, run_blocks
 
 HeldOutTies = Literal["order", "best", "worst", "average"]
 TIES: tuple[HeldOutTies, ...] = get_args(HeldOutTies)
-_COLUMNS = Columns("rank", "number of users", "{1: 20, 2: 7, 0: 73}", null=0)
+_COLUMNS = CountColumns("rank", "number of users", "{1: 20, 2: 7, 0: 73}", null=0)
 
 
 def ranks_of(
@@ -218,7 +218,7 @@ def from_rank_counts(
     """
     asked = Options(metrics=metrics, convention=convention, empty="zero", missing="zero")
     plan = plan_of(asked, k)
-    at = read(counts, "counts", _COLUMNS)
+    at = counts_of(counts, "counts", _COLUMNS)
     n_users = sum(at.values())
     checked: list[Metric] = []
     for metric in (entry.metric for entry in plan.entries):

@@ -192,7 +192,6 @@ class Hits:
             k=self.k,
             grading=self.grading,
             users=[users[row] for row in rows.tolist()],
-            n_extra=0,
             judged=None if self.judged is None else self.judged.subset(rows),
         )
 
@@ -227,15 +226,12 @@ class Hits:
             whose = np.concatenate([np.repeat(users, n_hits), relevant[unlisted]])
             ideal = gains[np.lexsort((-gains, whose))]
         judged = None if self.judged is None else self.judged.listed(k)
-        changed: dict[str, Any] = {
-            "n_relevant": np.where(listed, n_hits, self.n_relevant),
-            "ideal_gains": ideal,
-            "judged": judged,
-        }
+        within = self
         if k is not None:
-            changed |= {"k": k, "n_listed": np.minimum(self.n_listed, k)}
-        within = self if k is None else self._kept(self.ranks <= k)
-        return trusted(**_fields(within) | changed)
+            n_listed = np.minimum(self.n_listed, k)
+            within = self._kept(self.ranks <= k)._changed(k=k, n_listed=n_listed)
+        n_relevant = np.where(listed, n_hits, self.n_relevant)
+        return within._changed(n_relevant=n_relevant, ideal_gains=ideal, judged=judged)
 
     def down_to(self, depths: Ints) -> Hits:
         """Return the hits of each user down to a rank of the user's own; lists stay as long.
@@ -250,12 +246,15 @@ class Hits:
 
     def _kept(self, kept: Bools) -> Hits:
         """Return some of the hits of the same lists and truths."""
-        changed = {
-            "offsets": offsets_of(kept)[self.offsets],
-            "ranks": self.ranks[kept],
-            "gains": None if self.gains is None else self.gains[kept],
-        }
-        return trusted(**_fields(self) | changed)
+        gains = None if self.gains is None else self.gains[kept]
+        offsets = offsets_of(kept)[self.offsets]
+        return self._changed(offsets=offsets, ranks=self.ranks[kept], gains=gains)
+
+    def _changed(self, **changed: Any) -> Hits:
+        """Return the hits with other values of some fields."""
+        return trusted(
+            **{field.name: getattr(self, field.name) for field in fields(self)} | changed
+        )
 
     def _all_gains(self) -> tuple[Floats, Floats]:
         """Return the gains of the hits, and of all relevant items; 1 where there are none."""
@@ -438,10 +437,6 @@ def _check(hits: Hits) -> None:
             f"{hits.n_relevant[user]} relevant items in a list of {hits.n_listed[user]} "
             f"read to k={hits.k}: ranks rise from 1, within the list, at most one per relevant item"
         )
-
-
-def _fields(hits: Hits) -> dict[str, Any]:
-    return {field.name: getattr(hits, field.name) for field in fields(hits)}
 
 
 def trusted(**fields: Any) -> Hits:

@@ -5,10 +5,10 @@ Where nobody has a hit, an id of each side is chosen so that the likely cause sh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -291,12 +291,8 @@ def _cause(listed: list[str], relevant: list[str]) -> tuple[str, str, str] | Non
 
 def _some(flat: Flat, lengths: Any) -> list[Any]:
     """Return some thousand ids of one side, as written; only one if they are no text."""
-
-    def ids() -> Iterator[Any]:
-        for user in np.flatnonzero(lengths[:COMPARED]).tolist():
-            yield from islice(flat.row(user), int(lengths[user]))
-
-    found = ids()
+    users = np.flatnonzero(lengths[:COMPARED]).tolist()
+    found = chain.from_iterable(islice(flat.row(user), int(lengths[user])) for user in users)
     first = list(islice(found, 1))
     if not first or not isinstance(first[0], str):
         return first
