@@ -21,7 +21,8 @@ from toplist.checks import cached
 from toplist.inputs.factorize import Numbering
 from toplist.inputs.id_hashes import hashes_of
 from toplist.inputs.texts import Spans, Texts, joined
-from toplist.kernels import grouping, hashing, join, strings
+from toplist.kernels import grouping, hashing, join
+from toplist.kernels import texts as text_kernels
 from toplist.loo.logs import instant, times_of
 
 N = 100_000
@@ -307,7 +308,7 @@ def test_b1_the_chosen_texts_do_collide(texts):
     hashes = np.empty((3, 20_000), np.int64)
     for row, given in zip(hashes, texts, strict=True):
         data = np.frombuffer(("\0".join(given) + "\0").encode(), np.uint8)
-        strings.hash_strings(data, np.flatnonzero(data == 0), row)
+        text_kernels.hash_strings(data, np.flatnonzero(data == 0), row)
     distinct = [len(np.unique(row)) for row in hashes]
     assert distinct[:2] == [20_000, 1] and distinct[2] > 19_000
     assert len(np.unique(hashes[2].view(np.uint64) << np.uint64(24))) == 1

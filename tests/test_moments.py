@@ -12,7 +12,7 @@ import toplist as tl
 from toplist.comparing import moments
 from toplist.comparing.moments import Place, of_results, shape_of
 from toplist.inputs.options import Options
-from toplist.spark import partials, work
+from toplist.spark import work
 from toplist.stats import systems as in_systems
 from toplist.stats.paired import Pairs
 from toplist.stats.simultaneous import Joint
@@ -277,15 +277,15 @@ def test_the_work_of_spark_without_spark(monkeypatch, n_parts):
     evaluate = work.Means(work.Work(OPTIONS["k"], options, ("rank", None), names), True)
     parts = [[u for u in truth if u % n_parts == part] for part in range(n_parts)] + [[]]
     sent = [one for users in parts for one in evaluate(batches_of(systems, truth, users))]
-    again = list(partials.Merge(names)(iter(sent[:2])))
+    again = list(work.Merge(names)(iter(sent[:2])))
     single = [batch.slice(row, 1) for batch in sent for row in range(len(batch))]
-    dealt = [one for row in single for one in partials.Merge(names)(iter([row]))]
+    dealt = [one for row in single for one in work.Merge(names)(iter([row]))]
     rows = [row for batch in again + sent[2:] for row in batch.to_pylist()]
-    found = partials.collected(rows, names)
-    alone = partials.collected([row for batch in dealt for row in batch.to_pylist()], names)
+    found = work.collected(rows, names)
+    alone = work.collected([row for batch in dealt for row in batch.to_pylist()], names)
     for one, other in zip(tl.compare(alone).test(), tl.compare(found).test(), strict=True):
         same(one, other)
-    assert partials.collected(rows[::-1], names)["one"].std("map@5") == found["one"].std("map@5")
+    assert work.collected(rows[::-1], names)["one"].std("map@5") == found["one"].std("map@5")
     expected = evaluated(systems, truth)
     for baseline in (None, "one"):
         tests = tl.compare(found, baseline).test()

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import toplist as tl
 from toplist import checks
 from toplist.cli import main
-from toplist.metrics import synonyms
+from toplist.metrics import names
 from toplist.metrics.beyond_accuracy import LIST_METRICS
 
 RANKS, TRUTHS = [[5, 7, 8, 9, 3], [4, 6, 2, 1, 10]], [{7, 3, 5}, {4, 2, 8, 7}]
@@ -57,7 +57,7 @@ def test_metrics(name):
 
 @pytest.mark.parametrize("name", ["x", "nope", "", "@", "10", "k", "ndcg\n"])
 def test_what_is_near_nothing_is_not_guessed(name):
-    meant = synonyms.metric_meant(name, tl.METRICS)
+    meant = names.metric_meant(name, tl.METRICS)
     assert meant is None or name == "ndcg\n"
 
 
@@ -72,14 +72,14 @@ def test_any_text_is_an_error_with_the_valid_names(name):
 
 def test_every_synonym_is_of_a_name_and_is_none_itself():
     known = {*tl.METRICS, *LIST_METRICS}
-    for other, ours in synonyms.METRIC_NAMES.items():
+    for other, ours in names.METRIC_NAMES.items():
         place, _, name = ours.rpartition(".")
         module = {"toplist.pointwise": tl.pointwise, "toplist.beyond": tl.beyond}.get(place)
         assert callable(getattr(module, name)) if module else ours in known
         assert other not in known
-    assert set(synonyms.CONVENTION_NAMES.values()) <= set(tl.CONVENTIONS)
-    assert not set(synonyms.CONVENTION_NAMES) & set(tl.CONVENTIONS)
-    assert all(callable(attrgetter(ours)(tl)) for ours in synonyms.PACKAGE_NAMES.values())
+    assert set(names.CONVENTION_NAMES.values()) <= set(tl.CONVENTIONS)
+    assert not set(names.CONVENTION_NAMES) & set(tl.CONVENTIONS)
+    assert all(callable(attrgetter(ours)(tl)) for ours in names.PACKAGE_NAMES.values())
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from strategies import graded_populations, populations
 
 import toplist as tl
 from toplist.cli import main
-from toplist.results.summary import COLUMNS
+from toplist.results.describe import COLUMNS
 
 FEW = settings(deadline=None, max_examples=60)
 METRICS = ["hit", "precision", "map", "ndcg", "rbp"]

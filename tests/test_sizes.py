@@ -234,11 +234,11 @@ def test_a_repeat_of_other_ids(size, kind):
 
 
 def hashes(*texts):
-    from toplist.kernels import strings
+    from toplist.kernels import texts
 
     ended = np.frombuffer("".join(text + "\0" for text in texts).encode(), np.uint8)
     found = np.empty(len(texts), np.int64)
-    strings.hash_strings(ended, np.flatnonzero(ended == 0), found)
+    texts.hash_strings(ended, np.flatnonzero(ended == 0), found)
     return found.tolist()
 
 

@@ -14,7 +14,7 @@ from strategies import graded_populations, populations
 
 import toplist as tl
 from toplist.comparing.moments import Place, of_results
-from toplist.results import stored
+from toplist.results import saved
 
 SPREAD = ["hit", "precision", "recall", "map", "ndcg", "mrr", "dcg", "f1", "rbp(p=0.5)"]
 
@@ -99,8 +99,8 @@ def test_rows_beyond_64_bits_are_told_apart():
     one = part(5, 1).without_users()
     far = one.histograms
     huge = np.full_like(far.n_relevant, 2**61)
-    moved = stored.replace(far, n_relevant=huge + np.arange(len(huge)))
-    both = stored.replace(one, histograms=moved)
+    moved = saved.replace(far, n_relevant=huge + np.arange(len(huge)))
+    both = saved.replace(one, histograms=moved)
     merged = tl.merge([both, both], disjoint=True)
     assert merged.histograms.n_relevant.tolist() == moved.n_relevant.tolist()
     assert merged.n_evaluated == 2 * one.n_evaluated

@@ -484,12 +484,12 @@ class Terminal:
 
 def test_progress_is_shown_on_terminals_only(tmp_path, monkeypatch):
     pytest.importorskip("tqdm")
-    from toplist.files import lines, progress
+    from toplist.files import lines
 
     write_csv(tmp_path / "recs.csv", {f"u{u}": [f"i{i}" for i in range(10)] for u in range(1000)})
     write_csv(tmp_path / "truth.csv", {"u1": {"i1"}}, ranked=False)
     files = tmp_path / "recs.csv", tmp_path / "truth.csv"
-    monkeypatch.setattr(progress, "DELAY", 0)
+    monkeypatch.setattr(lines, "DELAY", 0)
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
     tl.top_k_eval(*files, 3)

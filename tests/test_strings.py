@@ -3,7 +3,7 @@
 import pytest
 
 import toplist as tl
-from toplist.kernels import strings as kernels
+from toplist.kernels import texts as kernels
 
 RANKS = [["a", "b", "c"], ["c", "d"], ["e", "\u00e9", "ee"], []]
 TRUTHS = [{"b", "x"}, {"d", "c"}, {"ee"}, {"a"}]

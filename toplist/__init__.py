@@ -76,9 +76,9 @@ In memory, `top_k_eval` goes from inputs over matching and averages to a result.
 
 import typing as _typing
 
-from toplist.evaluation.evaluate import conformance
-from toplist.evaluation.functions import (
+from toplist.evaluation.evaluate import (
     cg,
+    conformance,
     dcg,
     f1,
     hit,
@@ -90,7 +90,7 @@ from toplist.evaluation.functions import (
     rbp,
     recall,
 )
-from toplist.evaluation.functions import map_ as map
+from toplist.evaluation.evaluate import map_ as map
 from toplist.inputs.lists import Lists
 from toplist.matching.hits import Hits
 from toplist.matching.match import match
@@ -144,7 +144,7 @@ def __getattr__(name: str) -> _typing.Any:
         raise AttributeError(f"toplist.{name} is gone since 0.3: {_GONE[name]}")
     if name not in _LATER:
         places = () if name.startswith("_") else [import_module(f"toplist.{m}") for m in _MODULES]
-        raise import_module("toplist.metrics.synonyms").no_attribute(name, __all__, places)
+        raise import_module("toplist.metrics.names").no_attribute(name, __all__, places)
     path = _LATER[name]
     module = import_module(f"toplist.{path}")
     found = module if path.rpartition(".")[2] == name else getattr(module, name)

@@ -347,12 +347,14 @@ def _cold(given: AuditInput, side: str) -> Flaws:
 
 
 def _empty(given: AuditInput) -> Flaws:
+    """Find users with an empty row."""
     for name in ("ranks", "ground_truths"):
         users = [user for user, row in given[name].items() if not row]
         yield from _of_users(users, f"{{n:,}} users have an empty row in {name}: {{one}}")
 
 
 def _short(given: AuditInput) -> Flaws:
+    """Find lists that are shorter than k."""
     users = [user for user, row in given["ranks"].items() if len(row) < (given.k or 0)]
     text = "{n:,} lists are shorter than k={k}: of {one} (missing places are misses)"
     return _of_users(users, text, k=given.k)
@@ -387,9 +389,10 @@ def _found(
 
 
 #: The flaws that `check` looks for: a function for each, by name.
-CHECKS: dict[str, Callable[[AuditInput], Iterator[Finding]]] = {
-    row[0]: partial(_found, *row) for row in _FLAWS
-}
+CHECKS: dict[str, Callable[[AuditInput], Iterator[Finding]]] = {}
+for _row in _FLAWS:
+    CHECKS[_row[0]] = partial(_found, *_row)
+    CHECKS[_row[0]].__doc__ = _row[2].__doc__
 
 
 def by_user(value: Any, name: str, columns: Mapping[str, str] | None = None) -> RowsByUser:

@@ -148,7 +148,7 @@ def _word(choices: Collection[str], value: str) -> str:
     """Return a word that must be one of the choices; the error offers one that is near."""
     if value in choices:
         return value
-    from toplist.metrics.synonyms import CONVENTION_NAMES  # imported late: only for errors
+    from toplist.metrics.names import CONVENTION_NAMES  # imported late: only for errors
 
     meant = near(value, choices, CONVENTION_NAMES)
     hint = f"did you mean {meant}? " if meant else ""

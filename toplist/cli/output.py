@@ -11,7 +11,7 @@ from toplist.comparing.comparison import compare
 from toplist.files.formats import table_format
 from toplist.files.tables import read_table
 from toplist.plots.charts import panels
-from toplist.results import segments, summary
+from toplist.results import describe, segments
 from toplist.results.display import Display
 from toplist.results.result import TopKResult
 from toplist.results.saved import content, text_of
@@ -50,13 +50,13 @@ def as_json(results: Results) -> str:
 def as_csv(results: Results) -> str:
     """Return a row per metric and k: metric, k, mean, std, low, high, n; several by system."""
     return csv_by_system(
-        summary.COLUMNS, {name: summary.rows(one) for name, one in results.items()}
+        describe.COLUMNS, {name: describe.rows(one) for name, one in results.items()}
     )
 
 
 def per_user_csv(results: Results) -> str:
     """Return a row per user: user_id and one column per metric and k; several by system."""
-    values = {system: summary.of_users(one) for system, one in results.items()}
+    values = {system: describe.of_users(one) for system, one in results.items()}
     names = list(dict.fromkeys(name for columns in values.values() for name in columns))
     rows = {
         system: zip(one.users, *(values[system][name].tolist() for name in names), strict=True)
@@ -157,7 +157,7 @@ def _split_json(found: Splits) -> str:
 
 
 def _split_csv(found: Splits) -> str:
-    header = ["segment", *summary.COLUMNS]
+    header = ["segment", *describe.COLUMNS]
     return csv_by_system(header, {name: segments.rows(one) for name, one in found.items()})
 
 

@@ -17,7 +17,7 @@ from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import Metric
 from toplist.metrics.names import keys_of
 from toplist.metrics.properties import equal_names
-from toplist.results import describe, summary
+from toplist.results import describe
 from toplist.results.display import Display
 from toplist.results.markup import Cell, Look, Page, Table
 from toplist.results.result import TopKResult
@@ -170,7 +170,7 @@ class SideBySide(Display):
     def _columns(self, every_metric: bool) -> list[tuple[str, dict[str, str]]]:
         """Return the corner of each table, and what its headers are of: ``name@k``."""
         groups = self._groups(every_metric)
-        if sum(len(ks) for ks in groups.values()) > summary.WIDE:
+        if sum(len(ks) for ks in groups.values()) > describe.WIDE:
             return [
                 (" = ".join(names), {f"@{k}": f"{names[0]}@{k}" for k in ks})
                 for names, ks in groups.items()
@@ -205,7 +205,7 @@ class SideBySide(Display):
 
     def _marked(self, system: str, name: str, mark: str, best: bool) -> Cell:
         """Return the mean of a system as it is printed, with its mark."""
-        mean = summary.LOOK.number(self._mean(system, name)) if self._has(system, name) else "-"
+        mean = describe.LOOK.number(self._mean(system, name)) if self._has(system, name) else "-"
         return Cell(mean + mark, best=best)
 
     def _tables(
@@ -330,7 +330,7 @@ def _cell(comparison: SideBySide, system: str, name: str, look: Look) -> Cell:
     if look.percent and not _within_one(comparison, name.rpartition("@")[0]):
         look = Look.of(None, False, look.intervals)
     if look.intervals and not comparison.runs:
-        return summary.cell(comparison.results[system], name, look)
+        return describe.cell(comparison.results[system], name, look)
     return Cell(look.number(comparison._mean(system, name)))
 
 

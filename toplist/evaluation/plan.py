@@ -154,7 +154,7 @@ def rules_of(
 ) -> Convention:
     """Return the convention, with the caller's policies in place of its own."""
     if not isinstance(convention, str) or convention not in CONVENTIONS:
-        from toplist.metrics.synonyms import CONVENTION_NAMES  # imported late: only for errors
+        from toplist.metrics.names import CONVENTION_NAMES  # imported late: only for errors
 
         meant = did_you_mean(near(convention, CONVENTIONS, CONVENTION_NAMES))
         raise ValueError(f"convention {convention!r}{meant}: choose from {', '.join(CONVENTIONS)}")

@@ -9,6 +9,7 @@ import csv
 import gzip
 import io
 import os
+import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -20,7 +21,6 @@ import numpy as np
 from toplist.checks import OptionRef, about, header_hint, no_columns
 from toplist.files.errors import located, short
 from toplist.files.formats import PathLike
-from toplist.files.progress import bar
 
 PROGRESS_MIN_BYTES = 1 << 24  # bytes: some ten seconds of reading
 # The longest line in bytes. What becomes of a line in memory is up to twenty times as large, so
@@ -178,6 +178,30 @@ def complete_rows(text: bytes, delimiter: str) -> tuple[int, bool]:
     """Return how much of a text is complete rows, and whether their quotes are simple."""
     if b'"' not in text:
         return text.rfind(b"\n") + 1, True
-    from toplist.kernels import csv_rows
+    from toplist.kernels import texts
 
-    return csv_rows.complete_rows(np.frombuffer(text, np.uint8), ord(delimiter))  # type: ignore[no-any-return]
+    return texts.complete_rows(np.frombuffer(text, np.uint8), ord(delimiter))  # type: ignore[no-any-return]
+
+
+DELAY = 1.0  # seconds: what takes less stays silent
+
+
+@contextmanager
+def bar(title: str, total: int, unit: str, least: int) -> Iterator[Callable[[int], object] | None]:
+    """Show how much of `total` is done; yields the function to call with every advance.
+
+    Yields None where nothing is shown: the work is under `least`, standard error is no terminal,
+    or tqdm is not installed.
+    """
+    if total < least or not sys.stderr.isatty():
+        yield None
+        return
+    try:
+        from tqdm import tqdm
+    except ImportError:
+        yield None
+        return
+    with tqdm(
+        desc=title, total=total, unit=unit, unit_scale=True, delay=DELAY, leave=False
+    ) as shown:
+        yield shown.update

@@ -10,7 +10,7 @@ import numpy as np
 
 from toplist.files.errors import refused, short
 from toplist.files.formats import PARQUET, PathLike
-from toplist.files.progress import bar
+from toplist.files.lines import bar
 
 IDS = 1 << 20  # ids in a part: 8 MB of them
 

@@ -68,10 +68,10 @@ def _word_of_integer(number: int) -> int:
 
 
 def _hashes(texts: Sequence[str]) -> Words:
-    from toplist.kernels import strings
+    from toplist.kernels import texts as kernels
 
     found, hashes = joined(texts), np.empty(len(texts), np.int64)
-    strings.hash_strings(found.text, found.ends, hashes)
+    kernels.hash_strings(found.text, found.ends, hashes)
     return hashes.view(np.uint64)
 
 

@@ -193,13 +193,13 @@ class Texts(Sequence[str]):
 
     def hashes(self, numbers: Ints) -> Words:
         """Return the words of the texts of numbers, see `toplist.inputs.id_hashes`."""
-        from toplist.kernels import strings
+        from toplist.kernels import texts
 
         words = self._words  # each text is hashed once, for all rows that have it
         if len(words) < self._n:
             data, ends = self._known.copied(np.arange(len(words), self._n))
             hashes = np.empty(len(ends), np.int64)
-            strings.hash_strings(data, ends, hashes)
+            texts.hash_strings(data, ends, hashes)
             self._words = words = np.concatenate([words, hashes.view(np.uint64)])
         return words[numbers]
 

@@ -1,4 +1,4 @@
-"""Integers to numbers by a hash table, and rows of long tables put in lists."""
+"""Integers to numbers by a hash table, rows of long tables put in lists, and lists by item."""
 
 import numpy as np
 from numpy import generic, int64, uint64
@@ -204,3 +204,56 @@ def sort_by_score_and_key(offsets: int64, scores: int64, keys: int64, items):
                 order[begin:i] = tied[np.argsort(keys[tied], kind="mergesort")]
             begin = i
         items[start:end] = items[order]
+
+
+@kernel
+def inspect(codes: int64, offsets: int64, lengths: int64, n_items, last):
+    """Count the codes that are no index of the catalogue, and repeats within a list.
+
+    Parameters
+    ----------
+    codes : int64
+        The codes of a block of users; user u has `lengths[u]` from `offsets[u] - offsets[0]` on.
+    last : int32 (n_items,), -1; written
+        The last user whose list held the item.
+
+    Returns
+    -------
+    tuple of int
+        Number of unknown codes, user and position of the first; the same three of repeats.
+    """
+    n_unknown, unknown_user, unknown_place = 0, -1, -1
+    n_repeats, repeat_user, repeat_place = 0, -1, -1
+    n = uint64(n_items)
+    for u in range(len(lengths)):
+        begin = offsets[u] - offsets[0]
+        for r in range(lengths[u]):
+            code = uint64(codes[begin + r])
+            if code >= n:
+                if n_unknown == 0:
+                    unknown_user, unknown_place = u, r
+                n_unknown += 1
+            elif last[code] == u:
+                if n_repeats == 0:
+                    repeat_user, repeat_place = u, r
+                n_repeats += 1
+            else:
+                last[code] = u
+    return n_unknown, unknown_user, unknown_place, n_repeats, repeat_user, repeat_place
+
+
+@kernel
+def clean(codes: int64, offsets: int64, lengths: int64, n_items, unknown, last, out):
+    """Copy `codes`, with `unknown` in place of unknown ones and -1 in place of repeats."""
+    n = uint64(n_items)
+    for u in range(len(lengths)):
+        begin = offsets[u] - offsets[0]
+        for r in range(lengths[u]):
+            code = uint64(codes[begin + r])
+            if code >= n:
+                out[begin + r] = unknown
+            elif last[code] == u:
+                out[begin + r] = -1
+            else:
+                last[code] = u
+                out[begin + r] = codes[begin + r]

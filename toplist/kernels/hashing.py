@@ -1,6 +1,7 @@
-"""Hashes of 64-bit words: the golden factor, splitmix64, and how long a table is probed."""
+"""Hashes of 64-bit words: golden factor, splitmix64, sums; how long a table is probed."""
 
-from numpy import uint64
+import numpy as np
+from numpy import float64, int64, uint64
 
 from toplist.kernels import kernel
 
@@ -43,3 +44,66 @@ def mix_in(words: uint64, hashes):
     """Mix one word into each of `hashes` (uint64), which is written."""
     for i in range(len(words)):
         hashes[i] = mix(hashes[i] ^ words[i])
+
+
+# The bits of the gain 1.0.
+ONE = float64(1.0).view(uint64)
+
+
+@kernel
+def hash_rows(truths: int64, offsets: int64, words: uint64, grades: uint64, row_hashes):
+    """Fill `row_hashes` with a hash of the relevant ids of each user and their gains.
+
+    It does not depend on their order. Of users with an id twice, `hash_rows_once` fills it.
+
+    Parameters
+    ----------
+    truths, offsets : int64
+        The relevant ids of user u are those from ``offsets[u] - offsets[0]`` on.
+    words : uint64
+        The word of each relevant id, where it is a code; empty where ids are ids, or hashes.
+    grades : uint64
+        The bits of the gains; empty where every gain is 1.
+    row_hashes : uint64 (n_users,), written
+    """
+    for u in range(len(row_hashes)):
+        begin, end = offsets[u] - offsets[0], offsets[u + 1] - offsets[0]
+        hashed = uint64(0)
+        if len(words) == 0 and len(grades) == 0:
+            for t in range(begin, end):
+                hashed += mix(uint64(truths[t]))
+        else:
+            for t in range(begin, end):
+                word = words[t] if len(words) else uint64(truths[t])
+                hashed += _hash(word, grades[t] if len(grades) else ONE)
+        row_hashes[u] = mix(hashed)
+
+
+@kernel
+def hash_rows_once(
+    users: int64, truths: int64, offsets: int64, words: uint64, grades: uint64, row_hashes
+):
+    """Fill `row_hashes` of some users as `hash_rows` does; an id that is there twice counts once.
+
+    A kernel of its own, since it is rarely needed, and numba takes a second to compile a sort.
+    """
+    for u in users:
+        begin, end = offsets[u] - offsets[0], offsets[u + 1] - offsets[0]
+        order = np.argsort(truths[begin:end], kind="mergesort") + begin
+        hashed = uint64(0)
+        for i in range(len(order)):
+            t = order[i]
+            if i == 0 or truths[t] != truths[order[i - 1]]:
+                word = words[t] if len(words) else uint64(truths[t])
+                hashed += _hash(word, grades[t] if len(grades) else ONE)
+        row_hashes[u] = mix(hashed)
+
+
+@kernel
+def _hash(word, grade):
+    """Return a hash of a relevant id and its gain; a gain of 1 is as none.
+
+    Given arrays, it took 80 ns instead of 2: numba counts references to them in every call.
+    """
+    hashed = mix(word)
+    return hashed if grade == ONE else mix(hashed ^ grade)

@@ -1,9 +1,9 @@
-"""Candidates drawn at random for every user, without replacement."""
+"""Candidates drawn at random for every user, without replacement, and histories of users."""
 
 import numpy as np
 from numpy import float64, int64, uint64
 
-from toplist.kernels import kernel
+from toplist.kernels import in_steps, kernel
 from toplist.kernels.hashing import mix
 
 # Draws per wanted item; after them the rest is drawn in one pass (`_finish`). Where few items are
@@ -111,3 +111,46 @@ def _exponential(key, counter):
 def _uniform(key, counter):
     """Return a number in [0, 1) with 53 random bits."""
     return float64(mix(key + counter) >> uint64(11)) * 2.0**-53
+
+
+@in_steps
+def order_within(offsets: int64, times: int64, numbers: int64, rows):
+    """Order the rows of every user by time, and rows of one time by their numbers.
+
+    Parameters
+    ----------
+    offsets : int64 (n_users + 1,)
+        User u's rows are ``rows[offsets[u]:offsets[u + 1]]``.
+    times, numbers : int64, by row
+    rows : int64, written
+    """
+    for u in range(len(offsets) - 1):
+        part = rows[offsets[u] : offsets[u + 1]]
+        for key in (numbers, times):  # each sort keeps the order of equal rows
+            rising = True
+            for i in range(1, len(part)):
+                rising &= key[part[i - 1]] <= key[part[i]]
+            if not rising:
+                part[:] = part[np.argsort(key[part], kind="mergesort")]
+
+
+@in_steps
+def occurrences(offsets: int64, items: int64, rows: int64, nth, later):
+    """Count how often the item of a row occurs in earlier and later rows of its user.
+
+    Parameters
+    ----------
+    offsets, rows : int64, as `order_within` leaves them
+    items : int64, by row
+    nth, later : int64, by row, written
+    """
+    for u in range(len(offsets) - 1):
+        part = rows[offsets[u] : offsets[u + 1]]
+        part = part[np.argsort(items[part], kind="mergesort")]
+        begin = 0
+        for i in range(1, len(part) + 1):
+            if i == len(part) or items[part[i]] != items[part[begin]]:
+                for j in range(begin, i):
+                    nth[part[j]] = j - begin
+                    later[part[j]] = i - 1 - j
+                begin = i

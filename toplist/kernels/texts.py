@@ -22,8 +22,7 @@ import numpy as np
 from numpy import int64, uint8, uint64
 
 from toplist.kernels import kernel
-from toplist.kernels.hashing import most_probes_of_rows
-from toplist.kernels.strings import hash_of
+from toplist.kernels.hashing import GOLDEN, most_probes_of_rows
 
 HERE = 12  # bytes of a text that its key holds
 UNKNOWN = -1
@@ -292,3 +291,68 @@ def recode(codes: int64, new: int64, out):
     """Replace codes by new ones."""
     for i in range(len(codes)):
         out[i] = new[codes[i]]
+
+
+@kernel
+def hash_of(text, start, end):
+    """Return a hash (uint64) of ``text[start:end]``: a multiplication and a shift per 8 bytes."""
+    hashed = uint64(end - start) * GOLDEN
+    at = start
+    while at + 8 <= end:
+        word = uint64(0)
+        for b in range(8):
+            word |= uint64(text[uint64(at + b)]) << uint64(8 * b)
+        hashed = (hashed ^ word) * GOLDEN
+        hashed ^= hashed >> uint64(32)
+        at += 8
+    tail = uint64(0)
+    while at < end:
+        tail = (tail << uint64(8)) | uint64(text[uint64(at)])
+        at += 1
+    hashed = (hashed ^ tail) * GOLDEN
+    return hashed ^ (hashed >> uint64(29))
+
+
+@kernel
+def hash_strings(text: uint8, ends: int64, hashes):
+    """Fill `hashes` (int64) with a hash of each string in `text` (uint8).
+
+    String i ends before ``ends[i]``, where one byte separates it from the next.
+    """
+    at = 0
+    for i in range(len(ends)):
+        hashes[i] = int64(hash_of(text, at, ends[i]))
+        at = ends[i] + 1
+
+
+_QUOTE, _LF, _CR = uint8(34), uint8(10), uint8(13)
+_START, _PLAIN, _QUOTED, _CLOSED = 0, 1, 2, 3  # where a byte stands: in which part of a cell
+
+
+@kernel
+def complete_rows(text: uint8, delimiter):
+    """Return how many bytes of `text` are complete rows, and whether these are simple.
+
+    They are simple if quotes stand at the edges of cells, or are doubled within quotes, and no
+    line ends within quotes. `text` begins with a row; a carriage return is part of a line end.
+    """
+    state, end = _START, 0
+    simple, simple_so_far = True, True
+    for i in range(len(text)):
+        byte = text[i]
+        if state == _QUOTED:
+            if byte == _QUOTE:
+                state = _CLOSED
+            elif byte == _LF:
+                simple_so_far = False
+        elif byte == _LF:
+            state, end, simple = _START, i + 1, simple_so_far
+        elif byte == delimiter:
+            state = _START
+        elif byte == _QUOTE and state != _PLAIN:
+            state = _QUOTED
+        elif byte != _CR:
+            if state == _CLOSED:
+                simple_so_far = False
+            state = _PLAIN
+    return end, simple

@@ -226,12 +226,12 @@ def _join_block(
 
 def _row_hashes(rows: tuple[NDArray[Any], ...], repeated: Bools) -> NDArray[np.uint64]:
     """Return a hash of the ground truth of each user of a block, some of which hold an id twice."""
-    from toplist.kernels import fingerprints
+    from toplist.kernels import hashing
 
     hashes = np.empty(len(repeated), np.uint64)
-    fingerprints.hash_rows(*rows, hashes)
+    hashing.hash_rows(*rows, hashes)
     if repeated.any():
-        fingerprints.hash_rows_once(np.flatnonzero(repeated), *rows, hashes)
+        hashing.hash_rows_once(np.flatnonzero(repeated), *rows, hashes)
     return hashes
 
 

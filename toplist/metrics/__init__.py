@@ -124,7 +124,7 @@ does not:
 
 `toplist.METRICS`, `toplist.DIVISORS`, `toplist.DISCOUNTS` and `toplist.CONVENTIONS` are the
 definitions as data. To add a metric to toplist itself: one row in `toplist.metrics.definitions`,
-one line in `toplist.evaluation.functions`, its name in `toplist`, its plain-Python twin in
+one line in `toplist.evaluation.evaluate`, its name in `toplist`, its plain-Python twin in
 ``tests/oracle.py``, one row in the table above; tests fail while one of them is missing.
 
 Inside

@@ -1,14 +1,20 @@
-"""Who was counted and by which rules, in words; which metrics are equal."""
+"""What is said of one result: who was counted, by which rules; its table, its rows, its frames."""
 
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from toplist.checks import counted
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.conventions import policies, same_formula
 from toplist.metrics.definitions import Metric
 from toplist.metrics.formulas import GAIN_WORDS, SYMBOLS, Style, formula
+from toplist.metrics.properties import equal_names
+from toplist.results.markup import Cell, Look, Page, Table
 from toplist.results.means import Means, fingerprints_of, has_keys, unmatched
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 
 def account(result: Means) -> str:
@@ -175,3 +181,66 @@ def sampling(result: Means) -> list[str]:
     """Return how the candidates were sampled, in a line; none if they were not."""
     sampled = result.terms.sampled
     return [] if sampled is None else [sampled.words]
+
+
+# With more columns, several results have a table per metric.
+WIDE = 8
+
+LOOK = Look()
+COLUMNS = ["metric", "k", "mean", "std", "low", "high", "n"]
+
+
+def cell(result: Means, name: str, look: Look = LOOK) -> Cell:
+    """Return a mean as it is printed, with its interval if it has one.
+
+    That is half of the interval where it is symmetric, else its ends.
+    """
+    mean = result[name]
+    low, high = result.interval(name)
+    if math.isnan(low):
+        return Cell(look.number(mean))
+    if abs((high - mean) - (mean - low)) <= 1e-12 + 1e-6 * abs(mean - low):
+        return Cell(look.number(mean), half=look.number(high - mean))
+    return Cell(look.number(mean), ends=(look.number(low), look.number(high)))
+
+
+def page(result: Means, every_metric: bool = False) -> Page:
+    """Return a table of metrics x k, with the convention and the number of users below it."""
+    shown = result.terms.ks_of
+    names = list(shown)
+    groups = [(name,) for name in names] if every_metric else equal_names([result], names)
+    rows = []
+    for group in groups:
+        first = group[0]
+        cells = [cell(result, f"{first}@{k}") if k in shown[first] else Cell() for k in result.ks]
+        rows.append((" = ".join(group), cells))
+    table = Table("", [f"@{k}" for k in result.ks], rows)
+    formulas = [*map(formula, result.terms.metrics.values()), SYMBOLS["text"]]
+    return Page([table], rule_lines(result), formulas=formulas)
+
+
+def rows(result: Means) -> list[tuple[Any, ...]]:
+    """Return a row per metric and k, with the columns of `COLUMNS`."""
+    rows = []
+    for name in result.names():
+        metric, k = name.rsplit("@", 1)
+        low, high = result.interval(name)
+        rows.append((metric, int(k), result[name], result.std(name), low, high, result.n_of(name)))
+    return rows
+
+
+def to_pandas(result: Means, per_user: bool) -> "DataFrame":
+    """Return a DataFrame of the means, or of the users' values."""
+    import pandas
+
+    if per_user:
+        columns = of_users(result)
+        return pandas.DataFrame({"user_id": list(result.users), **columns})
+    return pandas.DataFrame(rows(result), columns=COLUMNS)
+
+
+def of_users(result: Means) -> dict[str, Any]:
+    """Return the values of each user by ``name@k``, for the metrics that have such values."""
+    together = {name for name, one in result.terms.list_metrics.items() if not one.of_users}
+    names = (name for name in result.names() if name.rpartition("@")[0] not in together)
+    return {name: result.per_user(name) for name in names}

@@ -87,7 +87,7 @@ class TopKResult(Means, Display):
 
         def __getattr__(self, name: str) -> Any:
             """Raise AttributeError; for ``result.ndcg`` it says ``result["ndcg"]``."""
-            from toplist.metrics.synonyms import metric_meant  # imported late: only for errors
+            from toplist.metrics.names import metric_meant  # imported late: only for errors
 
             text = f"{type(self).__name__!r} object has no attribute {name!r}"
             # "terms" is absent while a result is unpickled
@@ -125,9 +125,9 @@ class TopKResult(Means, Display):
         >>> bare["mrr@2"], bare.hits is None, bare.n_evaluated
         (0.75, True, 2)
         """
-        from toplist.results import stored
+        from toplist.results import saved
 
-        return stored.without_users(self)
+        return saved.without_users(self)
 
     def to_bytes(self) -> bytes:
         """Return the result without users as bytes: to send, and to keep. `save` writes a file.
@@ -148,9 +148,9 @@ class TopKResult(Means, Display):
         >>> again["mrr@2"] == result["mrr@2"], again.interval("mrr@2") == result.interval("mrr@2")
         (True, True)
         """
-        from toplist.results import stored
+        from toplist.results import saved
 
-        return stored.to_bytes(self)
+        return saved.to_bytes(self)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> TopKResult:
@@ -161,9 +161,9 @@ class TopKResult(Means, Display):
         ValueError
             For other bytes, damaged ones, and those of another version of the format.
         """
-        from toplist.results import stored
+        from toplist.results import saved
 
-        return stored.from_bytes(cls, data)
+        return saved.from_bytes(cls, data)
 
     def save(self, path: PathLike) -> None:
         """Write the result without users to a JSON file that people can read and `load` can too.
@@ -276,15 +276,15 @@ class TopKResult(Means, Display):
             False: columns metric, k, mean, std, low, high (95 % interval), n. True: a row per
             user, with user_id and one column per metric and k.
         """
-        from toplist.results import summary
+        from toplist.results import describe
 
-        return summary.to_pandas(self, per_user)
+        return describe.to_pandas(self, per_user)
 
     def _page(self, every_metric: bool = False) -> Page:
         """Return a table of metrics x k with 95 % intervals, and who was counted."""
-        from toplist.results import summary
+        from toplist.results import describe
 
-        return summary.page(self, every_metric)
+        return describe.page(self, every_metric)
 
     def plot(
         self,

@@ -13,7 +13,7 @@ from toplist.checks import counted as in_words
 from toplist.checks import is_missing
 from toplist.inputs.user_values import values_by_user
 from toplist.metrics.definitions import Metric
-from toplist.results import describe, summary
+from toplist.results import describe
 from toplist.results.display import Display
 from toplist.results.markup import Cell, Page, Table
 from toplist.results.means import Means, has_keys, hits_of
@@ -77,7 +77,7 @@ class Segments(ByLabel[R]):
     def _page(self, every_metric: bool = False) -> Page:
         """Return the tables with their notes; they have every metric as it is."""
         names = self.whole.names()
-        if len(names) <= summary.WIDE:
+        if len(names) <= describe.WIDE:
             shown = [self._table("", {name: name for name in names})]
         else:
             shown = [
@@ -95,7 +95,7 @@ class Segments(ByLabel[R]):
         rows = []
         for label, part in [*self.items(), ("all", self.whole)]:
             counts = [Cell(f"{part.n_users:,}"), Cell(f"{part.n_evaluated:,}")]
-            means = [summary.cell(part, name) for name in columns.values()]
+            means = [describe.cell(part, name) for name in columns.values()]
             rows.append(("(no label)" if label is None else str(label), counts + means))
         return Table(corner, ["users", "n", *columns], rows)
 
@@ -107,7 +107,7 @@ class Segments(ByLabel[R]):
         """Return a DataFrame: a row per segment, metric and k, with mean, std, interval and n."""
         import pandas
 
-        return pandas.DataFrame(rows(self), columns=["segment", *summary.COLUMNS])
+        return pandas.DataFrame(rows(self), columns=["segment", *describe.COLUMNS])
 
 
 def by(result: R, labels: Any) -> Segments[R]:
@@ -137,5 +137,5 @@ def by(result: R, labels: Any) -> Segments[R]:
 
 
 def rows(segments: Segments[Any]) -> list[tuple[Any, ...]]:
-    """Return a row per segment, metric and k: the label, then `summary.COLUMNS`."""
-    return [(label, *row) for label, part in segments.items() for row in summary.rows(part)]
+    """Return a row per segment, metric and k: the label, then `describe.COLUMNS`."""
+    return [(label, *row) for label, part in segments.items() for row in describe.rows(part)]

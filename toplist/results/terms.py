@@ -191,7 +191,7 @@ class Terms:
             return metrics[base], None
         if known and k.isascii() and k.isdigit() and 1 <= int(k) <= self.depth:
             return metrics[base], int(k)
-        from toplist.metrics.synonyms import metric_meant  # imported late: only for errors
+        from toplist.metrics.names import metric_meant  # imported late: only for errors
 
         meant = None if known else metric_meant(name, metrics)
         near = did_you_mean(meant if meant and meant.partition("@")[0] in metrics else None)

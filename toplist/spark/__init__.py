@@ -70,7 +70,7 @@ from toplist.checks import check_positive_int, choice
 from toplist.evaluation.plan import Plan, plan_of
 from toplist.inputs.options import OPTIONS, SPARK, Options
 from toplist.results.result import TopKResult
-from toplist.results.stored import metric_content
+from toplist.results.saved import metric_content
 from toplist.spark.frames import (
     Side,
     column,
@@ -80,8 +80,7 @@ from toplist.spark.frames import (
     sides_of,
     systems_of,
 )
-from toplist.spark.partials import FAN, SENT, Merge, collected
-from toplist.spark.work import PartialMeans, Values, Work
+from toplist.spark.work import FAN, SENT, Merge, PartialMeans, Values, Work, collected
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
