@@ -286,7 +286,7 @@ def rbo(
     if isinstance(p, bool) or not (isinstance(p, (int, float, np.floating)) and 0 < p < 1):
         raise ValueError(f"rbo: p = {p!r} must be a number above 0 and below 1")
     p = float(p)
-    from toplist.kernels import agreement as kernels
+    from toplist.kernels import list_values as kernels
 
     def fill(shared: Any, union: Any, short: Ints, long: Ints, out: Floats) -> None:
         powers, tails = _geometric(p, 2 * out.shape[1])
@@ -332,7 +332,7 @@ def _weight(p: float, d: int) -> float:
 
 def _compared(name: str, a: Any, b: Any, k: int | None, how: Reading, fill: Fill) -> Agreement:
     """Compare two sets of lists, user by user."""
-    from toplist.kernels import agreement as kernels
+    from toplist.kernels import list_values as kernels
 
     lists = _read(a, b, k, how)
     rows, only = _matched(*lists)
