@@ -30,10 +30,11 @@ Chapters
 Each package has its chapter in its docstring, ``help(tl.loo)``:
 
 - `toplist.inputs`: what goes in, and what happens at the edges
-- `toplist.metrics`: which formula, twenty-nine conventions, a metric of your own
-- `toplist.results`: what a result holds, side by side, segments, merging
-- `toplist.comparing.inference` (``tl.inference``): is B better than A?
-- `toplist.plots`: pictures
+- `toplist.metrics`: which formula, the conventions of other libraries, a metric of your own
+- `toplist.results`: what a result holds, segments, merging, saving
+- `toplist.comparing`: systems side by side, tests, bands, segments, runs, power
+- `toplist.inference`: is B better than A? Tests of values of your own
+- `toplist.plots`: charts
 - `toplist.files`: files of any size, streams, databases
 - `toplist.spark`: clusters
 - `toplist.loo`: leave-one-out and hold-out, sampled candidates

@@ -55,7 +55,7 @@ i = 1..k, so that a perfect list of three scores 0.5. It is kept to reproduce nu
 divides by min(k, R), as most libraries and textbooks do. That map may fall as k grows; trec_eval's,
 divided by R, does not. Or choose for one metric: ``tl.map(ranks, truths, divisor="R")``.
 
-What the twenty-nine conventions make of one list of three, seven relevant items, k = 5:
+What the conventions make of one list of three, seven relevant items, k = 5:
 
 >>> shown = ("precision", "recall", "map", "ndcg")
 >>> for name, row in tl.conformance([[1, 2, 3]], [{1, 3, 8, 9, 10, 11, 12}], k=5).items():
