@@ -44,25 +44,25 @@ Each package has its chapter in its docstring, ``help(tl.loo)``:
 - `toplist.cli`: the command line
 - `toplist.typing`: the types of options, for functions that pass them on
 
-The house
----------
+Packages
+--------
 
 The packages and modules from the ground up; each imports only from lines above its own::
 
     kernels     every compiled loop: arrays in, arrays out
     checks      checks of single arguments, errors that name a keyword
     parallel    blocks of users over threads
-    writing     files as a whole or not at all
     metrics     what numbers mean: definitions, conventions, names ("ndcg@10"), formulas
-    inputs      ids, lists and tables: recognized, checked, encoded as integers; shared messages
+    inputs      ids, lists and tables: recognized, checked, encoded as integers; the options
     stats       paired tests, intervals, corrections and power, on arrays
     matching    the join of lists and truths: ranks of hits (`match`, `Hits`); items listed twice
     pointwise   AUC, log loss, MAE, RMSE of predicted values
     scores      score matrices: top k, DCG with ties
-    averages    hits to numbers: values per user, means, intervals, merging, who was counted
+    averages    hits to numbers: values per user, histograms, moments
     beyond      metrics of the lists themselves: coverage, popularity, novelty, diversity
-    plots       charts of results
-    results     what people look at: `TopKResult`, its tables, segments, `compare`, tests
+    plots       charts
+    results     one evaluation: `TopKResult`, its means, tables, segments, merging, saving
+    comparing   several evaluations: `compare`, tests, bands, segments, runs, power
     evaluation  what is asked, evaluation in memory, the metric functions (`ndcg`, `recall`, ...)
     files       formats and readers; evaluation of files of any size and of streams
     loo         interaction logs: splits, ranks of held-out items, sampled candidates

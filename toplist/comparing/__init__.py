@@ -26,7 +26,7 @@ convention standard: mean over users
 Tests
 -----
 
-A star is no test: ``tl.compare(results, baseline="theirs")`` tests every difference, and marks what
-is better and what is worse. ``tl.inference`` is the chapter about it; it also tests values of your
-own.
+A star only marks the highest number. ``tl.compare(results, baseline="theirs")`` tests every
+difference, and marks what is better and what is worse. ``tl.inference`` is the chapter about it; it
+also tests values of your own.
 """

@@ -1,4 +1,4 @@
-"""Is B better than A? Tests of results, and of anybody's values per user, query or session.
+"""Is B better than A? Tests of results, and of your own values per user, query or session.
 
 From results
 ------------
@@ -139,7 +139,7 @@ def paired_tests(
     seed: int = 0,
     n_threads: int | None = None,
 ) -> Tests:
-    """Test the differences of systems by anybody's values per user, query or session.
+    """Test the differences of systems by your own values per user, query or session.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Read anybody's values by system: arrays in one order of users, or dicts, Series, tables by user.
+"""Read the values of systems: arrays in one order of users, or dicts, Series, tables by user.
 
 A Series that counts its rows has no users. It is taken by position where something says that these
 are alike: beside arrays, and of the columns of one table.

@@ -12,8 +12,9 @@ same to the last character, at some 2 µs per row. JSONL is read by Python's jso
 and texts apart. Packed files (gzip) are recognised by their first bytes. Errors name the file and
 the line.
 
-Lists meet by user, are evaluated and forgotten. Where the users of both files stand in the same
-order, little is ever in memory (ten million users x 100 ids: 1.3 GB, most of it the list of users);
+A user is evaluated as soon as the list and the truth are both read; then both leave the memory.
+Where the users of both files are in the same order, little is in memory at any time (ten million
+users x 100 ids: 1.3 GB, most of it the list of users);
 in any other order the truth is kept and the recommendations stream. The rows of a user stand
 together, or else one error names the user and both places, and ``in_memory=True`` reads any order.
 The result has all means, spreads and counts, but no values per user; ``keep="hits"`` keeps these,

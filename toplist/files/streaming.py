@@ -1,8 +1,8 @@
 """Files and streams, joined part by part.
 
 Both sides are read in parts. As soon as the list and the truth of a user are both read, the user
-is evaluated and both are forgotten. Memory holds only what waits for the other side: little where
-the users of both are in the same order, else the ground truth. The results of the parts are
+is evaluated and both leave the memory. It holds the users of whom one side is read: few where the
+users of both are in the same order, else the ground truth. The results of the parts are
 merged, so that there are means and spreads, but no values per user.
 """
 

@@ -213,7 +213,7 @@ CONVENTION_NAMES = _by_name(
 )
 
 # "recall_at_10", "ndcg_cut_10", "map_cut.100", "P@5", "precisionAt", "map@k"; 0.5 holds no k.
-_SPELLING = re.compile(
+_FOREIGN_SPELLING = re.compile(
     r"(?P<name>.*?)[@_\-. ]*(at)?[@_\-. ]*((?<!\d)(?<!\d\.)(?P<k>\d+)|(?<=[@_\-. ])k)?",
     re.IGNORECASE,
 )
@@ -236,7 +236,7 @@ def metric_meant(entry: Any, valid: Iterable[str]) -> str | None:
     >>> metric_meant("rbp.95", ["rbp"]), metric_meant("RBP(p=0.8)@10", ["rbp"])
     ('rbp(p=0.95)', 'rbp(p=0.8)@10')
     """
-    found = _SPELLING.fullmatch(entry) if isinstance(entry, str) else None
+    found = _FOREIGN_SPELLING.fullmatch(entry) if isinstance(entry, str) else None
     if not found:
         return None
     valid, rbp = [*valid], _PERSISTENCE.fullmatch(entry)

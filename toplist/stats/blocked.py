@@ -76,8 +76,8 @@ class BlockMoments:
 
         Examples
         --------
-        >>> Moments.of_pairs(3, [1.0, 2.0], [2.0, 6.0], [2.0])
-        Moments(n=3, means=array([1., 2.]), users=7.0, residual=1.0)
+        >>> BlockMoments.of_pairs(3, [1.0, 2.0], [2.0, 6.0], [2.0])
+        BlockMoments(n=3, means=array([1., 2.]), users=7.0, residual=1.0)
         """
         averages = np.asarray(means, np.float64)
         residual = float(np.sum(apart)) / len(averages)
@@ -110,7 +110,7 @@ def moments_of(values: ArrayLike) -> BlockMoments:
     Examples
     --------
     >>> moments_of([[0.0, 1.0], [1.0, 1.0], [2.0, 4.0]])
-    Moments(n=3, means=array([1., 2.]), users=7.0, residual=1.0)
+    BlockMoments(n=3, means=array([1., 2.]), users=7.0, residual=1.0)
     """
     table = _checked(values)
     total = BlockMoments(0, np.full(table.shape[1], np.nan), 0.0, 0.0)
