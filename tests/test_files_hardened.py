@@ -258,7 +258,7 @@ def test_a4_parquet_hands_over_int64(put, monkeypatch, tmp_path, scores, nested)
         columns = {"user_id": ["u"], "item_id": [["old", "new"]], "score": lists}
     stream = batches.stream_of(write("a.parquet", **columns), "ranks")
     list(stream.parts((Texts(), Texts())))
-    stream.whole((Texts(), Texts()))
+    stream.read_all((Texts(), Texts()))
     for found in seen:
         assert found.dtype == np.int64
         assert found[0] < found[1]

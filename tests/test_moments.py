@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 import toplist as tl
 from toplist.comparing import moments
-from toplist.comparing.moments import Place, of_results, shape_of
+from toplist.comparing.moments import of_results, shape_of
+from toplist.stats.systems import SystemRef
 from toplist.inputs.options import Options
 from toplist.spark import work
 from toplist.stats import systems as in_systems
@@ -48,7 +49,7 @@ def on_parts(systems, truth, n_parts=5, **options):
     shape = shape_of(list(systems), whole["one"].terms)
     merged = PairedMoments.merged(PairedMoments.from_bytes(shape, one) for one in sent)
     return {
-        name: replace(one.without_users(), paired=Place(merged, name))
+        name: replace(one.without_users(), paired=SystemRef(merged, name))
         for name, one in whole.items()
     }
 
@@ -246,7 +247,7 @@ def test_nobody():
         PairedMoments.merged([again, whole, again]).pairs["ndcg@5"], whole.pairs["ndcg@5"]
     )
     bare = {
-        name: replace(one.without_users(), paired=Place(part, name))
+        name: replace(one.without_users(), paired=SystemRef(part, name))
         for name, one in evaluated(systems, truth).items()
     }
     with pytest.raises(ValueError, match="nobody to test: no user is in all of better, fewer"):
@@ -274,7 +275,7 @@ def test_the_work_of_spark_without_spark(monkeypatch, n_parts):
     systems, truth = data(4, 150)
     names = tuple(systems)
     options = Options(metrics=OPTIONS["metrics"], ties="item", n_threads=1, part=True)
-    evaluate = work.Means(work.Work(OPTIONS["k"], options, ("rank", None), names), True)
+    evaluate = work.PartialMeans(work.Work(OPTIONS["k"], options, ("rank", None), names), True)
     parts = [[u for u in truth if u % n_parts == part] for part in range(n_parts)] + [[]]
     sent = [one for users in parts for one in evaluate(batches_of(systems, truth, users))]
     again = list(work.Merge(names)(iter(sent[:2])))

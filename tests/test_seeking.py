@@ -32,7 +32,7 @@ def by_marking(*arguments, **options):
         )
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(join, "seek", join_single_relevant)
+        patch.setattr(join, "join_single_relevant", join_single_relevant)
         return tl.match(*arguments, **options)
 
 

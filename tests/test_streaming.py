@@ -78,7 +78,7 @@ def parts(request, monkeypatch):
         monkeypatch.setattr(row_parts, "CHUNK", 8)
         monkeypatch.setattr(lines_of_files, "SIZE", 40)
         monkeypatch.setattr(parquet, "IDS", 12)
-        monkeypatch.setattr(streaming, "PATIENCE", 20)
+        monkeypatch.setattr(streaming, "MAX_WAITING_IDS", 20)
         monkeypatch.setattr(streaming, "PART", 2)
 
 
@@ -127,7 +127,7 @@ def test_users_in_any_order(tmp_path, parts, order, write):
 def test_same_order_keeps_little(tmp_path, monkeypatch):
     """Two files in one order never hold more than a few parts, though users lack on both sides."""
     monkeypatch.setattr(lines_of_files, "SIZE", 400)
-    monkeypatch.setattr(streaming, "PATIENCE", 60)
+    monkeypatch.setattr(streaming, "MAX_WAITING_IDS", 60)
     held = []
     join = streaming.Join._join
 
@@ -165,7 +165,7 @@ def test_streams_are_memory(tmp_path_factory, population, data):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(row_parts, "CHUNK", data.draw(st.integers(1, 10)))
         patch.setattr(lines_of_files, "SIZE", data.draw(st.integers(1, 200)))
-        patch.setattr(streaming, "PATIENCE", data.draw(st.integers(0, 10)))
+        patch.setattr(streaming, "MAX_WAITING_IDS", data.draw(st.integers(0, 10)))
         result = tl.top_k_eval(recs, truth, 4, metrics=["map", "ndcg", "cg"], duplicates="first")
     whole = tl.top_k_eval(dict(enumerate(ranks)), given_truths, 4, metrics=["map", "ndcg", "cg"])
     assert counts(result) == counts(whole)
@@ -494,7 +494,7 @@ def test_progress_is_shown_on_terminals_only(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "stderr", terminal)
     tl.top_k_eval(*files, 3)
     assert terminal.text == ""  # a fast call
-    monkeypatch.setattr(lines, "MUCH", 1000)
+    monkeypatch.setattr(lines, "PROGRESS_MIN_BYTES", 1000)
     tl.top_k_eval(*files, 3)
     assert "recs.csv" in terminal.text
     terminal.text = ""
