@@ -11,13 +11,12 @@ from hypothesis import strategies as st
 import toplist as tl
 from toplist.comparing import moments
 from toplist.comparing.moments import of_results, shape_of
-from toplist.stats.systems import SystemRef
 from toplist.inputs.options import Options
 from toplist.spark import work
 from toplist.stats import systems as in_systems
 from toplist.stats.paired import Pairs
 from toplist.stats.simultaneous import Joint
-from toplist.stats.systems import PairedMoments
+from toplist.stats.systems import PairedMoments, SystemRef
 
 OPTIONS = {"k": [1, 5, 10], "metrics": ["ndcg", "recall", "map", "hit"]}
 N = 397

@@ -14,8 +14,8 @@ from strategies import graded_populations, populations
 
 import toplist as tl
 from toplist.comparing.moments import of_results
-from toplist.stats.systems import SystemRef
 from toplist.results import saved
+from toplist.stats.systems import SystemRef
 
 SPREAD = ["hit", "precision", "recall", "map", "ndcg", "mrr", "dcg", "f1", "rbp(p=0.5)"]
 

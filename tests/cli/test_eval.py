@@ -19,7 +19,7 @@ import toplist as tl
 from toplist import CONVENTIONS, METRICS
 from toplist.checks import OptionRef, choice, option_error, prefixed
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "notebooks" / "data"
 SIX = ["hit", "precision", "recall", "map", "ndcg", "mrr"]
 

@@ -1,14 +1,16 @@
 """Judged@k, the share of the first k with a judgement: precision from grade 0 on."""
 
+import cases
 import numpy as np
 import pytest
+from differential import agree
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import graded_populations
-from test_against_oracle import agree
-from test_figures import TREC
 
 import toplist as tl
+
+TREC = cases.FOLDER.parent / "data" / "trec_eval"
 
 
 @settings(deadline=None, max_examples=40)

@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import oracle
 import pytest
+from differential import agree
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import graded_populations, populations
-from test_against_oracle import agree
 
 import toplist as tl
 

@@ -10,7 +10,7 @@ import pytest
 from toplist import audit, loo
 from toplist.files.tables import read_table
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT.parent / "shared" / "data"
 RETAIL = DATA / "online-retail" / "interactions.csv.gz"
 MOVIES = DATA / "ml-latest-small" / "ratings.csv"

@@ -3,10 +3,10 @@
 import numpy as np
 import oracle
 import pytest
+from differential import agree, columns, expectations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import graded_populations, populations
-from test_against_oracle import agree, columns, expectations
 
 import toplist as tl
 

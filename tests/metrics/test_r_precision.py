@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import oracle
 import pytest
+from differential import ANY, COUNTS, DISCOUNTS, agree, columns
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import populations
-from test_against_oracle import ANY, COUNTS, DISCOUNTS, agree, columns
 
 import toplist as tl
 

@@ -68,14 +68,14 @@ def faults(recs, truth, **options):
     ]
 
 
-def test_a6_trec_ids_may_begin_with_a_hash(put):
+def test_trec_ids_may_begin_with_a_hash(put):
     run = put("a.run", "#q2 Q0 d9 1 2.0 t\nq1 Q0 d1 1 2.0 t\n")
     qrels = put("a.qrels", "#q2 0 d2 1\nq1 0 d1 1\n")
     result = top_k_eval(run, qrels, 1, metrics="hit")
     assert (result["hit@1"], result.n_users) == (0.5, 2)
 
 
-def test_a6_a_comment_in_trec_is_named(put):
+def test_a_comment_in_trec_is_named(put):
     assert fault(read_truths, put("a.qrels", "q 0 d 1\n# by hand\n")) == (
         "a.qrels:2: '#': TREC files have no comments, remove the line"
     )
@@ -91,7 +91,7 @@ HEADERS = [
 
 
 @pytest.mark.parametrize(("name", "first", "second"), HEADERS)
-def test_a7_a_second_header(put, name, first, second):
+def test_a_second_header(put, name, first, second):
     path = put(name, first + second + first.split("\n")[1] + "\n")
     assert re.match(r"a\.\wsv:3: a second header, .*cat a.csv b.csv", fault(read_truths, path))
     if "relevance" not in first:
@@ -99,7 +99,7 @@ def test_a7_a_second_header(put, name, first, second):
         assert error.startswith("a.csv:3: a second header")
 
 
-def test_a7_a_second_header_in_column_files(put):
+def test_a_second_header_in_column_files(put):
     """Also A7: catalogues, counts, features and logs."""
     text = "item_id,count\na,1\nb,2\nitem_id,count\nc,3\n"
     for read in (tables.catalogue, tables.item_counts, tables.features, tables.read_table):
@@ -110,7 +110,7 @@ def test_a7_a_second_header_in_column_files(put):
     assert tables.catalogue(put("c.csv", "item_id,name\na,item_id\n")) == ["a"]
 
 
-def test_a7_files_joined_without_a_line_end(put):
+def test_files_joined_without_a_line_end(put):
     path = put("a.csv", "user_id,item_id\nu,auser_id,item_id\n")
     assert fault(read_truths, path).endswith(
         "(a second file joined to this one, its header to the last row?)"
@@ -136,7 +136,7 @@ BAD = [
 
 
 @pytest.mark.parametrize("cell", BAD)
-def test_a9_numbers_in_text(put, cell):
+def test_numbers_in_text(put, cell):
     """A9: one rule for ranks, scores, grades, counts, features and predictions."""
     quoted = f'"{cell}"'
     for name in ("rank", "score"):
@@ -161,13 +161,13 @@ def test_a9_numbers_in_text(put, cell):
     ("cell", "number"),
     [("1e2", 100), (" 1 ", 1), ("+.5", 0.5), ("5.", 5), ("007", 7), ("\t-0", 0)],
 )
-def test_a9_numbers_that_stay(put, cell, number):
+def test_numbers_that_stay(put, cell, number):
     assert numbers.parse(cell) == number
     path = put("a.csv", f"item_id,count\na,{cell}\n")
     assert tables.numbers(path, "count", [cell]).tolist() == [number]
 
 
-def test_a9_the_way_to_write_it(put):
+def test_the_way_to_write_it(put):
     path = put("a.csv", "user_id,item_id,score\nu,a,1_0\n")
     assert fault(read_ranks, path) == (
         "a.csv:2: score '1_0' is not a number: write ASCII digits, as in 12, -0.5 or 1e-3"
@@ -183,7 +183,7 @@ def test_a9_the_way_to_write_it(put):
         ('{"user_id":1,"item_id":2,"x":-Infinity}', "-Infinity is no number of JSON"),
     ],
 )
-def test_a9_json(put, line, reason):
+def test_json(put, line, reason):
     path = put("a.jsonl", '{"user_id":1,"item_id":3}\n' + line + "\n")
     assert fault(read_truths, path) == f"a.jsonl:2: not valid JSON: {reason}"
 
@@ -196,7 +196,7 @@ TIMES = [(T, T + 100), (2**53, 2**53 + 1), (2**63 - 2, 2**63 - 1), (2**64, 2**64
 
 @pytest.mark.parametrize(("low", "high"), TIMES)
 @pytest.mark.parametrize("format", ["csv", "jsonl", "lists.jsonl", "run"])
-def test_a4_integer_scores_beyond_doubles(put, format, low, high):
+def test_integer_scores_beyond_doubles(put, format, low, high):
     """A4: in memory; nanoseconds and larger, and beside fractions."""
     low, high = (format_number(x) for x in (low, high))
     text = {
@@ -213,7 +213,7 @@ def format_number(number):
 
 
 @pytest.mark.parametrize(("low", "high"), TIMES)
-def test_a4_streams_hand_over_scores_that_keep_their_order(put, monkeypatch, low, high):
+def test_streams_hand_over_scores_that_keep_their_order(put, monkeypatch, low, high):
     """A4: int64 as they are where all are integers of 64 bits; else an exact order."""
     from toplist.inputs import tables as inputs
 
@@ -241,7 +241,7 @@ def test_a4_streams_hand_over_scores_that_keep_their_order(put, monkeypatch, low
     ],
 )
 @pytest.mark.parametrize("nested", [False, True])
-def test_a4_parquet_hands_over_int64(put, monkeypatch, tmp_path, scores, nested):
+def test_parquet_hands_over_int64(put, monkeypatch, tmp_path, scores, nested):
     from toplist.inputs import tables as inputs
 
     pyarrow = pytest.importorskip("pyarrow")
@@ -265,7 +265,7 @@ def test_a4_parquet_hands_over_int64(put, monkeypatch, tmp_path, scores, nested)
     assert len(seen) == 2
 
 
-def test_b3_a_line_without_an_end(put, tmp_path):
+def test_a_line_without_an_end(put, tmp_path):
     """B3: a small gz that unpacks to one line of 300 MB; its memory is bounded."""
     for name in ("a.jsonl.gz", "a.csv.gz", "a.run.gz"):
         with gzip.open(tmp_path / name, "wb", compresslevel=1) as file:
@@ -284,7 +284,7 @@ def test_b3_a_line_without_an_end(put, tmp_path):
         assert int(peak) < 200  # MB
 
 
-def test_b3_a_row_and_a_line_without_an_end(put):
+def test_a_row_and_a_line_without_an_end(put):
     row = b'"a\n",' * 1000 + b'"b\n",' * 4_000_000
     assert re.match(
         r"a.csv:2: the row has no end", fault(read_truths, put("a.csv", b"user_id,item_id\n" + row))
@@ -293,7 +293,7 @@ def test_b3_a_row_and_a_line_without_an_end(put):
     assert fault(read_truths, path).startswith("b.csv:3: the line has no end")
 
 
-def test_b3_a_million_items_in_a_line(put):
+def test_a_million_items_in_a_line(put):
     items = ",".join(f'"{item:036d}"' for item in range(1_000_000))
     path = put("a.jsonl", f'{{"user_id": 1, "item_id": [{items}]}}\n')
     assert len(read_ranks(path, order="file")[1]) == 1_000_000
@@ -302,7 +302,7 @@ def test_b3_a_million_items_in_a_line(put):
 # B5
 
 
-def test_b5_all_files_or_none(put, tmp_path):
+def test_all_files_or_none(put, tmp_path):
     put("a.csv", "old a")
     put("b.csv", "old b")
 
@@ -323,7 +323,7 @@ def test_b5_all_files_or_none(put, tmp_path):
     assert gzip.decompress((tmp_path / "c.csv.gz").read_bytes()) == b"c"
 
 
-def test_b5_a_failed_rename_names_the_file(put, tmp_path, monkeypatch):
+def test_a_failed_rename_names_the_file(put, tmp_path, monkeypatch):
     put("a.csv", "old a")
     put("c.csv", "old c")
     replace = os.replace
@@ -341,7 +341,7 @@ def test_b5_a_failed_rename_names_the_file(put, tmp_path, monkeypatch):
     assert (tmp_path / "c.csv").read_text() == "old c"
 
 
-def test_b5_targets_that_cannot_be(put, tmp_path):
+def test_targets_that_cannot_be(put, tmp_path):
     put("a.csv", "old")
     (tmp_path / "link.csv").symlink_to(tmp_path / "a.csv")
     (tmp_path / "folder").mkdir()
@@ -358,7 +358,7 @@ def test_b5_targets_that_cannot_be(put, tmp_path):
 # B7, and Parquet in general
 
 
-def test_b7_a_column_twice(put):
+def test_a_column_twice(put):
     pyarrow, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     put("t.csv", "user_id,item_id\nu,a\n")
     arrays = [pyarrow.array(x) for x in (["u"], ["a"], [1], ["b"])]
@@ -377,7 +377,7 @@ def test_b7_a_column_twice(put):
         ({"user_id": [3], "item_id": [["c"]], "rank": [[1]]}, r"'item_id' holds lists of text"),
     ],
 )  # fmt: skip
-def test_b7_an_odd_part_of_a_folder(put, tmp_path, odd, reason):
+def test_an_odd_part_of_a_folder(put, tmp_path, odd, reason):
     (tmp_path / "folder").mkdir()
     put("t.jsonl", '{"user_id": 1, "item_id": "a"}\n')
     for part in range(2):
@@ -397,7 +397,7 @@ def test_parts_with_nothing_but_empty_lists_are_not_odd(put, tmp_path):
     assert [one["hit@3"] for one in both("folder", "t.jsonl")] == [1, 1]
 
 
-def test_d7_invalid_utf8_in_parquet(put):
+def test_invalid_utf8_in_parquet(put):
     pyarrow = pytest.importorskip("pyarrow")
     put("t.csv", "user_id,item_id\nu,a\n")
     good = pyarrow.array([b"a", b"b", b"\xff"], pyarrow.binary())
@@ -524,7 +524,7 @@ def test_integers_from_2_to_the_63_on(put):
 
 
 @pytest.mark.parametrize("side", ["a.jsonl", "t.jsonl"])
-def test_d7_integers_beyond_64_bits(put, side):
+def test_integers_beyond_64_bits(put, side):
     wide = side[0] == "a"
     put("a.jsonl", f'{{"user_id": 1, "item_id": [5, {2**70 if wide else 7}]}}\n')
     put("t.jsonl", f'{{"user_id": 1, "item_id": [5, {7 if wide else 2**70}]}}\n')
@@ -568,7 +568,7 @@ def test_ranks_are_not_their_places_in_the_order(tmp_path, in_memory):
         top_k_eval(recs, tmp_path / "t.csv", k=2, in_memory=in_memory)
 
 
-def test_a7_two_runs_in_one_trec_file(put):
+def test_two_runs_in_one_trec_file(put):
     one = "q1 Q0 d1 1 2.0 bm25\nq2 Q0 d1 1 2.0 bm25\n"
     assert fault(read_ranks, put("a.run", one + "q1 Q0 d9 1 1.5 dense\n")) == (
         "a.run:3: query 'q1' has the tags 'bm25' (line 1) and 'dense': a file holds one run, "

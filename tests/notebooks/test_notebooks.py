@@ -16,7 +16,7 @@ pytest.importorskip("ipykernel")
 pytest.importorskip("matplotlib")
 pytest.importorskip("pandas")
 
-FOLDER = Path(__file__).resolve().parents[1] / "notebooks"
+FOLDER = Path(__file__).resolve().parents[2] / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 if not NOTEBOOKS:
     pytest.skip("tests are run away from the project", allow_module_level=True)
@@ -42,7 +42,7 @@ def read(path):
 
 def run(notebook, check):
     """Run a notebook and, with its names, the function of `notebook_checks` called `check`."""
-    code = CHECK.format(folder=str(Path(__file__).parent), name=check)
+    code = CHECK.format(folder=str(Path(__file__).parents[1]), name=check)
     notebook.cells.append(nbformat.v4.new_code_cell(code))
     make_outputs.run(notebook)
     del notebook.cells[-1]
