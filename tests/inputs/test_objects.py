@@ -8,17 +8,9 @@ import math
 
 import numpy as np
 import pytest
-from test_forms import csr, same
-from test_promises import fresh
+from shared_inputs import csr, fresh, library, same
 
 import toplist as tl
-
-
-def library(name):
-    return pytest.importorskip(name)
-
-
-# tensors of bfloat16, and what to leave out
 
 
 class Narrow:
@@ -109,10 +101,12 @@ def test_exclude_takes_tensors():
         assert tl.scores.top_k(scores, 5, exclude=given).items.tolist() == expected
 
 
-# ranked lists with scores
-
 RANKED = {"q1": ["b", "a", "c"], "q2": ["z"], "q3": []}
+
+
 TRUTHS = {"q1": {"a": 2, "b": 1}, "q2": {"x": 1}, "q4": {"y": 1}, "q3": {"b": 0}}
+
+
 RUN = {"q1": {"a": 0.5, "b": 0.75, "c": -1.5}, "q2": {"z": 3.25}, "q3": {}}
 
 
@@ -265,11 +259,12 @@ def test_lists_by_position_beside_truths_by_query_say_what_to_write():
     assert tl.match(dict(zip(truths, ranks, strict=True)), truths).ranks.tolist() == [1]
 
 
-# pairs (ids, scores)
-
-
 IDS = [[7, 3, 9, 1], [2, 8, 4, 0], [5, 1, 4, 6]]
+
+
 FALLING = [[4.0, 2.5, 2.5, -1.0], [0.5, 0.25, 0.25, 0.25], [3.0, 2.0, 1.0, -math.inf]]
+
+
 RELEVANT = [{3, 1}, {4}, {5, 2}]
 
 
@@ -419,9 +414,6 @@ def test_faiss():
         assert list(tl.top_k_eval(found[1], truths, 20, padding=-1)) == list(expected)
 
 
-# objects of libraries
-
-
 @pytest.mark.libraries
 def test_ranx():
     ranx = library("ranx")
@@ -495,7 +487,11 @@ def test_lenskit_lists_without_an_order():
 
 
 LONG = {"user_id": [5, 5, 2, 5], "item_id": ["a", "b", "a", "c"], "rank": [2, 1, 1, 3]}
+
+
 OF_LONG = {5: ["b", "a", "c"], 2: ["a"]}
+
+
 LONG_TRUTHS = {5: {"c", "d"}, 2: {"a"}}
 
 
@@ -606,9 +602,6 @@ def test_sentence_transformers():
     equal_results(keyed[0], keyed[1], (keyed[2], keyed[1]))
 
 
-# predictions of ratings
-
-
 def surprise_rows():
     library("surprise")
     from surprise.prediction_algorithms.predictions import Prediction
@@ -649,9 +642,6 @@ def test_predictions_like_those_of_surprise():
         tl.pointwise.auc(given)
 
 
-# what was refused with words that led elsewhere
-
-
 FRAMES = {
     "pandas": lambda columns: library("pandas").DataFrame(columns),
     "polars": lambda columns: library("polars").DataFrame(columns),
@@ -660,7 +650,7 @@ FRAMES = {
 
 
 @pytest.mark.parametrize("make", FRAMES.values(), ids=FRAMES)
-def test_d1_a_score_that_is_nan_or_null_is_found(make):
+def test_a_score_that_is_nan_or_null_is_found(make):
     rows = {"user_id": ["u", "v", "v"], "item_id": ["a", "b", "c"]}
     named = "user 'v' has a score that is NaN, of item 'c'|must hold numbers.*null in row 2"
     for ties in ("order", "item_desc"):
@@ -672,7 +662,7 @@ def test_d1_a_score_that_is_nan_or_null_is_found(make):
         tl.match({"v": ["c"]}, make(rows | {"relevance": [None, 1.0, 2.0]}))
 
 
-def test_d1_keys_of_one_kind_are_not_called_two():
+def test_keys_of_one_kind_are_not_called_two():
     for ranked, truth in (("a", "b"), (np.int64(1), 2), (np.str_("a"), "b"), (1, 2)):
         with pytest.raises(ValueError, match="no user is in both") as caught:
             tl.match({ranked: [1]}, {truth: [1]})
@@ -681,7 +671,7 @@ def test_d1_keys_of_one_kind_are_not_called_two():
         tl.match({1: [1]}, {"1": [1]})
 
 
-def test_d1_ranks_with_gaps_have_a_way_out():
+def test_ranks_with_gaps_have_a_way_out():
     pandas = library("pandas")
     frame = pandas.DataFrame({"user_id": 1, "item_id": [5, 6, 7], "rank": [4, 1, 3]})
     with pytest.raises(ValueError, match="ranks 1, 3, 4 where 1 to 3 belong.*score = -rank") as one:
@@ -696,7 +686,7 @@ def test_d1_ranks_with_gaps_have_a_way_out():
         tl.match(frame.assign(rank=[0, 1, 2]), {1: [6]})
 
 
-def test_d1_audit_takes_what_match_takes():
+def test_audit_takes_what_match_takes():
     pandas = library("pandas")
     truths = {"q1": ["a", "b"], "q2": ["x"]}
     expected = tl.audit.check(RANKED, truths, k=2)
@@ -709,12 +699,12 @@ def test_d1_audit_takes_what_match_takes():
 
 
 @pytest.mark.libraries
-def test_d1_audit_of_lenskit():
+def test_audit_of_lenskit():
     given, plain = collections()
     assert str(tl.audit.check(*given)) == str(tl.audit.check(*plain))
 
 
-def test_d1_a_lazy_frame_as_the_truth():
+def test_a_lazy_frame_as_the_truth():
     lazy = library("polars").LazyFrame({"user_id": [1], "item_id": [2]})
     with pytest.raises(TypeError, match=r"a LazyFrame: ground_truths\.collect\(\) makes a table"):
         tl.match({1: [2]}, lazy)
@@ -733,4 +723,4 @@ def test_no_library_is_imported_for_its_objects():
         others = "torch", "ranx", "lenskit", "datasets", "pyarrow", "pandas", "polars", "pyspark"
         print(*(name for name in others if name in sys.modules))
     """
-    assert fresh(code).split() == []
+    assert fresh(code) == []

@@ -1,19 +1,23 @@
-"""Sizes and ids at the edges: nothing at all, 100,000 ids, the ends of int64, ids that collide."""
+"""The join: nothing at all, 100,000 ids, the ends of int64, repeats, one relevant item each."""
 
 import re
 from itertools import combinations, product
-from string import ascii_letters
 
 import numpy as np
 import oracle
 import pytest
+from collisions import inverse
 
 import toplist as tl
+from toplist.kernels import hashing
 
 # Where the join changes its ways: 256 and 2,048 ids of a list, and ground truths that fill more
 # than an eighth of a table of 2^12 slots, or number their ids beyond 16 bits.
 LIST_SIZES = [0, 1, 2, 255, 256, 257, 2047, 2048, 2049, 65_536, 65_537, 100_000]
+
+
 TRUTH_SIZES = [0, 1, 2, 512, 513, 8191, 8193, 65_534, 65_535, 65_536, 65_537, 100_000]
+
 
 GOLDEN = 0x9E3779B97F4A7C15  # what the join multiplies ids with, to look at the top bits
 
@@ -25,6 +29,8 @@ def colliding(numbers):
 
 
 LOWEST, HIGHEST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
+
+
 IDS = {  # of the numbers 0, 1, 2, ...
     "small": lambda numbers: numbers,
     "lowest": lambda numbers: LOWEST + numbers,
@@ -67,9 +73,6 @@ def assert_hits(hits, users):
     assert hits.n_relevant.tolist() == list(map(len, truths))
     assert np.diff(hits.offsets).tolist() == list(map(len, ranks))
     assert np.array_equal(hits.ranks, np.concatenate(ranks))
-
-
-# Sizes
 
 
 @pytest.mark.parametrize("ids", [name for name in IDS if name != "colliding"])
@@ -156,9 +159,6 @@ def test_nothing_at_all(ranks, truths, shape):
     assert np.nansum(list(result)) == 0
 
 
-# Repeats
-
-
 def refusal(ids, truth=(0,)):
     """Return who is said to hold which item at which ranks."""
     with pytest.raises(ValueError, match="a ranked list holds an item once") as caught:
@@ -230,121 +230,9 @@ def test_a_repeat_of_other_ids(size, kind):
         assert hits.ranks.tolist() == [first + 1]
 
 
-# Texts of one hash
-
-
-def hashes(*texts):
-    from toplist.kernels import strings
-
-    ended = np.frombuffer("".join(text + "\0" for text in texts).encode(), np.uint8)
-    found = np.empty(len(texts), np.int64)
-    strings.hash_strings(ended, np.flatnonzero(ended == 0), found)
-    return found.tolist()
-
-
-def mixed(head):
-    """Return what the hash of a text of 16 letters has become after its first 8."""
-    number = (16 * GOLDEN ^ int.from_bytes(head, "little")) * GOLDEN % 2**64
-    return number ^ number >> 32
-
-
-def texts_of_one_hash():
-    """Make two texts whose last 8 letters undo the difference that the first 8 have made."""
-    one = b"item AAA"
-    for letters in product(ascii_letters, repeat=3):
-        other = b"item " + "".join(letters).encode()
-        difference = (mixed(one) ^ mixed(other)).to_bytes(8, "little")
-        if other != one and max(difference) < 128 and ord("Z") not in difference:
-            ends = b"Z" * 8, bytes(ord("Z") ^ bits for bits in difference)
-            return (one + ends[0]).decode(), (other + ends[1]).decode()
-    raise LookupError("no two texts of one hash")
-
-
-def test_texts_of_one_hash_are_different_ids():
-    a, b = texts_of_one_hash()
-    assert a != b and len({*hashes(a, b)}) == 1 and len({*hashes("item A", "item B")}) == 2
-    for options in ({}, {"duplicates": "first"}):
-        hits = tl.match([[a], [a, b], [b, a], ["c"]], [{b}, {b}, {a, b}, {a}], **options)
-        assert hits.offsets.tolist() == [0, 0, 1, 3, 3]
-        assert hits.ranks.tolist() == [2, 1, 2]
-        assert hits.n_relevant.tolist() == [1, 1, 2, 1]
-    with pytest.raises(ValueError, match=f"user 0 has item '{re.escape(a)}' at ranks 1 and 3:"):
-        tl.match([a, b, a], {b})
-
-
-# Integers of every kind, compared exactly
-
-EDGES = (0, 2**31, 2**32, 2**53, 2**62, 2**63, 2**64)
-NUMBERS = sorted({sign * edge + step for edge in EDGES for sign in (1, -1) for step in (-1, 0, 1)})
-INTEGERS = {  # how a column of numbers is given, and which numbers can be
-    **{
-        width: (lambda column, w=width: np.array(column, w), np.iinfo(width))
-        for width in ("int8", "int32", "uint32", "int64", "uint64", ">i8", ">u8")
-    },
-    "Python": (list, None),
-    "objects": (lambda column: np.array(column, object), None),
-}
-
-
-def column(form, repeat):
-    """Give the numbers a form can hold, each `repeat` times."""
-    to, limits = INTEGERS[form]
-    low, high = (-(2**63), 2**64 - 1) if limits is None else (limits.min, limits.max)
-    numbers = [n for n in NUMBERS if low <= n <= high]
-    return to, numbers if repeat is None else [n for n in numbers for _ in range(repeat)]
-
-
-@pytest.mark.parametrize("of_truths", INTEGERS)
-@pytest.mark.parametrize("of_ranks", INTEGERS)
-def test_integers_are_compared_exactly(of_ranks, of_truths):
-    to_ranks, a = column(of_ranks, None)
-    to_truths, b = column(of_truths, None)
-    every = list(product(a, b))
-    ranked, relevant = (list(side) for side in zip(*every, strict=True))
-    in_rows = to_ranks(ranked)
-    ranks = in_rows[:, np.newaxis] if isinstance(in_rows, np.ndarray) else [[n] for n in ranked]
-    found = tl.hit(ranks, to_truths(relevant), 1)[:, 0] == 1
-    assert found.tolist() == [one == other for one, other in every]
-
-
-def test_lists_of_several_widths_are_compared_exactly():
-    ranks = [np.array([5, -1]), np.array([2**64 - 1, 5], np.uint64), np.array([2**53 + 1])]
-    truths = [np.array([2**64 - 1], np.uint64), np.array([-1]), np.array([2**53])]
-    assert tl.hit(ranks, truths)[:, -1].tolist() == [0, 0, 0]
-    truths = [np.array([-1]), np.array([2**64 - 1], np.uint64), np.array([2**53 + 1], np.uint64)]
-    assert tl.mrr(ranks, truths)[:, -1].tolist() == [1 / 2, 1, 1]
-
-
-TWO_KINDS = {
-    "text": ([np.array([1, 2]), np.array(["1", "2"])], [{"1"}, {"1"}]),
-    "bool": ([np.array([1, 2]), np.array([True])], [{1}, {1}]),
-    "float": ([np.array([1, 2]), np.array([1.0])], [{1}, {1}]),
-    "bytes": ([np.array(["1", "2"]), np.array([b"1"])], [{"1"}, {"1"}]),
-}
-
-
-@pytest.mark.parametrize("kinds", TWO_KINDS)
-def test_arrays_of_two_kinds_are_refused(kinds):
-    arrays, sets = TWO_KINDS[kinds]
-    with pytest.raises(TypeError):
-        tl.match(arrays, sets)
-    with pytest.raises(TypeError):
-        tl.match([list(one) for one in sets], arrays)
-
-
-@pytest.mark.parametrize(
-    ("ids", "padding", "n_left"),
-    [
-        (np.array([[5, -1, -1]]), -1, 1),
-        (np.array([[5, -1, -1]]), 2**64 - 1, 3),
-        (np.array([[5, -1, -1]]), 2**70, 3),
-        (np.array([[5, 2**64 - 1]], np.uint64), -1, 2),
-        (np.array([[5, 2**64 - 1]], np.uint64), 2**64 - 1, 1),
-        (np.array([[5, 255]], np.uint8), -1, 2),
-        ([[-5, 2**63]], 2**63, 1),
-        ([[5, -1]], 2**70, 2),
-    ],
-)
-def test_padding_is_compared_exactly(ids, padding, n_left):
-    hits = tl.match(ids, [{5}], padding=padding, duplicates="first")
-    assert hits.n_listed.tolist() == [n_left]
+def test_an_item_twice_and_then_another_of_the_same_place():
+    back = inverse(hashing.GOLDEN)
+    same, other, *rest = (np.uint64(t * back % 2**64).astype(np.int64).item() for t in (1, 2, 3, 4))
+    for row in ([same, same, other], [same, *rest, same, other]):
+        with pytest.raises(ValueError, match=f"item {same} at ranks 1 and"):
+            tl.match([row], [[5]])

@@ -1,4 +1,4 @@
-"""Cost follows the lists, not k; weights by key; what a threshold decides."""
+"""A k of a metric's own, a k beyond every list, and what they cost."""
 
 import subprocess
 import sys
@@ -6,16 +6,21 @@ import textwrap
 
 import numpy as np
 import pytest
+from shared_inputs import csv_of
 
 import toplist as tl
 
 LISTS = [[1, 2, 3], [4, 5], [], [7]]
+
+
 TRUTHS = [{2, 9}, {4}, {1}, {8, 7, 6}]
+
+
 METRICS = ["hit", "precision", "recall", "map", "ndcg", "mrr", "f1", "dcg", "cg", "rbp"]
 
 
 def test_a_k_of_a_billion_costs_what_the_lists_cost():
-    """B6: k = 10^9 on lists of three took all memory."""
+    """K = 10^9 on lists of three took all memory."""
     code = """
         import resource, time
         import toplist as tl
@@ -35,7 +40,7 @@ def test_a_k_of_a_billion_costs_what_the_lists_cost():
 
 @pytest.mark.parametrize("convention", ["standard", "rectools", "neurec"])
 def test_values_below_the_lists_are_those_of_padded_lists(convention):
-    """B6: at any k, as if every list went on with irrelevant items."""
+    """At any k, as if every list went on with irrelevant items."""
     k = 3000
     padded = [row + list(range(10_000 * (u + 1), 10_000 * (u + 1) + k)) for u, row in
               enumerate(LISTS)]  # fmt: skip
@@ -54,7 +59,7 @@ def test_values_below_the_lists_are_those_of_padded_lists(convention):
 
 
 def test_every_convention_at_a_large_k():
-    """B6: divisors that use the length of the list, and ideals down to k."""
+    """Divisors that use the length of the list, and ideals down to k."""
     for name, convention in tl.CONVENTIONS.items():
         result = tl.top_k_eval(
             [[1, 2]], [{2}], k=[2, 10**6], metrics=list(convention.metrics), convention=name
@@ -66,7 +71,7 @@ def test_every_convention_at_a_large_k():
 
 
 def test_grades_and_weights_at_a_large_k():
-    """B6: averages that are computed from the users' curves."""
+    """Averages that are computed from the users' curves."""
     lists, truths = [["a", "b"], ["c"]], [{"a": 2, "x": 1}, {"c": 1, "d": 3}]
     asked = {"metrics": ["ndcg", "map", "dcg"], "weights": [1, 2]}
     result = tl.top_k_eval(lists, truths, k=10**9, **asked)
@@ -81,7 +86,7 @@ def test_grades_and_weights_at_a_large_k():
 
 
 def test_merged_parts_may_have_lists_of_different_length():
-    """B6: the histograms of one part are shorter than those of the other."""
+    """The histograms of one part are shorter than those of the other."""
     long, truth = list(range(2000)), {5, 1500}
     parts = [
         tl.top_k_eval({"a": [5, 1]}, {"a": truth}, k=5000),
@@ -135,7 +140,7 @@ def test_ideals_of_a_k_beyond_a_million(k):
 
 
 def test_what_cannot_fit_names_its_shape():
-    """B6: one line, before any memory is taken."""
+    """One line, before any memory is taken."""
     result = tl.top_k_eval(LISTS, TRUTHS, k=10**13)
     assert result["hit@10000000000000"] == 0.75
     with pytest.raises(MemoryError, match=r"an array of shape \(10000000000000,\) needs 80,000 GB"):
@@ -147,7 +152,7 @@ def test_what_cannot_fit_names_its_shape():
 
 
 def test_no_k_is_the_whole_list():
-    """B6: the length of the longest list."""
+    """The length of the longest list."""
     result = tl.top_k_eval(LISTS, TRUTHS)
     assert result.names()[0] == "hit@3"
     assert result.to_dict() == tl.top_k_eval(LISTS, TRUTHS, k=3).to_dict()
@@ -168,69 +173,12 @@ def test_metrics_of_the_lists_are_known_at_any_k():
     assert huge.per_user("novelty@1000000000").tolist() == [3.0, 3.0]
 
 
-# Weights
-
-
-def test_weights_of_a_series_go_by_key():
-    """A1: a Series was read in the order of its rows."""
-    pandas = pytest.importorskip("pandas")
-    lists = {"ann": [1], "bob": [2], "eve": [3]}
-    truth = {"ann": {1}, "bob": {9}, "eve": {9}}
-    weights = {"eve": 100.0, "bob": 1.0, "ann": 1.0}
-    by_dict = tl.top_k_eval(lists, truth, k=1, metrics="hit", weights=weights)["hit@1"]
-    series = pandas.Series(weights)
-    assert tl.top_k_eval(lists, truth, k=1, metrics="hit", weights=series)["hit@1"] == by_dict
-    assert by_dict == 1 / 102
-    with pytest.raises(TypeError, match=r"counts its rows.*\.set_index.*\.to_numpy\(\) if"):
-        tl.top_k_eval(lists, truth, k=1, weights=pandas.Series([1.0, 2.0, 3.0]))
-
-
-def test_weights_of_a_series_beside_positions():
-    """A1: by position only where the Series has no keys of its own."""
-    pandas = pytest.importorskip("pandas")
-    lists, truths = [[1], [2]], [{1}, {9}]
-    plain = tl.top_k_eval(lists, truths, k=1, weights=pandas.Series([3.0, 1.0]))
-    assert plain["hit@1"] == 0.75
-    with pytest.raises(TypeError, match="users="):
-        tl.top_k_eval(lists, truths, k=1, weights=pandas.Series({"a": 3.0, "b": 1.0}))
-    table = pandas.DataFrame({"user_id": ["a", "b"], "weight": [3.0, 1.0]})
-    with pytest.raises(TypeError, match=r"weights is a table: .*dict\(zip"):
-        tl.top_k_eval(lists, truths, k=1, weights=table)
-
-
-@pytest.mark.parametrize("weights", [[1e308, 1e308], [1e101, 1.0], [1e-200, 1e-200]])
-def test_weights_that_overflow_are_refused(weights):
-    """A16: means of 0 and standard deviations of NaN."""
-    with pytest.raises(ValueError, match=r"weight"):
-        tl.top_k_eval([[1], [2]], [{1}, {2}], k=1, weights=weights)
-
-
-# Files
-
-
-def write(folder, name, text):
-    (folder / name).write_text(text)
-    return folder / name
-
-
-def test_files_without_any_hit_name_the_likely_cause(tmp_path):
-    """A13: numbers that a data frame wrote as 1172.0."""
-    recs = write(tmp_path, "recs.csv", "user_id,item_id,rank\nann,1172.0,1\nbob,7.0,1\n")
-    truth = write(tmp_path, "truth.csv", "user_id,item_id\nann,1172\nbob,7\n")
-    for in_memory in (False, True):
-        text = repr(tl.top_k_eval(recs, truth, k=1, metrics="hit", in_memory=in_memory))
-        assert (
-            "NO HIT AT ALL: the lists hold items such as '1172.0', the ground truths '1172'" in text
-        )
-        assert "likely cause: a trailing .0" in text
-
-
 def test_whole_lists_ties_and_columns_by_side_of_files(tmp_path):
     """k=None, ties= and columns= mean the same in memory, in files and in parts of files."""
     rows = [("ann", "c", 2), ("ann", "a", 2), ("ann", "b", 3), ("bob", "x", 1)]
-    text = "".join(f"{user},{item},{score}\n" for user, item, score in rows)
-    recs = write(tmp_path, "recs.csv", "who,movie,score\n" + text)
-    truth = write(tmp_path, "truth.csv", "user_id,item_id\nann,a\nbob,x\n")
+    lines = (f"{user},{item},{score}" for user, item, score in rows)
+    recs = csv_of(tmp_path / "recs.csv", "who,movie,score", *lines)
+    truth = csv_of(tmp_path / "truth.csv", "user_id,item_id", "ann,a", "bob,x")
     columns = {"ranks": {"user_id": "who", "item_id": "movie"}}
     expected = {"order": 1 / 3, "item": 1 / 2, "item_desc": 1 / 3}
     for ties, rank in expected.items():
@@ -241,15 +189,3 @@ def test_whole_lists_ties_and_columns_by_side_of_files(tmp_path):
             )  # fmt: skip
             assert result.names() == ["mrr@3", "hit@1"]
             assert result["mrr@3"] == (rank + 1) / 2
-
-
-def test_two_streams_over_the_same_truth_do_not_merge(tmp_path):
-    """A3: results of files have no users, but know their ground truths."""
-    recs = write(tmp_path, "recs.csv", "user_id,item_id,rank\nann,a,1\nbob,b,1\n")
-    other = write(tmp_path, "other.csv", "user_id,item_id,rank\nann,b,1\nbob,b,1\n")
-    truth = write(tmp_path, "truth.csv", "user_id,item_id\nann,a\nbob,c\n")
-    one, two = (tl.top_k_eval(path, truth, k=1) for path in (recs, other))
-    with pytest.raises(ValueError, match="the same users"):
-        one + two
-    assert tl.merge([one, two], disjoint=True).n_users == 4
-    assert "merged by position" not in repr(one)

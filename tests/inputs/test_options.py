@@ -3,15 +3,73 @@
 import dataclasses
 import inspect
 import itertools
+import re
 
 import pytest
+from shared_inputs import library
 
 import toplist as tl
+from toplist import match, top_k_eval
 from toplist.cli import main
 from toplist.inputs.options import FILES, MEMORY, OPTIONS, SPARK, STREAM, Options
 
+
+@pytest.mark.parametrize("bad", ["drop", "", False, 0, "x"])
+@pytest.mark.parametrize(
+    ("option", "valid"),
+    [
+        ("empty", ("skip", "zero", "one", "raise")),
+        ("missing", ("zero", "skip", "raise")),
+        ("duplicates", ("raise", "first")),
+        ("gains", ("linear", "exponential")),
+    ],
+)
+def test_unknown_option(option, valid, bad):
+    message = rf"{option}={bad!r}: choose from {', '.join(map(repr, valid))}"
+    for call in (tl.ndcg, top_k_eval, match):
+        if call is not match or option not in ("empty", "missing"):
+            with pytest.raises(ValueError, match=message):
+                call([[1]], [{1}], 1, **{option: bad})
+
+
+def test_columns_by_side():
+    pandas = library("pandas")
+    recs = pandas.DataFrame({"userId": ["u"], "movieId": ["a"], "rank": [1]})
+    truth = pandas.DataFrame({"user_id": ["u"], "item_id": ["a"]})
+    columns = {"ranks": {"user_id": "userId", "item_id": "movieId"}}
+    assert tl.match(recs, truth, columns=columns).ranks.tolist() == [1]
+    back = truth.rename(columns={"user_id": "userId"})
+    columns["user_id"] = "userId"  # of both sides, unless a side says otherwise
+    assert tl.match(recs, back, columns=columns).ranks.tolist() == [1]
+    assert tl.beyond.item_coverage(recs, columns=columns, catalogue=["a"]).tolist() == [1.0]
+    columns["user_id"] = "person"
+    assert tl.match(recs, truth.rename(columns={"user_id": "person"}), columns=columns).k == 1
+
+
+def test_the_error_shows_the_side():
+    pandas = library("pandas")
+    recs = pandas.DataFrame({"userId": ["u"], "movieId": ["a"], "rank": [1]})
+    truth = pandas.DataFrame({"user_id": ["u"], "item_id": ["a"]})
+    with pytest.raises(ValueError, match=r"columns=\{'ranks': \{'user_id': 'NAME', 'it"):
+        tl.match(recs, truth)
+    with pytest.raises(ValueError, match=r"columns=\{'ground_truths': \{'user_id': 'NAME'"):
+        tl.match(recs, truth, columns={"user_id": "userId", "item_id": "movieId"})
+    with pytest.raises(ValueError, match="columns: 'item' is none of user_id"):
+        tl.match(recs, truth, columns={"ranks": {"item": "movieId"}})
+    with pytest.raises(ValueError, match="columns: 'recs' is none of .*'ranks'"):
+        tl.match(recs, truth, columns={"recs": {"item_id": "movieId"}})
+    with pytest.raises(TypeError, match="columns: 'ranks' is a side: give a dict"):
+        tl.match(recs, truth, columns={"ranks": "movieId"})
+    with pytest.raises(ValueError, match="columns: 'item' is none of user_id"):  # a side not read
+        tl.beyond.item_coverage(recs, catalogue=["a"], columns={"ground_truths": {"item": "x"}})
+
+
 SOURCES = MEMORY, FILES, STREAM, SPARK
+
+
 RANKS, TRUTHS = {"ann": ["a", "b"], "bob": ["c"]}, {"ann": ["b"], "bob": ["c"]}
+
+
 # A value that is not the default, for each option that has no choices.
 OTHER = {
     "metrics": "ndcg",
@@ -183,3 +241,35 @@ def test_a_system_in_jsonl_is_read_as_other_lines(tmp_path):
     recs.write_text('{"user_id": "ann", "item_id": ["b"]}\n')
     with pytest.raises(ValueError, match="recs.jsonl:1: no 'model' that names a system"):
         tl.top_k_eval(recs, truth, metrics="hit@1", system="model")
+
+
+@pytest.mark.parametrize(
+    ("option", "given", "said"),
+    [
+        ("duplicates", "frist", "(did you mean 'first'?): choose from 'raise', 'first'"),
+        ("empty", "Skip", "(did you mean 'skip'?): choose from 'skip', 'zero', 'one', 'raise'"),
+        ("ties", "item-desc", "(did you mean 'item_desc'?): choose from 'order', 'item'"),
+        ("gains", "lineer", "(did you mean 'linear'?): choose from 'linear', 'exponential'"),
+    ],
+)
+def test_words_of_options(option, given, said):
+    with pytest.raises(ValueError, match=re.escape(f"{option}={given!r} {said}")):
+        tl.top_k_eval(RANKS, TRUTHS, 5, **{option: given})
+
+
+def test_other_words_of_options_are_not_guessed():
+    with pytest.raises(ValueError, match="^duplicates='drop': choose from 'raise', 'first'$"):
+        tl.top_k_eval(RANKS, TRUTHS, 5, duplicates="drop")
+    with pytest.raises(ValueError, match="^duplicates=3: choose from 'raise', 'first'$"):
+        tl.top_k_eval(RANKS, TRUTHS, 5, duplicates=3)
+
+
+@pytest.mark.parametrize(
+    ("keyword", "meant"),
+    [("convetion", "convention"), ("metric", "metrics"), ("weight", "weights")],
+)
+def test_keywords(keyword, meant):
+    words = rf"unexpected keyword argument '{keyword}' \(did you mean '{meant}'\?\)$"
+    for function in (tl.top_k_eval, tl.top_k_eval, tl.top_k_eval):
+        with pytest.raises(TypeError, match=rf"^{function.__name__}\(\) got an {words}"):
+            function(RANKS, TRUTHS, 5, **{keyword: "x"})

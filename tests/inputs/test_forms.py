@@ -5,36 +5,41 @@ import sys
 
 import numpy as np
 import pytest
+from shared_inputs import csr, library, same
 
 import toplist as tl
 
+
+def test_padding_ends_the_lists_of_tables():
+    padded = {"user_id": [1, 2], "item_id": [[5, 7, -1], [4, -1, -1]]}
+    truths = {"user_id": [2, 1], "item_id": [[4, -1], [7, 5]]}
+    for name in ("pandas", "polars", "pyarrow"):
+        hits = tl.match(MAKERS[name](padded), MAKERS[name](truths), padding=-1)
+        assert same(hits, tl.match({1: [5, 7], 2: [4]}, {2: [4], 1: [7, 5]}))
+    with pytest.raises(ValueError, match="user 1 has padding at rank 2, before a real id"):
+        tl.match(MAKERS["polars"](padded | {"item_id": [[5, -1, 7], [4]]}), {1: [5]}, padding=-1)
+
+
+def test_two_kinds_of_ids_across_forms():
+    with pytest.raises(TypeError, match=r"ids of two kinds, 7 in ranks and 'i8' in ground_truths"):
+        tl.match(
+            long(polars_frame), {user: [f"i{i}" for i in items] for user, items in TRUTHS.items()}
+        )
+    with pytest.raises(TypeError, match=r"'user_id' holds ids of two kinds, 30 in ranks and 'u10'"):
+        tl.match(long(polars_frame), {f"u{user}": items for user, items in TRUTHS.items()})
+
+
 # users 30, 10, 20 (a list of their own order), user 40 without truth; user 50 without a list
 RANKS = {30: [7, 3, 9, 1], 10: [2, 8], 20: [5, 1, 4], 40: [6]}
+
+
 TRUTHS = {10: [8, 6], 20: [4, 5, 0], 30: [1], 50: [2]}
+
+
 GRADES = {10: [1.0, 2.0], 20: [3.0, 1.0, 1.0], 30: [2.0], 50: [1.0]}
+
+
 USERS, ITEMS = list(TRUTHS), 10
-
-
-def library(name):
-    return pytest.importorskip(name)
-
-
-def same(hits, expected):
-    """Tell whether two `Hits` are the same, bit for bit."""
-    names = ("offsets", "ranks", "n_relevant", "n_listed", "gains", "ideal_gains")
-    arrays = [(getattr(hits, name), getattr(expected, name)) for name in names]
-    return (
-        all(
-            np.array_equal(a, b) and getattr(a, "dtype", 0) == getattr(b, "dtype", 0)
-            for a, b in arrays
-        )
-        and hits.k == expected.k
-        and list(hits.users or range(len(hits))) == list(expected.users or range(len(expected)))
-        and hits.n_extra == expected.n_extra
-    )
-
-
-# by key: (ranks, truths), each made by a function, to mix every one with every other
 
 
 def long(make, sides=RANKS, with_ranks=True):
@@ -112,12 +117,18 @@ MAKERS = {
     "pyarrow-sliced": arrow_sliced,
     "stream": Stream,
 }
+
+
 RANKED = {"dict": lambda: RANKS, "series": lambda: series(RANKS)}
+
+
 RELEVANT = {
     "dict": lambda: TRUTHS,
     "dict-of-sets": lambda: {user: set(items) for user, items in TRUTHS.items()},
     "series": lambda: series(TRUTHS),
 }
+
+
 for name, make in MAKERS.items():
     for form, of in {"long": long, "shuffled": shuffled, "lists": listed, "wide": wide}.items():
         RANKED[f"{name}-{form}"] = lambda make=make, of=of: of(make)
@@ -164,23 +175,12 @@ def test_grades_in_every_table(name):
         tl.match(long(make), make(short))
 
 
-# by position
-
-
 POSITIONS = [RANKS.get(user, []) for user in USERS], [TRUTHS[user] for user in USERS]
 
 
 def rectangle(rows, padding=-1):
     width = max(map(len, rows))
     return np.array([row + [padding] * (width - len(row)) for row in rows])
-
-
-def csr(rows, grades=None):
-    sparse = library("scipy.sparse")
-    users = [user for user, row in enumerate(rows) for _ in row]
-    items = [item for row in rows for item in row]
-    values = np.concatenate(grades) if grades else np.ones(len(items))
-    return sparse.coo_array((values, (users, items)), (len(rows), ITEMS)).tocsr()
 
 
 def lists_of(rows):
@@ -309,19 +309,6 @@ def test_a_wide_frame_without_a_user_column_is_keyed_by_its_index():
     assert same(tl.match(frame, TRUTHS), expected)
 
 
-def test_padding_ends_the_lists_of_tables():
-    padded = {"user_id": [1, 2], "item_id": [[5, 7, -1], [4, -1, -1]]}
-    truths = {"user_id": [2, 1], "item_id": [[4, -1], [7, 5]]}
-    for name in ("pandas", "polars", "pyarrow"):
-        hits = tl.match(MAKERS[name](padded), MAKERS[name](truths), padding=-1)
-        assert same(hits, tl.match({1: [5, 7], 2: [4]}, {2: [4], 1: [7, 5]}))
-    with pytest.raises(ValueError, match="user 1 has padding at rank 2, before a real id"):
-        tl.match(MAKERS["polars"](padded | {"item_id": [[5, -1, 7], [4]]}), {1: [5]}, padding=-1)
-
-
-# what is refused
-
-
 @pytest.mark.parametrize("name", ["pandas-arrow", "polars", "pyarrow"])
 def test_nulls_in_lists_are_named(name):
     make = MAKERS[name]
@@ -392,15 +379,6 @@ def test_a_table_beside_lists_by_position():
         tl.match([[1]], long(pandas_frame, TRUTHS, with_ranks=False))
 
 
-def test_two_kinds_of_ids_across_forms():
-    with pytest.raises(TypeError, match=r"ids of two kinds, 7 in ranks and 'i8' in ground_truths"):
-        tl.match(
-            long(polars_frame), {user: [f"i{i}" for i in items] for user, items in TRUTHS.items()}
-        )
-    with pytest.raises(TypeError, match=r"'user_id' holds ids of two kinds, 30 in ranks and 'u10'"):
-        tl.match(long(polars_frame), {f"u{user}": items for user, items in TRUTHS.items()})
-
-
 def test_a_dict_of_series():
     pandas = library("pandas")
     given = {user: pandas.Series(items) for user, items in RANKS.items()}
@@ -467,78 +445,6 @@ def test_libraries_are_not_imported_for_others():
     assert done.stdout.strip() == "[]"
 
 
-# found by trying to break it
-
-
-def test_integers_that_no_type_of_numpy_holds_in_tables():
-    pandas, polars = library("pandas"), library("polars")
-    big = 2**63
-    truth = {1: [big, -5]}
-    frame = pandas.DataFrame(
-        {"user_id": [1, 1], "item_id": pandas.Series([-5, big], dtype=object), "rank": [1, 2]}
-    )
-    assert tl.match(frame, truth).ranks.tolist() == [1, 2]
-    plain = pandas.DataFrame({"user_id": [1, 1], "item_id": [big, 5]})
-    assert tl.match(frame, plain).ranks.tolist() == [2]
-    small = pandas.DataFrame({"user_id": [1], "item_id": [-5]})  # int64 beside Python's integers
-    assert tl.match(frame, small).ranks.tolist() == [1]
-    wide = polars.DataFrame({"user_id": [1, 1], "item_id": [5, 7], "rank": [1, 2]}).cast(
-        {"item_id": polars.Int128}
-    )
-    assert tl.match(wide, {1: [7]}).ranks.tolist() == [2]
-
-
-WIDE = 2**64 + 1
-
-
-@pytest.mark.parametrize(
-    ("call", "where"),
-    [
-        (lambda: tl.match([[WIDE, 3]], [[3]]), "ranks"),
-        (lambda: tl.match([[3]], [{3, -WIDE}]), "ground_truths"),
-        (lambda: tl.match(np.array([[WIDE, 3]], object), [[3]]), "ranks"),
-        (lambda: tl.ndcg({WIDE: [3]}, {WIDE: [3]}), "ranks"),
-        (lambda: tl.match({1: [3]}, {WIDE: [3], 1: [3]}), "ground_truths"),
-        (lambda: tl.match([[3]], [[3]], users=[WIDE]), "users"),
-        (lambda: tl.match(of_objects("item_id"), {1: [3]}), "ranks, column 'item_id'"),
-        (lambda: tl.match({1: [3]}, of_objects("user_id")), "ground_truths, column 'user_id'"),
-        (lambda: tl.match({WIDE: [3]}, of_objects(None)), "ranks"),
-        (lambda: tl.match(of_128_bits(), {1: [3]}), "ranks, column 'item_id'"),
-        (lambda: tl.loo.leave_one_out(([1, 1], [WIDE, 5], [1, 2])), "log, column 'item_id'"),
-        (lambda: tl.beyond.item_coverage([[1]], catalogue=[1, WIDE]), "catalogue"),
-        (lambda: tl.pointwise.gauc([WIDE, WIDE], [0, 1], [0.1, 0.2]), "users"),
-    ],
-)
-def test_integers_beyond_64_bits_are_refused(call, where):
-    said = f"^{where}: -?{WIDE} is beyond 64 bits: give such ids as text, str\\(id\\)$"
-    with pytest.raises(ValueError, match=said):
-        call()
-
-
-def of_objects(column):
-    pandas = library("pandas")
-    content = {"user_id": [1, 1], "item_id": [3, 4], "rank": [1, 2]}
-    if column is not None:
-        content[column] = pandas.Series([1, WIDE], dtype=object)
-    return pandas.DataFrame(content)
-
-
-def of_128_bits():
-    polars = library("polars")
-    items = polars.Series([WIDE, 3], dtype=polars.Int128)
-    return polars.DataFrame({"user_id": [1, 1], "item_id": items, "rank": [1, 2]})
-
-
-def test_integers_too_wide_that_share_a_hash_are_refused_at_once():
-    wide = [(2**61 - 1) * (2**20 + i) for i in range(20_000)]  # hours, as keys of a dictionary
-    with pytest.raises(ValueError, match="beyond 64 bits"):
-        tl.match(wide, [3])
-    with pytest.raises(ValueError, match="beyond 64 bits"):
-        tl.match({1: [3]}, library("pandas").DataFrame({"user_id": 1, "item_id": wide}))
-    with pytest.raises(ValueError, match="beyond 64 bits"):
-        tl.loo.leave_one_out((wide, wide, wide))
-
-
 def test_sparse_dictionaries_and_arrow_readers():
     sparse, pyarrow = library("scipy.sparse"), library("pyarrow")
     assert tl.match([[0, 1]], sparse.dok_matrix([[0, 1]])).ranks.tolist() == [2]
@@ -575,10 +481,3 @@ def test_empty_tables_of_no_type():
         tl.match(pandas.DataFrame(), TRUTHS)
     with pytest.raises(TypeError, match="columns is a list: give a dict"):
         tl.match(empty, TRUTHS, columns=["user_id"])
-
-
-def test_padding_of_another_kind_than_the_ids():
-    table = library("polars").DataFrame({"user_id": [1], "item_id": [["a", "-1"]]})
-    assert tl.match(table, {1: ["a"]}, padding="-1").n_listed.tolist() == [1]
-    with pytest.raises(TypeError, match="padding is -1, but the ids of ranks are like 'a'"):
-        tl.match(table, {1: ["a"]}, padding=-1)

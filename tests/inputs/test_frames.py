@@ -6,11 +6,32 @@ import types
 
 import numpy as np
 import pytest
+from shared_inputs import library, same
 
 import toplist as tl
 from toplist.inputs import dataframes
 
+
+def test_nan_scores_are_named(table):
+    ranks = long_ranks()
+    del ranks["rank"]
+    ranks["score"][3] = math.nan
+    with pytest.raises(
+        (ValueError, TypeError), match=r"user 'u1' has a score that is NaN|no nulls"
+    ):
+        tl.match(table(ranks), table(long_truths()))
+
+
+def test_scores_that_are_text(table):
+    ranks = long_ranks()
+    del ranks["rank"]
+    with pytest.raises(TypeError, match="column 'score' must hold numbers"):
+        tl.match(table(changed(ranks, score=["x"] * 7)), table(long_truths()))
+
+
 RANKS = {"u2": ["c", "a", "d"], "u1": ["b"], "u9": ["a"], "u3": ["e", "b"]}
+
+
 TRUTHS = {"u1": {"b": 2.0, "a": 1.0}, "u2": {"a": 1.0}, "u4": {"c": 3.0}, "u3": {"b": 1.0}}
 
 
@@ -48,16 +69,6 @@ def long_truths(ids=lambda one: one):
     )
 
 
-def same(hits, expected):
-    """Tell whether two `Hits` are the same, bit for bit."""
-    arrays = ("offsets", "ranks", "n_relevant", "n_listed", "gains", "ideal_gains")
-    return (
-        all(np.array_equal(getattr(hits, name), getattr(expected, name)) for name in arrays)
-        and list(hits.users) == list(expected.users)
-        and (hits.k, hits.n_extra) == (expected.k, expected.n_extra)
-    )
-
-
 def number(one):
     """Turn an id of the example into an integer."""
     return ord(one[0]) * 10 + int(one[1]) - 2_000 if len(one) > 1 else ord(one)
@@ -82,12 +93,6 @@ def test_rank_wins_over_score(table):
     columns = long_ranks()
     columns["score"] = [-score for score in columns["score"]]
     assert same(tl.match(table(columns), table(long_truths())), tl.match(RANKS, TRUTHS))
-
-
-def test_equal_scores_stand_as_in_the_table(table):
-    ranks = table({"user_id": [1, 1, 1], "item_id": [7, 8, 9], "score": [0.5, 0.5, 0.9]})
-    truths = table({"user_id": [1], "item_id": [8]})
-    assert tl.match(ranks, truths).ranks.tolist() == [3]
 
 
 def test_only_the_first_k_are_read(table):
@@ -182,9 +187,6 @@ def test_frames_are_not_modified():
     assert truths.equals(before[1])
 
 
-# What is refused
-
-
 def changed(columns, **others):
     return {**columns, **others}
 
@@ -226,16 +228,6 @@ def test_eight_ranks_are_shown(table, n, end):
         tl.match(table(ranks), table(long_truths()))
 
 
-def test_nan_scores_are_named(table):
-    ranks = long_ranks()
-    del ranks["rank"]
-    ranks["score"][3] = math.nan
-    with pytest.raises(
-        (ValueError, TypeError), match=r"user 'u1' has a score that is NaN|no nulls"
-    ):
-        tl.match(table(ranks), table(long_truths()))
-
-
 def test_nulls_are_named_by_row(table):
     items = changed(long_ranks(), item_id=["c", "a", None, "b", "a", "e", "b"])
     with pytest.raises(ValueError, match="ranks: column 'item_id' is null in row 2"):
@@ -271,13 +263,6 @@ def test_ids_that_are_floats_or_bools(table, bad):
         tl.match(table(long_ranks()), table(changed(long_truths(), item_id=bad)))
 
 
-def test_scores_that_are_text(table):
-    ranks = long_ranks()
-    del ranks["rank"]
-    with pytest.raises(TypeError, match="column 'score' must hold numbers"):
-        tl.match(table(changed(ranks, score=["x"] * 7)), table(long_truths()))
-
-
 def test_no_user_in_common(table):
     ranks = changed(long_ranks(), user_id=["x"] * 7)
     ranks["rank"] = list(range(1, 8))
@@ -296,9 +281,6 @@ def test_empty_tables(table):
     assert len(tl.match(table(empty), table(empty))) == 0
     truths = table({"user_id": [1], "item_id": [7]})
     assert tl.match(table(empty), truths).n_listed.tolist() == [0]
-
-
-# A library of data frames is one class in inputs/dataframes.py
 
 
 class MyFrame:
@@ -355,14 +337,46 @@ def test_a_library_of_frames_is_one_class(monkeypatch):
     assert tl.pointwise.gauc(rows) == 1.0
 
 
-@pytest.mark.parametrize(
-    "scores",
-    [np.array([-(2**63), 3, 3]), np.array([0, 2**63, 2**63], np.uint64)],
-    ids=["int64", "uint64"],
-)
-def test_the_least_integer_score_is_the_last(scores):
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame({"user_id": 1, "item_id": [5, 7, 6], "score": scores})
-    for ties, item in (("item", 6), ("item_desc", 7), ("order", 7)):
-        assert tl.match(frame, {1: [5]}, ties=ties).ranks.tolist() == [3]
-        assert tl.match(frame, {1: [item]}, ties=ties).ranks.tolist() == [1]
+def test_memory_errors_pass(monkeypatch):
+    from toplist.inputs import dataframes
+
+    table = library("pandas").DataFrame({"user_id": ["u"], "item_id": ["a"], "rank": [1]})
+
+    def codes(frame, name):
+        raise MemoryError
+
+    monkeypatch.setattr(dataframes.library_of(table), "texts", staticmethod(codes))
+    with pytest.raises(MemoryError):
+        tl.match(table, {"u": {"a"}})
+
+
+def test_columns_of_other_types_hold_no_ids():
+    polars, pyarrow = library("polars"), library("pyarrow")
+    rows = {"user_id": ["u"], "rank": [1]}
+    for column in (polars.Series("item_id", [{"a": 1}]), polars.Series("item_id", [object()])):
+        with pytest.raises(TypeError):
+            tl.match(polars.DataFrame(rows).with_columns(column), {"u": {"a"}})
+    table = pyarrow.table(rows).append_column("item_id", pyarrow.array([{"a": 1}]))
+    with pytest.raises(TypeError, match="which holds no ids"):
+        tl.match(table, {"u": {"a"}})
+    bad = pyarrow.array([b"\xff"]).view(pyarrow.string()) if sys.maxsize else None
+    broken = pyarrow.table(rows).append_column("item_id", bad)
+    with pytest.raises((TypeError, ValueError), match="UTF-8|holds no ids"):
+        tl.match(broken, {"u": {"a"}})
+
+
+@pytest.mark.parametrize("width", ["uint8", "uint32", "uint64", "int8"])
+def test_dictionaries_with_indices_of_any_width(width):
+    pyarrow = pytest.importorskip("pyarrow")
+    indices = pyarrow.array([0, 1], getattr(pyarrow, width)())
+    items = pyarrow.DictionaryArray.from_arrays(indices, pyarrow.array(["x", "y"]))
+    table = pyarrow.table({"user_id": ["a", "a"], "item_id": items, "rank": [1, 2]})
+    assert tl.top_k_eval(table, {"a": ["y"]}, k=2, metrics="mrr")["mrr@2"] == 0.5
+
+
+def test_a_second_header_in_another_order_is_refused(tmp_path):
+    (tmp_path / "t.csv").write_text("user_id,item_id\na,x\ny,b\n")
+    recs = tmp_path / "r.csv"
+    recs.write_text("user_id,item_id\na,x\nitem_id,user_id\ny,b\n")
+    with pytest.raises(ValueError, match="r.csv:3: a second header"):
+        tl.top_k_eval(recs, tmp_path / "t.csv", k=1, order="file")

@@ -7,7 +7,20 @@ from hypothesis import strategies as st
 from strategies import ITEMS, int64_ids
 
 import toplist as tl
+from toplist import parallel
 from toplist.kernels import join
+
+
+def test_gains_of_leave_one_out_belong_to_their_users_in_every_block():
+    n, length = 40_000, 60
+    lists = np.tile(np.arange(length), (n, 1))
+    grades = np.arange(n) % 7 + 1.0
+    hits = tl.match(
+        list(lists), [{user % length: grade} for user, grade in enumerate(grades.tolist())]
+    )
+    assert len(parallel.bounds(hits.offsets + np.arange(n + 1) * length)) > 2
+    assert np.array_equal(hits.gains, grades)
+
 
 ARRAYS = ("offsets", "ranks", "n_relevant", "n_listed", "gains", "ideal_gains")
 
@@ -24,7 +37,7 @@ def one_each(draw, items=ITEMS):
 def by_marking(*arguments, **options):
     """Join by the general way."""
 
-    def join_single_relevant(*given):
+    def by_the_general_join(*given):
         *arrays, distinct, tables, ranks, n_hits, n_relevant = given
         no_gains = np.empty(0)
         return join.join(
@@ -32,7 +45,7 @@ def by_marking(*arguments, **options):
         )
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(join, "seek", join_single_relevant)
+        patch.setattr(join, "join_single_relevant", by_the_general_join)
         return tl.match(*arguments, **options)
 
 
