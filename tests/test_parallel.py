@@ -47,8 +47,6 @@ else:
     next(running)
     time.sleep(60)
 """
-
-
 EVALUATION = """
 import sys, numpy as np, toplist as tl
 rng = np.random.default_rng(0)

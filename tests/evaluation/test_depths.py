@@ -11,11 +11,7 @@ from shared_inputs import csv_of
 import toplist as tl
 
 LISTS = [[1, 2, 3], [4, 5], [], [7]]
-
-
 TRUTHS = [{2, 9}, {4}, {1}, {8, 7, 6}]
-
-
 METRICS = ["hit", "precision", "recall", "map", "ndcg", "mrr", "f1", "dcg", "cg", "rbp"]
 
 
@@ -149,16 +145,6 @@ def test_what_cannot_fit_names_its_shape():
         result.per_user("ndcg")
     with pytest.raises(MemoryError, match=r"shape \(4, 10000000000000\)"):
         tl.ndcg(LISTS, TRUTHS, k=10**13)
-
-
-def test_no_k_is_the_whole_list():
-    """The length of the longest list."""
-    result = tl.top_k_eval(LISTS, TRUTHS)
-    assert result.names()[0] == "hit@3"
-    assert result.to_dict() == tl.top_k_eval(LISTS, TRUTHS, k=3).to_dict()
-    hits = tl.match(LISTS, TRUTHS, k=2)
-    assert tl.top_k_eval(hits).names()[0] == "hit@2"
-    assert tl.top_k_eval([[]], [{1}]).names()[0] == "hit@1"
 
 
 def test_metrics_of_the_lists_are_known_at_any_k():

@@ -9,14 +9,8 @@ import toplist as tl
 from toplist.cli import main
 
 RANKS = {"a": [5, 7, 8, 9, 3], "b": [4, 6, 2, 1, 10], "c": [1, 2, 3]}
-
-
 TRUTHS = {"a": [7, 3, 5], "b": [4, 2, 8, 7], "c": [3]}
-
-
 MIXED = ["ndcg@2", "recall", "rbp(p=0.5)@4"]
-
-
 NAMES = ["ndcg@2", "recall@1", "recall@3", "rbp(p=0.5)@4"]
 
 

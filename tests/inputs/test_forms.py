@@ -31,14 +31,8 @@ def test_two_kinds_of_ids_across_forms():
 
 # users 30, 10, 20 (a list of their own order), user 40 without truth; user 50 without a list
 RANKS = {30: [7, 3, 9, 1], 10: [2, 8], 20: [5, 1, 4], 40: [6]}
-
-
 TRUTHS = {10: [8, 6], 20: [4, 5, 0], 30: [1], 50: [2]}
-
-
 GRADES = {10: [1.0, 2.0], 20: [3.0, 1.0, 1.0], 30: [2.0], 50: [1.0]}
-
-
 USERS, ITEMS = list(TRUTHS), 10
 
 
@@ -56,6 +50,11 @@ def shuffled(make, sides=RANKS):
     return make({name: [column[i] for i in order] for name, column in table.items()})
 
 
+def scored(make, sides=RANKS):
+    table = shuffled(dict, sides)
+    return make({**table, "score": [-0.5 * rank for rank in table.pop("rank")]})
+
+
 def listed(make, sides=RANKS):
     return make({"user_id": list(sides), "item_id": list(sides.values())})
 
@@ -70,7 +69,7 @@ def wide(make, sides=RANKS, dtype=None):
 def pandas_frame(columns):
     pandas = library("pandas")
     frame = pandas.DataFrame(columns)
-    wide = [name for name in frame if frame[name].dtype.kind == "f"]
+    wide = [name for name in frame if name != "score" and frame[name].dtype.kind == "f"]
     return frame.astype(dict.fromkeys(wide, "Int64"))
 
 
@@ -117,11 +116,7 @@ MAKERS = {
     "pyarrow-sliced": arrow_sliced,
     "stream": Stream,
 }
-
-
 RANKED = {"dict": lambda: RANKS, "series": lambda: series(RANKS)}
-
-
 RELEVANT = {
     "dict": lambda: TRUTHS,
     "dict-of-sets": lambda: {user: set(items) for user, items in TRUTHS.items()},
@@ -130,9 +125,15 @@ RELEVANT = {
 
 
 for name, make in MAKERS.items():
-    for form, of in {"long": long, "shuffled": shuffled, "lists": listed, "wide": wide}.items():
+    for form, of in {
+        "long": long,
+        "shuffled": shuffled,
+        "scored": scored,
+        "lists": listed,
+        "wide": wide,
+    }.items():
         RANKED[f"{name}-{form}"] = lambda make=make, of=of: of(make)
-        if form != "shuffled":
+        if form not in ("shuffled", "scored"):
             RELEVANT[f"{name}-{form}"] = lambda make=make, of=of: of(make, TRUTHS)
 
 
@@ -462,15 +463,19 @@ def test_list_views():
 
 def test_columns_that_hold_no_ids_are_named():
     polars = library("polars")
-    for items in ([{"a": 1}], [[[1]]]):
+    for items in ([{"a": 1}], [[[1]]], [object()]):
         table = polars.DataFrame({"user_id": [1], "item_id": items, "rank": [1]})
         with pytest.raises(
             TypeError, match=r"ranks: column 'item_id' is of .*holds no ids|never an"
         ):
             tl.match(table, {1: [1]})
-    table = polars.DataFrame({"user_id": [1], "item_id": [1], "rank": ["1"]})
-    with pytest.raises(TypeError, match="must hold numbers, and no nulls; it is String"):
-        tl.match(table, {1: [1]})
+    arrow = library("pyarrow").table({"user_id": [1], "item_id": [{"a": 1}], "rank": [1]})
+    with pytest.raises(TypeError, match="which holds no ids"):
+        tl.match(arrow, {1: [1]})
+    for column in ("rank", "score"):
+        table = polars.DataFrame({"user_id": [1], "item_id": [1], column: ["1"]})
+        with pytest.raises(TypeError, match="must hold numbers, and no nulls; it is String"):
+            tl.match(table, {1: [1]})
 
 
 def test_empty_tables_of_no_type():

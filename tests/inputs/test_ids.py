@@ -219,11 +219,7 @@ def test_integers_too_wide_that_share_a_hash_are_refused_at_once():
 
 
 EDGES = (0, 2**31, 2**32, 2**53, 2**62, 2**63, 2**64)
-
-
 NUMBERS = sorted({sign * edge + step for edge in EDGES for sign in (1, -1) for step in (-1, 0, 1)})
-
-
 INTEGERS = {  # how a column of numbers is given, and which numbers can be
     **{
         width: (lambda column, w=width: np.array(column, w), np.iinfo(width))

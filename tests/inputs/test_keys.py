@@ -8,11 +8,7 @@ import toplist as tl
 from toplist.inputs.catalogues import features_of
 
 RANKS = [[1, 2], [3, 4], [5, 6]]
-
-
 TRUTHS = [{1}, {4}, {9}]
-
-
 KEYS = ["ann", "bob", "eve"]
 
 

@@ -65,8 +65,6 @@ def test_the_error_shows_the_side():
 
 
 SOURCES = MEMORY, FILES, STREAM, SPARK
-
-
 RANKS, TRUTHS = {"ann": ["a", "b"], "bob": ["c"]}, {"ann": ["b"], "bob": ["c"]}
 
 

@@ -11,76 +11,38 @@ import toplist as tl
 from toplist import Hits, Lists, match
 
 RANKS = [[5, 7, 8], [4, 6, 2]]
-
-
-FORMS_OF_RANKS = {
+TRUTHS = [[3, 5, 7], [2, 9]]
+# Whatever is said of random lists in the tests of relations is left out here.
+ODD_RANKS = {
     "lists": RANKS,
-    "tuples": tuple(map(tuple, RANKS)),
     "mixed rows": [(5, 7, 8), np.array([4, 6, 2])],
-    "arrays": [np.array(row, np.int32) for row in RANKS],
-    "2-D array": np.array(RANKS),
-    "2-D array of uint8": np.array(RANKS, np.uint8),
-    "2-D array of uint64": np.array(RANKS, np.uint64),
-    "2-D array of objects": np.array(RANKS, object),
     "2-D array, big-endian": np.array(RANKS, ">i8"),
-    "2-D array by columns": np.asfortranarray(RANKS),
-    "every other column": np.array([[5, 0, 7, 0, 8], [4, 0, 6, 0, 2]])[:, ::2],
-    "backwards": np.array([[8, 7, 5], [2, 6, 4]])[:, ::-1],
-    "read-only": read_only(np.array(RANKS)),
-    "Lists": Lists([0, 3, 6], [5, 7, 8, 4, 6, 2]),
     "numpy scalars": [list(map(np.int16, row)) for row in RANKS],
 }
-
-
-TRUTHS = [[3, 5, 7], [2, 9]]
-
-
-FORMS_OF_TRUTHS = {
-    "lists": TRUTHS,
-    "tuples": tuple(map(tuple, TRUTHS)),
-    "sets": list(map(set, TRUTHS)),
-    "frozensets": list(map(frozenset, TRUTHS)),
-    "dicts": [dict.fromkeys(row, 1) for row in TRUTHS],
-    "arrays": list(map(np.array, TRUTHS)),
+ODD_TRUTHS = {
     "mixed rows": [{3, 5, 7}, {2: 1.0, 9: 1.0}],
     "keys": [dict.fromkeys(row).keys() for row in TRUTHS],
-    "Lists": Lists([0, 3, 5], [3, 5, 7, 2, 9]),
     "repeats count once": [[3, 5, 3, 7, 7], [2, 2, 9]],
     "read-only": list(map(read_only, map(np.array, TRUTHS))),
 }
 
 
-@pytest.mark.parametrize("truths", FORMS_OF_TRUTHS.values(), ids=FORMS_OF_TRUTHS)
-@pytest.mark.parametrize("ranks", FORMS_OF_RANKS.values(), ids=FORMS_OF_RANKS)
+@pytest.mark.parametrize("truths", ODD_TRUTHS.values(), ids=ODD_TRUTHS)
+@pytest.mark.parametrize("ranks", ODD_RANKS.values(), ids=ODD_RANKS)
 def test_many_by_position(ranks, truths):
     hits = match(ranks, truths)
     assert rows(hits) == [([1, 2], 3, 3), ([3], 2, 3)]
-    assert hits.users is None
-    assert hits.k == 3
+    assert (hits.users, hits.k) == (None, 3)
 
 
-@pytest.mark.parametrize("truths", [[7, 2], (7, 2), np.array([7, 2]), np.array([7, 2], object)])
-@pytest.mark.parametrize("ranks", FORMS_OF_RANKS.values(), ids=FORMS_OF_RANKS)
-def test_many_with_one_bare_id_each(ranks, truths):
-    assert rows(match(ranks, truths)) == [([2], 1, 3), ([3], 1, 3)]
-
-
-@pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.int64, object])
-def test_truth_as_a_2d_array(dtype):
-    truths = np.array([[3, 5, 7], [2, 9, 4]], dtype)
-    assert rows(match(RANKS, truths)) == [([1, 2], 3, 3), ([1, 3], 3, 3)]
+@pytest.mark.parametrize("ranks", ODD_RANKS.values(), ids=ODD_RANKS)
+def test_many_with_one_bare_id_each(ranks):
+    assert rows(match(ranks, np.array([7, 2], object))) == [([2], 1, 3), ([3], 1, 3)]
 
 
 def test_ranges_are_lists():
-    assert rows(match([range(3), range(9, 6, -1)], [range(2, 4), {8}])) == [
-        ([3], 2, 3),
-        ([2], 1, 3),
-    ]
-
-
-def test_lists_of_any_length():
-    found = match([[], [1], [2, 1, 3, 5]], [{1}, [], {5, 1, 6}])
-    assert rows(found) == [([], 1, 0), ([], 0, 1), ([2, 4], 3, 4)]
+    found = match([range(3), range(9, 6, -1)], [range(2, 4), {8}])
+    assert rows(found) == [([3], 2, 3), ([2], 1, 3)]
 
 
 def test_a_position_is_a_row_in_every_result():
@@ -95,7 +57,7 @@ def test_a_position_is_a_row_in_every_result():
 )
 @pytest.mark.parametrize(
     "truth",
-    [[7, 3], (7, 3), {7, 3}, frozenset([7, 3]), {7: 1, 3: 1}, np.array([7, 3]), range(3, 8, 4)],
+    [(7, 3), {7, 3}, frozenset([7, 3]), {7: 1, 3: 1}, np.array([7, 3]), range(3, 8, 4)],
     ids=lambda truth: type(truth).__name__,
 )
 def test_one_user(ranks, truth):
@@ -103,19 +65,11 @@ def test_one_user(ranks, truth):
     assert tl.mrr(ranks, truth, 2).tolist() == [0.0, 0.5]
 
 
-@pytest.mark.parametrize("bare", [7, np.int64(7), np.uint8(7)])
-def test_one_user_with_one_bare_id(bare):
-    assert rows(match([5, 7, 8], bare)) == [([2], 1, 3)]
-
-
 @pytest.mark.parametrize("bare", ["bb", np.str_("bb")])
-def test_a_string_is_one_id(bare):
+def test_a_string_or_bytes_is_one_id(bare):
+    assert rows(match([b"a", b"bb"], b"bb")) == [([2], 1, 2)]
     assert rows(match(["a", "bb", "b"], bare)) == [([2], 1, 3)]
     assert rows(match([["a", "bb"], ["bb"]], [bare, bare])) == [([2], 1, 2), ([1], 1, 1)]
-
-
-def test_bytes_are_one_id():
-    assert rows(match([b"a", b"bb"], b"bb")) == [([2], 1, 2)]
 
 
 def test_one_user_and_one_row_differ_in_shape():
@@ -158,14 +112,9 @@ def test_no_lists_for_the_truths_of_two():
         match([], np.array([[1], [2]]))
 
 
-def test_empty_truths_of_any_ids():
-    assert rows(match([["a"], ["b"]], [set(), []])) == [([], 0, 1), ([], 0, 1)]
-    assert rows(match(["a"], set())) == [([], 0, 1)]
-
-
 def test_rows_follow_the_truth():
     ranks = {"zoe": [1, 2], "extra": [3], "ann": (4, 5)}
-    hits = match(ranks, {"ann": {5}, "bob": {1}, "zoe": [1, 9]})
+    hits = match(ranks, {"ann": {5}, "bob": 1, "zoe": [1, 9]})
     assert list(hits.users) == ["ann", "bob", "zoe"]
     assert rows(hits) == [([2], 1, 2), ([], 1, 0), ([1], 2, 2)]
     assert hits.n_extra == 1

@@ -5,28 +5,13 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
-from shared_inputs import LIBRARIES, frame_of, library
+from shared_inputs import LIBRARIES, csv_of, frame_of, library, same
 
 import toplist as tl
 from toplist import loo
 from toplist import scores as tls
-from toplist.kernels import grouping
 
-
-@pytest.mark.parametrize(
-    "scores",
-    [np.array([-(2**63), 3, 3]), np.array([0, 2**63, 2**63], np.uint64)],
-    ids=["int64", "uint64"],
-)
-def test_the_least_integer_score_is_the_last(scores):
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame({"user_id": 1, "item_id": [5, 7, 6], "score": scores})
-    for ties, item in (("item", 6), ("item_desc", 7), ("order", 7)):
-        assert tl.match(frame, {1: [5]}, ties=ties).ranks.tolist() == [3]
-        assert tl.match(frame, {1: [item]}, ties=ties).ranks.tolist() == [1]
-
-
-T = 1_700_000_000_000_000_000
+T = 1_700_000_000_000_000_000  # nanoseconds: beyond 2^53 neighbours are one float
 
 
 def test_integer_scores_are_compared_as_integers():
@@ -43,51 +28,6 @@ def test_integer_scores_are_compared_as_integers():
     assert tls.top_k([[2**53, 2**53 + 1, -np.inf]], 3)[0].tolist() == [1, 0]
 
 
-def test_integers_order_lists_of_a_table():
-    scores = np.array([T, T + 100, T + 1, -(2**63), 2**63 - 1, 0])
-    offsets, items = np.array([0, 3, 6]), np.arange(6)
-    assert not grouping.scores_in_order(scores, offsets, False)
-    assert grouping.sort_by_score(offsets, scores, items) == -1
-    assert items.tolist() == [1, 2, 0, 4, 5, 3]
-    assert grouping.scores_in_order(scores[items], offsets, False)
-
-
-@pytest.mark.parametrize("dtype", [np.int64, np.float64])
-def test_ties_keep_the_order_of_the_table_in_long_lists(dtype):
-    rng = np.random.default_rng(0)
-    scores = rng.integers(0, 4, 600).astype(dtype)
-    offsets, items = np.array([0, 100, 600]), np.arange(600)
-    grouping.sort_by_score(offsets, scores, items)
-    expected = [
-        *sorted(range(100), key=lambda i: -scores[i]),
-        *sorted(range(100, 600), key=lambda i: -scores[i]),
-    ]
-    assert items.tolist() == expected
-
-
-@pytest.mark.parametrize("grouped", [True, False])
-def test_ties_of_long_lists_in_frames_and_streams(tmp_path, grouped):
-    pandas = pytest.importorskip("pandas")
-    rng = np.random.default_rng(1)
-    users, items = np.repeat(np.arange(3), 200), np.tile(np.arange(200), 3)
-    order = np.arange(600) if grouped else rng.permutation(600)
-    frame = pandas.DataFrame(
-        {"user_id": users, "item_id": items, "score": rng.integers(0, 3, 600)}
-    ).iloc[order]
-    wanted = frame.sort_values("score", ascending=False, kind="stable")
-    lists = {user: part["item_id"].tolist() for user, part in wanted.groupby("user_id")}
-    truth = {user: [5, 50, 150, 199] for user in range(3)}
-    expected = tl.top_k_eval(lists, truth, k=200).per_user("map")
-    pairs = [(user, item) for user, row in truth.items() for item in row]
-    truths = pandas.DataFrame(pairs, columns=["user_id", "item_id"])
-    assert np.array_equal(tl.top_k_eval(frame, truths, k=200).per_user("map"), expected)
-    if grouped:
-        frame.to_csv(tmp_path / "lists.csv", index=False)
-        truths.to_csv(tmp_path / "truth.csv", index=False)
-        found = tl.top_k_eval(tmp_path / "lists.csv", tmp_path / "truth.csv", k=200)
-        assert found["map"].tolist() == tl.top_k_eval(lists, truth, k=200)["map"].tolist()
-
-
 @pytest.mark.parametrize("name", ["dcg", "ndcg"])
 def test_relevance_is_named(name):
     function = getattr(tls, name)
@@ -100,150 +40,125 @@ def test_relevance_is_named(name):
         function([[3, 1]])
 
 
-T = 1_700_000_000_000_000_000  # nanoseconds: beyond 2^53 neighbours are one float
-
-
 def ranks_of(table, truth="new"):
     return tl.match(table, {"u": {truth}}).ranks.tolist()
 
 
-@pytest.mark.parametrize("name", LIBRARIES)
-@pytest.mark.parametrize("shuffled", [False, True])
-def test_integer_scores_keep_their_order(name, shuffled):
-    users, items, scores = ["u", "u", "v"], ["old", "new", "old"], [T, T + 100, T]
-    if shuffled:
-        users, items, scores = ["u", "v", "u"], ["old", "old", "new"], [T, T, T + 100]
-    table = frame_of(name, {"user_id": users, "item_id": items, "score": scores})
-    assert ranks_of(table) == [1]
-
-
-@pytest.mark.parametrize(
-    ("scores", "dtype"),
-    [
-        ([2**64 - 2, 2**64 - 1], "uint64"),
-        ([5, 2**63], "uint64"),
-        ([-(2**63), -(2**63) + 1], "int64"),
-        ([T, T + 1], "Int64"),
-    ],
-)
-def test_integers_at_their_limits(scores, dtype):
-    pandas = library("pandas")
-    table = pandas.DataFrame({"user_id": ["u", "u"], "item_id": ["old", "new"]})
-    table["score"] = pandas.array(scores, dtype=dtype)
-    assert ranks_of(table) == [1]
-    table["score"] = table["score"].to_numpy()[::-1]
-    assert ranks_of(table) == [2]
-
-
-def test_scores_in_lists():
-    pandas, polars = library("pandas"), library("polars")
-    columns = {"user_id": ["u"], "item_id": [["old", "new"]], "score": [[T, T + 100]]}
-    assert ranks_of(pandas.DataFrame(columns)) == [1]
-    assert ranks_of(polars.DataFrame(columns)) == [1]
-    columns["score"] = [[-1, 2**63 + 1]]  # numpy makes floats of these
-    assert ranks_of(pandas.DataFrame(columns)) == [1]
-    columns["score"] = [[2**63, 2**63 + 1]]
-    assert ranks_of(pandas.DataFrame(columns)) == [1]
-    columns["score"] = [[2.0**63, 2**63 + 1]]
-    assert ranks_of(pandas.DataFrame(columns)) == [1]
-
-
-@pytest.mark.parametrize("name", LIBRARIES)
-def test_decimals(name):
-    scores = [Decimal("1.00000000000000000001"), Decimal("1.00000000000000000002")]
-    columns = {"user_id": ["u", "u"], "item_id": ["old", "new"], "score": scores}
-    assert ranks_of(frame_of(name, columns)) == [1]
-
-
-def test_integers_of_128_bits():
-    polars = library("polars")
-    table = polars.DataFrame({"user_id": ["u", "u"], "item_id": ["old", "new"]})
-    score = polars.Series("score", [2**70, 2**70 + 1], dtype=polars.Int128)
-    assert ranks_of(table.with_columns(score)) == [1]
-    assert ranks_of(table.with_columns(score.reverse())) == [2]
-
-
-def test_long_lists_with_ties_keep_their_order():
-    pandas = library("pandas")
-    n = 40
-    scores = [T + i // 10 for i in range(n)]
-    table = pandas.DataFrame({"user_id": ["u"] * n, "item_id": range(n), "score": scores})
-    expected = [i for top in (30, 20, 10, 0) for i in range(top, top + 10)]
-    found = [tl.match(table, {"u": {i}}).ranks.tolist()[0] for i in expected]
-    assert found == list(range(1, n + 1))
-    reverse = table[::-1].reset_index(drop=True)
-    assert tl.match(reverse, {"u": {39}}).ranks.tolist() == [1]
-
-
-TIED = {
-    "user_id": ["v", "u", "u", "v", "u", "u"],
-    "item_id": ["10", "9", "10", "9", "2", "é"],
-    "score": [1.0, 0.5, 0.5, 1.0, 0.7, 0.5],
+FALLING = {  # two numbers that a float does not tell apart, in the type of a column
+    "int64": (T + 1, T),
+    "the least int64": (-(2**63) + 1, -(2**63)),
+    "uint64": (2**64 - 1, 2**64 - 2),
+    "both halves of uint64": (2**63, 5),
+    "decimal": (Decimal("1.00000000000000000002"), Decimal("1.00000000000000000001")),
 }
 
 
-def listed(table, ties, items, user="u"):
-    hits = [tl.match(table, {user: {item}}, ties=ties) for item in items]
-    return [item for _, item in sorted((h.ranks.tolist()[0], i) for h, i in zip(hits, items))]  # noqa: B905
+def column(values):
+    """Return integers beyond int64 as an array, which a library would refuse or make floats of."""
+    return (
+        values if isinstance(values[0], str) or max(values) < 2**63 else np.array(values, np.uint64)
+    )
 
 
 @pytest.mark.parametrize("name", LIBRARIES)
-def test_ties_by_item(name):
-    table = frame_of(name, TIED)
-    items = ["2", "9", "10", "é"]
-    assert listed(table, "order", items) == ["2", "9", "10", "é"]
-    assert tl.match(table, {"u": {"é"}}).ranks.tolist() == [4]
-    assert listed(table, "item", items) == ["2", "10", "9", "é"]
-    assert listed(table, "item_desc", items) == ["2", "é", "9", "10"]
-    assert listed(table, "item", ["9", "10"], "v") == ["10", "9"]
+@pytest.mark.parametrize("falling", FALLING.values(), ids=FALLING)
+def test_scores_keep_their_order(name, falling):
+    high, low = falling
+    for users, items, scores in (
+        ("uu", ["old", "new"], [low, high]),
+        ("uvu", ["old", "old", "new"], [low, low, high]),
+    ):
+        columns = {"user_id": list(users), "item_id": items}
+        assert ranks_of(frame_of(name, columns | {"score": column(scores)})) == [1]
+        assert ranks_of(frame_of(name, columns | {"score": column(scores[::-1])})) == [2]
 
 
-@pytest.mark.parametrize("dtype", ["int64", "uint64", "int8"])
-def test_ties_of_numbers_by_number(dtype):
-    pandas = library("pandas")
-    table = pandas.DataFrame(TIED | {"item_id": np.array([10, 9, 10, 9, 2, 100], dtype)})
-    assert listed(table, "item", [2, 9, 10, 100]) == [2, 9, 10, 100]
-    assert listed(table, "item_desc", [2, 9, 10, 100]) == [2, 100, 10, 9]
+def test_scores_of_pandas_with_nulls_and_of_128_bits():
+    pandas, polars = library("pandas"), library("polars")
+    names = {"user_id": ["u", "u"], "item_id": ["old", "new"]}
+    assert ranks_of(pandas.DataFrame(names | {"score": pandas.array([T, T + 1], "Int64")})) == [1]
+    score = polars.Series("score", [2**70, 2**70 + 1], dtype=polars.Int128)
+    assert ranks_of(polars.DataFrame(names).with_columns(score)) == [1]
+    assert ranks_of(polars.DataFrame(names).with_columns(score.reverse())) == [2]
 
 
-def test_ties_of_integer_scores_and_of_zeros():
-    pandas = library("pandas")
-    table = pandas.DataFrame({"user_id": [1] * 3, "item_id": [3, 1, 2], "score": [T, T, T + 1]})
-    assert tl.match(table, {1: {1}}, ties="item").ranks.tolist() == [2]
-    table["score"] = [0.0, -0.0, -1.0]
-    assert tl.match(table, {1: {1}}, ties="item").ranks.tolist() == [1]
-    scores = {"user_id": [1] * 2, "item_id": [3, 1], "score": [0.0, float("nan")]}
-    with pytest.raises(ValueError, match="user 1 has a score that is NaN"):
-        tl.match(library("polars").DataFrame(scores), {1: {1}}, ties="item")
+@pytest.mark.parametrize(
+    "scores",
+    # numpy makes floats of the second
+    [[T, T + 100], [-1, 2**63 + 1], [2**63, 2**63 + 1], [2.0**63, 2**63 + 1]],
+    ids=str,
+)
+def test_scores_in_lists(scores):
+    columns = {"user_id": ["u"], "item_id": [["old", "new"]], "score": [scores]}
+    for name in ("pandas", "polars") if scores[0] == T else ("pandas",):
+        assert ranks_of(frame_of(name, columns)) == [1]
+
+
+ITEMS = {
+    "numbers": list(range(200)),
+    "below zero": [-n for n in range(200)],
+    "int8": np.arange(-100, 100, dtype=np.int8).tolist(),
+    "both halves of uint64": [2**63 - 100 + n for n in range(200)],
+    "text": [*(f"d{n}" for n in range(198)), "é", "ee"],
+}
+
+
+@pytest.mark.parametrize("ties", ["order", "item", "item_desc"])
+@pytest.mark.parametrize("items", ITEMS.values(), ids=ITEMS)
+def test_equal_scores_as_ties_says(tmp_path, items, ties):
+    """Zeros of both signs are equal; the lists are longer than those sorted by insertion."""
+    rng = np.random.default_rng(5)
+    shuffled = rng.permutation(len(items)).tolist()
+    truth = {"q": set(items[::3])}
+    for levels in ([-0.0, 0.0, 0.5, -1.5], [T, T + 1, T - 1, T]):
+        scores = [levels[n] for n in rng.integers(0, 4, len(items))]
+        row = {items[n]: score for n, score in zip(shuffled, scores, strict=True)}
+        first = list(row) if ties == "order" else sorted(row, reverse=ties == "item_desc")
+        ranked = sorted(first, key=lambda item: -row[item])
+        expected = tl.match({"q": ranked}, truth)
+        assert same(tl.match({"q": row}, truth, ties=ties), expected)
+        columns = {"user_id": ["q"] * 200, "item_id": column(list(row)), "score": scores}
+        for name in LIBRARIES:
+            found = tl.match(frame_of(name, columns), truth, ties=ties)
+            assert same(found, expected)
+        if isinstance(items[0], str):
+            lines = (f"q,{item},{score}" for item, score in row.items())
+            path = csv_of(tmp_path / "lists.csv", "user_id,item_id,score", *lines)
+            truths = csv_of(
+                tmp_path / "t.csv", "user_id,item_id", *(f"q,{one}" for one in truth["q"])
+            )
+            result = tl.top_k_eval(path, truths, k=200, ties=ties)
+            assert result["map"].tolist() == tl.top_k_eval(expected, k=200)["map"].tolist()
+        if ties == "order":  # the default
+            assert same(tl.match({"q": row}, truth), expected)
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [np.array([-(2**63), 3, 3]), np.array([0, 2**63, 2**63], np.uint64)],
+    ids=["int64", "uint64"],
+)
+def test_the_least_integer_score_is_the_last(scores):
+    frame = frame_of("pandas", {"user_id": [1] * 3, "item_id": [5, 7, 6], "score": scores})
+    for ties, item in (("item", 6), ("item_desc", 7), ("order", 7)):
+        assert tl.match(frame, {1: [5]}, ties=ties).ranks.tolist() == [3]
+        assert tl.match(frame, {1: [item]}, ties=ties).ranks.tolist() == [1]
 
 
 def test_ties_in_lists_and_where_nothing_ties():
-    pandas, polars = library("pandas"), library("polars")
     columns = {"user_id": ["u"], "item_id": [[3, 1, 2]], "score": [[1.0, 1.0, 2.0]]}
-    for table in (pandas.DataFrame(columns), polars.DataFrame(columns)):
+    for name in ("pandas", "polars"):
+        table = frame_of(name, columns)
         assert tl.match(table, {"u": {1}}, ties="item").ranks.tolist() == [2]
         assert tl.match(table, {"u": {1}}, ties="order").ranks.tolist() == [3]
-    for ranks in ({"u": [3, 1]}, pandas.DataFrame({"user_id": ["u"] * 2, "item_id": [3, 1],
-                                                   "rank": [1, 2]})):  # fmt: skip
+    ranked = frame_of("pandas", {"user_id": ["u"] * 2, "item_id": [3, 1], "rank": [1, 2]})
+    for ranks in ({"u": [3, 1]}, ranked):
         assert tl.match(ranks, {"u": {1}}, ties="item_desc").ranks.tolist() == [2]
-    with pytest.raises(ValueError, match="ties='id': choose from 'order', 'item', 'item_desc'"):
-        tl.match([[1]], [{1}], ties="id")
 
 
 def test_scores_are_as_many_as_the_items_of_each_list():
     """Not only in all: a score would go to an item of another user."""
-    pandas, polars = library("pandas"), library("polars")
     columns = {"user_id": ["u", "v"], "item_id": [[3, 1], [2]], "score": [[1.0], [2.0, 3.0]]}
-    for table in (pandas.DataFrame(columns), polars.DataFrame(columns)):
+    for name in ("pandas", "polars"):
         with pytest.raises(ValueError, match="'score' must hold a list per user, as long as the"):
-            tl.match(table, {"u": {1}})
-
-
-@pytest.mark.parametrize(("ties", "rank"), [("item", 1), ("item_desc", 2)])
-def test_ties_order_unsigned_ids_as_unsigned(ties, rank):
-    """Ids on both sides of 2^63: the larger ones came first, as if they were negative."""
-    pandas = pytest.importorskip("pandas")
-    ids = np.array([2**63 + 9, 2**63 - 5], np.uint64)
-    table = pandas.DataFrame({"user_id": ["a", "a"], "item_id": ids, "score": [0.0, 0.0]})
-    result = tl.top_k_eval(table, {"a": {2**63 - 5}}, k=2, metrics="mrr", ties=ties)
-    assert result["mrr@2"] == 1 / rank
+            tl.match(frame_of(name, columns), {"u": {1}})

@@ -10,20 +10,12 @@ ITEMS = [
     *("", "a", "b", "ä", "漢字", "7", "07", "twelve bytes", "thirteen bytes", "thirteen bytez"),
     *("x" * 300, "x" * 299 + "y", "a\0b", "a\0", "\0"),
 ]
-
-
 USERS = ["u1", "u2", "ü", "", "a user with a long name, no 1", "a user with a long name, no 2"]
-
-
 LISTS = {user: ITEMS[place:] + ITEMS[:place] for place, user in enumerate(USERS)}
-
-
 TRUTHS = {
     user: {ITEMS[2 * place], ITEMS[place + 7], f"new {place}"}
     for place, user in enumerate(reversed(USERS))
 }
-
-
 FORMS = [
     *("pandas str", "pandas object", "pandas category", "pandas category of object"),
     *("pandas arrow", "pandas python", "polars String", "polars Categorical", "polars Enum"),
@@ -251,26 +243,3 @@ def test_runs_of_texts_are_found_by_their_bytes():
         found, starts = column.runs()
         assert starts.tolist() == [0, 3, 6] and len(found.texts) == 3
         assert TextColumn(joined(words * 4)).runs() is None
-
-
-STRANGE = ["", "a\0b", "ä", "漢字", "x" * 300, "a", "b"]
-
-
-@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow", "views", "sliced", "large"])
-def test_strange_ids_in_every_library(library):
-    pyarrow = pytest.importorskip("pyarrow")
-    n = len(STRANGE)
-    ranks = {"user_id": ["u"] * n, "item_id": STRANGE, "rank": list(range(1, n + 1))}
-    if library in ("pandas", "polars"):
-        table = pytest.importorskip(library).DataFrame(ranks)
-    else:
-        table = pyarrow.table(ranks)
-        if library == "sliced":
-            table = pyarrow.concat_tables([table, table]).combine_chunks().slice(n)
-        else:
-            kind = {"views": "string_view", "large": "large_string"}.get(library, "string")
-            item = table["item_id"].cast(getattr(pyarrow, kind)())
-            table = table.set_column(1, "item_id", item)
-    for place, item in enumerate(STRANGE):
-        hits = tl.match(table, {"u": {item, "never listed"}})
-        assert hits.ranks.tolist() == [place + 1]

@@ -18,8 +18,6 @@ def mixed(ids):
 
 
 SHUFFLED = np.random.default_rng(1).permutation(N)
-
-
 KERNEL_CASES = {
     "a truth in one slot": lambda ids: tl.match(ids[:100].copy(), ids).ranks,
     "a list in the slot of the truth": lambda ids: tl.match(ids, mixed(ids)[::11].copy()).ranks,

@@ -14,11 +14,7 @@ from toplist.kernels import hashing
 # Where the join changes its ways: 256 and 2,048 ids of a list, and ground truths that fill more
 # than an eighth of a table of 2^12 slots, or number their ids beyond 16 bits.
 LIST_SIZES = [0, 1, 2, 255, 256, 257, 2047, 2048, 2049, 65_536, 65_537, 100_000]
-
-
 TRUTH_SIZES = [0, 1, 2, 512, 513, 8191, 8193, 65_534, 65_535, 65_536, 65_537, 100_000]
-
-
 GOLDEN = 0x9E3779B97F4A7C15  # what the join multiplies ids with, to look at the top bits
 
 
@@ -29,8 +25,6 @@ def colliding(numbers):
 
 
 LOWEST, HIGHEST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
-
-
 IDS = {  # of the numbers 0, 1, 2, ...
     "small": lambda numbers: numbers,
     "lowest": lambda numbers: LOWEST + numbers,

@@ -10,8 +10,6 @@ from toplist.loo.logs import instant, times_of
 
 T = 1_700_000_000_000_000_000
 Y2020 = "2020-01-01T00:00:00"
-
-
 ROWS = [1, 1, 1], ["a", "b", "c"]
 
 

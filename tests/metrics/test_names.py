@@ -68,8 +68,6 @@ def test_unknown_divisor():
 
 
 RANKS, TRUTHS = [[5, 7, 8, 9, 3], [4, 6, 2, 1, 10]], [{7, 3, 5}, {4, 2, 8, 7}]
-
-
 MEANT = {
     "hit_rate": "hit",
     "HitRate@10": "hit@10",
