@@ -17,10 +17,8 @@ from toplist.checks import cached
 
 def seconds_to_end(code, argument):
     """Run code, press Ctrl-C, and return how long it took to end, which it must."""
-    with subprocess.Popen(
-        [sys.executable, "-c", code, argument],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    ) as process:  # fmt: skip
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen([sys.executable, "-c", code, argument], **pipes) as process:
         assert process.stdout.readline() == "ready\n"
         time.sleep(0.3)
         start = time.perf_counter()
@@ -110,9 +108,8 @@ def test_a_memory_error_passes_through(n_threads):
 
 
 FORKS = """
-import os, sys, threading, time, warnings
+import os, threading, time, warnings
 warnings.simplefilter("ignore")
-import numpy as np, toplist as tl
 from toplist.checks import cached
 
 class Result:
@@ -121,13 +118,8 @@ class Result:
         time.sleep(0.001)
         return 7
 
-rng = np.random.default_rng(0)
-lists = rng.permuted(np.tile(np.arange(200), (500, 1)), axis=1)[:, :20]
-truth = lists[:, ::3].copy()
-
 def evaluate():
-    result = tl.top_k_eval(lists, truth, k=20, n_threads=1) if sys.argv[2] == "whole" else None
-    return Result().total if result is None else (result["ndcg@10"], result.std("map@5"))
+    return Result().total
 
 evaluate()
 stop = []
@@ -138,7 +130,7 @@ def work():
 threads = [threading.Thread(target=work) for _ in range(4)]
 [thread.start() for thread in threads]
 hung = 0
-for _ in range(int(sys.argv[1])):
+for _ in range(8):
     time.sleep(0.01)
     child = os.fork()
     if child == 0:
@@ -159,7 +151,7 @@ print(hung)
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_child_forked_while_others_compute_does_not_hang():
-    command = [sys.executable, "-c", FORKS, "8", "cached"]
+    command = [sys.executable, "-c", FORKS]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "0\n"
 
 

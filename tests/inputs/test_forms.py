@@ -1,11 +1,13 @@
 """One case through every accepted form: the same `Hits`, bit for bit, or one clear error."""
 
-import subprocess
 import sys
+import textwrap
+from functools import partial
+from itertools import product
 
 import numpy as np
 import pytest
-from shared_inputs import csr, library, same
+from shared_inputs import csr, frame_of, fresh, library, same
 
 import toplist as tl
 
@@ -74,23 +76,16 @@ def pandas_frame(columns):
 
 
 def pandas_arrow(columns):
-    library("pyarrow")
-    frame = polars_frame(columns).to_arrow().to_pandas(types_mapper=library("pandas").ArrowDtype)
-    return frame
+    arrow_dtype = library("pandas").ArrowDtype
+    return arrow_table(polars_frame(columns).to_arrow()).to_pandas(types_mapper=arrow_dtype)
 
 
-def polars_frame(columns):
-    return library("polars").DataFrame(columns)
-
-
-def arrow_table(columns):
-    return library("pyarrow").table(columns)
+polars_frame, arrow_table = partial(frame_of, "polars"), partial(frame_of, "pyarrow")
 
 
 def arrow_sliced(columns):
-    pyarrow = library("pyarrow")
-    table = pyarrow.table(columns)
-    return pyarrow.concat_tables([table, table]).slice(len(table))
+    table = arrow_table(columns)
+    return library("pyarrow").concat_tables([table, table]).slice(len(table))
 
 
 class Stream:
@@ -124,17 +119,10 @@ RELEVANT = {
 }
 
 
-for name, make in MAKERS.items():
-    for form, of in {
-        "long": long,
-        "shuffled": shuffled,
-        "scored": scored,
-        "lists": listed,
-        "wide": wide,
-    }.items():
-        RANKED[f"{name}-{form}"] = lambda make=make, of=of: of(make)
-        if form not in ("shuffled", "scored"):
-            RELEVANT[f"{name}-{form}"] = lambda make=make, of=of: of(make, TRUTHS)
+for (name, make), of in product(MAKERS.items(), (long, shuffled, scored, listed, wide)):
+    RANKED[f"{name}-{of.__name__}"] = lambda make=make, of=of: of(make)
+    if of not in (shuffled, scored):
+        RELEVANT[f"{name}-{of.__name__}"] = lambda make=make, of=of: of(make, TRUTHS)
 
 
 @pytest.mark.parametrize("truths", RELEVANT)
@@ -218,10 +206,6 @@ class OnlyDlpack:
         return self._array.__dlpack_device__()
 
 
-def tensor(rows):
-    return library("torch").tensor(rectangle(rows))
-
-
 BY_POSITION = {
     "lists": lambda rows: rows,
     "tuples": lambda rows: tuple(map(tuple, rows)),
@@ -230,10 +214,8 @@ BY_POSITION = {
     "matrix": rectangle,
     "matrix-read-only": lambda rows: np.broadcast_to(rectangle(rows), rectangle(rows).shape),
     "matrix-fortran": lambda rows: np.asfortranarray(rectangle(rows)),
-    "tensor": tensor,
-    "tensors": lambda rows: [
-        library("torch").tensor(row, dtype=library("torch").int64) for row in rows
-    ],
+    "tensor": lambda rows: library("torch").tensor(rectangle(rows)),
+    "tensors": lambda rows: [library("torch").tensor(np.array(row, np.int64)) for row in rows],
     "dlpack": lambda rows: OnlyDlpack(rectangle(rows)),
     "dlpacks": lambda rows: [OnlyDlpack(np.array(row, np.int64)) for row in rows],
     "device-cpu": lambda rows: OnDevice(rectangle(rows)),
@@ -296,11 +278,8 @@ def test_leave_one_out_truth_as_a_series_or_a_column():
     pandas = library("pandas")
     expected = tl.match(RANKS, {30: 3, 10: 9})
     assert same(tl.match(series(RANKS), pandas.Series({30: 3, 10: 9})), expected)
-    assert tl.match(POSITIONS[0], library("polars").Series([8, 5, 9, 2])).ranks.tolist() == [
-        2,
-        1,
-        3,
-    ]
+    column = library("polars").Series([8, 5, 9, 2])
+    assert tl.match(POSITIONS[0], column).ranks.tolist() == [2, 1, 3]
 
 
 def test_a_wide_frame_without_a_user_column_is_keyed_by_its_index():
@@ -367,9 +346,7 @@ def test_a_user_twice_in_an_index():
 @pytest.mark.parametrize("name", MAKERS)
 def test_a_hole_in_a_wide_row(name):
     table = {"user_id": [1, 2], "1": [5, None], "2": [6, 7]}
-    with pytest.raises(
-        ValueError, match=r"column '1' is null in row 1 \(user 2\), before a real id"
-    ):
+    with pytest.raises(ValueError, match=r"'1' is null in row 1 \(user 2\), before a real id"):
         tl.match(MAKERS[name](table), {1: [5]})
 
 
@@ -395,10 +372,11 @@ def test_users_in_the_index_and_two_columns_of_one_name():
         tl.match(pandas.concat([frame, frame[["item_id"]]], axis=1), TRUTHS)
 
 
-def test_a_lazy_table_is_to_be_collected():
-    lazy = long(polars_frame).lazy()
-    with pytest.raises(TypeError, match=r"ranks is a LazyFrame.*\.collect\(\) makes a table"):
-        tl.match(lazy, TRUTHS)
+@pytest.mark.parametrize("side", ["ranks", "ground_truths"])
+def test_a_lazy_table_is_to_be_collected(side):
+    sides = {"ranks": RANKS, "ground_truths": TRUTHS, side: long(polars_frame).lazy()}
+    with pytest.raises(TypeError, match=r"a LazyFrame.*\.collect\(\) makes a table"):
+        tl.match(**sides)
 
 
 def test_a_series_of_single_ids_has_no_ranking():
@@ -422,28 +400,30 @@ def test_a_column_that_is_no_table_of_lists():
 
 def test_libraries_are_not_imported_for_others():
     """Lists load no library; a table of one loads no other, but pyarrow for text of polars."""
-    libraries = ("pandas", "polars", "pyarrow", "torch", "tqdm")  # numba itself looks for scipy
-    script = (
-        "import sys, toplist as tl\n"
-        "tl.match({1: [2]}, {1: [2]})\n"
-        f"print([name for name in {libraries} if name in sys.modules])"
+    libraries = "pandas polars pyarrow torch tqdm ranx lenskit datasets pyspark"  # numba asks scipy
+    loaded = (
+        f"print(*(name for name in '{libraries}'.split() if name in set(sys.modules) - before))"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.strip() == "[]"
+    plain = """
+        import sys, numpy as np, toplist as tl
+        before = set()
+        tl.match({1: [2]}, {1: [2]})
+        ids, scores = np.array([[1, 2]]), np.array([[0.5, 0.25]])
+        assert tl.top_k_eval((ids, scores), [{2}], metrics="mrr@2")["mrr@2"] == 0.5
+        run = {"q": {"a": 0.25, "b": 0.5}}
+        assert tl.top_k_eval(run, {"q": {"a"}}, metrics="mrr@2")["mrr@2"] == 0.5
+        hits = [[{"corpus_id": 1, "score": 0.5}]]
+        assert tl.top_k_eval(hits, [{1}], metrics="mrr@2")["mrr@2"] == 1
+    """
+    assert fresh(textwrap.dedent(plain) + loaded) == []
     library("polars")
-    script = (
-        "import sys, polars, toplist as tl\n"
-        "before = set(sys.modules)\n"
-        "table = polars.DataFrame({'user_id': [1], 'item_id': [[5]]})\n"
-        "tl.match(table, table)\n"
-        f"print([name for name in {libraries} if name in set(sys.modules) - before])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.strip() == "[]"
+    tables = """
+        import sys, polars, toplist as tl
+        before = set(sys.modules)
+        table = polars.DataFrame({'user_id': [1], 'item_id': [[5]]})
+        tl.match(table, table)
+    """
+    assert fresh(textwrap.dedent(tables) + loaded) == []
 
 
 def test_sparse_dictionaries_and_arrow_readers():

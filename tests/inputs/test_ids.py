@@ -36,20 +36,9 @@ def test_never_an_id_by_key_or_bare(bad):
         match({"ann": [5, bad]}, {"ann": [5]})
     with pytest.raises(TypeError, match=r"ground_truths: .* never an id"):
         match({"ann": [5]}, {"ann": bad})
-    with pytest.raises(TypeError, match=r"ground_truths: .* never an id"):
-        match([[5], [5]], [5, bad])
-
-
-@pytest.mark.parametrize("bad", [2.0, NAN, None], ids=repr)
-def test_one_bare_id_that_is_none(bad):
-    message = "ground_truths is missing" if bad is None else "never an id"
-    with pytest.raises(TypeError, match=message):
-        match([1, 2], bad)
-
-
-def test_the_example_and_the_way_out_are_named():
-    with pytest.raises(TypeError, match=r"3\.0 is a float.*scores.top_k.*int\(id\)"):
-        match([[3.0]], [[3.0]])
+    for ranks, truth in (([[5], [5]], [5, bad]), *([([5, 6], bad)] if bad is not None else [])):
+        with pytest.raises(TypeError, match=r"ground_truths: .* never an id"):
+            match(ranks, truth)
 
 
 @pytest.mark.parametrize("door", DOORS)
@@ -59,28 +48,24 @@ def test_a_float_array_of_ranks_is_scores(door):
             door(ranks, truths)
 
 
-def test_a_bool_array_of_ranks():
-    with pytest.raises(TypeError, match="ranks is an array of bool"):
-        match(np.array([[True, False]]), [[1]])
-
-
 @pytest.mark.parametrize("door", DOORS)
 @pytest.mark.parametrize("dtype", [bool, np.float64, np.float32])
 def test_a_matrix_of_truths_enters_elsewhere(door, dtype):
     with pytest.raises(TypeError, match=rf"{np.dtype(dtype)}.*Lists\.from_matrix"):
         door([[0, 2]], np.array([[1, 0, 1]], dtype))
-    assert rows(match([[0, 2]], Lists.from_matrix(np.array([[1, 0, 1]], dtype)))) == [
-        ([1, 2], 2, 2)
-    ]
+    truths = Lists.from_matrix(np.array([[1, 0, 1]], dtype))
+    assert rows(match([[0, 2]], truths)) == [([1, 2], 2, 2)]
 
 
-@pytest.mark.parametrize("dtype", ["M8[s]", "m8[s]", "c16", "V4"])
+@pytest.mark.parametrize("dtype", ["M8[s]", "m8[s]", "c16", "V4", bool])
 def test_arrays_of_other_things(dtype):
     with pytest.raises(TypeError, match="ranks is an array of"):
         match(np.zeros((1, 1), dtype), [[1]])
 
 
 def test_lists_of_floats():
+    with pytest.raises(TypeError, match=r"3\.0 is a float.*scores.top_k.*int\(id\)"):
+        match([[3.0]], [[3.0]])
     with pytest.raises(TypeError, match="Lists: items are float64"):
         match(Lists([0, 1], [0.5]), [[1]])
 
@@ -98,29 +83,16 @@ def test_two_kinds_of_ids(one, other):
         assert "[str(i) for i in ids]" in str(caught.value)
 
 
-def test_two_kinds_in_two_arrays():
-    with pytest.raises(TypeError, match="two kinds, '1' in ranks and 1 in ground_truths"):
-        match(np.array([["1"]]), np.array([[1]]))
-
-
 def test_what_is_no_kind_of_its_own():
     assert rows(match([["a", "b"]], [{np.str_("b")}])) == [([2], 1, 2)]
     assert rows(match([[3, 2**63]], [np.array([3])])) == [([1], 1, 2)]
 
 
-LARGE = 2**53
-
-
 @pytest.mark.parametrize(
     ("ranked", "truth"),
     [
-        ([LARGE, LARGE + 1], [LARGE + 1]),
-        ([-(2**63), 2**63 - 1], [2**63 - 1]),
-        ([0, 2**63], [2**63]),
         ([-1, 2**64 - 1], [2**64 - 1]),
-        ([-(2**63), 2**63], [2**63]),
-        (np.array([0, 2**64 - 1], np.uint64), [2**64 - 1]),
-        (np.array([LARGE, LARGE + 1], np.uint64), np.array([LARGE + 1])),
+        ([uuid.UUID(int=1), uuid.UUID(int=2)], [uuid.UUID(int=2)]),
         (["tea", "tea "], ["tea "]),
         (["\u00e9", "e\u0301"], ["e\u0301"]),
         (["a", "A"], ["A"]),
@@ -131,46 +103,25 @@ def test_ids_are_compared_exactly(ranked, truth):
     assert rows(match(ranked, truth)) == [([2], 1, 2)]
 
 
-@pytest.mark.parametrize("dtype", [np.uint64, ">u8", object])
-def test_large_unsigned_ids_are_not_negative_ones(dtype):
-    ranks = np.array([[2**64 - 1, 2**63]], dtype)
-    assert rows(match(ranks, np.array([[-1, -(2**63)]]))) == [([], 2, 2)]
-    assert rows(match(ranks, [[-1, 2**63]])) == [([2], 2, 2)]
-
-
 def test_a_large_unsigned_id_is_named_as_it_is():
     with pytest.raises(ValueError, match=f"item {2**64 - 1} at ranks 1 and 2"):
         match(np.array([[2**64 - 1, 2**64 - 1]], np.uint64), [[1]])
-
-
-def test_other_hashables():
-    a, b = uuid.UUID(int=1), uuid.UUID(int=2)
-    assert rows(match([[a, b]], [{uuid.UUID(int=2)}])) == [([2], 1, 2)]
-
-
-def test_strings_in_arrays_of_any_width():
-    for dtype in ("U3", "U9", object):
-        ranks = np.array([["a", "bcd"], ["e", "f"]], dtype)
-        assert rows(match(ranks, [{"bcd"}, {"x"}])) == [([2], 1, 2), ([], 1, 2)]
-        assert rows(match(ranks, np.array(["bcd", "e"]))) == [([2], 1, 2), ([1], 1, 2)]
 
 
 def test_integers_that_no_type_of_numpy_holds_in_tables():
     pandas, polars = library("pandas"), library("polars")
     big = 2**63
     truth = {1: [big, -5]}
-    frame = pandas.DataFrame(
-        {"user_id": [1, 1], "item_id": pandas.Series([-5, big], dtype=object), "rank": [1, 2]}
-    )
+    items = pandas.Series([-5, big], dtype=object)
+    frame = pandas.DataFrame({"user_id": [1, 1], "item_id": items, "rank": [1, 2]})
     assert tl.match(frame, truth).ranks.tolist() == [1, 2]
     plain = pandas.DataFrame({"user_id": [1, 1], "item_id": [big, 5]})
     assert tl.match(frame, plain).ranks.tolist() == [2]
     small = pandas.DataFrame({"user_id": [1], "item_id": [-5]})  # int64 beside Python's integers
     assert tl.match(frame, small).ranks.tolist() == [1]
-    wide = polars.DataFrame({"user_id": [1, 1], "item_id": [5, 7], "rank": [1, 2]}).cast(
-        {"item_id": polars.Int128}
-    )
-    assert tl.match(wide, {1: [7]}).ranks.tolist() == [2]
+    items = polars.Series([5, 7], dtype=polars.Int128)
+    table = polars.DataFrame({"user_id": [1, 1], "item_id": items, "rank": [1, 2]})
+    assert tl.match(table, {1: [7]}).ranks.tolist() == [2]
 
 
 WIDE = 2**64 + 1
@@ -185,10 +136,10 @@ WIDE = 2**64 + 1
         (lambda: tl.ndcg({WIDE: [3]}, {WIDE: [3]}), "ranks"),
         (lambda: tl.match({1: [3]}, {WIDE: [3], 1: [3]}), "ground_truths"),
         (lambda: tl.match([[3]], [[3]], users=[WIDE]), "users"),
-        (lambda: tl.match(of_objects("item_id"), {1: [3]}), "ranks, column 'item_id'"),
-        (lambda: tl.match({1: [3]}, of_objects("user_id")), "ground_truths, column 'user_id'"),
-        (lambda: tl.match({WIDE: [3]}, of_objects(None)), "ranks"),
-        (lambda: tl.match(of_128_bits(), {1: [3]}), "ranks, column 'item_id'"),
+        (lambda: tl.match(wide("item_id"), {1: [3]}), "ranks, column 'item_id'"),
+        (lambda: tl.match({1: [3]}, wide("user_id")), "ground_truths, column 'user_id'"),
+        (lambda: tl.match({WIDE: [3]}, wide(None)), "ranks"),
+        (lambda: tl.match(wide("item_id", "polars"), {1: [3]}), "ranks, column 'item_id'"),
         (lambda: tl.loo.leave_one_out(([1, 1], [WIDE, 5], [1, 2])), "log, column 'item_id'"),
         (lambda: tl.beyond.item_coverage([[1]], catalogue=[1, WIDE]), "catalogue"),
         (lambda: tl.pointwise.gauc([WIDE, WIDE], [0, 1], [0.1, 0.2]), "users"),
@@ -200,22 +151,21 @@ def test_integers_beyond_64_bits_are_refused(call, where):
         call()
 
 
-def of_objects(column):
-    pandas = library("pandas")
-    content = {"user_id": [1, 1], "item_id": [3, 4], "rank": [1, 2]}
+def wide(column, name="pandas"):
+    module, content = library(name), {"user_id": [1, 1], "item_id": [3, 4], "rank": [1, 2]}
+    dtype = object if name == "pandas" else module.Int128
     if column is not None:
-        content[column] = pandas.Series([1, WIDE], dtype=object)
-    return pandas.DataFrame(content)
+        content[column] = module.Series([1, WIDE], dtype=dtype)
+    return module.DataFrame(content)
 
 
 def test_integers_too_wide_that_share_a_hash_are_refused_at_once():
     wide = [(2**61 - 1) * (2**20 + i) for i in range(20_000)]  # hours, as keys of a dictionary
-    with pytest.raises(ValueError, match="beyond 64 bits"):
-        tl.match(wide, [3])
-    with pytest.raises(ValueError, match="beyond 64 bits"):
-        tl.match({1: [3]}, library("pandas").DataFrame({"user_id": 1, "item_id": wide}))
-    with pytest.raises(ValueError, match="beyond 64 bits"):
-        tl.loo.leave_one_out((wide, wide, wide))
+    table = library("pandas").DataFrame({"user_id": 1, "item_id": wide})
+    calls = (tl.match, wide, [3]), (tl.match, {1: [3]}, table), (tl.loo.leave_one_out, (wide,) * 3)
+    for call, *arguments in calls:
+        with pytest.raises(ValueError, match="beyond 64 bits"):
+            call(*arguments)
 
 
 EDGES = (0, 2**31, 2**32, 2**53, 2**62, 2**63, 2**64)
@@ -230,19 +180,18 @@ INTEGERS = {  # how a column of numbers is given, and which numbers can be
 }
 
 
-def column(form, repeat):
-    """Give the numbers a form can hold, each `repeat` times."""
+def column(form):
+    """Return how a form is made, and the numbers that it can hold."""
     to, limits = INTEGERS[form]
     low, high = (-(2**63), 2**64 - 1) if limits is None else (limits.min, limits.max)
-    numbers = [n for n in NUMBERS if low <= n <= high]
-    return to, numbers if repeat is None else [n for n in numbers for _ in range(repeat)]
+    return to, [n for n in NUMBERS if low <= n <= high]
 
 
 @pytest.mark.parametrize("of_truths", INTEGERS)
 @pytest.mark.parametrize("of_ranks", INTEGERS)
 def test_integers_are_compared_exactly(of_ranks, of_truths):
-    to_ranks, a = column(of_ranks, None)
-    to_truths, b = column(of_truths, None)
+    to_ranks, a = column(of_ranks)
+    to_truths, b = column(of_truths)
     every = list(product(a, b))
     ranked, relevant = (list(side) for side in zip(*every, strict=True))
     in_rows = to_ranks(ranked)
@@ -261,6 +210,7 @@ def test_lists_of_several_widths_are_compared_exactly():
 
 TWO_KINDS = {
     "text": ([np.array([1, 2]), np.array(["1", "2"])], [{"1"}, {"1"}]),
+    "text and integers": ([np.array(["1"])], [{1}]),
     "bool": ([np.array([1, 2]), np.array([True])], [{1}, {1}]),
     "float": ([np.array([1, 2]), np.array([1.0])], [{1}, {1}]),
     "bytes": ([np.array(["1", "2"]), np.array([b"1"])], [{"1"}, {"1"}]),
@@ -274,9 +224,3 @@ def test_arrays_of_two_kinds_are_refused(kinds):
         tl.match(arrays, sets)
     with pytest.raises(TypeError):
         tl.match([list(one) for one in sets], arrays)
-
-
-def of_128_bits():
-    polars = library("polars")
-    items = polars.Series([WIDE, 3], dtype=polars.Int128)
-    return polars.DataFrame({"user_id": [1, 1], "item_id": items, "rank": [1, 2]})

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from shared_inputs import library
+from shared_inputs import frame_of, library, same
 
 import toplist as tl
 from toplist.inputs.catalogues import features_of
@@ -12,28 +12,20 @@ TRUTHS = [{1}, {4}, {9}]
 KEYS = ["ann", "bob", "eve"]
 
 
-def keyed():
-    return tl.match(dict(zip(KEYS, RANKS, strict=True)), dict(zip(KEYS, TRUTHS, strict=True)))
+FORMS = [
+    (RANKS, TRUTHS),
+    (np.array(RANKS), np.array([1, 4, 9])),
+    (tl.Lists([0, 2, 4, 6], np.ravel(RANKS)), tl.Lists([0, 1, 2, 3], [1, 4, 9])),
+]
 
 
-def forms():
-    offsets = [0, 2, 4, 6]
-    yield RANKS, TRUTHS
-    yield np.array(RANKS), [[1], [4], [9]]
-    yield np.array(RANKS), np.array([1, 4, 9])
-    yield tl.Lists(offsets, np.ravel(RANKS)), tl.Lists([0, 1, 2, 3], [1, 4, 9])
-
-
-@pytest.mark.parametrize("form", range(4))
+@pytest.mark.parametrize(("ranks", "truths"), FORMS)
 @pytest.mark.parametrize("make", [list, tuple, np.array, "Series", "Index", "polars"])
-def test_users_name_the_rows(form, make):
+def test_users_name_the_rows(ranks, truths, make):
     if isinstance(make, str):
         make = library("polars").Series if make == "polars" else getattr(library("pandas"), make)
-    ranks, truths = list(forms())[form]
-    hits, expected = tl.match(ranks, truths, users=make(KEYS)), keyed()
-    assert hits.users == KEYS
-    for name in ("offsets", "ranks", "n_relevant", "n_listed"):
-        assert np.array_equal(getattr(hits, name), getattr(expected, name))
+    keyed = (dict(zip(KEYS, side, strict=True)) for side in (RANKS, TRUTHS))
+    assert same(tl.match(ranks, truths, users=make(KEYS)), tl.match(*keyed))
 
 
 def test_users_of_one_bare_user_and_as_numbers():
@@ -53,30 +45,32 @@ def test_users_of_hits_made_by_hand():
         tl.Hits.from_matrix([[0, 1], [1, 0]], [1, 1], users=[1, 1])
 
 
-def test_errors_of_users():
-    with pytest.raises(ValueError, match="users: 2 keys for 3 rows: one per row is needed"):
-        tl.match(RANKS, TRUTHS, users=["ann", "bob"])
-    with pytest.raises(ValueError, match="users: 'ann' is the key of rows 0 and 2"):
-        tl.match(RANKS, TRUTHS, users=["ann", "bob", "ann"])
-    with pytest.raises(TypeError, match="users is a str: give one key per row"):
-        tl.match(RANKS, TRUTHS, users="ann")
-    with pytest.raises(TypeError, match="users is a dict"):
-        tl.match(RANKS, TRUTHS, users={"ann": 1})
-    with pytest.raises(TypeError, match="ids of two kinds"):
-        tl.match(RANKS, TRUTHS, users=["ann", 1, 2])
-    with pytest.raises(TypeError, match=r"users: 1\.0 is a float, never an id"):
-        tl.match(RANKS, TRUTHS, users=[1.0, 2.0, 3.0])
+@pytest.mark.parametrize(
+    ("users", "words"),
+    [
+        (["ann", "bob"], "users: 2 keys for 3 rows: one per row is needed"),
+        (["ann", "bob", "ann"], "users: 'ann' is the key of rows 0 and 2"),
+        ("ann", "users is a str: give one key per row"),
+        ({"ann": 1}, "users is a dict"),
+        (["ann", 1, 2], "ids of two kinds"),
+        ([1.0, 2.0, 3.0], r"users: 1\.0 is a float, never an id"),
+    ],
+)
+def test_errors_of_users(users, words):
+    with pytest.raises((ValueError, TypeError), match=words):
+        tl.match(RANKS, TRUTHS, users=users)
 
 
 def test_users_beside_keys():
-    with pytest.raises(TypeError, match=r"users= names the rows of lists by position.*dicts"):
-        tl.match({"ann": [1]}, {"ann": {1}}, users=["ann"])
-    table = library("pandas").DataFrame({"user_id": ["ann"], "item_id": [1], "rank": [1]})
-    with pytest.raises(TypeError, match=r"users= names the rows of lists by position.*tables"):
-        tl.match(table, {"ann": {1}}, users=["ann"])
+    table = frame_of("pandas", {"user_id": ["ann"], "item_id": [1], "rank": [1]})
     series = library("pandas").Series
-    with pytest.raises(TypeError, match=r"users= names the rows"):
-        tl.match(series([[1]], ["ann"]), series([1], ["ann"]), users=["ann"])
+    for ranks, truths, words in (
+        ({"ann": [1]}, {"ann": {1}}, "users= names the rows of lists by position.*dicts"),
+        (table, {"ann": {1}}, "users= names the rows of lists by position.*tables"),
+        (series([[1]], ["ann"]), series([1], ["ann"]), "users= names the rows"),
+    ):
+        with pytest.raises(TypeError, match=words):
+            tl.match(ranks, truths, users=["ann"])
 
 
 def test_series_truths_by_position():
@@ -132,21 +126,20 @@ def test_series_that_count_rows_beside_other_keys():
     pandas = library("pandas")
     counted = pandas.Series([1, 4, 9])
     assert tl.match(dict(enumerate(RANKS)), counted).ranks.tolist() == [1, 2]
-    pattern = r"ground_truths is a Series that counts its rows, but ranks has keys, like 3"
-    with pytest.raises(TypeError, match=pattern):
-        tl.match(dict(zip([1, 2, 3], RANKS, strict=True)), counted)
-    table = pandas.DataFrame({"user_id": [1, 2, 3], "item_id": [1, 4, 6], "rank": [1, 1, 1]})
-    with pytest.raises(TypeError, match=pattern):
-        tl.match(table, counted)
+    keys, longer = [1, 2, 3], pandas.Series([[1], [4], [9], [7]])  # which has all keys, a row off
+    table = pandas.DataFrame({"user_id": keys, "item_id": [1, 4, 6], "rank": [1, 1, 1]})
+    for ranks in (dict(zip(keys, RANKS, strict=True)), table):
+        for truths in (counted, longer):
+            with pytest.raises(
+                TypeError, match="ground_truths is a Series that counts its rows, but"
+            ):
+                tl.match(ranks, truths)
 
 
 def test_values_of_users_by_key_with_users():
     result = tl.top_k_eval(tl.match(RANKS, TRUTHS, users=KEYS), k=1, metrics="hit")
-    assert {k: v["hit@1"] for k, v in result.by({"ann": "A", "bob": "B"}).items()} == {
-        "A": 1.0,
-        "B": 0.0,
-        None: 0.0,
-    }
+    found = {k: v["hit@1"] for k, v in result.by({"ann": "A", "bob": "B"}).items()}
+    assert found == {"A": 1.0, "B": 0.0, None: 0.0}
     with pytest.raises(ValueError, match="user 'ann' is in both parts"):
         result + result
 
@@ -187,14 +180,6 @@ def test_masked_arrays_are_no_lists(name):
     arrays[name] = np.ma.array(arrays[name], mask=[False, True])
     with pytest.raises(TypeError, match=f"Lists: {name} is a masked array"):
         tl.Lists(**arrays)
-
-
-def test_a_series_that_counts_its_rows_is_refused_beside_some_of_these_keys():
-    """Keys 1, 2, 3 are all in an index 0..3, one row too early."""
-    pandas = pytest.importorskip("pandas")
-    truth = pandas.Series([[1], [3], [5], [7]])
-    with pytest.raises(TypeError, match="counts its rows, but ranks has keys"):
-        tl.top_k_eval({1: [1, 2], 2: [3, 4], 3: [5, 6]}, truth, k=2)
 
 
 def test_parts_with_keys_of_two_kinds_do_not_merge():

@@ -85,26 +85,6 @@ def test_nothing_ranked_for_the_truth_of_one(ranks, truth):
     assert tl.hit(ranks, truth).shape == (0,)
 
 
-@pytest.mark.parametrize("truths", [[], (), {}, Lists([0], [])], ids=lambda one: type(one).__name__)
-def test_no_user_at_all(truths):
-    ranks = {} if isinstance(truths, dict) else []
-    assert tl.hit(ranks, truths, 3).shape == (0, 3)
-    assert tl.hit(ranks, truths).shape == (0, 0)
-    assert len(match(ranks, truths)) == 0
-
-
-@pytest.mark.parametrize("ranks", [np.empty((0, 4), np.int64), Lists([0], [])])
-def test_no_row_at_all(ranks):
-    assert tl.hit(ranks, [], 3).shape == (0, 3)
-
-
-@pytest.mark.parametrize("ranks", [[[], []], np.empty((2, 0)), Lists([0, 0, 0], [])])
-def test_only_empty_lists(ranks):
-    assert rows(match(ranks, [{1}, {2}])) == [([], 1, 0), ([], 1, 0)]
-    assert match(ranks, [{1}, {2}]).k == 0
-    assert tl.hit(ranks, [{1}, {2}], 2).tolist() == [[0.0, 0.0], [0.0, 0.0]]
-
-
 def test_no_lists_for_the_truths_of_two():
     with pytest.raises(ValueError, match=r"0 ranked lists but 2 ground truths"):
         match([], [{1}, {2}])

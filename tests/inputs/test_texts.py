@@ -158,30 +158,6 @@ def test_many_distinct_strings_make_the_table_grow(name):
     assert np.array_equal(again, codes[shuffled])
 
 
-@pytest.mark.parametrize("length", [5, 20])
-@pytest.mark.parametrize("parts", [1, 2])
-def test_strings_of_one_hash_stay_apart(monkeypatch, length, parts):
-    """With every hash the same, only the bytes tell strings apart."""
-    monkeypatch.setattr(kernels, "keys_of_spans", _keys_of_one_hash(kernels.keys_of_spans))
-    words = [f"{i:0{length}d}" for i in range(50)] * 2
-    texts = Texts()
-    found = [texts.encode(joined(words[part::parts])) for part in range(parts)]
-    expected = list(dict.fromkeys(word for part in range(parts) for word in words[part::parts]))
-    assert list(texts) == expected
-    for part, codes in enumerate(found):
-        assert texts.decoded(codes) == words[part::parts]
-    assert texts.index(words[7]) == expected.index(words[7]) and "x" * length not in texts
-
-
-def _keys_of_one_hash(kernel):
-    def keys(text, starts, ends, found):
-        longer = kernel(text, starts, ends, found)
-        found[1::2][found[::2] & np.uint64(2**32 - 1) > 12] = 5
-        return longer
-
-    return keys
-
-
 @pytest.mark.parametrize("part", [200, 5_000, 9_000])
 @pytest.mark.parametrize("which", ["number_texts", "place_texts"])
 @pytest.mark.parametrize("call", [1, 2])
@@ -216,15 +192,16 @@ def test_a_text_is_found_behind_thousands_that_share_its_place(monkeypatch):
     assert "c" not in texts
 
 
+@pytest.mark.parametrize("block", [4, 1_000])
 @pytest.mark.parametrize("before", [0, 4])
-def test_new_strings_of_one_hash_one_after_another(monkeypatch, before):
-    monkeypatch.setattr(kernels, "keys_of_spans", _keys_of_one_hash(kernels.keys_of_spans))
-    monkeypatch.setattr("toplist.inputs.texts.BLOCK", 4)
-    texts = Texts()
-    texts.encode(joined(["known"]))
-    words = ["known"] * before + [f"a longer name, no. {i}" for i in range(4)]
-    assert texts.decoded(texts.encode(joined(words))) == words
-    assert len(texts) == 5
+def test_strings_of_one_hash_stay_apart(monkeypatch, before, block, texts):
+    monkeypatch.setattr("toplist.inputs.texts.BLOCK", block)
+    names = Texts()
+    names.encode(joined(["known"]))
+    words = ["known"] * before + texts[1][:40] * 2
+    assert names.decoded(names.encode(joined(words))) == words
+    assert list(names) == ["known", *texts[1][:40]] and names._slow is None
+    assert names.index(words[-1]) == 40 and texts[1][40] not in names
 
 
 def test_numbers_below_zero_count_from_the_end():
