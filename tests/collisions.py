@@ -1,5 +1,7 @@
 """Ids chosen against the tables that look them up, by the constants of the code as it is."""
 
+import time
+
 import numpy as np
 
 from toplist.kernels import hashing, texts
@@ -50,3 +52,26 @@ def neighbouring_texts(n):
         near = words[hashes & np.uint64((1 << 17) - 1) < 128]
         found |= {"item" + one.tobytes().decode("ascii") for one in near}
     return sorted(found)[:n]
+
+
+PLAIN = np.random.default_rng(0).permutation(1 << 20)[:100_000] * 9_973
+CHOSEN = colliding_ids(len(PLAIN)).view(np.int64)
+
+
+def spent(function, *arguments):
+    """Return the least time of three calls after a first one."""
+    times = []
+    for _ in range(4):
+        start = time.perf_counter()
+        function(*arguments)
+        times.append(time.perf_counter() - start)
+    return min(times[1:])
+
+
+def not_quadratic(function, plain, chosen):
+    """Check that chosen ids give what plain ones do, and that 4 x as many take no 16 x as long."""
+    assert np.array_equal(function(chosen), function(plain))
+    quarter = chosen[: len(chosen) // 4]
+    assert any(  # three times, since other programs run beside
+        spent(function, chosen) < 9 * spent(function, quarter) + 0.05 for _ in range(3)
+    )

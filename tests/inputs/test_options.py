@@ -3,15 +3,63 @@
 import dataclasses
 import inspect
 import itertools
+import re
 
 import pytest
+from shared_inputs import csv_of, library
 
 import toplist as tl
 from toplist.cli import main
 from toplist.inputs.options import FILES, MEMORY, OPTIONS, SPARK, STREAM, Options
 
+
+@pytest.mark.parametrize("option", ["empty", "missing", "duplicates", "gains"])
+@pytest.mark.parametrize("bad", ["drop", "", False, 0])
+def test_unknown_words_of_an_option(option, bad):
+    valid = ", ".join(map(repr, OPTIONS[option].metadata["choices"]))
+    for call in (tl.ndcg, tl.top_k_eval, tl.match)[: 2 if option in ("empty", "missing") else 3]:
+        with pytest.raises(ValueError, match=f"{option}={bad!r}: choose from {valid}"):
+            call([[1]], [{1}], 1, **{option: bad})
+
+
+def test_columns_by_side():
+    pandas = library("pandas")
+    recs = pandas.DataFrame({"userId": ["u"], "movieId": ["a"], "rank": [1]})
+    truth = pandas.DataFrame({"user_id": ["u"], "item_id": ["a"]})
+    columns = {"ranks": {"user_id": "userId", "item_id": "movieId"}}
+    assert tl.match(recs, truth, columns=columns).ranks.tolist() == [1]
+    back = truth.rename(columns={"user_id": "userId"})
+    columns["user_id"] = "userId"  # of both sides, unless a side says otherwise
+    assert tl.match(recs, back, columns=columns).ranks.tolist() == [1]
+    assert tl.beyond.item_coverage(recs, columns=columns, catalogue=["a"]).tolist() == [1.0]
+    columns["user_id"] = "person"
+    assert tl.match(recs, truth.rename(columns={"user_id": "person"}), columns=columns).k == 1
+
+
+def test_the_error_shows_the_side():
+    pandas = library("pandas")
+    recs = pandas.DataFrame({"userId": ["u"], "movieId": ["a"], "rank": [1]})
+    truth = pandas.DataFrame({"user_id": ["u"], "item_id": ["a"]})
+    for words, columns in {
+        r"columns=\{'ranks': \{'user_id': 'NAME', 'it": None,
+        r"columns=\{'ground_truths': \{'user_id': 'NAME'": {
+            "user_id": "userId",
+            "item_id": "movieId",
+        },
+        "columns: 'item' is none of user_id": {"ranks": {"item": "movieId"}},
+        "columns: 'recs' is none of .*'ranks'": {"recs": {"item_id": "movieId"}},
+        "columns: 'ranks' is a side: give a dict": {"ranks": "movieId"},
+    }.items():
+        with pytest.raises((ValueError, TypeError), match=words):
+            tl.match(recs, truth, columns=columns)
+    with pytest.raises(ValueError, match="columns: 'item' is none of user_id"):  # a side not read
+        tl.beyond.item_coverage(recs, catalogue=["a"], columns={"ground_truths": {"item": "x"}})
+
+
 SOURCES = MEMORY, FILES, STREAM, SPARK
 RANKS, TRUTHS = {"ann": ["a", "b"], "bob": ["c"]}, {"ann": ["b"], "bob": ["c"]}
+
+
 # A value that is not the default, for each option that has no choices.
 OTHER = {
     "metrics": "ndcg",
@@ -48,10 +96,8 @@ def test_the_signature_is_the_table():
     for name, one in own.items():
         assert one.kind is one.KEYWORD_ONLY
         assert one.default == OPTIONS[name].default, name
-        assert one.annotation.replace("Columns", "") in (
-            OPTIONS[name].type,
-            "Mapping[str, Any] | None",
-        ), name
+        types = OPTIONS[name].type, "Mapping[str, Any] | None"
+        assert one.annotation.replace("Columns", "") in types, name
         assert f"{name}" in inspect.getdoc(tl.top_k_eval)
 
 
@@ -75,14 +121,10 @@ def test_a_wrong_word_is_refused_with_the_valid_ones(name):
 
 
 def written(folder):
-    rows = [
-        f"{user},{item},{rank}" for user, row in RANKS.items() for rank, item in enumerate(row, 1)
-    ]
-    recs, truth = folder / "recs.csv", folder / "truth.csv"
-    recs.write_text("\n".join(["user_id,item_id,rank", *rows, ""]))
-    rows = [f"{user},{item}" for user, row in TRUTHS.items() for item in row]
-    truth.write_text("\n".join(["user_id,item_id", *rows, ""]))
-    return recs, truth
+    rows = [f"{user},{item},{r}" for user, row in RANKS.items() for r, item in enumerate(row, 1)]
+    truths = [f"{user},{item}" for user, row in TRUTHS.items() for item in row]
+    recs = csv_of(folder / "recs.csv", "user_id,item_id,rank", *rows)
+    return recs, csv_of(folder / "truth.csv", "user_id,item_id", *truths)
 
 
 @pytest.mark.parametrize("name", [name for name, row in OPTIONS.items() if row.metadata["help"]])
@@ -108,15 +150,16 @@ def test_names_of_an_earlier_version_say_what_to_write():
 def test_paths_and_lists_in_memory_meet(tmp_path):
     recs, truth = written(tmp_path)
     expected = tl.top_k_eval(RANKS, TRUTHS, 2).to_dict()
-    assert tl.top_k_eval(str(recs), str(truth), 2).to_dict() == expected
-    assert tl.top_k_eval(recs, truth, 2).to_dict() == expected
-    assert tl.top_k_eval(RANKS, truth, 2).to_dict() == expected
-    assert tl.top_k_eval(str(recs), TRUTHS, 2).to_dict() == expected
+    sides = (str(recs), str(truth)), (recs, truth), (RANKS, truth), (str(recs), TRUTHS)
+    assert all(tl.top_k_eval(*both, 2).to_dict() == expected for both in sides)
     # beside lists in memory, a text is an id
     assert tl.top_k_eval(["a", str(truth)], str(truth), 2)["hit@2"] == 1.0
 
 
-@pytest.mark.parametrize("source", ["polars", "pandas", "csv", "jsonl", "parquet"])
+WRITERS = {"csv": "write_csv", "jsonl": "write_ndjson", "parquet": "write_parquet"}
+
+
+@pytest.mark.parametrize("source", ["polars", "pandas", *WRITERS])
 def test_systems_of_a_column(tmp_path, source):
     """As one evaluation for each; in order of first appearance; all over the users of the truth."""
     pl = pytest.importorskip("polars")
@@ -129,14 +172,11 @@ def test_systems_of_a_column(tmp_path, source):
         for rank, item in enumerate(row, 1)
     ]
     frame = pl.DataFrame([rows[1], *rows[:1], *rows[:1:-1]])
-    truth = TRUTHS
-    if source in ("csv", "jsonl", "parquet"):
+    ranks, truth = frame.to_pandas() if source == "pandas" else frame, TRUTHS
+    if source in WRITERS:
+        truth = written(tmp_path)[1]
         ranks = tmp_path / f"recs.{source}"
-        write = {"csv": "write_csv", "jsonl": "write_ndjson", "parquet": "write_parquet"}[source]
-        getattr(frame, write)(ranks)
-        truth = written(tmp_path / "sub")[1] if (tmp_path / "sub").mkdir() is None else None
-    else:
-        ranks = frame.to_pandas() if source == "pandas" else frame
+        getattr(frame, WRITERS[source])(ranks)
     found = tl.top_k_eval(ranks, truth, 2, system="model")
     assert list(found) == ["new", "base"]
     for name, result in found.items():
@@ -183,3 +223,27 @@ def test_a_system_in_jsonl_is_read_as_other_lines(tmp_path):
     recs.write_text('{"user_id": "ann", "item_id": ["b"]}\n')
     with pytest.raises(ValueError, match="recs.jsonl:1: no 'model' that names a system"):
         tl.top_k_eval(recs, truth, metrics="hit@1", system="model")
+
+
+@pytest.mark.parametrize(
+    ("option", "given", "said"),
+    [
+        ("duplicates", "frist", "(did you mean 'first'?): choose from 'raise', 'first'"),
+        ("empty", "Skip", "(did you mean 'skip'?): choose from 'skip', 'zero', 'one', 'raise'"),
+        ("ties", "item-desc", "(did you mean 'item_desc'?): choose from 'order', 'item'"),
+        ("gains", "lineer", "(did you mean 'linear'?): choose from 'linear', 'exponential'"),
+    ],
+)
+def test_words_of_options(option, given, said):
+    with pytest.raises(ValueError, match=re.escape(f"{option}={given!r} {said}")):
+        tl.top_k_eval(RANKS, TRUTHS, 5, **{option: given})
+
+
+@pytest.mark.parametrize(
+    ("keyword", "meant"),
+    [("convetion", "convention"), ("metric", "metrics"), ("weight", "weights")],
+)
+def test_keywords(keyword, meant):
+    words = rf"unexpected keyword argument '{keyword}' \(did you mean '{meant}'\?\)$"
+    with pytest.raises(TypeError, match=rf"^top_k_eval\(\) got an {words}"):
+        tl.top_k_eval(RANKS, TRUTHS, 5, **{keyword: "x"})

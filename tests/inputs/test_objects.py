@@ -8,17 +8,9 @@ import math
 
 import numpy as np
 import pytest
-from test_forms import csr, same
-from test_promises import fresh
+from shared_inputs import LIBRARIES, csr, frame_of, library, same
 
 import toplist as tl
-
-
-def library(name):
-    return pytest.importorskip(name)
-
-
-# tensors of bfloat16, and what to leave out
 
 
 class Narrow:
@@ -109,8 +101,6 @@ def test_exclude_takes_tensors():
         assert tl.scores.top_k(scores, 5, exclude=given).items.tolist() == expected
 
 
-# ranked lists with scores
-
 RANKED = {"q1": ["b", "a", "c"], "q2": ["z"], "q3": []}
 TRUTHS = {"q1": {"a": 2, "b": 1}, "q2": {"x": 1}, "q4": {"y": 1}, "q3": {"b": 0}}
 RUN = {"q1": {"a": 0.5, "b": 0.75, "c": -1.5}, "q2": {"z": 3.25}, "q3": {}}
@@ -173,25 +163,6 @@ def test_hits_by_position():
     equal_results([[], *ranks], [{1}, *truths], ([[], [3, 7, 1], [], [2]], [{1}, *truths]))
     assert tl.recall(ranks[0], {7}).tolist() == [0, 1, 1]  # one user
     assert tl.match(ranks, truths, ties="item").ranks.tolist() == [2, 3, 1]
-
-
-@pytest.mark.parametrize("ties", ["order", "item", "item_desc"])
-def test_equal_scores_as_ties_says(ties):
-    rng = np.random.default_rng(5)
-    for items in (list(range(40)), [f"d{n}" for n in range(40)], [-n for n in range(40)]):
-        shuffled = rng.permutation(len(items)).tolist()
-        scores = rng.integers(0, 4, 40)
-        row = {items[n]: float(score) for n, score in zip(shuffled, scores, strict=True)}
-        ranked = sorted(row, key=lambda item: -row[item])
-        if ties != "order":
-            ranked = sorted(sorted(row, reverse=ties == "item_desc"), key=lambda item: -row[item])
-        truth = set(items[::3])
-        expected = tl.match({"q": ranked}, {"q": truth})
-        assert same(tl.match({"q": row}, {"q": truth}, ties=ties), expected)
-        frame = library("pandas").DataFrame(
-            {"user_id": "q", "item_id": list(row), "score": list(row.values())}
-        )
-        assert same(tl.match(frame, {"q": truth}, ties=ties), expected)
 
 
 def test_scores_are_compared_exactly():
@@ -263,9 +234,6 @@ def test_lists_by_position_beside_truths_by_query_say_what_to_write():
     with pytest.raises(TypeError, match=r"dict\(zip\(USERS, ground_truths\)\) names the users"):
         tl.match(truths and {"q1": ["a"]}, [{"a"}])
     assert tl.match(dict(zip(truths, ranks, strict=True)), truths).ranks.tolist() == [1]
-
-
-# pairs (ids, scores)
 
 
 IDS = [[7, 3, 9, 1], [2, 8, 4, 0], [5, 1, 4, 6]]
@@ -417,9 +385,6 @@ def test_faiss():
             ):
                 tl.top_k_eval(found, truths, 20, padding=-1)
         assert list(tl.top_k_eval(found[1], truths, 20, padding=-1)) == list(expected)
-
-
-# objects of libraries
 
 
 @pytest.mark.libraries
@@ -606,9 +571,6 @@ def test_sentence_transformers():
     equal_results(keyed[0], keyed[1], (keyed[2], keyed[1]))
 
 
-# predictions of ratings
-
-
 def surprise_rows():
     library("surprise")
     from surprise.prediction_algorithms.predictions import Prediction
@@ -649,30 +611,22 @@ def test_predictions_like_those_of_surprise():
         tl.pointwise.auc(given)
 
 
-# what was refused with words that led elsewhere
-
-
-FRAMES = {
-    "pandas": lambda columns: library("pandas").DataFrame(columns),
-    "polars": lambda columns: library("polars").DataFrame(columns),
-    "pyarrow": lambda columns: library("pyarrow").table(columns),
-}
-
-
-@pytest.mark.parametrize("make", FRAMES.values(), ids=FRAMES)
-def test_d1_a_score_that_is_nan_or_null_is_found(make):
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_a_score_that_is_nan_or_null_is_found(name):
     rows = {"user_id": ["u", "v", "v"], "item_id": ["a", "b", "c"]}
     named = "user 'v' has a score that is NaN, of item 'c'|must hold numbers.*null in row 2"
     for ties in ("order", "item_desc"):
         with pytest.raises((TypeError, ValueError), match=named):
-            tl.match(make(rows | {"score": [0.5, 0.25, math.nan]}), {"v": {"c"}}, ties=ties)
+            tl.match(
+                frame_of(name, rows | {"score": [0.5, 0.25, math.nan]}), {"v": {"c"}}, ties=ties
+            )
     with pytest.raises(TypeError, match="'score' must hold numbers, and no nulls.*null in row 1"):
-        tl.match(make(rows | {"score": [0.5, None, 0.25]}), {"v": {"c"}})
+        tl.match(frame_of(name, rows | {"score": [0.5, None, 0.25]}), {"v": {"c"}})
     with pytest.raises(TypeError, match="'relevance' must hold numbers.*, null in row 0"):
-        tl.match({"v": ["c"]}, make(rows | {"relevance": [None, 1.0, 2.0]}))
+        tl.match({"v": ["c"]}, frame_of(name, rows | {"relevance": [None, 1.0, 2.0]}))
 
 
-def test_d1_keys_of_one_kind_are_not_called_two():
+def test_keys_of_one_kind_are_not_called_two():
     for ranked, truth in (("a", "b"), (np.int64(1), 2), (np.str_("a"), "b"), (1, 2)):
         with pytest.raises(ValueError, match="no user is in both") as caught:
             tl.match({ranked: [1]}, {truth: [1]})
@@ -681,7 +635,7 @@ def test_d1_keys_of_one_kind_are_not_called_two():
         tl.match({1: [1]}, {"1": [1]})
 
 
-def test_d1_ranks_with_gaps_have_a_way_out():
+def test_ranks_with_gaps_have_a_way_out():
     pandas = library("pandas")
     frame = pandas.DataFrame({"user_id": 1, "item_id": [5, 6, 7], "rank": [4, 1, 3]})
     with pytest.raises(ValueError, match="ranks 1, 3, 4 where 1 to 3 belong.*score = -rank") as one:
@@ -696,7 +650,7 @@ def test_d1_ranks_with_gaps_have_a_way_out():
         tl.match(frame.assign(rank=[0, 1, 2]), {1: [6]})
 
 
-def test_d1_audit_takes_what_match_takes():
+def test_audit_takes_what_match_takes():
     pandas = library("pandas")
     truths = {"q1": ["a", "b"], "q2": ["x"]}
     expected = tl.audit.check(RANKED, truths, k=2)
@@ -709,28 +663,6 @@ def test_d1_audit_takes_what_match_takes():
 
 
 @pytest.mark.libraries
-def test_d1_audit_of_lenskit():
+def test_audit_of_lenskit():
     given, plain = collections()
     assert str(tl.audit.check(*given)) == str(tl.audit.check(*plain))
-
-
-def test_d1_a_lazy_frame_as_the_truth():
-    lazy = library("polars").LazyFrame({"user_id": [1], "item_id": [2]})
-    with pytest.raises(TypeError, match=r"a LazyFrame: ground_truths\.collect\(\) makes a table"):
-        tl.match({1: [2]}, lazy)
-    assert tl.match({1: [2]}, lazy.collect()).ranks.tolist() == [1]
-
-
-def test_no_library_is_imported_for_its_objects():
-    code = """
-        import sys, numpy as np, toplist as tl
-        ids, scores = np.array([[1, 2]]), np.array([[0.5, 0.25]])
-        assert tl.top_k_eval((ids, scores), [{2}], metrics="mrr@2")["mrr@2"] == 0.5
-        run = {"q": {"a": 0.25, "b": 0.5}}
-        assert tl.top_k_eval(run, {"q": {"a"}}, metrics="mrr@2")["mrr@2"] == 0.5
-        hits = [[{"corpus_id": 1, "score": 0.5}]]
-        assert tl.top_k_eval(hits, [{1}], metrics="mrr@2")["mrr@2"] == 1
-        others = "torch", "ranx", "lenskit", "datasets", "pyarrow", "pandas", "polars", "pyspark"
-        print(*(name for name in others if name in sys.modules))
-    """
-    assert fresh(code).split() == []

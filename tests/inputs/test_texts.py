@@ -2,14 +2,116 @@
 
 import numpy as np
 import pytest
+from collisions import colliding_texts, neighbouring_texts, not_quadratic
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import toplist as tl
 from toplist.inputs import dataframes
 from toplist.inputs.id_hashes import hashes_of
-from toplist.inputs.texts import Texts, joined
+from toplist.inputs.texts import Spans, Texts, joined
+from toplist.kernels import hashing, strings
 from toplist.kernels import texts as kernels
+
+
+@pytest.fixture(scope="module")
+def texts():
+    """Return plain texts, texts of one hash, and texts whose hashes share 40 bits."""
+    plain = [f"item-{number:011d}" for number in np.random.default_rng(0).permutation(20_000)]
+    return plain, colliding_texts(20_000), colliding_texts(20_000, 40)
+
+
+def read_twice(ids):
+    """Return the codes of texts as the readers of files number them, in two blocks."""
+    numbers = Texts()
+    return np.concatenate([numbers.encode(joined(part)) for part in (ids[::2], ids)])
+
+
+TEXT_CASES = {
+    "numbered": lambda ids: Texts().encode(joined(ids * 2)),
+    "numbered in files": read_twice,
+    "lists": lambda ids: (
+        tl.match(
+            [ids[i : i + 100] for i in range(0, len(ids), 100)],
+            [ids[i : i + 20] for i in range(0, len(ids), 100)],
+        ).ranks
+    ),
+    "one list": lambda ids: tl.match(ids, set(ids[::7])).ranks,
+}
+
+
+@pytest.mark.parametrize("case", TEXT_CASES)
+def test_texts_chosen_to_collide(case, texts):
+    for chosen in texts[1:]:
+        not_quadratic(TEXT_CASES[case], texts[0], chosen)
+    names = Texts()
+    codes = names.encode(joined(texts[1]))
+    assert list(names) == texts[1] and np.array_equal(codes, np.arange(len(names)))
+
+
+def test_texts_chosen_to_be_neighbours_in_the_table():
+    plain = [f"item{number:08d}" for number in np.random.default_rng(0).permutation(20_000)]
+    chosen = neighbouring_texts(20_000)
+    not_quadratic(lambda ids: Texts().encode(joined(ids * 2)), plain, chosen)
+    names = Texts()
+    assert np.array_equal(names.encode(joined(chosen)), np.arange(20_000))
+    assert list(names) == chosen and names._slow is not None
+
+
+def test_texts_of_a_dictionary_keep_their_words(texts):
+    names = Texts()
+    codes = names.encode(joined(texts[1]))
+    assert names._slow is not None
+    assert np.array_equal(names.hashes(codes), hashes_of(texts[1]))
+    assert names.index(texts[1][7]) == 7 and texts[0][7] not in names
+    assert names.encode(joined([texts[0][7], "", texts[1][7]])).tolist() == [20_000, 20_001, 7]
+    assert names.decoded(np.array([20_001, 20_000, 7])) == ["", texts[0][7], texts[1][7]]
+    lists = [texts[1][i : i + 100] for i in range(0, 20_000, 100)]
+    one, other = tl.match(lists, lists), tl.match(lists, lists[::-1])
+    assert one.fingerprints[0].total == other.fingerprints[0].total
+
+
+def test_a_table_of_a_file_that_grows_keeps_the_codes_of_its_texts():
+    """Texts that collide and fit into the rows of a block, but not into a table of only them."""
+    chosen, plain = neighbouring_texts(1_500), [f"item-{i}" for i in range(3_000)]
+    rows = [*chosen, *["7"] * 100_000, *plain, *chosen, *plain]
+    names = Texts()
+    codes = names.encode(joined(rows))
+    assert names._slow is not None
+    assert len(names) == len(np.unique(codes)) == 4_501
+
+
+def test_long_texts_of_one_hash():
+    n, length = 300, 8_000
+    words = np.arange(1, n + 1, dtype=np.uint64)
+    second = (np.full(n, length, np.uint64) * hashing.GOLDEN ^ words) * hashing.GOLDEN
+    second ^= second >> np.uint64(32)  # what follows the first eight bytes undoes them
+    text = np.zeros((n, length), np.uint8)
+    text[:, :16] = np.stack([words, second], axis=1).view(np.uint8)
+    starts = np.append(np.arange(n) * length, np.zeros(20_000, int))  # the rest is nothing
+    ends = np.append(starts[:n] + length, np.zeros(20_000, int))
+    names, codes = Texts(), np.empty(len(starts), np.int64)
+    names.number(Spans(text.ravel(), starts, ends).keys(0, len(starts)), codes)
+    assert len(np.unique(codes)) == len(names) == n + 1
+
+
+def test_look_ups_of_texts_are_bounded_too():
+    chosen, names = neighbouring_texts(600), Texts()
+    names.encode(joined(chosen + ["a"] * 20_000))  # within the budget: they stay in the table
+    assert names._slow is None
+    assert names.encode(joined(chosen[-2:] * 50_000)).tolist() == [598, 599] * 50_000
+    assert names._slow is not None  # hundreds of probes for each row
+
+
+def test_the_chosen_texts_do_collide(texts):
+    hashes = np.empty((3, 20_000), np.int64)
+    for row, words in zip(hashes, texts, strict=True):
+        data = np.frombuffer(("\0".join(words) + "\0").encode(), np.uint8)
+        strings.hash_strings(data, np.flatnonzero(data == 0), row)
+    distinct = [len(np.unique(row)) for row in hashes]
+    assert distinct[:2] == [20_000, 1] and distinct[2] > 19_000
+    assert len(np.unique(hashes[2].view(np.uint64) << np.uint64(24))) == 1
+
 
 WORDS = st.text(max_size=12) | st.sampled_from(["", "a", "b", "item0000000001", "item0000000002"])
 
@@ -56,30 +158,6 @@ def test_many_distinct_strings_make_the_table_grow(name):
     assert np.array_equal(again, codes[shuffled])
 
 
-@pytest.mark.parametrize("length", [5, 20])
-@pytest.mark.parametrize("parts", [1, 2])
-def test_strings_of_one_hash_stay_apart(monkeypatch, length, parts):
-    """With every hash the same, only the bytes tell strings apart."""
-    monkeypatch.setattr(kernels, "keys_of_spans", _keys_of_one_hash(kernels.keys_of_spans))
-    words = [f"{i:0{length}d}" for i in range(50)] * 2
-    texts = Texts()
-    found = [texts.encode(joined(words[part::parts])) for part in range(parts)]
-    expected = list(dict.fromkeys(word for part in range(parts) for word in words[part::parts]))
-    assert list(texts) == expected
-    for part, codes in enumerate(found):
-        assert texts.decoded(codes) == words[part::parts]
-    assert texts.index(words[7]) == expected.index(words[7]) and "x" * length not in texts
-
-
-def _keys_of_one_hash(kernel):
-    def keys(text, starts, ends, found):
-        longer = kernel(text, starts, ends, found)
-        found[1::2][found[::2] & np.uint64(2**32 - 1) > 12] = 5
-        return longer
-
-    return keys
-
-
 @pytest.mark.parametrize("part", [200, 5_000, 9_000])
 @pytest.mark.parametrize("which", ["number_texts", "place_texts"])
 @pytest.mark.parametrize("call", [1, 2])
@@ -114,15 +192,16 @@ def test_a_text_is_found_behind_thousands_that_share_its_place(monkeypatch):
     assert "c" not in texts
 
 
+@pytest.mark.parametrize("block", [4, 1_000])
 @pytest.mark.parametrize("before", [0, 4])
-def test_new_strings_of_one_hash_one_after_another(monkeypatch, before):
-    monkeypatch.setattr(kernels, "keys_of_spans", _keys_of_one_hash(kernels.keys_of_spans))
-    monkeypatch.setattr("toplist.inputs.texts.BLOCK", 4)
-    texts = Texts()
-    texts.encode(joined(["known"]))
-    words = ["known"] * before + [f"a longer name, no. {i}" for i in range(4)]
-    assert texts.decoded(texts.encode(joined(words))) == words
-    assert len(texts) == 5
+def test_strings_of_one_hash_stay_apart(monkeypatch, before, block, texts):
+    monkeypatch.setattr("toplist.inputs.texts.BLOCK", block)
+    names = Texts()
+    names.encode(joined(["known"]))
+    words = ["known"] * before + texts[1][:40] * 2
+    assert names.decoded(names.encode(joined(words))) == words
+    assert list(names) == ["known", *texts[1][:40]] and names._slow is None
+    assert names.index(words[-1]) == 40 and texts[1][40] not in names
 
 
 def test_numbers_below_zero_count_from_the_end():
@@ -132,29 +211,6 @@ def test_numbers_below_zero_count_from_the_end():
     for number in (-4, 3):
         with pytest.raises(IndexError):
             texts[number]
-
-
-STRANGE = ["", "a\0b", "ä", "漢字", "x" * 300, "a", "b"]
-
-
-@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow", "views", "sliced", "large"])
-def test_strange_ids_in_every_library(library):
-    pyarrow = pytest.importorskip("pyarrow")
-    n = len(STRANGE)
-    ranks = {"user_id": ["u"] * n, "item_id": STRANGE, "rank": list(range(1, n + 1))}
-    if library in ("pandas", "polars"):
-        table = pytest.importorskip(library).DataFrame(ranks)
-    else:
-        table = pyarrow.table(ranks)
-        if library == "sliced":
-            table = pyarrow.concat_tables([table, table]).combine_chunks().slice(n)
-        else:
-            kind = {"views": "string_view", "large": "large_string"}.get(library, "string")
-            item = table["item_id"].cast(getattr(pyarrow, kind)())
-            table = table.set_column(1, "item_id", item)
-    for place, item in enumerate(STRANGE):
-        hits = tl.match(table, {"u": {item, "never listed"}})
-        assert hits.ranks.tolist() == [place + 1]
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,8 @@
-"""Cost follows the lists, not k; weights by key; what a threshold decides."""
-
-import subprocess
-import sys
-import textwrap
+"""A k of a metric's own, a k beyond every list, and what they cost."""
 
 import numpy as np
 import pytest
+from shared_inputs import csv_of, fresh
 
 import toplist as tl
 
@@ -15,7 +12,7 @@ METRICS = ["hit", "precision", "recall", "map", "ndcg", "mrr", "f1", "dcg", "cg"
 
 
 def test_a_k_of_a_billion_costs_what_the_lists_cost():
-    """B6: k = 10^9 on lists of three took all memory."""
+    """K = 10^9 on lists of three took all memory."""
     code = """
         import resource, time
         import toplist as tl
@@ -27,18 +24,15 @@ def test_a_k_of_a_billion_costs_what_the_lists_cost():
         after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         print((after - before) < 50_000, time.process_time() - start < 2)
     """
-    out = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True
-    ).stdout
-    assert out.split() == ["True", "True"]
+    assert fresh(code) == ["True", "True"]
 
 
 @pytest.mark.parametrize("convention", ["standard", "rectools", "neurec"])
 def test_values_below_the_lists_are_those_of_padded_lists(convention):
-    """B6: at any k, as if every list went on with irrelevant items."""
+    """At any k, as if every list went on with irrelevant items."""
     k = 3000
-    padded = [row + list(range(10_000 * (u + 1), 10_000 * (u + 1) + k)) for u, row in
-              enumerate(LISTS)]  # fmt: skip
+    starts = [10_000 * (user + 1) for user in range(len(LISTS))]
+    padded = [[*row, *range(lo, lo + k)] for row, lo in zip(LISTS, starts, strict=True)]
     have = [name for name in METRICS if name in tl.CONVENTIONS[convention].metrics]
     long = tl.top_k_eval(padded, TRUTHS, k=k, metrics=have, missing="zero", empty="zero")
     short = tl.top_k_eval(LISTS, TRUTHS, k=k, metrics=have, missing="zero", empty="zero")
@@ -54,7 +48,7 @@ def test_values_below_the_lists_are_those_of_padded_lists(convention):
 
 
 def test_every_convention_at_a_large_k():
-    """B6: divisors that use the length of the list, and ideals down to k."""
+    """Divisors that use the length of the list, and ideals down to k."""
     for name, convention in tl.CONVENTIONS.items():
         result = tl.top_k_eval(
             [[1, 2]], [{2}], k=[2, 10**6], metrics=list(convention.metrics), convention=name
@@ -66,7 +60,7 @@ def test_every_convention_at_a_large_k():
 
 
 def test_grades_and_weights_at_a_large_k():
-    """B6: averages that are computed from the users' curves."""
+    """Averages that are computed from the users' curves."""
     lists, truths = [["a", "b"], ["c"]], [{"a": 2, "x": 1}, {"c": 1, "d": 3}]
     asked = {"metrics": ["ndcg", "map", "dcg"], "weights": [1, 2]}
     result = tl.top_k_eval(lists, truths, k=10**9, **asked)
@@ -80,29 +74,19 @@ def test_grades_and_weights_at_a_large_k():
     assert merged["ndcg@5000"] == merged["ndcg@1024"] == users.mean()
 
 
-def test_merged_parts_may_have_lists_of_different_length():
-    """B6: the histograms of one part are shorter than those of the other."""
-    long, truth = list(range(2000)), {5, 1500}
-    parts = [
-        tl.top_k_eval({"a": [5, 1]}, {"a": truth}, k=5000),
-        tl.top_k_eval({"b": long}, {"b": truth}, k=5000),
-    ]
-    whole = tl.top_k_eval({"a": [5, 1], "b": long}, {"a": truth, "b": truth}, k=5000)
-    merged = parts[0] + parts[1]
-    for name in ("hit", "precision", "recall", "map", "ndcg", "mrr"):
-        assert np.array_equal(merged[name], whole[name]), name
-        assert merged.std(name).tolist() == pytest.approx(whole.std(name).tolist(), rel=1e-12)
+def test_parts_with_lists_of_different_length_are_the_whole():
+    """The users of the part with short lists differ: they do so below its histograms, too.
 
-
-def test_the_spread_of_a_shorter_part_reaches_to_every_k():
-    """The users of the part with short lists differ: they do so below its histograms, too."""
+    The means are those of the whole to the last bit.
+    """
     truth, long = {5, 7, 1500}, list(range(2000))
     lists = {"a": [5, 7], "b": [1, 5, 2, 7], "c": long}
     truths = dict.fromkeys(lists, truth)
     first, second = ({u: lists[u] for u in some} for some in (["a", "b"], ["c"]))
     parts = [tl.top_k_eval(part, dict.fromkeys(part, truth), k=5000) for part in (first, second)]
     whole, merged = tl.top_k_eval(lists, truths, k=5000), parts[0] + parts[1]
-    for name in ("map", "ndcg"):
+    for name in ("hit", "precision", "recall", "map", "ndcg", "mrr"):
+        assert np.array_equal(merged[name], whole[name]), name
         assert merged.std(name).tolist() == pytest.approx(whole.std(name).tolist(), rel=1e-12)
 
 
@@ -135,25 +119,14 @@ def test_ideals_of_a_k_beyond_a_million(k):
 
 
 def test_what_cannot_fit_names_its_shape():
-    """B6: one line, before any memory is taken."""
+    """One line, before any memory is taken."""
     result = tl.top_k_eval(LISTS, TRUTHS, k=10**13)
     assert result["hit@10000000000000"] == 0.75
     with pytest.raises(MemoryError, match=r"an array of shape \(10000000000000,\) needs 80,000 GB"):
         result["ndcg"]
-    with pytest.raises(MemoryError, match=r"shape \(4, 10000000000000\)"):
-        result.per_user("ndcg")
-    with pytest.raises(MemoryError, match=r"shape \(4, 10000000000000\)"):
-        tl.ndcg(LISTS, TRUTHS, k=10**13)
-
-
-def test_no_k_is_the_whole_list():
-    """B6: the length of the longest list."""
-    result = tl.top_k_eval(LISTS, TRUTHS)
-    assert result.names()[0] == "hit@3"
-    assert result.to_dict() == tl.top_k_eval(LISTS, TRUTHS, k=3).to_dict()
-    hits = tl.match(LISTS, TRUTHS, k=2)
-    assert tl.top_k_eval(hits).names()[0] == "hit@2"
-    assert tl.top_k_eval([[]], [{1}]).names()[0] == "hit@1"
+    for call in (lambda: result.per_user("ndcg"), lambda: tl.ndcg(LISTS, TRUTHS, k=10**13)):
+        with pytest.raises(MemoryError, match=r"shape \(4, 10000000000000\)"):
+            call()
 
 
 def test_metrics_of_the_lists_are_known_at_any_k():
@@ -168,88 +141,17 @@ def test_metrics_of_the_lists_are_known_at_any_k():
     assert huge.per_user("novelty@1000000000").tolist() == [3.0, 3.0]
 
 
-# Weights
-
-
-def test_weights_of_a_series_go_by_key():
-    """A1: a Series was read in the order of its rows."""
-    pandas = pytest.importorskip("pandas")
-    lists = {"ann": [1], "bob": [2], "eve": [3]}
-    truth = {"ann": {1}, "bob": {9}, "eve": {9}}
-    weights = {"eve": 100.0, "bob": 1.0, "ann": 1.0}
-    by_dict = tl.top_k_eval(lists, truth, k=1, metrics="hit", weights=weights)["hit@1"]
-    series = pandas.Series(weights)
-    assert tl.top_k_eval(lists, truth, k=1, metrics="hit", weights=series)["hit@1"] == by_dict
-    assert by_dict == 1 / 102
-    with pytest.raises(TypeError, match=r"counts its rows.*\.set_index.*\.to_numpy\(\) if"):
-        tl.top_k_eval(lists, truth, k=1, weights=pandas.Series([1.0, 2.0, 3.0]))
-
-
-def test_weights_of_a_series_beside_positions():
-    """A1: by position only where the Series has no keys of its own."""
-    pandas = pytest.importorskip("pandas")
-    lists, truths = [[1], [2]], [{1}, {9}]
-    plain = tl.top_k_eval(lists, truths, k=1, weights=pandas.Series([3.0, 1.0]))
-    assert plain["hit@1"] == 0.75
-    with pytest.raises(TypeError, match="users="):
-        tl.top_k_eval(lists, truths, k=1, weights=pandas.Series({"a": 3.0, "b": 1.0}))
-    table = pandas.DataFrame({"user_id": ["a", "b"], "weight": [3.0, 1.0]})
-    with pytest.raises(TypeError, match=r"weights is a table: .*dict\(zip"):
-        tl.top_k_eval(lists, truths, k=1, weights=table)
-
-
-@pytest.mark.parametrize("weights", [[1e308, 1e308], [1e101, 1.0], [1e-200, 1e-200]])
-def test_weights_that_overflow_are_refused(weights):
-    """A16: means of 0 and standard deviations of NaN."""
-    with pytest.raises(ValueError, match=r"weight"):
-        tl.top_k_eval([[1], [2]], [{1}, {2}], k=1, weights=weights)
-
-
-# Files
-
-
-def write(folder, name, text):
-    (folder / name).write_text(text)
-    return folder / name
-
-
-def test_files_without_any_hit_name_the_likely_cause(tmp_path):
-    """A13: numbers that a data frame wrote as 1172.0."""
-    recs = write(tmp_path, "recs.csv", "user_id,item_id,rank\nann,1172.0,1\nbob,7.0,1\n")
-    truth = write(tmp_path, "truth.csv", "user_id,item_id\nann,1172\nbob,7\n")
-    for in_memory in (False, True):
-        text = repr(tl.top_k_eval(recs, truth, k=1, metrics="hit", in_memory=in_memory))
-        assert (
-            "NO HIT AT ALL: the lists hold items such as '1172.0', the ground truths '1172'" in text
-        )
-        assert "likely cause: a trailing .0" in text
-
-
 def test_whole_lists_ties_and_columns_by_side_of_files(tmp_path):
     """k=None, ties= and columns= mean the same in memory, in files and in parts of files."""
     rows = [("ann", "c", 2), ("ann", "a", 2), ("ann", "b", 3), ("bob", "x", 1)]
-    text = "".join(f"{user},{item},{score}\n" for user, item, score in rows)
-    recs = write(tmp_path, "recs.csv", "who,movie,score\n" + text)
-    truth = write(tmp_path, "truth.csv", "user_id,item_id\nann,a\nbob,x\n")
+    lines = (f"{user},{item},{score}" for user, item, score in rows)
+    recs = csv_of(tmp_path / "recs.csv", "who,movie,score", *lines)
+    truth = csv_of(tmp_path / "truth.csv", "user_id,item_id", "ann,a", "bob,x")
     columns = {"ranks": {"user_id": "who", "item_id": "movie"}}
     expected = {"order": 1 / 3, "item": 1 / 2, "item_desc": 1 / 3}
     for ties, rank in expected.items():
         for in_memory in (False, True):
-            result = tl.top_k_eval(
-                recs, truth, metrics=["mrr", "hit@1"], ties=ties, columns=columns,
-                in_memory=in_memory,
-            )  # fmt: skip
+            options = {"ties": ties, "columns": columns, "in_memory": in_memory}
+            result = tl.top_k_eval(recs, truth, metrics=["mrr", "hit@1"], **options)
             assert result.names() == ["mrr@3", "hit@1"]
             assert result["mrr@3"] == (rank + 1) / 2
-
-
-def test_two_streams_over_the_same_truth_do_not_merge(tmp_path):
-    """A3: results of files have no users, but know their ground truths."""
-    recs = write(tmp_path, "recs.csv", "user_id,item_id,rank\nann,a,1\nbob,b,1\n")
-    other = write(tmp_path, "other.csv", "user_id,item_id,rank\nann,b,1\nbob,b,1\n")
-    truth = write(tmp_path, "truth.csv", "user_id,item_id\nann,a\nbob,c\n")
-    one, two = (tl.top_k_eval(path, truth, k=1) for path in (recs, other))
-    with pytest.raises(ValueError, match="the same users"):
-        one + two
-    assert tl.merge([one, two], disjoint=True).n_users == 4
-    assert "merged by position" not in repr(one)

@@ -1,40 +1,41 @@
 """One case through every accepted form: the same `Hits`, bit for bit, or one clear error."""
 
-import subprocess
 import sys
+import textwrap
+from functools import partial
+from itertools import product
 
 import numpy as np
 import pytest
+from shared_inputs import csr, frame_of, fresh, library, same
 
 import toplist as tl
+
+
+def test_padding_ends_the_lists_of_tables():
+    padded = {"user_id": [1, 2], "item_id": [[5, 7, -1], [4, -1, -1]]}
+    truths = {"user_id": [2, 1], "item_id": [[4, -1], [7, 5]]}
+    for name in ("pandas", "polars", "pyarrow"):
+        hits = tl.match(MAKERS[name](padded), MAKERS[name](truths), padding=-1)
+        assert same(hits, tl.match({1: [5, 7], 2: [4]}, {2: [4], 1: [7, 5]}))
+    with pytest.raises(ValueError, match="user 1 has padding at rank 2, before a real id"):
+        tl.match(MAKERS["polars"](padded | {"item_id": [[5, -1, 7], [4]]}), {1: [5]}, padding=-1)
+
+
+def test_two_kinds_of_ids_across_forms():
+    with pytest.raises(TypeError, match=r"ids of two kinds, 7 in ranks and 'i8' in ground_truths"):
+        tl.match(
+            long(polars_frame), {user: [f"i{i}" for i in items] for user, items in TRUTHS.items()}
+        )
+    with pytest.raises(TypeError, match=r"'user_id' holds ids of two kinds, 30 in ranks and 'u10'"):
+        tl.match(long(polars_frame), {f"u{user}": items for user, items in TRUTHS.items()})
+
 
 # users 30, 10, 20 (a list of their own order), user 40 without truth; user 50 without a list
 RANKS = {30: [7, 3, 9, 1], 10: [2, 8], 20: [5, 1, 4], 40: [6]}
 TRUTHS = {10: [8, 6], 20: [4, 5, 0], 30: [1], 50: [2]}
 GRADES = {10: [1.0, 2.0], 20: [3.0, 1.0, 1.0], 30: [2.0], 50: [1.0]}
 USERS, ITEMS = list(TRUTHS), 10
-
-
-def library(name):
-    return pytest.importorskip(name)
-
-
-def same(hits, expected):
-    """Tell whether two `Hits` are the same, bit for bit."""
-    names = ("offsets", "ranks", "n_relevant", "n_listed", "gains", "ideal_gains")
-    arrays = [(getattr(hits, name), getattr(expected, name)) for name in names]
-    return (
-        all(
-            np.array_equal(a, b) and getattr(a, "dtype", 0) == getattr(b, "dtype", 0)
-            for a, b in arrays
-        )
-        and hits.k == expected.k
-        and list(hits.users or range(len(hits))) == list(expected.users or range(len(expected)))
-        and hits.n_extra == expected.n_extra
-    )
-
-
-# by key: (ranks, truths), each made by a function, to mix every one with every other
 
 
 def long(make, sides=RANKS, with_ranks=True):
@@ -51,6 +52,11 @@ def shuffled(make, sides=RANKS):
     return make({name: [column[i] for i in order] for name, column in table.items()})
 
 
+def scored(make, sides=RANKS):
+    table = shuffled(dict, sides)
+    return make({**table, "score": [-0.5 * rank for rank in table.pop("rank")]})
+
+
 def listed(make, sides=RANKS):
     return make({"user_id": list(sides), "item_id": list(sides.values())})
 
@@ -65,28 +71,21 @@ def wide(make, sides=RANKS, dtype=None):
 def pandas_frame(columns):
     pandas = library("pandas")
     frame = pandas.DataFrame(columns)
-    wide = [name for name in frame if frame[name].dtype.kind == "f"]
+    wide = [name for name in frame if name != "score" and frame[name].dtype.kind == "f"]
     return frame.astype(dict.fromkeys(wide, "Int64"))
 
 
 def pandas_arrow(columns):
-    library("pyarrow")
-    frame = polars_frame(columns).to_arrow().to_pandas(types_mapper=library("pandas").ArrowDtype)
-    return frame
+    arrow_dtype = library("pandas").ArrowDtype
+    return arrow_table(polars_frame(columns).to_arrow()).to_pandas(types_mapper=arrow_dtype)
 
 
-def polars_frame(columns):
-    return library("polars").DataFrame(columns)
-
-
-def arrow_table(columns):
-    return library("pyarrow").table(columns)
+polars_frame, arrow_table = partial(frame_of, "polars"), partial(frame_of, "pyarrow")
 
 
 def arrow_sliced(columns):
-    pyarrow = library("pyarrow")
-    table = pyarrow.table(columns)
-    return pyarrow.concat_tables([table, table]).slice(len(table))
+    table = arrow_table(columns)
+    return library("pyarrow").concat_tables([table, table]).slice(len(table))
 
 
 class Stream:
@@ -118,11 +117,12 @@ RELEVANT = {
     "dict-of-sets": lambda: {user: set(items) for user, items in TRUTHS.items()},
     "series": lambda: series(TRUTHS),
 }
-for name, make in MAKERS.items():
-    for form, of in {"long": long, "shuffled": shuffled, "lists": listed, "wide": wide}.items():
-        RANKED[f"{name}-{form}"] = lambda make=make, of=of: of(make)
-        if form != "shuffled":
-            RELEVANT[f"{name}-{form}"] = lambda make=make, of=of: of(make, TRUTHS)
+
+
+for (name, make), of in product(MAKERS.items(), (long, shuffled, scored, listed, wide)):
+    RANKED[f"{name}-{of.__name__}"] = lambda make=make, of=of: of(make)
+    if of not in (shuffled, scored):
+        RELEVANT[f"{name}-{of.__name__}"] = lambda make=make, of=of: of(make, TRUTHS)
 
 
 @pytest.mark.parametrize("truths", RELEVANT)
@@ -164,23 +164,12 @@ def test_grades_in_every_table(name):
         tl.match(long(make), make(short))
 
 
-# by position
-
-
 POSITIONS = [RANKS.get(user, []) for user in USERS], [TRUTHS[user] for user in USERS]
 
 
 def rectangle(rows, padding=-1):
     width = max(map(len, rows))
     return np.array([row + [padding] * (width - len(row)) for row in rows])
-
-
-def csr(rows, grades=None):
-    sparse = library("scipy.sparse")
-    users = [user for user, row in enumerate(rows) for _ in row]
-    items = [item for row in rows for item in row]
-    values = np.concatenate(grades) if grades else np.ones(len(items))
-    return sparse.coo_array((values, (users, items)), (len(rows), ITEMS)).tocsr()
 
 
 def lists_of(rows):
@@ -217,10 +206,6 @@ class OnlyDlpack:
         return self._array.__dlpack_device__()
 
 
-def tensor(rows):
-    return library("torch").tensor(rectangle(rows))
-
-
 BY_POSITION = {
     "lists": lambda rows: rows,
     "tuples": lambda rows: tuple(map(tuple, rows)),
@@ -229,10 +214,8 @@ BY_POSITION = {
     "matrix": rectangle,
     "matrix-read-only": lambda rows: np.broadcast_to(rectangle(rows), rectangle(rows).shape),
     "matrix-fortran": lambda rows: np.asfortranarray(rectangle(rows)),
-    "tensor": tensor,
-    "tensors": lambda rows: [
-        library("torch").tensor(row, dtype=library("torch").int64) for row in rows
-    ],
+    "tensor": lambda rows: library("torch").tensor(rectangle(rows)),
+    "tensors": lambda rows: [library("torch").tensor(np.array(row, np.int64)) for row in rows],
     "dlpack": lambda rows: OnlyDlpack(rectangle(rows)),
     "dlpacks": lambda rows: [OnlyDlpack(np.array(row, np.int64)) for row in rows],
     "device-cpu": lambda rows: OnDevice(rectangle(rows)),
@@ -295,11 +278,8 @@ def test_leave_one_out_truth_as_a_series_or_a_column():
     pandas = library("pandas")
     expected = tl.match(RANKS, {30: 3, 10: 9})
     assert same(tl.match(series(RANKS), pandas.Series({30: 3, 10: 9})), expected)
-    assert tl.match(POSITIONS[0], library("polars").Series([8, 5, 9, 2])).ranks.tolist() == [
-        2,
-        1,
-        3,
-    ]
+    column = library("polars").Series([8, 5, 9, 2])
+    assert tl.match(POSITIONS[0], column).ranks.tolist() == [2, 1, 3]
 
 
 def test_a_wide_frame_without_a_user_column_is_keyed_by_its_index():
@@ -307,19 +287,6 @@ def test_a_wide_frame_without_a_user_column_is_keyed_by_its_index():
     frame = pandas.DataFrame(rectangle([RANKS[30][:2], RANKS[10]]), index=[30, 10])
     expected = tl.match({30: RANKS[30][:2], 10: RANKS[10]}, TRUTHS)
     assert same(tl.match(frame, TRUTHS), expected)
-
-
-def test_padding_ends_the_lists_of_tables():
-    padded = {"user_id": [1, 2], "item_id": [[5, 7, -1], [4, -1, -1]]}
-    truths = {"user_id": [2, 1], "item_id": [[4, -1], [7, 5]]}
-    for name in ("pandas", "polars", "pyarrow"):
-        hits = tl.match(MAKERS[name](padded), MAKERS[name](truths), padding=-1)
-        assert same(hits, tl.match({1: [5, 7], 2: [4]}, {2: [4], 1: [7, 5]}))
-    with pytest.raises(ValueError, match="user 1 has padding at rank 2, before a real id"):
-        tl.match(MAKERS["polars"](padded | {"item_id": [[5, -1, 7], [4]]}), {1: [5]}, padding=-1)
-
-
-# what is refused
 
 
 @pytest.mark.parametrize("name", ["pandas-arrow", "polars", "pyarrow"])
@@ -379,9 +346,7 @@ def test_a_user_twice_in_an_index():
 @pytest.mark.parametrize("name", MAKERS)
 def test_a_hole_in_a_wide_row(name):
     table = {"user_id": [1, 2], "1": [5, None], "2": [6, 7]}
-    with pytest.raises(
-        ValueError, match=r"column '1' is null in row 1 \(user 2\), before a real id"
-    ):
+    with pytest.raises(ValueError, match=r"'1' is null in row 1 \(user 2\), before a real id"):
         tl.match(MAKERS[name](table), {1: [5]})
 
 
@@ -390,15 +355,6 @@ def test_a_table_beside_lists_by_position():
         tl.match(long(pandas_frame), [[1]])
     with pytest.raises(TypeError, match=r"ground_truths is a table.*ranks is a list"):
         tl.match([[1]], long(pandas_frame, TRUTHS, with_ranks=False))
-
-
-def test_two_kinds_of_ids_across_forms():
-    with pytest.raises(TypeError, match=r"ids of two kinds, 7 in ranks and 'i8' in ground_truths"):
-        tl.match(
-            long(polars_frame), {user: [f"i{i}" for i in items] for user, items in TRUTHS.items()}
-        )
-    with pytest.raises(TypeError, match=r"'user_id' holds ids of two kinds, 30 in ranks and 'u10'"):
-        tl.match(long(polars_frame), {f"u{user}": items for user, items in TRUTHS.items()})
 
 
 def test_a_dict_of_series():
@@ -416,10 +372,11 @@ def test_users_in_the_index_and_two_columns_of_one_name():
         tl.match(pandas.concat([frame, frame[["item_id"]]], axis=1), TRUTHS)
 
 
-def test_a_lazy_table_is_to_be_collected():
-    lazy = long(polars_frame).lazy()
-    with pytest.raises(TypeError, match=r"ranks is a LazyFrame.*\.collect\(\) makes a table"):
-        tl.match(lazy, TRUTHS)
+@pytest.mark.parametrize("side", ["ranks", "ground_truths"])
+def test_a_lazy_table_is_to_be_collected(side):
+    sides = {"ranks": RANKS, "ground_truths": TRUTHS, side: long(polars_frame).lazy()}
+    with pytest.raises(TypeError, match=r"a LazyFrame.*\.collect\(\) makes a table"):
+        tl.match(**sides)
 
 
 def test_a_series_of_single_ids_has_no_ranking():
@@ -443,100 +400,30 @@ def test_a_column_that_is_no_table_of_lists():
 
 def test_libraries_are_not_imported_for_others():
     """Lists load no library; a table of one loads no other, but pyarrow for text of polars."""
-    libraries = ("pandas", "polars", "pyarrow", "torch", "tqdm")  # numba itself looks for scipy
-    script = (
-        "import sys, toplist as tl\n"
-        "tl.match({1: [2]}, {1: [2]})\n"
-        f"print([name for name in {libraries} if name in sys.modules])"
+    libraries = "pandas polars pyarrow torch tqdm ranx lenskit datasets pyspark"  # numba asks scipy
+    loaded = (
+        f"print(*(name for name in '{libraries}'.split() if name in set(sys.modules) - before))"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.strip() == "[]"
+    plain = """
+        import sys, numpy as np, toplist as tl
+        before = set()
+        tl.match({1: [2]}, {1: [2]})
+        ids, scores = np.array([[1, 2]]), np.array([[0.5, 0.25]])
+        assert tl.top_k_eval((ids, scores), [{2}], metrics="mrr@2")["mrr@2"] == 0.5
+        run = {"q": {"a": 0.25, "b": 0.5}}
+        assert tl.top_k_eval(run, {"q": {"a"}}, metrics="mrr@2")["mrr@2"] == 0.5
+        hits = [[{"corpus_id": 1, "score": 0.5}]]
+        assert tl.top_k_eval(hits, [{1}], metrics="mrr@2")["mrr@2"] == 1
+    """
+    assert fresh(textwrap.dedent(plain) + loaded) == []
     library("polars")
-    script = (
-        "import sys, polars, toplist as tl\n"
-        "before = set(sys.modules)\n"
-        "table = polars.DataFrame({'user_id': [1], 'item_id': [[5]]})\n"
-        "tl.match(table, table)\n"
-        f"print([name for name in {libraries} if name in set(sys.modules) - before])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.strip() == "[]"
-
-
-# found by trying to break it
-
-
-def test_integers_that_no_type_of_numpy_holds_in_tables():
-    pandas, polars = library("pandas"), library("polars")
-    big = 2**63
-    truth = {1: [big, -5]}
-    frame = pandas.DataFrame(
-        {"user_id": [1, 1], "item_id": pandas.Series([-5, big], dtype=object), "rank": [1, 2]}
-    )
-    assert tl.match(frame, truth).ranks.tolist() == [1, 2]
-    plain = pandas.DataFrame({"user_id": [1, 1], "item_id": [big, 5]})
-    assert tl.match(frame, plain).ranks.tolist() == [2]
-    small = pandas.DataFrame({"user_id": [1], "item_id": [-5]})  # int64 beside Python's integers
-    assert tl.match(frame, small).ranks.tolist() == [1]
-    wide = polars.DataFrame({"user_id": [1, 1], "item_id": [5, 7], "rank": [1, 2]}).cast(
-        {"item_id": polars.Int128}
-    )
-    assert tl.match(wide, {1: [7]}).ranks.tolist() == [2]
-
-
-WIDE = 2**64 + 1
-
-
-@pytest.mark.parametrize(
-    ("call", "where"),
-    [
-        (lambda: tl.match([[WIDE, 3]], [[3]]), "ranks"),
-        (lambda: tl.match([[3]], [{3, -WIDE}]), "ground_truths"),
-        (lambda: tl.match(np.array([[WIDE, 3]], object), [[3]]), "ranks"),
-        (lambda: tl.ndcg({WIDE: [3]}, {WIDE: [3]}), "ranks"),
-        (lambda: tl.match({1: [3]}, {WIDE: [3], 1: [3]}), "ground_truths"),
-        (lambda: tl.match([[3]], [[3]], users=[WIDE]), "users"),
-        (lambda: tl.match(of_objects("item_id"), {1: [3]}), "ranks, column 'item_id'"),
-        (lambda: tl.match({1: [3]}, of_objects("user_id")), "ground_truths, column 'user_id'"),
-        (lambda: tl.match({WIDE: [3]}, of_objects(None)), "ranks"),
-        (lambda: tl.match(of_128_bits(), {1: [3]}), "ranks, column 'item_id'"),
-        (lambda: tl.loo.leave_one_out(([1, 1], [WIDE, 5], [1, 2])), "log, column 'item_id'"),
-        (lambda: tl.beyond.item_coverage([[1]], catalogue=[1, WIDE]), "catalogue"),
-        (lambda: tl.pointwise.gauc([WIDE, WIDE], [0, 1], [0.1, 0.2]), "users"),
-    ],
-)
-def test_integers_beyond_64_bits_are_refused(call, where):
-    said = f"^{where}: -?{WIDE} is beyond 64 bits: give such ids as text, str\\(id\\)$"
-    with pytest.raises(ValueError, match=said):
-        call()
-
-
-def of_objects(column):
-    pandas = library("pandas")
-    content = {"user_id": [1, 1], "item_id": [3, 4], "rank": [1, 2]}
-    if column is not None:
-        content[column] = pandas.Series([1, WIDE], dtype=object)
-    return pandas.DataFrame(content)
-
-
-def of_128_bits():
-    polars = library("polars")
-    items = polars.Series([WIDE, 3], dtype=polars.Int128)
-    return polars.DataFrame({"user_id": [1, 1], "item_id": items, "rank": [1, 2]})
-
-
-def test_integers_too_wide_that_share_a_hash_are_refused_at_once():
-    wide = [(2**61 - 1) * (2**20 + i) for i in range(20_000)]  # hours, as keys of a dictionary
-    with pytest.raises(ValueError, match="beyond 64 bits"):
-        tl.match(wide, [3])
-    with pytest.raises(ValueError, match="beyond 64 bits"):
-        tl.match({1: [3]}, library("pandas").DataFrame({"user_id": 1, "item_id": wide}))
-    with pytest.raises(ValueError, match="beyond 64 bits"):
-        tl.loo.leave_one_out((wide, wide, wide))
+    tables = """
+        import sys, polars, toplist as tl
+        before = set(sys.modules)
+        table = polars.DataFrame({'user_id': [1], 'item_id': [[5]]})
+        tl.match(table, table)
+    """
+    assert fresh(textwrap.dedent(tables) + loaded) == []
 
 
 def test_sparse_dictionaries_and_arrow_readers():
@@ -556,15 +443,19 @@ def test_list_views():
 
 def test_columns_that_hold_no_ids_are_named():
     polars = library("polars")
-    for items in ([{"a": 1}], [[[1]]]):
+    for items in ([{"a": 1}], [[[1]]], [object()]):
         table = polars.DataFrame({"user_id": [1], "item_id": items, "rank": [1]})
         with pytest.raises(
             TypeError, match=r"ranks: column 'item_id' is of .*holds no ids|never an"
         ):
             tl.match(table, {1: [1]})
-    table = polars.DataFrame({"user_id": [1], "item_id": [1], "rank": ["1"]})
-    with pytest.raises(TypeError, match="must hold numbers, and no nulls; it is String"):
-        tl.match(table, {1: [1]})
+    arrow = library("pyarrow").table({"user_id": [1], "item_id": [{"a": 1}], "rank": [1]})
+    with pytest.raises(TypeError, match="which holds no ids"):
+        tl.match(arrow, {1: [1]})
+    for column in ("rank", "score"):
+        table = polars.DataFrame({"user_id": [1], "item_id": [1], column: ["1"]})
+        with pytest.raises(TypeError, match="must hold numbers, and no nulls; it is String"):
+            tl.match(table, {1: [1]})
 
 
 def test_empty_tables_of_no_type():
@@ -575,10 +466,3 @@ def test_empty_tables_of_no_type():
         tl.match(pandas.DataFrame(), TRUTHS)
     with pytest.raises(TypeError, match="columns is a list: give a dict"):
         tl.match(empty, TRUTHS, columns=["user_id"])
-
-
-def test_padding_of_another_kind_than_the_ids():
-    table = library("polars").DataFrame({"user_id": [1], "item_id": [["a", "-1"]]})
-    assert tl.match(table, {1: ["a"]}, padding="-1").n_listed.tolist() == [1]
-    with pytest.raises(TypeError, match="padding is -1, but the ids of ranks are like 'a'"):
-        tl.match(table, {1: ["a"]}, padding=-1)

@@ -1,0 +1,227 @@
+"""Long tables of pandas, polars and pyarrow: the same hits as from dicts, or one clear error."""
+
+import sys
+import types
+
+import numpy as np
+import pytest
+from shared_inputs import LIBRARIES, frame_of, library, same
+
+import toplist as tl
+from toplist.inputs import dataframes
+
+RANKS = {"u2": ["c", "a", "d"], "u1": ["b"], "u9": ["a"], "u3": ["e", "b"]}
+TRUTHS = {"u1": {"b": 2.0, "a": 1.0}, "u2": {"a": 1.0}, "u4": {"c": 3.0}, "u3": {"b": 1.0}}
+
+
+@pytest.fixture(params=LIBRARIES)
+def table(request):
+    """How one of the libraries makes a table of a dict of columns."""
+    return lambda columns: frame_of(request.param, columns)
+
+
+def columns_of(names, rows):
+    return dict(zip(names.split(), map(list, zip(*rows, strict=True)), strict=True))
+
+
+def long_ranks():
+    rows = [(u, i, rank) for u, items in RANKS.items() for rank, i in enumerate(items, 1)]
+    return columns_of("user_id item_id rank", rows)
+
+
+def long_truths():
+    rows = [(u, i, grade) for u, items in TRUTHS.items() for i, grade in items.items()]
+    return columns_of("user_id item_id relevance", rows)
+
+
+def test_rank_wins_over_score(table):
+    columns = long_ranks() | {"score": list(range(7))}
+    assert same(tl.match(table(columns), table(long_truths())), tl.match(RANKS, TRUTHS))
+
+
+def test_only_the_first_k_are_read(table):
+    hits = tl.match(table(long_ranks()), table(long_truths()), 1)
+    assert same(hits, tl.match(RANKS, TRUTHS, 1))
+
+
+def test_columns_of_another_name(table):
+    ranks, truths = long_ranks(), long_truths()
+    for side in (ranks, truths):
+        side["userId"], side["movieId"] = side.pop("user_id"), side.pop("item_id")
+    columns = {"user_id": "userId", "item_id": "movieId"}
+    result = tl.top_k_eval(table(ranks), table(truths), 3, columns=columns)
+    assert result.to_dict() == tl.top_k_eval(RANKS, TRUTHS, 3).to_dict()
+    assert np.array_equal(
+        tl.ndcg(table(ranks), table(truths), columns=columns), tl.ndcg(RANKS, TRUTHS)
+    )
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "uint64"])
+def test_integers_of_every_width(table, dtype):
+    users, items = np.array([1, 1, 2], dtype), np.array([7, 8, 9], dtype)
+    ranks = {"user_id": users, "item_id": items, "rank": [1, 2, 1]}
+    truths = {"user_id": np.array([2, 1]), "item_id": np.array([9, 8])}
+    hits = tl.match(table(ranks), table(truths))
+    assert (hits.users, hits.ranks.tolist()) == ([2, 1], [1, 2])
+
+
+def test_integers_past_int64(table):
+    ranks = {"user_id": [1, 1], "item_id": np.array([2**64 - 1, 5], np.uint64), "rank": [1, 2]}
+    truths = {"user_id": [1, 1], "item_id": np.array([-1, 5])}
+    assert tl.match(table(ranks), table(truths)).ranks.tolist() == [2]
+
+
+def test_shuffling_rows_never_changes_a_users_values(table):
+    rng = np.random.default_rng(0)
+    ranks = {
+        "user_id": np.repeat(np.arange(50), 20),
+        "item_id": np.concatenate([rng.permutation(60)[:20] for _ in range(50)]),
+        "rank": np.tile(np.arange(1, 21), 50),
+    }
+    truths = {"user_id": rng.permutation(50).repeat(3), "item_id": rng.integers(0, 60, 150)}
+    plain = tl.top_k_eval(table(ranks), table(truths), 10)
+    order, other = rng.permutation(1000), rng.permutation(150)
+    mixed = tl.top_k_eval(
+        table({name: column[order] for name, column in ranks.items()}),
+        table({name: column[other] for name, column in truths.items()}),
+        10,
+    )
+    values = [dict(zip(r.users, r.per_user("ndcg@10"), strict=True)) for r in (plain, mixed)]
+    assert values[0] == values[1]
+    assert plain.to_dict() == mixed.to_dict()
+
+
+def test_frames_are_not_modified():
+    pandas = pytest.importorskip("pandas")
+    ranks, truths = pandas.DataFrame(long_ranks())[::-1], pandas.DataFrame(long_truths())
+    before = ranks.copy(), truths.copy()
+    tl.match(ranks, truths)
+    assert ranks.equals(before[0]) and truths.equals(before[1])
+
+
+@pytest.mark.parametrize(
+    ("ranks", "message"),
+    [
+        ([0, 1, 2, 1, 1, 1, 2], r"'u2' has ranks 0, 1, 2 where 1 to 3 belong.*ranks start at 1"),
+        ([1, 2, 4, 1, 1, 1, 2], r"user 'u2' has ranks 1, 2, 4 where 1 to 3 belong"),
+        ([1, 2, 2, 1, 1, 1, 2], r"user 'u2' has ranks 1, 2, 2 where 1 to 3 belong"),
+        ([1.5, 2, 3, 1, 1, 1, 2], "has rank 1.5, which is not whole"),
+    ],
+)
+def test_ranks_that_are_not_1_to_n(table, ranks, message):
+    with pytest.raises(ValueError, match=message):
+        tl.match(table(long_ranks() | {"rank": ranks}), table(long_truths()))
+
+
+def test_bad_grades_are_named(table):
+    truths = long_truths() | {"relevance": [1.0, -1.0, 1.0, 1.0, 1.0]}
+    with pytest.raises(ValueError, match=r"user 'u1', item 'a': grade -1\.0"):
+        tl.match(table(long_ranks()), table(truths))
+
+
+@pytest.mark.parametrize(("n", "end"), [(8, "6, 7"), (9, r"6, 7, \.\.\.")])
+def test_eight_ranks_are_shown(table, n, end):
+    """The ninth and those after it are points."""
+    ranks = {"user_id": ["u1"] * n, "item_id": list("abcdefghi")[:n], "rank": list(range(n))}
+    with pytest.raises(ValueError, match=f"user 'u1' has ranks 0, 1, .*{end} where 1 to {n} "):
+        tl.match(table(ranks), table(long_truths()))
+
+
+def test_missing_columns_are_named(table):
+    ranks = long_ranks()
+    del ranks["rank"]
+    words = "ranks has no column 'rank' or 'score', only 'user_id', 'item_id'"
+    with pytest.raises(ValueError, match=words):
+        tl.match(table(ranks), table(long_truths()))
+    given = table(long_ranks() | {"item": ["a"] * 7}), table(long_truths())
+    with pytest.raises(ValueError, match="ground_truths has no column 'item'"):
+        tl.match(*given, columns={"item_id": "item"})
+    with pytest.raises(ValueError, match="columns: 'item' is none of user_id, item_id"):
+        tl.match(table(long_ranks()), table(long_truths()), columns={"item": "x"})
+
+
+@pytest.mark.parametrize("bad", [[1.0, 2.0, 3.0, 4.0, 5.0], [True, False, True, True, False]])
+def test_ids_that_are_floats_or_bools(table, bad):
+    with pytest.raises(TypeError, match="never an id"):
+        tl.match(table(long_ranks()), table(long_truths() | {"item_id": bad}))
+
+
+def test_empty_tables(table):
+    empty = dict.fromkeys(("user_id", "item_id", "rank"), np.empty(0, np.int64))
+    assert len(tl.match(table(empty), table(empty))) == 0
+    truths = table({"user_id": [1], "item_id": [7]})
+    assert tl.match(table(empty), truths).n_listed.tolist() == [0]
+
+
+class MyFrame:
+    """A table of a library that nobody has heard of: columns of numpy arrays, no Arrow."""
+
+    def __init__(self, **columns):
+        self.columns, self.arrays = list(columns), columns
+
+    def __len__(self):
+        return len(self.arrays[self.columns[0]])
+
+    def __getitem__(self, key):
+        if isinstance(key, str):
+            return self.arrays[key]
+        return MyFrame(**{name: column[key] for name, column in self.arrays.items()})
+
+
+class MyLibrary(dataframes._Library):
+    """How it is read."""
+
+    def kinds(self, module):
+        return module.MyFrame
+
+    def array(self, frame, name):
+        return frame[name] if frame[name].dtype.kind in "iuf" else None
+
+    def codes(self, frame, name, what):
+        names, codes = np.unique(frame[name], return_inverse=True)
+        return codes.astype(np.int64), names.tolist()
+
+    def lists(self, frame, name, side, first):
+        return None
+
+    def objects(self, frame, name):
+        return frame[name].tolist()
+
+
+def test_a_library_of_frames_is_one_class(monkeypatch):
+    unknown = MyFrame(user_id=np.array(["a"]), item_id=np.array([1]), rank=np.array([1]))
+    with pytest.raises(TypeError, match="a MyFrame has columns, but no Arrow interface"):
+        tl.match(unknown, {"a": {1}})
+    monkeypatch.setitem(sys.modules, "mylibrary", types.SimpleNamespace(MyFrame=MyFrame))
+    monkeypatch.setitem(dataframes._LIBRARIES, "mylibrary", MyLibrary())
+    users = np.array(["b", "a", "a"])
+    lists = MyFrame(user_id=users, item_id=np.array([4, 7, 5]), score=np.array([0.5, 0.1, 0.9]))
+    truth = MyFrame(user_id=np.array(["a", "b"]), item_id=np.array([7, 9]))
+    result = tl.top_k_eval(lists, truth, k=2, metrics="mrr")
+    assert result.users == ["a", "b"]
+    assert result.per_user("mrr@2").tolist() == [0.5, 0.0]
+    log = MyFrame(user_id=users, item_id=np.array([4, 7, 5]), timestamp=np.array([1, 3, 2]))
+    assert tl.loo.leave_one_out(log).test["item_id"].tolist() == [7]
+    rows = MyFrame(user_id=users, label=np.array([1, 1, 0]), prediction=np.array([0.5, 0.9, 0.1]))
+    assert tl.pointwise.auc(rows) == 1.0
+    assert tl.pointwise.gauc(rows) == 1.0
+
+
+def test_memory_errors_pass(monkeypatch):
+    table = library("pandas").DataFrame({"user_id": ["u"], "item_id": ["a"], "rank": [1]})
+
+    def codes(frame, name):
+        raise MemoryError
+
+    monkeypatch.setattr(dataframes.library_of(table), "texts", staticmethod(codes))
+    with pytest.raises(MemoryError):
+        tl.match(table, {"u": {"a"}})
+
+
+@pytest.mark.parametrize("width", ["uint8", "uint32", "uint64", "int8"])
+def test_dictionaries_with_indices_of_any_width(width):
+    pyarrow = pytest.importorskip("pyarrow")
+    indices = pyarrow.array([0, 1], getattr(pyarrow, width)())
+    items = pyarrow.DictionaryArray.from_arrays(indices, pyarrow.array(["x", "y"]))
+    table = pyarrow.table({"user_id": ["a", "a"], "item_id": items, "rank": [1, 2]})
+    assert tl.top_k_eval(table, {"a": ["y"]}, k=2, metrics="mrr")["mrr@2"] == 0.5

@@ -1,0 +1,164 @@
+"""Scores that order lists: exactly, whatever their type, with ties as asked."""
+
+import re
+from decimal import Decimal
+
+import numpy as np
+import pytest
+from shared_inputs import LIBRARIES, csv_of, frame_of, library, same
+
+import toplist as tl
+from toplist import loo
+from toplist import scores as tls
+
+T = 1_700_000_000_000_000_000  # nanoseconds: beyond 2^53 neighbours are one float
+
+
+def test_integer_scores_are_compared_as_integers():
+    for dtype, low in ((np.int64, T), (np.uint64, 2**63 + 5), (np.int64, -(2**63))):
+        scores = np.array([[low, low + 100, low + 1]], dtype)
+        assert tls.top_k(scores, 3)[0].tolist() == [1, 2, 0]
+        assert tls.dcg(scores, relevance=[[0, 1, 0]]).tolist() == [[1, 1, 1]]
+        assert tls.ndcg(scores, relevance=[[0, 0, 1]], k=1).tolist() == [[0]]
+        assert loo.ranks_of(scores, [2], ties="order").tolist() == [2]
+        assert loo.sampled_ranks(scores, [0], n=2).ranks.tolist() == [3]
+    assert tls.top_k([[2**53 + 1, 2**53]], 2)[0].tolist() == [0, 1]
+    assert tls.top_k([[2**63, -1, 2**63 + 1]], 3)[0].tolist() == [2, 0, 1]
+    assert tls.top_k([[2**80, 2**80 + 1, 0.5]], 3)[0].tolist() == [1, 0, 2]
+    assert tls.top_k([[2**53, 2**53 + 1, -np.inf]], 3)[0].tolist() == [1, 0]
+
+
+@pytest.mark.parametrize("name", ["dcg", "ndcg"])
+def test_relevance_is_named(name):
+    function = getattr(tls, name)
+    line = re.escape(f"scores.{name}(scores, relevance=relevance)")
+    with pytest.raises(TypeError, match=f"keyword only, since sklearn.*reverse order.*{line}"):
+        function([[3, 1]], [[1, 0]])
+    with pytest.raises(TypeError, match="relevance=relevance, k=10"):
+        function([[3, 1]], [[1, 0]], 2)
+    with pytest.raises(TypeError, match="needs the grades"):
+        function([[3, 1]])
+
+
+def ranks_of(table, truth="new"):
+    return tl.match(table, {"u": {truth}}).ranks.tolist()
+
+
+FALLING = {  # two numbers that a float does not tell apart, in the type of a column
+    "int64": (T + 1, T),
+    "the least int64": (-(2**63) + 1, -(2**63)),
+    "uint64": (2**64 - 1, 2**64 - 2),
+    "both halves of uint64": (2**63, 5),
+    "decimal": (Decimal("1.00000000000000000002"), Decimal("1.00000000000000000001")),
+}
+
+
+def column(values):
+    """Return integers beyond int64 as an array, which a library would refuse or make floats of."""
+    return (
+        values if isinstance(values[0], str) or max(values) < 2**63 else np.array(values, np.uint64)
+    )
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+@pytest.mark.parametrize("falling", FALLING.values(), ids=FALLING)
+def test_scores_keep_their_order(name, falling):
+    high, low = falling
+    for users, items, scores in (
+        ("uu", ["old", "new"], [low, high]),
+        ("uvu", ["old", "old", "new"], [low, low, high]),
+    ):
+        columns = {"user_id": list(users), "item_id": items}
+        assert ranks_of(frame_of(name, columns | {"score": column(scores)})) == [1]
+        assert ranks_of(frame_of(name, columns | {"score": column(scores[::-1])})) == [2]
+
+
+def test_scores_of_pandas_with_nulls_and_of_128_bits():
+    pandas, polars = library("pandas"), library("polars")
+    names = {"user_id": ["u", "u"], "item_id": ["old", "new"]}
+    assert ranks_of(pandas.DataFrame(names | {"score": pandas.array([T, T + 1], "Int64")})) == [1]
+    score = polars.Series("score", [2**70, 2**70 + 1], dtype=polars.Int128)
+    assert ranks_of(polars.DataFrame(names).with_columns(score)) == [1]
+    assert ranks_of(polars.DataFrame(names).with_columns(score.reverse())) == [2]
+
+
+@pytest.mark.parametrize(
+    "scores",
+    # numpy makes floats of the second
+    [[T, T + 100], [-1, 2**63 + 1], [2**63, 2**63 + 1], [2.0**63, 2**63 + 1]],
+    ids=str,
+)
+def test_scores_in_lists(scores):
+    columns = {"user_id": ["u"], "item_id": [["old", "new"]], "score": [scores]}
+    for name in ("pandas", "polars") if scores[0] == T else ("pandas",):
+        assert ranks_of(frame_of(name, columns)) == [1]
+
+
+ITEMS = {
+    "numbers": list(range(200)),
+    "below zero": [-n for n in range(200)],
+    "int8": np.arange(-100, 100, dtype=np.int8).tolist(),
+    "both halves of uint64": [2**63 - 100 + n for n in range(200)],
+    "text": [*(f"d{n}" for n in range(198)), "é", "ee"],
+}
+
+
+@pytest.mark.parametrize("ties", ["order", "item", "item_desc"])
+@pytest.mark.parametrize("items", ITEMS.values(), ids=ITEMS)
+def test_equal_scores_as_ties_says(tmp_path, items, ties):
+    """Zeros of both signs are equal; the lists are longer than those sorted by insertion."""
+    rng = np.random.default_rng(5)
+    shuffled = rng.permutation(len(items)).tolist()
+    truth = {"q": set(items[::3])}
+    for levels in ([-0.0, 0.0, 0.5, -1.5], [T, T + 1, T - 1, T]):
+        scores = [levels[n] for n in rng.integers(0, 4, len(items))]
+        row = {items[n]: score for n, score in zip(shuffled, scores, strict=True)}
+        first = list(row) if ties == "order" else sorted(row, reverse=ties == "item_desc")
+        ranked = sorted(first, key=lambda item: -row[item])
+        expected = tl.match({"q": ranked}, truth)
+        assert same(tl.match({"q": row}, truth, ties=ties), expected)
+        columns = {"user_id": ["q"] * 200, "item_id": column(list(row)), "score": scores}
+        for name in LIBRARIES:
+            found = tl.match(frame_of(name, columns), truth, ties=ties)
+            assert same(found, expected)
+        if isinstance(items[0], str):
+            lines = (f"q,{item},{score}" for item, score in row.items())
+            path = csv_of(tmp_path / "lists.csv", "user_id,item_id,score", *lines)
+            truths = csv_of(
+                tmp_path / "t.csv", "user_id,item_id", *(f"q,{one}" for one in truth["q"])
+            )
+            result = tl.top_k_eval(path, truths, k=200, ties=ties)
+            assert result["map"].tolist() == tl.top_k_eval(expected, k=200)["map"].tolist()
+        if ties == "order":  # the default
+            assert same(tl.match({"q": row}, truth), expected)
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [np.array([-(2**63), 3, 3]), np.array([0, 2**63, 2**63], np.uint64)],
+    ids=["int64", "uint64"],
+)
+def test_the_least_integer_score_is_the_last(scores):
+    frame = frame_of("pandas", {"user_id": [1] * 3, "item_id": [5, 7, 6], "score": scores})
+    for ties, item in (("item", 6), ("item_desc", 7), ("order", 7)):
+        assert tl.match(frame, {1: [5]}, ties=ties).ranks.tolist() == [3]
+        assert tl.match(frame, {1: [item]}, ties=ties).ranks.tolist() == [1]
+
+
+def test_ties_in_lists_and_where_nothing_ties():
+    columns = {"user_id": ["u"], "item_id": [[3, 1, 2]], "score": [[1.0, 1.0, 2.0]]}
+    for name in ("pandas", "polars"):
+        table = frame_of(name, columns)
+        assert tl.match(table, {"u": {1}}, ties="item").ranks.tolist() == [2]
+        assert tl.match(table, {"u": {1}}, ties="order").ranks.tolist() == [3]
+    ranked = frame_of("pandas", {"user_id": ["u"] * 2, "item_id": [3, 1], "rank": [1, 2]})
+    for ranks in ({"u": [3, 1]}, ranked):
+        assert tl.match(ranks, {"u": {1}}, ties="item_desc").ranks.tolist() == [2]
+
+
+def test_scores_are_as_many_as_the_items_of_each_list():
+    """Not only in all: a score would go to an item of another user."""
+    columns = {"user_id": ["u", "v"], "item_id": [[3, 1], [2]], "score": [[1.0], [2.0, 3.0]]}
+    for name in ("pandas", "polars"):
+        with pytest.raises(ValueError, match="'score' must hold a list per user, as long as the"):
+            tl.match(frame_of(name, columns), {"u": {1}})

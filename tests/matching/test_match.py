@@ -1,0 +1,158 @@
+"""The joined lists: what is read, repeats, judged items, and a truth in which nothing is found."""
+
+import pickle
+
+import numpy as np
+import pytest
+from shared_inputs import DOORS, csv_of, frame_of, library, rows, same
+
+import toplist as tl
+from toplist import Lists, audit, match
+
+
+def test_a_repeat_below_k_is_not_read():
+    for ranks in ([[1, 2, 1]], np.array([[1, 2, 1]]), Lists([0, 3], [1, 2, 1]), {0: [1, 2, 1]}):
+        truths = {0: [1]} if isinstance(ranks, dict) else [[1]]
+        assert rows(match(ranks, truths, 2)) == [([1], 1, 2)]
+        with pytest.raises(ValueError, match="item 1 at ranks 1 and 3"):
+            match(ranks, truths, 3)
+
+
+REPEATS = [
+    ([[1], [5, 7, 9, 7]], [{1}, {7}], "user 1 has item 7 at ranks 2 and 4"),
+    ([[8, 8]], [set()], "user 0 has item 8 at ranks 1 and 2"),
+    (np.array([[3, 2, 3]], np.int8), [2], "user 0 has item 3 at ranks 1 and 3"),
+    ({"ann": ["a", "b", "a"]}, {"ann": "b"}, "user 'ann' has item 'a' at ranks 1 and 3"),
+    ({7: ["a"], 8: ["b", "b"]}, {8: "a", 7: "a"}, "user 8 has item 'b' at ranks 1 and 2"),
+    ([[-1, 2**63, 2**63]], [[1]], f"user 0 has item {2**63} at ranks 2 and 3"),
+    (np.array([["x", "y", "y"]]), ["x"], "user 0 has item 'y' at ranks 2 and 3"),
+]
+
+
+@pytest.mark.parametrize("door", DOORS[:2])
+@pytest.mark.parametrize(("ranks", "truths", "message"), REPEATS)
+def test_an_item_twice_in_a_list(door, ranks, truths, message):
+    with pytest.raises(ValueError, match=rf"{message}: .*duplicates='first'"):
+        door(ranks, truths)
+    door(ranks, truths, duplicates="first")
+
+
+def test_later_copies_earn_nothing_and_keep_their_place():
+    hits = match([[7, 5, 7, 5, 9]], [{7, 9}], duplicates="first")
+    assert rows(hits) == [([1, 5], 2, 5)]
+    assert tl.precision([7, 7, 9], {7, 9}, duplicates="first").tolist() == [1.0, 0.5, 2 / 3]
+
+
+def test_lists_of_nothing_but_relevant_items_are_found():
+    truths = {user: [user, user + 1, user + 2] for user in range(40)}
+    lists = {user: row[:2] for user, row in truths.items()}
+    lists[7] = [7, 99]
+    found = audit.check(lists, truths)
+    assert found.counts["all_relevant"] == 39 and not found.ok
+    assert "39 of 40 lists hold nothing but relevant items" in str(found)
+    lists |= {1: [99], 2: [98]}
+    assert audit.check(lists, truths).counts["all_relevant"] == 0
+
+
+GRADED = {"a": 1, "b": 3, "c": 2}
+
+
+def test_judged_hits_beside_relevant_ones():
+    ranks = [["a", "b", "c"], ["z", "y"]]
+    truths = [GRADED, {"y": 1}]
+    hits = tl.match(ranks, truths, relevant_from=2)
+    assert hits.ranks.tolist() == [2, 3] and hits.n_relevant.tolist() == [2, 0]
+    plain = tl.match(ranks, truths)
+    assert same(hits.judged, plain)
+    assert hits.judged.judged is None and plain.judged is None
+    assert tl.match(ranks, truths, relevant_from=1).judged is None  # nothing is left out
+    assert tl.match(ranks, truths, relevant_from=0).judged is None
+    exponential = tl.match(ranks, truths, relevant_from=2, gains="exponential").judged
+    assert exponential.gains.tolist() == [1, 7, 3, 1]
+
+
+def test_judged_hits_of_tables_go_along():
+    table = library("pandas").DataFrame(
+        {"user_id": ["u"] * 3 + ["v"], "item_id": ["a", "b", "c", "a"], "relevance": [1, 3, 2, 5]}
+    )
+    ranks = {"u": ["a", "b", "c"], "v": ["b", "a"]}
+    hits = tl.match(ranks, table, relevant_from=2)
+    assert hits.judged.users == ["u", "v"] and hits.judged.ranks.tolist() == [1, 2, 3, 2]
+    assert pickle.loads(pickle.dumps(hits)).judged.ranks.tolist() == [1, 2, 3, 2]
+    assert hits.subset([1, 0]).judged.ranks.tolist() == [2, 1, 2, 3]
+    all_relevant = tl.match({"w": ["x"]}, {"w": {"x": 4}}, 3, relevant_from=2)
+    assert all_relevant.judged is None
+    deep = tl.match(ranks, table, 3, relevant_from=2)
+    for both in (deep + all_relevant, all_relevant + deep):
+        assert sorted(both.judged.users) == ["u", "v", "w"] and len(both.judged.ranks) == 5
+        assert len(both.ranks) == 4
+
+
+@pytest.mark.parametrize(
+    ("listed", "relevant", "cause"),
+    [
+        ("1172.0", "1172", "a trailing .0"),
+        ("1172", "1172.0", "a trailing .0"),
+        (" tt7", "tt7", "blanks"),
+        ("TT7", "tt7", "upper and lower case"),
+        ("007", "7", "leading zeros"),
+        ("xyz", "abc", ""),
+    ],
+)
+def test_examples_of_ids_that_differ_in_spelling(listed, relevant, cause):
+    ranks, truths = [["p", "q"], ["r", listed]], [["s", "t"], ["u", relevant]]
+    keyed = dict(zip("vw", ranks, strict=True)), dict(zip("vw", truths, strict=True))
+    for hits in (tl.match(ranks, truths), tl.match(*keyed)):
+        assert hits.cause == cause
+        assert hits.examples == ((listed, relevant) if cause else ("p", "s"))
+    table = library("pandas").DataFrame({"user_id": ["w"], "item_id": [listed], "rank": [1]})
+    assert tl.match(table, {"w": {relevant}}).cause == cause
+
+
+def test_only_without_a_hit():
+    assert tl.match([["a", "1.0"]], [{"a", "1"}]).examples is None
+    assert tl.match([["a"], ["1.0"]], [{"b"}, {"1"}]).cause == "a trailing .0"
+    # an id on both sides: they are written alike, nobody has a hit
+    hits = tl.match([["a"], ["1.0"]], [{"1"}, {"a"}])
+    assert hits.cause == "" and hits.examples == ("a", "1")
+    assert tl.match([[5, 6]], [{7}]).examples == ("5", "7")
+    assert tl.match([[]], [{7}]).examples is None and tl.match([[1]], [[]]).examples is None
+    both = tl.match([["a"]], [{"b"}], 1) + tl.match([["1.0"]], [{"1"}], 1)
+    assert both.cause == "a trailing .0" and both.examples == ("1.0", "1")
+    assert (both + tl.match([["a"]], [{"a"}], 1)).examples is None
+
+
+@pytest.mark.parametrize("form", ["array", "lists", "Lists", "dict", "table", "wide"])
+def test_a_matrix_of_integers_as_truth(form):
+    matrix, ranks = [[0, 1, 1, 0], [1, 0, 0, 1]], [[3, 0, 1], [2, 1, 0]]
+    truth = {"array": np.array(matrix), "lists": matrix}.get(form, dict(enumerate(matrix)))
+    if form == "Lists":
+        truth = tl.Lists([0, 4, 8], np.ravel(matrix))
+    elif form in ("dict", "table", "wide"):
+        ranks = dict(enumerate(ranks))
+    if form in ("table", "wide"):
+        of_places = {str(j + 1): [row[j] for row in matrix] for j in range(4)}
+        columns = of_places if form == "wide" else {"item_id": matrix}
+        truth = frame_of("polars", {"user_id": [0, 1], **columns})
+    with pytest.raises(ValueError, match=r"user 0 has 1 twice.*Lists\.from_matrix\(matrix\).*sets"):
+        tl.recall(ranks, truth)
+
+
+def test_ids_0_and_1_are_ids_where_no_row_repeats_one():
+    assert tl.recall([[3, 0, 1]], [[0, 1]]).tolist() == [[0, 0.5, 1]]
+    assert tl.recall([[3, 0, 1]], [{0, 1}]).tolist() == [[0, 0.5, 1]]
+    assert tl.match([[3, 0]], np.array([[1, 0, 0]]), padding=0).n_relevant.tolist() == [1]
+    with pytest.raises(ValueError, match="user 0 has 1 twice"):
+        tl.match([[3, 0]], np.array([[1, 1, -1]]), padding=-1)
+    assert tl.match([[3, 0]], [[1, 1, 2]]).n_relevant.tolist() == [2]
+    assert tl.match([["0", "1"]], [["0", "1", "1"]]).n_relevant.tolist() == [2]
+
+
+def test_files_without_any_hit_name_the_likely_cause(tmp_path):
+    """Numbers that a data frame wrote as 1172.0."""
+    recs = csv_of(tmp_path / "recs.csv", "user_id,item_id,rank", "ann,1172.0,1", "bob,7.0,1")
+    truth = csv_of(tmp_path / "truth.csv", "user_id,item_id", "ann,1172", "bob,7")
+    for in_memory in (False, True):
+        text = repr(tl.top_k_eval(recs, truth, k=1, metrics="hit", in_memory=in_memory))
+        assert "NO HIT AT ALL: the lists hold items such as '1172.0', the ground truths" in text
+        assert "likely cause: a trailing .0" in text

@@ -1,0 +1,232 @@
+"""Names that others use, and misspelt ones: the error offers the near one first, then all."""
+
+import re
+from operator import attrgetter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import toplist as tl
+from toplist import DIVISORS, checks, top_k_eval
+from toplist.cli import main
+from toplist.metrics import names
+from toplist.metrics.beyond_accuracy import LIST_METRICS
+
+
+def test_metric_that_a_convention_does_not_have():
+    with pytest.raises(ValueError, match=r"'dcg'.*: choose from hit, precision, recall, map"):
+        top_k_eval([[1]], [{1}], k=1, metrics=["dcg"], convention="neurec")
+    with pytest.raises(ValueError, match=r"'dcg'.*: choose from hit"):
+        tl.dcg([[1]], [{1}], convention="trec_eval")
+
+
+@pytest.mark.parametrize("bad", ["ndcg@0", "ndcg@-1", "ndcg@1.5", "ndcg@x", "ndcg@1e1", "ndcg@²"])
+def test_the_k_of_a_metric(bad):
+    with pytest.raises(ValueError, match=rf"'{bad}': k must be a whole number from 1 on"):
+        top_k_eval([[1]], [{1}], metrics=[bad])
+
+
+@pytest.mark.parametrize("bad", ["", "ndcg@", "@3", 3, None, ("ndcg", 3)])
+def test_entries_that_are_no_metrics(bad):
+    with pytest.raises(ValueError, match=r"metric .*write a name, 'name@k', or give a Metric"):
+        top_k_eval([[1]], [{1}], metrics=[bad])
+
+
+def test_no_metric():
+    with pytest.raises(ValueError, match="metrics is empty"):
+        top_k_eval([[1]], [{1}], k=1, metrics=[])
+
+
+@pytest.mark.parametrize("twice", [["ndcg", "ndcg"], ["ndcg@2", "map@2", "ndcg@2"]])
+def test_a_metric_twice(twice):
+    with pytest.raises(ValueError, match="'ndcg@2' is asked for twice"):
+        top_k_eval([[1]], [{1}], k=None if "@" in twice[0] else 2, metrics=twice)
+    with pytest.raises(ValueError, match="'ndcg' is asked for twice"):
+        top_k_eval([[1]], [{1}], metrics=["ndcg", "ndcg"])
+
+
+def test_unknown_divisor():
+    with pytest.raises(ValueError, match="divisor='n': choose from '1', 'k', 'R'") as caught:
+        tl.map([1], {1}, divisor="n")
+    assert all(repr(name) in str(caught.value) for name in DIVISORS)
+
+
+RANKS, TRUTHS = [[5, 7, 8, 9, 3], [4, 6, 2, 1, 10]], [{7, 3, 5}, {4, 2, 8, 7}]
+MEANT = {  # and what is asked for
+    "hit": "hit_rate",
+    "hit@10": "HitRate@10 hr@10 Hits@10",
+    "hit@5": "success@5",
+    "ndcg@10": "NDCG@10 ndcg_cut_10",
+    "ndcg": "nDCG ndcgAt",
+    "recall@10": "recall_at_10",
+    "recall": "recall_at_k",
+    "recall@20": "recal@20",
+    "map": "MAP meanAveragePrecisionAt",
+    "map@100": "map_cut.100",
+    "precision@5": "p@5 P_5",
+    "precision": "precision@",
+    "mrr": "recip_rank",
+    "mrr@10": "RR@10",
+    "r_precision": "Rprec",
+    "f1": "F1",
+    "f1@10": "f1_score@10",
+    "rbp(p=0.8)": "RBP(p=0.8)",
+    "item_coverage": "ItemCoverage",
+    "item_coverage@10": "coverage@10",
+    "gini": "GiniIndex",
+    "toplist.pointwise.auc": "auc",
+    "toplist.beyond.serendipity": "serendipity",
+}
+
+
+def pairs(meant):
+    return [(name, ours) for ours, names in meant.items() for name in names.split()]
+
+
+@pytest.mark.parametrize(("name", "meant"), pairs(MEANT))
+def test_metrics(name, meant):
+    said = re.escape(f"metric {name!r} (did you mean {meant!r}?): ")
+    with pytest.raises(ValueError, match=f"^{said}(choose from hit, precision|write a name)"):
+        tl.top_k_eval(RANKS, TRUTHS, 5, metrics=["ndcg", name])
+
+
+<<<<<<< HEAD:tests/test_near_names.py
+@pytest.mark.parametrize("name", ["x", "nope", "", "@", "10", "k", "ndcg\n"])
+def test_what_is_near_nothing_is_not_guessed(name):
+    meant = names.metric_meant(name, tl.METRICS)
+    assert meant is None or name == "ndcg\n"
+
+
+=======
+>>>>>>> tests-1:tests/metrics/test_names.py
+@settings(deadline=None)
+@given(st.text(max_size=8))
+def test_any_text_is_an_error_with_the_valid_names(name):
+    if not name.partition("@")[0].startswith((*tl.METRICS, *LIST_METRICS)):
+        with pytest.raises(ValueError, match="choose from hit|write a name"):
+            tl.top_k_eval(RANKS, TRUTHS, 5, metrics=[name])
+        assert f"{name}@3" not in tl.top_k_eval(tl.Hits.from_ranks([1], 3), k=3)
+
+
+def test_every_synonym_is_of_a_name_and_is_none_itself():
+    known = {*tl.METRICS, *LIST_METRICS}
+    for other, ours in names.METRIC_NAMES.items():
+        place, _, name = ours.rpartition(".")
+        module = {"toplist.pointwise": tl.pointwise, "toplist.beyond": tl.beyond}.get(place)
+        assert callable(getattr(module, name)) if module else ours in known
+        assert other not in known
+    assert set(names.CONVENTION_NAMES.values()) <= set(tl.CONVENTIONS)
+    assert not set(names.CONVENTION_NAMES) & set(tl.CONVENTIONS)
+    assert all(callable(attrgetter(ours)(tl)) for ours in names.PACKAGE_NAMES.values())
+
+
+OF_A_RESULT = {
+    "hit@3": "hit_rate@3",
+    "ndcg": "nDCG",
+    "ndcg@3": "NDCG@3 ndcg_at_3",
+    "rbp(p=0.5)@3": "rbp@3",
+    "rbp(p=0.5)": "RBP",
+}
+
+
+@pytest.mark.parametrize(("name", "meant"), pairs(OF_A_RESULT))
+def test_names_of_a_result(name, meant):
+    result = tl.top_k_eval(RANKS, TRUTHS, 5, metrics=["hit", "ndcg", "rbp(p=0.5)"])
+    for call in (result.__getitem__, result.per_user, result.std, result.interval, result.formula):
+        with pytest.raises(KeyError) as caught:
+            call(name)
+        assert caught.value.args[0].startswith(
+            f"{name!r} (did you mean {meant!r}?): this result has hit, ndcg, rbp(p=0.5), without"
+        )
+    assert name not in result and meant in result
+    with pytest.raises(KeyError, match=r"^\"'recall@3': this result has"):  # not asked for
+        result["recall@3"]
+    with pytest.raises(KeyError, match=r"^\"'ndcg@9': this result has"):  # the name is right
+        result["ndcg@9"]
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"), [("ndcg", "ndcg"), ("NDCG", "ndcg"), ("hit_rate", "hit"), ("hit_3", "hit@3")]
+)
+def test_a_metric_is_no_attribute_of_a_result(name, meant):
+    result = tl.top_k_eval(RANKS, TRUTHS, 5, metrics=["hit", "ndcg"])
+    words = rf"'TopKResult' object has no attribute '{name}' \(did you mean result\['{meant}'\]\?\)"
+    with pytest.raises(AttributeError, match=words):
+        getattr(result, name)
+    assert not hasattr(result, "recall") and not hasattr(result, "to_panda")
+    with pytest.raises(AttributeError) as caught:
+        getattr(result, "to_panda")  # noqa: B009
+    assert caught.value.name == "to_panda" and caught.value.obj is result  # Python offers to_pandas
+
+
+OF_THE_PACKAGE = {
+    "hit": "hit_rate",
+    "recall": "recall_at_k",
+    "ndcg": "nDCG ndcg_at_10",
+    "map": "average_precision",
+    "top_k_eval": "evaluate top_k_evals",
+    "compare": "compares",
+    "TopKResult.load": "load",
+    "pointwise.auc": "auc",
+    "loo.leave_one_out": "leave_one_out",
+    "beyond.gini": "gini",
+}
+
+
+@pytest.mark.parametrize(("name", "meant"), pairs(OF_THE_PACKAGE))
+def test_names_of_the_package(name, meant):
+    words = f"^module 'toplist' has no attribute '{name}' \\(did you mean toplist.{meant}\\?\\)$"
+    with pytest.raises(AttributeError, match=words):
+        getattr(tl, name)
+
+
+def test_private_names_of_the_package_are_plain_errors():
+    for name in ("_ndcg", "__wrapped__", "qwertz"):
+        with pytest.raises(AttributeError, match=f"^module 'toplist' has no attribute '{name}'$"):
+            getattr(tl, name)
+
+
+OF_CONVENTIONS = {
+    "trec_eval": "trec-eval pytrec_eval",
+    "recbole": "RecBole recbole?",
+    "neurec-cpp": "neurec_cpp",
+    "sklearn": "scikit-learn",
+    "mteb": "BEIR",
+    "standard": "Standard",
+    "llamaindex": "llama_index",
+}
+
+
+@pytest.mark.parametrize(("name", "meant"), pairs(OF_CONVENTIONS))
+def test_conventions(name, meant):
+    said = re.escape(f"convention {name!r} (did you mean {meant!r}?): choose from standard, ")
+    for call in (tl.ndcg, tl.top_k_eval):
+        with pytest.raises(ValueError, match=f"^{said}"):
+            call(RANKS, TRUTHS, 5, convention=name)
+
+
+@pytest.mark.parametrize("bad", ["usual", "", None, ["standard"]], ids=repr)
+def test_conventions_that_are_near_none(bad):
+    words = re.escape(f"convention {bad!r}: choose from {', '.join(tl.CONVENTIONS)}")
+    for call in (tl.ndcg, tl.top_k_eval):
+        with pytest.raises(ValueError, match=f"^{words}"):
+            call([[1]], [{1}], 1, convention=bad)
+
+
+@pytest.mark.parametrize("name", ["x", "nope", "squares", "x(p=2)", "10", "k"])
+def test_what_is_near_nothing_is_not_guessed(name):
+    words = f"^metric {re.escape(repr(name))}: choose from {', '.join(tl.METRICS)}; of"
+    with pytest.raises(ValueError, match=words):
+        tl.top_k_eval([[1]], [{1}], k=1, metrics=[name])
+
+
+def test_the_command_line(tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        main(["eval", "recs.csv", "truth.csv", "-m", "hit_rate@10"])
+    assert "metric 'hit_rate@10' (did you mean 'hit@10'?): choose from" in capsys.readouterr().err
+
+
+def test_the_first_of_two_names_that_are_spelt_alike():
+    assert checks.near("a b", ["a_b", "c"]) == "a_b"
+    assert checks.near("A", {"a": 1}) == "a" and checks.near(None, ["None"]) is None

@@ -1,0 +1,81 @@
+"""What tests of inputs share: tables and sparse matrices of plain rows, and hits compared."""
+
+import subprocess
+import sys
+import textwrap
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import toplist as tl
+
+NAN = float("nan")
+LIBRARIES = ["pandas", "polars", "pyarrow"]
+
+
+def library(name):
+    """Import a library; skip the test where it is not installed."""
+    return pytest.importorskip(name)
+
+
+def frame_of(name, columns):
+    """Make a table of a library from a dict of columns."""
+    module = library(name)
+    return (module.table if name == "pyarrow" else module.DataFrame)(columns)
+
+
+def csr(rows, grades=None, n_items=10):
+    """Make a sparse matrix of the items of each row, with grades or ones."""
+    users = [user for user, row in enumerate(rows) for _ in row]
+    items = [item for row in rows for item in row]
+    values = np.concatenate(grades) if grades else np.ones(len(items))
+    sparse = library("scipy.sparse")
+    return sparse.coo_array((values, (users, items)), (len(rows), n_items)).tocsr()
+
+
+def evaluate(ranks, truths, **options):
+    return tl.top_k_eval(ranks, truths, k=2, metrics=["mrr"], **options)
+
+
+# A function for each way in: a refusal must not depend on which one is taken.
+DOORS = [tl.match, tl.ndcg, evaluate]
+
+
+def rows(hits):
+    """Return (ranks of the hits, R, n) of each user."""
+    parts = [hits.ranks[start:end].tolist() for start, end in pairwise(hits.offsets.tolist())]
+    return list(zip(parts, hits.n_relevant.tolist(), hits.n_listed.tolist(), strict=True))
+
+
+def same(hits, expected):
+    """Tell whether two `Hits` are the same, bit for bit."""
+    names = ("offsets", "ranks", "n_relevant", "n_listed", "gains", "ideal_gains")
+    arrays = [(getattr(hits, name), getattr(expected, name)) for name in names]
+    return (
+        all(
+            np.array_equal(a, b) and getattr(a, "dtype", 0) == getattr(b, "dtype", 0)
+            for a, b in arrays
+        )
+        and hits.k == expected.k
+        and list(hits.users or range(len(hits))) == list(expected.users or range(len(expected)))
+        and hits.n_extra == expected.n_extra
+    )
+
+
+def read_only(array):
+    """Return the array, which refuses to be written."""
+    array.flags.writeable = False
+    return array
+
+
+def csv_of(path, *lines):
+    """Write a file of lines; return its path."""
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def fresh(code, *arguments):
+    """Run code in a fresh interpreter; return what it prints, in words."""
+    command = [sys.executable, "-c", textwrap.dedent(code), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
