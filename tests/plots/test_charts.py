@@ -14,7 +14,9 @@ matplotlib = pytest.importorskip("matplotlib")
 from matplotlib.figure import Figure  # noqa: E402
 
 RNG = np.random.default_rng(7)
+
 RANKS = np.array([RNG.permutation(40)[:10] for _ in range(50)])
+
 TRUTHS = [set(RNG.integers(0, 40, 6).tolist()) for _ in range(50)]
 
 
@@ -39,9 +41,6 @@ def band(collection):
     ks = np.unique(points[:, 0])
     at = [points[points[:, 0] == k, 1] for k in ks]
     return np.array([ys.min() for ys in at]), np.array([ys.max() for ys in at])
-
-
-# Curves
 
 
 def test_a_curve_is_the_mean_and_its_interval(result):
@@ -132,9 +131,6 @@ def test_what_is_no_result(result):
         plots.segments(result, "ndcg@5")
 
 
-# Users and segments
-
-
 def test_the_area_under_the_users_curve_is_the_mean(result, other):
     ax = plots.per_user({"a": result, "b": other}, "ndcg@10")
     for line, system in zip(ax.lines, (result, other), strict=True):
@@ -215,9 +211,6 @@ def test_segments_of_a_result_that_was_split(result, other):
     np.testing.assert_array_equal(both.containers[0].lines[0].get_xdata(), dots.get_xdata())
 
 
-# Exposure
-
-
 def test_lorenz_and_gini():
     counts = RNG.integers(0, 30, 25)
     ax = plots.exposure({"a": counts})
@@ -246,9 +239,6 @@ def test_counts_that_cannot_be(counts):
         plots.exposure({"a": counts})
 
 
-# Sampled
-
-
 def test_sampled_beside_full(result, other):
     ax = plots.sampled({"a": result}, {"a": other}, "hit")
     lines = {line.get_label(): line for line in ax.lines}
@@ -257,9 +247,6 @@ def test_sampled_beside_full(result, other):
     np.testing.assert_array_equal(few.get_ydata(), other["hit"])
     assert full.get_color() == few.get_color()
     assert (full.get_linestyle(), few.get_linestyle()) == ("-", "--")
-
-
-# All of them
 
 
 def every(result, ax=None):
@@ -334,3 +321,17 @@ def test_many_segments_have_room():
     parts = {f"s{i}": tl.top_k_eval([[1], [2]], [{1}, {1}], k=1) for i in range(40)}
     figure = tl.plots.segments(parts, "hit@1").figure
     assert figure.get_size_inches()[1] > 15
+
+
+def hits_at_1(n_hits, n_users, **options):
+    """Return the result of some users, the first of whom have a hit."""
+    lists = [[user] for user in range(n_users)]
+    truths = [{user if user < n_hits else -1} for user in range(n_users)]
+    return tl.top_k_eval(lists, truths, **{"k": 1, "metrics": "hit", **options})
+
+
+def test_plots_draw_the_same_intervals():
+    result = hits_at_1(3, 3)
+    (segments,) = tl.plots.segments({"all": result}, "hit@1").collections
+    ((low, _), (high, _)) = segments.get_segments()[0]
+    assert (low, high) == pytest.approx(result.interval("hit@1"))

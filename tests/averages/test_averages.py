@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import toplist as tl
 
 Z = NormalDist().inv_cdf(0.975)
+
 NAMES = ["precision", "recall", "map", "ndcg", "mrr"]
 
 
@@ -100,9 +101,6 @@ def test_nobody_has_weight():
     assert math.isnan(result["mrr@1"])
     assert math.isnan(result.std("mrr@1"))
     assert result.n_evaluated == 2
-
-
-# Ratios of sums
 
 
 def parts_of(ranks, truths, k, name):
@@ -217,9 +215,6 @@ def test_unknown_aggregate():
         match=r"aggregate='median' \(did you mean 'mean'\?\): choose from 'mean', 'pooled'",
     ):
         tl.top_k_eval([[1]], [{1}], 1, aggregate="median")
-
-
-# Merging
 
 
 @pytest.mark.parametrize(

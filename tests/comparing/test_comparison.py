@@ -1,6 +1,7 @@
 """Systems side by side: the best, and what makes them not comparable."""
 
 import dataclasses
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,7 +9,9 @@ import pytest
 import toplist as tl
 
 TRUTHS = {"ann": {2}, "bob": {3}, "cid": {9}}
+
 GOOD = {"ann": [2, 1], "bob": [1, 3], "cid": [1]}
+
 POOR = {"ann": [1, 2], "bob": [1, 5], "cid": [1]}
 
 
@@ -90,9 +93,6 @@ def test_columns_are_one_only_where_all_systems_agree():
     )
     assert "hit@2 = recall@2" in repr(tl.compare({"a": one_out, "b": one_out}))
     assert "=" not in repr(tl.compare({"a": one_out, "b": several})).splitlines()[0]
-
-
-# What is not comparable
 
 
 def said(first, second):
@@ -201,9 +201,6 @@ def test_accounts_are_told_once_or_by_system():
     ]
 
 
-# Around it
-
-
 def test_to_pandas(both):
     pytest.importorskip("pandas")
     frame = both.to_pandas()
@@ -263,3 +260,32 @@ def test_none_is_best_where_systems_are_not_comparable():
     more = tl.compare({"a": evaluated(), "b": evaluated(k=[1, 2])})
     assert more.comparable
     assert more.best()["ndcg@2"] == ["a", "b"]
+
+
+def test_no_best_where_one_systems_lists_end_before_k():
+    truths = [{11}, {2}]
+    short = tl.top_k_eval([[1, 2], [2, 3]], truths, k=[1, 20], metrics="recall")
+    long = tl.top_k_eval([list(range(1, 31))] * 2, truths, k=[1, 20], metrics="recall")
+    both = tl.compare({"short": short, "long": long})
+    (line,) = both.differences
+    assert line.startswith(
+        "LISTS OF DIFFERENT LENGTH: short at most 2, long at least 20: at k = 20 "
+    )
+    assert line in repr(both)
+    assert both.best() == {"recall@1": ["short"], "recall@20": []}
+    stream = replace(long, hits=None, counted=None)
+    assert tl.compare({"short": short, "stream": stream}).differences == []
+    equal = tl.compare({"a": short, "b": short})
+    assert equal.differences == [] and equal.best()["recall@20"] == ["a", "b"]
+
+
+def test_the_mark_says_that_it_is_no_test():
+    lists = {"a": [[1], [9], [9]], "b": [[1], [1], [9]]}
+    both = tl.compare(
+        {name: tl.top_k_eval(some, [{1}] * 3, 1, metrics="hit") for name, some in lists.items()}
+    )
+    for text in (repr(both), both.to_markdown(), both._repr_html_()):
+        assert (
+            "best of its column; not tested: .test() and toplist compare test the difference"
+            in text
+        )

@@ -17,6 +17,7 @@ from toplist.cli import main
 from toplist.results import saved
 
 RANKS = {"a": [5, 7, 8, 9, 3], "b": [4, 6, 2, 1, 10], "c": [1], "e": [4]}
+
 TRUTHS = {"a": [7, 3, 5], "b": [4, 2, 8, 7], "c": [], "d": [2]}
 
 

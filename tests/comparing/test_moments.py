@@ -1,24 +1,20 @@
 """Systems tested without their users, from merged moments: the figures of the users' values."""
 
-import math
 from dataclasses import fields, replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import toplist as tl
 from toplist.comparing import moments
-from toplist.comparing.moments import Place, of_results, shape_of
+from toplist.comparing.moments import of_results, shape_of
 from toplist.inputs.options import Options
 from toplist.spark import partials, work
 from toplist.stats import systems as in_systems
-from toplist.stats.paired import Pairs
-from toplist.stats.simultaneous import Joint
-from toplist.stats.systems import PairedMoments
+from toplist.stats.systems import PairedMoments, SystemRef
 
 OPTIONS = {"k": [1, 5, 10], "metrics": ["ndcg", "recall", "map", "hit"]}
+
 N = 397
 
 
@@ -48,7 +44,7 @@ def on_parts(systems, truth, n_parts=5, **options):
     shape = shape_of(list(systems), whole["one"].terms)
     merged = PairedMoments.merged(PairedMoments.from_bytes(shape, one) for one in sent)
     return {
-        name: replace(one.without_users(), paired=Place(merged, name))
+        name: replace(one.without_users(), paired=SystemRef(merged, name))
         for name, one in whole.items()
     }
 
@@ -246,7 +242,7 @@ def test_nobody():
         PairedMoments.merged([again, whole, again]).pairs["ndcg@5"], whole.pairs["ndcg@5"]
     )
     bare = {
-        name: replace(one.without_users(), paired=Place(part, name))
+        name: replace(one.without_users(), paired=SystemRef(part, name))
         for name, one in evaluated(systems, truth).items()
     }
     with pytest.raises(ValueError, match="nobody to test: no user is in all of better, fewer"):
@@ -274,7 +270,7 @@ def test_the_work_of_spark_without_spark(monkeypatch, n_parts):
     systems, truth = data(4, 150)
     names = tuple(systems)
     options = Options(metrics=OPTIONS["metrics"], ties="item", n_threads=1, part=True)
-    evaluate = work.Means(work.Work(OPTIONS["k"], options, ("rank", None), names), True)
+    evaluate = work.PartialMeans(work.Work(OPTIONS["k"], options, ("rank", None), names), True)
     parts = [[u for u in truth if u % n_parts == part] for part in range(n_parts)] + [[]]
     sent = [one for users in parts for one in evaluate(batches_of(systems, truth, users))]
     again = list(partials.Merge(names)(iter(sent[:2])))
@@ -293,25 +289,3 @@ def test_the_work_of_spark_without_spark(monkeypatch, n_parts):
             same(one, other)
     pair = "better", "twin"
     same(tl.compare(found).band("ndcg", *pair), tl.compare(expected).band("ndcg", *pair))
-
-
-VALUES = st.lists(st.tuples(*[st.floats(0, 1, width=16)] * 2), min_size=1, max_size=30)
-
-
-@given(VALUES)
-def test_pairs_the_other_way_round(values):
-    a, b = np.array(values).T
-    found, expected = Pairs.of(a, b).reversed, Pairs.of(b, a)
-    for name in ("n", "wins", "losses", "mean_a", "mean_b", "mean", "aa", "bb", "dd", "db", "ddd"):
-        assert getattr(found, name) == pytest.approx(getattr(expected, name), abs=1e-12)
-    assert Pairs.of(a, b).own == Pairs.of(a, a)
-
-
-@given(st.integers(1, 8), st.integers(0, 5))
-def test_packed_moments(k, n):
-    joints = [Joint.of(np.random.default_rng(i).random((n, k))) for i in range(3)]
-    for one, other in zip(joints, in_systems._unpacked(in_systems._packed(joints)), strict=True):
-        assert one.n == other.n
-        assert np.array_equal(one.mean, other.mean, equal_nan=True)
-        assert np.allclose(one.cross, other.cross, rtol=1e-15)
-        assert not math.isnan(other.cross.sum())

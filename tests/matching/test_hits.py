@@ -1,0 +1,156 @@
+"""Hits made by hand, from matrices and from ranks: checked, merged and shipped."""
+
+import math
+import pickle
+
+import numpy as np
+import pytest
+
+import toplist as tl
+from toplist import Hits, match, top_k_eval
+
+RANKS = [[5, 7, 8, 9, 3], [4, 6, 2, 1, 10]]
+
+TRUTHS = [{7, 3, 5}, {4, 2, 8, 7}]
+
+
+def test_hits_by_hand_are_those_of_the_join():
+    hits = Hits([0, 3, 5], [1, 2, 5, 1, 3], [3, 4], [5, 5])
+    joined = match(RANKS, TRUTHS)
+    assert repr(hits) == repr(joined) == "Hits(2 users, 5 hits, lists read to k=5)"
+    assert len(hits) == 2
+    assert top_k_eval(hits, k=3).to_dict() == top_k_eval(joined, k=3).to_dict()
+
+
+def test_hits_with_keys():
+    hits = Hits([0, 1, 1], [2], [1, 1], [2, 0], k=4, users=["ann", "bob"], n_extra=3)
+    result = top_k_eval(hits, k=4, metrics="mrr")
+    assert list(result.users) == ["ann", "bob"]
+    assert (result["mrr@4"], result.n_missing, result.n_extra) == (0.25, 1, 3)
+    with pytest.raises(ValueError, match="user 'bob' has no ranked list"):
+        tl.hit(hits, missing="raise")
+
+
+def test_hits_with_gains():
+    hits = Hits([0, 1], [2], [2], [2], gains=[1], ideal_gains=[3, 1])
+    assert tl.cg(hits).tolist() == [[0.0, 1.0]]
+    best = 3 + 1 / math.log2(3)
+    assert tl.ndcg(hits)[0, 1] == pytest.approx(1 / math.log2(3) / best)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([0, 1], [0], [1], [1]), r"user 0: ranks \[0\].*rise from 1"),
+        (([0, 1], [3], [1], [2]), r"user 0: ranks \[3\] of 1 relevant items in a list of 2"),
+        (([0, 2], [2, 1], [2], [3]), r"ranks \[2, 1\]"),
+        (([0, 2], [2, 2], [2], [3]), r"ranks \[2, 2\]"),
+        (([0, 0, 2], [1, 2], [1, 1], [3, 3]), r"user 1: ranks \[1, 2\] of 1 relevant"),
+        (([0, 0], [], [1], [-1]), r"list of -1"),
+        (([0, 1], [1], [1, 1], [1]), "disagree on the number of users"),
+        (([0, 1], [1], [1], [1, 1]), "disagree on the number of users"),
+        (([0], [1], [], []), "offsets must rise from 0 to the number of ranks"),
+        (([1, 1], [1], [1], [1]), "offsets must rise from 0"),
+        (([0, 2, 1], [1], [1, 1], [1, 1]), "offsets must rise from 0"),
+        (([0, 1], [1.5], [1], [2]), "ranks must be whole numbers"),
+        (([0, 1], [1], [math.nan], [2]), "n_relevant must be whole numbers"),
+    ],
+)
+def test_hits_are_checked(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        Hits(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"k": 1}, r"user 0: ranks \[2\].*list of 2 read to k=1"),
+        ({"k": 2.5}, "k must be a whole number"),
+        ({"users": ["ann"]}, "1 users for 2 rows"),
+        ({"users": ["ann", "ann"]}, "user 'ann'"),
+        ({"gains": [1]}, "ideal_gains|ideal gains"),
+        ({"ideal_gains": [1]}, "gains"),
+        ({"gains": [1, 2], "ideal_gains": [3]}, "2 gains and 1 ideal gains for 1 hits and 1"),
+    ],
+)
+def test_options_of_hits_are_checked(options, message):
+    with pytest.raises(ValueError, match=message):
+        Hits([0, 1, 1], [2], [1, 0], [2, 1], **options)
+
+
+def test_large_ranks_do_not_wrap_around():
+    far = 2**32 + 1
+    for make in (
+        lambda: Hits([0, 1], [far], [1], [2 * far]),
+        lambda: Hits.from_ranks([far], 2 * far),
+    ):
+        assert tl.hit(make(), k=1).tolist() == [[0.0]]
+
+
+@pytest.mark.parametrize("dtype", [bool, int, np.float64])
+def test_hits_from_a_matrix(dtype):
+    hits = Hits.from_matrix(np.array([[0, 1, 1], [0, 0, 0]], dtype), [3, 1])
+    assert hits.ranks.tolist() == [2, 3]
+    assert hits.offsets.tolist() == [0, 2, 2]
+    assert (hits.k, hits.n_listed.tolist()) == (3, [3, 3])
+    assert tl.recall(hits)[0].tolist() == [0, 1 / 3, 2 / 3]
+
+
+@pytest.mark.parametrize(
+    ("matrix", "n_relevant", "message"),
+    [
+        ([0, 1], [1], "2-D array of 0 and 1"),
+        ([[0, 2]], [1], "2-D array of 0 and 1"),
+        ([[0, math.nan]], [1], "2-D array of 0 and 1"),
+        ([[1, 1]], [1], r"user 0: ranks \[1, 2\] of 1 relevant items"),
+        ([[1, 1]], [2, 2], "disagree on the number of users"),
+    ],
+)
+def test_hit_matrices_that_are_refused(matrix, n_relevant, message):
+    with pytest.raises(ValueError, match=message):
+        Hits.from_matrix(matrix, n_relevant)
+
+
+def test_hits_from_ranks():
+    for n_listed in (10, [10, 10, 10], np.array([10, 10, 10])):
+        hits = Hits.from_ranks([1, 0, 3], n_listed)
+        assert hits.ranks.tolist() == [1, 3]
+        assert hits.n_relevant.tolist() == [1, 1, 1]
+        assert tl.mrr(hits, k=3)[:, 2].tolist() == [1.0, 0.0, 1 / 3]
+    assert Hits.from_ranks([1, 0], [1, 0]).n_listed.tolist() == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("ranks", "n_listed", "message"),
+    [
+        ([1, 11], 10, r"user 1: rank 11 in a list of 10; .*0 means not listed"),
+        ([-1], 10, r"user 0: rank -1"),
+        ([1.5], 10, "rank_of_the_item must be whole numbers"),
+        ([1, 2], [3, 3, 3], "n_listed"),
+    ],
+)
+def test_ranks_that_are_refused(ranks, n_listed, message):
+    with pytest.raises(ValueError, match=message):
+        Hits.from_ranks(ranks, n_listed)
+
+
+def test_hits_merge():
+    one, other = (match({user: [1, 2], "extra": []}, {user: {2}, f"{user}2": {1}}) for user in "ab")
+    both = one + other
+    assert list(both.users) == ["a", "a2", "b", "b2"]
+    assert both.n_extra == 2
+    assert both.offsets.tolist() == [0, 1, 1, 2, 2]
+    assert both.ranks.tolist() == [2, 2]
+    with pytest.raises(ValueError, match="user 'a' is in both parts"):
+        one + one
+    with pytest.raises(ValueError, match="Hits of k 2 and of k 3 do not merge"):
+        one + match({"c": [1, 2, 3]}, {"c": {2}})
+    with pytest.raises(TypeError, match="unsupported operand"):
+        one + 1
+
+
+def test_hits_are_cheap_to_ship():
+    hits = match({"ann": [1, 2]}, {"ann": {2: 3.0, 7: 1}})
+    shipped = pickle.loads(pickle.dumps(hits))
+    assert top_k_eval(shipped, k=2).to_dict() == top_k_eval(hits, k=2).to_dict()
+    assert list(shipped.users) == ["ann"]
