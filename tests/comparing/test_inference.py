@@ -95,7 +95,10 @@ def test_no_other_library_is_loaded():
     subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)
 
 
-@pytest.mark.parametrize("options", [{"seed": -1}, {"seed": 2**64}, {"n_resamples": 98}])
+@pytest.mark.parametrize(
+    "options",
+    [{"seed": -1}, {"seed": 2**64}, {"seed": 1.5}, {"n_resamples": 98}, {"n_resamples": 99.5}],
+)
 def test_seeds_and_resamples_are_checked_alike_everywhere(options):
     systems = {"a": [0.0, 1.0, 2.0], "b": [1.0, 1.0, 4.0]}
     with pytest.raises(ValueError, match="seed must be|n_resamples must be"):

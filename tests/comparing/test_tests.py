@@ -34,11 +34,15 @@ def test_latex_says_what_its_daggers_are(retrieved):
     text = tl.compare(retrieved, baseline="itemknn").to_latex()
     assert r"$^{\blacktriangledown}$" in text and "worse than itemknn" in text
     assert r"\usepackage{amssymb}" in text
-    rows = tl.compare(retrieved, baseline="popularity").test("ndcg@10").to_latex()
+    compared = tl.compare(retrieved, baseline="popularity")
+    rows = compared.test("ndcg@10").to_latex()
     body = rows[rows.index(r"\begin{tabular}") :]
     assert r"+0.0738$^{\ddagger}$" in body and "$<$0.001" in body and r"+128 \%" in body
     assert body.count("{") == body.count("}") and not re.search("[†‡▾]", body)
-    assert "paired t over 992 users" in rows[: rows.index(r"\begin{tabular}")]
+    for text in (compared.to_latex(), rows):
+        legend = text[text.index(r"\footnotesize") :]
+        assert r"$^{\dagger}$ $^{\ddagger}$" in legend and "paired t over 992 users" in legend
+    assert "letters name the systems that a system exceeds" in tl.compare(retrieved).to_latex()
 
 
 def test_a_sentence_for_the_paper(retrieved):
@@ -50,12 +54,8 @@ def test_a_sentence_for_the_paper(retrieved):
     assert "itemknn exceeds popularity by 0.0738 in ndcg@10 (0.1314 against 0.0576" in said
 
 
-def test_equivalence_and_power_in_words(retrieved):
+def test_power_is_that_of_planning(retrieved):
     compared = tl.compare(retrieved, baseline="popularity")
-    close = compared.equivalence("ndcg@10", margin=0.1)
-    assert "two one-sided t tests over 992 users" in str(close)
-    assert "equivalent within ±0.1" in str(close) and "90 % interval" in str(close)
-    assert "not shown to be equivalent" in str(compared.equivalence("ndcg@10", margin=0.01))
     row = compared.power("ndcg@10", difference=0.01).rows[0]
     assert row["detectable"] == pytest.approx(inference.detectable(row["std"], row["n"]))
     assert row["n_needed"] == inference.n_needed(0.01, row["std"])
@@ -104,16 +104,33 @@ def test_tukey_says_that_its_intervals_hold_together(retrieved):
 
 
 def test_equivalence_is_said_as_such(retrieved):
-    close = tl.compare(retrieved, baseline="popularity").equivalence("ndcg@10", margin=0.1)
+    compared = tl.compare(retrieved, baseline="popularity")
+    close = compared.equivalence("ndcg@10", margin=0.1)
+    assert "two one-sided t tests over 992 users" in str(close)
+    assert "equivalent within ±0.1" in str(close) and "90 % interval" in str(close)
+    assert "not shown to be equivalent" in str(compared.equivalence("ndcg@10", margin=0.01))
     said = close.sentence()
     assert said.startswith("Equivalence within ±0.1 was tested by two one-sided t tests over 992")
     assert "intervals are 90 %" in said and "are equivalent in ndcg@10" in said
     assert "†" not in str(close) and "‡" not in str(close)
-    for margin in (float("nan"), "1%", 0, -1):
-        with pytest.raises(ValueError, match="margin must be a number above 0"):
-            tl.compare(retrieved).equivalence("ndcg@10", margin=margin)
-    with pytest.raises(ValueError, match="correction='maxt' is of tests of a difference"):
-        tl.compare(retrieved).equivalence("ndcg@10", margin=0.1, correction="maxt")
+    how = [close.to_dict()[0][key] for key in ("method", "alternative", "margin", "level")]
+    assert how == ["equivalence", "within", 0.1, pytest.approx(0.9)]
+    assert compared.test("ndcg@10").to_dict()[0]["margin"] is None
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "said"),
+    [
+        *(({"margin": one}, ValueError, "margin must be a number above 0")
+          for one in (float("nan"), "1%", 0, -1, True, "a")),
+        ({"margin": None}, TypeError, "margin is None"),
+        ({"margin": 0.1, "level": 0.4}, ValueError, "level must be above 0.5"),
+        ({"margin": 0.1, "correction": "maxt"}, ValueError, "'maxt' is of tests of a difference"),
+    ],
+)  # fmt: skip
+def test_equivalence_that_cannot_be_tested(pair, options, error, said):
+    with pytest.raises(error, match=said):
+        tl.compare(pair).equivalence("ndcg@10", **options)
 
 
 def test_words_of_few_users_of_one_side_and_of_many_comparisons():
@@ -143,14 +160,6 @@ def test_what_is_written_says_how_it_was_tested(retrieved):
     [first, _] = tests.to_dict()
     assert (first["method"], first["correction"], first["n_family"]) == ("t", "holm", 2)
     assert (first["alternative"], first["level"]) == ("two-sided", 0.95)
-
-
-def test_the_legend_of_daggers_is_printed_in_latex(retrieved):
-    compared = tl.compare(retrieved, baseline="popularity")
-    for text in (compared.to_latex(), compared.test("ndcg@10").to_latex()):
-        legend = text[text.index(r"\footnotesize") :]
-        assert r"$^{\dagger}$ $^{\ddagger}$" in legend and "paired t over 992 users" in legend
-    assert "letters name the systems that a system exceeds" in tl.compare(retrieved).to_latex()
 
 
 def test_the_sentence_says_whose_interval_it_is(pair):

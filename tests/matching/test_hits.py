@@ -1,7 +1,6 @@
 """Hits made by hand, from matrices and from ranks: checked, merged and shipped."""
 
 import math
-import pickle
 
 import numpy as np
 import pytest
@@ -147,10 +146,3 @@ def test_hits_merge():
         one + match({"c": [1, 2, 3]}, {"c": {2}})
     with pytest.raises(TypeError, match="unsupported operand"):
         one + 1
-
-
-def test_hits_are_cheap_to_ship():
-    hits = match({"ann": [1, 2]}, {"ann": {2: 3.0, 7: 1}})
-    shipped = pickle.loads(pickle.dumps(hits))
-    assert top_k_eval(shipped, k=2).to_dict() == top_k_eval(hits, k=2).to_dict()
-    assert list(shipped.users) == ["ann"]

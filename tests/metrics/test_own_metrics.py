@@ -74,9 +74,9 @@ def test_an_own_graded_metric():
 
 
 def test_own_metrics_merge():
-    metrics = [SQUARES]
-    merged = people("a", metrics=metrics) + people("b", metrics=metrics)
-    assert merged["squares@3"] == people("a", metrics=metrics)["squares@3"]
+    metrics = [SQUARES, "rbp(p=0.5)"]
+    one, merged = people("a", metrics=metrics), sum(people(u, metrics=metrics) for u in "ab")
+    assert (merged["squares@3"], merged["rbp(p=0.5)@3"]) == tuple(one)
 
 
 @pytest.mark.parametrize(
@@ -206,35 +206,16 @@ def test_the_count_of_compiled_kernels_can_rise(monkeypatch):
 
 
 def test_rbp_takes_its_parameter_in_the_name():
-    result = top_k_eval(RANKS, TRUTHS, metrics=["rbp(p=0.5)@3", "rbp@3"])
+    result = top_k_eval(RANKS, TRUTHS, metrics=["rbp(p=0.5)@1", "rbp(p=0.5)@3", "rbp@3"])
     values = [0.5 * (1 + 0.5), 0.5 * (1 + 0.25)]
     assert result["rbp(p=0.5)@3"] == pytest.approx(statistics.mean(values))
     assert result["rbp@3"] == pytest.approx(0.2 * (1 + 0.8 + 1 + 0.64) / 2)
-    assert list(result.to_dict()) == ["rbp(p=0.5)@3", "rbp@3"]
+    assert list(result.to_dict()) == ["rbp(p=0.5)@1", "rbp(p=0.5)@3", "rbp@3"]
+    assert next(iter(result)) == result["rbp(p=0.5)@1"] == 0.5
     assert result.per_user("rbp(p=0.5)").shape == (2, 3)
     assert "0.5" in result.formula("rbp(p=0.5)")
-    assert (
-        top_k_eval(RANKS, TRUTHS, k=3, metrics="rbp(p=0.5)")["rbp(p=0.5)@3"]
-        == result["rbp(p=0.5)@3"]
-    )
-
-
-def test_rbp_at_two_k():
-    result = top_k_eval(RANKS, TRUTHS, metrics=["rbp(p=0.5)@1", "rbp(p=0.5)@3"])
-    assert next(iter(result)) == 0.5
-
-
-def test_rbp_of_two_parameters():
-    result = top_k_eval([[1]], [{1}], k=1, metrics=["rbp(p=0.5)", "rbp(p=0.25)", "rbp"])
-    assert list(result) == pytest.approx([0.5, 0.75, 0.2])
-
-
-def test_rbp_merges():
-    merged = people("a", metrics=["rbp(p=0.5)"]) + people("b", metrics=["rbp(p=0.5)"])
-    assert merged.n_users == 4
-
-
-def test_rbp_is_found_by_the_name_that_was_asked():
+    several = top_k_eval([[1]], [{1}], k=1, metrics=["rbp(p=0.5)", "rbp(p=0.25)", "rbp"])
+    assert list(several) == pytest.approx([0.5, 0.75, 0.2])
     assert top_k_eval([[1]], [{1}], metrics=["rbp(p=0.8)@1"])["rbp(p=0.8)@1"] == pytest.approx(0.2)
 
 

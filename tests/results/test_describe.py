@@ -118,12 +118,6 @@ def test_every_metric_has_a_formula(style):
         assert formula.count("{") == formula.count("}")
 
 
-def test_formula_counts_the_users():
-    result = top_k_eval([[1], [], [2]], [{1}, {1}, set()], k=1)
-    account = "2 of 3 users evaluated, 1 skipped (no relevant items), 1 without a list"
-    assert account in result.formula("hit@1")
-
-
 def test_formula_style(result):
     with pytest.raises(ValueError, match="style='html': choose from 'text', 'latex'"):
         result.formula("map", "html")
@@ -152,13 +146,6 @@ def test_a_result_says_how_equal_scores_were_ordered():
         tl.merge([shown[0], shown[1]])
 
 
-def hits_at_1(n_hits, n_users, **options):
-    """Return the result of some users, the first of whom have a hit."""
-    lists = [[user] for user in range(n_users)]
-    truths = [{user if user < n_hits else -1} for user in range(n_users)]
-    return tl.top_k_eval(lists, truths, **{"k": 1, "metrics": "hit", **options})
-
-
 def test_no_hit_names_an_item_of_each_side_and_the_cause():
     result = tl.top_k_eval({"f": ["1172.0"]}, {"f": ["1172"]}, k=1, metrics="hit")
     assert repr(result).endswith(
@@ -173,19 +160,7 @@ def test_no_hit_names_an_item_of_each_side_and_the_cause():
                                  "same way?")  # fmt: skip
 
 
-def test_one_user_is_one_user():
-    assert repr(hits_at_1(1, 1)).endswith("1 of 1 user evaluated")
-    found = hits_at_1(1, 2).by(["a", "b"])
-    assert "users" in repr(found)
-
-
 LISTS, HELD = [[1, 2, 3], [4, 5, 6]], [{1, 9}, {6}]
-
-
-def test_a_table_of_zeros_asks_about_the_ids():
-    result = tl.top_k_eval([["2.0", "3.0"]], [{"3"}], k=2)
-    assert "NO HIT AT ALL: the lists hold items such as" in repr(result)
-    assert "NO HIT" not in repr(tl.top_k_eval(LISTS, HELD, k=2))
 
 
 def test_an_own_metric_is_not_said_to_be_of_the_convention():

@@ -1,6 +1,5 @@
 """A result: means and curves by name, values per user, one number, and other forms."""
 
-import math
 import re
 from collections.abc import Mapping
 
@@ -24,31 +23,16 @@ def result():
     return top_k_eval(RANKS, TRUTHS, k=[1, 3, 5])
 
 
-def test_six_floats_in_a_row():
-    values = list(top_k_eval(RANKS, TRUTHS, k=3))
-    assert all(type(value) is float for value in values)
-    hit, precision, recall, map_, ndcg, mrr = values
-    assert (hit, mrr) == (1.0, 1.0)
-    assert precision == pytest.approx(2 / 3)
-    assert recall == pytest.approx((2 / 3 + 2 / 4) / 2)
-    assert map_ == pytest.approx((2 / 3 + (1 + 2 / 3) / 3) / 2)
-    best = 1 + 1 / math.log2(3) + 1 / 2
-    assert ndcg == pytest.approx(((1 + 1 / math.log2(3)) / best + 1.5 / best) / 2)
-
-
 def test_iteration_follows_what_was_asked(result):
     arrays = list(result)
     assert [array.shape for array in arrays] == [(3,)] * 6
     assert arrays[2].tolist() == [result["recall@1"], result["recall@3"], result["recall@5"]]
-    (array,) = top_k_eval(RANKS, TRUTHS, k=[3], metrics=["recall"])
-    assert array.tolist() == [result["recall@3"]]
+    assert all(type(value) is float for value in top_k_eval(RANKS, TRUTHS, k=3))
+    for ks in ([3], [5, 1]):
+        (array,) = top_k_eval(RANKS, TRUTHS, k=ks, metrics=["recall"])
+        assert array.tolist() == [result[f"recall@{k}"] for k in ks]
     mixed = list(top_k_eval(RANKS, TRUTHS, metrics=["recall@5", "ndcg@1", "recall@1"]))
     assert mixed == [result["recall@5"], result["ndcg@1"], result["recall@1"]]
-
-
-def test_ks_come_in_the_order_asked(result):
-    (array,) = top_k_eval(RANKS, TRUTHS, k=[5, 1], metrics="recall")
-    assert array.tolist() == [result["recall@5"], result["recall@1"]]
 
 
 def test_means_and_curves_by_name(result):
@@ -97,10 +81,6 @@ def test_wrong_names(result, name):
 
 def test_it_is_no_mapping(result):
     assert not isinstance(result, Mapping)
-
-
-def test_nothing_is_rounded():
-    assert top_k_eval([[1, 2, 3]], [{1}], k=3)["precision@3"] == 1 / 3
 
 
 def test_per_user(result):
@@ -199,14 +179,6 @@ def test_two_names_of_one_key_are_refused():
         evaluated().to_dict(at=3)
 
 
-LISTS, HELD = [[1, 2, 3], [4, 5, 6]], [{1, 9}, {6}]
-
-
-def test_in_and_sum():
-    result = tl.top_k_eval(LISTS, HELD, k=3)
-    assert "ndcg@3" in result
-    assert "ndcg" in result
-    assert "ndcg@4" not in result
-    assert 3 not in result
-    parts = [tl.top_k_eval([r], [t], k=3) for r, t in zip(LISTS, HELD, strict=True)]
-    assert sum(parts).to_dict() == result.to_dict()
+def test_names_are_in_a_result_that_has_them(result):
+    assert "ndcg@3" in result and "ndcg" in result
+    assert "ndcg@6" not in result and 3 not in result

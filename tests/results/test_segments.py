@@ -118,6 +118,8 @@ def test_labels_of_several_kinds_keep_their_order(result):
         (["a"], ValueError, "1 labels for 4 users"),
         ("abcd", TypeError, "labels is a str"),
         ({1: "a"}, ValueError, "keyed by 1, the result has 'eve'"),
+        ({"a", "b"}, TypeError, "labels is a set"),
+        ([["a"]] * 4, TypeError, r"label \['a'\] is a list"),
     ],
 )
 def test_labels_that_do_not_fit_are_refused(result, labels, error, message):
@@ -150,14 +152,6 @@ def test_many_columns_make_a_table_per_metric():
     assert [line.split()[0] for line in lines if line.endswith("@2")] == [
         *("hit", "precision", "recall", "map", "ndcg", "mrr")
     ]
-
-
-def test_labels_that_are_none():
-    result = tl.top_k_eval([[1], [2]], [{1}, {1}], k=1)
-    with pytest.raises(TypeError, match="labels is a set"):
-        result.by({"a", "b"})
-    with pytest.raises(TypeError, match="label \\['a'\\] is a list"):
-        result.by([["a"], ["b"]])
 
 
 def test_labels_of_a_series_go_by_key_or_are_refused():

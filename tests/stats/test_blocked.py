@@ -248,21 +248,6 @@ def test_users_that_are_all_equal_change_no_permutation():
     )
 
 
-@pytest.mark.parametrize(
-    ("given_", "message"),
-    [
-        ({"n_resamples": 98}, "n_resamples must be at least 99, not 98"),
-        ({"n_resamples": 99.5}, "n_resamples must be a whole number from 1 on, not 99.5"),
-        ({"seed": -1}, r"seed must be a whole number from 0 to 2\^64 - 1, not -1"),
-        ({"seed": 1.5}, r"seed must be a whole number from 0 to 2\^64 - 1, not 1.5"),
-        ({"n_threads": 0}, "n_threads must be a whole number from 1 on, not 0"),
-    ],
-)
-def test_wrong_arguments_of_permutations(given_, message):
-    with pytest.raises(ValueError, match=message):
-        blocked.randomized_tukey(np.eye(3), **given_)
-
-
 def test_wrong_values_of_systems():
     for function in (blocked.moments_of, blocked.randomized_tukey):
         for values in (np.zeros(3), np.zeros((3, 1)), np.zeros((3, 2, 2))):
