@@ -116,9 +116,3 @@ def test_per_user_never_overwrites_an_input(tmp_path, monkeypatch, capsys):
         assert stopped.value.code == 2
         assert "would overwrite an input file" in capsys.readouterr().err
     assert (tmp_path / "r.csv").read_text().startswith("user_id,item_id,rank")
-
-
-def test_version(capsys):
-    with pytest.raises(SystemExit):
-        cli.main(["--version"])
-    assert capsys.readouterr().out == f"toplist {tl.__version__}\n"

@@ -121,13 +121,15 @@ def test_equivalence_is_said_as_such(retrieved):
 @pytest.mark.parametrize(
     ("options", "error", "said"),
     [
-        *(({"margin": one}, ValueError, "margin must be a number above 0")
-          for one in (float("nan"), "1%", 0, -1, True, "a")),
+        *(
+            ({"margin": one}, ValueError, "margin must be a number above 0")
+            for one in (float("nan"), "1%", 0, -1, True, "a")
+        ),
         ({"margin": None}, TypeError, "margin is None"),
         ({"margin": 0.1, "level": 0.4}, ValueError, "level must be above 0.5"),
         ({"margin": 0.1, "correction": "maxt"}, ValueError, "'maxt' is of tests of a difference"),
     ],
-)  # fmt: skip
+)
 def test_equivalence_that_cannot_be_tested(pair, options, error, said):
     with pytest.raises(error, match=said):
         tl.compare(pair).equivalence("ndcg@10", **options)
@@ -143,9 +145,12 @@ def test_words_of_few_users_of_one_side_and_of_many_comparisons():
     assert tl.paired_tests(systems).sentence().endswith("of 6 differences.")
     alone = {name: values[:1] for name, values in systems.items()}
     assert tl.paired_tests(alone, baseline="a").n_family == 0
-    assert "and 2 independent runs of each system" in tl.paired_tests(
-        {name: [values, values + 0.1] for name, values in systems.items()}, runs="independent"
-    ).sentence()  # fmt: skip
+    assert (
+        "and 2 independent runs of each system"
+        in tl.paired_tests(
+            {name: [values, values + 0.1] for name, values in systems.items()}, runs="independent"
+        ).sentence()
+    )
 
 
 def test_a_comparison_is_found_by_its_system_alone(retrieved):

@@ -16,33 +16,39 @@ def test_lists():
     assert [row.tolist() for row in lists] == [[5, 7, 8], [], [4, 6]]
     assert lists[-1].tolist() == [4, 6]
     assert repr(lists) == "Lists(3 users, 5 ids of int64)"
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        lists.items = np.zeros(1)
     for user in (3, -4):
         with pytest.raises(IndexError, match=f"user {user} of 3"):
             lists[user]
 
 
-def test_lists_are_fixed():
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        Lists([0], []).items = np.zeros(1)
-
-
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("make", "message"),
     [
-        (([1, 2], [5]), r"offsets must begin with 0 and end with len\(items\) = 1"),
-        (([0, 2], [5]), "offsets must begin with 0"),
-        (([0], [5]), "offsets must begin with 0"),
-        (([0, 2, 1, 3], [5, 7, 8]), "offsets fall after position 1"),
-        (([0.0, 1.0], [5]), "offsets must be a 1-D array of integers"),
-        (([[0, 1]], [5]), "offsets must be a 1-D array of integers"),
-        (([], []), "offsets must be"),
-        (([0, 1], [[5]]), "items a 1-D array"),
-        (([0, 1], [5], [1, 2]), "2 gains for 1 items"),
+        (lambda: Lists([1, 2], [5]), r"offsets must begin with 0 and end with len\(items\) = 1"),
+        (lambda: Lists([0, 2], [5]), "offsets must begin with 0"),
+        (lambda: Lists([0], [5]), "offsets must begin with 0"),
+        (lambda: Lists([0, 2, 1, 3], [5, 7, 8]), "offsets fall after position 1"),
+        (lambda: Lists([0.0, 1.0], [5]), "offsets must be a 1-D array of integers"),
+        (lambda: Lists([[0, 1]], [5]), "offsets must be a 1-D array of integers"),
+        (lambda: Lists([], []), "offsets must be"),
+        (lambda: Lists([0, 1], [[5]]), "items a 1-D array"),
+        (lambda: Lists([0, 1], [5], [1, 2]), "2 gains for 1 items"),
+        (lambda: Lists.from_matrix([[0, -1]]), r"entry -1 of user 0, item 1.*finite"),
+        (lambda: Lists.from_matrix([[0.0, 1], [math.nan, 0]]), r"entry nan of user 1, item 0"),
+        (lambda: Lists.from_matrix([[math.inf]]), r"entry inf of user 0, item 0"),
+        (lambda: Lists.from_matrix([0, 1]), r"2-D array of numbers is needed .*not 1-D of int64"),
+        (lambda: Lists.from_matrix([["a"]]), r"Lists\.from_matrix: a 2-D .*not 2-D of <U1"),
+        (
+            lambda: Lists.from_matrix([[None]]),
+            r"2-D array of numbers .*not 2-D of object",
+        ),
     ],
 )
-def test_lists_are_checked(arguments, message):
+def test_lists_are_checked(make, message):
     with pytest.raises(ValueError, match=message):
-        Lists(*arguments)
+        make()
 
 
 @pytest.mark.parametrize("dtype", [bool, int, np.uint8, np.float32])
@@ -50,29 +56,10 @@ def test_lists_from_a_matrix(dtype):
     lists = Lists.from_matrix(np.array([[0, 0, 1, 1], [0, 1, 0, 0], [0, 0, 0, 0]], dtype))
     assert [row.tolist() for row in lists] == [[2, 3], [1], []]
     assert lists.gains is None
-
-
-def test_lists_from_a_matrix_of_grades():
-    lists = Lists.from_matrix([[0, 0.5, 3], [1, 0, 0]])
-    assert [row.tolist() for row in lists] == [[1, 2], [0]]
-    assert lists.gains.tolist() == [0.5, 3.0, 1.0]
-    assert tl.cg([[2, 1], [0, 1]], lists)[:, 1].tolist() == [3.5, 1.0]
-
-
-@pytest.mark.parametrize(
-    ("matrix", "message"),
-    [
-        ([[0, -1]], r"entry -1 of user 0, item 1.*finite"),
-        ([[0.0, 1], [math.nan, 0]], r"entry nan of user 1, item 0"),
-        ([[math.inf]], r"entry inf of user 0, item 0"),
-        ([0, 1], r"2-D array of numbers is needed .*not 1-D of int64"),
-        ([["a"]], r"2-D array of numbers is needed .*not 2-D of <U1"),
-        ([[None]], r"2-D array of numbers is needed .*not 2-D of object"),
-    ],
-)
-def test_matrices_that_are_refused(matrix, message):
-    with pytest.raises(ValueError, match=rf"Lists\.from_matrix: .*{message}"):
-        Lists.from_matrix(matrix)
+    graded = Lists.from_matrix([[0, 0.5, 3], [1, 0, 0]])
+    assert [row.tolist() for row in graded] == [[1, 2], [0]]
+    assert graded.gains.tolist() == [0.5, 3.0, 1.0]
+    assert tl.cg([[2, 1], [0, 1]], graded)[:, 1].tolist() == [3.5, 1.0]
 
 
 @pytest.mark.parametrize(

@@ -110,17 +110,17 @@ def test_a_metric_is_checked_when_it_is_made(arguments, message):
         Metric(*arguments)
 
 
-WRONG_DISCOUNTS = [
-    lambda r: r - 1,
-    lambda r: -r,
-    lambda r: r * math.nan,
-    lambda r: np.where(r > 2, math.inf, r),
-    lambda r: np.ones(7),
-    lambda r: None,
-]
-
-
-@pytest.mark.parametrize("discount", WRONG_DISCOUNTS)
+@pytest.mark.parametrize(
+    "discount",
+    [
+        lambda r: r - 1,
+        lambda r: -r,
+        lambda r: r * math.nan,
+        lambda r: np.where(r > 2, math.inf, r),
+        lambda r: np.ones(7),
+        lambda r: None,
+    ],
+)
 @pytest.mark.parametrize("counts", ["each", "nth", "first"])
 def test_discounts_that_cannot_be(counts, discount):
     with pytest.raises(ValueError, match=r"metric 'bad': its discount"):
@@ -134,18 +134,18 @@ def test_the_rank_of_a_wrong_discount_is_named():
     assert top_k_eval(RANKS, TRUTHS, k=2, metrics=[bad])["bad@2"] > 0
 
 
-WRONG_DIVISORS = [
-    lambda k, R, n: k - 1,
-    lambda k, R, n: -R,
-    lambda k, R, n: math.nan,
-    lambda k, R, n: math.inf,
-    lambda k, R, n: R - 3,
-    lambda k, R, n: np.ones(7),
-    lambda k, R, n: None,
-]
-
-
-@pytest.mark.parametrize("divisor", WRONG_DIVISORS)
+@pytest.mark.parametrize(
+    "divisor",
+    [
+        lambda k, R, n: k - 1,
+        lambda k, R, n: -R,
+        lambda k, R, n: math.nan,
+        lambda k, R, n: math.inf,
+        lambda k, R, n: R - 3,
+        lambda k, R, n: np.ones(7),
+        lambda k, R, n: None,
+    ],
+)
 def test_divisors_that_cannot_be(divisor):
     with pytest.raises(ValueError, match=r"metric 'bad': its divisor"):
         list(top_k_eval(RANKS, TRUTHS, k=3, metrics=[Metric("bad", "each", "1", divisor)]))

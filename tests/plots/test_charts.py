@@ -129,6 +129,8 @@ def test_what_is_no_result(result):
         plots.curves([result], "ndcg")
     with pytest.raises(ValueError, match="dict of segment -> result"):
         plots.segments(result, "ndcg@5")
+    with pytest.raises(ValueError, match="no segment to draw"):
+        plots.segments({}, "mrr@5")
 
 
 def test_the_area_under_the_users_curve_is_the_mean(result, other):
@@ -187,13 +189,6 @@ def test_segments_of_several_systems(result, other):
     places = [bars.lines[0].get_ydata() for bars in ax.containers]
     assert places[0][0] < places[1][0]  # beside each other, not on top
     assert [round(place) for place in places[1]] == [0, 1]
-
-
-def test_segments_without_a_label_and_without_anything(result):
-    ax = plots.segments({None: result}, "mrr@5")
-    assert ax.get_yticklabels()[0].get_text() == "no label\n50 users"
-    with pytest.raises(ValueError, match="no segment to draw"):
-        plots.segments({}, "mrr@5")
 
 
 def test_segments_of_a_result_that_was_split(result, other):

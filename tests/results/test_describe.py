@@ -17,14 +17,6 @@ def result():
     return top_k_eval(RANKS, TRUTHS, k=[1, 3, 5])
 
 
-def squared(r):
-    """rank squared"""
-    return r * r
-
-
-SQUARES = Metric("squares", "each", squared, lambda k, R, n: k + R, text="hits at 1 / rank^2")
-
-
 def test_repr(result):
     assert repr(top_k_eval(RANKS, TRUTHS, k=[1, 3, 5], metrics=["recall", "map"])) == (
         "                    @1              @3                       @5\n"
@@ -89,21 +81,11 @@ def test_formula_as_text(result):
     assert result.formula("map").splitlines()[0] == first
 
 
-def test_formula_as_latex(result):
-    lines = result.formula("map@3", "latex").splitlines()
-    assert lines[0] == r"\mathrm{map}@k = \frac{\sum_{j : r_j \le k} \frac{j}{r_j}}{\min(k, R)}"
-
-
 def test_formula_is_the_convention_s_own():
     for convention, words in (("neurec", "sum(min(i,R))"), ("trec_eval", "R")):
         text = top_k_eval(RANKS, TRUTHS, k=3, convention=convention).formula("map")
         assert text.splitlines()[0].endswith(f"divided by {words}")
         assert f"convention {convention}" in text
-
-
-def test_formula_names_an_own_function_as_it_is():
-    result = top_k_eval(RANKS, TRUTHS, k=3, metrics=[SQUARES])
-    assert "rank squared" in result.formula("squares")
 
 
 @pytest.mark.parametrize("style", ["text", "latex"])
@@ -118,16 +100,21 @@ def test_every_metric_has_a_formula(style):
         assert formula.count("{") == formula.count("}")
 
 
-def test_formula_style(result):
+def test_an_own_formula_is_printed_as_it_is(result):
+    def squared(r):
+        """rank squared"""
+        return r * r
+
+    metric = Metric("mine", "each", squared, "1", latex=r"\mu@k")
+    own = top_k_eval(RANKS, TRUTHS, k=3, metrics=[metric])
+    assert own.formula("mine", "latex").splitlines()[0] == r"\mu@k"
+    assert "rank squared" in own.formula("mine")
+    plain = top_k_eval(RANKS, TRUTHS, k=3, metrics=[Metric("mine", "each", "1", "1")])
+    assert plain.formula("mine").startswith("mine@k = sum over")
+    lines = result.formula("map@3", "latex").splitlines()
+    assert lines[0] == r"\mathrm{map}@k = \frac{\sum_{j : r_j \le k} \frac{j}{r_j}}{\min(k, R)}"
     with pytest.raises(ValueError, match="style='html': choose from 'text', 'latex'"):
         result.formula("map", "html")
-
-
-def test_own_latex_is_printed_as_it_is():
-    metric = Metric("mine", "each", "1", "1", latex=r"\mu@k")
-    result = top_k_eval(RANKS, TRUTHS, k=3, metrics=[metric])
-    assert result.formula("mine", "latex").splitlines()[0] == r"\mu@k"
-    assert result.formula("mine").startswith("mine@k = sum over")
 
 
 def test_a_result_says_how_equal_scores_were_ordered():

@@ -94,11 +94,10 @@ def test_nothing_is_printed_as_an_interval_where_there_is_none():
     assert "±" not in alone._repr_html_() + alone.to_markdown() + alone.to_latex()
 
 
-def hits_at_1(n_hits, n_users, **options):
-    """Return the result of some users, the first of whom have a hit."""
-    lists = [[user] for user in range(n_users)]
-    truths = [{user if user < n_hits else -1} for user in range(n_users)]
-    return tl.top_k_eval(lists, truths, **{"k": 1, "metrics": "hit", **options})
+def of_other_users(*names):
+    """Return a comparison whose notes name systems, the first of them over fewer users."""
+    a, b = (tl.top_k_eval([[2], [1]][:n], [{1}, {1}][:n], k=1, metrics="hit") for n in (1, 2))
+    return tl.compare(dict(zip(names, (a, b, b), strict=True)))
 
 
 def test_a_cell_shows_both_ends_where_they_differ():
@@ -117,10 +116,8 @@ def test_a_cell_shows_both_ends_where_they_differ():
 
 
 def test_columns_of_both_kinds_are_aligned():
-    lists, truths = (
-        [[i, -i] for i in range(1, 41)],
-        [{i if i % 3 else 99, 77} for i in range(1, 41)],
-    )
+    lists = [[i, -i] for i in range(1, 41)]
+    truths = [{i if i % 3 else 99, 77} for i in range(1, 41)]
     result = tl.top_k_eval(lists, truths, k=[1, 2], metrics=["hit", "precision"])
     hit, precision = repr(result).splitlines()[1:3]
     assert [hit.index("0.6750"), hit.rindex("0.6750")] == [
@@ -134,18 +131,14 @@ def test_columns_of_both_kinds_are_aligned():
 
 
 def test_latex_keeps_notes_in_comments_and_escapes_names():
-    a, b = hits_at_1(1, 1), tl.top_k_eval([[2], [1]], [{1}, {1}], k=1, metrics="hit")
-    names = "x\n\\input{evil}", "[1cm]y", "*z\u2028\\input{evil}"
-    latex = tl.compare(dict(zip(names, (a, b, b), strict=True))).to_latex()
+    latex = of_other_users("x\n\\input{evil}", "[1cm]y", "*z\u2028\\input{evil}").to_latex()
     for line in latex.split("\n"):
         assert "\\input" not in line or line.startswith("%")
     assert "\u2028" not in latex and "\n{[}1cm]y & " in latex and "\n{*}z " in latex
 
 
 def test_markdown_and_html_escape_notes():
-    a, b = hits_at_1(1, 1), tl.top_k_eval([[2], [1]], [{1}, {1}], k=1, metrics="hit")
-    names = "<script>", "# y", "![z](http://z)"
-    both = tl.compare(dict(zip(names, (a, b, b), strict=True)))
+    both = of_other_users("<script>", "# y", "![z](http://z)")
     markdown = both.to_markdown()
     assert "DIFFERENT USERS" in markdown
     assert "<script>" not in markdown and "](" not in markdown

@@ -189,6 +189,13 @@ def test_what_bytes_cannot_hold():
         (lambda data: data[:8] + zlib.compress(zlib.decompress(data[8:]) + b"x"), "damaged"),
         (lambda data: data[:8] + zlib.compress(b"\xff" * 40), "damaged"),
         (lambda data: data[:8] + zlib.compress((2).to_bytes(8, "little") + b"{}"), "damaged"),
+        (
+            lambda data: (
+                data[:8]
+                + zlib.compress(zlib.decompress(data[8:]).replace(b'"standard"', b'"stundard"'))
+            ),
+            "convention 'stundard' is not known here",
+        ),
         (lambda data: b"", "no result of toplist"),
         (lambda data: b"toplist", "no result of toplist"),
     ],
@@ -202,12 +209,6 @@ def test_other_bytes_are_refused_in_a_line(change, words):
         tl.TopKResult.from_bytes("toplist")
 
 
-def test_metrics_of_the_lists_stay_without_users():
-    result = tl.top_k_eval([[1], [2]], [{1}, {1}], 1, metrics=["hit", "item_coverage"], catalogue=4)
-    bare = result.without_users()
-    assert bare["item_coverage@1"] == 0.5 and bare.lists.values is None
-
-
 def test_what_is_listed_is_kept_as_counts_whose_size_does_not_depend_on_the_users():
     sizes, names = set(), ["hit", "item_coverage", "gini", "shannon_entropy"]
     for n in (2_000, 20_000):
@@ -217,15 +218,9 @@ def test_what_is_listed_is_kept_as_counts_whose_size_does_not_depend_on_the_user
         bare = result.without_users()
         for name in names:
             assert bare[name].tobytes() == result[name].tobytes()
+        assert bare.lists.values is None
         assert tl.merge([bare, bare], disjoint=True)["gini"].tobytes() == result["gini"].tobytes()
         sizes.add(sum(part.nbytes for part in bare.lists.exposure.source))
         with pytest.raises(ValueError, match="evaluate item_coverage, gini, shannon_entropy apart"):
             bare.to_bytes()
     assert len(sizes) == 1
-
-
-def test_a_convention_that_is_not_known_is_refused():
-    data = part(5, 0).to_bytes()
-    other = zlib.decompress(data[8:]).replace(b'"standard"', b'"stundard"')
-    with pytest.raises(ValueError, match="convention 'stundard' is not known here"):
-        tl.TopKResult.from_bytes(data[:8] + zlib.compress(other))
