@@ -5,22 +5,13 @@ import json
 import pytest
 from systems import DATA
 
-from toplist.cli import main
-
-
-def run(capsys, *arguments):
-    status = main(["compare", *map(str, arguments)])
-    out, err = capsys.readouterr()
-    return status, out, err
-
-
 FILES = DATA / "itemknn.csv.gz", DATA / "popularity.csv.gz", DATA / "truth.csv"
 
 
-def test_compare_of_the_command_line(capsys, tmp_path):
+def test_compare_of_the_command_line(cli, tmp_path):
     names = ["-m", "ndcg@10", "map@20", "mrr@20", "precision@5"]
-    status, out, _ = run(capsys, *FILES, *names, "--baseline", "popularity", "--correction", "none",
-                         "--format", "json")  # fmt: skip
+    options = "--baseline", "popularity", "--correction", "none", "--format", "json"
+    status, out, _ = cli("compare", *FILES, *names, *options)
     rows = json.loads(out)
     assert status == 0 and [row["name"] for row in rows] == names[1:]
     first = rows[0]
@@ -28,20 +19,20 @@ def test_compare_of_the_command_line(capsys, tmp_path):
     assert first["difference"] == pytest.approx(0.07376126380606653, rel=1e-9)
     assert first["statistic"] == pytest.approx(10.319330838967076, rel=1e-9)
     assert first["error_users"] is None
-    _, table, _ = run(capsys, *FILES, "-m", "ndcg", "-k", "5", "10", "--band", "--power")
+    _, table, _ = cli("compare", *FILES, "-m", "ndcg", "-k", "5", "10", "--band", "--power")
     assert "at all of them together" in table and "detectable" in table
     assert "992 of 992 users evaluated" in table
-    _, margin, _ = run(capsys, *FILES, "-m", "ndcg@10", "--margin", "0.1")
+    _, margin, _ = cli("compare", *FILES, "-m", "ndcg@10", "--margin", "0.1")
     assert "equivalent within ±0.1" in margin
-    _, text, _ = run(capsys, *FILES, "-m", "ndcg@10", "--format", "csv", "--test", "sign")
+    _, text, _ = cli("compare", *FILES, "-m", "ndcg@10", "--format", "csv", "--test", "sign")
     header, row = text.splitlines()
     assert header.startswith("name,system,baseline,n,mean")
     assert dict(zip(header.split(","), row.split(","), strict=True))["method"] == "sign"
     for form, sign in (("markdown", "| ndcg@10 |"), ("latex", r"\begin{tabular}")):
-        assert sign in run(capsys, *FILES, "-m", "ndcg@10", "--format", form)[1]
+        assert sign in cli("compare", *FILES, "-m", "ndcg@10", "--format", form)[1]
     pytest.importorskip("matplotlib")
     picture = tmp_path / "forest.png"
-    assert run(capsys, *FILES, "-m", "ndcg@10", "--plot", picture)[0] == 0
+    assert cli("compare", *FILES, "-m", "ndcg@10", "--plot", picture)[0] == 0
     assert picture.read_bytes()[:4] == b"\x89PNG"
 
 
@@ -54,22 +45,14 @@ def test_compare_of_the_command_line(capsys, tmp_path):
         (["--level", "1"], "level must be a number between 0 and 1"),
         (["--correction", "maxt", "--test", "sign"], "'maxt' is for the methods"),
         (["--band", "--format", "json"], "--band and --power are tables of their own"),
+        (["--resamples", "98"], "n_resamples must be at least 99"),
+        (["--seed", "-1"], "seed must be a whole number from 0"),
     ],
 )
-def test_wrong_usage_of_compare(capsys, arguments, said):
-    with pytest.raises(SystemExit) as caught:
-        main(["compare", *map(str, FILES), "-m", "ndcg@10", *arguments])
-    assert caught.value.code == 2 and said in capsys.readouterr().err
+def test_wrong_usage_of_compare(cli, arguments, said):
+    status, _, err = cli("compare", *FILES, "-m", "ndcg@10", *arguments)
+    assert status == 2 and said in err
 
 
-def test_one_file_of_lists_cannot_be_compared(capsys):
-    with pytest.raises(SystemExit):
-        main(["compare", *map(str, FILES[1:]), "-m", "ndcg@10"])
-    assert "two systems are needed" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(("option", "value"), [("--resamples", "98"), ("--seed", "-1")])
-def test_wrong_numbers_of_draws_are_wrong_usage(capsys, option, value):
-    with pytest.raises(SystemExit) as caught:
-        main(["compare", *map(str, FILES), "-m", "ndcg@10", option, value])
-    assert caught.value.code == 2 and option[2:6] in capsys.readouterr().err
+def test_one_file_of_lists_cannot_be_compared(cli):
+    assert "two systems are needed" in cli("compare", *FILES[1:], "-m", "ndcg@10")[2]

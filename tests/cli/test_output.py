@@ -6,7 +6,6 @@ import sys
 import pytest
 
 import toplist as tl
-from toplist import cli
 from toplist.checks import OptionRef
 from toplist.cli import main, output
 from toplist.cli.options import option
@@ -45,13 +44,12 @@ def test_plot_and_per_user_are_written_both_or_not_at_all(tmp_path, monkeypatch,
         (RuntimeError("can't start new thread"), "can't start new thread"),
     ],
 )
-def test_a_lack_of_memory_or_threads_is_one_line(monkeypatch, capsys, error, line):
-    def fail(options):
+def test_a_lack_of_memory_or_threads_is_one_line(monkeypatch, cli, error, line):
+    def fail(*_):
         raise error
 
-    monkeypatch.setattr("toplist.cli.eval._evaluate", lambda options, *_: fail(options))
-    assert main(["eval", "r.csv", "t.csv", "-k", "1"]) == 1
-    assert capsys.readouterr().err == f"toplist: {line}\n"
+    monkeypatch.setattr("toplist.cli.eval._evaluate", fail)
+    assert cli("eval", "r.csv", "t.csv", "-k", 1) == (1, "", f"toplist: {line}\n")
     error = RuntimeError("a fault of toplist itself")
     with pytest.raises(RuntimeError):
         main(["eval", "r.csv", "t.csv", "-k", "1"])
@@ -91,10 +89,8 @@ def test_columns_of_one_side(monkeypatch):
         (["--ties", "no"], "invalid choice: 'no'"),
     ],
 )
-def test_wrong_options_are_refused_in_words(capsys, arguments, message):
-    with pytest.raises(SystemExit):
-        main(["eval", "r.csv", "t.csv", *arguments])
-    assert message in capsys.readouterr().err
+def test_wrong_options_are_refused_in_words(cli, arguments, message):
+    assert message in cli("eval", "r.csv", "t.csv", *arguments)[2]
 
 
 def test_python_m_toplist():
@@ -103,16 +99,11 @@ def test_python_m_toplist():
     assert done.stdout == f"toplist {tl.__version__}\n"
 
 
-def test_per_user_never_overwrites_an_input(tmp_path, monkeypatch, capsys):
+def test_per_user_never_overwrites_an_input(tmp_path, monkeypatch, cli):
     monkeypatch.chdir(tmp_path)
-    for name, text in (
-        ("r.csv", "user_id,item_id,rank\nu,a,1\n"),
-        ("t.csv", "user_id,item_id\nu,a\n"),
-    ):
-        (tmp_path / name).write_text(text)
+    (tmp_path / "r.csv").write_text("user_id,item_id,rank\nu,a,1\n")
+    (tmp_path / "t.csv").write_text("user_id,item_id\nu,a\n")
     for name in ("r.csv", "./t.csv"):
-        with pytest.raises(SystemExit) as stopped:
-            cli.main(["eval", "r.csv", "t.csv", "--per-user", name])
-        assert stopped.value.code == 2
-        assert "would overwrite an input file" in capsys.readouterr().err
+        status, _, err = cli("eval", "r.csv", "t.csv", "--per-user", name)
+        assert status == 2 and "would overwrite an input file" in err
     assert (tmp_path / "r.csv").read_text().startswith("user_id,item_id,rank")

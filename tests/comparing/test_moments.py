@@ -58,6 +58,12 @@ def same(found, expected, rel=1e-12):
         assert one == other, field.name
 
 
+def same_tests(found, expected):
+    """Check that two families of tests have the same figures, in the same order."""
+    for one, other in zip(found, expected, strict=True):
+        same(one, other)
+
+
 @pytest.fixture(scope="module")
 def both():
     """The results of data() with users, and without."""
@@ -69,8 +75,7 @@ def both():
 def test_all_figures_of_a_test(both, baseline, correction):
     options = {"correction": correction, "n_resamples": 2_000}
     expected, found = (tl.compare(one, baseline).test(**options) for one in both)
-    for one, other in zip(found, expected, strict=True):
-        same(one, other)
+    same_tests(found, expected)
     assert found.plan == expected.plan
     assert str(found) == str(expected)
     assert found.sentence() == expected.sentence()
@@ -132,8 +137,7 @@ def test_policies_per_metric_are_over_other_users():
     options = {"metrics": [replace(tl.METRICS["ndcg"], empty="zero"), "map"]}
     expected = tl.compare(evaluated(systems, truth, **options))
     found = tl.compare(on_parts(systems, truth, **options))
-    for one, other in zip(found.test(), expected.test(), strict=True):
-        same(one, other)
+    same_tests(found.test(), expected.test())
     assert {one.name[:3]: one.n for one in found.test()} == {"ndc": N, "map": N - 57}
     assert found.test("map@5", correction="maxt")[0].p_adjusted > 0
 
@@ -145,8 +149,7 @@ def test_users_whom_some_systems_do_not_count():
     with pytest.raises(ValueError, match='133 are in some of better, .*; users="common" tests'):
         compared.test()
     expected = tl.compare(evaluated(systems, truth, missing="skip"), "one").test(users="common")
-    for one, other in zip(compared.test(users="common"), expected, strict=True):
-        same(one, other)
+    same_tests(compared.test(users="common"), expected)
     fewer = tl.compare({name: found[name] for name in ("fewer", "one")})
     with pytest.raises(ValueError, match="not those of fewer systems: compare all of them"):
         fewer.test(users="common")
@@ -160,8 +163,7 @@ def test_graded_truths_and_a_depth_that_is_not_common():
     options = {"metrics": ["ndcg", "recall@3", "precision@20"], "gains": "exponential"}
     expected = tl.compare(evaluated(systems, graded, **options), "one")
     found = tl.compare(on_parts(systems, graded, **options), "one")
-    for one, other in zip(found.test(), expected.test(), strict=True):
-        same(one, other)
+    same_tests(found.test(), expected.test())
     same(found.band("ndcg", "better"), expected.band("ndcg", "better"))
 
 
@@ -224,8 +226,7 @@ def test_what_is_too_large_to_send(monkeypatch):
     systems, truth = data()
     found = tl.compare(on_parts(systems, truth))
     expected = tl.compare(evaluated(systems, truth))
-    for one, other in zip(found.test(), expected.test(), strict=True):
-        same(one, other)
+    same_tests(found.test(), expected.test())
     with pytest.raises(ValueError, match="no band of ndcg: over all k, .* to a smaller k"):
         found.band("ndcg", "one", "twin")
     with pytest.raises(ValueError, match="correction='maxt' needs the covariances .* give 'holm'"):
@@ -279,13 +280,11 @@ def test_the_work_of_spark_without_spark(monkeypatch, n_parts):
     rows = [row for batch in again + sent[2:] for row in batch.to_pylist()]
     found = partials.collected(rows, names)
     alone = partials.collected([row for batch in dealt for row in batch.to_pylist()], names)
-    for one, other in zip(tl.compare(alone).test(), tl.compare(found).test(), strict=True):
-        same(one, other)
+    same_tests(tl.compare(alone).test(), tl.compare(found).test())
     assert partials.collected(rows[::-1], names)["one"].std("map@5") == found["one"].std("map@5")
     expected = evaluated(systems, truth)
     for baseline in (None, "one"):
         tests = tl.compare(found, baseline).test()
-        for one, other in zip(tests, tl.compare(expected, baseline).test(), strict=True):
-            same(one, other)
+        same_tests(tests, tl.compare(expected, baseline).test())
     pair = "better", "twin"
     same(tl.compare(found).band("ndcg", *pair), tl.compare(expected).band("ndcg", *pair))

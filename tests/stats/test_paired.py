@@ -176,3 +176,12 @@ def test_runs_that_do_not_vary():
 def test_float32_is_added_up_in_float64():
     a = np.full(100_000, 0.1, np.float32)
     assert paired(a, np.zeros_like(a)).test.mean == pytest.approx(float(np.float32(0.1)), rel=1e-12)
+
+
+@given(st.lists(st.tuples(*[st.floats(0, 1, width=16)] * 2), min_size=1, max_size=30))
+def test_pairs_the_other_way_round(values):
+    a, b = np.array(values).T
+    found, expected = Pairs.of(a, b).reversed, Pairs.of(b, a)
+    for name in ("n", "wins", "losses", "mean_a", "mean_b", "mean", "aa", "bb", "dd", "db", "ddd"):
+        assert getattr(found, name) == pytest.approx(getattr(expected, name), abs=1e-12)
+    assert Pairs.of(a, b).own == Pairs.of(a, a)
