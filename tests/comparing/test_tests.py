@@ -123,7 +123,7 @@ def test_equivalence_is_said_as_such(retrieved):
     [
         *(
             ({"margin": one}, ValueError, "margin must be a number above 0")
-            for one in (float("nan"), "1%", 0, -1, True, "a")
+            for one in (float("nan"), float("inf"), "1%", 0, -1, True, "a")
         ),
         ({"margin": None}, TypeError, "margin is None"),
         ({"margin": 0.1, "level": 0.4}, ValueError, "level must be above 0.5"),

@@ -14,20 +14,19 @@ def test_a_stream_that_keeps_its_hits_is_the_result_in_memory(
     monkeypatch.setattr("toplist.files.lines.SIZE", 300)  # many parts
     rng = np.random.default_rng(0)
     users = [f"u{i}" if text else i for i in range(80)]
-    rows = ["user_id,item_id,rank"]
-    rows += [
+    rows = [
         f"{user},{item},{rank}"
         for user in users[:70]
         for rank, item in enumerate(rng.permutation(30)[: rng.integers(1, 8)].tolist(), 1)
     ]
-    truth = ["user_id,item_id,relevance"]
-    truth += [
+    truth = [
         f"{user},{item},{rng.integers(1, 4)}"
         for user in users[5:]
         for item in rng.permutation(30)[:6].tolist()
     ]
-    for name, lines in (("recs.csv", rows), ("truth.csv", truth)):
-        (tmp_path / name).write_text("\n".join(lines) + "\n")
+    for name, last, lines in (("recs", "rank", rows), ("truth", "relevance", truth)):
+        content = [f"user_id,item_id,{last}", *lines, ""]
+        (tmp_path / f"{name}.csv").write_text("\n".join(content))
     files = tmp_path / "recs.csv", tmp_path / "truth.csv"
     for k in (5, None):
         options = {"k": k, "metrics": ["ndcg", "recall", "map"], "relevant_from": relevant_from}
