@@ -9,6 +9,17 @@ import toplist as tl
 DATA = Path(__file__).parents[1] / "notebooks" / "data"
 
 
+RANKS = [[5, 7, 8, 9, 3], [4, 6, 2, 1, 10]]
+TRUTHS = [{7, 3, 5}, {4, 2, 8, 7}]
+
+
+def people(prefix, **options):
+    """Evaluate two users whose keys begin with `prefix`."""
+    ranks = {f"{prefix}1": [1, 2, 3], f"{prefix}2": [4, 5]}
+    truths = {f"{prefix}1": {2, 3}, f"{prefix}2": {4, 9}}
+    return tl.top_k_eval(ranks, truths, **{"k": 3, "metrics": ["mrr", "map"], **options})
+
+
 def results(n=60, seed=0, k=(1, 2, 3), metrics=("mrr", "ndcg"), order=None, **options):
     """Return two results over users with keys, in the order of their numbers or another."""
     rng = np.random.default_rng(seed)

@@ -18,9 +18,6 @@ def test_dicts_and_series_are_matched_by_key():
     one = tl.paired_tests({"a": by_key[0], "b": by_key[1]})[0]
     other = tl.paired_tests({"a": a, "b": b})[0]
     assert (one.difference, one.p) == pytest.approx((other.difference, other.p), rel=1e-12)
-    pandas = pytest.importorskip("pandas")
-    series = {name: pandas.Series(values) for name, values in zip("ab", by_key, strict=True)}
-    assert repr(tl.paired_tests(series)[0]) == repr(one)
 
 
 @pytest.fixture

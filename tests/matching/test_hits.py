@@ -4,13 +4,10 @@ import math
 
 import numpy as np
 import pytest
+from systems import RANKS, TRUTHS
 
 import toplist as tl
 from toplist import Hits, match, top_k_eval
-
-RANKS = [[5, 7, 8, 9, 3], [4, 6, 2, 1, 10]]
-
-TRUTHS = [{7, 3, 5}, {4, 2, 8, 7}]
 
 
 def test_hits_by_hand_are_those_of_the_join():

@@ -4,20 +4,10 @@ import re
 
 import numpy as np
 import pytest
+from systems import RANKS, TRUTHS, people
 
 import toplist as tl
 from toplist import Metric, match, top_k_eval
-
-RANKS = [[5, 7, 8, 9, 3], [4, 6, 2, 1, 10]]
-
-TRUTHS = [{7, 3, 5}, {4, 2, 8, 7}]
-
-
-def people(prefix, **options):
-    """Evaluate two users whose keys begin with `prefix`."""
-    ranks = {f"{prefix}1": [1, 2, 3], f"{prefix}2": [4, 5]}
-    truths = {f"{prefix}1": {2, 3}, f"{prefix}2": {4, 9}}
-    return top_k_eval(ranks, truths, **{"k": 3, "metrics": ["mrr", "map"], **options})
 
 
 def test_merged_is_as_if_evaluated_at_once():

@@ -5,13 +5,10 @@ from collections.abc import Mapping
 
 import numpy as np
 import pytest
+from systems import RANKS, TRUTHS
 
 import toplist as tl
 from toplist import top_k_eval
-
-RANKS = [[5, 7, 8, 9, 3], [4, 6, 2, 1, 10]]
-
-TRUTHS = [{7, 3, 5}, {4, 2, 8, 7}]
 
 SIX = ("hit", "precision", "recall", "map", "ndcg", "mrr")
 

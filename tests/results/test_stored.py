@@ -1,7 +1,6 @@
 """Results without users, as bytes and back; many merged at once."""
 
 import dataclasses
-import pickle
 import tempfile
 import zlib
 from functools import reduce
@@ -151,22 +150,6 @@ def test_what_to_do_without_hits_is_said_for_each_origin(ask, so, on_spark):
     ) as caught:
         ask(of_spark)
     assert "files" not in str(caught.value)
-
-
-def test_what_a_saved_result_lacks_a_pickled_one_has(tmp_path):
-    """The way out that the words name is one."""
-    result = tl.top_k_eval({"ann": [1]}, {"ann": [1]}, 1)
-    result.save(tmp_path / "r.json")
-    saved = tl.TopKResult.load(tmp_path / "r.json")
-    pickled = pickle.loads(pickle.dumps(result))
-    for ask in (
-        lambda one: one.per_user("hit@1"),
-        lambda one: one.by({"ann": "new"}),
-        lambda one: tl.compare({"a": one, "b": one}).test(),
-    ):
-        with pytest.raises(ValueError, match="saved results.*: pickle the result, or evaluate"):
-            ask(saved)
-        ask(pickled)
 
 
 def test_what_bytes_cannot_hold():
