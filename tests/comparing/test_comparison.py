@@ -1,6 +1,7 @@
 """Systems side by side: the best, and what makes them not comparable."""
 
 import dataclasses
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,7 +9,9 @@ import pytest
 import toplist as tl
 
 TRUTHS = {"ann": {2}, "bob": {3}, "cid": {9}}
+
 GOOD = {"ann": [2, 1], "bob": [1, 3], "cid": [1]}
+
 POOR = {"ann": [1, 2], "bob": [1, 5], "cid": [1]}
 
 
@@ -44,6 +47,7 @@ def test_every_markup_marks_the_best(both):
     assert r"(a) good & 0.5000 & 0.5436 \\" in latex and "(b) poor & 0.1667 & 0.2103" in latex
     assert "no difference was found: paired t over 3 users" in latex and "textbf" not in latex
     page = both._repr_html_()
+    assert "best of its column; not tested: .test() and toplist compare test" in page
     assert "<b>0.5000</b>" in page and "<b>0.1667</b>" not in page
 
 
@@ -92,9 +96,6 @@ def test_columns_are_one_only_where_all_systems_agree():
     assert "=" not in repr(tl.compare({"a": one_out, "b": several})).splitlines()[0]
 
 
-# What is not comparable
-
-
 def said(first, second):
     """Return the lines about two results, which all tables must show."""
     comparison = tl.compare({"a": first, "b": second})
@@ -107,79 +108,92 @@ def said(first, second):
     return lines
 
 
-def test_conventions():
-    assert said(evaluated(metrics=["map"]), evaluated(metrics=["map"], convention="neurec")) == [
-        "DIFFERENT CONVENTIONS: a: convention standard; b: convention neurec",
-        "DIFFERENT POLICIES: a: users without relevant items are left out; users without a list "
-        "score 0; b: users without relevant items score 0; users without a list score 0",
-        "DIFFERENT FORMULAS: of map",
-    ]
+FEWER = {user: items for user, items in TRUTHS.items() if user != "cid"}
+UNLISTED = {user: items for user, items in GOOD.items() if user != "cid"}
+GRADED = {user: dict.fromkeys(items, 3) for user, items in TRUTHS.items()}
+OWN = dataclasses.replace(tl.METRICS["ndcg"], divisor="k")
+WITHOUT_ONE = "DIFFERENT USERS: b is over 2, without 1 of the 3 of a"
 
 
-def test_averages():
-    pooled, weighted = evaluated(aggregate="pooled"), evaluated(weights=[1, 2, 3])
+@pytest.mark.parametrize(
+    ("first", "second", "lines"),
+    [
+        (
+            {"metrics": ["map"]},
+            {"metrics": ["map"], "convention": "neurec"},
+            [
+                "DIFFERENT CONVENTIONS: a: convention standard; b: convention neurec",
+                "DIFFERENT POLICIES: a: users without relevant items are left out; users without "
+                "a list score 0; b: users without relevant items score 0; users without a list "
+                "score 0",
+                "DIFFERENT FORMULAS: of map",
+            ],
+        ),
+        (
+            {},
+            {"weights": [1, 2, 3]},
+            ["DIFFERENT AVERAGES: a: mean over users; b: weighted mean over users"],
+        ),
+        ({"k": [1, 2]}, {"k": 2}, ["DIFFERENT METRICS OR K: a: mrr ndcg @1@2; b: mrr ndcg @2"]),
+        (
+            {"truths": GRADED},
+            {"truths": GRADED, "relevant_from": 2},
+            [
+                "DIFFERENT CONVENTIONS: a: convention standard; "
+                "b: convention standard, relevant from grade 2",
+            ],
+        ),
+        (
+            {},
+            {"metrics": ["mrr", OWN]},
+            [
+                "DIFFERENT CONVENTIONS: a: convention standard; "
+                "b: convention standard (except ndcg: own definition)",
+                "DIFFERENT FORMULAS: of ndcg",
+            ],
+        ),
+        ({}, {"truths": FEWER}, [WITHOUT_ONE]),
+        ({"truths": FEWER}, {}, ["DIFFERENT USERS: b is over 3, with 1 that are not in a"]),
+        (
+            {},
+            {"truths": {**FEWER, "dan": {4}}},
+            ["DIFFERENT USERS: b is over 3, without 1 of the 3 of a and with 1 that are not in a"],
+        ),
+        ({}, {"truths": dict(reversed(TRUTHS.items()))}, []),
+        (
+            {},
+            {"ranks": UNLISTED, "missing": "skip"},
+            [
+                "DIFFERENT POLICIES: a: users without relevant items are left out; users without a "
+                "list score 0; b: users without relevant items are left out; users without a list "
+                "are left out",
+                WITHOUT_ONE,
+            ],
+        ),
+        ({}, {"ranks": UNLISTED}, []),
+        (
+            {},
+            {"truths": {**TRUTHS, "ann": {2, 7}}},
+            [
+                "DIFFERENT GROUND TRUTHS: 1 of 3 users have another number of relevant items in b "
+                "than in a"
+            ],
+        ),
+    ],
+)
+def test_what_differs_is_said(first, second, lines):
+    found = said(evaluated(**first), evaluated(**second))
+    assert found == lines
+
+
+def test_what_differs_in_averages_and_metrics():
+    pooled = evaluated(aggregate="pooled")
     assert said(evaluated(), pooled)[0].startswith("DIFFERENT AVERAGES: a: mean over users; b: ")
-    assert said(evaluated(), weighted) == [
-        "DIFFERENT AVERAGES: a: mean over users; b: weighted mean over users"
-    ]
-
-
-def test_metrics_and_k():
-    assert said(evaluated(k=[1, 2]), evaluated(k=2)) == [
-        "DIFFERENT METRICS OR K: a: mrr ndcg @1@2; b: mrr ndcg @2"
-    ]
     comparison = tl.compare({"a": evaluated(metrics=["mrr"]), "b": evaluated(metrics=["hit"])})
     assert repr(comparison).splitlines()[:3] == [
         "    mrr@2   hit@2",
         "a  0.5000       -",
         "b       -  0.6667",
-    ]
-
-
-def test_thresholds():
-    graded = {user: dict.fromkeys(items, 3) for user, items in TRUTHS.items()}
-    lines = said(evaluated(truths=graded), evaluated(truths=graded, relevant_from=2))
-    assert lines == [
-        "DIFFERENT CONVENTIONS: a: convention standard; "
-        "b: convention standard, relevant from grade 2"
-    ]
-
-
-def test_own_formula_under_a_known_name():
-    own = dataclasses.replace(tl.METRICS["ndcg"], divisor="k")
-    assert said(evaluated(), evaluated(metrics=["mrr", own]))[-1] == "DIFFERENT FORMULAS: of ndcg"
-
-
-def test_users():
-    fewer = {user: items for user, items in TRUTHS.items() if user != "cid"}
-    other = {**fewer, "dan": {4}}
-    assert said(evaluated(), evaluated(truths=fewer)) == [
-        "DIFFERENT USERS: b is over 2, without 1 of the 3 of a"
-    ]
-    assert said(evaluated(truths=fewer), evaluated()) == [
-        "DIFFERENT USERS: b is over 3, with 1 that are not in a"
-    ]
-    assert said(evaluated(), evaluated(truths=other)) == [
-        "DIFFERENT USERS: b is over 3, without 1 of the 3 of a and with 1 that are not in a"
-    ]
-
-
-def test_the_order_of_users_does_not_matter():
-    backwards = dict(reversed(TRUTHS.items()))
-    assert said(evaluated(), evaluated(truths=backwards)) == []
-
-
-def test_users_that_are_skipped_are_not_counted():
-    lists = {user: items for user, items in GOOD.items() if user != "cid"}
-    lines = said(evaluated(), evaluated(lists, missing="skip"))
-    assert lines[-1] == "DIFFERENT USERS: b is over 2, without 1 of the 3 of a"
-    assert said(evaluated(), evaluated(lists)) == []
-
-
-def test_ground_truths():
-    more = {**TRUTHS, "ann": {2, 7}}
-    assert said(evaluated(), evaluated(truths=more)) == [
-        "DIFFERENT GROUND TRUTHS: 1 of 3 users have another number of relevant items in b than in a"
     ]
 
 
@@ -199,9 +213,6 @@ def test_accounts_are_told_once_or_by_system():
         "a: 3 of 3 users evaluated",
         "b: 3 of 3 users evaluated, 1 without a list (counted as 0)",
     ]
-
-
-# Around it
 
 
 def test_to_pandas(both):
@@ -263,3 +274,20 @@ def test_none_is_best_where_systems_are_not_comparable():
     more = tl.compare({"a": evaluated(), "b": evaluated(k=[1, 2])})
     assert more.comparable
     assert more.best()["ndcg@2"] == ["a", "b"]
+
+
+def test_no_best_where_one_systems_lists_end_before_k():
+    truths = [{11}, {2}]
+    short = tl.top_k_eval([[1, 2], [2, 3]], truths, k=[1, 20], metrics="recall")
+    long = tl.top_k_eval([list(range(1, 31))] * 2, truths, k=[1, 20], metrics="recall")
+    both = tl.compare({"short": short, "long": long})
+    (line,) = both.differences
+    assert line.startswith(
+        "LISTS OF DIFFERENT LENGTH: short at most 2, long at least 20: at k = 20 "
+    )
+    assert line in repr(both)
+    assert both.best() == {"recall@1": ["short"], "recall@20": []}
+    stream = replace(long, hits=None, counted=None)
+    assert tl.compare({"short": short, "stream": stream}).differences == []
+    equal = tl.compare({"a": short, "b": short})
+    assert equal.differences == [] and equal.best()["recall@20"] == ["a", "b"]

@@ -1,10 +1,11 @@
 """Results without users, as bytes and back; many merged at once."""
 
 import dataclasses
-import pickle
+import tempfile
 import zlib
 from functools import reduce
 from operator import add
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,15 +15,19 @@ from strategies import graded_populations, populations
 
 import toplist as tl
 from toplist.comparing.moments import of_results
+<<<<<<< HEAD:tests/test_stored.py
 from toplist.results import saved
+=======
+from toplist.results import stored
+>>>>>>> tests-3:tests/results/test_stored.py
 from toplist.stats.systems import SystemRef
 
 SPREAD = ["hit", "precision", "recall", "map", "ndcg", "mrr", "dcg", "f1", "rbp(p=0.5)"]
 
 
 def same(one, other):
-    """Whether two results say the same to the last bit."""
-    assert one.terms == other.terms
+    """Check that two results say the same to the last bit."""
+    assert one == other and one.terms == other.terms and one.to_bytes() == other.to_bytes()
     for name in [*one.names(), *one.terms.asked]:
         for a, b in (
             (one[name], other[name]),
@@ -34,18 +39,25 @@ def same(one, other):
     assert all(getattr(one, name) == getattr(other, name) for name in counts)
 
 
+def check_both_ways(result):
+    """Check that bytes, and a file of JSON, say what the result said."""
+    bare = result.without_users()
+    same(bare, tl.TopKResult.from_bytes(result.to_bytes()))
+    with tempfile.TemporaryDirectory() as folder:
+        result.save(path := Path(folder, "result.json"))
+        again = tl.TopKResult.load(path)
+    same(bare, again)
+    assert repr(again) == repr(bare)
+    for name in result.terms.metrics:
+        np.testing.assert_array_equal(again[name], result[name])
+
+
 @settings(deadline=None, max_examples=60)
 @given(populations(), st.integers(1, 12), st.sampled_from(list(tl.CONVENTIONS)))
-def test_bytes_say_what_the_result_said(population, k, convention):
+def test_bytes_and_files_say_what_the_result_said(population, k, convention):
     names = list(tl.CONVENTIONS[convention].metrics)
-    policy = {"empty": "zero", "missing": "zero"}
-    cuts = sorted({1, k})
-    result = tl.top_k_eval(*population, cuts, metrics=names, convention=convention, **policy)
-    again = tl.TopKResult.from_bytes(result.to_bytes())
-    same(result.without_users(), again)
-    for name in names:
-        np.testing.assert_array_equal(again[name], result[name])
-    assert again.to_bytes() == result.to_bytes() == result.without_users().to_bytes()
+    policy = {"convention": convention, "empty": "zero", "missing": "zero"}
+    check_both_ways(tl.top_k_eval(*population, sorted({1, k}), metrics=names, **policy))
 
 
 @settings(deadline=None, max_examples=40)
@@ -53,17 +65,10 @@ def test_bytes_say_what_the_result_said(population, k, convention):
 def test_grades_weights_and_pooling_travel_too(population, k, relevant_from, pooled):
     if not any(population[1]):
         return
-    rng = np.random.default_rng(0)
-    result = tl.top_k_eval(
-        *population,
-        k,
-        metrics=["ndcg", "recall", "map"],
-        relevant_from=relevant_from,
-        weights=rng.random(len(population[0])) + 0.5,
-        aggregate="pooled" if pooled else None,
-        empty="zero",
-    )
-    same(result.without_users(), tl.TopKResult.from_bytes(result.to_bytes()))
+    options = {"relevant_from": relevant_from, "aggregate": "pooled" if pooled else None}
+    options["weights"] = np.random.default_rng(0).random(len(population[0])) + 0.5
+    names = ["ndcg", "recall", "map", "rbp(p=0.5)"]
+    check_both_ways(tl.top_k_eval(*population, k, metrics=names, empty="zero", **options))
 
 
 def test_the_size_does_not_depend_on_the_users():
@@ -151,22 +156,6 @@ def test_what_to_do_without_hits_is_said_for_each_origin(ask, so, on_spark):
     assert "files" not in str(caught.value)
 
 
-def test_what_a_saved_result_lacks_a_pickled_one_has(tmp_path):
-    """The way out that the words name is one."""
-    result = tl.top_k_eval({"ann": [1]}, {"ann": [1]}, 1)
-    result.save(tmp_path / "r.json")
-    saved = tl.TopKResult.load(tmp_path / "r.json")
-    pickled = pickle.loads(pickle.dumps(result))
-    for ask in (
-        lambda one: one.per_user("hit@1"),
-        lambda one: one.by({"ann": "new"}),
-        lambda one: tl.compare({"a": one, "b": one}).test(),
-    ):
-        with pytest.raises(ValueError, match="saved results.*: pickle the result, or evaluate"):
-            ask(saved)
-        ask(pickled)
-
-
 def test_what_bytes_cannot_hold():
     cubic = tl.Metric("cubic", "each", lambda r: r**3, "k")
     result = tl.top_k_eval([[1]], [{1}], 1, metrics=[cubic])
@@ -175,13 +164,6 @@ def test_what_bytes_cannot_hold():
     lists = tl.top_k_eval([[1]], [{1}], 1, metrics=["hit", "item_coverage"], catalogue=[1, 2])
     with pytest.raises(ValueError, match="evaluate item_coverage apart"):
         lists.to_bytes()
-
-
-def test_sampled_results_say_so_after_the_way():
-    scores = np.random.default_rng(0).random((4, 50))
-    found = tl.loo.sampled_ranks(scores, [3, 4, 5, 6], n=20, seed=0)
-    again = tl.TopKResult.from_bytes(found.evaluate(20).to_bytes())
-    assert "SAMPLED: ranked among 20 items of 50" in str(again)
 
 
 @pytest.mark.parametrize(
@@ -194,6 +176,13 @@ def test_sampled_results_say_so_after_the_way():
         (lambda data: data[:8] + zlib.compress(zlib.decompress(data[8:]) + b"x"), "damaged"),
         (lambda data: data[:8] + zlib.compress(b"\xff" * 40), "damaged"),
         (lambda data: data[:8] + zlib.compress((2).to_bytes(8, "little") + b"{}"), "damaged"),
+        (
+            lambda data: (
+                data[:8]
+                + zlib.compress(zlib.decompress(data[8:]).replace(b'"standard"', b'"stundard"'))
+            ),
+            "convention 'stundard' is not known here",
+        ),
         (lambda data: b"", "no result of toplist"),
         (lambda data: b"toplist", "no result of toplist"),
     ],
@@ -203,17 +192,8 @@ def test_other_bytes_are_refused_in_a_line(change, words):
     with pytest.raises(ValueError, match=words) as caught:
         tl.TopKResult.from_bytes(change(data))
     assert "\n" not in str(caught.value)
-
-
-def test_text_is_no_bytes():
     with pytest.raises(TypeError, match="from_bytes takes bytes, not str"):
         tl.TopKResult.from_bytes("toplist")
-
-
-def test_metrics_of_the_lists_stay_without_users():
-    result = tl.top_k_eval([[1], [2]], [{1}, {1}], 1, metrics=["hit", "item_coverage"], catalogue=4)
-    bare = result.without_users()
-    assert bare["item_coverage@1"] == 0.5 and bare.lists.values is None
 
 
 def test_what_is_listed_is_kept_as_counts_whose_size_does_not_depend_on_the_users():
@@ -225,15 +205,9 @@ def test_what_is_listed_is_kept_as_counts_whose_size_does_not_depend_on_the_user
         bare = result.without_users()
         for name in names:
             assert bare[name].tobytes() == result[name].tobytes()
+        assert bare.lists.values is None
         assert tl.merge([bare, bare], disjoint=True)["gini"].tobytes() == result["gini"].tobytes()
         sizes.add(sum(part.nbytes for part in bare.lists.exposure.source))
         with pytest.raises(ValueError, match="evaluate item_coverage, gini, shannon_entropy apart"):
             bare.to_bytes()
     assert len(sizes) == 1
-
-
-def test_a_convention_that_is_not_known_is_refused():
-    data = part(5, 0).to_bytes()
-    other = zlib.decompress(data[8:]).replace(b'"standard"', b'"stundard"')
-    with pytest.raises(ValueError, match="convention 'stundard' is not known here"):
-        tl.TopKResult.from_bytes(data[:8] + zlib.compress(other))

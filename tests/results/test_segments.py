@@ -1,8 +1,5 @@
 """Results split by an attribute of the users: everything adds up, nobody is dropped."""
 
-import csv
-import io
-import json
 import math
 
 import numpy as np
@@ -12,12 +9,19 @@ from hypothesis import strategies as st
 from strategies import graded_populations, populations
 
 import toplist as tl
+<<<<<<< HEAD:tests/test_segments.py
 from toplist.cli import main
 from toplist.results.describe import COLUMNS
+=======
+from toplist.results.summary import COLUMNS
+>>>>>>> tests-3:tests/results/test_segments.py
 
 FEW = settings(deadline=None, max_examples=60)
+
 METRICS = ["hit", "precision", "map", "ndcg", "rbp"]
+
 LABELS = st.sampled_from(["new", "old", None, math.nan])
+
 POPULATION = populations(max_users=9) | graded_populations(max_users=9)
 
 
@@ -64,6 +68,7 @@ def test_the_segments_merge_to_the_whole(population, data):
 
 
 LISTS = {"ann": ["tea"], "bob": ["jam"], "eve": ["fig"], "zed": ["fig"]}
+
 TRUTHS = {"eve": "fig", "ann": "tea", "bob": "fig", "joe": []}
 
 
@@ -118,6 +123,8 @@ def test_labels_of_several_kinds_keep_their_order(result):
         (["a"], ValueError, "1 labels for 4 users"),
         ("abcd", TypeError, "labels is a str"),
         ({1: "a"}, ValueError, "keyed by 1, the result has 'eve'"),
+        ({"a", "b"}, TypeError, "labels is a set"),
+        ([["a"]] * 4, TypeError, r"label \['a'\] is a list"),
     ],
 )
 def test_labels_that_do_not_fit_are_refused(result, labels, error, message):
@@ -128,62 +135,6 @@ def test_labels_that_do_not_fit_are_refused(result, labels, error, message):
 def test_an_unknown_segment_is_a_key_error_with_the_known_ones(result):
     with pytest.raises(KeyError, match="'c': the segments are 'a', None"):
         result.by({"ann": "a"})["c"]
-
-
-# --segments FILE:COLUMN
-
-
-@pytest.fixture
-def cli(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "recs.csv").write_text("user_id,item_id,rank\nu1,a,1\nu2,b,1\nu3,c,1\n")
-    (tmp_path / "truth.csv").write_text("user_id,item_id\nu1,a\nu2,a\nu3,c\n")
-    (tmp_path / "users.csv").write_text("user_id,country\nu1,UK\nu2,FR\nu3,\nu9,UK\n")
-
-    def run(*arguments):
-        status = main(["eval", "recs.csv", "truth.csv", "-k", "1", "-m", "hit", *arguments])
-        return status, *capsys.readouterr()
-
-    return run
-
-
-def test_segments_on_the_command_line(cli):
-    status, out, _ = cli("--segments", "users.csv:country")
-    assert status == 0
-    assert [line.split()[0] for line in out.splitlines()[1:5]] == ["FR", "UK", "(no", "all"]
-    assert "1 label of users who are not in the result" in out
-    _, out, _ = cli("--segments", "users.csv:country", "--format", "json")
-    content = json.loads(out)
-    assert [(one["segment"], one["values"]["hit@1"]) for one in content["segments"]] == [
-        ("FR", 0), ("UK", 1), (None, 1)
-    ]  # fmt: skip
-    assert content["n_users"] == sum(one["n_users"] for one in content["segments"])
-    _, out, _ = cli("--segments", "users.csv:country", "--format", "csv")
-    rows = list(csv.DictReader(io.StringIO(out)))
-    assert [(row["segment"], row["n"]) for row in rows] == [("FR", "1"), ("UK", "1"), ("", "1")]
-
-
-@pytest.mark.parametrize(
-    ("option", "status", "message"),
-    [
-        ("users.csv", 2, "write FILE:COLUMN"),
-        ("users.txt:a", 2, "names no format"),
-        ("users.csv:age", 1, "users.csv: no column 'age'; columns found: ['user_id', 'country']"),
-        ("none.csv:age", 1, "none.csv: No such file"),
-        ("recs.csv:rank", 0, ""),
-        ("other.csv:country", 1, "other.csv: has none of the users of the result; it has 'x'"),
-        ("twice.csv:country", 1, "user 'u1' has two labels, 'UK' and 'FR'"),
-    ],
-)
-def test_bad_segments_are_one_line(cli, tmp_path, capsys, option, status, message):
-    (tmp_path / "other.csv").write_text("user_id,country\nx,UK\n")
-    (tmp_path / "twice.csv").write_text("user_id,country\nu1,UK\nu1,FR\n")
-    try:
-        found, _, err = cli("--segments", option)
-    except SystemExit as stop:
-        found, err = stop.code, capsys.readouterr().err
-    assert found == status and message in err
-    assert status == 0 or "Traceback" not in err
 
 
 def test_metrics_of_the_lists_do_not_split():
@@ -208,9 +159,24 @@ def test_many_columns_make_a_table_per_metric():
     ]
 
 
-def test_labels_that_are_none():
-    result = tl.top_k_eval([[1], [2]], [{1}, {1}], k=1)
-    with pytest.raises(TypeError, match="labels is a set"):
-        result.by({"a", "b"})
-    with pytest.raises(TypeError, match="label \\['a'\\] is a list"):
-        result.by([["a"], ["b"]])
+def test_labels_of_a_series_go_by_key_or_are_refused():
+    pandas = pytest.importorskip("pandas")
+    ids, held = np.array([[1, 2], [3, 4], [5, 6]]), np.array([1, 4, 9])
+    result = tl.top_k_eval(ids, held, k=1, metrics="hit")
+    labels = pandas.Series({1: "A", 2: "B", 3: "C"})
+    with pytest.raises(TypeError, match=r"an index of its own, .* by position: .*labels.to_numpy"):
+        result.by(labels)
+    found = result.by(labels.to_numpy())
+    assert {label: part["hit@1"] for label, part in found.items()} == {"A": 1, "B": 0, "C": 0}
+    keyed = tl.top_k_eval({"ann": [1], "bob": [2]}, {"ann": {1}, "bob": {9}}, k=1, metrics="hit")
+    counting = pandas.Series(["A", "B"])
+    with pytest.raises(
+        TypeError,
+        match=r"counts its rows, but the users have keys, like 'ann': give it by user, .*"
+        r"labels\.set_axis\(users\) or a dict user -> value; or labels\.to_numpy\(\) if its order",
+    ):
+        keyed.by(counting)
+    by_hand = keyed.by(counting.set_axis(["bob", "ann"]))
+    assert {label: part["hit@1"] for label, part in by_hand.items()} == {"A": 0, "B": 1}
+    parts = keyed.by(pandas.Series({"bob": "B"}))
+    assert {label: part["hit@1"] for label, part in parts.items()} == {"B": 0, None: 1}

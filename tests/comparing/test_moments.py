@@ -1,12 +1,9 @@
 """Systems tested without their users, from merged moments: the figures of the users' values."""
 
-import math
 from dataclasses import fields, replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import toplist as tl
 from toplist.comparing import moments
@@ -14,11 +11,15 @@ from toplist.comparing.moments import of_results, shape_of
 from toplist.inputs.options import Options
 from toplist.spark import work
 from toplist.stats import systems as in_systems
+<<<<<<< HEAD:tests/test_moments.py
 from toplist.stats.paired import Pairs
 from toplist.stats.simultaneous import Joint
+=======
+>>>>>>> tests-3:tests/comparing/test_moments.py
 from toplist.stats.systems import PairedMoments, SystemRef
 
 OPTIONS = {"k": [1, 5, 10], "metrics": ["ndcg", "recall", "map", "hit"]}
+
 N = 397
 
 
@@ -62,6 +63,12 @@ def same(found, expected, rel=1e-12):
         assert one == other, field.name
 
 
+def same_tests(found, expected):
+    """Check that two families of tests have the same figures, in the same order."""
+    for one, other in zip(found, expected, strict=True):
+        same(one, other)
+
+
 @pytest.fixture(scope="module")
 def both():
     """The results of data() with users, and without."""
@@ -73,8 +80,7 @@ def both():
 def test_all_figures_of_a_test(both, baseline, correction):
     options = {"correction": correction, "n_resamples": 2_000}
     expected, found = (tl.compare(one, baseline).test(**options) for one in both)
-    for one, other in zip(found, expected, strict=True):
-        same(one, other)
+    same_tests(found, expected)
     assert found.plan == expected.plan
     assert str(found) == str(expected)
     assert found.sentence() == expected.sentence()
@@ -136,8 +142,7 @@ def test_policies_per_metric_are_over_other_users():
     options = {"metrics": [replace(tl.METRICS["ndcg"], empty="zero"), "map"]}
     expected = tl.compare(evaluated(systems, truth, **options))
     found = tl.compare(on_parts(systems, truth, **options))
-    for one, other in zip(found.test(), expected.test(), strict=True):
-        same(one, other)
+    same_tests(found.test(), expected.test())
     assert {one.name[:3]: one.n for one in found.test()} == {"ndc": N, "map": N - 57}
     assert found.test("map@5", correction="maxt")[0].p_adjusted > 0
 
@@ -149,8 +154,7 @@ def test_users_whom_some_systems_do_not_count():
     with pytest.raises(ValueError, match='133 are in some of better, .*; users="common" tests'):
         compared.test()
     expected = tl.compare(evaluated(systems, truth, missing="skip"), "one").test(users="common")
-    for one, other in zip(compared.test(users="common"), expected, strict=True):
-        same(one, other)
+    same_tests(compared.test(users="common"), expected)
     fewer = tl.compare({name: found[name] for name in ("fewer", "one")})
     with pytest.raises(ValueError, match="not those of fewer systems: compare all of them"):
         fewer.test(users="common")
@@ -164,8 +168,7 @@ def test_graded_truths_and_a_depth_that_is_not_common():
     options = {"metrics": ["ndcg", "recall@3", "precision@20"], "gains": "exponential"}
     expected = tl.compare(evaluated(systems, graded, **options), "one")
     found = tl.compare(on_parts(systems, graded, **options), "one")
-    for one, other in zip(found.test(), expected.test(), strict=True):
-        same(one, other)
+    same_tests(found.test(), expected.test())
     same(found.band("ndcg", "better"), expected.band("ndcg", "better"))
 
 
@@ -228,8 +231,7 @@ def test_what_is_too_large_to_send(monkeypatch):
     systems, truth = data()
     found = tl.compare(on_parts(systems, truth))
     expected = tl.compare(evaluated(systems, truth))
-    for one, other in zip(found.test(), expected.test(), strict=True):
-        same(one, other)
+    same_tests(found.test(), expected.test())
     with pytest.raises(ValueError, match="no band of ndcg: over all k, .* to a smaller k"):
         found.band("ndcg", "one", "twin")
     with pytest.raises(ValueError, match="correction='maxt' needs the covariances .* give 'holm'"):
@@ -281,37 +283,21 @@ def test_the_work_of_spark_without_spark(monkeypatch, n_parts):
     single = [batch.slice(row, 1) for batch in sent for row in range(len(batch))]
     dealt = [one for row in single for one in work.Merge(names)(iter([row]))]
     rows = [row for batch in again + sent[2:] for row in batch.to_pylist()]
+<<<<<<< HEAD:tests/test_moments.py
     found = work.collected(rows, names)
     alone = work.collected([row for batch in dealt for row in batch.to_pylist()], names)
     for one, other in zip(tl.compare(alone).test(), tl.compare(found).test(), strict=True):
         same(one, other)
     assert work.collected(rows[::-1], names)["one"].std("map@5") == found["one"].std("map@5")
+=======
+    found = partials.collected(rows, names)
+    alone = partials.collected([row for batch in dealt for row in batch.to_pylist()], names)
+    same_tests(tl.compare(alone).test(), tl.compare(found).test())
+    assert partials.collected(rows[::-1], names)["one"].std("map@5") == found["one"].std("map@5")
+>>>>>>> tests-3:tests/comparing/test_moments.py
     expected = evaluated(systems, truth)
     for baseline in (None, "one"):
         tests = tl.compare(found, baseline).test()
-        for one, other in zip(tests, tl.compare(expected, baseline).test(), strict=True):
-            same(one, other)
+        same_tests(tests, tl.compare(expected, baseline).test())
     pair = "better", "twin"
     same(tl.compare(found).band("ndcg", *pair), tl.compare(expected).band("ndcg", *pair))
-
-
-VALUES = st.lists(st.tuples(*[st.floats(0, 1, width=16)] * 2), min_size=1, max_size=30)
-
-
-@given(VALUES)
-def test_pairs_the_other_way_round(values):
-    a, b = np.array(values).T
-    found, expected = Pairs.of(a, b).reversed, Pairs.of(b, a)
-    for name in ("n", "wins", "losses", "mean_a", "mean_b", "mean", "aa", "bb", "dd", "db", "ddd"):
-        assert getattr(found, name) == pytest.approx(getattr(expected, name), abs=1e-12)
-    assert Pairs.of(a, b).own == Pairs.of(a, a)
-
-
-@given(st.integers(1, 8), st.integers(0, 5))
-def test_packed_moments(k, n):
-    joints = [Joint.of(np.random.default_rng(i).random((n, k))) for i in range(3)]
-    for one, other in zip(joints, in_systems._unpacked(in_systems._packed(joints)), strict=True):
-        assert one.n == other.n
-        assert np.array_equal(one.mean, other.mean, equal_nan=True)
-        assert np.allclose(one.cross, other.cross, rtol=1e-15)
-        assert not math.isnan(other.cross.sum())

@@ -14,7 +14,9 @@ matplotlib = pytest.importorskip("matplotlib")
 from matplotlib.figure import Figure  # noqa: E402
 
 RNG = np.random.default_rng(7)
+
 RANKS = np.array([RNG.permutation(40)[:10] for _ in range(50)])
+
 TRUTHS = [set(RNG.integers(0, 40, 6).tolist()) for _ in range(50)]
 
 
@@ -39,9 +41,6 @@ def band(collection):
     ks = np.unique(points[:, 0])
     at = [points[points[:, 0] == k, 1] for k in ks]
     return np.array([ys.min() for ys in at]), np.array([ys.max() for ys in at])
-
-
-# Curves
 
 
 def test_a_curve_is_the_mean_and_its_interval(result):
@@ -130,9 +129,8 @@ def test_what_is_no_result(result):
         plots.curves([result], "ndcg")
     with pytest.raises(ValueError, match="dict of segment -> result"):
         plots.segments(result, "ndcg@5")
-
-
-# Users and segments
+    with pytest.raises(ValueError, match="no segment to draw"):
+        plots.segments({}, "mrr@5")
 
 
 def test_the_area_under_the_users_curve_is_the_mean(result, other):
@@ -174,12 +172,12 @@ def test_nobody_can_be_drawn():
 
 def test_segments(result, other):
     parts = {"few": tl.top_k_eval(RANKS[:20], TRUTHS[:20], k=10), "many": result}
-    ax = plots.segments(parts, "recall@10", level=0.9)
+    ax = plots.segments(parts, "hit@10", level=0.9)
     (bars,) = ax.containers
     dots, _, (reach,) = bars.lines
-    np.testing.assert_array_equal(dots.get_xdata(), [one["recall@10"] for one in parts.values()])
+    np.testing.assert_array_equal(dots.get_xdata(), [one["hit@10"] for one in parts.values()])
     ends = [segment[:, 0] for segment in reach.get_segments()]
-    np.testing.assert_allclose(ends, [one.interval("recall@10", 0.9) for one in parts.values()])
+    np.testing.assert_allclose(ends, [one.interval("hit@10", 0.9) for one in parts.values()])
     assert [tick.get_text() for tick in ax.get_yticklabels()] == ["few\n20 users", "many\n50 users"]
     assert ax.yaxis_inverted()  # the first on top
     assert texts(ax) == []
@@ -191,13 +189,6 @@ def test_segments_of_several_systems(result, other):
     places = [bars.lines[0].get_ydata() for bars in ax.containers]
     assert places[0][0] < places[1][0]  # beside each other, not on top
     assert [round(place) for place in places[1]] == [0, 1]
-
-
-def test_segments_without_a_label_and_without_anything(result):
-    ax = plots.segments({None: result}, "mrr@5")
-    assert ax.get_yticklabels()[0].get_text() == "no label\n50 users"
-    with pytest.raises(ValueError, match="no segment to draw"):
-        plots.segments({}, "mrr@5")
 
 
 def test_segments_of_a_result_that_was_split(result, other):
@@ -213,9 +204,6 @@ def test_segments_of_a_result_that_was_split(result, other):
     both = plots.segments({"a": parts, "b": other.by(labels)}, "recall@10")
     assert texts(both) == ["a", "b"]
     np.testing.assert_array_equal(both.containers[0].lines[0].get_xdata(), dots.get_xdata())
-
-
-# Exposure
 
 
 def test_lorenz_and_gini():
@@ -238,15 +226,14 @@ def test_the_gini_of_an_exposure_is_that_of_its_picture(k):
     assert seen.counts(k).tolist() == [int(np.sum(RANKS[:, :k] == item)) for item in range(60)]
     (told,) = texts(plots.exposure(seen.counts(k)))
     assert told == f"Gini {tl.beyond.gini(seen)[k - 1]:.3f}"
+    if k == 10:
+        assert texts(plots.exposure({"lists": seen})) == [f"lists ({told})"]
 
 
 @pytest.mark.parametrize("counts", [[], [0, 0], [1, -1], [np.nan, 1], [[1, 2]]])
 def test_counts_that_cannot_be(counts):
     with pytest.raises(ValueError, match="counts of 'a': one number per item"):
         plots.exposure({"a": counts})
-
-
-# Sampled
 
 
 def test_sampled_beside_full(result, other):
@@ -257,9 +244,6 @@ def test_sampled_beside_full(result, other):
     np.testing.assert_array_equal(few.get_ydata(), other["hit"])
     assert full.get_color() == few.get_color()
     assert (full.get_linestyle(), few.get_linestyle()) == ("-", "--")
-
-
-# All of them
 
 
 def every(result, ax=None):
@@ -320,14 +304,6 @@ def test_without_matplotlib_the_extra_is_named(result, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ModuleNotFoundError, match=r"pip install 'toplist\[plot\]'$"):
         result.plot()
-
-
-def test_an_exposure_is_drawn_as_it_is():
-    counted = tl.beyond.exposure([[1, 2], [1, 3]], catalogue=[1, 2, 3, 4])
-    ax = tl.plots.exposure({"lists": counted})
-    assert ax.get_legend().get_texts()[0].get_text() == (
-        f"lists (Gini {tl.beyond.gini(counted)[-1]:.3f})"
-    )
 
 
 def test_many_segments_have_room():

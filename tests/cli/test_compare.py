@@ -1,0 +1,58 @@
+"""toplist compare."""
+
+import json
+
+import pytest
+from systems import DATA
+
+FILES = DATA / "itemknn.csv.gz", DATA / "popularity.csv.gz", DATA / "truth.csv"
+
+
+def test_compare_of_the_command_line(cli, tmp_path):
+    names = ["-m", "ndcg@10", "map@20", "mrr@20", "precision@5"]
+    options = "--baseline", "popularity", "--correction", "none", "--format", "json"
+    status, out, _ = cli("compare", *FILES, *names, *options)
+    rows = json.loads(out)
+    assert status == 0 and [row["name"] for row in rows] == names[1:]
+    first = rows[0]
+    assert (first["wins"], first["ties"], first["losses"]) == (430, 430, 132)
+    assert first["difference"] == pytest.approx(0.07376126380606653, rel=1e-9)
+    assert first["statistic"] == pytest.approx(10.319330838967076, rel=1e-9)
+    assert first["error_users"] is None
+    _, table, _ = cli("compare", *FILES, "-m", "ndcg", "-k", "5", "10", "--band", "--power")
+    assert "at all of them together" in table and "detectable" in table
+    assert "992 of 992 users evaluated" in table
+    _, margin, _ = cli("compare", *FILES, "-m", "ndcg@10", "--margin", "0.1")
+    assert "equivalent within ±0.1" in margin
+    _, text, _ = cli("compare", *FILES, "-m", "ndcg@10", "--format", "csv", "--test", "sign")
+    header, row = text.splitlines()
+    assert header.startswith("name,system,baseline,n,mean")
+    assert dict(zip(header.split(","), row.split(","), strict=True))["method"] == "sign"
+    for form, sign in (("markdown", "| ndcg@10 |"), ("latex", r"\begin{tabular}")):
+        assert sign in cli("compare", *FILES, "-m", "ndcg@10", "--format", form)[1]
+    pytest.importorskip("matplotlib")
+    picture = tmp_path / "forest.png"
+    assert cli("compare", *FILES, "-m", "ndcg@10", "--plot", picture)[0] == 0
+    assert picture.read_bytes()[:4] == b"\x89PNG"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--baseline", "nobody"], "baseline 'nobody' is none of the systems"),
+        (["--margin", "-1"], "margin must be a number above 0, not -1.0"),
+        (["--margin", "0.1", "--test", "sign"], "--margin asks for two one-sided t tests"),
+        (["--level", "1"], "level must be a number between 0 and 1"),
+        (["--correction", "maxt", "--test", "sign"], "'maxt' is for the methods"),
+        (["--band", "--format", "json"], "--band and --power are tables of their own"),
+        (["--resamples", "98"], "n_resamples must be at least 99"),
+        (["--seed", "-1"], "seed must be a whole number from 0"),
+    ],
+)
+def test_wrong_usage_of_compare(cli, arguments, said):
+    status, _, err = cli("compare", *FILES, "-m", "ndcg@10", *arguments)
+    assert status == 2 and said in err
+
+
+def test_one_file_of_lists_cannot_be_compared(cli):
+    assert "two systems are needed" in cli("compare", *FILES[1:], "-m", "ndcg@10")[2]

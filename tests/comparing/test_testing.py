@@ -1,0 +1,262 @@
+"""Which users, metrics and systems are tested, and what cannot be."""
+
+import re
+
+import numpy as np
+import pytest
+from systems import DATA, results
+
+import toplist as tl
+from toplist.comparing.pairwise import METHODS
+
+
+@pytest.mark.parametrize(
+    ("method", "correction"),
+    [*((method, "holm") for method in METHODS), ("t", "maxt"), ("randomization", "maxt")],
+)
+def test_the_order_of_users_and_systems_changes_no_bit(method, correction):
+    options = {"method": method, "correction": correction, "seed": 7}
+    one = tl.compare(results(), baseline="a").test(**options)
+    shuffled = results(order=np.random.default_rng(1).permutation(60))
+    other = tl.compare(dict(reversed(shuffled.items())), baseline="a").test(**options)
+    for row in one:
+        same = other[row.system, row.name]
+        for field in ("p", "low", "high", "difference", "statistic"):
+            assert repr(getattr(row, field)) == repr(getattr(same, field))
+        assert row.p_adjusted == pytest.approx(same.p_adjusted, abs=0.01)
+    alone = tl.compare(results(), baseline="a").test(**options, n_threads=1)
+    assert repr([*alone]) == repr([*one])
+
+
+def test_users_are_matched_by_key_and_those_in_common_are_counted():
+    both = results()
+    fewer = {name: one.by({f"u{i}": i < 50 for i in range(60)})[True] for name, one in both.items()}
+    mixed = {"a": both["a"], "b": fewer["b"]}
+    with pytest.raises(ValueError, match="a, b count other users: 10 are in some of them only"):
+        tl.compare(mixed).test("mrr@3")
+    found = tl.compare(mixed).test("mrr@3", users="common")[0]
+    expected = tl.compare(fewer).test("mrr@3")["a", "b", "mrr@3"]
+    assert found.n == 50 and found.p == pytest.approx(expected.p, rel=1e-12)
+
+
+def test_other_truths_are_noticed_even_where_they_are_as_many():
+    truths = {user: {user % 3} for user in range(20)}
+    lists = {user: [0, 1, 2] for user in range(20)}
+    a = tl.top_k_eval(lists, truths, k=2, metrics="mrr")
+    for other, said in (
+        ({**truths, 7: {2}}, "other ground truths of the same sizes"),
+        ({**truths, 7: {2, 1}}, "1 of 20 users have another number of relevant items, user 7"),
+    ):
+        b = tl.top_k_eval(lists, other, k=2, metrics="mrr")
+        both = tl.compare({"a": a, "b": b})
+        with pytest.raises(ValueError, match=said):
+            both.test()
+        assert not both.comparable and not any(both.best().values())
+        assert "DIFFERENT GROUND TRUTHS" in str(both)
+
+
+FEW = {"a": [1.0, 2.0], "b": [0.0, 3.0]}
+
+
+def two(**options):
+    return tl.compare({name: one for name, one in results().items() if name != "c"}, **options)
+
+
+def by_position(**options):
+    return tl.top_k_eval([[1], [2]], [{1}, {9}], k=1, metrics="mrr", **options)
+
+
+@pytest.mark.parametrize(
+    ("ask", "said"),
+    [
+        (lambda: two(baseline="z"), "baseline 'z' is none of the systems: a, b"),
+        (lambda: tl.compare({"a": by_position()}).test(), "two systems are needed, and there is a"),
+        (lambda: two().test(method="x"), "method='x': choose from 't', 'randomization'"),
+        (lambda: two().test(correction="x"), "correction='x': choose from 'holm', 'maxt'"),
+        (lambda: two().test(level=1), "level must be a number between 0 and 1"),
+        (lambda: two().equivalence(margin=0), "margin must be a number above 0, not 0"),
+        (lambda: tl.paired_tests(FEW, method="bootstrap", n_resamples=9), "n_resamples"),
+        (
+            lambda: tl.compare({"a": results()["a"], "b": by_position()}).test("mrr@1"),
+            "the users of a have keys, those of b are known by position",
+        ),
+        (
+            lambda: tl.compare({"a": by_position(), "b": by_position(convention="neurec")}).test(),
+            "cannot be tested: DIFFERENT CONVENTIONS",
+        ),
+        (lambda: two().test("mrr"), "'mrr' is a whole curve: give name@k"),
+        (
+            lambda: tl.paired_tests(FEW, correction="maxt", method="sign"),
+            "correction='maxt' is for the methods",
+        ),
+        (lambda: two().band("mrr@1"), "give a metric without @, not 'mrr@1'"),
+        (lambda: tl.compare(results()).band("mrr"), "band: several systems: name one as system="),
+        (
+            lambda: tl.paired_tests({**FEW, "a": [1.0, np.nan]}),
+            "the value of user 1 of a is nan",
+        ),
+        (
+            lambda: tl.paired_tests({"a": {"x": 1.0}, "b": {"y": 1.0}}),
+            "b has other users than a: 1 are missing and 1 are new, 'x' first",
+        ),
+        (lambda: tl.paired_tests({**FEW, "a": [1.0]}), "a has 1 values and b 2"),
+        (lambda: two().test(["mrr@1", "mrr@1"]), "'mrr@1' is there twice"),
+        (lambda: two(baseline=["a", "a"]), "baseline 'a' is given twice"),
+        (lambda: two().test([]), "names is"),
+    ],
+)
+def test_what_cannot_be_tested_is_one_line(ask, said):
+    with pytest.raises(ValueError, match=re.escape(said)) as caught:
+        ask()
+    assert "\n" not in str(caught.value)
+
+
+def test_names_and_baselines_are_texts():
+    with pytest.raises(TypeError, match="names is"):
+        two().test(5)
+    with pytest.raises(TypeError, match="baseline is 0: give the name"):
+        two(baseline=0)
+
+
+def test_results_without_hits_and_metrics_of_all_lists_are_refused(tmp_path):
+    streamed = tl.top_k_eval(DATA / "itemknn.csv.gz", DATA / "truth.csv", k=5, metrics="mrr")
+    with pytest.raises(
+        ValueError,
+        match="the users of a are unknown; of files, keep='hits' or in_memory=True keeps them.* "
+        r"of Spark, evaluate all systems in one .*\(\.\.\., system=\.\.\.\) with paired=True;",
+    ):
+        tl.compare({"a": streamed, "b": streamed}).test()
+    lists = [[1, 2], [2, 3], [1, 3]]
+    some = tl.top_k_eval(lists, [{1}, {2}, {3}], k=2, metrics=["mrr", "item_coverage"], catalogue=4)
+    both = tl.compare({"a": some, "b": some})
+    assert {one.name for one in both.test()} == {"mrr@2"}
+    with pytest.raises(ValueError, match="item_coverage@2 is one number of all lists"):
+        both.test("item_coverage@2")
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda both: both.test("recall@2"),
+        lambda both: both.band("recall"),
+        lambda both: both.power("recall@2"),
+        lambda both: both.equivalence("recall@2", margin=0.1),
+        lambda both: both.anova("recall@2"),
+        lambda both: both.tukey("recall@2"),
+    ],
+)
+def test_pooled_metrics_are_refused_everywhere(ask):
+    """A band over users answers another question: it is no difference of ratios of sums."""
+    truths, options = [{1, 2, 3}, {2}, {9}], {"metrics": "recall", "aggregate": "pooled"}
+    lists = {"a": [[1, 2], [3, 2], [1, 9]], "b": [[1, 4], [2, 3], [9, 8]]}
+    both = tl.compare(
+        {name: tl.top_k_eval(some, truths, 2, **options) for name, some in lists.items()}
+    )
+    with pytest.raises(ValueError, match="is pooled, a ratio of sums: toplist.inference.ratio"):
+        ask(both)
+
+
+def test_weights_and_clusters_follow_their_users():
+    weights = {f"u{i}": 1.0 + i % 3 for i in range(60)}
+    found = tl.compare(results(weights=weights), baseline="a").test("mrr@3")["b", "mrr@3"]
+    values = {name: one.per_user("mrr@3") for name, one in results().items() if name != "c"}
+    expected = tl.paired_tests(values, baseline="a", weights=list(weights.values()))[0]
+    assert (found.difference, found.p) == pytest.approx(
+        (expected.difference, expected.p), rel=1e-12
+    )
+    labels = {f"u{i}": i // 4 for i in range(60)}
+    compared = tl.compare(results(), baseline="a")
+    by_key = compared.test("mrr@3", clusters=labels)["b", "mrr@3"]
+    by_place = tl.paired_tests(values, baseline="a", clusters=[i // 4 for i in range(60)])[0]
+    assert by_key.df == by_place.df == 14 and by_key.p == pytest.approx(by_place.p, rel=1e-12)
+    with pytest.raises(TypeError, match="give clusters as a dict or Series"):
+        compared.test("mrr@3", clusters=[0] * 60)
+
+
+def test_clusters_by_position_keep_their_rows_where_a_user_is_left_out():
+    truth = [{1}, {2}, {0}, set(), *({i % 5} for i in range(20))]
+    a, b = (tl.top_k_eval([lists] * 24, truth, k=2) for lists in ([1, 2, 3], [2, 0, 3]))
+    compared, labels = tl.compare({"a": a, "b": b}), [i // 4 for i in range(24)]
+    as_list, as_dict = (
+        compared.test("mrr@2", clusters=some)[0] for some in (labels, dict(enumerate(labels)))
+    )
+    assert repr(as_list) == repr(as_dict) and as_list.n == 23
+
+
+@pytest.mark.parametrize("what", ["tukey", "anova", "power", "band"])
+def test_what_takes_no_weights_refuses_them(what):
+    compared = tl.compare(results(weights={f"u{i}": 1.0 + i for i in range(60)}), baseline="a")
+    calls = {
+        "band": lambda: compared.band("mrr", "b", "a"),
+        "power": lambda: compared.power("mrr@2"),
+    }
+    with pytest.raises(ValueError, match="the users have weights"):
+        calls.get(what, lambda: getattr(compared, what)("mrr@2"))()
+
+
+def test_a_comparison_that_cannot_be_tested_is_printed_and_says_why():
+    both = results()
+    fewer = both["b"].by({f"u{i}": i < 50 for i in range(60)})[True]
+    text = str(tl.compare({"a": both["a"], "b": fewer}, baseline="a"))
+    assert "NOT TESTED against a: a, b count other users: 10 are in some of them only" in text
+    assert "DIFFERENT USERS" in text and "mrr@3" in text
+
+
+def test_metrics_that_are_equal_by_definition_are_one_hypothesis():
+    """In leave-one-out, hit is recall, and map is mrr."""
+    rng = np.random.default_rng(0)
+    truths = {f"u{user}": {int(rng.integers(5))} for user in range(60)}
+    both = {}
+    for name in "ab":
+        lists = {user: rng.permutation(5)[:3].tolist() for user in truths}
+        both[name] = tl.top_k_eval(lists, truths, k=3, metrics=["hit", "recall", "map", "mrr"])
+    tests = tl.compare(both, baseline="a").test()
+    assert [one.name for one in tests] == ["hit@3", "map@3"] and tests.n_family == 2
+    assert len(tl.compare(both).test(["hit@3", "recall@3"])) == 2  # where both are asked for
+
+
+def test_metrics_without_a_value_for_some_users():
+    truth = {"u": {1}, "v": {2}, "w": {3}}
+    lists = {"a": {"u": [1], "v": [2]}, "b": {"u": [9], "v": [2], "w": [3]}}
+    results = {
+        name: tl.top_k_eval(
+            *(some, truth, 1),
+            metrics=["hit", "average_popularity"],
+            item_counts={1: 5, 2: 4, 3: 3, 9: 1},
+        )
+        for name, some in lists.items()
+    }
+    both = tl.compare(results, baseline="a")
+    assert both.test().names == ["hit@1"]
+    with pytest.raises(ValueError, match=r"a has no average_popularity@1 for 1 of 3 users, 'w'"):
+        both.test("average_popularity@1")
+
+
+def test_nobody_is_in_the_means():
+    empty = tl.top_k_eval({"u": [1]}, {"u": set()}, 1, metrics="hit")
+    both = tl.compare({"a": empty, "b": empty}, baseline="a")
+    assert "NOT TESTED against a: nobody to test: no user of a is in the means" in str(both)
+
+
+def test_each_metric_is_tested_over_its_own_users():
+    lists = {"u1": ["x"], "u2": ["z"], "u3": ["y"], "u4": ["q"], "u5": ["r"]}
+    other = {**lists, "u1": ["z"], "u2": ["x"], "u5": ["s"]}
+    truth = {"u1": {"x"}, "u2": {"x"}, "u3": set(), "u4": set(), "u5": {"r"}}
+
+    def both(names, **options):
+        results = {
+            name: tl.top_k_eval(some, truth, 1, metrics=names, convention="ragas")
+            for name, some in (("a", lists), ("b", other))
+        }
+        return tl.compare(results, baseline="a")
+
+    together, alone = both(["precision", "recall"]), both(["precision"])
+    found = together.test()
+    assert [one.n for one in found] == [5, 3]
+    assert found["b", "precision@1"].mean == together.results["b"]["precision@1"] == 0.2
+    assert found["b", "precision@1"].p == alone.test()[0].p
+    assert "Holm over 2 comparisons" in str(found) and "over 3 to 5 users" in str(found)
+    assert together.power("precision@1").rows[0]["n"] == 5
+    assert together.band("precision").n == 5
+    with pytest.raises(ValueError, match="these metrics count others"):
+        together.test(correction="maxt")

@@ -1,0 +1,197 @@
+"""Tests in words, tables, LaTeX and pictures."""
+
+import re
+
+import numpy as np
+import pytest
+
+import toplist as tl
+from toplist import inference
+
+
+def test_the_table_of_two_systems(retrieved):
+    text = str(tl.compare(retrieved, baseline="popularity").test(["map@10", "ndcg@10"]))
+    assert "ndcg@10      0.0576   0.1314    +0.0738‡  [+0.0597, +0.0878]    +128 %  0.33" in text
+    assert "430/430/132  <0.001    <0.001" in text
+    assert "paired t over 992 users; † ‡ p < 0.05, 0.01 after Holm over 2 comparisons" in text
+
+
+def test_the_table_of_means_marks_only_what_was_tested(retrieved):
+    plain, tested = tl.compare(retrieved), tl.compare(retrieved, baseline="popularity")
+    assert "not tested" in str(plain) and "‡" not in str(plain)
+    assert "‡" in str(tested) and "not tested" not in str(tested)
+    assert "† ‡ better, ▾ worse than popularity: paired t over 992 users" in str(tested)
+    worse = str(tl.compare(retrieved, baseline="itemknn"))
+    assert "▾" in worse and "‡ " not in worse.replace("† ‡ better", "")
+
+
+def test_the_printed_comparison_touches_no_values_of_users(retrieved, monkeypatch):
+    monkeypatch.setattr(tl.TopKResult, "per_user", None)
+    assert "@10" in str(tl.compare(retrieved))
+
+
+def test_latex_says_what_its_daggers_are(retrieved):
+    text = tl.compare(retrieved, baseline="itemknn").to_latex()
+    assert r"$^{\blacktriangledown}$" in text and "worse than itemknn" in text
+    assert r"\usepackage{amssymb}" in text
+    compared = tl.compare(retrieved, baseline="popularity")
+    rows = compared.test("ndcg@10").to_latex()
+    body = rows[rows.index(r"\begin{tabular}") :]
+    assert r"+0.0738$^{\ddagger}$" in body and "$<$0.001" in body and r"+128 \%" in body
+    assert body.count("{") == body.count("}") and not re.search("[†‡▾]", body)
+    for text in (compared.to_latex(), rows):
+        legend = text[text.index(r"\footnotesize") :]
+        assert r"$^{\dagger}$ $^{\ddagger}$" in legend and "paired t over 992 users" in legend
+    assert "letters name the systems that a system exceeds" in tl.compare(retrieved).to_latex()
+
+
+def test_a_sentence_for_the_paper(retrieved):
+    said = tl.compare(retrieved, baseline="popularity").test("ndcg@10").sentence()
+    assert said.startswith(
+        "Differences were tested by two-sided paired t over 992 users, with p after Holm over 1 "
+        "comparison; intervals are 95 %"
+    )
+    assert "itemknn exceeds popularity by 0.0738 in ndcg@10 (0.1314 against 0.0576" in said
+
+
+def test_power_is_that_of_planning(retrieved):
+    compared = tl.compare(retrieved, baseline="popularity")
+    row = compared.power("ndcg@10", difference=0.01).rows[0]
+    assert row["detectable"] == pytest.approx(inference.detectable(row["std"], row["n"]))
+    assert row["n_needed"] == inference.n_needed(0.01, row["std"])
+
+
+def test_advice_where_a_method_is_known_to_err():
+    few = {"a": np.arange(30.0) % 7, "b": np.arange(30.0) % 5, "c": np.arange(30.0) % 3}
+    assert "does not test the mean" in str(tl.paired_tests(few, method="wilcoxon"))
+    flips = str(tl.paired_tests(few, method="randomization", correction="maxt", n_resamples=99))
+    assert "fewer than 200 users is liberal" in flips
+    larger = {"a": few["a"] + 9, "b": few["b"]}
+    assert "<=0.01" in str(tl.paired_tests(larger, method="randomization", n_resamples=99))
+    sparse = {"a": [1.0] + [0.0] * 99, "b": [0.0] * 100}
+    assert {"SKEWED", "FEW DIFFER"} == set(tl.paired_tests(sparse)[0].cautions)
+
+
+def test_frames_and_dicts_have_all_fields(retrieved):
+    tests = tl.compare(retrieved, baseline="popularity").test(["map@10", "ndcg@10"])
+    assert [one["name"] for one in tests.to_dict()] == ["map@10", "ndcg@10"]
+    with pytest.raises(KeyError, match="no comparison has"):
+        tests["nobody", "ndcg@10"]
+    pandas = pytest.importorskip("pandas")
+    frame = tests.to_pandas()
+    assert isinstance(frame, pandas.DataFrame) and frame["wins"].tolist() == [430, 430]
+
+
+def test_pictures(retrieved, tmp_path):
+    pytest.importorskip("matplotlib")
+    compared = tl.compare(retrieved, baseline="popularity")
+    ax = compared.test(["map@10", "ndcg@10"]).plot()
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["map@10", "ndcg@10"]
+    assert compared.equivalence("ndcg@10", margin=0.05).plot().patches  # the margin
+    matrix = compared.test("ndcg@10").plot("matrix")
+    assert {text.get_text() for text in matrix.texts} == {"+0.0738", "-0.0738"}
+    band = compared.band("ndcg").plot()
+    assert "992 users" in band.get_title(loc="left") and len(band.collections) == 2
+    with pytest.raises(ValueError, match="a matrix is of one name"):
+        compared.test(["map@10", "ndcg@10"]).plot("matrix")
+
+
+def test_tukey_says_that_its_intervals_hold_together(retrieved):
+    tukey = tl.compare(retrieved).tukey("ndcg@10")
+    assert "after Tukey over 1 comparison" in str(tukey)
+    assert "p and intervals hold for all pairs together" in str(tukey)
+    assert "hold for all pairs together" in tukey.sentence() and "nan" not in tukey.sentence()
+
+
+def test_equivalence_is_said_as_such(retrieved):
+    compared = tl.compare(retrieved, baseline="popularity")
+    close = compared.equivalence("ndcg@10", margin=0.1)
+    assert "two one-sided t tests over 992 users" in str(close)
+    assert "equivalent within ±0.1" in str(close) and "90 % interval" in str(close)
+    assert "not shown to be equivalent" in str(compared.equivalence("ndcg@10", margin=0.01))
+    said = close.sentence()
+    assert said.startswith("Equivalence within ±0.1 was tested by two one-sided t tests over 992")
+    assert "intervals are 90 %" in said and "are equivalent in ndcg@10" in said
+    assert "†" not in str(close) and "‡" not in str(close)
+    how = [close.to_dict()[0][key] for key in ("method", "alternative", "margin", "level")]
+    assert how == ["equivalence", "within", 0.1, pytest.approx(0.9)]
+    assert compared.test("ndcg@10").to_dict()[0]["margin"] is None
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "said"),
+    [
+        *(
+            ({"margin": one}, ValueError, "margin must be a number above 0")
+            for one in (float("nan"), float("inf"), "1%", 0, -1, True, "a")
+        ),
+        ({"margin": None}, TypeError, "margin is None"),
+        ({"margin": 0.1, "level": 0.4}, ValueError, "level must be above 0.5"),
+        ({"margin": 0.1, "correction": "maxt"}, ValueError, "'maxt' is of tests of a difference"),
+    ],
+)
+def test_equivalence_that_cannot_be_tested(pair, options, error, said):
+    with pytest.raises(error, match=said):
+        tl.compare(pair).equivalence("ndcg@10", **options)
+
+
+def test_words_of_few_users_of_one_side_and_of_many_comparisons():
+    rng = np.random.default_rng(0)
+    systems = {name: rng.random(20) for name in "abcd"}
+    assert "MaxT by t with fewer than 50 users is liberal" in str(
+        tl.paired_tests(systems, correction="maxt")
+    )
+    assert "95 % interval (two-sided)" in str(tl.paired_tests(systems, alternative="less"))
+    assert tl.paired_tests(systems).sentence().endswith("of 6 differences.")
+    alone = {name: values[:1] for name, values in systems.items()}
+    assert tl.paired_tests(alone, baseline="a").n_family == 0
+    assert (
+        "and 2 independent runs of each system"
+        in tl.paired_tests(
+            {name: [values, values + 0.1] for name, values in systems.items()}, runs="independent"
+        ).sentence()
+    )
+
+
+def test_a_comparison_is_found_by_its_system_alone(retrieved):
+    tests = tl.compare(retrieved, baseline="popularity").test("ndcg@10")
+    assert tests["itemknn"] is tests[0]
+    with pytest.raises(ValueError, match="this is of one name@k, not of map@10, ndcg@10"):
+        tl.compare(retrieved).anova(["map@10", "ndcg@10"])
+
+
+def test_what_is_written_says_how_it_was_tested(retrieved):
+    tests = tl.compare(retrieved, baseline="popularity").test(["map@10", "ndcg@10"])
+    [first, _] = tests.to_dict()
+    assert (first["method"], first["correction"], first["n_family"]) == ("t", "holm", 2)
+    assert (first["alternative"], first["level"]) == ("two-sided", 0.95)
+
+
+def test_the_sentence_says_whose_interval_it_is(pair):
+    both = tl.compare(pair, baseline="a")
+    one_sided = both.test("ndcg@10", alternative="greater").sentence()
+    assert "two-sided intervals are 95 %" in one_sided
+    signs = both.test("ndcg@10", method="sign")
+    assert "by the t test" in signs.sentence() and "does not test the mean" in signs.sentence()
+    assert "the intervals are those of the t test" in str(signs)
+
+
+def test_tables_and_tests_print_one_mean_alike():
+    """0.10475 is 0.10474999999999998 from counts, and 0.10475000000000001 from values."""
+    rng = np.random.default_rng(2)
+    truth = {u: set(rng.permutation(60)[:9].tolist()) for u in range(200)}
+    results = {
+        name: tl.top_k_eval(
+            {u: rng.permutation(60)[:20].tolist() for u in truth},
+            truth,
+            [5, 10, 20],
+            metrics=["precision", "recall"],
+        )
+        for name in "ab"
+    }
+    table = tl.compare(results).to_text()
+    for test in tl.compare(results).test():
+        shown = str(tl.compare(results).test(test.name)).split()
+        for mean in (test.mean, test.baseline_mean):
+            text = f"{float(f'{mean:.12g}'):.4f}"
+            assert text in table and text in shown

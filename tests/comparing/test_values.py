@@ -1,0 +1,112 @@
+"""Values of one's own: dicts, Series and tables are matched by user, and never by accident."""
+
+import re
+
+import numpy as np
+import pytest
+
+import toplist as tl
+from toplist import inference
+from toplist.comparing import moments
+
+
+def test_dicts_and_series_are_matched_by_key():
+    rng = np.random.default_rng(0)
+    a, b = rng.random((2, 30))
+    keys = [f"u{i}" for i in range(30)]
+    by_key = dict(zip(keys, a, strict=True)), dict(zip(keys[::-1], b[::-1], strict=True))
+    one = tl.paired_tests({"a": by_key[0], "b": by_key[1]})[0]
+    other = tl.paired_tests({"a": a, "b": b})[0]
+    assert (one.difference, one.p) == pytest.approx((other.difference, other.p), rel=1e-12)
+
+
+@pytest.fixture
+def written():
+    """Two tables as a cluster writes them, the rows in other orders, and the values by user."""
+    rng = np.random.default_rng(1)
+    users = [f"u{i}" for i in range(40)]
+    tables, by_user = {}, {}
+    for name in ("als", "popularity"):
+        order = rng.permutation(users).tolist()
+        tables[name] = {"user_id": order, "ndcg@10": rng.random(40)}
+        by_user[name] = dict(zip(order, tables[name]["ndcg@10"].tolist(), strict=True))
+    return tables, by_user
+
+
+ASKED = [
+    tl.paired_tests,
+    lambda some: inference.equivalence(some, margin=0.1),
+    inference.tukey,
+    inference.anova,
+    lambda some: inference.family({"ndcg": tuple(some.values())}),
+    lambda some: inference.ratio(*((one, one) for one in some.values())),
+]
+
+
+@pytest.mark.parametrize("ask", ASKED)
+def test_tables_and_series_by_user_are_matched_by_user(ask, written):
+    tables, by_user = written
+    expected = repr(ask(by_user))
+    for library, made in (("pandas", "DataFrame"), ("polars", "DataFrame"), ("pyarrow", "table")):
+        make = getattr(pytest.importorskip(library), made)
+        frames = {name: make(table) for name, table in tables.items()}
+        assert repr(ask(frames)) == expected
+        assert repr(ask({**frames, "als": by_user["als"]})) == expected  # beside a dict
+        if library == "pandas":
+            series = {name: one.set_index("user_id")["ndcg@10"] for name, one in frames.items()}
+            assert repr(ask(series)) == expected
+
+
+@pytest.mark.parametrize("ask", ASKED)
+def test_series_that_count_their_rows_are_not_paired_by_accident(ask, written):
+    pandas = pytest.importorskip("pandas")
+    tables, by_user = written
+    series = {name: pandas.DataFrame(table)["ndcg@10"] for name, table in tables.items()}
+    with pytest.raises(
+        TypeError, match="a Series that counts its rows, as those of .* do"
+    ) as error:
+        ask(series)
+    assert "table.set_index('user_id')[COLUMN]" in str(error.value)
+    with pytest.raises(TypeError, match="counts its rows, but the users have keys, like 'u"):
+        ask({**series, "als": by_user["als"]})
+    arrays = {name: one.to_numpy() for name, one in series.items()}
+    for same in (pandas.DataFrame(arrays), {**arrays, "als": series["als"]}):
+        assert repr(ask(dict(same.items()))) == repr(ask(arrays))
+
+
+def test_other_tables_are_refused_with_the_line_to_write(written):
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    table = pandas.DataFrame(written[0]["als"])
+    wide = table.assign(**{"mrr@10": 0.0})
+    both = re.escape("['user_id', 'ndcg@10']")
+    for given, line in (
+        (wide, rf"table\[{both}\]"),
+        (polars.from_pandas(wide), rf"select\({both}\)"),
+    ):
+        with pytest.raises(
+            TypeError, match=f"als are a table of 'user_id', 'ndcg@10', 'mrr.*{line}"
+        ):
+            tl.paired_tests({"als": given, "popularity": given})
+    by_index = table.set_index("user_id")
+    with pytest.raises(TypeError, match=r"if its index has the users, table\['ndcg@10'\]"):
+        tl.paired_tests({"als": by_index, "popularity": table})
+    assert tl.paired_tests({"als": by_index["ndcg@10"], "popularity": table})[0].difference == 0
+    with pytest.raises(ValueError, match="the table of als has user .* twice"):
+        tl.paired_tests({"als": pandas.concat([table, table]), "popularity": table})
+    with pytest.raises(TypeError, match=r"values\['als'\] is a LazyFrame: .*\.collect\(\)"):
+        tl.paired_tests({"als": polars.LazyFrame(written[0]["als"]), "popularity": table})
+    with pytest.raises(TypeError, match=r"another order: .*set_index\('user_id'\)\.sort_index"):
+        inference.band(table, table)
+    with pytest.raises(ValueError, match="no pairs: give name -> \\(system, baseline\\)"):
+        inference.family({})
+
+
+def test_the_words_that_lead_to_values_show_them_by_user():
+    assert "set_index('user_id')['ndcg@10']" in moments.VALUES
+
+
+def test_a_user_twice_in_a_series_is_refused():
+    pandas = pytest.importorskip("pandas")
+    twice = {name: pandas.Series([1.0, 2.0, 3.0], [1, 1, 2]) for name in "ab"}
+    with pytest.raises(ValueError, match="the Series of a has user 1 twice"):
+        tl.paired_tests(twice)

@@ -1,0 +1,82 @@
+"""Mistakes at the door are told with the way out."""
+
+import os
+import pathlib
+
+import numpy as np
+import pytest
+
+import toplist as tl
+
+RANKS, TRUTHS = [[1, 2, 3], [4, 5, 6]], [{1, 9}, {6}]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"metrics": None}, "metrics=None: give names, or Metric objects"),
+        ({"metrics": 5}, "metrics=5: give names, or Metric objects"),
+        ({"weights": [1, "a"]}, "weights must be numbers, one per user"),
+        ({"k": [5, 5]}, r"k=\[5, 5\] holds a cut-off twice"),
+        ({"n_threads": 0}, "n_threads must be a whole number from 1 on, not 0"),
+    ],
+)
+def test_options_are_told_in_words(options, message):
+    with pytest.raises(ValueError, match=message):
+        tl.top_k_eval(RANKS, TRUTHS, **{"k": 2, **options})
+
+
+def test_hints():
+    with pytest.raises(ValueError, match="padding=-1"):
+        tl.match(np.array([[5, -1, -1]]), [[5]])
+    with pytest.raises(TypeError, match="a masked array: fill it"):
+        tl.match(np.ma.array([[1, 2]]), [[1]])
+    with pytest.raises(ValueError, match=r"match\(\.\.\., k=9\) reads deeper"):
+        tl.top_k_eval(tl.match(RANKS, TRUTHS), k=9)
+
+
+def test_padding_in_a_set_has_no_place_to_stand_at():
+    assert tl.match([[5, 7]], [{7, -1}], padding=-1).n_relevant.tolist() == [1]
+
+
+@pytest.mark.parametrize(
+    ("ranks", "truths", "said"),
+    [
+        ("knn.csv", "truth.csv", r"ranks looks .*\.top_k_eval\('knn.csv', 'truth.csv', k=10\)"),
+        (pathlib.Path("knn.csv"), [[1]], r"ranks looks .*\.top_k_eval\('knn.csv', \.\.\., k=10"),
+        ([[1]], pathlib.Path("t.csv"), r"ground_truths looks .*\.top_k_eval\(\.\.\., 't.csv'"),
+        (os.curdir, [[1]], r"ranks looks like a path"),
+        ("knn", [[1]], "ranks is a str, which has no ranking: are the arguments swapped"),
+    ],
+)
+def test_paths_of_files_get_the_function_for_files(ranks, truths, said):
+    for function in (tl.match, tl.ndcg):
+        with pytest.raises(TypeError, match=said):
+            function(ranks, truths, 10)
+    if said.endswith("swapped"):
+        with pytest.raises(TypeError, match=said):
+            tl.top_k_eval(ranks, truths, 10)
+
+
+@pytest.mark.parametrize("value", ["rank", "score"])
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_tables_in_each_others_place_are_told(library, value):
+    module = pytest.importorskip(library)
+    make = module.table if library == "pyarrow" else module.DataFrame
+    ids = {"user_id": [1, 2], "item_id": [3, 4]}
+    truths, ranks = make(ids), make(ids | {value: [1, 1]})
+    assert tl.top_k_eval(ranks, truths, 1)["hit@1"] == 1
+    with pytest.raises(ValueError, match="ground_truths has: are the arguments swapped"):
+        tl.top_k_eval(truths, ranks, 1)
+    with pytest.raises(ValueError, match="ranks has no column 'rank' or 'score'"):
+        tl.top_k_eval(truths, truths, 1)
+
+
+def test_a_table_with_a_name_that_is_nearly_right_gets_a_hint():
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame({"User ID": [1], "itemId": [2], "Rank": [1]})
+    truth = pandas.DataFrame({"user_id": [1], "item_id": [2]})
+    with pytest.raises(ValueError, match=r"\(did you mean 'User ID', 'itemId'\?\)"):
+        tl.top_k_eval(table, truth, 1)
+    with pytest.raises(ValueError, match=r"\(did you mean 'Rank'\?\)"):
+        tl.top_k_eval(table.rename(columns={"User ID": "user_id", "itemId": "item_id"}), truth, 1)

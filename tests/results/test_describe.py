@@ -1,0 +1,167 @@
+"""What a result says of itself: whom it counted, by which rules and formulas."""
+
+from dataclasses import replace
+
+import pytest
+from systems import RANKS, TRUTHS
+
+import toplist as tl
+from toplist import METRICS, Metric, top_k_eval
+
+
+@pytest.fixture
+def result():
+    return top_k_eval(RANKS, TRUTHS, k=[1, 3, 5])
+
+
+def test_repr(result):
+    assert repr(top_k_eval(RANKS, TRUTHS, k=[1, 3, 5], metrics=["recall", "map"])) == (
+        "                    @1              @3                       @5\n"
+        "recall  0.2917 ±0.0817  0.5833 ±0.1633  0.7500 [0.2600, 1.0000]\n"
+        "map     1.0000 ±0.0000  0.6111 ±0.1089  0.6417 [0.2007, 1.0000]\n"
+        "convention standard: mean over users\n"
+        "95 % interval, ± half or [low, high]: normal (rough: only 2 users)\n"
+        "2 of 2 users evaluated"
+    )
+    labels = [line.split("  ")[0] for line in repr(result).splitlines()[1:-3]]
+    assert labels == ["hit", "precision", "recall", "map", "ndcg", "mrr"]
+
+
+def test_repr_says_who_was_counted():
+    ranks = {"ann": [1, 2], "bob": [2], "eve": [3]}
+    truths = {"ann": {2}, "bob": {1}, "cid": {1}, "dan": set()}
+    lines = repr(top_k_eval(ranks, truths, metrics=["mrr@2", "hit@1", "mrr@1"])).splitlines()
+    assert lines == [
+        "                          @1                       @2",
+        "mrr  0.0000 ±0.0000           0.1667 [0.0000, 0.4933]",
+        "hit  0.0000 [0.0000, 0.5615]",
+        "convention standard: mean over users",
+        "95 % interval, ± half or [low, high]: normal for mrr; Wilson for hit "
+        "(rough: only 3 users)",
+        "3 of 4 users evaluated, 1 skipped (no relevant items), 1 without a list (counted as 0), "
+        "1 with a list but no ground truth (ignored)",
+    ]
+    # each user is told once: without relevant items, or else without a list
+    more = {"ann": ["1"], "bob": ["1"]}, {"ann": ["1"], "bob": [], "cid": [], "dan": ["2"]}
+    for empty, told in (
+        ("skip", "1 of 4 users evaluated, 2 skipped (no relevant items), 1 without a list"),
+        ("zero", "1 skipped (no relevant items), 1 without a list (left out)"),
+    ):
+        assert told in repr(top_k_eval(*more, 1, empty=empty, missing="skip"))
+    only = repr(top_k_eval({"ann": ["1"]}, {"ann": ["1"], "dan": ["2"]}, 1, missing="skip"))
+    assert "1 of 2 users evaluated, 1 without a list (left out)" in only
+    options = {"k": 1, "convention": "neurec", "empty": "skip", "missing": "skip"}
+    skipping = repr(top_k_eval(ranks, truths, **options)).splitlines()
+    assert skipping[-3].startswith("convention neurec: mean over users")
+    assert skipping[-1] == (
+        "2 of 4 users evaluated, 1 skipped (no relevant items), "
+        "1 without a list (left out), 1 with a list but no ground truth (ignored); NO HIT AT ALL: "
+        "the lists hold items such as '1', the ground truths '2'; "
+        "are the item ids of both sides written in the same way?"
+    )
+
+
+def test_repr_of_one_user_and_of_nobody():
+    assert repr(top_k_eval([1, 2], {2}, k=2, metrics="mrr")) == (
+        "         @2\nmrr  0.5000\nconvention standard: mean over users\n1 of 1 user evaluated"
+    )
+    assert repr(top_k_eval([], [], k=2, metrics="mrr")) == (
+        "      @2\nmrr  nan\nconvention standard: mean over users\n0 of 0 users evaluated"
+    )
+
+
+def test_formula_as_text(result):
+    first, *others = result.formula("map@3").splitlines()
+    assert first == "map@k = sum over r_j <= k of j / r_j, divided by min(k,R)"
+    for words in ("rank of the user's j-th hit", "convention standard", "2 of 2 users evaluated"):
+        assert any(words in line for line in others)
+    assert result.formula("map").splitlines()[0] == first
+
+
+def test_formula_is_the_convention_s_own():
+    for convention, words in (("neurec", "sum(min(i,R))"), ("trec_eval", "R")):
+        text = top_k_eval(RANKS, TRUTHS, k=3, convention=convention).formula("map")
+        assert text.splitlines()[0].endswith(f"divided by {words}")
+        assert f"convention {convention}" in text
+
+
+@pytest.mark.parametrize("style", ["text", "latex"])
+def test_every_metric_has_a_formula(style):
+    result = top_k_eval(RANKS, TRUTHS, k=3, metrics=METRICS)
+    formulas = [result.formula(name, style).splitlines()[0] for name in METRICS]
+    assert len(set(formulas)) == len(METRICS)
+    for name, formula in zip(METRICS, formulas, strict=True):
+        assert formula.startswith(
+            rf"\mathrm{{{name}}}@k = " if style == "latex" else f"{name}@k = "
+        )
+        assert formula.count("{") == formula.count("}")
+
+
+def test_an_own_formula_is_printed_as_it_is(result):
+    def squared(r):
+        """rank squared"""
+        return r * r
+
+    metric = Metric("mine", "each", squared, "1", latex=r"\mu@k")
+    own = top_k_eval(RANKS, TRUTHS, k=3, metrics=[metric])
+    assert own.formula("mine", "latex").splitlines()[0] == r"\mu@k"
+    assert "rank squared" in own.formula("mine")
+    plain = top_k_eval(RANKS, TRUTHS, k=3, metrics=[Metric("mine", "each", "1", "1")])
+    assert plain.formula("mine").startswith("mine@k = sum over")
+    lines = result.formula("map@3", "latex").splitlines()
+    assert lines[0] == r"\mathrm{map}@k = \frac{\sum_{j : r_j \le k} \frac{j}{r_j}}{\min(k, R)}"
+    with pytest.raises(ValueError, match="style='html': choose from 'text', 'latex'"):
+        result.formula("map", "html")
+
+
+def test_a_result_says_how_equal_scores_were_ordered():
+    truth = {"ann": {"a": 1}}
+    ranks = {"ann": {"b": 1.5, "a": 1.5}}
+    shown = [
+        tl.top_k_eval(ranks, truth, 1, metrics=["hit"], ties=ties) for ties in ("item", "item_desc")
+    ]
+    assert [one["hit@1"] for one in shown] == [1.0, 0.0]
+    assert "equal scores by item id, ascending" in str(shown[0])
+    assert "equal scores by item id, descending" in shown[1].formula("hit")
+    assert "equal scores" not in str(tl.top_k_eval(ranks, truth, 1))
+    again = tl.TopKResult.from_bytes(shown[0].to_bytes())
+    assert "equal scores by item id, ascending" in str(again)
+    with pytest.raises(ValueError, match="ties"):
+        tl.merge([shown[0], shown[1]])
+
+
+def test_no_hit_names_an_item_of_each_side_and_the_cause():
+    result = tl.top_k_eval({"f": ["1172.0"]}, {"f": ["1172"]}, k=1, metrics="hit")
+    assert repr(result).endswith(
+        "NO HIT AT ALL: the lists hold items such as '1172.0', the ground truths '1172'; "
+        "likely cause: a trailing .0"
+    )
+    unlike = tl.top_k_eval({"f": ["a"]}, {"f": ["b"]}, k=1, metrics="hit")
+    assert repr(unlike).endswith("'a', the ground truths 'b'; are the item ids of both sides "
+                                 "written in the same way?")  # fmt: skip
+    stream = replace(result, hits=None, counted=None)
+    assert repr(stream).endswith("NO HIT AT ALL: are the item ids of both sides written in the "
+                                 "same way?")  # fmt: skip
+
+
+LISTS, HELD = [[1, 2, 3], [4, 5, 6]], [{1, 9}, {6}]
+
+
+def test_an_own_metric_is_not_said_to_be_of_the_convention():
+    standard = tl.METRICS["map"]
+    result = tl.top_k_eval(LISTS, HELD, k=3, convention="neurec", metrics=["mrr", standard])
+    assert "convention neurec (except map: own definition)" in repr(result)
+    assert "own definition, policies of convention neurec" in result.formula("map")
+    assert "convention neurec; the same in" in result.formula("mrr")
+    tuned = tl.top_k_eval(LISTS, HELD, k=3, metrics=["rbp(p=0.5)"])
+    assert "own definition" not in repr(tuned)
+
+
+def test_grading_is_printed():
+    truths = [{1: 5, 2: 3}, {6: 4}]
+    options = {"relevant_from": 4, "gains": "exponential"}
+    result = tl.top_k_eval(LISTS, truths, k=3, metrics=["ndcg", "recall"], **options)
+    for told in (repr(result), result.formula("ndcg")):
+        assert "relevant from grade 4, gain 2^grade - 1" in told
+    assert "the same in" not in result.formula("ndcg")
+    assert "relevant from grade 4; the same in" in result.formula("recall")

@@ -1,0 +1,108 @@
+"""Metrics that are equal by definition share a row in print; those that happen to agree do not."""
+
+import dataclasses
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import toplist as tl
+from toplist.cli import main
+
+RANKS = [[5, 7, 8, 9, 3], [4, 6, 2, 1, 10], [1, 2]]
+
+TRUTHS = [{7, 3, 5}, {4, 2, 8, 7}, set()]
+
+ONE_OUT = tl.Hits.from_ranks([1, 3, 0, 2, 5], 5)
+
+
+def labels(result):
+    """Return the labels of the rows as printed."""
+    rows = repr(result).splitlines()[1 : -len(result._page().notes)]
+    return [row.split("  ")[0] for row in rows]
+
+
+def test_rows_that_are_nearly_equal_stay_apart():
+    """A discount of one's own is never the same by definition, whatever its values."""
+    standard = tl.METRICS["mrr"]
+    near = tl.Metric("near", "first", lambda r: np.where(r == 3, r * (1 + 1e-15), r), "1")
+    twin = dataclasses.replace(standard, name="twin")
+    result = tl.top_k_eval(ONE_OUT, k=[1, 3], metrics=[standard, near, twin])
+    assert labels(result) == ["mrr = twin", "near"]
+    first = tl.top_k_eval(ONE_OUT, k=[1, 2], metrics=[standard, near])
+    assert labels(first) == ["mrr", "near"]
+
+
+def test_only_rows_of_the_same_k_are_one():
+    result = tl.top_k_eval(ONE_OUT, metrics=["hit@3", "recall@3", "mrr@3", "map@5", "cg@3", "cg@5"])
+    assert labels(result) == ["hit = recall", "mrr", "map", "cg"]
+
+
+def test_one_user_with_one_item_is_leave_one_out():
+    assert labels(tl.top_k_eval([1], {1}, k=1)) == [
+        *("hit = recall", "precision", "map = mrr", "ndcg")
+    ]
+    assert len(labels(tl.top_k_eval([1], {1, 2}, k=1))) == 6
+    assert len(labels(tl.top_k_eval([], [], k=1))) == 6
+
+
+@settings(deadline=None)  # the first call compiles
+@given(st.lists(st.integers(0, 30), min_size=2, max_size=60), st.integers(1, 3))
+def test_leave_one_out_identities_to_the_last_bit(ranks, parts):
+    """The spread too, of a whole and of merged parts."""
+    pieces = np.array_split(np.array(ranks), parts)
+    hits = [tl.Hits.from_ranks(piece, 30) for piece in pieces if len(piece)]
+    merged = sum(tl.top_k_eval(part, k=30) for part in hits)
+    whole = tl.top_k_eval(tl.Hits.from_ranks(ranks, 30), k=30)
+    for result in (whole, merged):
+        for one, other in (("hit", "recall"), ("map", "mrr")):
+            assert result.std(one).tobytes() == result.std(other).tobytes()
+            assert result[one].tobytes() == result[other].tobytes()
+    for name in ("recall", "map", "ndcg"):
+        expected = whole.per_user(name).std(axis=0, ddof=1)
+        np.testing.assert_allclose(whole.std(name), expected, rtol=1e-12, atol=1e-15)
+
+
+def test_values_that_happen_to_agree_share_no_row():
+    metrics = ["precision", "map", "recall", "mrr"]
+    result = tl.top_k_eval([[1, 2, 3, 4], [9, 5, 6, 8]], [{1, 3}, {5, 7}], k=4, metrics=metrics)
+    assert result["recall@4"] == result["mrr@4"]
+    for text in (repr(result), result.to_markdown(), result.to_latex(), result._repr_html_()):
+        assert " = " not in text.split("convention")[-1 if "%" in text[:1] else 0]
+    pytest.importorskip("matplotlib")
+    legend = result.plot().get_legend().get_texts()
+    assert all("=" not in one.get_text() for one in legend)
+
+
+def test_identities_of_one_relevant_item_and_of_equal_choices():
+    same = replace(tl.METRICS["recall"], name="same")
+    one_out = tl.Hits.from_ranks([1, 3, 0], 5)
+    metrics = ["hit", "recall", "map", "mrr", "ndcg", "dcg", "precision"]
+    result = tl.top_k_eval(one_out, k=[1, 3], metrics=metrics)
+    assert labels(result) == ["hit = recall", "map = mrr", "ndcg = dcg", "precision"]
+    assert "hit = recall" in result._repr_html_() and result.terms.asked.keys() == set(metrics)
+    assert [*result.to_dict()] == [f"{name}@{k}" for name in metrics for k in (1, 3)]
+    several = tl.top_k_eval([[1, 2]] * 2, [{1, 2}, {3}], k=2, metrics=[*metrics, same])
+    assert labels(several) == [*("hit", "recall = same", "map", "mrr", "ndcg", "dcg", "precision")]
+    graded = tl.top_k_eval([[1, 2]] * 2, [{1: 3.0}, {2: 2.0}], k=2, metrics=["ndcg", "dcg", "cg"])
+    assert labels(graded) == ["ndcg", "dcg", "cg"]
+    pooled = tl.top_k_eval(
+        [[1]] * 2, [{1}, set()], 1, metrics=["hit", "recall"], empty="zero", aggregate="pooled"
+    )
+    assert labels(pooled) == ["hit", "recall"]  # a user without items counts in one of them
+
+
+def test_a_switch_prints_every_metric(tmp_path, capsys):
+    one_out = tl.top_k_eval(tl.Hits.from_ranks([1, 3, 0], 5), k=3, metrics=["hit", "recall"])
+    both = tl.compare({"a": one_out, "b": one_out})
+    for shown in (one_out, both):
+        for write in (shown.to_text, shown.to_markdown, shown.to_latex):
+            assert " = recall" in write()
+            assert " = recall" not in write(every_metric=True)
+    for name in ("r", "t"):
+        (tmp_path / f"{name}.csv").write_text("user_id,item_id,rank\nu,a,1\n")
+    files = [str(tmp_path / "r.csv"), str(tmp_path / "t.csv")]
+    assert main(["eval", *files, "-k", "1", "-m", "hit", "recall", "--every-metric"]) == 0
+    assert "hit = recall" not in capsys.readouterr().out

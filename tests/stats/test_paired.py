@@ -1,0 +1,187 @@
+"""Two systems by t: effects, weights, clusters, ratios and runs, by their formulas and scipy."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from paired_data import SIDES, data_sets, example
+
+from toplist.stats import paired as two
+from toplist.stats import randomization as draws
+from toplist.stats.paired import Pairs, linearised, paired, ratio, runs, snap, units
+from toplist.stats.simultaneous import Joint
+
+
+@pytest.fixture
+def scipy_stats():
+    return pytest.importorskip("scipy.stats")
+
+
+@pytest.mark.parametrize("side", SIDES.values())
+def test_against_scipy(scipy_stats, side):
+    a, b = example()
+    d = snap(a, b)
+    theirs = scipy_stats.ttest_rel(a, b, alternative=side)
+    ours = paired(a, b, alternative=side, level=0.9).test
+    assert ours.statistic == pytest.approx(theirs.statistic, rel=1e-12)
+    assert ours.p == pytest.approx(theirs.pvalue, rel=1e-10)
+    ends = scipy_stats.ttest_rel(a, b).confidence_interval(0.9)
+    assert (ours.low, ours.high) == pytest.approx(tuple(ends), rel=1e-10)
+    wins = int((d > 0).sum())
+    expected = scipy_stats.binomtest(wins, int((d != 0).sum()), alternative=side).pvalue
+    assert draws.sign(d, alternative=side).p == pytest.approx(expected, rel=1e-10)
+    for m, method in ((40, "exact"), (60, "asymptotic")):
+        theirs = scipy_stats.wilcoxon(d[:m], alternative=side, method=method, correction=False)
+        assert draws.wilcoxon(d[:m], alternative=side).p == pytest.approx(theirs.pvalue, rel=1e-9)
+
+
+def test_moments_against_scipy(scipy_stats):
+    a, b = example(9000)
+    pairs = Pairs.of(a, b)
+    assert pairs.skewness == pytest.approx(scipy_stats.skew(a - b), rel=1e-9)
+    for ours, theirs in zip((pairs.std, pairs.std_a, pairs.std_b), (a - b, a, b), strict=True):
+        assert ours == pytest.approx(theirs.std(ddof=1), rel=1e-12)
+
+
+@given(data_sets(), st.integers(1, 49), st.booleans())
+@settings(deadline=None, max_examples=60)
+def test_parts_merge(data, cut, weighted):
+    a, b = data
+    w = np.arange(1.0, len(a) + 1) if weighted else None
+    parts = [
+        Pairs.of(a[part], b[part], None if w is None else w[part])
+        for part in (slice(0, cut), slice(cut, None))
+    ]
+    whole, merged = Pairs.of(a, b, w), parts[0] + parts[1]
+    assert merged.n == whole.n and merged.wins == whole.wins and merged.ties == whole.ties
+    for name in ("mean", "mean_a", "std", "std_a", "std_b", "db", "ddd", "weight2"):
+        expected = getattr(whole, name)
+        assert getattr(merged, name) == pytest.approx(expected, rel=1e-9, abs=1e-12), name
+    curves = np.cumsum([snap(a, b), snap(b, a) ** 2], axis=0).T
+    both = Joint.of(curves[:cut]) + Joint.of(curves[cut:])
+    assert both.mean == pytest.approx(Joint.of(curves).mean, abs=1e-12)
+    assert both.cross == pytest.approx(Joint.of(curves).cross, abs=1e-12)
+
+
+def test_effects_of_a_baseline_of_zero():
+    effects = paired([0.5, 0.9, 0.1], [0, 0, 0]).effects
+    assert effects.glass == math.inf and math.isnan(effects.relative)
+
+
+def test_relative_interval_without_loss_of_digits():
+    """The influence of mean a / mean b, computed from all users at once."""
+    rng = np.random.default_rng(0)
+    b = 1000 + rng.random(300)
+    a = b + 1e-6 * rng.random(300)
+    effects = paired(a, b).effects
+    values = linearised(snap(a, b), b)  # of mean a / mean b - 1
+    error = values.std(ddof=1) / math.sqrt(300)
+    assert effects.relative == pytest.approx(values.mean(), rel=1e-6)
+    half = two.t_ppf(0.975, 299) * error
+    assert effects.relative_high - effects.relative == pytest.approx(half, rel=1e-6)
+
+
+def test_cautions():
+    d = np.zeros(1000)
+    d[:5] = 1
+    assert paired(d, np.zeros(1000)).cautions == ["SKEWED", "FEW DIFFER"]
+    assert paired(np.arange(1000.0), np.zeros(1000)).cautions == []
+    assert runs([[1, 2, 4]], [[0, 1, 1]]).cautions[-1] == "ONE RUN"
+
+
+def test_weights_by_their_formula():
+    rng = np.random.default_rng(0)
+    a, b, w = rng.random((3, 40))
+    d, n = a - b, 40
+    test = paired(a, b, weights=w).test
+    mean = (w * d).sum() / w.sum()
+    error = math.sqrt(n / (n - 1) * (w**2 * (d - mean) ** 2).sum()) / w.sum()
+    assert (test.difference, test.error, test.df) == pytest.approx((mean, error, 39))
+    assert test.mean - test.baseline_mean == pytest.approx(mean)
+    joint = Joint.of(linearised(*units(d, w))[:, None])
+    assert (joint.mean[0], joint.error[0]) == pytest.approx((mean, error))
+    assert draws.bootstrap(d, weights=w).statistic == pytest.approx(mean / error)
+
+
+def test_equal_weights_and_single_users_as_clusters_change_nothing():
+    a, b = example()
+    plain = paired(a, b)
+    for options in ({"weights": np.full(60, 0.7)}, {"clusters": np.arange(60)}):
+        other = paired(a, b, **options)
+        assert other.test == pytest.approx(plain.test, rel=1e-9)
+        assert other.effects == pytest.approx(plain.effects, rel=1e-9)
+    d = snap(a, b)
+    boot = draws.bootstrap(d, clusters=np.arange(60))
+    assert boot == pytest.approx(draws.bootstrap(d), rel=1e-9)
+
+
+def test_clusters_by_their_formula_in_any_order():
+    rng = np.random.default_rng(0)
+    d, labels = rng.random(50) - 0.4, rng.integers(0, 9, 50)
+    test = paired(d, np.zeros(50), clusters=labels).test
+    sums = np.array([(d[labels == c] - d.mean()).sum() for c in range(9)])
+    error = math.sqrt(9 / 8 * (sums**2).sum()) / 50
+    assert (test.error, test.df) == pytest.approx((error, 8))
+    names = np.array(["x", "a", "q", "b", "z", "c", "d", "e", "y"])
+    order = rng.permutation(50)
+    again = paired(d[order], np.zeros(50), clusters=names[labels][order]).test
+    assert again[3:] == pytest.approx(test[3:], rel=1e-12)
+    sums, sizes = units(d, clusters=labels)
+    assert sums.sum() == pytest.approx(d.sum()) and sizes.sum() == 50
+
+
+def test_ratios():
+    rng = np.random.default_rng(0)
+    y = rng.integers(1, 9, 80)
+    xa, xb = rng.integers(0, y + 1), rng.integers(0, y + 1)
+    test = ratio(xa, y, xb, y)
+    e = (xa - xa.sum() / y.sum() * y - xb + xb.sum() / y.sum() * y) / y.mean()
+    expected = (xa.sum() - xb.sum()) / y.sum(), e.std(ddof=1) / math.sqrt(80)
+    assert (test.difference, test.error) == pytest.approx(expected)
+    flips = draws.randomization(snap(xa, xb), seed=3)  # the divisors are the same
+    assert flips.p == pytest.approx(test.p, abs=0.05)  # few values can occur
+
+
+@pytest.mark.parametrize("kind", ["independent", "paired"])
+def test_runs_by_their_formulas(kind):
+    rng = np.random.default_rng(0)
+    a, b = rng.random((4, 30)), rng.random((4, 30))
+    found = runs(a, b, kind)
+    d = a.mean(axis=0) - b.mean(axis=0)
+    users = d.var(ddof=1) / 30, 29
+    means = a.mean(axis=1), b.mean(axis=1)
+    if kind == "paired":
+        parts = [users, ((means[0] - means[1]).var(ddof=1) / 4, 3)]
+    else:
+        parts = [users, *((mean.var(ddof=1) / 4, 3) for mean in means)]
+    v = sum(part for part, _ in parts)
+    assert found.trained.test.error == pytest.approx(math.sqrt(users[0]))
+    assert found.anew.error == pytest.approx(math.sqrt(v))
+    assert found.anew.df == pytest.approx(v**2 / sum(part**2 / df for part, df in parts))
+    assert found.n_runs == 4 and "ONE RUN" not in found.cautions
+
+
+def test_runs_that_do_not_vary():
+    same = [[0.5, 0.1, 0.9]] * 3
+    found = runs(same, same)
+    assert found.anew.p == found.trained.test.p == 1
+    fixed = runs(np.array(same) + np.c_[[0.1, 0.2, 0.3]], same)  # a baseline without chance
+    assert fixed.anew.df == pytest.approx(2)
+    single = runs(same, [[0.5, 0.2, 0.1]])
+    assert math.isnan(single.anew.p) and not math.isnan(single.trained.test.p)
+
+
+def test_float32_is_added_up_in_float64():
+    a = np.full(100_000, 0.1, np.float32)
+    assert paired(a, np.zeros_like(a)).test.mean == pytest.approx(float(np.float32(0.1)), rel=1e-12)
+
+
+@given(st.lists(st.tuples(*[st.floats(0, 1, width=16)] * 2), min_size=1, max_size=30))
+def test_pairs_the_other_way_round(values):
+    a, b = np.array(values).T
+    found, expected = Pairs.of(a, b).reversed, Pairs.of(b, a)
+    for name in ("n", "wins", "losses", "mean_a", "mean_b", "mean", "aa", "bb", "dd", "db", "ddd"):
+        assert getattr(found, name) == pytest.approx(getattr(expected, name), abs=1e-12)
+    assert Pairs.of(a, b).own == Pairs.of(a, a)
