@@ -11,11 +11,6 @@ from toplist.comparing.moments import of_results, shape_of
 from toplist.inputs.options import Options
 from toplist.spark import work
 from toplist.stats import systems as in_systems
-<<<<<<< HEAD:tests/test_moments.py
-from toplist.stats.paired import Pairs
-from toplist.stats.simultaneous import Joint
-=======
->>>>>>> tests-3:tests/comparing/test_moments.py
 from toplist.stats.systems import PairedMoments, SystemRef
 
 OPTIONS = {"k": [1, 5, 10], "metrics": ["ndcg", "recall", "map", "hit"]}
@@ -283,18 +278,10 @@ def test_the_work_of_spark_without_spark(monkeypatch, n_parts):
     single = [batch.slice(row, 1) for batch in sent for row in range(len(batch))]
     dealt = [one for row in single for one in work.Merge(names)(iter([row]))]
     rows = [row for batch in again + sent[2:] for row in batch.to_pylist()]
-<<<<<<< HEAD:tests/test_moments.py
     found = work.collected(rows, names)
     alone = work.collected([row for batch in dealt for row in batch.to_pylist()], names)
-    for one, other in zip(tl.compare(alone).test(), tl.compare(found).test(), strict=True):
-        same(one, other)
-    assert work.collected(rows[::-1], names)["one"].std("map@5") == found["one"].std("map@5")
-=======
-    found = partials.collected(rows, names)
-    alone = partials.collected([row for batch in dealt for row in batch.to_pylist()], names)
     same_tests(tl.compare(alone).test(), tl.compare(found).test())
-    assert partials.collected(rows[::-1], names)["one"].std("map@5") == found["one"].std("map@5")
->>>>>>> tests-3:tests/comparing/test_moments.py
+    assert work.collected(rows[::-1], names)["one"].std("map@5") == found["one"].std("map@5")
     expected = evaluated(systems, truth)
     for baseline in (None, "one"):
         tests = tl.compare(found, baseline).test()

@@ -10,7 +10,7 @@ import toplist as tl
 from toplist.inputs import dataframes
 from toplist.inputs.id_hashes import hashes_of
 from toplist.inputs.texts import Spans, Texts, joined
-from toplist.kernels import hashing, strings
+from toplist.kernels import hashing
 from toplist.kernels import texts as kernels
 
 
@@ -90,8 +90,8 @@ def test_long_texts_of_one_hash():
     text[:, :16] = np.stack([words, second], axis=1).view(np.uint8)
     starts = np.append(np.arange(n) * length, np.zeros(20_000, int))  # the rest is nothing
     ends = np.append(starts[:n] + length, np.zeros(20_000, int))
-    names, codes = Texts(), np.empty(len(starts), np.int64)
-    names.number(Spans(text.ravel(), starts, ends).keys(0, len(starts)), codes)
+    names = Texts()
+    codes = names.number(Spans(text.ravel(), starts, ends))
     assert len(np.unique(codes)) == len(names) == n + 1
 
 
@@ -107,7 +107,7 @@ def test_the_chosen_texts_do_collide(texts):
     hashes = np.empty((3, 20_000), np.int64)
     for row, words in zip(hashes, texts, strict=True):
         data = np.frombuffer(("\0".join(words) + "\0").encode(), np.uint8)
-        strings.hash_strings(data, np.flatnonzero(data == 0), row)
+        kernels.hash_strings(data, np.flatnonzero(data == 0), row)
     distinct = [len(np.unique(row)) for row in hashes]
     assert distinct[:2] == [20_000, 1] and distinct[2] > 19_000
     assert len(np.unique(hashes[2].view(np.uint64) << np.uint64(24))) == 1

@@ -40,11 +40,7 @@ def by_marking(*arguments, **options):
         return join.join(*arrays, no_gains, distinct, tables, ranks, no_gains, n_hits, n_relevant)
 
     with pytest.MonkeyPatch.context() as patch:
-<<<<<<< HEAD:tests/test_seeking.py
-        patch.setattr(join, "join_single_relevant", join_single_relevant)
-=======
         patch.setattr(join, "join_single_relevant", by_the_general_join)
->>>>>>> tests-1:tests/kernels/test_single_relevant.py
         return tl.match(*arguments, **options)
 
 

@@ -91,15 +91,6 @@ def test_metrics(name, meant):
         tl.top_k_eval(RANKS, TRUTHS, 5, metrics=["ndcg", name])
 
 
-<<<<<<< HEAD:tests/test_near_names.py
-@pytest.mark.parametrize("name", ["x", "nope", "", "@", "10", "k", "ndcg\n"])
-def test_what_is_near_nothing_is_not_guessed(name):
-    meant = names.metric_meant(name, tl.METRICS)
-    assert meant is None or name == "ndcg\n"
-
-
-=======
->>>>>>> tests-1:tests/metrics/test_names.py
 @settings(deadline=None)
 @given(st.text(max_size=8))
 def test_any_text_is_an_error_with_the_valid_names(name):

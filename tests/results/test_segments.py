@@ -9,12 +9,7 @@ from hypothesis import strategies as st
 from strategies import graded_populations, populations
 
 import toplist as tl
-<<<<<<< HEAD:tests/test_segments.py
-from toplist.cli import main
 from toplist.results.describe import COLUMNS
-=======
-from toplist.results.summary import COLUMNS
->>>>>>> tests-3:tests/results/test_segments.py
 
 FEW = settings(deadline=None, max_examples=60)
 

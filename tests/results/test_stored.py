@@ -15,11 +15,7 @@ from strategies import graded_populations, populations
 
 import toplist as tl
 from toplist.comparing.moments import of_results
-<<<<<<< HEAD:tests/test_stored.py
 from toplist.results import saved
-=======
-from toplist.results import stored
->>>>>>> tests-3:tests/results/test_stored.py
 from toplist.stats.systems import SystemRef
 
 SPREAD = ["hit", "precision", "recall", "map", "ndcg", "mrr", "dcg", "f1", "rbp(p=0.5)"]
