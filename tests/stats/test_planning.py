@@ -104,6 +104,9 @@ def test_wrong_arguments_of_power():
     ):
         with pytest.raises(ValueError, match=r"std must be 0 or more, not -1\.0"):
             call()
+    for margin in (0, -0.1, NAN, INF):
+        with pytest.raises(ValueError, match=f"margin must be a number above 0, not {margin}"):
+            planning.tost(0.1, 0.1, 9, margin)
     for difference, std in ((0.0, 1.0), (1e-300, 1.0), (0.0, 0.0)):
         with pytest.raises(ValueError, match="is too small: no number of users finds it"):
             planning.n_needed(difference, std)
