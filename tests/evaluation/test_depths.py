@@ -47,6 +47,7 @@ def test_values_below_the_lists_are_those_of_padded_lists(convention):
         assert short.per_user(name)[:, -1].tolist() == short.per_user(f"{name}@{k}").tolist()
 
 
+@pytest.mark.slow
 def test_every_convention_at_a_large_k():
     """Divisors that use the length of the list, and ideals down to k."""
     for name, convention in tl.CONVENTIONS.items():

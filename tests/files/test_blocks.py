@@ -279,6 +279,7 @@ def list_files(draw):
     return draw(st.sampled_from(["", "", "\ufeff", "\n"])).encode() + "".join(lines).encode()
 
 
+@pytest.mark.slow
 @settings(max_examples=1000, deadline=None)
 @given(list_files(), st.sampled_from([*COLUMNS]), st.sampled_from([1, 3, 1 << 17]))
 def test_parts_of_lists_are_those_of_the_plain_reader(folder, content, side, size):
@@ -328,6 +329,7 @@ def trec_files(draw):
     return "a.run" if run else "a.qrels", draw(st.sampled_from([b"", b"\xef\xbb\xbf"])) + whole
 
 
+@pytest.mark.slow
 @settings(max_examples=700, deadline=None)
 @given(trec_files(), st.sampled_from([16, 50, 1 << 22]))
 def test_trec_files_are_read_as_by_rows(folder, file, size):
@@ -407,6 +409,7 @@ def test_in_memory_ids_of_integers_and_text_meet(tmp_path, name):
 # Columns
 
 
+@pytest.mark.slow
 @settings(max_examples=700, deadline=None)
 @given(files(), st.sampled_from([16, 50, 1 << 22]))
 @example(b"user_id,item_id\nuser_id,item_id\n", 16)

@@ -265,6 +265,7 @@ def test_parquet_hands_over_int64(put, monkeypatch, tmp_path, scores, nested):
     assert len(seen) == 2
 
 
+@pytest.mark.slow
 def test_a_line_without_an_end(put, tmp_path):
     """B3: a small gz that unpacks to one line of 300 MB; its memory is bounded."""
     for name in ("a.jsonl.gz", "a.csv.gz", "a.run.gz"):
@@ -293,6 +294,7 @@ def test_a_row_and_a_line_without_an_end(put):
     assert fault(read_truths, path).startswith("b.csv:3: the line has no end")
 
 
+@pytest.mark.slow
 def test_a_million_items_in_a_line(put):
     items = ",".join(f'"{item:036d}"' for item in range(1_000_000))
     path = put("a.jsonl", f'{{"user_id": 1, "item_id": [{items}]}}\n')
@@ -546,6 +548,7 @@ def test_carriage_returns_within_trec_lines(put):
     assert fault(read_ranks, path).startswith("a.run:2: a carriage return within the line")
 
 
+@pytest.mark.slow
 def test_mutated_files():
     """Streamed and in memory agree, every error is one line that names a file, nothing hangs."""
     assert fuzz_files.fuzz(1500, seed=1) == []

@@ -390,6 +390,7 @@ def test_broken_text(bad, tmp_path, parts):
         assert bad("empty.csv", "truth.csv").startswith(message)
 
 
+@pytest.mark.slow
 def test_a_user_with_a_million_items(tmp_path, monkeypatch):
     pyarrow, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     monkeypatch.setattr(parquet, "IDS", 1 << 16)

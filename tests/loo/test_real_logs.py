@@ -33,6 +33,7 @@ def test_ties_at_the_newest_timestamp_are_as_the_data_sets_note_says():
     assert found.ok and found.counts["cold_items"] == movies.report.n_cold == 30
 
 
+@pytest.mark.slow
 @needs_data
 @pytest.mark.parametrize(
     ("path", "names"), [(MOVIES, NAMES), (RETAIL, {})], ids=["ml-latest-small", "online-retail"]

@@ -32,6 +32,12 @@ import notebook_checks
 notebook_checks.{name}(SimpleNamespace(**globals()))
 """
 each_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+# all but the first are slow
+each_run = pytest.mark.parametrize(
+    "path",
+    [NOTEBOOKS[0], *(pytest.param(path, marks=pytest.mark.slow) for path in NOTEBOOKS[1:])],
+    ids=lambda path: path.stem,
+)
 # the client's own event loops and sockets, and its kernel's
 runs_a_kernel = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 
@@ -69,7 +75,7 @@ def alike(stored, now):
 
 
 @runs_a_kernel
-@each_notebook
+@each_run
 def test_a_run_shows_what_is_stored(path):
     """After a change on purpose: ``python notebooks/make_outputs.py``."""
     notebook, start = read(path), time.perf_counter()

@@ -14,6 +14,7 @@ NAN, INF = math.nan, math.inf
 P_VALUES = st.lists(st.one_of(st.floats(0, 1), st.sampled_from([0.0, 0.01, 0.05, 1.0])), max_size=9)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=30)
 @given(P_VALUES)
 def test_corrections_agree_with_statsmodels(p):
