@@ -26,7 +26,7 @@ def lists(n_users: int, repeats: int) -> None:
     """Measure the metrics of the lists themselves."""
     from toplist import beyond
     from toplist.beyond.results import evaluate_lists
-    from toplist.inputs.options import Known
+    from toplist.inputs.options import ItemData
     from toplist.metrics.beyond_accuracy import LIST_METRICS
 
     work = generate(n_users, n_items=N_ITEMS, wide=False)
@@ -59,7 +59,7 @@ def lists(n_users: int, repeats: int) -> None:
             [LIST_METRICS[name] for name in ("average_popularity", "tail_percentage")],
             ids,
             ids.shape[1],
-            Known({"item_counts": counts}, "raise", options),
+            ItemData({"item_counts": counts}, "raise", options),
         ),
         "novelty of every user at every k": lambda: beyond.novelty(
             ids, item_counts=counts, **options

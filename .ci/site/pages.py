@@ -42,7 +42,7 @@ ALIASES = {"toplist.inference": "toplist.comparing.inference"}
 # Classes that people meet as results and never import, by the module that has them.
 RETURNED = {
     "toplist.comparing.tests": ["Tests"],
-    "toplist.comparing.contrasts": ["Contrast", "Plan"],
+    "toplist.comparing.contrasts": ["Contrast", "TestPlan"],
     "toplist.comparing.bands": ["Band"],
     "toplist.comparing.testing": ["Power"],
     "toplist.comparing.inference": ["Family"],
