@@ -69,10 +69,8 @@ def test_several_k_and_one(several):
 def test_no_k_is_the_whole_list_and_a_metrics_own_k_wins():
     whole = top_k_eval([[1, 2, 3], [4]], [{3}, {4}], metrics=["hit", "mrr"])
     assert whole.to_dict() == {"hit@3": 1.0, "mrr@3": (1 / 3 + 1) / 2}
-    assert top_k_eval(match([[1, 2, 3]], [{3}], 2), metrics=["ndcg@1", "mrr"]).names() == [
-        "ndcg@1",
-        "mrr@2",
-    ]
+    cut = top_k_eval(match([[1, 2, 3]], [{3}], 2), metrics=["ndcg@1", "mrr"])
+    assert cut.names() == ["ndcg@1", "mrr@2"]
     assert top_k_eval([[]], [{1}]).names()[0] == "hit@1"
     own = top_k_eval([[1, 2, 3]], [{3}], k=3, metrics=["map", "ndcg@2"])
     assert own.names() == ["map@3", "ndcg@2"]
@@ -90,11 +88,8 @@ def test_hits_stand_for_both_arguments():
 def test_hits_know_their_depth():
     hits = match([[1, 2, 3]], [{3}], 2)
     message = "k=3 is deeper than the lists of this Hits were read, k=2"
-    for call, asked in (
-        (tl.hit, {"k": 3}),
-        (top_k_eval, {"k": [1, 3]}),
-        (top_k_eval, {"metrics": "hit@3"}),
-    ):
+    too_deep = {"k": 3}, {"k": [1, 3]}, {"metrics": "hit@3"}
+    for call, asked in zip((tl.hit, top_k_eval, top_k_eval), too_deep, strict=True):
         with pytest.raises(ValueError, match=message):
             call(hits, **asked)
 

@@ -208,7 +208,7 @@ def test_lists_of_several_widths_are_compared_exactly():
     assert tl.mrr(ranks, truths)[:, -1].tolist() == [1 / 2, 1, 1]
 
 
-TWO_KINDS = {
+ARRAYS_OF_TWO_KINDS = {
     "text": ([np.array([1, 2]), np.array(["1", "2"])], [{"1"}, {"1"}]),
     "text and integers": ([np.array(["1"])], [{1}]),
     "bool": ([np.array([1, 2]), np.array([True])], [{1}, {1}]),
@@ -217,9 +217,9 @@ TWO_KINDS = {
 }
 
 
-@pytest.mark.parametrize("kinds", TWO_KINDS)
+@pytest.mark.parametrize("kinds", ARRAYS_OF_TWO_KINDS)
 def test_arrays_of_two_kinds_are_refused(kinds):
-    arrays, sets = TWO_KINDS[kinds]
+    arrays, sets = ARRAYS_OF_TWO_KINDS[kinds]
     with pytest.raises(TypeError):
         tl.match(arrays, sets)
     with pytest.raises(TypeError):
