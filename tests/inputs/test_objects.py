@@ -395,6 +395,7 @@ def collections():
 @pytest.mark.libraries
 def test_lenskit():
     given, plain = collections()
+    assert str(tl.audit.check(*given)) == str(tl.audit.check(*plain))
     equal_results(*given, plain)
     equal_results(given[0], plain[1], plain)
     equal_results(plain[0], given[1], plain)
@@ -532,27 +533,20 @@ def test_sentence_transformers():
     equal_results(keyed[0], keyed[1], (keyed[2], keyed[1]))
 
 
-def surprise_rows():
-    library("surprise")
-    from surprise.prediction_algorithms.predictions import Prediction
-
-    rng = np.random.default_rng(2)
-    ratings, estimates = rng.integers(0, 2, 60), rng.integers(0, 9, 60) / 8
-    users = [f"u{user}" for user in rng.integers(0, 6, 60)]
-    rows = zip(users, ratings.tolist(), estimates.tolist(), strict=True)
-    return [Prediction(u, "i", float(r), e, {}) for u, r, e in rows], (users, ratings, estimates)
-
-
 @pytest.mark.libraries
 def test_predictions_of_surprise():
-    from toplist import pointwise
+    library("surprise")
+    from surprise import accuracy
+    from surprise.prediction_algorithms.predictions import Prediction
 
-    given, (users, labels, predictions) = surprise_rows()
+    rng, pointwise = np.random.default_rng(2), tl.pointwise
+    labels, predictions = rng.integers(0, 2, 60), rng.integers(0, 9, 60) / 8
+    users = [f"u{user}" for user in rng.integers(0, 6, 60)]
+    rows = zip(users, labels.tolist(), predictions.tolist(), strict=True)
+    given = [Prediction(u, "i", float(r), e, {}) for u, r, e in rows]
     for metric in (pointwise.mae, pointwise.rmse, pointwise.auc, pointwise.log_loss):
         assert metric(given) == metric(labels, predictions)
     assert pointwise.gauc(given) == pointwise.gauc(users, labels, predictions)
-    from surprise import accuracy
-
     assert pointwise.rmse(given) == pytest.approx(accuracy.rmse(given, verbose=False), rel=1e-14)
     with pytest.raises(TypeError, match="ratings and estimates: give them alone"):
         pointwise.mae(given, predictions)
@@ -620,9 +614,3 @@ def test_audit_takes_what_match_takes():
     pair = np.array(IDS), np.array(FALLING)
     assert str(tl.audit.check(pair, RELEVANT)) == str(tl.audit.check(IDS, RELEVANT))
     assert str(tl.audit.check(IDS, csr(RELEVANT))) == str(tl.audit.check(IDS, RELEVANT))
-
-
-@pytest.mark.libraries
-def test_audit_of_lenskit():
-    given, plain = collections()
-    assert str(tl.audit.check(*given)) == str(tl.audit.check(*plain))

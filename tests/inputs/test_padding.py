@@ -49,6 +49,7 @@ def test_without_padding_named_it_is_an_id():
 def test_padding_that_does_not_occur():
     assert rows(match([[5, 7]], [[7]], padding=0)) == [([2], 1, 2)]
     assert rows(match([["a", "b"]], [["b"]], padding="")) == [([2], 1, 2)]
+    assert rows(match([[]], [[]], padding="")) == rows(match([[]], [[]], padding=-1))
 
 
 @pytest.mark.parametrize(
@@ -81,10 +82,6 @@ def test_padding_of_another_kind(ids, padding):
     with pytest.raises(TypeError, match="padding") as caught:
         match([ids], [ids], padding=padding)
     assert repr(padding) in str(caught.value)
-
-
-def test_nothing_but_empty_lists_takes_any_padding():
-    assert rows(match([[]], [[]], padding="")) == rows(match([[]], [[]], padding=-1))
 
 
 def test_padding_of_another_kind_than_the_ids():

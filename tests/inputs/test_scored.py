@@ -26,9 +26,8 @@ FALLING = {  # two numbers that a float does not tell apart, in the type of a co
 
 def column(values):
     """Return integers beyond int64 as an array, which a library would refuse or make floats of."""
-    return (
-        values if isinstance(values[0], str) or max(values) < 2**63 else np.array(values, np.uint64)
-    )
+    is_wide = not isinstance(values[0], str) and max(values) >= 2**63
+    return np.array(values, np.uint64) if is_wide else values
 
 
 @pytest.mark.parametrize("name", LIBRARIES)
