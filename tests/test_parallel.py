@@ -67,17 +67,19 @@ def test_ctrl_c_ends_an_evaluation_at_once(code, argument):
     assert any(seconds_to_end(code, argument) < 2 for _ in range(3))
 
 
-def test_blocks_that_wait_are_cancelled_by_an_error():
+@pytest.mark.parametrize("n_threads", [1, 2])
+@pytest.mark.parametrize("error", [ValueError, MemoryError])
+def test_blocks_that_wait_are_cancelled_by_an_error(error, n_threads):
     done = []
 
     def block(lo, hi):
         done.append(lo)
         time.sleep(0.002)
         if lo == 3:
-            raise ValueError("three")
+            raise error("three")
 
-    with pytest.raises(ValueError, match="three"):
-        list(parallel.run(block, [(i, i + 1) for i in range(1_000)], 2))
+    with pytest.raises(error, match="three"):
+        list(parallel.run(block, [(i, i + 1) for i in range(1_000)], n_threads))
     assert len(done) < 40
 
 
@@ -96,15 +98,6 @@ def test_without_a_thread_the_work_goes_on_in_this_one(monkeypatch, started):
     assert list(parallel.run(lambda lo, hi: lo, blocks, 4)) == list(range(50))
     left[0] = started
     assert list(parallel.ahead(lambda step: -step, range(9), 2)) == [-step for step in range(9)]
-
-
-@pytest.mark.parametrize("n_threads", [1, 2])
-def test_a_memory_error_passes_through(n_threads):
-    def block(lo, hi):
-        raise MemoryError
-
-    with pytest.raises(MemoryError):
-        list(parallel.run(block, [(0, 1), (1, 2)], n_threads))
 
 
 FORKS = """

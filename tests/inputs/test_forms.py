@@ -111,7 +111,11 @@ MAKERS = {
     "pyarrow-sliced": arrow_sliced,
     "stream": Stream,
 }
-RANKED = {"dict": lambda: RANKS, "series": lambda: series(RANKS)}
+RANKED = {
+    "dict": lambda: RANKS,
+    "series": lambda: series(RANKS),
+    "dict-of-series": lambda: {user: series(items) for user, items in RANKS.items()},
+}
 RELEVANT = {
     "dict": lambda: TRUTHS,
     "dict-of-sets": lambda: {user: set(items) for user, items in TRUTHS.items()},
@@ -208,12 +212,10 @@ class OnlyDlpack:
 
 BY_POSITION = {
     "lists": lambda rows: rows,
-    "tuples": lambda rows: tuple(map(tuple, rows)),
     "arrays": lambda rows: [np.array(row, np.int32) for row in rows],
     "Lists": lists_of,
     "matrix": rectangle,
     "matrix-read-only": lambda rows: np.broadcast_to(rectangle(rows), rectangle(rows).shape),
-    "matrix-fortran": lambda rows: np.asfortranarray(rectangle(rows)),
     "tensor": lambda rows: library("torch").tensor(rectangle(rows)),
     "tensors": lambda rows: [library("torch").tensor(np.array(row, np.int64)) for row in rows],
     "dlpack": lambda rows: OnlyDlpack(rectangle(rows)),
@@ -330,12 +332,10 @@ def test_nulls_of_pandas_lists_are_named():
 
 @pytest.mark.parametrize("name", MAKERS)
 def test_a_user_twice_is_named(name):
-    make = MAKERS[name]
-    twice = {"user_id": ["a", "b", "a"], "item_id": [[1], [2], [3]]}
-    with pytest.raises(ValueError, match=r"user 'a' is in rows 0 and 2"):
-        tl.match(make(twice), {"a": [1]})
-    with pytest.raises(ValueError, match=r"user 'a' is in rows 0 and 2"):
-        tl.match({"a": [1]}, make(twice))
+    twice = MAKERS[name]({"user_id": ["a", "b", "a"], "item_id": [[1], [2], [3]]})
+    for sides in ((twice, {"a": [1]}), ({"a": [1]}, twice)):
+        with pytest.raises(ValueError, match=r"user 'a' is in rows 0 and 2"):
+            tl.match(*sides)
 
 
 def test_a_user_twice_in_an_index():
@@ -355,12 +355,6 @@ def test_a_table_beside_lists_by_position():
         tl.match(long(pandas_frame), [[1]])
     with pytest.raises(TypeError, match=r"ground_truths is a table.*ranks is a list"):
         tl.match([[1]], long(pandas_frame, TRUTHS, with_ranks=False))
-
-
-def test_a_dict_of_series():
-    pandas = library("pandas")
-    given = {user: pandas.Series(items) for user, items in RANKS.items()}
-    assert same(tl.match(given, TRUTHS), tl.match(RANKS, TRUTHS))
 
 
 def test_users_in_the_index_and_two_columns_of_one_name():

@@ -61,12 +61,19 @@ def test_relevant_from_is_a_grade(bad):
 
 
 def test_grades_whose_squares_overflow():
-    with pytest.raises(ValueError, match=r"user 0, item 'b': grade 1e\+308 is too large"):
-        tl.ndcg([["a", "b"]], [{"a": 1, "b": 1e308}])
-    with pytest.raises(ValueError, match="user 'u', item 'b': grade 1e.200 is too large"):
-        tl.match({"u": ["b"]}, {"u": {"b": 1e200}})
-    with pytest.raises(ValueError, match=r"2\^grade of grade 600 is too large.*gains='linear'"):
-        tl.ndcg(["a"], {"a": 600}, gains="exponential")
+    for ranks, truths, gains, words in (
+        ([["a", "b"]], [{"a": 1, "b": 1e308}], "linear", r"user 0, item 'b': grade 1e\+308 is too"),
+        (
+            {"u": ["b"]},
+            {"u": {"b": 1e200}},
+            "linear",
+            "user 'u', item 'b': grade 1e.200 is too large",
+        ),
+        (["a"], {"a": 600}, "exponential", r"2\^grade of grade 600 is too large.*gains='linear'"),
+        ([[7]], [{7: 1, 8: 2000}], "exponential", "user 0, item 8.*2000"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            tl.ndcg(ranks, truths, gains=gains)
     with pytest.raises(ValueError, match="Hits: gains must be 0 or more, and at most 1e.140"):
         tl.Hits([0, 1], [1], [1], [1], gains=[1e200], ideal_gains=[1e200])
     result = tl.top_k_eval([["a"], ["b"]], [{"a": 1e140}, {"c": 1e140}], 1, metrics="dcg")

@@ -86,11 +86,8 @@ def test_series_truths_by_position():
     assert tl.match(pandas.Series(RANKS), TRUTHS).ranks.tolist() == expected.ranks.tolist()
     text = [[f"i{item}" for item in row] for row in RANKS]
     assert tl.match(text, pandas.Series(["i1", "i4", "i9"])).ranks.tolist() == [1, 2]
-
-
-def test_series_truth_of_one_user_holds_ids_not_grades():
-    pandas = library("pandas")
-    assert tl.recall([5, 7, 8], pandas.Series([7, 3])).tolist() == [0, 0.5, 0.5]
+    of_one = pandas.Series([7, 3])  # ids, not grades
+    assert tl.recall([5, 7, 8], of_one).tolist() == [0, 0.5, 0.5]
 
 
 def test_series_with_keys_beside_positions():

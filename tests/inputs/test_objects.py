@@ -36,12 +36,7 @@ class Narrow:
 
 
 def torch_narrow(values):
-    torch = library("torch")
-    return torch.tensor(values, dtype=torch.bfloat16, requires_grad=True)
-
-
-def jax_narrow(values):
-    return np.array(values).astype(library("ml_dtypes").bfloat16)
+    return library("torch").tensor(values, dtype=library("torch").bfloat16, requires_grad=True)
 
 
 SCORES = [[0.5, 0.25, 2.0, 1.0], [-1.0, 3.0, 0.125, -math.inf]]  # exact in 16 bits
@@ -65,7 +60,7 @@ def test_scores_of_numpys_extension_types():
 
     class OfJax:
         def __array__(self, dtype=None, copy=None):
-            return jax_narrow(SCORES)
+            return np.array(SCORES).astype(library("ml_dtypes").bfloat16)
 
     assert array(OfJax()).dtype == np.float32
     assert np.array_equal(array(OfJax()), np.float32(SCORES))
@@ -122,6 +117,10 @@ KEYED = {
     "numpy-scores": lambda run: {
         q: {d: np.float32(s) for d, s in row.items()} for q, row in run.items()
     },
+    "tensors": lambda run: {
+        q: {d: library("torch").tensor(s) for d, s in row.items()} for q, row in run.items()
+    },
+    "series": lambda run: library("pandas").Series(run),
     "hits": lambda run: {q: hits_of(row) for q, row in run.items()},
     "responses": lambda run: {q: response(row) for q, row in run.items()},
 }
@@ -146,13 +145,10 @@ def test_scores_by_item_are_ranked(make):
     equal_results(make(RUN), TRUTHS, (RANKED, TRUTHS))
     sets = {query: set(row) for query, row in TRUTHS.items()}
     equal_results(make(RUN), sets, (RANKED, sets))
-    metrics = ["ndcg", "item_coverage"]
-    both = [
-        tl.top_k_eval(r, TRUTHS, 2, metrics=metrics, catalogue=list("abcz")) for r in (RUN, RANKED)
-    ]
-    assert list(both[0]) == list(both[1])
-    catalogue = list("abcz")
-    both = [tl.beyond.item_coverage(ranks, 3, catalogue=catalogue) for ranks in (make(RUN), RANKED)]
+    asked = {"metrics": ["ndcg", "item_coverage"], "catalogue": list("abcz")}
+    given, plain = (tl.top_k_eval(ranks, TRUTHS, 2, **asked) for ranks in (make(RUN), RANKED))
+    assert list(given) == list(plain)
+    both = [tl.beyond.item_coverage(r, 3, catalogue=list("abcz")) for r in (make(RUN), RANKED)]
     assert np.array_equal(*both)
 
 
@@ -172,18 +168,6 @@ def test_scores_are_compared_exactly():
     assert tl.match(single, {"q": {"a"}}).ranks.tolist() == [2]
 
 
-def test_a_series_of_scores_by_item():
-    pandas = library("pandas")
-    assert same(tl.match(pandas.Series(RUN), TRUTHS), tl.match(RANKED, TRUTHS))
-
-
-@pytest.mark.libraries
-def test_scores_of_tensors():
-    torch = library("torch")
-    run = {q: {d: torch.tensor(s) for d, s in row.items()} for q, row in RUN.items()}
-    assert same(tl.match(run, TRUTHS), tl.match(RANKED, TRUTHS))
-
-
 @pytest.mark.parametrize(
     ("ranks", "message"),
     [
@@ -194,10 +178,7 @@ def test_scores_of_tensors():
         ({"q": {"a": 0.5}, "r": ["a"]}, "user 'r' has a list without scores, other users have it"),
         ({"q": {"a": 0.5}, "r": 3}, "user 'r' has a int without scores, other users have"),
         ([hits_of({"a": 0.5}), [{"corpus_id": "b"}]], "user 1 has a list without scores"),
-        (
-            [[*hits_of({"a": 0.5}), {"id": "b"}]],
-            r"user 0, hit 2 is \{'id': 'b'\}, without 'corpus_id'",
-        ),
+        ([[*hits_of({"a": 0.5}), {"id": "b"}]], r"user 0, hit 2 is .*'b'\}, without 'corpus_id'"),
         ([hits_of({"a": math.nan})], "ranks: user 0, item 'a': the score is NaN"),
         (hits_of({"a": math.nan}), "ranks: item 'a': the score is NaN"),
         ({"a": 0.5}, "user 'a': the ranked list is a float.*enter as {user: {item: score}}"),
@@ -241,18 +222,13 @@ FALLING = [[4.0, 2.5, 2.5, -1.0], [0.5, 0.25, 0.25, 0.25], [3.0, 2.0, 1.0, -math
 RELEVANT = [{3, 1}, {4}, {5, 2}]
 
 
-def torch_pair(ids, scores):
-    torch = library("torch")
-    return torch.tensor(ids), torch.tensor(scores, dtype=torch.bfloat16, requires_grad=True)
-
-
 PAIRS = {
     "ids-first": lambda ids, scores: (np.array(ids, np.int32), np.array(scores, np.float32)),
     "scores-first": lambda ids, scores: (np.array(scores), np.array(ids)),
     "a-list": lambda ids, scores: [np.array(ids), np.array(scores)],
     "unsigned": lambda ids, scores: (np.array(ids, np.uint32), np.array(scores, np.float16)),
     "narrow": lambda ids, scores: (np.array(ids), Narrow(scores)),
-    "torch": torch_pair,
+    "torch": lambda ids, scores: (library("torch").tensor(ids), torch_narrow(scores)),
 }
 
 
@@ -265,12 +241,11 @@ def test_a_pair_is_ids_with_scores(make):
     users = ["ann", "bob", "eve"]
     keyed = [dict(zip(users, rows, strict=True)) for rows in (pairs, IDS, RELEVANT)]
     equal_results(keyed[0], keyed[2], keyed[1:])
-    metrics = ["ndcg", "gini"]
-    both = [
-        tl.top_k_eval(ranks, RELEVANT, 4, metrics=metrics, catalogue=10)
-        for ranks in (make(IDS, FALLING), IDS)
-    ]
-    assert list(both[0]) == list(both[1])
+    asked = {"metrics": ["ndcg", "gini"], "catalogue": 10}
+    given, plain = (
+        tl.top_k_eval(ranks, RELEVANT, 4, **asked) for ranks in (make(IDS, FALLING), IDS)
+    )
+    assert list(given) == list(plain)
 
 
 def test_two_lists_stay_two_users():
@@ -297,22 +272,17 @@ def test_padding_of_a_pair():
     found = tl.beyond.novelty(FILLED, item_counts=counts, k=3, padding=-1)
     assert np.array_equal(found, tl.beyond.novelty(lists, item_counts=counts, k=3))
     truths = [{9}, {2}]
-    assert same(tl.match(FILLED, truths, 1), tl.match([[7], [2]], truths, 1))  # read to there only
     rising = FILLED[0], np.array([[0.5, 0.25, 0.0], [0.1, 3.4e38, math.nan]])  # as faiss fills
     assert same(tl.match(rising, truths, padding=-1), tl.match(lists, truths))
+    for pair in (FILLED, rising):
+        assert same(tl.match(pair, truths, 1), tl.match([[7], [2]], truths, 1))  # read to there
 
 
 @pytest.mark.parametrize(
     ("pair", "message"),
     [
-        (
-            (IDS, [[4.0, 2.5, 3.0, 1.0]] * 3),
-            "user 0, the score rises from 2.5 at rank 2 to 3;.*0. of the pair",
-        ),
-        (
-            (IDS, [FALLING[0], [0.5, math.nan, 0.1, 0.0], FALLING[2]]),
-            "user 1, item 8 at rank 2.*NaN",
-        ),
+        ((IDS, [[4.0, 2.5, 3.0, 1.0]] * 3), "user 0, the score rises .*2 to 3;.*0. of the pair"),
+        ((IDS, [FALLING[0], [0.5, math.nan, 0.1, 0.0], FALLING[2]]), "user 1, item 8 .*2.*NaN"),
         (([[5], [6]], [[0.5], [math.nan]]), "user 1, item 6 at rank 1: the score is NaN"),
         ((IDS[0], [1.0, 2.0, 0.0, 0.0]), "best first: the score rises from 1 at rank 1 to 2"),
         ((IDS, [[1.0], [2.0], [3.0]]), r"int64 of \(3, 4\) and float64 of \(3, 1\): a pair"),
@@ -325,11 +295,6 @@ def test_pairs_that_are_refused(pair, message):
     ranks = tuple(map(np.array, pair))
     with pytest.raises((TypeError, ValueError), match=message):
         tl.top_k_eval(ranks, {3} if ranks[0].ndim == 1 else RELEVANT[: len(pair[0])], 4)
-
-
-def test_a_score_below_the_cut_is_not_read():
-    pair = np.array([[1, 2, 3]]), np.array([[0.5, 0.25, 0.75]])
-    assert tl.match(pair, [{2}], 2).ranks.tolist() == [2]
 
 
 @pytest.mark.libraries
@@ -380,9 +345,7 @@ def test_faiss():
         if isinstance(index, faiss.IndexFlatIP):
             assert list(tl.top_k_eval(found, truths, 20, padding=-1)) == list(expected)
         else:
-            with pytest.raises(
-                ValueError, match=r"the least is best, give the ids alone, \[1\] of the pair"
-            ):
+            with pytest.raises(ValueError, match=r"give the ids alone, \[1\] of the pair"):
                 tl.top_k_eval(found, truths, 20, padding=-1)
         assert list(tl.top_k_eval(found[1], truths, 20, padding=-1)) == list(expected)
 
@@ -432,14 +395,15 @@ def collections():
 @pytest.mark.libraries
 def test_lenskit():
     given, plain = collections()
+    assert str(tl.audit.check(*given)) == str(tl.audit.check(*plain))
     equal_results(*given, plain)
     equal_results(given[0], plain[1], plain)
     equal_results(plain[0], given[1], plain)
     graded = {user: dict.fromkeys(items, 3.5) for user, items in plain[1].items()}
     columns = {"ground_truths": {"relevance": "rating"}}
     assert same(tl.match(*given, columns=columns), tl.match(plain[0], graded))
-    assert np.array_equal(tl.beyond.item_coverage(given[0], 2, catalogue=10),
-                          tl.beyond.item_coverage(plain[0], 2, catalogue=10))  # fmt: skip
+    both = [tl.beyond.item_coverage(lists, 2, catalogue=10) for lists in (given[0], plain[0])]
+    assert np.array_equal(*both)
 
 
 @pytest.mark.libraries
@@ -522,12 +486,10 @@ OfSpark.__module__ = "pyspark.sql.dataframe"
 
 @pytest.mark.parametrize("side", ["ranks", "ground_truths"])
 def test_frames_of_a_cluster_name_the_way(side):
-    def refused(frame, message):
-        sides = {"ranks": {1: [2]}, "ground_truths": {1: [2]}} | {side: frame}
-        with pytest.raises(TypeError, match=message):
-            tl.top_k_eval(**sides, k=3)
-
-    refused(OfSpark(), rf"{side} is a Spark .*toplist\.top_k_eval .*{side}\.toPandas\(\)")
+    sides = {"ranks": {1: [2]}, "ground_truths": {1: [2]}} | {side: OfSpark()}
+    words = rf"{side} is a Spark .*toplist\.top_k_eval .*{side}\.toPandas\(\)"
+    with pytest.raises(TypeError, match=words):
+        tl.top_k_eval(**sides, k=3)
 
 
 @pytest.mark.libraries
@@ -571,27 +533,20 @@ def test_sentence_transformers():
     equal_results(keyed[0], keyed[1], (keyed[2], keyed[1]))
 
 
-def surprise_rows():
-    library("surprise")
-    from surprise.prediction_algorithms.predictions import Prediction
-
-    rng = np.random.default_rng(2)
-    ratings, estimates = rng.integers(0, 2, 60), rng.integers(0, 9, 60) / 8
-    users = [f"u{user}" for user in rng.integers(0, 6, 60)]
-    rows = zip(users, ratings.tolist(), estimates.tolist(), strict=True)
-    return [Prediction(u, "i", float(r), e, {}) for u, r, e in rows], (users, ratings, estimates)
-
-
 @pytest.mark.libraries
 def test_predictions_of_surprise():
-    from toplist import pointwise
+    library("surprise")
+    from surprise import accuracy
+    from surprise.prediction_algorithms.predictions import Prediction
 
-    given, (users, labels, predictions) = surprise_rows()
+    rng, pointwise = np.random.default_rng(2), tl.pointwise
+    labels, predictions = rng.integers(0, 2, 60), rng.integers(0, 9, 60) / 8
+    users = [f"u{user}" for user in rng.integers(0, 6, 60)]
+    rows = zip(users, labels.tolist(), predictions.tolist(), strict=True)
+    given = [Prediction(u, "i", float(r), e, {}) for u, r, e in rows]
     for metric in (pointwise.mae, pointwise.rmse, pointwise.auc, pointwise.log_loss):
         assert metric(given) == metric(labels, predictions)
     assert pointwise.gauc(given) == pointwise.gauc(users, labels, predictions)
-    from surprise import accuracy
-
     assert pointwise.rmse(given) == pytest.approx(accuracy.rmse(given, verbose=False), rel=1e-14)
     with pytest.raises(TypeError, match="ratings and estimates: give them alone"):
         pointwise.mae(given, predictions)
@@ -615,11 +570,10 @@ def test_predictions_like_those_of_surprise():
 def test_a_score_that_is_nan_or_null_is_found(name):
     rows = {"user_id": ["u", "v", "v"], "item_id": ["a", "b", "c"]}
     named = "user 'v' has a score that is NaN, of item 'c'|must hold numbers.*null in row 2"
+    table = frame_of(name, rows | {"score": [0.5, 0.25, math.nan]})
     for ties in ("order", "item_desc"):
         with pytest.raises((TypeError, ValueError), match=named):
-            tl.match(
-                frame_of(name, rows | {"score": [0.5, 0.25, math.nan]}), {"v": {"c"}}, ties=ties
-            )
+            tl.match(table, {"v": {"c"}}, ties=ties)
     with pytest.raises(TypeError, match="'score' must hold numbers, and no nulls.*null in row 1"):
         tl.match(frame_of(name, rows | {"score": [0.5, None, 0.25]}), {"v": {"c"}})
     with pytest.raises(TypeError, match="'relevance' must hold numbers.*, null in row 0"):
@@ -660,9 +614,3 @@ def test_audit_takes_what_match_takes():
     pair = np.array(IDS), np.array(FALLING)
     assert str(tl.audit.check(pair, RELEVANT)) == str(tl.audit.check(IDS, RELEVANT))
     assert str(tl.audit.check(IDS, csr(RELEVANT))) == str(tl.audit.check(IDS, RELEVANT))
-
-
-@pytest.mark.libraries
-def test_audit_of_lenskit():
-    given, plain = collections()
-    assert str(tl.audit.check(*given)) == str(tl.audit.check(*plain))

@@ -26,15 +26,11 @@ def test_padding_is_dropped_from_the_ends(form, padding):
     ranks, truths = map(form, tables)
     hits = match(ranks, truths, padding=padding)
     assert rows(hits) == [([2], 1, 2), ([], 1, 0), ([2, 3], 2, 3)]
+    assert rows(match(ranks[0], truths[0], padding=padding)) == [([2], 1, 2)]  # one user
+    keyed = match(dict(enumerate(ranks)), dict(enumerate(truths)), padding=padding)
+    assert rows(keyed) == rows(hits)
     assert evaluate(ranks, truths, padding=padding).n_missing == 1
     assert tl.hit(ranks, truths, padding=padding)[:, 2].tolist() == [1.0, 0.0, 1.0]
-
-
-def test_padding_in_lists_and_by_key():
-    flat = Lists([0, 3, 4], [5, 7, -1, 9])
-    assert rows(match(flat, [[7], [9, -1]], padding=-1)) == [([2], 1, 2), ([1], 1, 1)]
-    assert rows(match({"ann": [5, 7, -1]}, {"ann": [7, -1]}, padding=-1)) == [([2], 1, 2)]
-    assert rows(match([5, 7, -1], [7, -1], padding=-1)) == [([2], 1, 2)]
 
 
 def test_padding_with_grades():
@@ -53,6 +49,7 @@ def test_without_padding_named_it_is_an_id():
 def test_padding_that_does_not_occur():
     assert rows(match([[5, 7]], [[7]], padding=0)) == [([2], 1, 2)]
     assert rows(match([["a", "b"]], [["b"]], padding="")) == [([2], 1, 2)]
+    assert rows(match([[]], [[]], padding="")) == rows(match([[]], [[]], padding=-1))
 
 
 @pytest.mark.parametrize(
@@ -85,10 +82,6 @@ def test_padding_of_another_kind(ids, padding):
     with pytest.raises(TypeError, match="padding") as caught:
         match([ids], [ids], padding=padding)
     assert repr(padding) in str(caught.value)
-
-
-def test_nothing_but_empty_lists_takes_any_padding():
-    assert rows(match([[]], [[]], padding="")) == rows(match([[]], [[]], padding=-1))
 
 
 def test_padding_of_another_kind_than_the_ids():

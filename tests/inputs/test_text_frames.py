@@ -34,29 +34,19 @@ def series(values, form, backwards):
         dtype = module.Enum(names) if kind == "Enum" else getattr(module, kind)
         return module.Series(values, dtype=dtype)
     if library == "pandas":
-        if kind == "arrow":
-            pytest.importorskip("pyarrow")
-            return module.Series(
-                values, dtype=module.ArrowDtype(pytest.importorskip("pyarrow").string())
-            )
         if kind.startswith("category"):
             categories = module.Index(names, dtype=object if "object" in kind else "str")
             return module.Series(module.Categorical(values, categories=categories))
-        dtypes = {
-            "str": "str",
-            "object": object,
-            "python": module.StringDtype("python", na_value=np.nan),
-        }
-        return module.Series(values, dtype=dtypes[kind])
+        dtype = {"python": module.StringDtype("python", na_value=np.nan)}.get(kind, kind)
+        if kind == "arrow":
+            dtype = module.ArrowDtype(pytest.importorskip("pyarrow").string())
+        return module.Series(values, dtype=dtype)
     if kind == "dictionary":
         codes = [None if value is None else names.index(value) for value in values]
         return module.DictionaryArray.from_arrays(module.array(codes, module.uint16()), names)
     if kind == "parts":
-        half = len(values) // 2
-        parts = [
-            module.array(["skipped", *part]).slice(1) for part in (values[:half], values[half:])
-        ]
-        return module.chunked_array(parts)
+        halves = np.array_split(np.array(values, object), 2)
+        return module.chunked_array([module.array(["-", *half]).slice(1) for half in halves])
     return module.array(values, getattr(module, kind)())
 
 

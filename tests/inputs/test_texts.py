@@ -21,6 +21,10 @@ def texts():
     return plain, colliding_texts(20_000), colliding_texts(20_000, 40)
 
 
+def in_lists(ids, length):
+    return [ids[i : i + length] for i in range(0, len(ids), 100)]
+
+
 def read_twice(ids):
     """Return the codes of texts as the readers of files number them, in two blocks."""
     numbers = Texts()
@@ -30,12 +34,7 @@ def read_twice(ids):
 TEXT_CASES = {
     "numbered": lambda ids: Texts().encode(joined(ids * 2)),
     "numbered in files": read_twice,
-    "lists": lambda ids: (
-        tl.match(
-            [ids[i : i + 100] for i in range(0, len(ids), 100)],
-            [ids[i : i + 20] for i in range(0, len(ids), 100)],
-        ).ranks
-    ),
+    "lists": lambda ids: tl.match(in_lists(ids, 100), in_lists(ids, 20)).ranks,
     "one list": lambda ids: tl.match(ids, set(ids[::7])).ranks,
 }
 
@@ -66,7 +65,7 @@ def test_texts_of_a_dictionary_keep_their_words(texts):
     assert names.index(texts[1][7]) == 7 and texts[0][7] not in names
     assert names.encode(joined([texts[0][7], "", texts[1][7]])).tolist() == [20_000, 20_001, 7]
     assert names.decoded(np.array([20_001, 20_000, 7])) == ["", texts[0][7], texts[1][7]]
-    lists = [texts[1][i : i + 100] for i in range(0, 20_000, 100)]
+    lists = in_lists(texts[1], 100)
     one, other = tl.match(lists, lists), tl.match(lists, lists[::-1])
     assert one.fingerprints[0].total == other.fingerprints[0].total
 
@@ -219,8 +218,13 @@ def test_numbers_below_zero_count_from_the_end():
 )
 def test_usual_names_spread_over_the_table(monkeypatch, name):
     """Else a dictionary would take its place; the table grows twice in one block of rows."""
-    texts, sizes = Texts(), []
-    monkeypatch.setattr(kernels, "place_texts", noted(kernels.place_texts, sizes))
+    texts, sizes, place = Texts(), [], kernels.place_texts
+
+    def noted(keys, table):
+        sizes.append(len(table))
+        return place(keys, table)
+
+    monkeypatch.setattr(kernels, "place_texts", noted)
     strings = [name.format(number) for number in range(60_000)]
     assert texts.encode(joined(strings)).tolist() == list(range(len(strings)))
     assert sizes == [1 << 14, 1 << 16, 1 << 18]
@@ -228,11 +232,3 @@ def test_usual_names_spread_over_the_table(monkeypatch, name):
     together = np.count_nonzero(np.diff(slots) == 1) / len(slots)
     assert abs(together - len(slots) / len(texts._table)) < 0.1  # as of random slots
     assert texts._slow is None
-
-
-def noted(kernel, sizes):
-    def place(keys, table):
-        sizes.append(len(table))
-        return kernel(keys, table)
-
-    return place

@@ -40,6 +40,7 @@ KERNEL_CASES = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", KERNEL_CASES)
 def test_ids_chosen_to_collide_are_joined_in_time(case):
     not_quadratic(KERNEL_CASES[case], PLAIN, CHOSEN)

@@ -15,6 +15,7 @@ from toplist.kernels import hashing
 # than an eighth of a table of 2^12 slots, or number their ids beyond 16 bits.
 LIST_SIZES = [0, 1, 2, 255, 256, 257, 2047, 2048, 2049, 65_536, 65_537, 100_000]
 TRUTH_SIZES = [0, 1, 2, 512, 513, 8191, 8193, 65_534, 65_535, 65_536, 65_537, 100_000]
+COLLIDING_SIZES = [0, 1, 2, 33, 255, 256, 257, 513, 2047, 2048, 2049, 5000]
 
 
 def times(numbers, factor):
@@ -61,22 +62,14 @@ def assert_hits(hits, users):
     assert np.array_equal(hits.ranks, np.concatenate(ranks))
 
 
-@pytest.mark.parametrize("ids", [name for name in IDS if name != "colliding"])
+@pytest.mark.parametrize("ids", IDS)
 def test_every_size_of_list_with_every_size_of_truth(ids):
     random = np.random.default_rng(1)
-    users = [user(*sizes, random) for sizes in product(LIST_SIZES, TRUTH_SIZES)]
+    sides = [COLLIDING_SIZES] * 2 if ids == "colliding" else [LIST_SIZES, TRUTH_SIZES]
+    users = [user(*sizes, random) for sizes in product(*sides)]
     random.shuffle(users)  # so that short truths follow long ones, and the reverse
     for duplicates in ("raise", "first"):
         assert_hits(match(users, ids, duplicates=duplicates), users)
-
-
-def test_ids_that_collide():
-    random = np.random.default_rng(2)
-    sizes = [0, 1, 2, 33, 255, 256, 257, 513, 2047, 2048, 2049, 5000]
-    users = [user(*sizes, random) for sizes in product(sizes, sizes)]
-    random.shuffle(users)
-    for duplicates in ("raise", "first"):
-        assert_hits(match(users, "colliding", duplicates=duplicates), users)
 
 
 @pytest.mark.parametrize("n_relevant", [65_535, 65_536])

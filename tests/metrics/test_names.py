@@ -31,9 +31,6 @@ def test_the_k_of_a_metric(bad):
 def test_entries_that_are_no_metrics(bad):
     with pytest.raises(ValueError, match=r"metric .*write a name, 'name@k', or give a Metric"):
         top_k_eval([[1]], [{1}], metrics=[bad])
-
-
-def test_no_metric():
     with pytest.raises(ValueError, match="metrics is empty"):
         top_k_eval([[1]], [{1}], k=1, metrics=[])
 
