@@ -1,6 +1,6 @@
 """A program of another project: what a type checker sees of an installed toplist.
 
-`tests/test_types.py` runs mypy on it, and the program itself. Every ``type: ignore`` below is an
+`tests/test_typing.py` runs mypy on it, and the program itself. Every ``type: ignore`` below is an
 error that a checker must find: strict checkers report an ignore without an error.
 """
 

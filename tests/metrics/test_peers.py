@@ -1,7 +1,7 @@
 """Each convention against the installed peer, in the environments that TOPLIST_PEERS names.
 
     python benchmarks/conformance.py --envs envs --cases 1    # makes the environments
-    TOPLIST_PEERS=envs pytest tests/test_peers.py
+    TOPLIST_PEERS=envs pytest tests/metrics/test_peers.py
 
 A peer without an environment there is skipped.
 """
