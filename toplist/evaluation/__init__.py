@@ -1,1 +1,1 @@
-"""`plan` checks the arguments, `evaluate` is evaluation in memory, `functions` the metrics."""
+"""`plan` checks the arguments; `evaluate` is evaluation in memory, and the metric functions."""
