@@ -2,8 +2,8 @@
 
 Run ``python notebooks/make_outputs.py`` for all of them, or name some of them after it; the extra
 ``[notebook]`` installs what is needed. A notebook is written only if all of its cells ran without
-an error and without a warning. ``tests/notebooks/test_notebooks.py`` runs the notebooks again and compares
-what they show with what is stored.
+an error and without a warning. ``tests/notebooks/test_notebooks.py`` runs the notebooks again and
+compares what they show with what is stored.
 """
 
 import sys
