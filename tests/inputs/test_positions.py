@@ -70,7 +70,7 @@ def test_a_string_or_bytes_is_one_id(bare):
 
 
 def test_one_user_and_one_row_differ_in_shape():
-    assert tl.hit([5, 7], {7}).shape == (2,)
+    assert tl.hit([5, 7], {7}).shape == tl.hit([5, 7], np.uint8(7)).shape == (2,)
     assert tl.hit([[5, 7]], [{7}]).shape == (1, 2)
     assert evaluate(RANKS, TRUTHS).users == range(2)
     assert evaluate([5, 7], {7})["mrr@2"] == evaluate([[5, 7]], [{7}])["mrr@2"] == 0.5
