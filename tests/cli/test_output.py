@@ -9,7 +9,6 @@ from dataclasses import replace
 import pytest
 
 import toplist as tl
-from toplist.cli import main
 
 TRUTH = {"u1": {"b"}, "u2": {"d"}, "u3": {"a"}}
 GOOD = {"u1": ["b", "a"], "u2": ["c", "d"], "u3": ["a"]}
@@ -34,26 +33,15 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def run(capsys):
+def run(cli):
     """Run `toplist eval` and return (exit status, stdout, stderr)."""
-
-    def call(*arguments):
-        try:
-            status = main(["eval", *map(str, arguments)])
-        except SystemExit as stop:
-            status = stop.code
-        return status, *capsys.readouterr()
-
-    return call
+    return lambda *arguments: cli("eval", *arguments)
 
 
 @pytest.fixture
 def results():
-    return {name: tl.top_k_eval(lists, TRUTH, k=[1, 2]) for name, lists in both().items()}
-
-
-def both():
-    return {"good": GOOD, "poor": POOR}
+    systems = {"good": GOOD, "poor": POOR}
+    return {name: tl.top_k_eval(lists, TRUTH, k=[1, 2]) for name, lists in systems.items()}
 
 
 SYSTEMS = ("good.csv", "poor.csv", "truth.csv", "-k", 1, 2)
@@ -116,10 +104,22 @@ def test_the_file_at_fault_is_named(run, folder):
     assert err.startswith("toplist: twice.csv:3: ") and "'b'" in err
 
 
-def test_the_truth_comes_last_and_no_file_twice(run):
-    status, _, err = run("good.csv", "good.csv", "truth.csv")
-    assert status == 2
-    assert "named twice; the last file is the ground truth" in err
+def test_segments_of_several_systems(files, good):
+    alone = "-k", 1, "-m", "hit", "--segments", "users.csv:country"
+    several = "eval", "recs.csv", "more.csv", "truth.csv", *alone
+    parts = {name: good("eval", f"{name}.csv", "truth.csv", *alone) for name in ("recs", "more")}
+    expected = "\n".join(f"system {name}\n{text}" for name, text in parts.items())
+    assert good(*several) == expected
+    content = json.loads(good(*several, "--format", "json"))
+    for name in parts:
+        one = good("eval", f"{name}.csv", "truth.csv", *alone, "--format", "json")
+        assert content[name] == json.loads(one)
+    rows = list(csv.DictReader(io.StringIO(good(*several, "--format", "csv"))))
+    assert [(row["system"], row["segment"], float(row["mean"])) for row in rows] == [
+        *(("recs", "FR", 0.0), ("recs", "UK", 0.0), ("more", "FR", 1.0), ("more", "UK", 1.0))
+    ]
+    for form, title in (("markdown", "**more**\n\n| "), ("latex", "% system more\n")):
+        assert title in good(*several, "--format", form)
 
 
 # Pictures

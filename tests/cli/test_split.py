@@ -8,7 +8,6 @@ import sys
 import pytest
 
 from toplist import loo
-from toplist.cli import main
 
 LOG = 'user_id,item_id,timestamp,note\n1,a,2011-01-01,x\n1,b,2011-01-02,"y,z"\n2,a,2011-01-03,\n'
 
@@ -21,15 +20,8 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def cli(capsys):
-    def run(*arguments):
-        try:
-            status = main(["split", *arguments])
-        except SystemExit as stop:
-            status = stop.code
-        return status, *capsys.readouterr()
-
-    return run
+def split(cli):
+    return lambda *arguments: cli("split", *arguments)
 
 
 def rows(path):
@@ -37,8 +29,8 @@ def rows(path):
         return list(csv.reader(stream))
 
 
-def test_the_parts_are_files_with_all_columns(cli, folder):
-    status, out, err = cli("log.csv", "--out", "parts")
+def test_the_parts_are_files_with_all_columns(split, folder):
+    status, out, err = split("log.csv", "--out", "parts")
     assert (status, err) == (0, "")
     assert "leave one out: the last by time" in out
     assert out.endswith("written: parts/train.csv, parts/test.csv\n")
@@ -60,29 +52,29 @@ def test_the_parts_are_files_with_all_columns(cli, folder):
          loo.leave_one_out),
     ],
 )  # fmt: skip
-def test_the_options_are_those_of_python(cli, arguments, options, by_hand):
-    assert cli("log.csv", "--out", "parts", *arguments)[0] == 0
-    split = by_hand("log.csv", **options)
+def test_the_options_are_those_of_python(split, arguments, options, by_hand):
+    assert split("log.csv", "--out", "parts", *arguments)[0] == 0
+    found = by_hand("log.csv", **options)
     for part in ("train", "test"):
-        table = getattr(split, part)
+        table = getattr(found, part)
         assert rows(f"parts/{part}.csv")[1:] == list(map(list, zip(*table.values(), strict=True)))
 
 
-def test_gzip_and_tsv_and_other_names(cli, folder):
+def test_gzip_and_tsv_and_other_names(split, folder):
     text = (LOG + "1,c,2011-01-04,\n").replace(",", "\t").replace("user_id", "who")
     (folder / "log.tsv.gz").write_bytes(gzip.compress(text.encode()))
-    assert cli("log.tsv.gz", "--out", ".", "--columns", "user_id=who", "--validation")[0] == 0
+    assert split("log.tsv.gz", "--out", ".", "--columns", "user_id=who", "--validation")[0] == 0
     with gzip.open("test.tsv.gz", "rt") as stream:
         assert stream.readline() == "who\titem_id\ttimestamp\tnote\n"
 
 
-def test_parquet(cli, folder):
+def test_parquet(split, folder):
     pyarrow = pytest.importorskip("pyarrow")
     from pyarrow import parquet
 
     table = pyarrow.table({"user_id": [1, 1], "item_id": [5, 6], "timestamp": [2, 1]})
     parquet.write_table(table, folder / "log.parquet")
-    assert cli("log.parquet", "--out", "parts")[0] == 0
+    assert split("log.parquet", "--out", "parts")[0] == 0
     assert parquet.read_table("parts/test.parquet").to_pydict() == {
         "user_id": [1], "item_id": [5], "timestamp": [2]
     }  # fmt: skip
@@ -107,28 +99,28 @@ def test_parquet(cli, folder):
         (["none.parquet"], 1, "none.parquet"),
     ],
 )
-def test_bad_logs_and_words_are_one_line(cli, folder, arguments, status, message):
+def test_bad_logs_and_words_are_one_line(split, folder, arguments, status, message):
     (folder / "short.csv").write_text("user_id,item_id,timestamp\n1,2,3\n1,2\n")
     (folder / "empty.csv").write_text("user_id,item_id,timestamp\n")
     (folder / "quote.csv").write_text('user_id,item_id,timestamp\n1,"a"b,3\n')
     (folder / "bad.csv.gz").write_bytes(b"no gzip")
     if arguments[0].endswith("parquet"):
         pytest.importorskip("pyarrow")
-    found, out, err = cli(*arguments, "--out", "parts")
+    found, out, err = split(*arguments, "--out", "parts")
     assert (found, out) == (status, "") and message in err
     assert "Traceback" not in err
     assert not (folder / "parts").exists()
 
 
-def test_the_log_itself_is_never_overwritten(cli, folder):
+def test_the_log_itself_is_never_overwritten(split, folder):
     (folder / "train.csv").write_text(LOG)
-    status, _, err = cli("train.csv", "--out", ".")
+    status, _, err = split("train.csv", "--out", ".")
     assert status == 2 and "would overwrite the log" in err
     assert (folder / "train.csv").read_text() == LOG
 
 
-def test_parts_are_written_whole_or_not_at_all(cli, folder, monkeypatch):
-    cli("log.csv", "--out", "parts")
+def test_parts_are_written_whole_or_not_at_all(split, folder, monkeypatch):
+    split("log.csv", "--out", "parts")
     before = (folder / "parts" / "train.csv").read_text()
     replace, failed = os.replace, []
 
@@ -140,16 +132,16 @@ def test_parts_are_written_whole_or_not_at_all(cli, folder, monkeypatch):
         replace(source, target)
 
     monkeypatch.setattr(os, "replace", fail)
-    status, out, err = cli("log.csv", "--out", "parts", "--seed", "9", "--force")
+    status, out, err = split("log.csv", "--out", "parts", "--seed", "9", "--force")
     assert (status, out) == (1, "") and "No space left" in err
     assert (folder / "written").exists()
     assert (folder / "parts" / "train.csv").read_text() == before
     assert sorted(path.name for path in (folder / "parts").iterdir()) == ["test.csv", "train.csv"]
 
 
-def test_parquet_without_its_library_is_one_line(cli, monkeypatch):
+def test_parquet_without_its_library_is_one_line(split, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    status, out, err = cli("log.parquet", "--out", "parts")
+    status, out, err = split("log.parquet", "--out", "parts")
     assert (status, out) == (1, "")
     assert err == (
         "toplist: Parquet files are read through pyarrow, which is not installed: pip install "
@@ -157,14 +149,13 @@ def test_parquet_without_its_library_is_one_line(cli, monkeypatch):
     )
 
 
-def test_a_part_of_another_split_is_not_left_beside(tmp_path, capsys):
-    (tmp_path / "log.csv").write_text(
-        "user_id,item_id,timestamp\n" + "".join(f"a,{i},{i}\n" for i in range(5))
-    )
-    command = ["split", str(tmp_path / "log.csv"), "--out", str(tmp_path / "parts")]
-    assert main([*command, "--validation"]) == 0
-    assert main([*command, "--force"]) == 1
-    assert "validation.csv is left from another split: remove it" in capsys.readouterr().err
+def test_a_part_of_another_split_is_not_left_beside(split, folder):
+    lines = "".join(f"a,{i},{i}\n" for i in range(5))
+    (folder / "log.csv").write_text(f"user_id,item_id,timestamp\n{lines}")
+    command = "log.csv", "--out", "parts"
+    assert split(*command, "--validation")[0] == 0
+    status, _, err = split(*command, "--force")
+    assert status == 1 and "validation.csv is left from another split: remove it" in err
 
 
 @pytest.fixture
@@ -175,8 +166,8 @@ def eight(folder):
 
 
 @pytest.mark.usefixtures("eight")
-def test_the_report_has_the_real_shares_and_the_validation_part(cli):
-    status, out, _ = cli("log.csv", "--out", "p", "--ratio", "0.3", "--validation", "0.2")
+def test_the_report_has_the_real_shares_and_the_validation_part(split):
+    status, out, _ = split("log.csv", "--out", "p", "--ratio", "0.3", "--validation", "0.2")
     assert status == 0
     assert "hold out 0.3 of each user's rows, 0.2 for validation" in out
     assert "test: 20 rows of 10 users; validation: 10 rows of 10 users\n" in out
@@ -203,10 +194,10 @@ def test_the_report_has_the_real_shares_and_the_validation_part(cli):
         (["--time", "50", "--validation", "49.5"], "no row is from 49.5 on and before 50"),
     ],
 )  # fmt: skip
-def test_an_empty_part_is_an_error_and_nothing_is_written(cli, folder, arguments, words):
-    status, out, err = cli("log.csv", "--out", "p", *arguments)
+def test_an_empty_part_is_an_error_and_nothing_is_written(split, folder, arguments, words):
+    status, out, err = split("log.csv", "--out", "p", *arguments)
     assert (status, out) == (1, "") and words in err
     assert not (folder / "p").exists()
     least = err.partition("give at least ")[2].split()
     if least:
-        assert cli("log.csv", "--out", "p", *arguments, *least)[0] == 0
+        assert split("log.csv", "--out", "p", *arguments, *least)[0] == 0

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from decimal import Decimal
+from functools import partial
 
 import numpy as np
 import pytest
@@ -286,196 +287,146 @@ def test_a_user_of_many_items_and_a_size_that_does_not_grow(session):
     same(found, tl.top_k_eval(ranks, truth, 10))
 
 
-@pytest.mark.parametrize(
-    ("change", "error", "words"),
-    [
-        (
-            lambda r, t: (r, t.selectExpr("string(user_id) user_id", "item_id")),
-            TypeError,
-            'user_id holds whole numbers in ranks and text in ground_truths.*cast\\("bigint"\\)',
-        ),
-        (
-            lambda r, t: (r.selectExpr("double(user_id) user_id", "item_id", "rank"), t),
-            TypeError,
-            "'user_id' is double: ids are whole numbers or text",
-        ),
-        (lambda r, t: (r.drop("rank"), t), ValueError, "neither 'rank' nor 'score' is there"),
-        (lambda r, t: (r, t.drop("item_id")), ValueError, "no column 'item_id'; columns found"),
-        (
-            lambda r, t: (r.selectExpr("user_id", "item_id", "2 rank"), t),
-            ValueError,
-            "^ranks: user [0-9]+ has ranks 2, 2",
-        ),
-        (lambda r, t: (r.union(r), t), ValueError, "user [0-9]+ has ranks 1, 1, 2, 2"),
-        (
-            lambda r, t: (r.selectExpr("user_id", "nullif(item_id, 5) item_id", "rank"), t),
-            ValueError,
-            "^ranks: user [0-9]+ has an item_id that is null",
-        ),
-        (
-            lambda r, t: (r.selectExpr("user_id", "item_id", "nullif(rank, 3) rank"), t),
-            ValueError,
-            "^ranks: user [0-9]+ has a rank that is null",
-        ),
-        (
-            lambda r, t: (r, t.selectExpr("user_id + 1000 user_id", "item_id")),
-            ValueError,
-            "^no user is in both: ranks has [0-9]+, ground_truths has 1[0-9]+; are the user ids",
-        ),
-        (lambda r, t: (r.limit(0), t), ValueError, "^ranks has no rows$"),
-        (lambda r, t: (r, t.limit(0)), ValueError, "^ground_truths has no rows$"),
-        (
-            lambda r, t: (r.selectExpr("user_id", "item_id", "rank + 0.5 rank"), t),
-            ValueError,
-            "ranks: user [0-9]+ has rank [0-9.]+, which is not whole",
-        ),
-        (
-            lambda r, t: (r, t.selectExpr("user_id", "item_id", "cast(null as int) relevance")),
-            ValueError,
-            "^ground_truths: user [0-9]+ has a relevance that is null",
-        ),
-        (
-            lambda r, t: (r.selectExpr("user_id", "array(item_id, null) item_id").limit(1), t),
-            ValueError,
-            "^ranks: user [0-9]+ has an item_id that is null",
-        ),
-        (
-            lambda r, t: (
-                r,
-                t.selectExpr("user_id", "array(item_id) item_id", "array(1, 2) relevance").limit(9),
-            ),
-            ValueError,
-            "^ground_truths: user [0-9]+ has an item_id that is null, or lists of different",
-        ),
-        (
-            lambda r, t: (r.withColumn("rank", 2 * r["rank"]), t),
-            ValueError,
-            r'ranks.withColumn\("score", -ranks\["rank"\]\).drop\("rank"\)$',
-        ),
-        (
-            lambda r, t: (r.selectExpr("*", "'knn' model").unionAll(r.selectExpr("*", "'b'")), t),
-            ValueError,
-            "^ranks: user [0-9]+ has ranks 1, 1, .* several systems, .*: system='model'$",
-        ),
-        (
-            lambda r, t: (
-                r.selectExpr("user_id", "item_id", "1 score", "'knn' model").union(
-                    r.selectExpr("user_id", "item_id", "1 score", "'b'")
-                ),
-                t,
-            ),
-            ValueError,
-            "^ranks: user [0-9]+ has item [0-9]+ at ranks 1 and 2: .* system='model'$",
-        ),
-        (
-            lambda r, t: (r.selectExpr("user_id", "item_id", "rank - 1 rank", "1 day"), t),
-            ValueError,
-            "^ranks: user [0-9]+ has ranks 0, 1, .* each once; ranks start at 1$",
-        ),
-        (
-            lambda r, t: (r.selectExpr("user_id", "array(item_id) item_id"), t),
-            ValueError,
-            "^ranks: user [0-9]+ has 15 lists where a user has one$",
-        ),
-        (
-            lambda r, t: (r, t.selectExpr("user_id % 3 user_id", "array(item_id) item_id")),
-            ValueError,
-            "^ground_truths: user [0-9]+ has [0-9]+ lists where a user has one$",
-        ),
-        (
-            lambda r, t: (r.selectExpr("user_id", "nullif(array(1L), array(1L)) item_id"), t),
-            ValueError,
-            "^ranks: user [0-9]+ has a list that is null: write an empty one$",
-        ),
-        (
-            lambda r, t: (
-                r,
-                t.selectExpr(
-                    "user_id * 99 + item_id user_id",
-                    "array(item_id) item_id",
-                    "nullif(array(1), array(1)) relevance",
-                ),
-            ),
-            ValueError,
-            "^ground_truths: user [0-9]+ has a list that is null: write an empty one$",
-        ),
-    ],
-)
-def test_errors_are_one_line_on_the_driver(session, change, error, words):
-    sides = change(*frames(session, *lists()))
-    with pytest.raises(error, match=words) as caught:
-        tl.top_k_eval(*sides, 10, partitions=3)
-    assert "\n" not in str(caught.value)
+A, B = "ranks", "ground_truths"
+COLUMNS = [  # of one side, what they become, the error
+    (A, ["user_id", "item_id", "2 rank"], "^ranks: user [0-9]+ has ranks 2, 2"),
+    (A, ["user_id", "nullif(item_id, 5) item_id", "rank"], "^ranks: user .* item_id that is null"),
+    (A, ["user_id", "item_id", "nullif(rank, 3) rank"], "^ranks: user [0-9]+ has a rank .* null"),
+    (A, ["user_id", "item_id", "rank + 0.5 rank"], "ranks: user .* rank [0-9.]+, which is not wh"),
+    (A, ["user_id", "item_id", "rank - 1 rank", "1 day"], "user .* 0, 1, .*; ranks start at 1$"),
+    (A, ["user_id", "array(item_id) item_id"], "^ranks: user .* has 15 lists where a user has one"),
+    (A, ["user_id", "nullif(array(1L), array(1L)) item_id"], "^ranks: user .* a list that is null"),
+    (B, ["user_id", "item_id", "cast(null as int) relevance"], "^ground_.* relevance that is null"),
+    (
+        B,
+        ["user_id % 3 user_id", "array(item_id) item_id"],
+        "^ground_truths: .* where a user has on",
+    ),
+    (
+        *(B, ["user_id + 1000 user_id", "item_id"]),
+        "^no user is in both: ranks has [0-9]+, ground_truths has 1[0-9]+; are the user ids",
+    ),
+    (
+        B,
+        [
+            "user_id * 99 + item_id user_id",
+            "array(item_id) item_id",
+            "nullif(array(1), array(1)) relevance",
+        ],
+        "^ground_truths: user [0-9]+ has a list that is null: write an empty one$",
+    ),
+]
+CHANGES = [  # of both sides, the error
+    (lambda r, t: (r.drop("rank"), t), "neither 'rank' nor 'score' is there"),
+    (lambda r, t: (r, t.drop("item_id")), "no column 'item_id'; columns found"),
+    (lambda r, t: (r.union(r), t), "user [0-9]+ has ranks 1, 1, 2, 2"),
+    (lambda r, t: (r.limit(0), t), "^ranks has no rows$"),
+    (lambda r, t: (r, t.limit(0)), "^ground_truths has no rows$"),
+    (
+        lambda r, t: (r.selectExpr("user_id", "array(item_id, null) item_id").limit(1), t),
+        "^ranks: user [0-9]+ has an item_id that is null",
+    ),
+    (
+        lambda r, t: (r, of_lists(t, "array(1, 2) relevance").limit(9)),
+        "^ground_truths: user [0-9]+ has an item_id that is null, or lists of different",
+    ),
+    (
+        lambda r, t: (r.withColumn("rank", 2 * r["rank"]), t),
+        r'ranks.withColumn\("score", -ranks\["rank"\]\).drop\("rank"\)$',
+    ),
+    (
+        lambda r, t: (r.selectExpr("*", "'knn' model").unionAll(r.selectExpr("*", "'b'")), t),
+        "^ranks: user [0-9]+ has ranks 1, 1, .* several systems, .*: system='model'$",
+    ),
+    (
+        lambda r, t: (scored(r, "'knn' model").union(scored(r, "'b'")), t),
+        "^ranks: user [0-9]+ has item [0-9]+ at ranks 1 and 2: .* system='model'$",
+    ),
+]
+
+
+def scored(frame, *more):
+    return frame.selectExpr("user_id", "item_id", "1 score", *more)
 
 
 def of_lists(frame, *more):
     return frame.selectExpr("user_id", "array(item_id) item_id", *more)
 
 
+def in_one_line(call, error, words):
+    with pytest.raises(error, match=words) as caught:
+        call()
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("side", "columns", "words"), COLUMNS)
+def test_errors_of_columns_are_one_line_on_the_driver(session, side, columns, words):
+    sides = dict(zip((A, B), frames(session, *lists()), strict=True))
+    sides[side] = sides[side].selectExpr(*columns)
+    in_one_line(lambda: tl.top_k_eval(**sides, k=10, partitions=3), ValueError, words)
+
+
+@pytest.mark.parametrize(("change", "words"), CHANGES)
+def test_errors_are_one_line_on_the_driver(session, change, words):
+    sides = change(*frames(session, *lists()))
+    in_one_line(lambda: tl.top_k_eval(*sides, 10, partitions=3), ValueError, words)
+
+
 OWN = tl.Metric("early", "each", lambda ranks: 2.0**-ranks, lambda k, R, n: k)
-REFUSED = [  # both sides, options, the error
-    (lambda r, t: (r, t), {"ties": "order"}, ValueError, "rows of Spark have no order"),
-    (lambda r, t: (r, t), {"duplicates": "frist"}, ValueError, "did you mean 'first'"),
-    (lambda r, t: (r, t), {"gains": "squared"}, ValueError, "gains='squared'"),
-    (lambda r, t: (r, t), {"partitions": "4"}, ValueError, "partitions must be a whole number"),
-    (lambda r, t: (r, t), {"partitions": 0}, ValueError, "partitions must be at least 1"),
-    (lambda r, t: (r, t), {"k": None}, ValueError, "hit needs a k, .* give k=10, or 'hit@10'"),
-    (lambda r, t: (r, t), {"metrics": "novelty"}, ValueError, "novelty is a metric of the lists"),
-    (lambda r, t: (r, t), {"system": ["m"]}, TypeError, "give the name of one column of ranks"),
-    (
-        lambda r, t: (r, t),
-        {"system": "m"},
-        ValueError,
-        "^ranks: no column 'm'; columns found: user",
-    ),
-    (
-        lambda r, t: ("recs", t),
-        {},
-        TypeError,
-        r"ranks is 'recs': .* spark.table\('NAME'\)|is a Spark",
-    ),
-    (
-        lambda r, t: (r, [1]),
-        {},
-        TypeError,
-        "ground_truths is a builtins.list: .* DataFrames of Spark|is a Spark",
-    ),
-    (
-        lambda r, t: (r.select("*", "rank"), t),
-        {},
-        ValueError,
-        "ranks: two columns are named 'rank'",
-    ),
+OPTIONS_REFUSED = [
+    ({"ties": "order"}, ValueError, "rows of Spark have no order"),
+    ({"duplicates": "frist"}, ValueError, "did you mean 'first'"),
+    ({"gains": "squared"}, ValueError, "gains='squared'"),
+    ({"partitions": "4"}, ValueError, "partitions must be a whole number"),
+    ({"partitions": 0}, ValueError, "partitions must be at least 1"),
+    ({"k": None}, ValueError, "hit needs a k, .* give k=10, or 'hit@10'"),
+    ({"metrics": "novelty"}, ValueError, "novelty is a metric of the lists"),
+    ({"system": ["m"]}, TypeError, "give the name of one column of ranks"),
+    ({"system": "m"}, ValueError, "^ranks: no column 'm'; columns found: user"),
+]
+SIDES_REFUSED = [  # all but one are TypeErrors
+    (lambda r, t: ("recs", t), r"ranks is 'recs': .* spark.table\('NAME'\)|is a Spark"),
+    (lambda r, t: (r, [1]), "ground_truths is a builtins.list: .* DataFrames of Spark|is a Spark"),
+    (lambda r, t: (r.select("*", "rank"), t), "ranks: two columns are named 'rank'"),
     (
         lambda r, t: (r.selectExpr("user_id", "item_id", "'abc' score"), t),
-        *({}, TypeError, "ranks: 'score' is string: a score is a number"),
+        "ranks: 'score' is string: a score is a number",
     ),
     (
         lambda r, t: (r, t.selectExpr("*", "true relevance")),
-        *({}, TypeError, "ground_truths: 'relevance' is boolean: a relevance is a number"),
+        "ground_truths: 'relevance' is boolean: a relevance is a number",
+    ),
+    (
+        lambda r, t: (r.selectExpr("double(user_id) user_id", "item_id", "rank"), t),
+        "'user_id' is double: ids are whole numbers or text",
     ),
     (
         lambda r, t: (of_lists(r, "1 rank"), t),
-        *({}, TypeError, "'rank' is int, 'item_id' array<bigint>: give both as lists"),
+        "'rank' is int, 'item_id' array<bigint>: give both as lists",
     ),
     (
         lambda r, t: (r, of_lists(t, "1 relevance")),
-        *({}, TypeError, "ground_truths: 'relevance' is int, 'item_id' array<bigint>: give both"),
+        "ground_truths: 'relevance' is int, 'item_id' array<bigint>: give both",
+    ),
+    (
+        lambda r, t: (r, t.selectExpr("string(user_id) user_id", "item_id")),
+        'user_id holds whole numbers in ranks and text in ground_truths.*cast\\("bigint"\\)',
     ),
     (
         lambda r, t: (r, of_lists(t.selectExpr("user_id", "string(item_id) item_id"))),
-        *({}, TypeError, r'item_id holds whole numbers .*cast\("array<bigint>"\)'),
+        r'item_id holds whole numbers .*cast\("array<bigint>"\)',
     ),
 ]
 
 
 @pytest.mark.parametrize("function", [tl.top_k_eval, on_spark.per_user])
 def test_what_is_refused_before_any_job(session, function):
-    sides = frames(session, *lists(n=9))
-    for change, options, error, words in REFUSED:
-        with pytest.raises(error, match=words) as caught:
-            function(*change(*sides), **{"k": 10, **options})
-        assert "\n" not in str(caught.value)
+    sides = tuple(frames(session, *lists(n=9)))
+    for options, error, words in OPTIONS_REFUSED:
+        in_one_line(partial(function, *sides, **{"k": 10, **options}), error, words)
+    for change, words in SIDES_REFUSED:
+        error = ValueError if "two columns" in words else TypeError
+        in_one_line(partial(function, *change(*sides), k=10), error, words)
 
 
 def test_what_one_of_the_two_has_not(session):

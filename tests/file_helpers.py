@@ -1,0 +1,42 @@
+"""What tests of files share: Parquet files, errors, and evaluation streamed and in memory."""
+
+import json
+
+import pytest
+
+from toplist import top_k_eval
+
+
+def jsonl(*records):
+    return "".join(json.dumps(record) + "\n" for record in records)
+
+
+def write_parquet(path, group=None, **columns):
+    """Write columns, in row groups of that many rows; return the path."""
+    pyarrow, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    pq.write_table(pyarrow.table(columns), path, row_group_size=group)
+    return path
+
+
+def fault(call, *args, kind=ValueError, **options):
+    """Return the error of a call, of one line that a person can read."""
+    with pytest.raises(kind) as caught:
+        call(*args, **options)
+    message = str(caught.value)
+    assert not isinstance(caught.value, UnicodeError)
+    assert "\n" not in message
+    assert len(message) < 2000
+    return message
+
+
+def both(recs, truth, k=3, **options):
+    """Evaluate two files streamed and in memory."""
+    return [top_k_eval(recs, truth, k, in_memory=whole, **options) for whole in (False, True)]
+
+
+def faults(recs, truth, k=3, **options):
+    """Return the errors of two files streamed and in memory."""
+    options["kind"] = ValueError, TypeError
+    return [
+        fault(top_k_eval, recs, truth, k, in_memory=whole, **options) for whole in (False, True)
+    ]

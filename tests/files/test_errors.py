@@ -1,0 +1,132 @@
+"""What errors of files name: the file, the line or row, the user and the way out."""
+
+import fuzz_files
+import pytest
+from file_helpers import fault, faults, write_parquet
+
+from toplist import top_k_eval
+
+TRUTH = "user_id,item_id\nann,a\nbob,b\neve,c\n"
+
+
+def test_an_item_twice_names_the_line(put):
+    truth, users = put("t.csv", TRUTH), ["ann", "bob", "bob", "eve"]
+    put("a.csv", "user_id,item_id,rank\nann,a,1\nbob,b,1\nbob,b,2\neve,e,1\n")
+    put("a.jsonl", '{"user_id":"ann","item_id":["a"]}\n{"user_id":"bob","item_id":["b","b"]}\n')
+    write_parquet("a.parquet", user_id=users, item_id=list("abbe"), rank=[1, 1, 2, 1])
+    for name, place in (("a.csv", ":4"), ("a.jsonl", ":2"), ("a.parquet", ": row 1")):
+        for error in faults(name, truth):
+            assert error.startswith(f"{name}{place}: user 'bob' has item 'b' at ranks 1 and 2")
+
+
+def test_two_grades_name_the_line(put):
+    recs = put("a.csv", "user_id,item_id,rank\nann,a,1\nbob,b,1\n")
+    put("t.csv", "user_id,item_id,relevance\nann,a,1\nbob,b,1\nbob,c,1\nbob,b,2\n")
+    write_parquet("t.parquet", user_id=["ann", "bob", "bob"], item_id=[*"abb"], relevance=[1, 1, 2])
+    for truth, place in (("t.csv", ":5"), ("t.parquet", ": row 1")):
+        for error in faults(recs, truth):
+            assert error.startswith(f"{truth}{place}: user 'bob' has item 'b' twice in the ground")
+
+
+@pytest.mark.parametrize(
+    ("score", "place", "said"),
+    [
+        ([1.0, 2.0, float("nan"), 1.0], "row 1: ", "user 'bob' has a score that is NaN"),
+        ([1.0, None, 1.0, 1.0], "", "column 'score' must hold numbers"),
+        (["1"] * 4, "", "column 'score' must hold numbers"),
+    ],
+)
+def test_scores_that_are_no_number_name_the_row(put, score, place, said):
+    users, truth = ["ann", "bob", "bob", "eve"], put("t.csv", TRUTH)
+    write_parquet("a.parquet", user_id=users, item_id=list("abcd"), score=score)
+    for error in faults("a.parquet", truth):
+        assert error.startswith(f"a.parquet: {place}ranks: {said}")
+        assert error.endswith("null in row 1 (user 'bob')") == (None in score)
+
+
+def test_no_user_in_both_names_both_files(put):
+    put("a.csv", "user_id,item_id,rank\nann,a,1\n")
+    put("t.csv", "user_id,item_id\nx9,a\n")
+    expected = "no user is in both: a.csv has 'ann', t.csv has 'x9'"
+    assert faults("a.csv", "t.csv") == [expected, expected]
+
+
+def test_options_are_not_blamed_on_a_line(put):
+    put("a.csv", "user_id,item_id,rank\nann,a,1\n")
+    for error in faults("a.csv", put("t.csv", TRUTH), relevant_from=2):
+        assert error.startswith("a.csv, t.csv: relevant_from=2 needs ground truths with grades")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.csv", "user_id,item_id,rank\n" + "u" * 100_000 + ",a,2\n"),
+        ("a.csv", "user_id,item_id,score\nu,a," + "x" * 100_000 + "\n"),
+        ("a.csv", "user_id,thing" + ",c" * 50_000 + "\nu,a\n"),
+        ("a.csv", "user_id,item_id,rank" + ",c" * 50_000 + "\nu,a\n"),
+        ("a.csv", "user_id,item_id,rank\n" + f"u,{'i' * 99_999},1\nu,{'i' * 99_999},2\n"),
+        ("a.jsonl", '{"user_id": 1, "item_id": ["' + "x" * 100_000 + '", []]}\n'),
+        ("a.jsonl", '{"' + "k" * 100_000 + '": 1}\n'),
+        ("a.jsonl", '{"k": 1, "k": 1, "' + "k" * 100_000 + '": 1}\n'),
+        ("a.jsonl", '{"user_id": "' + "x" * 100_000 + '", "item_id": [1, 1]}\n'),
+        ("a.run", "u Q0 " + "x" * 100_000 + " 1\n"),
+    ],
+)
+def test_messages_stay_short(put, name, text):
+    """A name of 100 kB is not told in whole."""
+    put("t.csv", "user_id,item_id\nu,a\n" if "jsonl" not in name else "user_id,item_id\n1,1\n")
+    for error in faults(put(name, text), "t.csv"):
+        assert len(error) < 2000
+
+
+def test_integers_from_2_to_the_63_on(put):
+    """A file read in parts has no code for them beside negative ones; in memory they are exact."""
+    put("a.jsonl", f'{{"user_id": 1, "item_id": [{2**64 - 1}, {2**63}]}}\n')
+    put("t.jsonl", f'{{"user_id": 1, "item_id": [{2**63}]}}\n')
+    streamed = fault(top_k_eval, "a.jsonl", "t.jsonl", 2)
+    assert streamed.startswith("integers from 2^63 on, as in a.jsonl, cannot be read in parts")
+    memory = top_k_eval("a.jsonl", "t.jsonl", 2, metrics="mrr", in_memory=True)
+    assert memory["mrr@2"] == 0.5
+
+
+@pytest.mark.parametrize("side", ["a.jsonl", "t.jsonl"])
+def test_integers_beyond_64_bits(put, side):
+    wide = side[0] == "a"
+    put("a.jsonl", f'{{"user_id": 1, "item_id": [5, {2**70 if wide else 7}]}}\n')
+    put("t.jsonl", f'{{"user_id": 1, "item_id": [5, {7 if wide else 2**70}]}}\n')
+    for error in faults("a.jsonl", "t.jsonl"):
+        assert f"{2**70} is beyond 64 bits: give such ids as text, str(id)" in error
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"user_id": 1, "item_id": [1, "2"]}\n',
+        '{"user_id": 1, "item_id": [97]}\n{"user_id": "1", "item_id": [98]}\n',
+    ],
+)
+def test_kinds_of_ids_in_one_file(put, text):
+    """A file of integers and texts is refused beside a text file too, on either side."""
+    put("t.csv", "user_id,item_id\n1,1\n")
+    put("a.jsonl", text)
+    for files in (("a.jsonl", "t.csv"), ("t.csv", "a.jsonl")):
+        for error in faults(*files, order="file"):
+            assert error.startswith("a.jsonl: ") and "two kinds" in error and "'" in error
+
+
+@pytest.mark.parametrize(
+    ("recs", "truth", "name"),
+    [
+        ('{"user_id": "a", "item_id": [1]}', '{"user_id": "a", "item_id": ["1"]}', "item_id"),
+        ('{"user_id": 1, "item_id": ["a"]}', '{"user_id": "1", "item_id": ["a"]}', "user_id"),
+    ],
+)
+def test_two_kinds_of_ids(put, recs, truth, name):
+    error = fault(top_k_eval, put("r.jsonl", recs), put("t.jsonl", truth), 3, kind=TypeError)
+    assert f"'{name}' holds ids of two kinds, '1' in t.jsonl and 1 in r.jsonl" in error
+
+
+@pytest.mark.parametrize("n", [150, pytest.param(1500, marks=pytest.mark.slow)])
+def test_mutated_files(n):
+    """Streamed and in memory agree, every error is one line that names a file, nothing hangs."""
+    assert fuzz_files.fuzz(n, seed=1) == []

@@ -1,0 +1,83 @@
+"""Formats of files: their extensions, names and options, in Python and on the command line."""
+
+import re
+
+import pytest
+from file_helpers import fault
+
+import toplist as tl
+from toplist import cli
+from toplist.files import FORMATS, format_of, read_ranks, read_truths
+
+
+@pytest.mark.parametrize("packed", ["", ".gz"])
+@pytest.mark.parametrize(
+    ("extension", "format"),
+    [
+        (".csv", "csv"),
+        (".tsv", "tsv"),
+        (".jsonl", "jsonl"),
+        (".run", "trec"),
+        (".qrels", "trec"),
+        (".trec", "trec"),
+        (".CSV", "csv"),
+    ],
+)
+def test_extension_names_the_format(extension, format, packed):
+    assert format_of(f"some.dir/a.b{extension}{packed}") == format
+    assert format in FORMATS
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.gz", "a", "csv", ".csv.zip", "a.csv.gz.gz"])
+def test_unknown_extension(name):
+    known = ".csv, .tsv, .jsonl, .run, .qrels, .trec (all of them also .gz), .parquet"
+    expected = f"{name}: the extension names no format: use {known}"
+    assert fault(format_of, name) == expected
+    error = fault(read_truths, name)
+    assert error == f"{expected}, or name it by format= (one of {', '.join(FORMATS)})"
+
+
+def test_format_overrides_the_extension(put):
+    path = put("lists.csv", "q1 Q0 d1 1 0.5 tag\n")
+    assert read_ranks(path, format="trec") == {"q1": ["d1"]}
+
+
+def test_wrong_options(put):
+    path = put("lists.csv", "user_id,item_id\nann,tea\n")
+    with pytest.raises(ValueError, match=r"^format='xml': choose from 'csv', 'tsv', 'jsonl'"):
+        read_ranks(path, format="xml")
+    with pytest.raises(ValueError, match=r"^order='rank': choose from 'file'$"):
+        read_ranks(path, order="rank")
+    with pytest.raises(ValueError, match=r"^columns: 'user' is none of user_id, item_id, rank"):
+        read_truths(path, columns={"user": "user_id"})
+
+
+def test_formats_are_checked_before_files_are_opened():
+    with pytest.raises(ValueError, match="format='xml': choose from 'csv'.*'parquet'"):
+        tl.top_k_eval("a", "b", 3, ranks_format="xml")
+
+
+def test_missing_file_stays_an_oserror(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        read_ranks(tmp_path / "none.csv")
+
+
+@pytest.mark.parametrize(
+    ("lists", "truth", "python", "option"),
+    [
+        ("a.txt", "b.csv", "ranks_format= (one of csv", "--ranks-format (one of csv"),
+        ("a.csv", "b.txt", "ground_truths_format= (one", "--ground-truths-format (one"),
+        ("a.csv", "b.csv", "columns={'item_id': 'NAME'} names", "--columns item_id=NAME names"),
+        ("c.csv", "b.csv", "order='file' takes the items", "--order file takes the items"),
+        ("d.csv", "b.csv", "in_memory=True takes them", "--in-memory takes them"),
+    ],
+)
+def test_keywords_are_options_on_the_command_line(put, capsys, lists, truth, python, option):
+    put("a.csv", "user_id,item,rank\nu,a,1\n")
+    put("b.csv", "user_id,item_id\nu,a\n")
+    put("c.csv", "user_id,item_id\nu,a\n")
+    put("d.csv", "user_id,item_id,score\nu,a,1\nv,a,1\nu,b,1\n")
+    with pytest.raises(ValueError, match=re.escape(python)):
+        tl.top_k_eval(lists, truth, 1)
+    assert cli.main(["eval", lists, truth]) == 1
+    assert option in capsys.readouterr().err

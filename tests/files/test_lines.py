@@ -1,0 +1,53 @@
+"""Lines and rows that have no end: what they take in memory is bounded."""
+
+import gzip
+import subprocess
+import sys
+
+import pytest
+from file_helpers import fault
+
+from toplist.files import lines, read_ranks, read_truths, text
+
+
+@pytest.mark.slow
+def test_a_line_without_an_end(put, tmp_path):
+    """A small gz that unpacks to one line of 300 MB; its memory is bounded."""
+    for name in ("a.jsonl.gz", "a.csv.gz", "a.run.gz"):
+        with gzip.open(tmp_path / name, "wb", compresslevel=1) as file:
+            for _ in range(300):
+                file.write(b"x" * 1_000_000)
+        script = (
+            "import resource, sys\nfrom toplist.files import read_ranks\n"
+            "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+            "try:\n    read_ranks(sys.argv[1])\nexcept ValueError as error:\n    print(error)\n"
+            "print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)"
+        )
+        done = subprocess.run([sys.executable, "-c", script, name], capture_output=True, text=True)
+        message, peak = done.stdout.splitlines()
+        limit = lines.JSON_LINE if "json" in name else lines.LINE
+        assert message == f"{name}:1: the line has no end after {limit:,} bytes"
+        assert int(peak) < 200  # MB
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl.gz", "a.run"])
+def test_a_short_limit_of_a_line(put, monkeypatch, name):
+    monkeypatch.setattr(text, "LINE", 1000)
+    monkeypatch.setattr(text, "JSON_LINE", 1000)
+    error = fault(read_ranks, put(name, "x" * 1500))
+    assert error == f"{name}:1: the line has no end after 1,000 bytes"
+
+
+def test_a_row_and_a_line_without_an_end(put):
+    row = b'"a\n",' * 1000 + b'"b\n",' * 4_000_000
+    path = put("a.csv", b"user_id,item_id\n" + row)
+    assert fault(read_truths, path).startswith("a.csv:2: the row has no end")
+    path = put("b.csv", b"user_id,item_id\nu,a\n" + b"x" * 20_000_000)
+    assert fault(read_truths, path).startswith("b.csv:3: the line has no end")
+
+
+@pytest.mark.slow
+def test_a_million_items_in_a_line(put):
+    items = ",".join(f'"{item:036d}"' for item in range(1_000_000))
+    path = put("a.jsonl", f'{{"user_id": 1, "item_id": [{items}]}}\n')
+    assert len(read_ranks(path, order="file")[1]) == 1_000_000

@@ -1,0 +1,14 @@
+"""Tables of columns: catalogues, counts, features and logs."""
+
+from file_helpers import fault
+
+from toplist.files import tables
+
+
+def test_a_second_header_in_column_files(put):
+    text = "item_id,count\na,1\nb,2\nitem_id,count\nc,3\n"
+    for read in (tables.catalogue, tables.item_counts, tables.features, tables.read_table):
+        assert fault(read, put("a.csv", text)).startswith("a.csv:4: a second header")
+    marked = put("b.csv", "item_id\na\n\ufeffitem_id\n")
+    assert fault(tables.catalogue, marked).startswith("b.csv:3")
+    assert tables.catalogue(put("c.csv", "item_id,name\na,item_id\n")) == ["a"]
