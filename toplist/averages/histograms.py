@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist import parallel
+from toplist import kernels, parallel
 from toplist.averages.moments import Moments, Pooled
 from toplist.averages.per_user import (
     Rows,
@@ -295,8 +295,6 @@ def _tables(
     n_threads: int | None,
 ) -> tuple[Ints, Floats]:
     """Return the integer histograms (3, rows, K), and the spreads of the sums (m, rows, K)."""
-    from toplist.kernels import curves
-
     codes = [COUNTS.index(metric.counts) for metric in sums]
     weights = np.array([metric.discounts(depth) for metric in sums]).reshape(-1, depth)
     shape = (len(rows.n_relevant), depth)
@@ -304,7 +302,7 @@ def _tables(
     def block(lo: int, hi: int) -> tuple[Ints, Floats]:
         integers, squares = np.zeros((*shape, 3), np.int64), np.zeros((*shape, len(sums)))
         offsets, ranks, _ = hits.block(lo, hi)
-        curves.tally(offsets, ranks, rows.of_user[lo:hi], codes, weights, integers, squares)
+        kernels.curves.tally(offsets, ranks, rows.of_user[lo:hi], codes, weights, integers, squares)
         return integers, squares
 
     # the tables of a block must be small compared with the hits that it counts

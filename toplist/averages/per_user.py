@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from toplist import parallel
+from toplist import kernels, parallel
 from toplist.checks import Bools, Floats, Ints
 from toplist.inputs.lists import offsets_of
 from toplist.matching.hits import Hits
@@ -46,8 +46,6 @@ def curves(
 
 def values(hits: Hits, counted: Bools, metric: Metric, k: int) -> Floats:
     """Return one metric of every user at one k, (n_users,); NaN for users not counted."""
-    from toplist.kernels import curves as kernels
-
     out = np.empty(len(hits))
     if metric.graded and hits.graded:
         cuts = cut_offs(hits, [k])
@@ -62,7 +60,7 @@ def values(hits: Hits, counted: Bools, metric: Metric, k: int) -> Floats:
         return out
     rows = rows_of(hits, counted, metric.dividing.by_length, k)
     divisors = metric.divisors(rows.n_relevant, rows.n_listed, np.array([k]))[:, 0]
-    kernels.values(
+    kernels.curves.values(
         *(hits.offsets, hits.ranks, rows.of_user),
         *(COUNTS.index(metric.counts), metric.discounts(reach(hits, k))),
         *(divisors, out),
@@ -152,7 +150,6 @@ def filler(hits: Hits, counted: Bools, metric: Metric, cuts: Ints) -> Callable[.
 def _writer(
     hits: Hits, counted: Bools, metric: Metric, cuts: Ints
 ) -> Callable[[int, int, Floats], None]:
-    from toplist.kernels import curves as kernels
 
     if metric.dividing.by_hits:
         sums = _writer(hits, counted, replace(metric, divisor="1"), cuts)
@@ -172,7 +169,7 @@ def _writer(
 
         def plain(lo: int, hi: int, out: Floats) -> None:
             offsets, ranks, _ = hits.block(lo, hi)
-            kernels.curves(offsets, ranks, rows.of_user[lo:hi], code, discounts, table, out)
+            kernels.curves.curves(offsets, ranks, rows.of_user[lo:hi], code, discounts, table, out)
 
         return plain
 
@@ -185,7 +182,7 @@ def _writer(
 
     def graded(lo: int, hi: int, out: Floats) -> None:
         offsets, ranks, gains = hits.block(lo, hi)
-        kernels.graded_curves(
+        kernels.curves.graded_curves(
             *(offsets, ranks, gains),
             *(best[lo : hi + 1], ideal_gains[best[lo] : best[hi]]),
             *(rows.of_user[lo:hi], code, discounts, table, ideal, out),

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist import parallel
+from toplist import kernels, parallel
 from toplist.checks import Ints, OptionRef, about, cached, header_hint, no_columns, option_error
 from toplist.inputs import dataframes as cols
 from toplist.inputs import ordering
@@ -387,8 +387,6 @@ def grouped(users: Column, adjacent: bool = False, ends: Ints | None = None) -> 
 
 def by_rank(side: str, ranks: NDArray[Any], groups: Groups, items: Column) -> Column:
     """Return the items of every user by rank; ValueError for ranks that are not 1..n."""
-    from toplist.kernels import grouping
-
     with np.errstate(invalid="ignore"):  # what no int64 holds differs from it below
         given, ranks = ranks, ranks.astype(np.int64, copy=False)
     if given.dtype.kind == "f" and not np.array_equal(ranks, given):
@@ -397,7 +395,7 @@ def by_rank(side: str, ranks: NDArray[Any], groups: Groups, items: Column) -> Co
         error = ValueError(f"{side}: user {user!r} has rank {given[at]}, which is not whole")
         raise about(error, side=side, user=user)
     offsets = groups.offsets
-    if groups.rows is None and grouping.ranks_in_order(ranks, offsets):
+    if groups.rows is None and kernels.grouping.ranks_in_order(ranks, offsets):
         return items
     rows = groups.every_row
     out, taken = np.empty(len(ranks), np.int64), np.zeros(len(ranks), np.uint8)
@@ -405,7 +403,7 @@ def by_rank(side: str, ranks: NDArray[Any], groups: Groups, items: Column) -> Co
     def place(lo: int, hi: int) -> int:
         part = slice(lo, hi)
         where = rows[part], ranks[part], items.codes[part]
-        return int(grouping.place_by_rank(*where, offsets, taken, out))
+        return int(kernels.grouping.place_by_rank(*where, offsets, taken, out))
 
     wrong = max(parallel.run(place, blocks(len(ranks), SHARE), None), default=-1) >= 0
     if wrong or not taken.all():  # two threads may have filled one place; then another one is free
@@ -438,12 +436,10 @@ def by_score(
 
     "order": as they are; "item", "item_desc": by id, ascending or descending.
     """
-    from toplist.kernels import grouping, steps
-
     scores = comparable(scores)
     offsets = groups.offsets
     by_id = ties != "order"  # then equal scores have to be looked at
-    if groups.rows is None and grouping.scores_in_order(scores, offsets, by_id):
+    if groups.rows is None and kernels.grouping.scores_in_order(scores, offsets, by_id):
         return items
     if groups.rows is not None:
         items, scores = in_order(groups, items, scores)
@@ -458,21 +454,19 @@ def by_score(
         keys = order_of_ids(items, side)
         keys = ~keys if ties == "item_desc" else keys
         places = as_integers(scores)
-        for lo, hi in steps(offsets):
-            grouping.sort_by_score_and_key(offsets[lo : hi + 1], places, keys, codes)
+        for lo, hi in kernels.steps(offsets):
+            kernels.grouping.sort_by_score_and_key(offsets[lo : hi + 1], places, keys, codes)
     else:
-        grouping.sort_by_score(offsets, scores, codes)
+        kernels.grouping.sort_by_score(offsets, scores, codes)
     return replace(items, codes=codes.astype(items.codes.dtype, copy=False))
 
 
 def in_order(groups: Groups, items: Column, values: NDArray[Any] | None) -> tuple[Column, Any]:
     """Return items and values (float64 or int64) grouped by user, in the order of the table."""
-    from toplist.kernels import grouping
-
     out = np.empty(len(items.codes), np.int64)
     given = np.empty(0) if values is None else values
     moved = np.empty(len(given), given.dtype)
     ends = groups.offsets[:-1].copy()
-    grouping.place_in_order(groups.every_row, items.codes, given, ends, out, moved)
+    kernels.grouping.place_in_order(groups.every_row, items.codes, given, ends, out, moved)
     items = replace(items, codes=out.astype(items.codes.dtype, copy=False))
     return items, None if values is None else moved
