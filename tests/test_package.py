@@ -161,7 +161,7 @@ def test_only_kernels_import_numba(path):
 
 
 def test_kernels_do_import_numba():
-    assert ("numba", False) in set(imports((PACKAGE / "kernels" / "__init__.py").read_text()))
+    assert ("numba", True) in set(imports((PACKAGE / "kernels" / "__init__.py").read_text()))
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.relative_to(PACKAGE).as_posix())

@@ -22,14 +22,14 @@ from numpy.typing import NDArray
 from toplist import kernels, parallel
 from toplist.averages.moments import Moments, Pooled
 from toplist.averages.per_user import (
-    Rows,
+    SizeGroups,
     counted_in,
     cut_offs,
     divisor_filler,
     filler,
     gains_of,
     reach,
-    rows_of,
+    size_groups,
 )
 from toplist.checks import Bools, Floats, Ints, cached
 from toplist.inputs.lists import offsets_of
@@ -246,7 +246,7 @@ def count(
     """Return the histograms of the users in `counted`, with the averages that need the curves."""
     by_length = any(metric.dividing.by_length for metric in metrics)
     depth, cuts = reach(hits, max(ks)), cut_offs(hits, ks)
-    rows = rows_of(hits, counted, by_length, max(ks))
+    rows = size_groups(hits, counted, by_length, max(ks))
     for metric in metrics:
         # the user's function may be wrong
         if callable(metric.discount) or callable(metric.divisor):
@@ -288,7 +288,7 @@ def count(
 
 def _tables(
     hits: Hits,
-    rows: Rows,
+    rows: SizeGroups,
     n_users: Ints,
     sums: list[Metric],
     depth: int,

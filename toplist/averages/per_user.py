@@ -58,7 +58,7 @@ def values(hits: Hits, counted: Bools, metric: Metric, k: int) -> Floats:
         out /= np.maximum(values(hits, counted, _N_HITS, k), 1.0)
         _score_empty(hits, counted, metric, out)
         return out
-    rows = rows_of(hits, counted, metric.dividing.by_length, k)
+    rows = size_groups(hits, counted, metric.dividing.by_length, k)
     divisors = metric.divisors(rows.n_relevant, rows.n_listed, np.array([k]))[:, 0]
     kernels.curves.values(
         *(hits.offsets, hits.ranks, rows.of_user),
@@ -160,7 +160,7 @@ def _writer(
             np.divide(out, np.maximum(n_hits(lo, hi), 1.0), out=out)
 
         return over_hits
-    rows = rows_of(hits, counted, metric.dividing.by_length, int(cuts.max(initial=0)))
+    rows = size_groups(hits, counted, metric.dividing.by_length, int(cuts.max(initial=0)))
     code = COUNTS.index(metric.counts)
 
     if hits.gains is None or hits.ideal_gains is None or not metric.graded:
@@ -208,7 +208,7 @@ def divisor_filler(
     """Return a function of ``lo, hi``: the divisors of these users at each k, (hi - lo, K)."""
     if metric.dividing.by_hits:
         return filler(hits, counted, _N_HITS, cuts)
-    rows = rows_of(hits, counted, metric.dividing.by_length, int(cuts.max(initial=0)))
+    rows = size_groups(hits, counted, metric.dividing.by_length, int(cuts.max(initial=0)))
     if not (metric.graded and hits.graded and metric.dividing.ideal):
         table = metric.divisors(rows.n_relevant, rows.n_listed, cuts)
         table[np.isinf(table)] = 0.0
@@ -236,7 +236,7 @@ def divisor_filler(
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class SizeGroups:
     """Groups of users with equal (R, n); the users of a group share their divisors.
 
     `n_relevant` and `n_listed` are the R and n of each group; `n_listed` is 0 where the length of
@@ -248,7 +248,7 @@ class Rows:
     of_user: Ints
 
 
-def rows_of(hits: Hits, counted: Bools, by_length: bool, depth: int) -> Rows:
+def size_groups(hits: Hits, counted: Bools, by_length: bool, depth: int) -> SizeGroups:
     """Group the counted users by R, and by the length of their lists where it matters.
 
     A million users with Pareto-distributed lengths have 1,615 distinct R, but 20,872 (R, n).
@@ -271,4 +271,4 @@ def rows_of(hits: Hits, counted: Bools, by_length: bool, depth: int) -> Rows:
         place[-1] = -1
         distinct, of_user = np.flatnonzero(present), place[keys]
     n_listed = distinct % span if by_length else np.zeros_like(distinct)
-    return Rows(distinct // span, n_listed, of_user)
+    return SizeGroups(distinct // span, n_listed, of_user)

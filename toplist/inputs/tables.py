@@ -23,7 +23,7 @@ from toplist.inputs.flatten import check_ranked, first_repeat, is_frame
 from toplist.inputs.grades import Grading
 from toplist.inputs.keyed import ListsByUser, align, check_not_counted, keyed, user_in_two_rows
 from toplist.inputs.lists import offsets_of
-from toplist.inputs.options import Columns, columns_of
+from toplist.inputs.options import ColumnNames, columns_of
 from toplist.inputs.ordering import as_integers, comparable, order_of_ids
 from toplist.inputs.sides import Sides, sides_of
 from toplist.inputs.texts import Texts
@@ -38,7 +38,7 @@ def read_tables(
     k: int | None,
     padding: Any,
     grading: Grading,
-    columns: Columns,
+    columns: ColumnNames,
     ties: str = "order",
 ) -> Sides:
     """Read two sides of which at least one is a table."""
@@ -72,7 +72,7 @@ def by_column(frame: Any, name: str, side: str) -> Iterator[tuple[str, Any]]:
         yield str(value), cols.take(frame, np.flatnonzero(numbers == number))
 
 
-def _swapped(ranks: Any, truths: Any, columns: Columns) -> bool:
+def _swapped(ranks: Any, truths: Any, columns: ColumnNames) -> bool:
     """Whether the table of ranks has no column to rank by, and that of truths has one."""
     names = columns_of(columns, "ranks")
     ours, theirs = (set(cols.names_of(cols.readable(table))) for table in (ranks, truths))
@@ -83,7 +83,7 @@ def _swapped(ranks: Any, truths: Any, columns: Columns) -> bool:
 def lists_of(
     value: Any,
     side: str,
-    columns: Columns,
+    columns: ColumnNames,
     ties: str = "order",
     known: tuple[Texts, Texts] | None = None,
     padding: Any = None,
@@ -96,7 +96,7 @@ def lists_of(
     if is_frame(value):
         frame = cols.readable(value)
         names, known = columns_of(columns, side), known or (Texts(), Texts())
-        return read(Table(frame, side, names, ties=ties, known=known))
+        return read(SideTable(frame, side, names, ties=ties, known=known))
     if isinstance(value, ListsByUser):
         return value
     if not isinstance(value, Mapping):
@@ -111,7 +111,7 @@ def lists_of(
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class SideTable:
     """One side of an evaluation as a frame, with its name in messages and its column names.
 
     With `order` of "file", ranked items are taken in the order of the table. If the frame is a
@@ -201,7 +201,7 @@ class Table:
         return cols.in_row(self.first + row) + ("" if user is None else f" (user {user!r})")
 
 
-def read(table: Table, in_runs: bool = False) -> ListsByUser:
+def read(table: SideTable, in_runs: bool = False) -> ListsByUser:
     """Return the lists of a table.
 
     Parameters
@@ -266,7 +266,7 @@ def put_in_order(
     return ListsByUser(side, groups.users, items, groups.offsets, grades)
 
 
-def _of_lists(table: Table, offsets: Ints, frame: Any) -> ListsByUser:
+def _of_lists(table: SideTable, offsets: Ints, frame: Any) -> ListsByUser:
     """Read a column of lists, and its column of lists of ranks, scores or grades, if any."""
     users, name = table.ids("user_id"), table.names["item_id"]
     items = cols.ids(frame, name, table.side, offsets, table.where, table.known[1])
@@ -286,7 +286,7 @@ def _of_lists(table: Table, offsets: Ints, frame: Any) -> ListsByUser:
     return put_in_order(table.ordering, Groups(users, offsets, None), items, values)
 
 
-def _wide(table: Table) -> ListsByUser:
+def _wide(table: SideTable) -> ListsByUser:
     """Read a row per user and a column per rank; nulls end a list."""
     frame, side, ranks = table.frame, table.side, table.wide
     named = table.names["user_id"] in table.columns
@@ -315,7 +315,7 @@ def _by_user(users: Column, rows: list[Any], side: str) -> dict[Any, Any]:
     return keyed
 
 
-def _of_python(table: Table, rows: list[Any]) -> ListsByUser:
+def _of_python(table: SideTable, rows: list[Any]) -> ListsByUser:
     """Read Python lists, and their lists of ranks, scores or grades, if any."""
     lists = keyed(_by_user(table.ids("user_id"), rows, table.side), table.side)
     if table.value is None:
@@ -331,7 +331,7 @@ def _of_python(table: Table, rows: list[Any]) -> ListsByUser:
     return put_in_order(table.ordering, groups, lists.items, values)
 
 
-def _unlike(table: Table, name: str, rows: Any = ()) -> ValueError:
+def _unlike(table: SideTable, name: str, rows: Any = ()) -> ValueError:
     """Return the error of values that are not lists like those of items; `rows` are odd ones."""
     odd = np.flatnonzero(rows)
     where = f": not so in {table.where(int(odd[0]))}" if len(odd) else ""

@@ -28,9 +28,12 @@ STEP = 1 << 22
 
 def __getattr__(name: str) -> Any:
     """Load a module of kernels on first use."""
-    if name.startswith("_"):
-        raise AttributeError(name)
-    return importlib.import_module(f"{__name__}.{name}")
+    try:
+        return importlib.import_module(f"{__name__}.{name}")
+    except ModuleNotFoundError as error:
+        if error.name != f"{__name__}.{name}":
+            raise
+        raise AttributeError(name) from None
 
 
 class Kernel:

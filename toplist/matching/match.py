@@ -20,7 +20,7 @@ from toplist.inputs import ids
 from toplist.inputs.flatten import Flat, first_repeat, item_twice, name_user, user_of
 from toplist.inputs.forms import read_sides
 from toplist.inputs.lists import offsets_of
-from toplist.inputs.options import DUPLICATES, TIES, Columns, Duplicates, Joining, Ties
+from toplist.inputs.options import DUPLICATES, TIES, ColumnNames, Duplicates, Joining, Ties
 from toplist.inputs.sides import Sides
 from toplist.matching.hits import Hits, trusted
 from toplist.metrics.definitions import Gains
@@ -38,7 +38,7 @@ def match(
     padding: Any = None,
     relevant_from: float | None = None,
     gains: Gains = "linear",
-    columns: Columns = None,
+    columns: ColumnNames = None,
     n_threads: int | None = None,
     ties: Ties = "order",
     users: Any = None,
