@@ -17,7 +17,7 @@ from file_helpers import write_parquet
 
 import toplist as tl
 from toplist import CONVENTIONS
-from toplist.checks import OptionRef, choice, option_error, prefixed
+from toplist.checks import OptionRef, option_error, prefixed
 from toplist.cli import main
 
 DATA = Path(__file__).resolve().parents[2] / "notebooks" / "data"
@@ -304,17 +304,6 @@ def test_missing_columns_of_parquet_and_the_way_out(bad):
     assert "'position'" in line and "--order file" in line
 
 
-def test_all_missing_columns_of_tables_in_memory():
-    pandas = pytest.importorskip("pandas")
-    table = pandas.DataFrame({"who": [1], "what": [2]})
-    with pytest.raises(ValueError, match=r"ranks has no columns 'user_id', 'item_id', only 'who'"):
-        tl.match(table, {1: [2]})
-    with pytest.raises(ValueError, match=r"no columns 'user_id', 'item_id'; it has 'who', 'what'"):
-        tl.loo.leave_one_out(table)
-    with pytest.raises(ValueError, match=r"no columns 'label', 'prediction', only 'who', 'what'"):
-        tl.pointwise.auc(table)
-
-
 def test_order_file_and_users_in_pieces(good):
     put("recs.csv", "user_id,item_id,rank,score\nu1,a,2,0.1\nu2,c,1,1\nu1,b,1,0.9\n")
     assert evaluated(good, "--in-memory") == pytest.approx(1 / 3)
@@ -426,18 +415,6 @@ def test_keywords(bad, monkeypatch, keyword, python, command_line):
     put("more.csv", Path("recs.csv").read_text())
     several = "eval", "recs.csv", "more.csv", "truth.csv"
     assert bad(*several) == f"recs.csv: a.csv: as is, or {command_line}."
-
-
-def test_a_wrong_choice_keeps_its_keyword():
-    for value, text in (("never", "ties='never'"), (None, "ties=None"), (0, "ties=0")):
-        with pytest.raises(ValueError, match=f"{text}: choose from 'order', 'average'"):
-            choice("ties", value, ["order", "average"])
-
-
-def test_a_prefix_keeps_the_type_of_an_error():
-    assert type(prefixed("a: ", TypeError("b"))) is TypeError
-    broken = UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte")
-    assert str(prefixed("a: ", broken)).startswith("a: 'utf-8' codec")
 
 
 @pytest.mark.parametrize("convention", CONVENTIONS)
