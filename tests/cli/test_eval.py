@@ -13,7 +13,7 @@ from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
-from file_helpers import write_parquet
+from file_helpers import jsonl, write_parquet
 
 import toplist as tl
 from toplist import CONVENTIONS
@@ -25,7 +25,6 @@ SIX = ["hit", "precision", "recall", "map", "ndcg", "mrr"]
 
 RANKED = {"u1": ["a", "b"], "u2": ["c"], "u3": ["a"]}
 RELEVANT = {"u1": ["b"], "u2": ["d"], "u4": ["a", "e"]}
-TRUTH = "user_id,item_id\nu1,b\nu2,d\nu4,a\nu4,e\n"
 
 
 @pytest.fixture(autouse=True)
@@ -207,56 +206,35 @@ def test_padding(bad, good):
 # Formats
 
 
-def table(value, separator):
-    rows = [("user_id", "item_id", value)]
-    for user, items in RANKED.items():
-        rows += [
-            (user, item, rank if value == "rank" else -rank) for rank, item in enumerate(items, 1)
-        ]
-    return "".join(separator.join(map(str, row)) + "\n" for row in rows)
+def tables(rows, *names):
+    """Return the texts of a table by format."""
+    lines = [names, *rows]
+    found = {
+        kind: "".join(mark.join(map(str, line)) + "\n" for line in lines)
+        for kind, mark in (("csv", ","), ("tsv", "\t"))
+    }
+    return found | {"jsonl": jsonl(*(dict(zip(names, row, strict=True)) for row in rows))}
 
 
-def objects(lists, value=None):
-    """Write JSONL: a whole list per line, or a line per item with a `value`."""
-    records = [{"user_id": user, "item_id": items} for user, items in lists.items()]
-    if value:
-        records = [
-            {"user_id": user, "item_id": item, value: rank if value == "rank" else -rank}
-            for user, items in lists.items()
-            for rank, item in enumerate(items, 1)
-        ]
-    return "".join(json.dumps(record) + "\n" for record in records)
+def by_user(lists):
+    return jsonl(*({"user_id": user, "item_id": items} for user, items in lists.items()))
 
 
-RUN = "".join(
-    f"{user} Q0 {item} 0 {-rank} tag\n"
-    for user, items in RANKED.items()
-    for rank, item in enumerate(items)
-)
-QRELS = "".join(f"{user} 0 {item} 1\n" for user, items in RELEVANT.items() for item in items)
+ROWS = [(user, item, r) for user, items in RANKED.items() for r, item in enumerate(items, 1)]
+PAIRS = [(user, item) for user, items in RELEVANT.items() for item in items]
+KEYS = "user_id", "item_id"
+RUN = "".join(f"{user} Q0 {item} 0 {-rank} tag\n" for user, item, rank in ROWS)
+QRELS = "".join(f"{user} 0 {item} 1\n" for user, item in PAIRS)
 ALL_RECS = {
-    "a.csv": table("rank", ","),
-    "b.csv": table("score", ","),
-    "a.tsv": table("rank", "\t"),
-    "b.tsv": table("score", "\t"),
-    "a.jsonl": objects(RANKED),
-    "b.jsonl": objects(RANKED, "rank"),
-    "c.jsonl": objects(RANKED, "score"),
-    "a.run": RUN,
-    "a.trec": RUN,
+    **{f"a.{kind}": text for kind, text in tables(ROWS, *KEYS, "rank").items()},
+    **{
+        f"b.{kind}": text
+        for kind, text in tables([(u, i, -r) for u, i, r in ROWS], *KEYS, "score").items()
+    },
+    **{"c.jsonl": by_user(RANKED), "a.run": RUN, "a.trec": RUN},
 }
-ALL_TRUTHS = {
-    "t.csv": TRUTH,
-    "t.tsv": TRUTH.replace(",", "\t"),
-    "t.jsonl": objects(RELEVANT),
-    "u.jsonl": "".join(
-        json.dumps({"user_id": user, "item_id": item}) + "\n"
-        for user, items in RELEVANT.items()
-        for item in items
-    ),
-    "t.qrels": QRELS,
-    "t.trec": QRELS,
-}
+ALL_TRUTHS = {f"t.{kind}": text for kind, text in tables(PAIRS, *KEYS).items()}
+ALL_TRUTHS |= {"u.jsonl": by_user(RELEVANT), "t.qrels": QRELS, "t.trec": QRELS}
 
 
 @pytest.mark.parametrize("packed", ["", ".gz"])
@@ -310,6 +288,12 @@ def test_order_file_and_users_in_pieces(good):
     assert evaluated(good, "--in-memory", "--order", "file") == pytest.approx(1 / 6)
 
 
+def test_equal_scores(good):
+    put("recs.csv", "user_id,item_id,score\nu1,a,1\nu1,b,1\n")
+    assert evaluated(good, "--ties", "item") == pytest.approx(1 / 6)
+    assert evaluated(good, "--ties", "item_desc") == pytest.approx(1 / 3)
+
+
 # Status 1: bad input, in one line
 
 
@@ -337,6 +321,7 @@ def test_k_by_default_and_by_one_metric(good):
     """What was not typed is not held against the user."""
     found = content_of(good, "-m", "recall", "ndcg@10", "rbp(p=0.5)@1")["values"]
     assert list(found) == [*(f"recall@{k}" for k in (1, 5, 10, 20)), "ndcg@10", "rbp(p=0.5)@1"]
+    assert content_of(good, "-k", "all", "-m", "mrr", "--in-memory")["k"] == [2]
 
 
 # Writing
@@ -357,18 +342,42 @@ def test_bad_input_and_bad_targets_write_nothing(bad, folder, name):
     assert Path("old.csv").read_text() == "old"
 
 
-def test_a_write_that_breaks_off(good, bad, folder, monkeypatch):
-    good("eval", "recs.csv", "truth.csv")  # compiled code is in its own files by now
-    put("users.csv", "old")
+@pytest.mark.parametrize("step", ["os.replace", "toplist.cli.output.draw"])
+def test_plot_and_per_user_are_written_both_or_not_at_all(good, bad, folder, monkeypatch, step):
+    pytest.importorskip("matplotlib")
+    command = "eval", "recs.csv", "truth.csv", "--plot", "p.png", "--per-user", "users.csv"
+    good(*command)
+    for name in ("p.png", "users.csv"):
+        put(name, "old")
     before = sorted(os.listdir(folder))
 
-    def full(*_):
-        raise OSError(28, "No space left on device")
+    def full(_, path):
+        if step != "os.replace":
+            Path(path).write_text("half")
+        raise OSError(28, "No space left on device", path)
 
-    monkeypatch.setattr("os.replace", full)
-    assert "No space left" in bad("eval", "recs.csv", "truth.csv", "--per-user", "users.csv")
-    assert Path("users.csv").read_text() == "old"
+    monkeypatch.setattr(step, full)
+    assert bad(*command).endswith(": No space left on device")
+    assert [Path(name).read_text() for name in ("p.png", "users.csv")] == ["old", "old"]
     assert sorted(os.listdir(folder)) == before
+
+
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        (MemoryError(), "not enough memory"),
+        (MemoryError("Unable to allocate 16 GiB"), "not enough memory (Unable to allocate 16 GiB)"),
+        (RuntimeError("can't start new thread"), "can't start new thread"),
+        (RuntimeError("a fault of toplist itself"), None),
+    ],
+)
+def test_a_lack_of_memory_or_threads_is_one_line(monkeypatch, bad, error, line):
+    monkeypatch.setattr("toplist.cli.eval.top_k_eval", Mock(side_effect=error))
+    if line is None:
+        with pytest.raises(RuntimeError):
+            bad("eval", "recs.csv", "truth.csv")
+    else:
+        assert bad("eval", "recs.csv", "truth.csv") == line
 
 
 def test_an_interrupt_leaves_nothing_half_written(folder, monkeypatch, capsys):
@@ -382,33 +391,29 @@ def test_an_interrupt_leaves_nothing_half_written(folder, monkeypatch, capsys):
 # Keywords of Python in messages: the command line writes its own options
 
 
-@pytest.mark.parametrize(
-    ("keyword", "python", "command_line"),
-    [
-        (OptionRef("catalogue"), "catalogue=", "--catalogue"),
-        (OptionRef("in_memory", True), "in_memory=True", "--in-memory"),
-        (OptionRef("in_memory", False), "in_memory=False", "no --in-memory"),
-        (OptionRef("duplicates", "first"), "duplicates='first'", "--duplicates first"),
-        (OptionRef("padding", -1), "padding=-1", "--padding -1"),
-        (OptionRef("padding", "no item"), "padding='no item'", "--padding 'no item'"),
-        (OptionRef("relevant_from", 3.5), "relevant_from=3.5", "--relevant-from 3.5"),
-        (OptionRef("k", 5), "k=5", "-k 5"),
-        (OptionRef("metrics", ["hit", "mrr"]), "metrics=['hit', 'mrr']", "--metrics hit mrr"),
-        (
-            OptionRef("columns", {"user_id": "uid", "item_id": "my item"}),
-            "columns={'user_id': 'uid', 'item_id': 'my item'}",
-            "--columns user_id=uid 'item_id=my item'",
-        ),
-        (
-            OptionRef("columns", {"user_id": "..."}),
-            "columns={'user_id': '...'}",
-            "--columns user_id=NAME",
-        ),
-    ],
-)
-def test_keywords(bad, monkeypatch, keyword, python, command_line):
-    error = prefixed("a.csv: ", option_error(ValueError, "as is, or ", keyword, "."))
-    assert str(error) == f"a.csv: as is, or {python}."
+NESTED = {"ranks": {"user_id": "uid"}, "ground_truths": {"item_id": "..."}}
+KEYWORDS = [
+    ("catalogue", None, "--catalogue"),
+    ("in_memory", True, "--in-memory"),
+    ("in_memory", False, "no --in-memory"),
+    ("duplicates", "first", "--duplicates first"),
+    ("padding", -1, "--padding -1"),
+    ("padding", "no item", "--padding 'no item'"),
+    ("relevant_from", 3.5, "--relevant-from 3.5"),
+    ("k", 5, "-k 5"),
+    ("metrics", ["hit", "mrr"], "--metrics hit mrr"),
+    ("columns", {"user_id": "a", "item_id": "my b"}, "--columns user_id=a 'item_id=my b'"),
+    ("columns", {"user_id": "..."}, "--columns user_id=NAME"),
+    ("columns", NESTED, "--columns ranks:user_id=uid ground_truths:item_id=NAME"),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "command_line"), KEYWORDS)
+def test_keywords(bad, monkeypatch, name, value, command_line):
+    error = option_error(ValueError, "as is, or ", OptionRef(name, value), ".")
+    error = prefixed("a.csv: ", error)
+    python = "" if value is None else repr(value)
+    assert str(error) == f"a.csv: as is, or {name}={python}."
     monkeypatch.setattr("toplist.cli.eval.top_k_eval", Mock(side_effect=error))
     assert bad("eval", "recs.csv", "truth.csv") == f"a.csv: as is, or {command_line}."
     # with several systems the file is named before

@@ -12,7 +12,6 @@ from file_helpers import jsonl, write_parquet
 
 import toplist as tl
 from toplist.cli import COMMANDS
-from toplist.cli.options import Parser
 
 
 @pytest.fixture(autouse=True)
@@ -99,29 +98,6 @@ def test_numbers_are_values(good):
     assert "@1" in good("eval", "--padding", "-1", "padded.csv", "truth.csv", "-k", 1)
 
 
-def test_arranged():
-    parser = Parser()
-    add = parser.group("options")
-    add("-k", nargs="+", type=int)
-    add("--quiet", action="store_true")
-    add("--by", choices=["a", "b"])
-    add("--time", nargs="?")
-    for given, expected in (
-        ("a.csv", "-- a.csv"),
-        ("-k 5 a.csv 6", "-k 5 -- a.csv 6"),
-        ("-k 5 six a.csv", "-k 5 six -- a.csv"),
-        ("--qu a.csv", "--qu -- a.csv"),
-        ("--by a.csv b.csv", "--by a.csv -- b.csv"),
-        ("--time a.csv", "--time -- a.csv"),
-        ("--time 5 6", "--time 5 -- 6"),
-        ("--time=5 -", "--time=5 -- -"),
-        ("-k -1 -", "-k -1 -- -"),
-        ("-- --quiet", "-- --quiet"),
-        ("--quiet", "--quiet"),
-    ):
-        assert parser.arranged(given.split()) == expected.split()
-
-
 # Wrong usage, in one line below the usage
 
 
@@ -166,6 +142,11 @@ WRONG = [
     ("conventions -m mapp", "unknown metric 'mapp': choose from hit"),
     ("eval recs.csv truth.csv -k", "-k: expected at least one argument"),
     ("eval recs.csv truth.csv -k 1.5", "'1.5'"),
+    ("eval recs.csv truth.csv -k all 5", "-k all is the whole list: give no other cut-off with it"),
+    ("eval recs.csv truth.csv --ties no", "invalid choice: 'no'"),
+    ("eval recs.csv truth.csv --plot a.jpg", "must end in .png, .svg, .pdf"),
+    ("eval a.png truth.csv --plot ./a.png", "--plot ./a.png would overwrite an input file"),
+    ("eval recs.csv truth.csv --per-user ./truth.csv", "would overwrite an input file"),
     ("eval recs.csv truth.csv -k 0", "k must be at least 1, not 0"),
     ("eval recs.csv truth.csv -m nope", "'nope': choose from hit, precision"),
     ("eval recs.csv truth.csv -m ndcg@0", "'ndcg@0'"),
@@ -374,3 +355,5 @@ def test_python_m_toplist_is_toplist():
     assert "3 of 3 users evaluated" in done.stdout and done.stderr == ""
     done = subprocess.run([*command[:3], "eval"], capture_output=True, text=True, env=here)
     assert done.returncode == 2 and done.stderr.startswith("usage: toplist eval ")
+    done = subprocess.run([*command[:3], "--version"], capture_output=True, text=True, env=here)
+    assert done.stdout == f"toplist {tl.__version__}\n"

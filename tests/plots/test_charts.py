@@ -9,6 +9,7 @@ import pytest
 
 import toplist as tl
 from toplist import plots
+from toplist.plots import charts
 
 matplotlib = pytest.importorskip("matplotlib")
 from matplotlib.figure import Figure  # noqa: E402
@@ -89,6 +90,20 @@ def test_equal_curves_are_one_line():
     assert plots.curves(one_out, ["recall", "hit"]).get_ylabel() == "recall = hit@k"
 
 
+def test_a_picture_of_panels_has_one_per_metric():
+    results = {
+        name: tl.top_k_eval(tl.Hits.from_ranks(ranks, 2), k=[1, 2])
+        for name, ranks in (("good", [1, 2, 1]), ("poor", [2, 0, 0]))
+    }
+    figure = charts.panels(results)
+    assert [ax.get_ylabel() for ax in figure.axes] == [
+        *("hit = recall@k", "precision@k", "map = mrr@k", "ndcg@k")
+    ]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["good", "poor"]
+    for ax in figure.axes:
+        assert len(ax.lines) == 2 and ax.get_legend() is None and not ax.get_title(loc="left")
+
+
 def test_one_k_and_one_user():
     ax = tl.top_k_eval([1], {1}, k=1, metrics=["mrr"]).plot()
     assert ax.get_title(loc="left").endswith("; no interval")
@@ -111,14 +126,10 @@ def test_a_wrong_metric_is_named(result):
 
 
 def test_k_belongs_to_values_and_not_to_curves(result):
-    for draw in (
-        lambda: result.plot("ndcg@5"),
-        lambda: plots.sampled(result, result, "ndcg@5"),
-    ):
-        with pytest.raises(
-            ValueError, match=r"'ndcg@5': a curve is drawn over every k; give 'ndcg'"
-        ):
-            draw()
+    said = r"'ndcg@5': a curve is drawn over every k; give 'ndcg'"
+    for draw in (plots.curves, lambda *one: plots.sampled(result, *one)):
+        with pytest.raises(ValueError, match=said):
+            draw(result, "ndcg@5")
     for draw in (plots.per_user, plots.segments):
         with pytest.raises(ValueError, match=r"'ndcg': it is drawn at one k; .*'ndcg@10'"):
             draw({"a": result}, "ndcg")
