@@ -32,29 +32,13 @@ def through_a_file(result, name="result.json"):
         return tl.TopKResult.load(path), json.loads(path.read_text())
 
 
-def test_what_a_reader_sees():
-    result = evaluated()
-    _, readable = through_a_file(result)
-    first, *_, last = readable
-    assert (first, last) == ("toplist", "result")
-    assert readable["toplist"] == tl.__version__ and readable["k"] == [1, 3]
-    counts = {name: readable[name] for name in saved.COUNTS}
-    assert counts == {name: getattr(result, name) for name in saved.COUNTS}
-    assert counts == {"n_users": 4, "n_evaluated": 3, "n_skipped": 1} | {
-        "n_missing": 1,
-        "n_extra": 1,
-    }
-    for name in result.names():
-        assert readable["values"][name] == result[name]
-        assert readable["std"][name] == result.std(name)
-        assert tuple(readable["interval"][name]) == result.interval(name)
-        assert readable["n"][name] == result.n_of(name) == 3
-    assert not readable["policies"]["weighted"] and not readable["policies"]["pooled"]
-    pooled = evaluated(relevant_from=2, weights=[1, 2, 3, 4], aggregate="pooled", truths=GRADES)
-    policies = through_a_file(pooled)[1]["policies"]
-    assert policies["relevant_from"] == 2 and policies["weighted"] and policies["pooled"]
-    assert readable["formulas"]["hit"] == "hit@k = sum over r_j <= k of [j = 1]"
-    assert result.formula("hit").startswith(readable["formulas"]["hit"])
+def test_what_a_reader_sees_of_an_option():
+    options = {"relevant_from": 2, "weights": [1, 2, 3, 4], "aggregate": "pooled"}
+    for asked, expected in (({}, (None, False, [])), (options, (2, True, ["hit", "ndcg"]))):
+        readable = through_a_file(evaluated(GRADES, **asked))[1]
+        assert (next(iter(readable)), list(readable)[-1]) == ("toplist", "result")
+        policies = readable["policies"]
+        assert tuple(policies[one] for one in ("relevant_from", "weighted", "pooled")) == expected
 
 
 def test_it_is_what_the_command_line_prints(tmp_path, capsys):
