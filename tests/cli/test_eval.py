@@ -20,9 +20,6 @@ from toplist import CONVENTIONS
 from toplist.checks import OptionRef, option_error, prefixed
 from toplist.cli import main
 
-DATA = Path(__file__).resolve().parents[2] / "notebooks" / "data"
-SIX = ["hit", "precision", "recall", "map", "ndcg", "mrr"]
-
 RANKED = {"u1": ["a", "b"], "u2": ["c"], "u3": ["a"]}
 RELEVANT = {"u1": ["b"], "u2": ["d"], "u4": ["a", "e"]}
 
@@ -429,25 +426,6 @@ def test_no_keyword_of_python_in_what_is_printed(good, convention):
     names = CONVENTIONS[convention].metrics
     printed += [good("metrics", name, "--convention", convention) for name in names]
     assert not re.search(r"\b(missing|empty|duplicates|padding|in_memory)=", "".join(printed))
-
-
-# The example data
-
-
-@pytest.mark.skipif(not DATA.exists(), reason="an installed package has no example data")
-def test_example_data(good):
-    def content(name):
-        out = good("eval", DATA / f"{name}.csv.gz", DATA / "truth.csv", "--format", "json")
-        return json.loads(out)
-
-    popularity, itemknn = content("popularity"), content("itemknn")
-    assert list(itemknn["values"]) == [f"{name}@{k}" for name in SIX for k in (1, 5, 10, 20)]
-    assert itemknn["n_users"] == popularity["n_users"] > 900
-    assert itemknn["n_missing"] == 12
-    assert itemknn["n_extra"] == 8
-    for name, value in itemknn["values"].items():
-        assert value > 1.2 * popularity["values"][name] > 0
-    assert itemknn["interval"]["ndcg@10"][0] > popularity["interval"]["ndcg@10"][1]
 
 
 # The installed command

@@ -100,6 +100,7 @@ def test_numbers_are_values(good):
 # Wrong usage, in one line below the usage
 
 
+COMPARE = "compare recs.csv more.csv truth.csv -m mrr@2"
 WRONG = [
     ("", "a COMMAND is required"),
     ("nope", "no command 'nope': choose from eval, compare, "),
@@ -165,6 +166,16 @@ WRONG = [
     ("eval recs.csv truth.csv --columns user_id=", "user_id="),
     ("metrics nope", "'nope': choose from hit, precision"),
     ("metrics --convention nope", "neurec"),
+    (f"{COMPARE} --baseline nobody", "baseline 'nobody' is none of the systems"),
+    (f"{COMPARE} --margin -1", "margin must be a number above 0, not -1.0"),
+    (f"{COMPARE} --margin 0.1 --test sign", "--margin asks for two one-sided t tests"),
+    (f"{COMPARE} --level 1", "level must be a number between 0 and 1"),
+    (f"{COMPARE} --correction maxt --test sign", "'maxt' is for the methods"),
+    (f"{COMPARE} --band --format json", "--band and --power are tables of their own"),
+    (f"{COMPARE} --resamples 98", "n_resamples must be at least 99"),
+    (f"{COMPARE} --seed -1", "seed must be a whole number from 0"),
+    ("eval recs.csv truth.csv --segments users.csv", "write FILE:COLUMN"),
+    ("eval recs.csv truth.csv --segments users.txt:a", "names no format"),
 ]
 
 

@@ -279,11 +279,8 @@ def test_every_picture_can_be_written(result, extension, tmp_path):
         path = tmp_path / f"{i}.{extension}"
         ax.figure.savefig(path)
         assert path.read_bytes().startswith(magic)
-
-
-def test_a_notebook_shows_new_pictures(result):
-    for ax in every(result):
-        assert ax._repr_png_().startswith(b"\x89PNG")
+        if extension == "png":  # as a notebook shows it
+            assert ax._repr_png_().startswith(magic)
 
 
 def test_colours_are_set_whatever_the_style(result):

@@ -77,9 +77,6 @@ def test_formula_as_text(result):
     for words in ("rank of the user's j-th hit", "convention standard", "2 of 2 users evaluated"):
         assert any(words in line for line in others)
     assert result.formula("map").splitlines()[0] == first
-
-
-def test_formula_is_the_convention_s_own():
     for convention, words in (("neurec", "sum(min(i,R))"), ("trec_eval", "R")):
         text = top_k_eval(RANKS, TRUTHS, k=3, convention=convention).formula("map")
         assert text.splitlines()[0].endswith(f"divided by {words}")

@@ -162,25 +162,27 @@ def test_what_bytes_cannot_hold():
         lists.to_bytes()
 
 
+def packed(data, change):
+    """Return bytes of which what is packed was changed."""
+    return data[:8] + zlib.compress(change(zlib.decompress(data[8:])))
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
+        (lambda data: b"", "no result of toplist"),
+        (lambda data: b"toplist", "no result of toplist"),
         (lambda data: b"PK\x03\x04" + data, "no result of toplist"),
         (lambda data: data[:7] + b"\x07" + data[8:], "of format 7, and this toplist knows 1"),
         (lambda data: data[: len(data) // 2], "damaged"),
         (lambda data: data[:30] + b"\x00" + data[31:], "damaged"),
-        (lambda data: data[:8] + zlib.compress(zlib.decompress(data[8:]) + b"x"), "damaged"),
-        (lambda data: data[:8] + zlib.compress(b"\xff" * 40), "damaged"),
-        (lambda data: data[:8] + zlib.compress((2).to_bytes(8, "little") + b"{}"), "damaged"),
+        (lambda data: packed(data, lambda text: text + b"x"), "damaged"),
+        (lambda data: packed(data, lambda text: b"\xff" * 40), "damaged"),
+        (lambda data: packed(data, lambda text: (2).to_bytes(8, "little") + b"{}"), "damaged"),
         (
-            lambda data: (
-                data[:8]
-                + zlib.compress(zlib.decompress(data[8:]).replace(b'"standard"', b'"stundard"'))
-            ),
+            lambda data: packed(data, lambda text: text.replace(b'"standard"', b'"stundard"')),
             "convention 'stundard' is not known here",
         ),
-        (lambda data: b"", "no result of toplist"),
-        (lambda data: b"toplist", "no result of toplist"),
     ],
 )
 def test_other_bytes_are_refused_in_a_line(change, words):
