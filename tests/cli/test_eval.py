@@ -80,23 +80,6 @@ def test_json(good):
     assert list(content) == list(expected)
 
 
-@pytest.mark.parametrize(
-    ("truth", "mean", "counts"),
-    [
-        ("user_id,item_id,relevance\nu1,b,0\n", None, (1, 0, 1)),
-        ("user_id,item_id\nu1,b\n", 0.5, (1, 1, 0)),
-    ],
-)
-def test_what_is_not_a_number_is_null_in_json(good, truth, mean, counts):
-    put("truth.csv", truth)
-    out = good("eval", "recs.csv", "truth.csv", "-k", 2, "-m", "mrr", "--format", "json")
-    content = json.loads(out, parse_constant=pytest.fail)
-    assert content["values"] == {"mrr@2": mean}
-    assert content["std"] == {"mrr@2": None}
-    assert content["interval"] == {"mrr@2": [None, None]}
-    assert tuple(content[name] for name in ("n_users", "n_evaluated", "n_skipped")) == counts
-
-
 def test_csv(good):
     out = good("eval", "recs.csv", "truth.csv", "-k", 2, 1, "-m", "mrr", "hit", "--format", "csv")
     assert not out.endswith("\n\n")
@@ -312,13 +295,6 @@ def test_a_file_name_of_two_lines_is_told_in_one(bad):
     put("re\ncs.csv", "")
     assert bad("eval", "re\ncs.csv", "truth.csv").endswith("cs.csv: no rows")
     assert bad("eval", "no\nne.csv", "truth.csv").endswith("ne.csv: No such file or directory")
-
-
-def test_k_by_default_and_by_one_metric(good):
-    """What was not typed is not held against the user."""
-    found = content_of(good, "-m", "recall", "ndcg@10", "rbp(p=0.5)@1")["values"]
-    assert list(found) == [*(f"recall@{k}" for k in (1, 5, 10, 20)), "ndcg@10", "rbp(p=0.5)@1"]
-    assert content_of(good, "-k", "all", "-m", "mrr", "--in-memory")["k"] == [2]
 
 
 # Writing

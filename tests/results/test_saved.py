@@ -29,7 +29,8 @@ def through_a_file(result, name="result.json"):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, name)
         result.save(path)
-        return tl.TopKResult.load(path), json.loads(path.read_text())
+        readable = json.loads(path.read_text(), parse_constant=pytest.fail)
+        return tl.TopKResult.load(path), readable
 
 
 def test_what_a_reader_sees_of_an_option():
@@ -66,11 +67,13 @@ def test_a_loaded_result_works_as_one_without_users():
     assert comparison == tl.compare({"one": first, "two": second})
 
 
-def test_no_user_at_all():
-    result = tl.top_k_eval([], [], 3, metrics=["hit", "ndcg"])
+@pytest.mark.parametrize(("users", "mean"), [([], None), ([1], 1.0)])
+def test_what_is_not_a_number_is_null(users, mean):
+    """There is no mean of nobody, and no spread and interval of one user."""
+    result = tl.top_k_eval([users] * len(users), [{1}] * len(users), 3, metrics=["hit", "ndcg"])
     again, readable = through_a_file(result)
-    assert again == result and readable["values"] == {"hit@3": None, "ndcg@3": None}
-    assert readable["interval"]["hit@3"] == [None, None]
+    assert again == result and readable["values"] == {"hit@3": mean, "ndcg@3": mean}
+    assert readable["std"]["ndcg@3"] is None and readable["interval"]["ndcg@3"] == [None, None]
 
 
 def test_sampled_results_say_so():

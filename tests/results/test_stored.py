@@ -108,16 +108,6 @@ def test_rows_beyond_64_bits_are_told_apart():
     assert merged.n_evaluated == 2 * one.n_evaluated
 
 
-def test_a_result_without_users_keeps_none():
-    result = part(30, 3)
-    bare = result.without_users()
-    assert bare.hits is None and bare.weights is None and "30 of 30 users evaluated" in str(bare)
-    with pytest.raises(ValueError, match="holds no hits"):
-        bare.per_user("hit@1")
-    with pytest.raises(ValueError, match="the same users, who count once"):
-        tl.merge([bare, bare])
-
-
 @pytest.mark.parametrize(
     ("ask", "so", "on_spark"),
     [
