@@ -88,18 +88,6 @@ def test_light_imports(code):
     assert loaded.isdisjoint(OPTIONAL | {"numba", "llvmlite"})
 
 
-@pytest.mark.parametrize(
-    ("code", "module"),
-    [
-        ("import toplist, numba", "numba"),
-        ("import toplist; toplist.hit([1], [1])", "numba"),
-        ("import sys; sys.modules['pandas'] = sys; import toplist", "pandas"),
-    ],
-)
-def test_the_check_of_light_imports_can_fail(code, module):
-    assert module in loaded_by(code)
-
-
 def test_an_evaluation_needs_numpy_and_numba_alone():
     loaded = loaded_by("import toplist; print(toplist.top_k_eval([[1]], [{1}], k=1))")
     assert loaded.isdisjoint(OPTIONAL - {"scipy"})  # numba loads scipy where it finds it
@@ -135,23 +123,6 @@ def imports(source):
             yield from ((alias.name.partition(".")[0], node in inside) for alias in node.names)
         if node not in unread and isinstance(node, ast.ImportFrom):
             yield (node.module or "").partition(".")[0], node in inside
-
-
-def test_imports_are_found():
-    source = """
-    import os, pandas.core
-    try:
-        from polars import col
-    except ImportError:
-        pass
-    if TYPE_CHECKING:
-        import scipy
-    def function():
-        import numba
-    """
-    assert set(imports(textwrap.dedent(source))) == {
-        *(("os", False), ("pandas", False), ("polars", False), ("numba", True))
-    }
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
@@ -425,12 +396,6 @@ def first_command(text):
     lines = text.replace("\\\n", " ").splitlines()
     found = (re.match(r"\s*(?:\$ |.*&& )?(?:\S*/)?toplist (eval .*)", line) for line in lines)
     return next(shlex.split(match[1], comments=True) for match in found if match)
-
-
-def test_the_first_command_is_found():
-    text = "toplist does\n    toplist eval a.csv \\\n      b.csv  # fine\ntoplist eval c"
-    assert first_command(text) == ["eval", "a.csv", "b.csv"]
-    assert first_command("$ .venv/bin/toplist eval a b") == ["eval", "a", "b"]
 
 
 def test_readme_s_table_is_what_its_first_command_prints(readme, capsys, monkeypatch):

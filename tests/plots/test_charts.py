@@ -118,30 +118,24 @@ def test_result_and_comparison_draw_themselves(result, other):
     assert both.plot().get_ylabel() == "hit@k"
 
 
-def test_a_wrong_metric_is_named(result):
-    with pytest.raises(KeyError, match="this result has hit, precision"):
-        result.plot("nope")
-    with pytest.raises(ValueError, match="no result to draw"):
-        plots.curves({}, "ndcg")
+A_CURVE, AT_ONE_K = r"'ndcg@5': a curve .* every k; give 'ndcg'", r"'ndcg': .* one k; .*'ndcg@10'"
+REFUSED = [
+    (lambda one: one.plot("nope"), KeyError, "this result has hit, precision"),
+    (lambda one: one.plot("ndcg@5"), ValueError, A_CURVE),
+    (lambda one: plots.sampled(one, one, "ndcg@5"), ValueError, A_CURVE),
+    (lambda one: plots.per_user({"a": one}, "ndcg"), ValueError, AT_ONE_K),
+    (lambda one: plots.segments({"a": one}, "ndcg"), ValueError, AT_ONE_K),
+    (lambda one: plots.curves({}, "ndcg"), ValueError, "no result to draw"),
+    (lambda one: plots.curves([one], "ndcg"), TypeError, "a dict of label -> result, not list"),
+    (lambda one: plots.segments(one, "ndcg@5"), ValueError, "dict of segment -> result"),
+    (lambda one: plots.segments({}, "mrr@5"), ValueError, "no segment to draw"),
+]
 
 
-def test_k_belongs_to_values_and_not_to_curves(result):
-    said = r"'ndcg@5': a curve is drawn over every k; give 'ndcg'"
-    for draw in (plots.curves, lambda *one: plots.sampled(result, *one)):
-        with pytest.raises(ValueError, match=said):
-            draw(result, "ndcg@5")
-    for draw in (plots.per_user, plots.segments):
-        with pytest.raises(ValueError, match=r"'ndcg': it is drawn at one k; .*'ndcg@10'"):
-            draw({"a": result}, "ndcg")
-
-
-def test_what_is_no_result(result):
-    with pytest.raises(TypeError, match="give a result, or a dict of label -> result, not list"):
-        plots.curves([result], "ndcg")
-    with pytest.raises(ValueError, match="dict of segment -> result"):
-        plots.segments(result, "ndcg@5")
-    with pytest.raises(ValueError, match="no segment to draw"):
-        plots.segments({}, "mrr@5")
+@pytest.mark.parametrize(("draw", "error", "said"), REFUSED)
+def test_what_cannot_be_drawn(result, draw, error, said):
+    with pytest.raises(error, match=said):
+        draw(result)
 
 
 def test_the_area_under_the_users_curve_is_the_mean(result, other):
