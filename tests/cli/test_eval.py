@@ -186,57 +186,33 @@ def test_padding(bad, good):
 # Formats
 
 
-def tables(rows, *names):
+def by_format(rows, *names, **more):
     """Return the texts of a table by format."""
-    lines = [names, *rows]
-    found = {
-        kind: "".join(mark.join(map(str, line)) + "\n" for line in lines)
-        for kind, mark in (("csv", ","), ("tsv", "\t"))
-    }
-    return found | {"jsonl": jsonl(*(dict(zip(names, row, strict=True)) for row in rows))}
-
-
-def by_user(lists):
-    return jsonl(*({"user_id": user, "item_id": items} for user, items in lists.items()))
+    lines = [",".join(map(str, line)) for line in (names, *rows)]
+    text = "\n".join([*lines, ""])
+    records = (dict(zip(names, row, strict=True)) for row in rows)
+    return {"csv": text, "tsv": text.replace(",", "\t"), "jsonl": jsonl(*records), **more}
 
 
 ROWS = [(user, item, r) for user, items in RANKED.items() for r, item in enumerate(items, 1)]
 PAIRS = [(user, item) for user, items in RELEVANT.items() for item in items]
-KEYS = "user_id", "item_id"
 RUN = "".join(f"{user} Q0 {item} 0 {-rank} tag\n" for user, item, rank in ROWS)
 QRELS = "".join(f"{user} 0 {item} 1\n" for user, item in PAIRS)
-ALL_RECS = {
-    **{f"a.{kind}": text for kind, text in tables(ROWS, *KEYS, "rank").items()},
-    **{
-        f"b.{kind}": text
-        for kind, text in tables([(u, i, -r) for u, i, r in ROWS], *KEYS, "score").items()
-    },
-    **{"c.jsonl": by_user(RANKED), "a.run": RUN, "a.trec": RUN},
-}
-ALL_TRUTHS = {f"t.{kind}": text for kind, text in tables(PAIRS, *KEYS).items()}
-ALL_TRUTHS |= {"u.jsonl": by_user(RELEVANT), "t.qrels": QRELS, "t.trec": QRELS}
+RECS = by_format(ROWS, "user_id", "item_id", "rank", trec=RUN)
+TRUTHS = by_format(PAIRS, "user_id", "item_id", trec=QRELS)
 
 
-@pytest.mark.parametrize("packed", ["", ".gz"])
-@pytest.mark.parametrize("truth", ALL_TRUTHS)
-@pytest.mark.parametrize("recs", ALL_RECS)
-def test_formats_give_the_same(good, recs, truth, packed):
+@pytest.mark.parametrize("truth", TRUTHS)
+@pytest.mark.parametrize("recs", RECS)
+def test_formats_give_the_same_by_extension_and_by_name(good, recs, truth):
     expected = content_of(good)
-    if recs in ("a.run", "a.trec"):
+    if recs == "trec":
         expected["policies"]["ties"] = "item_desc"  # trec_eval's; said, though no scores tie here
-    files = put(recs + packed, ALL_RECS[recs]), put(truth + packed, ALL_TRUTHS[truth])
+    files = put(f"r.{recs}.gz", RECS[recs]), put(f"t.{truth}", TRUTHS[truth])
     assert content_of(good, recs=files[0], truth=files[1]) == expected
-
-
-@pytest.mark.parametrize("truth", ["t.csv", "t.tsv", "t.jsonl", "t.qrels"])
-@pytest.mark.parametrize("recs", ["a.csv", "a.tsv", "a.jsonl", "a.run"])
-def test_formats_may_be_named(good, recs, truth):
-    put("recs", ALL_RECS[recs])
-    put("truth.txt", ALL_TRUTHS[truth])
-    kinds = (name[2:].replace("run", "trec").replace("qrels", "trec") for name in (recs, truth))
-    options = zip(("--ranks-format", "--ground-truths-format"), kinds, strict=True)
-    mean = evaluated(good, *sum(options, ()), recs="recs", truth="truth.txt")
-    assert mean == pytest.approx(1 / 6)
+    files = put("r", RECS[recs]), put("t.txt", TRUTHS[truth])
+    names = "--ranks-format", recs, "--ground-truths-format", truth
+    assert content_of(good, *names, recs=files[0], truth=files[1]) == expected
 
 
 # Columns and order
