@@ -89,16 +89,11 @@ def test_other_tables_are_refused_with_the_line_to_write(written):
     assert tl.paired_tests({"als": by_index["ndcg@10"], "popularity": table})[0].difference == 0
     with pytest.raises(ValueError, match="the table of als has user .* twice"):
         tl.paired_tests({"als": pandas.concat([table, table]), "popularity": table})
+    with pytest.raises(ValueError, match="the Series of a has user 1 twice"):
+        tl.paired_tests({name: pandas.Series([1.0, 2.0, 3.0], [1, 1, 2]) for name in "ab"})
     with pytest.raises(TypeError, match=r"values\['als'\] is a LazyFrame: .*\.collect\(\)"):
         tl.paired_tests({"als": polars.LazyFrame(written[0]["als"]), "popularity": table})
     with pytest.raises(TypeError, match=r"another order: .*set_index\('user_id'\)\.sort_index"):
         inference.band(table, table)
     with pytest.raises(ValueError, match="no pairs: give name -> \\(system, baseline\\)"):
         inference.family({})
-
-
-def test_a_user_twice_in_a_series_is_refused():
-    pandas = pytest.importorskip("pandas")
-    twice = {name: pandas.Series([1.0, 2.0, 3.0], [1, 1, 2]) for name in "ab"}
-    with pytest.raises(ValueError, match="the Series of a has user 1 twice"):
-        tl.paired_tests(twice)
