@@ -44,6 +44,8 @@ def replaced(name, *changes):
         "--metrics=ndcg -k 1 2 --every recs.csv truth.csv",
         "-k 1 2 --columns user_id=user_id item_id=item_id recs.csv truth.csv -m ndcg",
         "-k 1 2 --convention standard recs.csv truth.csv -m ndcg",
+        "recs.csv --every-metric truth.csv -k 1 2 -m ndcg",
+        "--metr ndcg recs.csv -k 1 2 truth.csv",
     ],
 )
 def test_files_may_stand_anywhere(good, line):
