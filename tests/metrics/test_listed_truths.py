@@ -45,11 +45,6 @@ def test_against_the_truth_that_is_listed(population, k, relevant_from):
         )
 
 
-def test_r_counts_what_is_below_k():
-    assert tl.recall([5, 7, 8, 9], {7, 9, 100}, 2, relevant="listed").tolist() == [0.0, 0.5]
-    assert tl.recall([5, 7, 8, 9], {7, 9, 100}, 2).tolist() == [0.0, pytest.approx(1 / 3)]
-
-
 def test_it_is_said():
     result = tl.top_k_eval(RANKS, TRUTHS, 2, relevant="listed", metrics="recall")
     assert result["recall@2"] == 1 / 3  # of a, c and d, who has no list

@@ -1,4 +1,4 @@
-"""The systems this library was ordered to cover, each with its own example and figure."""
+"""Worked examples of other systems, each with its own figures."""
 
 import dataclasses
 
@@ -6,31 +6,6 @@ import numpy as np
 import pytest
 
 import toplist as tl
-
-# NeuRec-style functions (a blog on top-N metrics): one list and one truth per user.
-
-RANKS = [[5, 7, 8, 9, 3], [4, 6, 2, 1, 10]]
-TRUTHS = [[7, 3, 5], [4, 2, 8, 7]]
-PRINTED = {
-    1: (1.0, 1.0, 0.2917, 1.0, 1.0, 1.0),
-    3: (1.0, 0.6667, 0.5833, 0.3056, 0.7346, 1.0),
-    5: (1.0, 0.5, 0.75, 0.1679, 0.7662, 1.0),
-}
-
-
-@pytest.mark.parametrize("k", PRINTED)
-def test_blog_prints_its_figures(k):
-    assert np.round([*tl.top_k_eval(RANKS, TRUTHS, k=k, convention="neurec")], 4) == pytest.approx(
-        PRINTED[k], abs=1e-12
-    )
-
-
-def test_blog_agrees_with_the_default_but_for_map():
-    hit, precision, recall, map_, ndcg, mrr = tl.top_k_eval(RANKS, TRUTHS, k=3)
-    figures = np.round([hit, precision, recall, ndcg, mrr], 4)
-    assert figures.tolist() == [1.0, 0.6667, 0.5833, 0.7346, 1.0]
-    assert round(map_, 4) == 0.6111
-
 
 # rectorch: score matrices, names with @k, arrays per user.
 

@@ -452,12 +452,6 @@ def test_values_lie_between_zero_and_one(population, depth):
             assert np.all((values >= 0) & (values <= 1)), name
 
 
-def test_means_of_many_lie_between_zero_and_one(many):
-    result = tl.top_k_eval(*many, 60, metrics=ALL)
-    for name in BOUNDED:
-        assert np.all((result[name] > 0) & (result[name] < 1)), name
-
-
 @quick()
 @given(populations(), DEPTHS)
 def test_leave_one_out(population, depth):
