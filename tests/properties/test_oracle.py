@@ -8,7 +8,7 @@ import oracle
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import graded_populations, int64_ids, populations, populations_with_duplicates
+from strategies import int64_ids, populations, populations_with_duplicates
 from systems import RANKS, TRUTHS
 
 CASES, LEFT_OUT = cases.read()
@@ -231,32 +231,6 @@ def test_two_spellings_agree(population, k):
     for ranked, relevant in zip(*population, strict=True):
         for one, other in SPELLINGS:
             assert one(ranked, relevant, k) == pytest.approx(other(ranked, relevant, k))
-
-
-@given(populations() | populations(items=int64_ids()), DEPTHS)
-def test_values_lie_between_zero_and_one(population, k):
-    for ranked, relevant in zip(*population, strict=True):
-        for metrics in oracle.CONVENTIONS.values():
-            for name in metrics.keys() - {"cg", "dcg"}:
-                assert 0 <= metrics[name](ranked, relevant, k) <= 1 + 1e-12
-
-
-@given(graded_populations(), DEPTHS)
-def test_the_best_list_scores_one(population, k):
-    for graded in population[1]:
-        if oracle.relevant_items(graded):
-            best = oracle.best_list(graded)
-            for name in ("hit", "map", "mrr", "ndcg"):
-                assert oracle.METRICS[name](best, graded, k) == pytest.approx(1)
-            assert oracle.ndcg(best, graded, k, exponential=True) == pytest.approx(1)
-
-
-@given(populations(), DEPTHS)
-def test_one_relevant_item(population, k):
-    for ranked, relevant in zip(*population, strict=True):
-        one = set(sorted(relevant)[:1])
-        assert oracle.hit(ranked, one, k) == oracle.recall(ranked, one, k)
-        assert oracle.map_(ranked, one, k) == pytest.approx(oracle.mrr(ranked, one, k))
 
 
 def test_strategies_draw_hits_and_empty_rows():

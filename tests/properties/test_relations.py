@@ -126,15 +126,6 @@ def test_users_in_another_order(population, depth, random):
 
 
 @quick()
-@given(populations(), populations(), DEPTHS)
-def test_more_users_change_nobody(population, others, depth):
-    ranks, truths = (mine + more for mine, more in zip(population, others, strict=True))
-    for name in METRICS:
-        alone = curves(name, *population, depth)
-        assert same(curves(name, ranks, truths, depth)[: len(alone)], alone), name
-
-
-@quick()
 @given(populations() | graded_populations(), DEPTHS)
 def test_many_at_once_or_one_by_one(population, depth):
     for name in METRICS:
