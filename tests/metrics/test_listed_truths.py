@@ -60,8 +60,10 @@ def test_it_is_said():
 
 def test_results_merge_and_are_tested():
     parts = [
-        tl.top_k_eval({key: RANKS[key] for key in keys}, truths_of(keys), 2, relevant="listed")
-        for keys in ("ab", "cd")
+        tl.top_k_eval(
+            *({u: side[u] for u in users} for side in (RANKS, TRUTHS)), 2, relevant="listed"
+        )
+        for users in ("ab", "cd")
     ]
     whole = tl.top_k_eval(RANKS, TRUTHS, 2, relevant="listed")
     assert list(parts[0] + parts[1]) == pytest.approx(list(whole), nan_ok=True)
@@ -72,10 +74,6 @@ def test_results_merge_and_are_tested():
         for name in "ab"
     }
     assert 0 < tl.compare(results).test()["recall@3"].p <= 1
-
-
-def truths_of(keys):
-    return {key: TRUTHS[key] for key in keys}
 
 
 def test_files(tmp_path):

@@ -35,11 +35,6 @@ def test_rectorch_ndcg_of_a_late_hit():
     assert result.per_user("recall@3").tolist() == [0.5]
 
 
-def test_rectorch_skips_unknown_metrics_and_we_do_not():
-    with pytest.raises(ValueError, match="'precision'.*'rectorch'.*hit, recall, ndcg, mrr"):
-        tl.top_k_eval([[1]], [{1}], metrics=["precision@2"], convention="rectorch")
-
-
 # scikit-learn's ndcg_score: all examples of its documentation.
 
 RELEVANCE = [[10, 0, 0, 1, 5]]

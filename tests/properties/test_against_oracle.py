@@ -27,37 +27,18 @@ import toplist as tl
 
 # The twins that are not in the oracle's own tables, by the library's names
 
-POLICIES = {  # empty truths, missing lists
-    "standard": ("skip", "zero"),
-    "neurec": ("zero", "zero"),
-    "neurec-cpp": ("skip", "zero"),
-    "rectorch": ("skip", "zero"),
-    "recbole": ("skip", "zero"),
-    "sklearn": ("zero", "zero"),
-    "trec_eval": ("zero", "skip"),
-    "ranx": ("zero", "zero"),
-    "rectools": ("skip", "zero"),
-    "lenskit": ("skip", "skip"),
-    "recommenders": ("skip", "skip"),
-    "implicit": ("skip", "zero"),
-    "irspack": ("skip", "skip"),
-    "spark": ("zero", "zero"),
-    "llamaindex": ("raise", "raise"),
-    "mlflow": ("zero", "zero"),
-    "haystack": ("zero", "zero"),
-    "haystack-2025": ("zero", "zero"),
-    "sentence-transformers": ("skip", "zero"),
-    "mteb": ("zero", "skip"),
-    "ragas": ("skip", "zero"),
-    "replay": ("skip", "zero"),
-    "evidently": ("skip", "skip"),
-    "tf-ranking": ("zero", "skip"),
-    "lightgbm": ("one", "skip"),
-    "torchmetrics": ("zero", "skip"),
-    "elliot": ("skip", "skip"),
-    "recpack": ("skip", "zero"),
-    "cornac": ("skip", "zero"),
+BY_POLICIES = {  # empty truths, missing lists: the conventions
+    ("skip", "zero"): (
+        "standard neurec-cpp rectorch recbole rectools implicit sentence-transformers ragas "
+        "replay recpack cornac"
+    ),
+    ("zero", "zero"): "neurec sklearn ranx spark mlflow haystack haystack-2025",
+    ("zero", "skip"): "trec_eval mteb tf-ranking torchmetrics",
+    ("skip", "skip"): "lenskit recommenders irspack evidently elliot",
+    ("raise", "raise"): "llamaindex",
+    ("one", "skip"): "lightgbm",
 }
+POLICIES = {name: both for both, names in BY_POLICIES.items() for name in names.split()}
 EMPTY_OF = {("mteb", "r_cap"): "skip", ("ragas", "precision"): "zero"}
 LISTED = {"evidently", "tf-ranking", "lightgbm", "torchmetrics"}
 EXPONENTIAL = {"tf-ranking", "lightgbm", "elliot"}

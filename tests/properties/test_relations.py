@@ -8,14 +8,16 @@ from operator import add
 
 import numpy as np
 import pytest
+from differential import DEPTHS
+from differential import equal as same
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from shared_inputs import read_only
 from strategies import GRADES, ITEMS, graded_populations, populations
 
 import toplist as tl
 from toplist import parallel
 
-DEPTHS = st.integers(1, 15)
 SHUFFLES = st.randoms(use_true_random=False)
 METRICS = list(tl.METRICS)
 # What the conventions compute in another way than the standard one does, and a metric of one's own
@@ -40,11 +42,6 @@ def quick(max_examples=30):
 
 def curves(name, ranks, truths, depth=None, **options):
     return getattr(tl, name)(ranks, truths, depth, **options)
-
-
-def same(one, other):
-    """Tell whether two arrays hold the same bits; nan equals nan."""
-    return np.array_equal(one, other, equal_nan=True)
 
 
 def same_hits(one, other):
@@ -227,11 +224,6 @@ def rectangles(draw):
 
 def every_second(array):
     return np.repeat(array, 2, axis=1)[:, ::2]
-
-
-def read_only(array):
-    array.flags.writeable = False
-    return array
 
 
 MATRICES = {
