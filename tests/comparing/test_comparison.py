@@ -36,6 +36,13 @@ def test_table(both):
     assert both.to_dict()["poor"] == both.results["poor"].to_dict()
 
 
+def test_equal_comparisons_have_equal_results_and_baselines(both):
+    results = {"good": evaluated(), "poor": evaluated(POOR)}
+    assert both == tl.compare(results)
+    assert both != tl.compare(results, baseline="good")
+    assert both != tl.compare({"good": evaluated(), "poor": evaluated()})
+
+
 def test_every_markup_marks_the_best(both):
     assert "| good | **0.5000** | **0.5436** |" in both.to_markdown()
     assert "**bold**: best of its column; not tested: .test() and topl" in both.to_markdown()
