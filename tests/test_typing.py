@@ -30,17 +30,13 @@ MODULES = [
 ]
 
 
-def literals():
-    """Return every Literal that a module of toplist has, by its name."""
-    return {
-        name: value
-        for module in MODULES
-        for name, value in vars(module).items()
-        if typing.get_origin(value) is typing.Literal
-    }
-
-
-LITERALS = literals()
+# Every Literal that a module of toplist has, by its name.
+LITERALS = {
+    name: value
+    for module in MODULES
+    for name, value in vars(module).items()
+    if typing.get_origin(value) is typing.Literal
+}
 
 
 @pytest.mark.parametrize(
@@ -107,17 +103,11 @@ def documented_words(doc):
             yield name, set(re.findall(r'"(.*?)"', words))
 
 
-def type_of(function, name):
-    """Return the type of a parameter."""
+def words_of_type(function, name):
+    """Return the words that the type of a parameter has; None without any."""
     hint = inspect.signature(function).parameters[name].annotation
     if isinstance(hint, str):
-        return eval(hint, vars(inspect.getmodule(function)) | LITERALS)
-    return hint
-
-
-def hashes_of(function, name):
-    """Return the words that the type of a parameter has; None without any."""
-    hint = type_of(function, name)
+        hint = eval(hint, vars(inspect.getmodule(function)) | LITERALS)
     found = [one for one in (hint, *typing.get_args(hint)) if one in LITERALS.values()]
     return {word for one in found for word in typing.get_args(one)} if found else None
 
@@ -133,7 +123,7 @@ DOCUMENTED = [
 
 @pytest.mark.parametrize(("where", "name", "words"), DOCUMENTED)
 def test_documented_words_are_those_of_the_type(where, name, words):
-    found = hashes_of(FUNCTIONS[where], name)
+    found = words_of_type(FUNCTIONS[where], name)
     if where == "toplist.Metric" and name == "empty":
         words = words | {"raise"}  # the policy of a convention, which its metrics inherit
     assert found == words
@@ -150,7 +140,7 @@ def test_options_have_their_words_wherever_they_are_keywords():
         if name in options and isinstance(parameter.default, str)
     ]
     assert len(places) >= 92  # all there are: two doors had the rest, up to 0.2
-    assert [place for place in places if hashes_of(FUNCTIONS[place[0]], place[1]) is None] == []
+    assert [place for place in places if words_of_type(FUNCTIONS[place[0]], place[1]) is None] == []
 
 
 def public_modules():

@@ -28,7 +28,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from toplist import parallel
+from toplist import kernels, parallel
 from toplist.checks import Floats, Ints, choice
 from toplist.inputs.factorize import Numbering
 from toplist.inputs.lists import offsets_of
@@ -91,14 +91,12 @@ def auc(
     >>> auc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
     0.75
     """
-    from toplist.kernels import pointwise as kernels
-
     rows = read((labels, predictions), columns, weights, finite=False).binary()
     positive = rows.labels > 0
     if rows.weights is None:
         sides = [np.sort(rows.predictions[side]) for side in (positive, ~positive)]
         pairs = 2 * len(sides[0]) * len(sides[1])
-        twice = kernels.wins(*sides)
+        twice = kernels.pointwise.wins(*sides)
         return float(twice / pairs) if pairs else math.nan
     arrays, sums = [], []
     for side in (positive, ~positive):
@@ -107,7 +105,11 @@ def auc(
         arrays += [values[order], weight[order]]
         sums.append(math.fsum(weight))
     weight_of_pairs = 2 * sums[0] * sums[1]
-    return float(kernels.weighted_wins(*arrays) / weight_of_pairs) if weight_of_pairs else math.nan
+    return (
+        float(kernels.pointwise.weighted_wins(*arrays) / weight_of_pairs)
+        if weight_of_pairs
+        else math.nan
+    )
 
 
 def gauc(
@@ -174,8 +176,6 @@ def user_auc(
     >>> found.auc.tolist()
     [1.0, 0.5, nan]
     """
-    from toplist.kernels import pointwise as kernels
-
     rows = read((users, labels, predictions), columns, of_users=True, finite=False).binary()
     assert rows.users is not None
     numbering = Numbering()
@@ -185,12 +185,12 @@ def user_auc(
     n_positives = np.bincount(row_of[positive], minlength=len(numbering))
     offsets = offsets_of(n_rows)
     front, back, placed = offsets[:-1].copy(), offsets[1:].copy(), np.empty(len(row_of))
-    kernels.place_by_label(row_of, positive, rows.predictions, front, back, placed)
+    kernels.pointwise.place_by_label(row_of, positive, rows.predictions, front, back, placed)
     twice = np.zeros(len(numbering), np.int64)
 
     def count(lo: int, hi: int) -> None:
         part = placed[offsets[lo] : offsets[hi]]
-        kernels.wins_by_user(offsets[lo : hi + 1], front[lo:hi], part, twice[lo:hi])
+        kernels.pointwise.wins_by_user(offsets[lo : hi + 1], front[lo:hi], part, twice[lo:hi])
 
     parallel.each(count, parallel.bounds(offsets), n_threads)
     pairs = 2 * n_positives * (n_rows - n_positives)
@@ -359,9 +359,7 @@ def rmse(
 
 def _mean_loss(kind: str, rows: Predictions, clip: float = 0.0) -> float:
     """Return the weighted mean of a loss, by its name in the kernels; NaN without rows."""
-    from toplist.kernels import pointwise as kernels
-
     weights = np.empty(0) if rows.weights is None else rows.weights
-    kind = getattr(kernels, kind)
-    total, weight = kernels.loss(kind, rows.labels, rows.predictions, weights, clip)
+    kind = getattr(kernels.pointwise, kind)
+    total, weight = kernels.pointwise.loss(kind, rows.labels, rows.predictions, weights, clip)
     return float(total / weight) if weight > 0 else math.nan

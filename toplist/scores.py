@@ -16,7 +16,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from toplist import parallel
+from toplist import kernels, parallel
 from toplist.checks import Floats, Ints, check_positive_int, choice
 from toplist.inputs.flatten import array as as_array
 from toplist.inputs.grades import Grading
@@ -85,8 +85,6 @@ def top_k(
     >>> lists[0].tolist()
     [2, 1, 0]
     """
-    from toplist.kernels import scores as kernels
-
     if ties == "average":  # type: ignore[comparison-overlap]
         raise ValueError(
             "ties='average': a ranked list has one order. hit, mrr and map depend on which tied "
@@ -104,7 +102,7 @@ def top_k(
         items, offsets, _ = excluded.block(lo, hi)
         part, banned = comparable(array[lo:hi], single=True), np.zeros(n_items, np.uint8)
         best = np.empty(k, part.dtype)
-        nan = kernels.top_k(part, items, offsets, banned, best, out[lo:hi], counts[lo:hi])
+        nan = kernels.scores.top_k(part, items, offsets, banned, best, out[lo:hi], counts[lo:hi])
         check_no_nan(nan, lo)
 
     run_blocks(block, n_users, n_items, n_threads)
@@ -212,8 +210,6 @@ def _curves(
     n_threads: int | None,
 ) -> tuple[Floats, Floats]:
     """Return the DCG of the ranking by score, and of the best order."""
-    from toplist.kernels import scores as kernels
-
     choice("ties", ties, TIES)
     if misplaced or relevance is None:
         more = ", k=10" if len(misplaced) > 1 else ""
@@ -251,7 +247,9 @@ def _curves(
             part = comparable(by[lo:hi], single=True)
             if part.dtype == np.float32:
                 part = part.astype(np.float64)
-            nan = kernels.discounted_gains(part, item_gains[lo:hi], discount, average, out[lo:hi])
+            nan = kernels.scores.discounted_gains(
+                part, item_gains[lo:hi], discount, average, out[lo:hi]
+            )
             check_no_nan(nan, lo)
 
         run_blocks(block, n_users, n_items, n_threads)

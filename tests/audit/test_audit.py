@@ -152,3 +152,14 @@ def test_what_an_evaluation_refuses_is_found(ranks, truths, name, message):
     assert not result.ok
     assert result.counts[name]
     assert message in str(result)
+
+
+def test_lists_of_nothing_but_relevant_items_are_found():
+    truths = {user: [user, user + 1, user + 2] for user in range(40)}
+    lists = {user: row[:2] for user, row in truths.items()}
+    lists[7] = [7, 99]
+    result = audit.check(lists, truths)
+    assert result.counts["all_relevant"] == 39 and not result.ok
+    assert "39 of 40 lists hold nothing but relevant items" in str(result)
+    lists |= {1: [99], 2: [98]}
+    assert audit.check(lists, truths).counts["all_relevant"] == 0

@@ -34,25 +34,3 @@ def test_compare_of_the_command_line(cli, tmp_path):
     picture = tmp_path / "forest.png"
     assert cli("compare", *FILES, "-m", "ndcg@10", "--plot", picture)[0] == 0
     assert picture.read_bytes()[:4] == b"\x89PNG"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["--baseline", "nobody"], "baseline 'nobody' is none of the systems"),
-        (["--margin", "-1"], "margin must be a number above 0, not -1.0"),
-        (["--margin", "0.1", "--test", "sign"], "--margin asks for two one-sided t tests"),
-        (["--level", "1"], "level must be a number between 0 and 1"),
-        (["--correction", "maxt", "--test", "sign"], "'maxt' is for the methods"),
-        (["--band", "--format", "json"], "--band and --power are tables of their own"),
-        (["--resamples", "98"], "n_resamples must be at least 99"),
-        (["--seed", "-1"], "seed must be a whole number from 0"),
-    ],
-)
-def test_wrong_usage_of_compare(cli, arguments, said):
-    status, _, err = cli("compare", *FILES, "-m", "ndcg@10", *arguments)
-    assert status == 2 and said in err
-
-
-def test_one_file_of_lists_cannot_be_compared(cli):
-    assert "two systems are needed" in cli("compare", *FILES[1:], "-m", "ndcg@10")[2]

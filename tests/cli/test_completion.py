@@ -58,21 +58,6 @@ def test_scripts_say_that_they_complete():
         assert "PYTHON_ARGCOMPLETE_OK" in (folder / name).read_text()[:1024]
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["eval", "--help"], ["metrics", "ndcg"]])
-def test_a_run_does_not_load_what_completes(arguments):
-    code = f"""
-import sys
-from toplist.cli import main
-try:
-    main({arguments})
-except SystemExit:
-    pass
-print("loaded", "argcomplete" in sys.modules)
-"""
-    done = subprocess.run([sys.executable, "-c", code], env=HERE, capture_output=True, text=True)
-    assert done.stdout.endswith("loaded False\n"), done.stderr
-
-
 def test_without_argcomplete_nothing_happens(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "argcomplete", None)
     monkeypatch.setenv("_ARGCOMPLETE", "1")

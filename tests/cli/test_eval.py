@@ -13,19 +13,15 @@ from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
-from file_helpers import write_parquet
+from file_helpers import jsonl, write_parquet
 
 import toplist as tl
 from toplist import CONVENTIONS
-from toplist.checks import OptionRef, choice, option_error, prefixed
+from toplist.checks import OptionRef, option_error, prefixed
 from toplist.cli import main
-
-DATA = Path(__file__).resolve().parents[2] / "notebooks" / "data"
-SIX = ["hit", "precision", "recall", "map", "ndcg", "mrr"]
 
 RANKED = {"u1": ["a", "b"], "u2": ["c"], "u3": ["a"]}
 RELEVANT = {"u1": ["b"], "u2": ["d"], "u4": ["a", "e"]}
-TRUTH = "user_id,item_id\nu1,b\nu2,d\nu4,a\nu4,e\n"
 
 
 @pytest.fixture(autouse=True)
@@ -82,23 +78,6 @@ def test_json(good):
     }
     assert content == expected
     assert list(content) == list(expected)
-
-
-@pytest.mark.parametrize(
-    ("truth", "mean", "counts"),
-    [
-        ("user_id,item_id,relevance\nu1,b,0\n", None, (1, 0, 1)),
-        ("user_id,item_id\nu1,b\n", 0.5, (1, 1, 0)),
-    ],
-)
-def test_what_is_not_a_number_is_null_in_json(good, truth, mean, counts):
-    put("truth.csv", truth)
-    out = good("eval", "recs.csv", "truth.csv", "-k", 2, "-m", "mrr", "--format", "json")
-    content = json.loads(out, parse_constant=pytest.fail)
-    assert content["values"] == {"mrr@2": mean}
-    assert content["std"] == {"mrr@2": None}
-    assert content["interval"] == {"mrr@2": [None, None]}
-    assert tuple(content[name] for name in ("n_users", "n_evaluated", "n_skipped")) == counts
 
 
 def test_csv(good):
@@ -207,78 +186,33 @@ def test_padding(bad, good):
 # Formats
 
 
-def table(value, separator):
-    rows = [("user_id", "item_id", value)]
-    for user, items in RANKED.items():
-        rows += [
-            (user, item, rank if value == "rank" else -rank) for rank, item in enumerate(items, 1)
-        ]
-    return "".join(separator.join(map(str, row)) + "\n" for row in rows)
+def by_format(rows, *names, **more):
+    """Return the texts of a table by format."""
+    lines = [",".join(map(str, line)) for line in (names, *rows)]
+    text = "\n".join([*lines, ""])
+    records = (dict(zip(names, row, strict=True)) for row in rows)
+    return {"csv": text, "tsv": text.replace(",", "\t"), "jsonl": jsonl(*records), **more}
 
 
-def objects(lists, value=None):
-    """Write JSONL: a whole list per line, or a line per item with a `value`."""
-    records = [{"user_id": user, "item_id": items} for user, items in lists.items()]
-    if value:
-        records = [
-            {"user_id": user, "item_id": item, value: rank if value == "rank" else -rank}
-            for user, items in lists.items()
-            for rank, item in enumerate(items, 1)
-        ]
-    return "".join(json.dumps(record) + "\n" for record in records)
+ROWS = [(user, item, r) for user, items in RANKED.items() for r, item in enumerate(items, 1)]
+PAIRS = [(user, item) for user, items in RELEVANT.items() for item in items]
+RUN = "".join(f"{user} Q0 {item} 0 {-rank} tag\n" for user, item, rank in ROWS)
+QRELS = "".join(f"{user} 0 {item} 1\n" for user, item in PAIRS)
+RECS = by_format(ROWS, "user_id", "item_id", "rank", trec=RUN)
+TRUTHS = by_format(PAIRS, "user_id", "item_id", trec=QRELS)
 
 
-RUN = "".join(
-    f"{user} Q0 {item} 0 {-rank} tag\n"
-    for user, items in RANKED.items()
-    for rank, item in enumerate(items)
-)
-QRELS = "".join(f"{user} 0 {item} 1\n" for user, items in RELEVANT.items() for item in items)
-ALL_RECS = {
-    "a.csv": table("rank", ","),
-    "b.csv": table("score", ","),
-    "a.tsv": table("rank", "\t"),
-    "b.tsv": table("score", "\t"),
-    "a.jsonl": objects(RANKED),
-    "b.jsonl": objects(RANKED, "rank"),
-    "c.jsonl": objects(RANKED, "score"),
-    "a.run": RUN,
-    "a.trec": RUN,
-}
-ALL_TRUTHS = {
-    "t.csv": TRUTH,
-    "t.tsv": TRUTH.replace(",", "\t"),
-    "t.jsonl": objects(RELEVANT),
-    "u.jsonl": "".join(
-        json.dumps({"user_id": user, "item_id": item}) + "\n"
-        for user, items in RELEVANT.items()
-        for item in items
-    ),
-    "t.qrels": QRELS,
-    "t.trec": QRELS,
-}
-
-
-@pytest.mark.parametrize("packed", ["", ".gz"])
-@pytest.mark.parametrize("truth", ALL_TRUTHS)
-@pytest.mark.parametrize("recs", ALL_RECS)
-def test_formats_give_the_same(good, recs, truth, packed):
+@pytest.mark.parametrize("truth", TRUTHS)
+@pytest.mark.parametrize("recs", RECS)
+def test_formats_give_the_same_by_extension_and_by_name(good, recs, truth):
     expected = content_of(good)
-    if recs in ("a.run", "a.trec"):
+    if recs == "trec":
         expected["policies"]["ties"] = "item_desc"  # trec_eval's; said, though no scores tie here
-    files = put(recs + packed, ALL_RECS[recs]), put(truth + packed, ALL_TRUTHS[truth])
+    files = put(f"r.{recs}.gz", RECS[recs]), put(f"t.{truth}", TRUTHS[truth])
     assert content_of(good, recs=files[0], truth=files[1]) == expected
-
-
-@pytest.mark.parametrize("truth", ["t.csv", "t.tsv", "t.jsonl", "t.qrels"])
-@pytest.mark.parametrize("recs", ["a.csv", "a.tsv", "a.jsonl", "a.run"])
-def test_formats_may_be_named(good, recs, truth):
-    put("recs", ALL_RECS[recs])
-    put("truth.txt", ALL_TRUTHS[truth])
-    kinds = (name[2:].replace("run", "trec").replace("qrels", "trec") for name in (recs, truth))
-    options = zip(("--ranks-format", "--ground-truths-format"), kinds, strict=True)
-    mean = evaluated(good, *sum(options, ()), recs="recs", truth="truth.txt")
-    assert mean == pytest.approx(1 / 6)
+    files = put("r", RECS[recs]), put("t.txt", TRUTHS[truth])
+    names = "--ranks-format", recs, "--ground-truths-format", truth
+    assert content_of(good, *names, recs=files[0], truth=files[1]) == expected
 
 
 # Columns and order
@@ -304,21 +238,16 @@ def test_missing_columns_of_parquet_and_the_way_out(bad):
     assert "'position'" in line and "--order file" in line
 
 
-def test_all_missing_columns_of_tables_in_memory():
-    pandas = pytest.importorskip("pandas")
-    table = pandas.DataFrame({"who": [1], "what": [2]})
-    with pytest.raises(ValueError, match=r"ranks has no columns 'user_id', 'item_id', only 'who'"):
-        tl.match(table, {1: [2]})
-    with pytest.raises(ValueError, match=r"no columns 'user_id', 'item_id'; it has 'who', 'what'"):
-        tl.loo.leave_one_out(table)
-    with pytest.raises(ValueError, match=r"no columns 'label', 'prediction', only 'who', 'what'"):
-        tl.pointwise.auc(table)
-
-
 def test_order_file_and_users_in_pieces(good):
     put("recs.csv", "user_id,item_id,rank,score\nu1,a,2,0.1\nu2,c,1,1\nu1,b,1,0.9\n")
     assert evaluated(good, "--in-memory") == pytest.approx(1 / 3)
     assert evaluated(good, "--in-memory", "--order", "file") == pytest.approx(1 / 6)
+
+
+def test_equal_scores(good):
+    put("recs.csv", "user_id,item_id,score\nu1,a,1\nu1,b,1\n")
+    assert evaluated(good, "--ties", "item") == pytest.approx(1 / 6)
+    assert evaluated(good, "--ties", "item_desc") == pytest.approx(1 / 3)
 
 
 # Status 1: bad input, in one line
@@ -344,12 +273,6 @@ def test_a_file_name_of_two_lines_is_told_in_one(bad):
     assert bad("eval", "no\nne.csv", "truth.csv").endswith("ne.csv: No such file or directory")
 
 
-def test_k_by_default_and_by_one_metric(good):
-    """What was not typed is not held against the user."""
-    found = content_of(good, "-m", "recall", "ndcg@10", "rbp(p=0.5)@1")["values"]
-    assert list(found) == [*(f"recall@{k}" for k in (1, 5, 10, 20)), "ndcg@10", "rbp(p=0.5)@1"]
-
-
 # Writing
 
 
@@ -368,18 +291,42 @@ def test_bad_input_and_bad_targets_write_nothing(bad, folder, name):
     assert Path("old.csv").read_text() == "old"
 
 
-def test_a_write_that_breaks_off(good, bad, folder, monkeypatch):
-    good("eval", "recs.csv", "truth.csv")  # compiled code is in its own files by now
-    put("users.csv", "old")
+@pytest.mark.parametrize("step", ["os.replace", "toplist.cli.output.draw"])
+def test_plot_and_per_user_are_written_both_or_not_at_all(good, bad, folder, monkeypatch, step):
+    pytest.importorskip("matplotlib")
+    command = "eval", "recs.csv", "truth.csv", "--plot", "p.png", "--per-user", "users.csv"
+    good(*command)
+    for name in ("p.png", "users.csv"):
+        put(name, "old")
     before = sorted(os.listdir(folder))
 
-    def full(*_):
-        raise OSError(28, "No space left on device")
+    def full(_, path):
+        if step != "os.replace":
+            Path(path).write_text("half")
+        raise OSError(28, "No space left on device", path)
 
-    monkeypatch.setattr("os.replace", full)
-    assert "No space left" in bad("eval", "recs.csv", "truth.csv", "--per-user", "users.csv")
-    assert Path("users.csv").read_text() == "old"
+    monkeypatch.setattr(step, full)
+    assert bad(*command).endswith(": No space left on device")
+    assert [Path(name).read_text() for name in ("p.png", "users.csv")] == ["old", "old"]
     assert sorted(os.listdir(folder)) == before
+
+
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        (MemoryError(), "not enough memory"),
+        (MemoryError("Unable to allocate 16 GiB"), "not enough memory (Unable to allocate 16 GiB)"),
+        (RuntimeError("can't start new thread"), "can't start new thread"),
+        (RuntimeError("a fault of toplist itself"), None),
+    ],
+)
+def test_a_lack_of_memory_or_threads_is_one_line(monkeypatch, bad, error, line):
+    monkeypatch.setattr("toplist.cli.eval.top_k_eval", Mock(side_effect=error))
+    if line is None:
+        with pytest.raises(RuntimeError):
+            bad("eval", "recs.csv", "truth.csv")
+    else:
+        assert bad("eval", "recs.csv", "truth.csv") == line
 
 
 def test_an_interrupt_leaves_nothing_half_written(folder, monkeypatch, capsys):
@@ -393,51 +340,35 @@ def test_an_interrupt_leaves_nothing_half_written(folder, monkeypatch, capsys):
 # Keywords of Python in messages: the command line writes its own options
 
 
-@pytest.mark.parametrize(
-    ("keyword", "python", "command_line"),
-    [
-        (OptionRef("catalogue"), "catalogue=", "--catalogue"),
-        (OptionRef("in_memory", True), "in_memory=True", "--in-memory"),
-        (OptionRef("in_memory", False), "in_memory=False", "no --in-memory"),
-        (OptionRef("duplicates", "first"), "duplicates='first'", "--duplicates first"),
-        (OptionRef("padding", -1), "padding=-1", "--padding -1"),
-        (OptionRef("padding", "no item"), "padding='no item'", "--padding 'no item'"),
-        (OptionRef("relevant_from", 3.5), "relevant_from=3.5", "--relevant-from 3.5"),
-        (OptionRef("k", 5), "k=5", "-k 5"),
-        (OptionRef("metrics", ["hit", "mrr"]), "metrics=['hit', 'mrr']", "--metrics hit mrr"),
-        (
-            OptionRef("columns", {"user_id": "uid", "item_id": "my item"}),
-            "columns={'user_id': 'uid', 'item_id': 'my item'}",
-            "--columns user_id=uid 'item_id=my item'",
-        ),
-        (
-            OptionRef("columns", {"user_id": "..."}),
-            "columns={'user_id': '...'}",
-            "--columns user_id=NAME",
-        ),
-    ],
-)
-def test_keywords(bad, monkeypatch, keyword, python, command_line):
-    error = prefixed("a.csv: ", option_error(ValueError, "as is, or ", keyword, "."))
-    assert str(error) == f"a.csv: as is, or {python}."
+NESTED = {"ranks": {"user_id": "uid"}, "ground_truths": {"item_id": "..."}}
+KEYWORDS = [
+    ("catalogue", None, "--catalogue"),
+    ("in_memory", True, "--in-memory"),
+    ("in_memory", False, "no --in-memory"),
+    ("duplicates", "first", "--duplicates first"),
+    ("padding", -1, "--padding -1"),
+    ("padding", "no item", "--padding 'no item'"),
+    ("relevant_from", 3.5, "--relevant-from 3.5"),
+    ("k", 5, "-k 5"),
+    ("metrics", ["hit", "mrr"], "--metrics hit mrr"),
+    ("columns", {"user_id": "a", "item_id": "my b"}, "--columns user_id=a 'item_id=my b'"),
+    ("columns", {"user_id": "..."}, "--columns user_id=NAME"),
+    ("columns", NESTED, "--columns ranks:user_id=uid ground_truths:item_id=NAME"),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "command_line"), KEYWORDS)
+def test_keywords(bad, monkeypatch, name, value, command_line):
+    error = option_error(ValueError, "as is, or ", OptionRef(name, value), ".")
+    error = prefixed("a.csv: ", error)
+    python = "" if value is None else repr(value)
+    assert str(error) == f"a.csv: as is, or {name}={python}."
     monkeypatch.setattr("toplist.cli.eval.top_k_eval", Mock(side_effect=error))
     assert bad("eval", "recs.csv", "truth.csv") == f"a.csv: as is, or {command_line}."
     # with several systems the file is named before
     put("more.csv", Path("recs.csv").read_text())
     several = "eval", "recs.csv", "more.csv", "truth.csv"
     assert bad(*several) == f"recs.csv: a.csv: as is, or {command_line}."
-
-
-def test_a_wrong_choice_keeps_its_keyword():
-    for value, text in (("never", "ties='never'"), (None, "ties=None"), (0, "ties=0")):
-        with pytest.raises(ValueError, match=f"{text}: choose from 'order', 'average'"):
-            choice("ties", value, ["order", "average"])
-
-
-def test_a_prefix_keeps_the_type_of_an_error():
-    assert type(prefixed("a: ", TypeError("b"))) is TypeError
-    broken = UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte")
-    assert str(prefixed("a: ", broken)).startswith("a: 'utf-8' codec")
 
 
 @pytest.mark.parametrize("convention", CONVENTIONS)
@@ -447,25 +378,6 @@ def test_no_keyword_of_python_in_what_is_printed(good, convention):
     names = CONVENTIONS[convention].metrics
     printed += [good("metrics", name, "--convention", convention) for name in names]
     assert not re.search(r"\b(missing|empty|duplicates|padding|in_memory)=", "".join(printed))
-
-
-# The example data
-
-
-@pytest.mark.skipif(not DATA.exists(), reason="an installed package has no example data")
-def test_example_data(good):
-    def content(name):
-        out = good("eval", DATA / f"{name}.csv.gz", DATA / "truth.csv", "--format", "json")
-        return json.loads(out)
-
-    popularity, itemknn = content("popularity"), content("itemknn")
-    assert list(itemknn["values"]) == [f"{name}@{k}" for name in SIX for k in (1, 5, 10, 20)]
-    assert itemknn["n_users"] == popularity["n_users"] > 900
-    assert itemknn["n_missing"] == 12
-    assert itemknn["n_extra"] == 8
-    for name, value in itemknn["values"].items():
-        assert value > 1.2 * popularity["values"][name] > 0
-    assert itemknn["interval"]["ndcg@10"][0] > popularity["interval"]["ndcg@10"][1]
 
 
 # The installed command

@@ -4,31 +4,14 @@ import csv
 import io
 import json
 import sys
-from dataclasses import replace
 
 import pytest
 
 import toplist as tl
 
-TRUTH = {"u1": {"b"}, "u2": {"d"}, "u3": {"a"}}
-GOOD = {"u1": ["b", "a"], "u2": ["c", "d"], "u3": ["a"]}
-POOR = {"u1": ["a", "b"], "u2": ["c"], "u3": ["b"]}
-
-
-def table(lists):
-    rows = [f"{user},{item}" for user, items in lists.items() for item in sorted(items)]
-    if isinstance(next(iter(lists.values())), list):
-        rows = [f"{u},{item},{r}" for u, items in lists.items() for r, item in enumerate(items, 1)]
-        return "\n".join(["user_id,item_id,rank", *rows, ""])
-    return "\n".join(["user_id,item_id", *rows, ""])
-
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    """Work in an empty folder with two systems and a truth."""
-    monkeypatch.chdir(tmp_path)
-    for name, lists in (("good", GOOD), ("poor", POOR), ("truth", TRUTH)):
-        (tmp_path / f"{name}.csv").write_text(table(lists))
+def folder(files, tmp_path):
     return tmp_path
 
 
@@ -39,23 +22,26 @@ def run(cli):
 
 
 @pytest.fixture
-def results():
-    systems = {"good": GOOD, "poor": POOR}
-    return {name: tl.top_k_eval(lists, TRUTH, k=[1, 2]) for name, lists in systems.items()}
+def results(files):
+    return {
+        name: tl.top_k_eval(f"{name}.csv", "truth.csv", k=[1, 2], in_memory=True)
+        for name in ("recs", "more")
+    }
 
 
-SYSTEMS = ("good.csv", "poor.csv", "truth.csv", "-k", 1, 2)
-ALONE = ("good.csv", "truth.csv", "-k", 1, 2)
+SYSTEMS = ("recs.csv", "more.csv", "truth.csv", "-k", 1, 2)
+ALONE = ("recs.csv", "truth.csv", "-k", 1, 2)
 
 
 def test_a_row_per_system(run, results):
-    assert run(*SYSTEMS) == (0, f"{tl.compare(results)}\n", "")
+    streamed = {name: one.without_users() for name, one in results.items()}
+    assert run(*SYSTEMS) == (0, f"{tl.compare(streamed)}\n", "")
 
 
 @pytest.mark.parametrize("form", ["markdown", "latex"])
 def test_reports(run, results, form):
-    streamed = {name: replace(one, hits=None, counted=None) for name, one in results.items()}
-    alone, together = results["good"], tl.compare(streamed)
+    streamed = {name: one.without_users() for name, one in results.items()}
+    alone, together = results["recs"], tl.compare(streamed)
     for arguments, shown in ((ALONE, alone), (SYSTEMS, together)):
         expected = getattr(shown, f"to_{form}")()
         assert run(*arguments, "--format", form) == (0, f"{expected}\n", "")
@@ -64,8 +50,8 @@ def test_reports(run, results, form):
 def test_json_by_system(run, results):
     _, alone, _ = run(*ALONE, "--format", "json")
     _, together, _ = run(*SYSTEMS, "--format", "json")
-    assert json.loads(together)["good"] == json.loads(alone)
-    assert json.loads(together)["poor"]["values"] == results["poor"].to_dict()
+    assert json.loads(together)["recs"] == json.loads(alone)
+    assert json.loads(together)["more"]["values"] == results["more"].to_dict()
 
 
 def rows_of(text):
@@ -83,23 +69,15 @@ def test_csv_by_system(run, results):
 def test_per_user_by_system(run, results, folder):
     assert run(*SYSTEMS, "--per-user", "users.csv")[0] == 0
     header, rows = rows_of((folder / "users.csv").read_text())
-    assert header == ["system", "user_id", *results["good"].names()]
-    assert [row[:2] for row in rows] == [[s, u] for s in results for u in TRUTH]
+    assert header == ["system", "user_id", *results["recs"].names()]
+    assert [row[:2] for row in rows] == [[s, u] for s in results for u in ("u1", "u2", "u4")]
     column = header.index("mrr@2")
-    assert [float(row[column]) for row in rows[3:]] == results["poor"].per_user("mrr@2").tolist()
-
-
-def test_names_that_are_alike_keep_their_folders(run, folder):
-    for name in ("a", "b"):
-        (folder / name).mkdir()
-        (folder / name / "good.csv").write_text(table(GOOD))
-    out = run("a/good.csv", "b/good.csv", "truth.csv", "-k", 1, "-m", "mrr")[1]
-    assert [line.split()[0] for line in out.splitlines()[1:3]] == ["a/good.csv", "b/good.csv"]
+    assert [float(row[column]) for row in rows[3:]] == results["more"].per_user("mrr@2").tolist()
 
 
 def test_the_file_at_fault_is_named(run, folder):
     (folder / "twice.csv").write_text("user_id,item_id,rank\nu1,b,1\nu1,b,2\n")
-    status, out, err = run("good.csv", "twice.csv", "truth.csv")
+    status, out, err = run("recs.csv", "twice.csv", "truth.csv")
     assert (status, out) == (1, "")
     assert err.startswith("toplist: twice.csv:3: ") and "'b'" in err
 
@@ -135,46 +113,20 @@ def test_plot(run, folder, arguments, name):
     assert (folder / name).read_bytes().startswith(begin)
 
 
-def test_a_plot_of_several_systems_has_a_picture_per_metric(results):
+def test_a_plot_without_matplotlib_or_a_folder(bad, folder, monkeypatch):
     pytest.importorskip("matplotlib")
-    from toplist.plots.charts import panels
-
-    figure = panels(results)
-    assert [ax.get_ylabel() for ax in figure.axes] == [
-        *("hit = recall@k", "precision@k", "map = mrr@k", "ndcg@k")
-    ]
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["good", "poor"]
-    for ax in figure.axes:
-        assert len(ax.lines) == 2 and ax.get_legend() is None and not ax.get_title(loc="left")
-
-
-def test_plots_that_cannot_be(run, folder):
-    assert "must end in .png, .svg, .pdf" in run(*ALONE, "--plot", "a.jpg")[2]
-    (folder / "good.png").write_text(table(GOOD))
-    recs = ("good.png", "truth.csv", "--ranks-format", "csv")
-    status, _, err = run(*recs, "--plot", "good.png")
-    assert status == 2 and "would overwrite an input file" in err
-    assert (folder / "good.png").read_text() == table(GOOD)
-
-
-def test_a_plot_without_matplotlib(run, folder, monkeypatch):
+    line = bad("eval", *ALONE, "--plot", "nowhere/a.png")
+    assert line == "nowhere/a.png: No such file or directory"
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    status, out, err = run(*ALONE, "--plot", "a.png")
-    assert (status, out) == (1, "")
-    assert err == "toplist: plots need matplotlib: pip install 'toplist[plot]'\n"
+    line = bad("eval", *ALONE, "--plot", "a.png")
+    assert line == "plots need matplotlib: pip install 'toplist[plot]'"
     assert not (folder / "a.png").exists()
 
 
-def test_a_plot_that_cannot_be_written(run):
-    pytest.importorskip("matplotlib")
-    status, out, err = run(*ALONE, "--plot", "nowhere/a.png")
-    assert (status, out) == (1, "")
-    assert err == "toplist: nowhere/a.png: No such file or directory\n"
-
-
 def test_users_that_differ_are_told_though_their_number_is_the_same(run, folder):
-    (folder / "a.csv").write_text(table({u: GOOD[u] for u in ("u1", "u2")}))
-    (folder / "b.csv").write_text(table({u: GOOD[u] for u in ("u1", "u3")}))
+    for name, other in (("a", "u2"), ("b", "u4")):
+        text = f"user_id,item_id,rank\nu1,b,1\n{other},d,1\n"
+        (folder / f"{name}.csv").write_text(text)
     line = "DIFFERENT USERS: b is over 2, without 1 of the 2 of a and with 1 that are not in a"
     arguments = ("a.csv", "b.csv", "truth.csv", "-k", 1)
     assert line in run(*arguments, "--missing", "skip")[1]

@@ -1,6 +1,5 @@
 """Systems side by side: the best, and what makes them not comparable."""
 
-import dataclasses
 from dataclasses import replace
 
 import numpy as np
@@ -37,12 +36,16 @@ def test_table(both):
     assert both.to_dict()["poor"] == both.results["poor"].to_dict()
 
 
+def test_equal_comparisons_have_equal_results_and_baselines(both):
+    results = {"good": evaluated(), "poor": evaluated(POOR)}
+    assert both == tl.compare(results)
+    assert both != tl.compare(results, baseline="good")
+    assert both != tl.compare({"good": evaluated(), "poor": evaluated()})
+
+
 def test_every_markup_marks_the_best(both):
     assert "| good | **0.5000** | **0.5436** |" in both.to_markdown()
-    assert (
-        "**bold**: best of its column; not tested: .test() and toplist compare test the difference"
-        in both.to_markdown()
-    )
+    assert "**bold**: best of its column; not tested: .test() and topl" in both.to_markdown()
     latex = both.to_latex()  # three users show no difference: nothing is bold
     assert r"(a) good & 0.5000 & 0.5436 \\" in latex and "(b) poor & 0.1667 & 0.2103" in latex
     assert "no difference was found: paired t over 3 users" in latex and "textbf" not in latex
@@ -53,7 +56,7 @@ def test_every_markup_marks_the_best(both):
 
 def test_lower_may_be_better():
     mrr = tl.METRICS["mrr"]
-    worst = dataclasses.replace(mrr, name="worst", higher_is_better=False)
+    worst = replace(mrr, name="worst", higher_is_better=False)
     results = {name: evaluated(r, metrics=[mrr, worst]) for name, r in (("g", GOOD), ("p", POOR))}
     assert tl.compare(results).best() == {"mrr@2": ["g"], "worst@2": ["p"]}
 
@@ -86,11 +89,9 @@ def test_many_columns_become_a_table_per_metric():
 
 def test_columns_are_one_only_where_all_systems_agree():
     """In one system hit is recall, in the other it is not."""
+    more = {user: {*items, 77} for user, items in TRUTHS.items()}
     one_out, several = (
-        evaluated(metrics=["hit", "recall"]),
-        evaluated(
-            truths={user: {*items, 77} for user, items in TRUTHS.items()}, metrics=["hit", "recall"]
-        ),
+        evaluated(truths=some, metrics=["hit", "recall"]) for some in (TRUTHS, more)
     )
     assert "hit@2 = recall@2" in repr(tl.compare({"a": one_out, "b": one_out}))
     assert "=" not in repr(tl.compare({"a": one_out, "b": several})).splitlines()[0]
@@ -111,79 +112,64 @@ def said(first, second):
 FEWER = {user: items for user, items in TRUTHS.items() if user != "cid"}
 UNLISTED = {user: items for user, items in GOOD.items() if user != "cid"}
 GRADED = {user: dict.fromkeys(items, 3) for user, items in TRUTHS.items()}
-OWN = dataclasses.replace(tl.METRICS["ndcg"], divisor="k")
-WITHOUT_ONE = "DIFFERENT USERS: b is over 2, without 1 of the 3 of a"
+OWN = replace(tl.METRICS["ndcg"], divisor="k")
+STANDARD, LEFT_OUT = "a: convention standard", "users without relevant items are left out; users"
+WITHOUT_ONE = "USERS: b is over 2, without 1 of the 3 of a"
+DIFFERENT = [
+    (
+        {"metrics": ["map"]},
+        {"metrics": ["map"], "convention": "neurec"},
+        [
+            f"CONVENTIONS: {STANDARD}; b: convention neurec",
+            f"POLICIES: a: {LEFT_OUT} without a list score 0; "
+            "b: users without relevant items score 0; users without a list score 0",
+            "FORMULAS: of map",
+        ],
+    ),
+    (
+        {"ranks": UNLISTED},
+        {"ranks": UNLISTED, "missing": "skip"},
+        [
+            f"POLICIES: a: {LEFT_OUT} without a list score 0; "
+            f"b: {LEFT_OUT} without a list are left out",
+            WITHOUT_ONE,
+        ],
+    ),
+    ({}, {"weights": [1, 2, 3]}, ["AVERAGES: a: mean over users; b: weighted mean over users"]),
+    ({"k": [1, 2]}, {"k": 2}, ["METRICS OR K: a: mrr ndcg @1@2; b: mrr ndcg @2"]),
+    (
+        {"truths": GRADED},
+        {"truths": GRADED, "relevant_from": 2},
+        [f"CONVENTIONS: {STANDARD}; b: convention standard, relevant from grade 2"],
+    ),
+    (
+        {},
+        {"metrics": ["mrr", OWN]},
+        [
+            f"CONVENTIONS: {STANDARD}; b: convention standard (except ndcg: own definition)",
+            "FORMULAS: of ndcg",
+        ],
+    ),
+    ({}, {"truths": FEWER}, [WITHOUT_ONE]),
+    ({"truths": FEWER}, {}, ["USERS: b is over 3, with 1 that are not in a"]),
+    (
+        {},
+        {"truths": {**FEWER, "dan": {4}}},
+        ["USERS: b is over 3, without 1 of the 3 of a and with 1 that are not in a"],
+    ),
+    (
+        {},
+        {"truths": {**TRUTHS, "ann": {2, 7}}},
+        ["GROUND TRUTHS: 1 of 3 users have another number of relevant items in b than in a"],
+    ),
+    ({}, {"truths": dict(reversed(TRUTHS.items()))}, []),
+    ({}, {"ranks": UNLISTED}, []),
+]
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "lines"),
-    [
-        (
-            {"metrics": ["map"]},
-            {"metrics": ["map"], "convention": "neurec"},
-            [
-                "DIFFERENT CONVENTIONS: a: convention standard; b: convention neurec",
-                "DIFFERENT POLICIES: a: users without relevant items are left out; users without "
-                "a list score 0; b: users without relevant items score 0; users without a list "
-                "score 0",
-                "DIFFERENT FORMULAS: of map",
-            ],
-        ),
-        (
-            {},
-            {"weights": [1, 2, 3]},
-            ["DIFFERENT AVERAGES: a: mean over users; b: weighted mean over users"],
-        ),
-        ({"k": [1, 2]}, {"k": 2}, ["DIFFERENT METRICS OR K: a: mrr ndcg @1@2; b: mrr ndcg @2"]),
-        (
-            {"truths": GRADED},
-            {"truths": GRADED, "relevant_from": 2},
-            [
-                "DIFFERENT CONVENTIONS: a: convention standard; "
-                "b: convention standard, relevant from grade 2",
-            ],
-        ),
-        (
-            {},
-            {"metrics": ["mrr", OWN]},
-            [
-                "DIFFERENT CONVENTIONS: a: convention standard; "
-                "b: convention standard (except ndcg: own definition)",
-                "DIFFERENT FORMULAS: of ndcg",
-            ],
-        ),
-        ({}, {"truths": FEWER}, [WITHOUT_ONE]),
-        ({"truths": FEWER}, {}, ["DIFFERENT USERS: b is over 3, with 1 that are not in a"]),
-        (
-            {},
-            {"truths": {**FEWER, "dan": {4}}},
-            ["DIFFERENT USERS: b is over 3, without 1 of the 3 of a and with 1 that are not in a"],
-        ),
-        ({}, {"truths": dict(reversed(TRUTHS.items()))}, []),
-        (
-            {},
-            {"ranks": UNLISTED, "missing": "skip"},
-            [
-                "DIFFERENT POLICIES: a: users without relevant items are left out; users without a "
-                "list score 0; b: users without relevant items are left out; users without a list "
-                "are left out",
-                WITHOUT_ONE,
-            ],
-        ),
-        ({}, {"ranks": UNLISTED}, []),
-        (
-            {},
-            {"truths": {**TRUTHS, "ann": {2, 7}}},
-            [
-                "DIFFERENT GROUND TRUTHS: 1 of 3 users have another number of relevant items in b "
-                "than in a"
-            ],
-        ),
-    ],
-)
+@pytest.mark.parametrize(("first", "second", "lines"), DIFFERENT)
 def test_what_differs_is_said(first, second, lines):
-    found = said(evaluated(**first), evaluated(**second))
-    assert found == lines
+    assert said(evaluated(**first), evaluated(**second)) == [f"DIFFERENT {line}" for line in lines]
 
 
 def test_what_differs_in_averages_and_metrics():
@@ -198,17 +184,16 @@ def test_what_differs_in_averages_and_metrics():
 
 
 def test_results_without_hits_are_compared_by_number():
-    def bare(result):
-        return dataclasses.replace(result, hits=None, counted=None)
-
-    fewer = evaluated(truths={"ann": {2}})
-    assert said(bare(evaluated()), bare(fewer)) == ["DIFFERENT USERS: a over 3, b over 1"]
-    assert said(bare(evaluated()), bare(evaluated(POOR))) == []
+    bare, poor, fewer = (
+        replace(one, hits=None, counted=None)
+        for one in (evaluated(), evaluated(POOR), evaluated(truths={"ann": {2}}))
+    )
+    assert said(bare, fewer) == ["DIFFERENT USERS: a over 3, b over 1"]
+    assert said(bare, poor) == []
 
 
 def test_accounts_are_told_once_or_by_system():
-    lists = {user: items for user, items in POOR.items() if user != "cid"}
-    lines = repr(tl.compare({"a": evaluated(), "b": evaluated(lists)})).splitlines()
+    lines = repr(tl.compare({"a": evaluated(), "b": evaluated(UNLISTED)})).splitlines()
     assert lines[-2:] == [
         "a: 3 of 3 users evaluated",
         "b: 3 of 3 users evaluated, 1 without a list (counted as 0)",
@@ -222,10 +207,6 @@ def test_to_pandas(both):
     assert frame["system"].tolist() == ["good", "good", "poor", "poor"]
     one = both.results["poor"].to_pandas()
     assert frame[2:].drop(columns="system").reset_index(drop=True).equals(one)
-
-
-def test_to_pandas_per_user(both):
-    pytest.importorskip("pandas")
     frame = both.to_pandas(per_user=True)
     assert list(frame.columns) == ["system", "user_id", "mrr@2", "ndcg@2"]
     pairs = frame.pivot(index="user_id", columns="system", values="mrr@2")

@@ -39,6 +39,8 @@ def test_a_baseline_has_marks_and_the_best_is_bold_if_it_differs(pair):
 def test_intervals_digits_caption_and_label(pair):
     text = tl.compare(pair).to_latex(intervals=True, digits=3, caption="A & B", label="tab:x-1")
     assert r"\begin{table}" in text and r"\caption{A \& B}" in text and r"\label{tab:x-1}" in text
+    plain, captioned = tl.compare(pair).to_latex(), tl.compare(pair).to_latex(caption="A")
+    assert r"\begin{table}" not in plain and r"\begin{table}" in captioned
     mean, (low, high) = pair["a"]["ndcg@5"], pair["a"].interval("ndcg@5")
     shown = rf"{mean:.3f} {{\scriptsize$\pm$\,{high - mean:.3f}}}"
     assert cells(text, "(a) a")[0] == shown and high - mean == pytest.approx(mean - low)

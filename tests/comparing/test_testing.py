@@ -55,7 +55,8 @@ def test_other_truths_are_noticed_even_where_they_are_as_many():
         assert "DIFFERENT GROUND TRUTHS" in str(both)
 
 
-FEW = {"a": [1.0, 2.0], "b": [0.0, 3.0]}
+def few(a=(1.0, 2.0), b=(0.0, 3.0), **options):
+    return tl.paired_tests({"a": a, "b": b}, **options)
 
 
 def two(**options):
@@ -75,7 +76,7 @@ def by_position(**options):
         (lambda: two().test(correction="x"), "correction='x': choose from 'holm', 'maxt'"),
         (lambda: two().test(level=1), "level must be a number between 0 and 1"),
         (lambda: two().equivalence(margin=0), "margin must be a number above 0, not 0"),
-        (lambda: tl.paired_tests(FEW, method="bootstrap", n_resamples=9), "n_resamples"),
+        (lambda: few(method="bootstrap", n_resamples=9), "n_resamples"),
         (
             lambda: tl.compare({"a": results()["a"], "b": by_position()}).test("mrr@1"),
             "the users of a have keys, those of b are known by position",
@@ -85,21 +86,15 @@ def by_position(**options):
             "cannot be tested: DIFFERENT CONVENTIONS",
         ),
         (lambda: two().test("mrr"), "'mrr' is a whole curve: give name@k"),
-        (
-            lambda: tl.paired_tests(FEW, correction="maxt", method="sign"),
-            "correction='maxt' is for the methods",
-        ),
+        (lambda: few(correction="maxt", method="sign"), "correction='maxt' is for the methods"),
         (lambda: two().band("mrr@1"), "give a metric without @, not 'mrr@1'"),
         (lambda: tl.compare(results()).band("mrr"), "band: several systems: name one as system="),
+        (lambda: few([1.0, np.nan]), "the value of user 1 of a is nan"),
         (
-            lambda: tl.paired_tests({**FEW, "a": [1.0, np.nan]}),
-            "the value of user 1 of a is nan",
-        ),
-        (
-            lambda: tl.paired_tests({"a": {"x": 1.0}, "b": {"y": 1.0}}),
+            lambda: few({"x": 1.0}, {"y": 1.0}),
             "b has other users than a: 1 are missing and 1 are new, 'x' first",
         ),
-        (lambda: tl.paired_tests({**FEW, "a": [1.0]}), "a has 1 values and b 2"),
+        (lambda: few([1.0]), "a has 1 values and b 2"),
         (lambda: two().test(["mrr@1", "mrr@1"]), "'mrr@1' is there twice"),
         (lambda: two(baseline=["a", "a"]), "baseline 'a' is given twice"),
         (lambda: two().test([]), "names is"),
@@ -134,26 +129,17 @@ def test_results_without_hits_and_metrics_of_all_lists_are_refused(tmp_path):
         both.test("item_coverage@2")
 
 
-@pytest.mark.parametrize(
-    "ask",
-    [
-        lambda both: both.test("recall@2"),
-        lambda both: both.band("recall"),
-        lambda both: both.power("recall@2"),
-        lambda both: both.equivalence("recall@2", margin=0.1),
-        lambda both: both.anova("recall@2"),
-        lambda both: both.tukey("recall@2"),
-    ],
-)
-def test_pooled_metrics_are_refused_everywhere(ask):
+@pytest.mark.parametrize("what", ["test", "band", "power", "equivalence", "anova", "tukey"])
+def test_pooled_metrics_are_refused_everywhere(what):
     """A band over users answers another question: it is no difference of ratios of sums."""
     truths, options = [{1, 2, 3}, {2}, {9}], {"metrics": "recall", "aggregate": "pooled"}
     lists = {"a": [[1, 2], [3, 2], [1, 9]], "b": [[1, 4], [2, 3], [9, 8]]}
     both = tl.compare(
         {name: tl.top_k_eval(some, truths, 2, **options) for name, some in lists.items()}
     )
+    margin = {"margin": 0.1} if what == "equivalence" else {}
     with pytest.raises(ValueError, match="is pooled, a ratio of sums: toplist.inference.ratio"):
-        ask(both)
+        getattr(both, what)("recall" if what == "band" else "recall@2", **margin)
 
 
 def test_weights_and_clusters_follow_their_users():
@@ -186,12 +172,9 @@ def test_clusters_by_position_keep_their_rows_where_a_user_is_left_out():
 @pytest.mark.parametrize("what", ["tukey", "anova", "power", "band"])
 def test_what_takes_no_weights_refuses_them(what):
     compared = tl.compare(results(weights={f"u{i}": 1.0 + i for i in range(60)}), baseline="a")
-    calls = {
-        "band": lambda: compared.band("mrr", "b", "a"),
-        "power": lambda: compared.power("mrr@2"),
-    }
+    asked = ("mrr", "b", "a") if what == "band" else ("mrr@2",)
     with pytest.raises(ValueError, match="the users have weights"):
-        calls.get(what, lambda: getattr(compared, what)("mrr@2"))()
+        getattr(compared, what)(*asked)
 
 
 def test_a_comparison_that_cannot_be_tested_is_printed_and_says_why():

@@ -9,18 +9,28 @@ import toplist as tl
 from toplist import inference
 
 
-def test_the_table_of_two_systems(retrieved):
-    text = str(tl.compare(retrieved, baseline="popularity").test(["map@10", "ndcg@10"]))
+@pytest.fixture
+def compared(retrieved):
+    return tl.compare(retrieved, baseline="popularity")
+
+
+@pytest.fixture
+def tests(compared):
+    return compared.test(["map@10", "ndcg@10"])
+
+
+def test_the_table_of_two_systems(tests):
+    text = str(tests)
     assert "ndcg@10      0.0576   0.1314    +0.0738‡  [+0.0597, +0.0878]    +128 %  0.33" in text
     assert "430/430/132  <0.001    <0.001" in text
     assert "paired t over 992 users; † ‡ p < 0.05, 0.01 after Holm over 2 comparisons" in text
 
 
-def test_the_table_of_means_marks_only_what_was_tested(retrieved):
-    plain, tested = tl.compare(retrieved), tl.compare(retrieved, baseline="popularity")
-    assert "not tested" in str(plain) and "‡" not in str(plain)
-    assert "‡" in str(tested) and "not tested" not in str(tested)
-    assert "† ‡ better, ▾ worse than popularity: paired t over 992 users" in str(tested)
+def test_the_table_of_means_marks_only_what_was_tested(retrieved, compared):
+    plain, tested = str(tl.compare(retrieved)), str(compared)
+    assert "not tested" in plain and "‡" not in plain
+    assert "‡" in tested and "not tested" not in tested
+    assert "† ‡ better, ▾ worse than popularity: paired t over 992 users" in tested
     worse = str(tl.compare(retrieved, baseline="itemknn"))
     assert "▾" in worse and "‡ " not in worse.replace("† ‡ better", "")
 
@@ -30,11 +40,10 @@ def test_the_printed_comparison_touches_no_values_of_users(retrieved, monkeypatc
     assert "@10" in str(tl.compare(retrieved))
 
 
-def test_latex_says_what_its_daggers_are(retrieved):
+def test_latex_says_what_its_daggers_are(retrieved, compared):
     text = tl.compare(retrieved, baseline="itemknn").to_latex()
     assert r"$^{\blacktriangledown}$" in text and "worse than itemknn" in text
     assert r"\usepackage{amssymb}" in text
-    compared = tl.compare(retrieved, baseline="popularity")
     rows = compared.test("ndcg@10").to_latex()
     body = rows[rows.index(r"\begin{tabular}") :]
     assert r"+0.0738$^{\ddagger}$" in body and "$<$0.001" in body and r"+128 \%" in body
@@ -45,8 +54,8 @@ def test_latex_says_what_its_daggers_are(retrieved):
     assert "letters name the systems that a system exceeds" in tl.compare(retrieved).to_latex()
 
 
-def test_a_sentence_for_the_paper(retrieved):
-    said = tl.compare(retrieved, baseline="popularity").test("ndcg@10").sentence()
+def test_a_sentence_for_the_paper(compared):
+    said = compared.test("ndcg@10").sentence()
     assert said.startswith(
         "Differences were tested by two-sided paired t over 992 users, with p after Holm over 1 "
         "comparison; intervals are 95 %"
@@ -54,8 +63,7 @@ def test_a_sentence_for_the_paper(retrieved):
     assert "itemknn exceeds popularity by 0.0738 in ndcg@10 (0.1314 against 0.0576" in said
 
 
-def test_power_is_that_of_planning(retrieved):
-    compared = tl.compare(retrieved, baseline="popularity")
+def test_power_is_that_of_planning(compared):
     row = compared.power("ndcg@10", difference=0.01).rows[0]
     assert row["detectable"] == pytest.approx(inference.detectable(row["std"], row["n"]))
     assert row["n_needed"] == inference.n_needed(0.01, row["std"])
@@ -72,20 +80,25 @@ def test_advice_where_a_method_is_known_to_err():
     assert {"SKEWED", "FEW DIFFER"} == set(tl.paired_tests(sparse)[0].cautions)
 
 
-def test_frames_and_dicts_have_all_fields(retrieved):
-    tests = tl.compare(retrieved, baseline="popularity").test(["map@10", "ndcg@10"])
+def test_frames_and_dicts_have_all_fields(retrieved, compared, tests):
     assert [one["name"] for one in tests.to_dict()] == ["map@10", "ndcg@10"]
+    first = tests.to_dict()[0]
+    assert (first["method"], first["correction"], first["n_family"]) == ("t", "holm", 2)
+    assert (first["alternative"], first["level"]) == ("two-sided", 0.95)
     with pytest.raises(KeyError, match="no comparison has"):
         tests["nobody", "ndcg@10"]
+    alone = compared.test("ndcg@10")
+    assert alone["itemknn"] is alone[0]
+    with pytest.raises(ValueError, match="this is of one name@k, not of map@10, ndcg@10"):
+        tl.compare(retrieved).anova(["map@10", "ndcg@10"])
     pandas = pytest.importorskip("pandas")
     frame = tests.to_pandas()
     assert isinstance(frame, pandas.DataFrame) and frame["wins"].tolist() == [430, 430]
 
 
-def test_pictures(retrieved, tmp_path):
+def test_pictures(compared, tests):
     pytest.importorskip("matplotlib")
-    compared = tl.compare(retrieved, baseline="popularity")
-    ax = compared.test(["map@10", "ndcg@10"]).plot()
+    ax = tests.plot()
     assert [label.get_text() for label in ax.get_yticklabels()] == ["map@10", "ndcg@10"]
     assert compared.equivalence("ndcg@10", margin=0.05).plot().patches  # the margin
     matrix = compared.test("ndcg@10").plot("matrix")
@@ -93,18 +106,17 @@ def test_pictures(retrieved, tmp_path):
     band = compared.band("ndcg").plot()
     assert "992 users" in band.get_title(loc="left") and len(band.collections) == 2
     with pytest.raises(ValueError, match="a matrix is of one name"):
-        compared.test(["map@10", "ndcg@10"]).plot("matrix")
+        tests.plot("matrix")
 
 
-def test_tukey_says_that_its_intervals_hold_together(retrieved):
-    tukey = tl.compare(retrieved).tukey("ndcg@10")
+def test_tukey_says_that_its_intervals_hold_together(compared):
+    tukey = compared.tukey("ndcg@10")
     assert "after Tukey over 1 comparison" in str(tukey)
     assert "p and intervals hold for all pairs together" in str(tukey)
     assert "hold for all pairs together" in tukey.sentence() and "nan" not in tukey.sentence()
 
 
-def test_equivalence_is_said_as_such(retrieved):
-    compared = tl.compare(retrieved, baseline="popularity")
+def test_equivalence_is_said_as_such(compared):
     close = compared.equivalence("ndcg@10", margin=0.1)
     assert "two one-sided t tests over 992 users" in str(close)
     assert "equivalent within ±0.1" in str(close) and "90 % interval" in str(close)
@@ -145,26 +157,9 @@ def test_words_of_few_users_of_one_side_and_of_many_comparisons():
     assert tl.paired_tests(systems).sentence().endswith("of 6 differences.")
     alone = {name: values[:1] for name, values in systems.items()}
     assert tl.paired_tests(alone, baseline="a").n_family == 0
-    assert (
-        "and 2 independent runs of each system"
-        in tl.paired_tests(
-            {name: [values, values + 0.1] for name, values in systems.items()}, runs="independent"
-        ).sentence()
-    )
-
-
-def test_a_comparison_is_found_by_its_system_alone(retrieved):
-    tests = tl.compare(retrieved, baseline="popularity").test("ndcg@10")
-    assert tests["itemknn"] is tests[0]
-    with pytest.raises(ValueError, match="this is of one name@k, not of map@10, ndcg@10"):
-        tl.compare(retrieved).anova(["map@10", "ndcg@10"])
-
-
-def test_what_is_written_says_how_it_was_tested(retrieved):
-    tests = tl.compare(retrieved, baseline="popularity").test(["map@10", "ndcg@10"])
-    [first, _] = tests.to_dict()
-    assert (first["method"], first["correction"], first["n_family"]) == ("t", "holm", 2)
-    assert (first["alternative"], first["level"]) == ("two-sided", 0.95)
+    runs = {name: [values, values + 0.1] for name, values in systems.items()}
+    said = tl.paired_tests(runs, runs="independent").sentence()
+    assert "and 2 independent runs of each system" in said
 
 
 def test_the_sentence_says_whose_interval_it_is(pair):
@@ -180,14 +175,10 @@ def test_tables_and_tests_print_one_mean_alike():
     """0.10475 is 0.10474999999999998 from counts, and 0.10475000000000001 from values."""
     rng = np.random.default_rng(2)
     truth = {u: set(rng.permutation(60)[:9].tolist()) for u in range(200)}
+    lists = [{u: rng.permutation(60)[:20].tolist() for u in truth} for _ in "ab"]
+    options = {"k": [5, 10, 20], "metrics": ["precision", "recall"]}
     results = {
-        name: tl.top_k_eval(
-            {u: rng.permutation(60)[:20].tolist() for u in truth},
-            truth,
-            [5, 10, 20],
-            metrics=["precision", "recall"],
-        )
-        for name in "ab"
+        s: tl.top_k_eval(some, truth, **options) for s, some in zip("ab", lists, strict=True)
     }
     table = tl.compare(results).to_text()
     for test in tl.compare(results).test():

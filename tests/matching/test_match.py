@@ -37,12 +37,6 @@ def test_an_item_twice_in_a_list(door, ranks, truths, message):
     door(ranks, truths, duplicates="first")
 
 
-def test_later_copies_earn_nothing_and_keep_their_place():
-    hits = match([[7, 5, 7, 5, 9]], [{7, 9}], duplicates="first")
-    assert rows(hits) == [([1, 5], 2, 5)]
-    assert tl.precision([7, 7, 9], {7, 9}, duplicates="first").tolist() == [1.0, 0.5, 2 / 3]
-
-
 GRADED = {"a": 1, "b": 3, "c": 2}
 
 

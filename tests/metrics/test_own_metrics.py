@@ -8,7 +8,7 @@ import sys
 import numba
 import numpy as np
 import pytest
-from systems import RANKS, TRUTHS, people
+from systems import RANKS, TRUTHS
 
 import toplist as tl
 from toplist import METRICS, Metric, top_k_eval
@@ -34,39 +34,10 @@ def test_own_metric_by_hand():
     assert "squares" in repr(result)
 
 
-@pytest.mark.parametrize(
-    ("counts", "numerators"), [("each", [2, 2]), ("nth", [1 + 2, 1 + 2]), ("first", [1, 1])]
-)
-def test_what_counts(counts, numerators):
-    metric = Metric("mine", counts, "1", lambda k, R, n: 2 * n)
-    values = top_k_eval(RANKS, TRUTHS, k=3, metrics=[metric]).per_user("mine@3")
-    assert values.tolist() == [number / 6 for number in numerators]
-
-
-def test_a_divisor_knows_k_and_n():
-    metric = Metric("mine", "each", "1", lambda k, R, n: np.minimum(k, n))
-    values = top_k_eval([[1], [1, 2, 3]], [{1}, {1}], k=2, metrics=[metric]).per_user("mine")
-    assert values.tolist() == [[1.0, 1.0], [1.0, 0.5]]
-
-
-def test_a_standard_metric_with_another_divisor():
-    map_R = dataclasses.replace(METRICS["map"], name="map_R", divisor="R")
-    result = top_k_eval(RANKS, TRUTHS, k=3, metrics=[map_R, "map"])
-    trec = top_k_eval(RANKS, TRUTHS, k=3, convention="trec_eval")
-    assert result["map_R@3"] == trec["map@3"] < result["map@3"]
-    np.testing.assert_array_equal(tl.map(RANKS, TRUTHS, 3, divisor="R"), result.per_user("map_R"))
-
-
 def test_an_own_graded_metric():
     metric = Metric("gain", "each", lambda r: r, "1", graded=True)
     result = top_k_eval([[1, 2]], [{2: 3, 1: 1}], k=2, metrics=[metric])
     assert result["gain@2"] == 1 + 3 / 2
-
-
-def test_own_metrics_merge():
-    metrics = [SQUARES, "rbp(p=0.5)"]
-    one, merged = people("a", metrics=metrics), sum(people(u, metrics=metrics) for u in "ab")
-    assert (merged["squares@3"], merged["rbp(p=0.5)@3"]) == tuple(one)
 
 
 @pytest.mark.parametrize(
@@ -232,9 +203,6 @@ def test_spellings_that_are_refused(name, message):
         top_k_eval(RANKS, TRUTHS, metrics=[f"{name}@3"])
 
 
-LISTS, HELD = [[1, 2, 3], [4, 5, 6]], [{1, 9}, {6}]
-
-
 @pytest.mark.parametrize("table", [tl.METRICS, tl.DIVISORS, tl.DISCOUNTS, tl.CONVENTIONS])
 def test_the_tables_are_read_only(table):
     name = next(iter(table))
@@ -245,7 +213,7 @@ def test_the_tables_are_read_only(table):
 def test_own_functions_are_told_by_name_when_they_fail():
     metric = tl.Metric("mine", "each", "1", lambda k, R, n: min(k, R))
     with pytest.raises(ValueError, match="metric 'mine': its divisor failed: .*use np.minimum"):
-        tl.top_k_eval(LISTS, HELD, k=3, metrics=[metric])
+        tl.top_k_eval(RANKS, TRUTHS, k=3, metrics=[metric])
 
 
 def test_nth_over_an_ideal_is_refused():

@@ -48,21 +48,3 @@ def test_weighted_hits_are_the_formulas(users, propensities, k):
     ):
         expected = oracle.inverse_propensity(*given, discount, normalised)
         assert found == pytest.approx(expected, rel=1e-12, abs=1e-12, nan_ok=True)
-
-
-def test_propensities_of_1_change_nothing():
-    lists, truths = [[1, 2, 3], [4, 5, 6]], [{1, 3, 9}, {5}]
-    weighted = [dict.fromkeys(truth, 1.0) for truth in truths]
-    found = tl.top_k_eval(lists, weighted, k=3, metrics=["cg", "dcg", SNIPS])
-    plain = tl.top_k_eval(lists, truths, k=3, metrics=["cg", "dcg", "recall"])
-    for name, other in (("cg", "cg"), ("dcg", "dcg"), ("snips", "recall")):
-        assert found[name].tolist() == plain[other].tolist()
-
-
-def test_rare_items_found_count_more():
-    """Hand-made: "rare" is observed one time in ten, "known" always."""
-    weighted = [{"rare": 10.0, "known": 1.0}]
-    first = tl.top_k_eval([["rare", "known"]], weighted, k=1, metrics=["cg", SNIPS])
-    second = tl.top_k_eval([["known", "rare"]], weighted, k=1, metrics=["cg", SNIPS])
-    assert (first["cg@1"], second["cg@1"]) == (10.0, 1.0)
-    assert (first["snips@1"], second["snips@1"]) == (10 / 11, 1 / 11)

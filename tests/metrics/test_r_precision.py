@@ -7,31 +7,13 @@ import pytest
 from differential import ANY, COUNTS, DISCOUNTS, agree, columns
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import populations
 
 import toplist as tl
-
-
-def test_it_is_cut_at_r():
-    assert tl.r_precision([1, 2, 3, 4], {1, 2, 9}).tolist() == [1 / 3, 2 / 3, 2 / 3, 2 / 3]
-    assert tl.r_precision([1, 5, 6, 2], {1, 2}).tolist() == [0.5, 0.5, 0.5, 0.5]  # 2 is below R
-    assert tl.r_precision([1], {1, 2}, 5).tolist() == [0.5] * 5  # a list that ends before R
 
 
 def test_others_call_recall_over_min_k_r_so():
     # RecTools Precision(r_precision=True), BEIR R_cap, CalibratedRecallK of RecPack
     assert tl.recall([1, 5, 6, 2], {1, 2}, divisor="min(k,R)").tolist() == [1.0, 0.5, 0.5, 1.0]
-
-
-@settings(deadline=None, max_examples=30)
-@given(populations(), st.integers(1, 15))
-def test_deep_enough_it_is_precision_and_recall_at_r(population, k):
-    for ranked, relevant in zip(*population, strict=True):
-        R = len(relevant)
-        if ranked and 0 < R <= k:
-            found = tl.r_precision(ranked, relevant, k)[k - 1]
-            assert found == tl.recall(ranked, relevant, max(k, R))[R - 1]
-            assert found == pytest.approx(tl.precision(ranked, relevant, max(k, R))[R - 1])
 
 
 @pytest.mark.parametrize("counts", COUNTS)

@@ -22,25 +22,8 @@ FORMULAS = {
 # No sum over hits: a mean over groups of alternatives, each divided by its own hits
 NOT_OURS = {"h3-129"}
 
-# The convention of each peer, and what it calls a metric where that is not its usual name
-PEERS = {
-    "cornac": "cornac",
-    "evidently": "evidently",
-    "haystack": "haystack",
-    "lenskit": "lenskit",
-    "llamaindex": "llamaindex",
-    "mlflow": "mlflow",
-    "mteb": "mteb",
-    "pytrec_eval-terrier": "trec_eval",
-    "ragas": "ragas",
-    "recommenders": "recommenders",
-    "recpack": "recpack",
-    "rectools": "rectools",
-    "replay": "replay",
-    "sentence-transformers": "sentence-transformers",
-    "tfr": "tf-ranking",
-    "torchmetrics": "torchmetrics",
-}
+# What a peer and its metrics are called here, where that is not their own name
+PEERS = {"pytrec_eval-terrier": "trec_eval", "tfr": "tf-ranking"}
 OWN_NAMES = {
     "CalibratedRecallK": "calibrated_recall",
     "retrieval_average_precision": "map",
@@ -94,7 +77,7 @@ def test_by_its_formula(case):
 
 def by_a_peer(case):
     """Return the convention and the metric of the peer of a case; None if it has none here."""
-    convention = tl.CONVENTIONS.get(PEERS.get(case["peer"], ""))
+    convention = tl.CONVENTIONS.get(PEERS.get(case["peer"], case["peer"]))
     name = OWN_NAMES.get(case["peer_metric"], case["metric"])
     if convention is None or name not in convention.metrics or case["id"] in OTHER_OPTIONS:
         return None

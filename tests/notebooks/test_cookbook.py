@@ -83,10 +83,6 @@ def test_every_recipe_with_a_library_is_run_in_the_order_of_the_page():
     assert re.findall(r'= run\("([^"]+)"', source) == WITH_A_LIBRARY
 
 
-def library(name):
-    return pytest.importorskip(name)
-
-
 # Recommenders
 
 
@@ -112,7 +108,7 @@ def truths_of(users, items):
 @pytest.mark.libraries
 @pytest.mark.parametrize("kind", ["AlternatingLeastSquares", "CosineRecommender"])
 def test_implicit(kind):
-    implicit = library("implicit")
+    implicit = pytest.importorskip("implicit")
     from implicit import evaluation, nearest_neighbours
     from scipy.sparse import csr_matrix
 
@@ -150,7 +146,7 @@ def test_implicit(kind):
 
 @pytest.mark.libraries
 def test_rectools():
-    rectools, metrics = library("rectools"), library("rectools.metrics")
+    rectools, metrics = pytest.importorskip("rectools"), pytest.importorskip("rectools.metrics")
     from pandas import DataFrame, Timestamp
     from rectools.dataset import Dataset
     from rectools.models import EASEModel
@@ -175,7 +171,7 @@ def test_rectools():
 
 @pytest.mark.libraries
 def test_recbole(tmp_path, monkeypatch):
-    library("recbole")
+    pytest.importorskip("recbole")
     from recbole.config import Config
     from recbole.data import create_dataset, data_preparation
     from recbole.utils import get_model, get_trainer, init_seed
@@ -198,8 +194,7 @@ def test_recbole(tmp_path, monkeypatch):
     model = get_model("BPR")(config, train_data.dataset)
     trainer = get_trainer(config["MODEL_TYPE"], "BPR")(config, model)
     trainer.fit(train_data, valid_data, saved=False, verbose=False)
-    held = {"model": model, "config": config, "dataset": dataset, "test_data": test_data}
-    names = run("RecBole", **held)
+    names = run("RecBole", model=model, config=config, dataset=dataset, test_data=test_data)
     result, table = names["result"], test_data.dataset.inter_feat
     tokens = dataset.id2token(dataset.iid_field, names["lists"].cpu())
     of_test = (
@@ -217,7 +212,7 @@ def test_recbole(tmp_path, monkeypatch):
 
 @pytest.mark.libraries
 def test_lenskit():
-    metrics = library("lenskit.metrics")
+    metrics = pytest.importorskip("lenskit.metrics")
     from lenskit.data import from_interactions_df
     from lenskit.knn import ItemKNNScorer
     from lenskit.pipeline import topn_pipeline
@@ -245,7 +240,7 @@ def test_lenskit():
 
 @pytest.mark.libraries
 def test_surprise():
-    surprise = library("surprise")
+    surprise = pytest.importorskip("surprise")
     from pandas import DataFrame
 
     users, items, held_out = choices()
@@ -256,9 +251,8 @@ def test_surprise():
     testset = list(log[held_out].itertuples(index=False, name=None))
     algo = surprise.SVD(n_epochs=60, random_state=0).fit(trainset)
     names = run("Surprise", algo=algo, trainset=trainset, testset=testset)
-    assert names["rmse"] == pytest.approx(
-        surprise.accuracy.rmse(algo.test(testset), verbose=False), rel=1e-14
-    )
+    rmse = surprise.accuracy.rmse(algo.test(testset), verbose=False)
+    assert names["rmse"] == pytest.approx(rmse, rel=1e-14)
     seen = truths_of(users[~held_out], items[~held_out])
     assert all(set(row) == set(range(60)) - seen[user] for user, row in names["run"].items())
     lists = {user: sorted(row, key=row.get, reverse=True) for user, row in names["run"].items()}
@@ -270,7 +264,7 @@ def test_surprise():
 
 @pytest.mark.libraries
 def test_torch():
-    torch = library("torch")
+    torch = pytest.importorskip("torch")
 
     class Model(torch.nn.Module):
         def __init__(self):
@@ -319,7 +313,7 @@ def ranked(run, ties="order"):
 
 @pytest.mark.libraries
 def test_ranx():
-    ranx = library("ranx")
+    ranx = pytest.importorskip("ranx")
     rows, qrels = searched()
     other, _ = searched(6)
     runs = [ranx.Run(rows, name="bm25"), ranx.Run(other, name="dense")]
@@ -336,24 +330,18 @@ def test_ranx():
 
 @pytest.mark.libraries
 def test_pytrec_eval():
-    pytrec_eval = library("pytrec_eval")
+    pytrec_eval = pytest.importorskip("pytrec_eval")
     rows, qrels = searched(ties=True)
     names = run("pytrec_eval", run=rows, qrels=qrels)
     options = {"convention": "trec_eval"}
     assert is_of(names["result"], ranked(rows, "item_desc"), qrels, **options)
     evaluator = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg_cut.10", "map_cut.10", "recall.10"})
     theirs = evaluator.evaluate(rows)
-    for measure, name in {
-        "ndcg_cut_10": "ndcg",
-        "map_cut_10": "map",
-        "recall_10": "recall",
-    }.items():
-        values = dict(
-            zip(names["result"].users, names["result"].per_user(f"{name}@10"), strict=True)
-        )
-        assert {query: values[query] for query in theirs} == pytest.approx(
-            {query: row[measure] for query, row in theirs.items()}
-        )
+    result = names["result"]
+    for measure, name in (("ndcg_cut_10", "ndcg"), ("map_cut_10", "map"), ("recall_10", "recall")):
+        values = dict(zip(result.users, result.per_user(f"{name}@10"), strict=True))
+        expected = {query: row[measure] for query, row in theirs.items()}
+        assert {query: values[query] for query in theirs} == pytest.approx(expected)
 
 
 TEXTS = {
@@ -376,7 +364,7 @@ def counts_of_words(text):
 
 @pytest.mark.libraries
 def test_beir():
-    library("beir")
+    pytest.importorskip("beir")
     from beir.retrieval.evaluation import EvaluateRetrieval
     from beir.retrieval.search.dense import DenseRetrievalExactSearch
     from torch import tensor
@@ -411,7 +399,10 @@ def test_beir():
 
 def text_model():
     """Return a real model of random word vectors: nothing is loaded."""
-    sentence_transformers, torch = library("sentence_transformers"), library("torch")
+    sentence_transformers, torch = (
+        pytest.importorskip("sentence_transformers"),
+        pytest.importorskip("torch"),
+    )
     from sentence_transformers.models import StaticEmbedding
     from tokenizers import Tokenizer, models, pre_tokenizers
 
@@ -449,7 +440,7 @@ def test_sentence_transformers():
 @pytest.mark.libraries
 @pytest.mark.parametrize("kind", ["IndexFlatIP", "IndexFlatL2"])
 def test_faiss(kind):
-    faiss = library("faiss")
+    faiss = pytest.importorskip("faiss")
     rng = np.random.default_rng(7)
     vectors, documents = (rng.random((n, 8), np.float32) for n in (30, 80))
     index = getattr(faiss, kind)(8)
@@ -466,7 +457,7 @@ def test_faiss(kind):
 
 @pytest.mark.libraries
 def test_hugging_face():
-    datasets = library("datasets")
+    datasets = pytest.importorskip("datasets")
     rows, qrels = searched()
 
     def dataset(by_query):
@@ -482,7 +473,7 @@ def test_hugging_face():
 
 @pytest.mark.libraries
 def test_llama_index():
-    core = library("llama_index.core")
+    core = pytest.importorskip("llama_index.core")
     from llama_index.core.embeddings import BaseEmbedding
     from llama_index.core.evaluation import RetrieverEvaluator
     from llama_index.core.schema import NodeRelationship, RelatedNodeInfo, TextNode
@@ -525,8 +516,8 @@ def test_llama_index():
 
 
 def test_duckdb():
-    duckdb = library("duckdb")
-    library("pyarrow")
+    duckdb = pytest.importorskip("duckdb")
+    pytest.importorskip("pyarrow")
     rng = np.random.default_rng(8)
     lists = {user: rng.permutation(90)[:60].tolist() for user in range(50)}
     chosen = {user: set(rng.choice(90, 5).tolist()) for user in range(2, 52)}
@@ -554,7 +545,7 @@ def test_duckdb():
 
 @pytest.mark.libraries
 def test_early_stopping():
-    torch = library("torch")
+    torch = pytest.importorskip("torch")
     users, items, held_out = choices()
     seen = np.zeros((40, 60), bool)
     seen[users[~held_out], items[~held_out]] = True
@@ -600,7 +591,7 @@ def a_result():
 
 @pytest.mark.libraries
 def test_mlflow(tmp_path, monkeypatch):
-    mlflow = library("mlflow")
+    mlflow = pytest.importorskip("mlflow")
     monkeypatch.chdir(tmp_path)
     mlflow.set_tracking_uri(f"sqlite:///{tmp_path}/runs.db")
     result = a_result()
@@ -610,15 +601,14 @@ def test_mlflow(tmp_path, monkeypatch):
         names = run("MLflow", mlflow=mlflow, result=result, epoch=3)
     logged = mlflow.get_run(started.info.run_id).data.metrics
     assert logged == {name.replace("@", "_at_"): v for name, v in result.to_dict().items()}
-    path = mlflow.artifacts.download_artifacts(
-        run_id=started.info.run_id, artifact_path="result.json"
-    )
+    of_run = {"run_id": started.info.run_id, "artifact_path": "result.json"}
+    path = mlflow.artifacts.download_artifacts(**of_run)
     assert tl.TopKResult.load(path) == names["result"]
 
 
 @pytest.mark.libraries
 def test_wandb(tmp_path, monkeypatch):
-    wandb = library("wandb")
+    wandb = pytest.importorskip("wandb")
     monkeypatch.chdir(tmp_path)
     result = a_result()
     started = wandb.init(project="recipes", mode="offline", dir=tmp_path)

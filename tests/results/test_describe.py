@@ -7,6 +7,7 @@ from systems import RANKS, TRUTHS
 
 import toplist as tl
 from toplist import METRICS, Metric, top_k_eval
+from toplist.metrics.formulas import GAIN_WORDS
 
 
 @pytest.fixture
@@ -76,9 +77,6 @@ def test_formula_as_text(result):
     for words in ("rank of the user's j-th hit", "convention standard", "2 of 2 users evaluated"):
         assert any(words in line for line in others)
     assert result.formula("map").splitlines()[0] == first
-
-
-def test_formula_is_the_convention_s_own():
     for convention, words in (("neurec", "sum(min(i,R))"), ("trec_eval", "R")):
         text = top_k_eval(RANKS, TRUTHS, k=3, convention=convention).formula("map")
         assert text.splitlines()[0].endswith(f"divided by {words}")
@@ -155,6 +153,14 @@ def test_an_own_metric_is_not_said_to_be_of_the_convention():
     assert "convention neurec; the same in" in result.formula("mrr")
     tuned = tl.top_k_eval(LISTS, HELD, k=3, metrics=["rbp(p=0.5)"])
     assert "own definition" not in repr(tuned)
+
+
+@pytest.mark.parametrize("gains", GAIN_WORDS)
+def test_a_graded_formula_says_what_a_gain_is(gains):
+    result = tl.top_k_eval(LISTS, [{1: 2}, {6: 1}], k=3, metrics=["ndcg", "map"], gains=gains)
+    for style in ("text", "latex"):
+        assert GAIN_WORDS[gains] in result.formula("ndcg", style).splitlines()
+    assert "gain_j:" not in result.formula("map")
 
 
 def test_grading_is_printed():

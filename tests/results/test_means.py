@@ -96,16 +96,6 @@ def test_wilson_by_definition_and_never_by_values():
     assert "normal" in repr(unknown)
 
 
-def test_weights_have_kishs_number_of_users():
-    weights = [1.0, 2.0, 4.0, 0.0]
-    result = hits_at_1(2, 4, weights=weights)
-    n = sum(weights) ** 2 / sum(w * w for w in weights)
-    assert result.interval("hit@1") == pytest.approx(wilson(3 / 7, n))
-    merged = tl.merge([result, hits_at_1(0, 2, weights=[1.0, 1.0])], disjoint=True)
-    n = 9**2 / (21 + 2)
-    assert merged.interval("hit@1") == pytest.approx(wilson(3 / 9, n))
-
-
 def test_only_metrics_that_cannot_leave_0_and_1_are_cut():
     lists, truths = [[1, 2], [3, 4]], [{1, 2}, {8}]
     beyond = tl.Metric("beyond", "each", "1", lambda k, R, n: np.maximum(R - 1, 1))

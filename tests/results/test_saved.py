@@ -29,32 +29,17 @@ def through_a_file(result, name="result.json"):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, name)
         result.save(path)
-        return tl.TopKResult.load(path), json.loads(path.read_text())
+        readable = json.loads(path.read_text(), parse_constant=pytest.fail)
+        return tl.TopKResult.load(path), readable
 
 
-def test_what_a_reader_sees():
-    result = evaluated()
-    _, readable = through_a_file(result)
-    first, *_, last = readable
-    assert (first, last) == ("toplist", "result")
-    assert readable["toplist"] == tl.__version__ and readable["k"] == [1, 3]
-    counts = {name: readable[name] for name in saved.COUNTS}
-    assert counts == {name: getattr(result, name) for name in saved.COUNTS}
-    assert counts == {"n_users": 4, "n_evaluated": 3, "n_skipped": 1} | {
-        "n_missing": 1,
-        "n_extra": 1,
-    }
-    for name in result.names():
-        assert readable["values"][name] == result[name]
-        assert readable["std"][name] == result.std(name)
-        assert tuple(readable["interval"][name]) == result.interval(name)
-        assert readable["n"][name] == result.n_of(name) == 3
-    assert not readable["policies"]["weighted"] and not readable["policies"]["pooled"]
-    pooled = evaluated(relevant_from=2, weights=[1, 2, 3, 4], aggregate="pooled", truths=GRADES)
-    policies = through_a_file(pooled)[1]["policies"]
-    assert policies["relevant_from"] == 2 and policies["weighted"] and policies["pooled"]
-    assert readable["formulas"]["hit"] == "hit@k = sum over r_j <= k of [j = 1]"
-    assert result.formula("hit").startswith(readable["formulas"]["hit"])
+def test_what_a_reader_sees_of_an_option():
+    options = {"relevant_from": 2, "weights": [1, 2, 3, 4], "aggregate": "pooled"}
+    for asked, expected in (({}, (None, False, [])), (options, (2, True, ["hit", "ndcg"]))):
+        readable = through_a_file(evaluated(GRADES, **asked))[1]
+        assert (next(iter(readable)), list(readable)[-1]) == ("toplist", "result")
+        policies = readable["policies"]
+        assert tuple(policies[one] for one in ("relevant_from", "weighted", "pooled")) == expected
 
 
 def test_it_is_what_the_command_line_prints(tmp_path, capsys):
@@ -82,11 +67,13 @@ def test_a_loaded_result_works_as_one_without_users():
     assert comparison == tl.compare({"one": first, "two": second})
 
 
-def test_no_user_at_all():
-    result = tl.top_k_eval([], [], 3, metrics=["hit", "ndcg"])
+@pytest.mark.parametrize(("users", "mean"), [([], None), ([1], 1.0)])
+def test_what_is_not_a_number_is_null(users, mean):
+    """There is no mean of nobody, and no spread and interval of one user."""
+    result = tl.top_k_eval([users] * len(users), [{1}] * len(users), 3, metrics=["hit", "ndcg"])
     again, readable = through_a_file(result)
-    assert again == result and readable["values"] == {"hit@3": None, "ndcg@3": None}
-    assert readable["interval"]["hit@3"] == [None, None]
+    assert again == result and readable["values"] == {"hit@3": mean, "ndcg@3": mean}
+    assert readable["std"]["ndcg@3"] is None and readable["interval"]["ndcg@3"] == [None, None]
 
 
 def test_sampled_results_say_so():
@@ -164,18 +151,14 @@ def test_changed_figures_are_refused(where, value, words, tmp_path):
 
 def test_what_is_no_change(tmp_path):
     path = tmp_path / "result.json"
-    mean = evaluated()["ndcg@3"]
-    path.write_text(
-        changed(
-            **{
-                "values/ndcg@3": mean * (1 + 1e-14),  # another machine's logarithm
-                "toplist": "9.9",
-                "formulas/hit": "in other words",
-                "note": "the run of Monday",
-                "policies/later": True,
-            }
-        )
-    )
+    harmless = {
+        "values/ndcg@3": evaluated()["ndcg@3"] * (1 + 1e-14),  # another machine's logarithm
+        "toplist": "9.9",
+        "formulas/hit": "in other words",
+        "note": "the run of Monday",
+        "policies/later": True,
+    }
+    path.write_text(changed(**harmless))
     assert tl.TopKResult.load(path) == evaluated()
     found = json.loads(path.read_text())
     path.write_text(json.dumps({"result": found["result"]}))  # by a version that says less
@@ -211,11 +194,8 @@ def test_other_files_are_refused_in_a_line(name, data, words, tmp_path):
 def test_files_that_are_not_there_or_not_packed(tmp_path):
     with pytest.raises(FileNotFoundError):
         tl.TopKResult.load(tmp_path / "none.json")
-    path = tmp_path / "plain.json.gz"
-    path.write_text("{}")
-    with pytest.raises(ValueError, match="is no result that was saved by save"):
-        tl.TopKResult.load(path)
-    cut = tmp_path / "cut.json.gz"
-    cut.write_bytes(gzip.compress(changed().encode())[:-20])
-    with pytest.raises(ValueError, match="is no result that was saved by save"):
-        tl.TopKResult.load(cut)
+    path = tmp_path / "odd.json.gz"
+    for data in (b"{}", gzip.compress(changed().encode())[:-20]):
+        path.write_bytes(data)
+        with pytest.raises(ValueError, match="is no result that was saved by save"):
+            tl.TopKResult.load(path)

@@ -108,16 +108,6 @@ def test_rows_beyond_64_bits_are_told_apart():
     assert merged.n_evaluated == 2 * one.n_evaluated
 
 
-def test_a_result_without_users_keeps_none():
-    result = part(30, 3)
-    bare = result.without_users()
-    assert bare.hits is None and bare.weights is None and "30 of 30 users evaluated" in str(bare)
-    with pytest.raises(ValueError, match="holds no hits"):
-        bare.per_user("hit@1")
-    with pytest.raises(ValueError, match="the same users, who count once"):
-        tl.merge([bare, bare])
-
-
 @pytest.mark.parametrize(
     ("ask", "so", "on_spark"),
     [
@@ -162,25 +152,27 @@ def test_what_bytes_cannot_hold():
         lists.to_bytes()
 
 
+def packed(data, change):
+    """Return bytes of which what is packed was changed."""
+    return data[:8] + zlib.compress(change(zlib.decompress(data[8:])))
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
+        (lambda data: b"", "no result of toplist"),
+        (lambda data: b"toplist", "no result of toplist"),
         (lambda data: b"PK\x03\x04" + data, "no result of toplist"),
         (lambda data: data[:7] + b"\x07" + data[8:], "of format 7, and this toplist knows 1"),
         (lambda data: data[: len(data) // 2], "damaged"),
         (lambda data: data[:30] + b"\x00" + data[31:], "damaged"),
-        (lambda data: data[:8] + zlib.compress(zlib.decompress(data[8:]) + b"x"), "damaged"),
-        (lambda data: data[:8] + zlib.compress(b"\xff" * 40), "damaged"),
-        (lambda data: data[:8] + zlib.compress((2).to_bytes(8, "little") + b"{}"), "damaged"),
+        (lambda data: packed(data, lambda text: text + b"x"), "damaged"),
+        (lambda data: packed(data, lambda text: b"\xff" * 40), "damaged"),
+        (lambda data: packed(data, lambda text: (2).to_bytes(8, "little") + b"{}"), "damaged"),
         (
-            lambda data: (
-                data[:8]
-                + zlib.compress(zlib.decompress(data[8:]).replace(b'"standard"', b'"stundard"'))
-            ),
+            lambda data: packed(data, lambda text: text.replace(b'"standard"', b'"stundard"')),
             "convention 'stundard' is not known here",
         ),
-        (lambda data: b"", "no result of toplist"),
-        (lambda data: b"toplist", "no result of toplist"),
     ],
 )
 def test_other_bytes_are_refused_in_a_line(change, words):

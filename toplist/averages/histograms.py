@@ -19,17 +19,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist import parallel
+from toplist import kernels, parallel
 from toplist.averages.moments import Moments, Pooled
 from toplist.averages.per_user import (
-    Rows,
+    SizeGroups,
     counted_in,
     cut_offs,
     divisor_filler,
     filler,
     gains_of,
     reach,
-    rows_of,
+    size_groups,
 )
 from toplist.checks import Bools, Floats, Ints, cached
 from toplist.inputs.lists import offsets_of
@@ -246,7 +246,7 @@ def count(
     """Return the histograms of the users in `counted`, with the averages that need the curves."""
     by_length = any(metric.dividing.by_length for metric in metrics)
     depth, cuts = reach(hits, max(ks)), cut_offs(hits, ks)
-    rows = rows_of(hits, counted, by_length, max(ks))
+    rows = size_groups(hits, counted, by_length, max(ks))
     for metric in metrics:
         # the user's function may be wrong
         if callable(metric.discount) or callable(metric.divisor):
@@ -288,15 +288,13 @@ def count(
 
 def _tables(
     hits: Hits,
-    rows: Rows,
+    rows: SizeGroups,
     n_users: Ints,
     sums: list[Metric],
     depth: int,
     n_threads: int | None,
 ) -> tuple[Ints, Floats]:
     """Return the integer histograms (3, rows, K), and the spreads of the sums (m, rows, K)."""
-    from toplist.kernels import curves
-
     codes = [COUNTS.index(metric.counts) for metric in sums]
     weights = np.array([metric.discounts(depth) for metric in sums]).reshape(-1, depth)
     shape = (len(rows.n_relevant), depth)
@@ -304,7 +302,7 @@ def _tables(
     def block(lo: int, hi: int) -> tuple[Ints, Floats]:
         integers, squares = np.zeros((*shape, 3), np.int64), np.zeros((*shape, len(sums)))
         offsets, ranks, _ = hits.block(lo, hi)
-        curves.tally(offsets, ranks, rows.of_user[lo:hi], codes, weights, integers, squares)
+        kernels.curves.tally(offsets, ranks, rows.of_user[lo:hi], codes, weights, integers, squares)
         return integers, squares
 
     # the tables of a block must be small compared with the hits that it counts

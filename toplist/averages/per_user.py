@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from toplist import parallel
+from toplist import kernels, parallel
 from toplist.checks import Bools, Floats, Ints
 from toplist.inputs.lists import offsets_of
 from toplist.matching.hits import Hits
@@ -46,8 +46,6 @@ def curves(
 
 def values(hits: Hits, counted: Bools, metric: Metric, k: int) -> Floats:
     """Return one metric of every user at one k, (n_users,); NaN for users not counted."""
-    from toplist.kernels import curves as kernels
-
     out = np.empty(len(hits))
     if metric.graded and hits.graded:
         cuts = cut_offs(hits, [k])
@@ -60,9 +58,9 @@ def values(hits: Hits, counted: Bools, metric: Metric, k: int) -> Floats:
         out /= np.maximum(values(hits, counted, _N_HITS, k), 1.0)
         _score_empty(hits, counted, metric, out)
         return out
-    rows = rows_of(hits, counted, metric.dividing.by_length, k)
+    rows = size_groups(hits, counted, metric.dividing.by_length, k)
     divisors = metric.divisors(rows.n_relevant, rows.n_listed, np.array([k]))[:, 0]
-    kernels.values(
+    kernels.curves.values(
         *(hits.offsets, hits.ranks, rows.of_user),
         *(COUNTS.index(metric.counts), metric.discounts(reach(hits, k))),
         *(divisors, out),
@@ -152,7 +150,6 @@ def filler(hits: Hits, counted: Bools, metric: Metric, cuts: Ints) -> Callable[.
 def _writer(
     hits: Hits, counted: Bools, metric: Metric, cuts: Ints
 ) -> Callable[[int, int, Floats], None]:
-    from toplist.kernels import curves as kernels
 
     if metric.dividing.by_hits:
         sums = _writer(hits, counted, replace(metric, divisor="1"), cuts)
@@ -163,7 +160,7 @@ def _writer(
             np.divide(out, np.maximum(n_hits(lo, hi), 1.0), out=out)
 
         return over_hits
-    rows = rows_of(hits, counted, metric.dividing.by_length, int(cuts.max(initial=0)))
+    rows = size_groups(hits, counted, metric.dividing.by_length, int(cuts.max(initial=0)))
     code = COUNTS.index(metric.counts)
 
     if hits.gains is None or hits.ideal_gains is None or not metric.graded:
@@ -172,7 +169,7 @@ def _writer(
 
         def plain(lo: int, hi: int, out: Floats) -> None:
             offsets, ranks, _ = hits.block(lo, hi)
-            kernels.curves(offsets, ranks, rows.of_user[lo:hi], code, discounts, table, out)
+            kernels.curves.curves(offsets, ranks, rows.of_user[lo:hi], code, discounts, table, out)
 
         return plain
 
@@ -185,7 +182,7 @@ def _writer(
 
     def graded(lo: int, hi: int, out: Floats) -> None:
         offsets, ranks, gains = hits.block(lo, hi)
-        kernels.graded_curves(
+        kernels.curves.graded_curves(
             *(offsets, ranks, gains),
             *(best[lo : hi + 1], ideal_gains[best[lo] : best[hi]]),
             *(rows.of_user[lo:hi], code, discounts, table, ideal, out),
@@ -211,7 +208,7 @@ def divisor_filler(
     """Return a function of ``lo, hi``: the divisors of these users at each k, (hi - lo, K)."""
     if metric.dividing.by_hits:
         return filler(hits, counted, _N_HITS, cuts)
-    rows = rows_of(hits, counted, metric.dividing.by_length, int(cuts.max(initial=0)))
+    rows = size_groups(hits, counted, metric.dividing.by_length, int(cuts.max(initial=0)))
     if not (metric.graded and hits.graded and metric.dividing.ideal):
         table = metric.divisors(rows.n_relevant, rows.n_listed, cuts)
         table[np.isinf(table)] = 0.0
@@ -239,7 +236,7 @@ def divisor_filler(
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class SizeGroups:
     """Groups of users with equal (R, n); the users of a group share their divisors.
 
     `n_relevant` and `n_listed` are the R and n of each group; `n_listed` is 0 where the length of
@@ -251,7 +248,7 @@ class Rows:
     of_user: Ints
 
 
-def rows_of(hits: Hits, counted: Bools, by_length: bool, depth: int) -> Rows:
+def size_groups(hits: Hits, counted: Bools, by_length: bool, depth: int) -> SizeGroups:
     """Group the counted users by R, and by the length of their lists where it matters.
 
     A million users with Pareto-distributed lengths have 1,615 distinct R, but 20,872 (R, n).
@@ -274,4 +271,4 @@ def rows_of(hits: Hits, counted: Bools, by_length: bool, depth: int) -> Rows:
         place[-1] = -1
         distinct, of_user = np.flatnonzero(present), place[keys]
     n_listed = distinct % span if by_length else np.zeros_like(distinct)
-    return Rows(distinct // span, n_listed, of_user)
+    return SizeGroups(distinct // span, n_listed, of_user)

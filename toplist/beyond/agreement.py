@@ -9,7 +9,7 @@ from typing import Any, Literal, Unpack, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist import parallel
+from toplist import kernels, parallel
 from toplist.averages.moments import normal
 from toplist.beyond.indexing import ReadLists, indexed_together, read_lists
 from toplist.checks import Floats, Ints, cached, choice, counted, prefixed
@@ -153,10 +153,8 @@ class Agreement:
     @cached
     def _moments(self) -> tuple[Floats, Floats]:
         """Return the mean and the sum of squared deviations over users."""
-        from toplist.kernels import list_values
-
         mean, deviation = np.zeros((2, self.k))
-        list_values.moments(self.values, np.zeros(self.k, np.int64), mean, deviation)
+        kernels.list_values.moments(self.values, np.zeros(self.k, np.int64), mean, deviation)
         return mean, deviation
 
 
@@ -286,16 +284,15 @@ def rbo(
     if isinstance(p, bool) or not (isinstance(p, (int, float, np.floating)) and 0 < p < 1):
         raise ValueError(f"rbo: p = {p!r} must be a number above 0 and below 1")
     p = float(p)
-    from toplist.kernels import list_values as kernels
 
     def fill(shared: Any, union: Any, short: Ints, long: Ints, out: Floats) -> None:
         powers, tails = _geometric(p, 2 * out.shape[1])
         if variant == "ext":
-            kernels.extrapolated(shared, short, long, powers, p, out)
+            kernels.list_values.extrapolated(shared, short, long, powers, p, out)
         elif variant == "min":
-            kernels.lowest(shared, long, powers, tails, p, out)
+            kernels.list_values.lowest(shared, long, powers, tails, p, out)
         else:
-            kernels.residual(shared, short, long, powers, tails, p, out)
+            kernels.list_values.residual(shared, short, long, powers, tails, p, out)
 
     name = f"rbo(p={p})" if variant == "ext" else f"rbo_{variant}(p={p})"
     found = _compared(name, a, b, k, reading, fill)
@@ -332,8 +329,6 @@ def _weight(p: float, d: int) -> float:
 
 def _compared(name: str, a: Any, b: Any, k: int | None, how: Reading, fill: Fill) -> Agreement:
     """Compare two sets of lists, user by user."""
-    from toplist.kernels import list_values as kernels
-
     lists = _read(a, b, k, how)
     rows, only = _matched(*lists)
     both = indexed_together(lists, SIDES, how)
@@ -348,7 +343,7 @@ def _compared(name: str, a: Any, b: Any, k: int | None, how: Reading, fill: Fill
         part = [(codes, starts[lo:hi], lengths[lo:hi]) for codes, starts, lengths in sides]
         seen = np.full(both[0].n_items, -1, np.int32)
         shared, union = np.empty((2, hi - lo, depth), np.int32)
-        kernels.count(*part[0], *part[1], seen, shared, union)
+        kernels.list_values.count(*part[0], *part[1], seen, shared, union)
         lengths = part[0][2], part[1][2]
         fill(shared, union, np.minimum(*lengths), np.maximum(*lengths), out[lo:hi])
 

@@ -7,6 +7,7 @@ from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
 
+from toplist import kernels
 from toplist.beyond.indexing import IndexedLists, Indexing
 from toplist.beyond.popularity import OfUser
 from toplist.checks import Bools, Floats, Ints, OptionRef, check_positive_int, choice
@@ -115,13 +116,11 @@ class Diversity(OfUser):
 
     def fill(self, listed: IndexedLists, lo: int, hi: int, out: Floats) -> None:
         """Write the curves of the users ``lo..hi`` into an array (hi - lo, K)."""
-        from toplist.kernels import list_values
-
         given = *listed.block(lo, hi), self.rows
         if self.distance == "cosine":
-            list_values.mean_cosine(*given, self.single, out)
+            kernels.list_values.mean_cosine(*given, self.single, out)
         else:
-            list_values.mean_distance(*given, self.distance == "hamming", self.single, out)
+            kernels.list_values.mean_distance(*given, self.distance == "hamming", self.single, out)
 
 
 def _within_range(rows: Floats) -> Floats:

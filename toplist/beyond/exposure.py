@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist import parallel
+from toplist import kernels, parallel
 from toplist.beyond.indexing import FREE, IndexedLists, Indexing, ListingCounts, indexed, read_lists
 from toplist.checks import Floats, Ints, OptionRef, cached, check_positive_int, choice, option_error
 from toplist.inputs.catalogues import ids_of
@@ -250,8 +250,6 @@ class Exposure(ListingCounts):
     @cached
     def curves(self) -> Curves:
         """Return the sums from which the metrics are computed, at every k."""
-        from toplist.kernels import exposure as kernels
-
         n_items, ranks = self._ranks()
         if isinstance(self.source, UserItemPairs) and self.n_users > LARGE:
             return Curves.of(_counts_of_counts(ranks, n_items))
@@ -260,8 +258,8 @@ class Exposure(ListingCounts):
         k = 0
         for k, (items, counts) in enumerate(ranks, start=1):
             sums[k] = sums[k - 1]
-            kernels.concentrate(items, counts, at, reach, sums[k])
-            shannon[k - 1] = kernels.entropy(reach, sums[k, 0])
+            kernels.exposure.concentrate(items, counts, at, reach, sums[k])
+            shannon[k - 1] = kernels.exposure.entropy(reach, sums[k, 0])
         sums[k:], shannon[k:] = sums[k], shannon[k - 1] if k else 0.0  # no list reaches below
         total, covered, squares, spread = sums[1:].T
         return Curves(total, covered, squares, spread, shannon)
@@ -287,15 +285,13 @@ class Exposure(ListingCounts):
 
         A few ranks are read at a time, the next ones while these are looked at.
         """
-        from toplist.kernels import exposure as kernels
-
-        everyone, width = listed.block(0, len(listed)), kernels.RANKS
+        everyone, width = listed.block(0, len(listed)), kernels.exposure.RANKS
         longest = int(listed.lengths.max(initial=0))
         room = np.empty((2, width, len(listed)), np.int32)  # new room would cost as much again
 
         def read(step: int) -> list[NDArray[np.int32]]:
             out, first = room[step % 2], step * width
-            n = kernels.at_ranks(*everyone, first, out)
+            n = kernels.exposure.at_ranks(*everyone, first, out)
             return [row[:n] for row in out[: longest - first]]
 
         steps = range(-(-longest // width))
@@ -385,8 +381,6 @@ def _counts_of_counts(
 
 def _sums(levels: Ints, sizes: Ints) -> tuple[int, int, int, int, float]:
     """Return the numbers of `Curves` at one k, the whole ones exactly."""
-    from toplist.kernels import exposure as kernels
-
     covered = int(sizes.sum())
     largest = float(levels.astype(np.float64) @ sizes) * max(covered, int(levels.max(initial=0)))
     kind: Any = np.int64 if largest < 2**62 else object  # Python's integers do not wrap
@@ -394,7 +388,7 @@ def _sums(levels: Ints, sizes: Ints) -> tuple[int, int, int, int, float]:
     reach = np.cumsum(n[::-1])[::-1]  # items of at least each level
     total, spread = int((x * n).sum()), int((x**2 * n).sum())
     squares = int((np.diff(x, prepend=0) * reach**2).sum())
-    return total, covered, squares, spread, kernels.entropy_of(levels, sizes, float(total))
+    return total, covered, squares, spread, kernels.exposure.entropy_of(levels, sizes, float(total))
 
 
 def _counts(items: NDArray[Any], n_items: int) -> tuple[NDArray[np.int32], Ints]:

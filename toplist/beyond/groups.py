@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, Unpack
 
 import numpy as np
 
-from toplist import parallel
+from toplist import kernels, parallel
 from toplist.beyond.concentration import Counting, counted_already
 from toplist.beyond.exposure import Exposure, discounts_of, exposure
 from toplist.beyond.indexing import IndexedLists, ReadLists, indexed_together, read_lists
@@ -301,15 +301,13 @@ def _named(found: set[Any], order: Sequence[Any]) -> tuple[Any, ...]:
 
 def _of_lists(ranks: Any, k: int | None, known: Labelled, how: Reading) -> tuple[Ints, int]:
     """Return the listings of each group at each rank, (n_groups, K), and the number of lists."""
-    from toplist.kernels import exposure as kernels
-
     lists = read_lists(ranks, k, how)
     listed, items = indexed_together((lists, _as_list(known.ids, how)), ("ranks", "groups"), how)
     groups, n_groups = known.by_index(items), len(known.groups)
 
     def count(lo: int, hi: int) -> Ints:
         out = np.zeros((n_groups, listed.depth), np.int64)
-        kernels.count_groups(*listed.block(lo, hi), groups, out)
+        kernels.exposure.count_groups(*listed.block(lo, hi), groups, out)
         return out
 
     total = np.zeros((n_groups, listed.depth), np.int64)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from toplist import parallel
+from toplist import kernels, parallel
 from toplist.checks import Ints, OptionRef, check_positive_int, choice, option_error, prefixed
 from toplist.inputs.factorize import Numbering
 from toplist.inputs.flatten import Flat, item_twice, name_user, trim
@@ -192,11 +192,10 @@ def _indices(
 
 def _cleaned(listed: IndexedLists, flat: Flat, rules: Indexing) -> IndexedLists:
     """Return the lists with -1 where a place does not count; raise for what is refused."""
-    from toplist.kernels import grouping
 
     def inspect(lo: int, hi: int) -> tuple[int, ...]:
         last = np.full(listed.n_items, -1, np.int32)
-        n, user, place, more, also, again = grouping.inspect(
+        n, user, place, more, also, again = kernels.grouping.inspect(
             *listed.block(lo, hi), listed.n_items, last
         )
         return n, lo + user, place, more, lo + also, again
@@ -221,7 +220,7 @@ def _cleaned(listed: IndexedLists, flat: Flat, rules: Indexing) -> IndexedLists:
 
     def clean(lo: int, hi: int) -> None:
         last, part = np.full(listed.n_items, -1, np.int32), slice(*listed.offsets[[lo, hi]])
-        grouping.clean(*listed.block(lo, hi), listed.n_items, code, last, out[part])
+        kernels.grouping.clean(*listed.block(lo, hi), listed.n_items, code, last, out[part])
 
     parallel.each(clean, bounds, rules.n_threads)
     return replace(listed, codes=out)

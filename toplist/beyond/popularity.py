@@ -37,7 +37,7 @@ from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
 
-from toplist import parallel
+from toplist import kernels, parallel
 from toplist.beyond.indexing import IndexedLists, Indexing, indexed, read_lists
 from toplist.checks import Floats, OptionRef, check_positive_int, choice, option_error
 from toplist.inputs.catalogues import values_of
@@ -233,9 +233,7 @@ class ItemValues(OfUser):
 
     def fill(self, listed: IndexedLists, lo: int, hi: int, out: Floats) -> None:
         """Write the curves of the users ``lo..hi`` into an array (hi - lo, K)."""
-        from toplist.kernels import list_values
-
-        list_values.means(*listed.block(lo, hi), self.values, out)
+        kernels.list_values.means(*listed.block(lo, hi), self.values, out)
 
 
 def popularity_of(item_counts: Any, unknown: Unknown | float) -> ItemValues:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from toplist import parallel
+from toplist import kernels, parallel
 from toplist.averages.moments import Moments
 from toplist.beyond import OF_USERS, WHOLE
 from toplist.beyond.exposure import Exposure, exposure
@@ -86,11 +86,9 @@ class Spread:
     @classmethod
     def of(cls, values: Floats) -> "Spread":
         """Return the mean of values (n, K), NaN where a user has none."""
-        from toplist.kernels import list_values
-
         users = np.zeros(values.shape[1], np.int64)
         mean, deviation = np.zeros((2, values.shape[1]))
-        list_values.moments(values, users, mean, deviation)
+        kernels.list_values.moments(values, users, mean, deviation)
         return cls(users, mean, deviation)
 
 

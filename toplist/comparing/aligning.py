@@ -14,6 +14,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from toplist.checks import Bools, Floats, Ints, choice
+from toplist.inputs.id_hashes import hashes_of
 from toplist.results import describe
 from toplist.results.means import Means, has_keys, hits_of, in_means
 
@@ -125,8 +126,6 @@ def _by_position(results: Results, counted: CountedBySystem, users: str) -> Alig
 
 def _by_key(results: Results, counted: CountedBySystem, users: str) -> Aligned:
     """Return the rows of the users that all results count, in the order of their words."""
-    from toplist.inputs.id_hashes import hashes_of
-
     first, *others = results
     rows = {first: np.flatnonzero(counted[first])}
     whole = results[first].users

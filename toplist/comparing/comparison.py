@@ -8,25 +8,26 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from toplist import plots
 from toplist.checks import cached, choice
+from toplist.comparing import pairwise, testing
+from toplist.comparing import segments as segment_tests
+from toplist.comparing.aligning import SameUsers
+from toplist.comparing.bands import Band
+from toplist.comparing.inference import Drawn, TukeyMethod
+from toplist.comparing.pairwise import TestCorrection, TestFamily, TestMethod, pairs_of
+from toplist.comparing.segments import SegmentedComparison
 from toplist.comparing.side_by_side import SideBySide, page_of_means, tested
+from toplist.comparing.testing import Power
+from toplist.comparing.tests import Tests
+from toplist.metrics.names import AnyName, Name
+from toplist.results import markup
 from toplist.results.markup import Cell, Look, Page
 from toplist.results.result import TopKResult
-from toplist.stats.paired import RUNS, RunsAre
+from toplist.stats.blocked import Anova
+from toplist.stats.corrections import Correction
+from toplist.stats.paired import RUNS, Alternative, RunsAre
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from toplist.comparing.aligning import SameUsers
-    from toplist.comparing.bands import Band
-    from toplist.comparing.inference import Drawn, TukeyMethod
-    from toplist.comparing.pairwise import TestCorrection, TestFamily, TestMethod
-    from toplist.comparing.segments import SegmentedComparison
-    from toplist.comparing.testing import Power
-    from toplist.comparing.tests import Tests
-    from toplist.metrics.names import AnyName, Name
-    from toplist.stats.blocked import Anova
-    from toplist.stats.corrections import Correction
-    from toplist.stats.paired import Alternative
 
 
 def compare(
@@ -84,8 +85,6 @@ def compare(
         raise ValueError("compare: the dict is empty: give name -> result")
     choice("runs", runs, RUNS)
     if baseline is not None:
-        from toplist.comparing.pairwise import pairs_of
-
         pairs_of(list(results), baseline)
     baselines = (baseline,) if isinstance(baseline, str) else tuple(baseline or ())
     found, names = _runs(results)
@@ -206,8 +205,6 @@ class Comparison(SideBySide):
         <BLANKLINE>
         ...
         """
-        from toplist.results import markup
-
         look, tested = Look.of(digits, percent, intervals), self._tested_for_paper
         page = page_of_means(self, every_metric, look, *tested, self._marks)
         return markup.latex(page, caption, label)
@@ -236,8 +233,6 @@ class Comparison(SideBySide):
         >>> list(found), round(found[True].results["a"]["mrr@2"], 4)
         ([False, True], 0.525)
         """
-        from toplist.comparing import segments as segment_tests
-
         return segment_tests.by(self, labels)
 
     def plot(
@@ -310,8 +305,6 @@ class Comparison(SideBySide):
         >>> round(test.difference, 3), round(test.p, 3), test.wins, test.ties, test.losses
         (-0.025, 0.85, 13, 13, 14)
         """
-        from toplist.comparing import pairwise, testing
-
         how = method, correction, alternative, level, family
         whose = {"users": users, "clusters": clusters}
         asked = pairwise.TestSpec(*how, n_resamples, seed, n_threads, **whose)
@@ -339,8 +332,6 @@ class Comparison(SideBySide):
         level : float
             Of each one-sided test; the interval printed is that of 2 level - 1.
         """
-        from toplist.comparing import pairwise, testing
-
         margin, whose = pairwise.with_margin(margin), {"users": users, "clusters": clusters}
         asked = pairwise.TestSpec(correction=correction, level=level, margin=margin, **whose)
         return testing.tests(self, names, asked)
@@ -369,8 +360,6 @@ class Comparison(SideBySide):
         level, users, n_resamples, seed, n_threads
             As in `test`.
         """
-        from toplist.comparing import pairwise, testing
-
         drawn: dict[str, Any] = {"n_resamples": n_resamples, "seed": seed, "n_threads": n_threads}
         asked = pairwise.TestSpec(level=level, users=users, **drawn)
         return testing.band(self, metric, system, baseline, asked)
@@ -397,15 +386,11 @@ class Comparison(SideBySide):
         level : float
             1 - p below which a difference counts as found.
         """
-        from toplist.comparing import pairwise, testing
-
         asked = pairwise.TestSpec(level=level, users=users)
         return testing.power(self, names, power, difference, asked)
 
     def anova(self, name: AnyName, *, users: SameUsers = "same") -> Anova:
         """Test whether any two of the systems differ in ``"ndcg@10"``; users are blocks."""
-        from toplist.comparing import pairwise, testing
-
         return testing.anova(self, name, pairwise.TestSpec(users=users))
 
     def tukey(
@@ -417,8 +402,6 @@ class Comparison(SideBySide):
         **options: Unpack[Drawn],
     ) -> Tests:
         """Compare all pairs of systems in one name by Tukey's test, see `inference.tukey`."""
-        from toplist.comparing import pairwise, testing
-
         return testing.tukey(self, name, method, pairwise.TestSpec(users=users), **options)
 
     def _page(self, every_metric: bool = False) -> Page:

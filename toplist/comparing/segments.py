@@ -13,6 +13,7 @@ from toplist.comparing.pairwise import TestFamily, TestMethod
 from toplist.comparing.side_by_side import SideBySide, tested
 from toplist.comparing.tests import Tests
 from toplist.inputs.user_values import values_by_user
+from toplist.metrics.names import AnyName
 from toplist.results.markup import Cell, Page, Table
 from toplist.results.means import has_keys
 from toplist.results.segments import ON_SPARK, ByLabel
@@ -22,7 +23,6 @@ from toplist.stats.paired import Alternative
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from toplist.metrics.names import AnyName
 
 S = TypeVar("S", bound=SideBySide)
 

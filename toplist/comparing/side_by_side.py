@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from toplist.checks import cached
 from toplist.comparing import aligning
 from toplist.comparing.contrasts import each_of
+from toplist.comparing.tests import Tests
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import Metric
 from toplist.metrics.names import keys_of
@@ -26,7 +27,6 @@ from toplist.stats.paired import RunsAre
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from toplist.comparing.tests import Tests
 
 # What stands at a (system, name): a mark against the baseline.
 Marks = Mapping[tuple[str, str], str]

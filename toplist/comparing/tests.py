@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 from toplist.checks import cached, choice, counted
 from toplist.comparing.contrasts import MARKS, Contrast, TestPlan, each_of
 from toplist.plots import charts
+from toplist.results import markup
 from toplist.results.display import Display
 from toplist.results.markup import (
     Cell,
@@ -166,8 +167,6 @@ class Tests(Display, Sequence[Contrast]):
         intervals, digits, percent, caption, label
             As in `Comparison.to_latex`: of the differences and means.
         """
-        from toplist.results import markup
-
         page = _page(self, Look.of(digits, percent, intervals))
         notes = (self.sentence(), *page.notes)
         legend = page.legend + "; means and differences in percent" * percent

@@ -13,6 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from toplist.checks import Floats
+from toplist.inputs import dataframes
+from toplist.inputs.flatten import is_frame
+from toplist.inputs.id_hashes import hashes_of
+from toplist.inputs.keyed import counts_rows, is_series
+from toplist.inputs.objects import to_builtin
+from toplist.inputs.user_values import values_by_user
 
 # The column of users in a table.
 USER = "user_id"
@@ -91,8 +97,6 @@ def read_pairs(
 
 def _aligned(values: Mapping[Any, Any]) -> tuple[dict[Any, Floats], list[Any] | None]:
     """Return the values of all systems in one order of users, and the users if they have keys."""
-    from toplist.inputs.id_hashes import hashes_of
-
     read = {system: _opened(system, one) for system, one in values.items()}
     _check_not_counted(read)
     keyed = [isinstance(one, Mapping) for one in read.values()]
@@ -126,10 +130,6 @@ def _aligned(values: Mapping[Any, Any]) -> tuple[dict[Any, Floats], list[Any] | 
 
 def _opened(system: Any, values: Any) -> Any:
     """Return a table, and a Series with keys of its own, as a dict; all else as it is."""
-    from toplist.inputs.flatten import is_frame
-    from toplist.inputs.keyed import counts_rows, is_series
-    from toplist.inputs.objects import to_builtin
-
     place = system if isinstance(system, tuple) else (system,)
     name = "".join(["values", *(f"[{part!r}]" for part in place)])
     values = to_builtin(values, name)
@@ -144,8 +144,6 @@ def _opened(system: Any, values: Any) -> Any:
 
 def _of_table(system: Any, table: Any) -> dict[Any, Any]:
     """Return a table of users and one column of values as a dict."""
-    from toplist.inputs import dataframes
-
     frame = dataframes.readable(table)
     names = dataframes.names_of(frame)
     found = [name for name in names if name != USER]
@@ -179,8 +177,6 @@ def _unique(system: Any, users: list[Any], values: list[Any], form: str) -> dict
 
 def _check_not_counted(read: Mapping[Any, Any]) -> None:
     """Raise TypeError for Series that count their rows, where nothing says whose rows these are."""
-    from toplist.inputs.keyed import is_series
-
     counted = {system: one for system, one in read.items() if is_series(one)}
     keyed = next((one for one in read.values() if isinstance(one, Mapping) and one), None)
     if not counted or (keyed is None and len(counted) < len(read)):
@@ -227,7 +223,6 @@ def by_user(values: Any, users: Sequence[Any] | None, n: int, what: str) -> Any:
     """Return weights or clusters in the order of the users."""
     if values is None:
         return None
-    from toplist.inputs.user_values import values_by_user
 
     found, _ = values_by_user(values, users, n, what)
     if any(one is None for one in found):

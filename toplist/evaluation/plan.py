@@ -27,7 +27,7 @@ from toplist.metrics.conventions import (
     Relevant,
 )
 from toplist.metrics.definitions import EMPTY, METRICS, Empty, Metric
-from toplist.metrics.names import Metrics, named, parse
+from toplist.metrics.names import CONVENTION_NAMES, Metrics, named, parse
 from toplist.results.result import TopKResult
 from toplist.results.terms import Entry, Terms
 
@@ -154,8 +154,6 @@ def rules_of(
 ) -> Convention:
     """Return the convention, with the caller's policies in place of its own."""
     if not isinstance(convention, str) or convention not in CONVENTIONS:
-        from toplist.metrics.names import CONVENTION_NAMES  # imported late: only for errors
-
         meant = did_you_mean(near(convention, CONVENTIONS, CONVENTION_NAMES))
         raise ValueError(f"convention {convention!r}{meant}: choose from {', '.join(CONVENTIONS)}")
     rules = CONVENTIONS[convention]

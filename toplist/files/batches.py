@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from toplist.checks import about
 from toplist.files import parquet
 from toplist.files.errors import named, refused
-from toplist.files.formats import Columns, FileFormat, FormatName, PathLike, find_format
+from toplist.files.formats import ColumnNames, FileFormat, FormatName, PathLike, find_format
 from toplist.files.rows import IdTexts, Rows, of_complete_users, plain_rows, rows, together
 from toplist.files.text import (
     FINITE,
@@ -34,7 +34,7 @@ from toplist.inputs import tables
 from toplist.inputs.keyed import ListsByUser
 from toplist.inputs.objects import CURSORS, one_result_at_a_time
 from toplist.inputs.options import Options, Order, Ties, columns_of
-from toplist.inputs.tables import Groups, Table, grouped, put_in_order
+from toplist.inputs.tables import Groups, SideTable, grouped, put_in_order
 
 
 class UserPart(NamedTuple):
@@ -54,7 +54,7 @@ class Stream:
 
     path: PathLike
     side: str
-    columns: Columns = None
+    columns: ColumnNames = None
     order: Order | None = None
     ties: Ties | None = None
 
@@ -215,17 +215,17 @@ class ParquetStream(Stream):
         """Yield the number of the first row, and a table of the rows of complete users."""
         return parquet.parts(self.path, self.names)
 
-    def _table(self, frame: Any, first: int, known: IdTexts) -> Table:
+    def _table(self, frame: Any, first: int, known: IdTexts) -> SideTable:
         names, order = self.names, self.order if self.side == "ranks" else None
         if self.side == "ranks" and names["score"] in frame.column_names:
             frame = parquet.ordered(frame, names["score"])
-        return Table(frame, self.side, names, order, first, self._columns, self.ordering, known)
+        return SideTable(frame, self.side, names, order, first, self._columns, self.ordering, known)
 
     def _columns(self) -> list[str]:
         """Return the names of all columns, for messages."""
         return parquet.column_names(self.path)
 
-    def _check_text(self, table: Table) -> None:
+    def _check_text(self, table: SideTable) -> None:
         names = [table.names[name] for name in ("user_id", "item_id")]
         parquet.check_text(self.path, table.frame, names, table.first)
 
@@ -278,7 +278,7 @@ def stream_of(
     path: PathLike,
     side: str,
     format: FormatName | None = None,
-    columns: Columns = None,
+    columns: ColumnNames = None,
     order: Order | None = None,
     ties: Ties | None = None,
     keyword: str = "",

@@ -11,7 +11,7 @@ from toplist.checks import OptionRef, choice, option_error
 from toplist.inputs.options import FormatName as FormatName
 from toplist.results.writing import PathLike as PathLike
 
-Columns = Mapping[str, str] | None  # the file's own names of user_id, item_id, ...
+ColumnNames = Mapping[str, str] | None  # the file's own names of user_id, item_id, ...
 Id = str | int
 
 TextFormatName = Literal["csv", "tsv", "jsonl", "trec"]

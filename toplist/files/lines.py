@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from toplist import kernels
 from toplist.checks import OptionRef, about, header_hint, no_columns
 from toplist.files.errors import located, short
 from toplist.files.formats import PathLike
@@ -178,9 +179,8 @@ def complete_rows(text: bytes, delimiter: str) -> tuple[int, bool]:
     """Return how much of a text is complete rows, and whether their quotes are simple."""
     if b'"' not in text:
         return text.rfind(b"\n") + 1, True
-    from toplist.kernels import texts
 
-    return texts.complete_rows(np.frombuffer(text, np.uint8), ord(delimiter))  # type: ignore[no-any-return]
+    return kernels.texts.complete_rows(np.frombuffer(text, np.uint8), ord(delimiter))  # type: ignore[no-any-return]
 
 
 DELAY = 1.0  # seconds: what takes less stays silent

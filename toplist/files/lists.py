@@ -9,7 +9,7 @@ from typing import Any
 from toplist.checks import about, choice
 from toplist.files.batches import Stream, TextStream, stream_of
 from toplist.files.errors import short
-from toplist.files.formats import Columns, Id, PathLike, TextFormatName
+from toplist.files.formats import ColumnNames, Id, PathLike, TextFormatName
 from toplist.inputs.options import ORDERS, TIES, Order, Ties
 from toplist.inputs.texts import Texts
 
@@ -18,7 +18,7 @@ def read_ranks(
     path: PathLike,
     *,
     format: TextFormatName | None = None,
-    columns: Columns = None,
+    columns: ColumnNames = None,
     order: Order | None = None,
     ties: Ties | None = None,
 ) -> dict[Id, list[Id]]:
@@ -49,7 +49,7 @@ def read_ranks(
 
 
 def read_truths(
-    path: PathLike, *, format: TextFormatName | None = None, columns: Columns = None
+    path: PathLike, *, format: TextFormatName | None = None, columns: ColumnNames = None
 ) -> dict[Id, set[Id]] | dict[Id, dict[Id, float]]:
     r"""Read the relevant items of every user; users as they first appear.
 
@@ -88,7 +88,7 @@ def _text(
     path: PathLike,
     side: str,
     format: TextFormatName | None,
-    columns: Columns,
+    columns: ColumnNames,
     order: Order | None = None,
     ties: Ties | None = None,
 ) -> TextStream:

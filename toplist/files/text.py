@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from toplist.checks import OptionRef, header_hint, no_columns
 from toplist.files.errors import short
-from toplist.files.formats import Columns, FileFormat, Id, PathLike
+from toplist.files.formats import ColumnNames, FileFormat, Id, PathLike
 from toplist.files.lines import JSON_LINE, LINE, TextFile, csv_rows, row_blocks
 from toplist.files.numbers import EXACT, LARGEST, Number, parse, way_out
 from toplist.inputs.options import renamed
@@ -51,7 +51,7 @@ class RowSource(TextFile):
     """A text file of users and items being read: its columns, and which of them has the values."""
 
     def __init__(
-        self, path: PathLike, format: FileFormat, columns: Columns, *candidates: str
+        self, path: PathLike, format: FileFormat, columns: ColumnNames, *candidates: str
     ) -> None:
         super().__init__(path, JSON_LINE if format.name == "jsonl" else LINE)
         self.format = format

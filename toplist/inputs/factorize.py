@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist import parallel
+from toplist import kernels, parallel
 from toplist.checks import Ints
 from toplist.inputs.flatten import written
 
@@ -45,10 +45,9 @@ def starts_of_runs(codes: NDArray[Any]) -> Ints:
     >>> starts_of_runs(np.array([7, 7, 5, 7])).tolist()
     [0, 2, 3]
     """
-    from toplist.kernels import grouping
 
     def find(lo: int, hi: int, out: Ints) -> int:
-        return int(grouping.starts_of_runs(codes[lo:hi], lo, out))
+        return int(kernels.grouping.starts_of_runs(codes[lo:hi], lo, out))
 
     return starts_by(find, len(codes))
 
@@ -114,14 +113,12 @@ class Numbering:
 
     def _number(self, codes: NDArray[Any]) -> Ints:
         """Return the number of each integer, in one thread."""
-        from toplist.kernels import grouping
-
         numbers = np.empty(len(codes), np.int64)
         for lo, hi in blocks(len(codes), CHUNK):
             self._grow(self._n + hi - lo)
             n = -1
             if self._slow is None:
-                n = grouping.number(
+                n = kernels.grouping.number(
                     *(codes[lo:hi], self._table, self._codes, self._n, numbers[lo:hi])
                 )
             if n < 0:
@@ -133,12 +130,12 @@ class Numbering:
 
     def find(self, codes: NDArray[Any]) -> Ints:
         """Return the number of each integer, -1 for those that have none."""
-        from toplist.kernels import grouping
-
         numbers = np.empty(len(codes), np.int64)
 
         def find(lo: int, hi: int) -> bool:
-            return bool(grouping.find(codes[lo:hi], self._table, self._codes, numbers[lo:hi]))
+            return bool(
+                kernels.grouping.find(codes[lo:hi], self._table, self._codes, numbers[lo:hi])
+            )
 
         if self._slow is not None or False in list(parallel.run(find, blocks(len(codes)), None)):
             places = self._places()
@@ -154,15 +151,13 @@ class Numbering:
 
     def _grow(self, n: int) -> None:
         """Make room for `n` integers in a table that stays half empty."""
-        from toplist.kernels import grouping
-
         if n <= len(self._codes):
             return
         size = 1 << n.bit_length()
         codes, again = np.empty(size, np.int64), np.empty(self._n, np.int64)
         codes[: self._n] = known = self.codes
         self._codes, self._table = codes, _empty_table(size if self._slow is None else 0)
-        if self._slow is None and grouping.number(known, self._table, codes, 0, again) < 0:
+        if self._slow is None and kernels.grouping.number(known, self._table, codes, 0, again) < 0:
             self._places()
 
 
@@ -220,12 +215,10 @@ class Column:
 
 def recoded(codes: NDArray[Any], new: Ints) -> Ints:
     """Return ``new[codes]``, on all cores."""
-    from toplist.kernels import texts
-
     out = np.empty(len(codes), np.int64)
 
     def recode(lo: int, hi: int) -> None:
-        texts.recode(codes[lo:hi], new, out[lo:hi])
+        kernels.texts.recode(codes[lo:hi], new, out[lo:hi])
 
     list(parallel.run(recode, blocks(len(codes)), None))
     return out
@@ -233,11 +226,9 @@ def recoded(codes: NDArray[Any], new: Ints) -> Ints:
 
 def used_codes(codes: NDArray[Any]) -> tuple[Ints, Ints]:
     """Return the distinct codes, ascending, and the first row of each; codes are not negative."""
-    from toplist.kernels import texts
-
     rows = np.full(int(codes.max()) + 1, -1)
     for lo, hi in blocks(len(codes)):
-        texts.first_rows(codes[lo:hi], lo, rows)
+        kernels.texts.first_rows(codes[lo:hi], lo, rows)
     used = np.flatnonzero(rows >= 0)
     return used, rows[used]
 

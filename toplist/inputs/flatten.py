@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from toplist import kernels
 from toplist.checks import Floats, Ints, OptionRef, about, option_error
 from toplist.inputs.lists import Lists, offsets_of
 
@@ -125,10 +126,9 @@ def trim(flat: Flat, padding: int | None, users: Sequence[Any] | None) -> Flat:
     """Shorten the lists by the padding at their ends."""
     if padding is None:
         return flat
-    from toplist.kernels import join as kernels
 
     ids = flat.ids
-    lengths, user, place = kernels.trim(ids, flat.offsets, flat.lengths, padding)
+    lengths, user, place = kernels.join.trim(ids, flat.offsets, flat.lengths, padding)
     if user >= 0:
         error = ValueError(
             f"{flat.side}: {name_user(users, user)} has padding at rank {place + 1}, "

@@ -38,7 +38,7 @@ from toplist.inputs.flatten import (
 from toplist.inputs.grades import STANDARD, Grading
 from toplist.inputs.ids import check_width, encode, integers_of
 from toplist.inputs.lists import Lists, offsets_of
-from toplist.inputs.options import Columns
+from toplist.inputs.options import ColumnNames
 from toplist.inputs.sides import Sides, sides_of
 
 
@@ -48,7 +48,7 @@ def read_sides(
     k: int | None = None,
     padding: Any = None,
     grading: Grading = STANDARD,
-    columns: Columns = None,
+    columns: ColumnNames = None,
     ties: str = "order",
     users: Any = None,
     hashing: bool = True,
@@ -113,7 +113,7 @@ def _by_user(value: Any) -> bool:
 
 
 def read_ranks(
-    ranks: Any, k: int | None = None, columns: Columns = None, padding: Any = None
+    ranks: Any, k: int | None = None, columns: ColumnNames = None, padding: Any = None
 ) -> tuple[list[Any] | None, Flat, bool]:
     """Read ranked lists without a ground truth; `padding` is only known, not dropped.
 
@@ -142,7 +142,7 @@ def read_ranks(
 
 
 def read_once(
-    ranks: Any, k: int | None, columns: Columns = None, ties: str = "order", padding: Any = None
+    ranks: Any, k: int | None, columns: ColumnNames = None, ties: str = "order", padding: Any = None
 ) -> Any:
     """Return ranked lists in a form that is fast to read again: for the join, and for list metrics.
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from toplist import kernels
 from toplist.checks import Bools, Floats, OptionRef, about, choice, option_error
 from toplist.inputs.flatten import Flat, name_user, user_of
 from toplist.inputs.lists import Lists, offsets_of
@@ -66,9 +67,7 @@ def apply(truth: Lists, source: Flat, grading: Grading, users: Sequence[Any] | N
         wrong = f"{{}}, item {{!r}}: grade {grades[bad[0]]}; a grade is 0 or more, and finite"
         raise _refused(truth, source, users, bad[0], wrong)
     if isinstance(source.ids, np.ndarray):  # a dict has one grade for an item
-        from toplist.kernels import join as kernels
-
-        twice = kernels.two_grades(truth.offsets, truth.items, grades)
+        twice = kernels.join.two_grades(truth.offsets, truth.items, grades)
         if twice >= 0:
             wrong = "{} has item {!r} twice in the ground truth, with different grades"
             raise _refused(truth, source, users, twice, wrong)

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from toplist import kernels
 from toplist.checks import Ints
 from toplist.inputs.texts import joined
 
@@ -68,10 +69,9 @@ def _word_of_integer(number: int) -> int:
 
 
 def _hashes(texts: Sequence[str]) -> Words:
-    from toplist.kernels import texts as kernels
 
     found, hashes = joined(texts), np.empty(len(texts), np.int64)
-    kernels.hash_strings(found.text, found.ends, hashes)
+    kernels.texts.hash_strings(found.text, found.ends, hashes)
     return hashes.view(np.uint64)
 
 
@@ -125,9 +125,7 @@ def random_numbers(seed: int, *words: Words) -> Ints:
     >>> random_numbers(7, keys_of(["ann", "bob"]), keys_of([1, "-2"])).tolist()
     [6569632781302755664, -1739117178626306073]
     """
-    from toplist.kernels import hashing as kernels
-
     hashes = np.zeros(len(words[0]), np.uint64)
     for word in (np.full(len(hashes), seed % _WORD, np.uint64), *words):
-        kernels.mix_in(word, hashes)
+        kernels.hashing.mix_in(word, hashes)
     return hashes.view(np.int64)

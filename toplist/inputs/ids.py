@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from toplist import kernels
 from toplist.checks import Ints
 from toplist.inputs.flatten import Flat, trim
 from toplist.inputs.lists import offsets_of
@@ -290,8 +291,6 @@ def hashed(flat: Flat) -> Flat | None:
     To number them by `toplist.inputs.texts.Texts`, which needs no verification, made an evaluation
     take 1.1 to 2 times as long.
     """
-    from toplist.kernels import texts
-
     if isinstance(flat.ids, np.ndarray) and flat.ids.dtype.kind == "S":
         return None
     offsets = offsets_of(flat.lengths)
@@ -308,7 +307,7 @@ def hashed(flat: Flat) -> Flat | None:
         ends = np.flatnonzero(text == 0)
         if len(ends) != n:
             return None
-        texts.hash_strings(text, ends, hashes[offsets[first] : offsets[last]])
+        kernels.texts.hash_strings(text, ends, hashes[offsets[first] : offsets[last]])
     return replace(flat, ids=hashes, offsets=offsets)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from toplist import parallel
+from toplist import kernels, parallel
 from toplist.checks import Floats, Ints, OptionRef, about, option_error
 from toplist.inputs.factorize import Column, Numbering, numbered_by, recoded
 from toplist.inputs.flatten import Flat, flatten, is_frame, is_truth_container
@@ -43,16 +43,14 @@ class ListsByUser:
 
     def copy_to(self, places: Ints, targets: Ints, items: Ints, grades: Floats | None) -> None:
         """Copy the lists at `places` into `items`, and their grades, each from its target on."""
-        from toplist.kernels import grouping
-
         starts = np.append(self.offsets[:-1], 0)[places]
         lengths = np.append(np.diff(self.offsets), 0)[places]
 
         def copy(lo: int, hi: int) -> None:
             where = starts[lo:hi], lengths[lo:hi], targets[lo:hi]
-            grouping.gather(*where, self.items.codes, items)
+            kernels.grouping.gather(*where, self.items.codes, items)
             if grades is not None and self.grades is not None:
-                grouping.gather(*where, self.grades.view(np.int64), grades.view(np.int64))
+                kernels.grouping.gather(*where, self.grades.view(np.int64), grades.view(np.int64))
 
         list(parallel.run(copy, parallel.bounds(offsets_of(lengths), COPIED), None))
 

@@ -122,11 +122,6 @@ def _hugging_face(value: Any, name: str) -> Any:
     return value
 
 
-def _arrow(value: Any, name: str) -> Any:
-    """Return a dataset or a scanner of pyarrow as a table."""
-    return value.to_table() if hasattr(value, "to_table") else value
-
-
 def _spark(value: Any, name: str) -> Any:
     """Raise TypeError for a frame, a column or an RDD."""
     convert = "to_pandas" if type(value).__module__.startswith("pyspark.pandas") else "toPandas"
@@ -155,7 +150,7 @@ _READERS: dict[str, Callable[[Any, str], Any]] = {
     "ranx": _ranx,
     "lenskit": _lenskit,
     "datasets": _hugging_face,
-    "pyarrow": _arrow,
+    "pyarrow": lambda value, _: value.to_table() if hasattr(value, "to_table") else value,
     "pyspark": _spark,
     "modin": _modin,
     "dask": _dask,

@@ -28,7 +28,7 @@ FormatName = Literal["csv", "tsv", "jsonl", "trec", "parquet"]
 SIDES = ("ranks", "ground_truths")
 
 # Names of columns: ours -> theirs, of both sides; or side -> {ours: theirs}.
-Columns = Mapping[str, Any] | None
+ColumnNames = Mapping[str, Any] | None
 
 
 class Reading(TypedDict, total=False):
@@ -36,7 +36,7 @@ class Reading(TypedDict, total=False):
 
     duplicates: Duplicates
     padding: Any
-    columns: Columns
+    columns: ColumnNames
     n_threads: int | None
 
 
@@ -51,7 +51,7 @@ class Joining(NamedTuple):
     padding: Any = None
     relevant_from: float | None = None
     gains: Gains | None = None
-    columns: Columns = None
+    columns: ColumnNames = None
     n_threads: int | None = None
     ties: Ties = "order"
     users: Sequence[Any] | None = None
@@ -146,7 +146,7 @@ class Options:
         choices=TIES,
         help="equal scores: as the rows are, or by item (default: item_desc of TREC, else order)",
     )
-    columns: Columns = _option()
+    columns: ColumnNames = _option()
     users: Any = _option(None, MEMORY)
     system: str | None = _option(
         None, MEMORY, FILES, SPARK, help="column of systems, each evaluated alone", read=str
@@ -274,7 +274,7 @@ def needs(what: str, keyword: str) -> ValueError:
     )
 
 
-def columns_of(columns: Columns, side: str) -> dict[str, str]:
+def columns_of(columns: ColumnNames, side: str) -> dict[str, str]:
     """Return what each column is called in the tables of one side, "ranks" or "ground_truths".
 
     `columns` holds names for both sides, names by side, or both forms together: those of the side

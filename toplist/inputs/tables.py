@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist import parallel
+from toplist import kernels, parallel
 from toplist.checks import Ints, OptionRef, about, cached, header_hint, no_columns, option_error
 from toplist.inputs import dataframes as cols
 from toplist.inputs import ordering
@@ -23,7 +23,7 @@ from toplist.inputs.flatten import check_ranked, first_repeat, is_frame
 from toplist.inputs.grades import Grading
 from toplist.inputs.keyed import ListsByUser, align, check_not_counted, keyed, user_in_two_rows
 from toplist.inputs.lists import offsets_of
-from toplist.inputs.options import Columns, columns_of
+from toplist.inputs.options import ColumnNames, columns_of
 from toplist.inputs.ordering import as_integers, comparable, order_of_ids
 from toplist.inputs.sides import Sides, sides_of
 from toplist.inputs.texts import Texts
@@ -38,7 +38,7 @@ def read_tables(
     k: int | None,
     padding: Any,
     grading: Grading,
-    columns: Columns,
+    columns: ColumnNames,
     ties: str = "order",
 ) -> Sides:
     """Read two sides of which at least one is a table."""
@@ -72,7 +72,7 @@ def by_column(frame: Any, name: str, side: str) -> Iterator[tuple[str, Any]]:
         yield str(value), cols.take(frame, np.flatnonzero(numbers == number))
 
 
-def _swapped(ranks: Any, truths: Any, columns: Columns) -> bool:
+def _swapped(ranks: Any, truths: Any, columns: ColumnNames) -> bool:
     """Whether the table of ranks has no column to rank by, and that of truths has one."""
     names = columns_of(columns, "ranks")
     ours, theirs = (set(cols.names_of(cols.readable(table))) for table in (ranks, truths))
@@ -83,7 +83,7 @@ def _swapped(ranks: Any, truths: Any, columns: Columns) -> bool:
 def lists_of(
     value: Any,
     side: str,
-    columns: Columns,
+    columns: ColumnNames,
     ties: str = "order",
     known: tuple[Texts, Texts] | None = None,
     padding: Any = None,
@@ -96,7 +96,7 @@ def lists_of(
     if is_frame(value):
         frame = cols.readable(value)
         names, known = columns_of(columns, side), known or (Texts(), Texts())
-        return read(Table(frame, side, names, ties=ties, known=known))
+        return read(SideTable(frame, side, names, ties=ties, known=known))
     if isinstance(value, ListsByUser):
         return value
     if not isinstance(value, Mapping):
@@ -111,7 +111,7 @@ def lists_of(
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class SideTable:
     """One side of an evaluation as a frame, with its name in messages and its column names.
 
     With `order` of "file", ranked items are taken in the order of the table. If the frame is a
@@ -201,7 +201,7 @@ class Table:
         return cols.in_row(self.first + row) + ("" if user is None else f" (user {user!r})")
 
 
-def read(table: Table, in_runs: bool = False) -> ListsByUser:
+def read(table: SideTable, in_runs: bool = False) -> ListsByUser:
     """Return the lists of a table.
 
     Parameters
@@ -266,7 +266,7 @@ def put_in_order(
     return ListsByUser(side, groups.users, items, groups.offsets, grades)
 
 
-def _of_lists(table: Table, offsets: Ints, frame: Any) -> ListsByUser:
+def _of_lists(table: SideTable, offsets: Ints, frame: Any) -> ListsByUser:
     """Read a column of lists, and its column of lists of ranks, scores or grades, if any."""
     users, name = table.ids("user_id"), table.names["item_id"]
     items = cols.ids(frame, name, table.side, offsets, table.where, table.known[1])
@@ -286,7 +286,7 @@ def _of_lists(table: Table, offsets: Ints, frame: Any) -> ListsByUser:
     return put_in_order(table.ordering, Groups(users, offsets, None), items, values)
 
 
-def _wide(table: Table) -> ListsByUser:
+def _wide(table: SideTable) -> ListsByUser:
     """Read a row per user and a column per rank; nulls end a list."""
     frame, side, ranks = table.frame, table.side, table.wide
     named = table.names["user_id"] in table.columns
@@ -315,7 +315,7 @@ def _by_user(users: Column, rows: list[Any], side: str) -> dict[Any, Any]:
     return keyed
 
 
-def _of_python(table: Table, rows: list[Any]) -> ListsByUser:
+def _of_python(table: SideTable, rows: list[Any]) -> ListsByUser:
     """Read Python lists, and their lists of ranks, scores or grades, if any."""
     lists = keyed(_by_user(table.ids("user_id"), rows, table.side), table.side)
     if table.value is None:
@@ -331,7 +331,7 @@ def _of_python(table: Table, rows: list[Any]) -> ListsByUser:
     return put_in_order(table.ordering, groups, lists.items, values)
 
 
-def _unlike(table: Table, name: str, rows: Any = ()) -> ValueError:
+def _unlike(table: SideTable, name: str, rows: Any = ()) -> ValueError:
     """Return the error of values that are not lists like those of items; `rows` are odd ones."""
     odd = np.flatnonzero(rows)
     where = f": not so in {table.where(int(odd[0]))}" if len(odd) else ""
@@ -387,8 +387,6 @@ def grouped(users: Column, adjacent: bool = False, ends: Ints | None = None) -> 
 
 def by_rank(side: str, ranks: NDArray[Any], groups: Groups, items: Column) -> Column:
     """Return the items of every user by rank; ValueError for ranks that are not 1..n."""
-    from toplist.kernels import grouping
-
     with np.errstate(invalid="ignore"):  # what no int64 holds differs from it below
         given, ranks = ranks, ranks.astype(np.int64, copy=False)
     if given.dtype.kind == "f" and not np.array_equal(ranks, given):
@@ -397,7 +395,7 @@ def by_rank(side: str, ranks: NDArray[Any], groups: Groups, items: Column) -> Co
         error = ValueError(f"{side}: user {user!r} has rank {given[at]}, which is not whole")
         raise about(error, side=side, user=user)
     offsets = groups.offsets
-    if groups.rows is None and grouping.ranks_in_order(ranks, offsets):
+    if groups.rows is None and kernels.grouping.ranks_in_order(ranks, offsets):
         return items
     rows = groups.every_row
     out, taken = np.empty(len(ranks), np.int64), np.zeros(len(ranks), np.uint8)
@@ -405,7 +403,7 @@ def by_rank(side: str, ranks: NDArray[Any], groups: Groups, items: Column) -> Co
     def place(lo: int, hi: int) -> int:
         part = slice(lo, hi)
         where = rows[part], ranks[part], items.codes[part]
-        return int(grouping.place_by_rank(*where, offsets, taken, out))
+        return int(kernels.grouping.place_by_rank(*where, offsets, taken, out))
 
     wrong = max(parallel.run(place, blocks(len(ranks), SHARE), None), default=-1) >= 0
     if wrong or not taken.all():  # two threads may have filled one place; then another one is free
@@ -438,12 +436,10 @@ def by_score(
 
     "order": as they are; "item", "item_desc": by id, ascending or descending.
     """
-    from toplist.kernels import grouping, steps
-
     scores = comparable(scores)
     offsets = groups.offsets
     by_id = ties != "order"  # then equal scores have to be looked at
-    if groups.rows is None and grouping.scores_in_order(scores, offsets, by_id):
+    if groups.rows is None and kernels.grouping.scores_in_order(scores, offsets, by_id):
         return items
     if groups.rows is not None:
         items, scores = in_order(groups, items, scores)
@@ -458,21 +454,19 @@ def by_score(
         keys = order_of_ids(items, side)
         keys = ~keys if ties == "item_desc" else keys
         places = as_integers(scores)
-        for lo, hi in steps(offsets):
-            grouping.sort_by_score_and_key(offsets[lo : hi + 1], places, keys, codes)
+        for lo, hi in kernels.steps(offsets):
+            kernels.grouping.sort_by_score_and_key(offsets[lo : hi + 1], places, keys, codes)
     else:
-        grouping.sort_by_score(offsets, scores, codes)
+        kernels.grouping.sort_by_score(offsets, scores, codes)
     return replace(items, codes=codes.astype(items.codes.dtype, copy=False))
 
 
 def in_order(groups: Groups, items: Column, values: NDArray[Any] | None) -> tuple[Column, Any]:
     """Return items and values (float64 or int64) grouped by user, in the order of the table."""
-    from toplist.kernels import grouping
-
     out = np.empty(len(items.codes), np.int64)
     given = np.empty(0) if values is None else values
     moved = np.empty(len(given), given.dtype)
     ends = groups.offsets[:-1].copy()
-    grouping.place_in_order(groups.every_row, items.codes, given, ends, out, moved)
+    kernels.grouping.place_in_order(groups.every_row, items.codes, given, ends, out, moved)
     items = replace(items, codes=out.astype(items.codes.dtype, copy=False))
     return items, None if values is None else moved

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist import parallel
+from toplist import kernels, parallel
 from toplist.checks import Ints
 from toplist.inputs.factorize import (
     blocks,
@@ -44,13 +44,6 @@ BLOCK = 1 << 18
 _LOW = np.uint64(2**32 - 1)
 
 
-def _kernels() -> Any:
-    """Return the kernels of texts: loaded on first use, since they need numba."""
-    from toplist.kernels import texts
-
-    return texts
-
-
 @dataclass(frozen=True, eq=False)
 class Keys:
     """Texts as `toplist.kernels.texts` looks them up.
@@ -72,7 +65,7 @@ class Keys:
         sizes = self.words[2 * np.asarray(numbers, np.int64)] & _LOW
         data = np.empty(int(sizes.sum()) + len(numbers), np.uint8)
         ends = np.empty(len(numbers), np.int64)
-        _kernels().copy_texts(self.words, self.starts, self.text, numbers, data, ends)
+        kernels.texts.copy_texts(self.words, self.starts, self.text, numbers, data, ends)
         return data, ends
 
     def bytes_of(self, numbers: Ints) -> list[bytes]:
@@ -97,10 +90,10 @@ class Views:
     def keys(self, lo: int, hi: int) -> Keys:
         """Return the keys of some of the texts."""
         words = self.words[2 * lo : 2 * hi]
-        if (words[::2] & _LOW).max(initial=0) <= _kernels().HERE:
+        if (words[::2] & _LOW).max(initial=0) <= kernels.texts.HERE:
             return Keys(words, self.text, np.empty(0, np.int64), False)
         keys, starts = np.empty(2 * (hi - lo), np.uint64), np.empty(hi - lo, np.int64)
-        _kernels().spans_of_views(words, self.text, self.bases, keys, starts)
+        kernels.texts.spans_of_views(words, self.text, self.bases, keys, starts)
         return Keys(keys, self.text, starts, True)
 
     def take(self, rows: Ints) -> Views:
@@ -123,7 +116,7 @@ class Spans:
     def keys(self, lo: int, hi: int) -> Keys:
         """Return the keys of some of the texts."""
         words, starts = np.empty(2 * (hi - lo), np.uint64), self.starts[lo:hi]
-        longer = _kernels().keys_of_spans(self.text, starts, self.ends[lo:hi], words)
+        longer = kernels.texts.keys_of_spans(self.text, starts, self.ends[lo:hi], words)
         return Keys(words, self.text, starts, longer)
 
     def take(self, rows: Ints) -> Spans:
@@ -135,7 +128,7 @@ def joined(texts: Sequence[str]) -> Spans:
     """Return texts as spans of one text, a NUL after each; TypeError if one of them is no text."""
     data = np.frombuffer("\0".join([*texts, ""]).encode("utf-8", "surrogatepass"), np.uint8)
     ends = np.empty(len(texts), np.int64)
-    if _kernels().ends_of_texts(data, ends) != len(texts):  # one has a NUL itself
+    if kernels.texts.ends_of_texts(data, ends) != len(texts):  # one has a NUL itself
         sizes = [len(text.encode("utf-8", "surrogatepass")) for text in texts]
         ends = offsets_of(sizes)[1:] + np.arange(len(texts))
     return Spans(data, np.concatenate([[0], ends + 1])[:-1], ends)
@@ -193,13 +186,11 @@ class Texts(Sequence[str]):
 
     def hashes(self, numbers: Ints) -> Words:
         """Return the words of the texts of numbers, see `toplist.inputs.id_hashes`."""
-        from toplist.kernels import texts
-
         words = self._words  # each text is hashed once, for all rows that have it
         if len(words) < self._n:
             data, ends = self._known.copied(np.arange(len(words), self._n))
             hashes = np.empty(len(ends), np.int64)
-            texts.hash_strings(data, ends, hashes)
+            kernels.texts.hash_strings(data, ends, hashes)
             self._words = words = np.concatenate([words, hashes.view(np.uint64)])
         return words[numbers]
 
@@ -235,20 +226,22 @@ class Texts(Sequence[str]):
             codes[new] = self.number(source.take(new))
             for part, found in zip(parts, unknown, strict=True):
                 if len(found):
-                    _kernels().repeat_same(codes[part])
+                    kernels.texts.repeat_same(codes[part])
 
     def _look_up(self, source: Views | Spans, codes: Ints, lo: int, hi: int) -> Ints:
         """Fill the codes of texts that are known; return the rows of the others."""
         keys, part = source.keys(lo, hi), codes[lo:hi]
-        n = _kernels().find_texts(keys.words, self._table, self._keys, part)
+        n = kernels.texts.find_texts(keys.words, self._table, self._keys, part)
         if n < 0 or not self._agree(keys, part):
             return np.arange(lo, hi)
-        return lo + np.flatnonzero(part == _kernels().UNKNOWN) if n else np.empty(0, np.int64)
+        return lo + np.flatnonzero(part == kernels.texts.UNKNOWN) if n else np.empty(0, np.int64)
 
     def _agree(self, keys: Keys, codes: Ints) -> bool:
         """Return whether longer texts are equal where their keys are."""
         return not keys.longer or bool(
-            _kernels().agree(keys.words, keys.text, keys.starts, self._arena, self._places, codes)
+            kernels.texts.agree(
+                keys.words, keys.text, keys.starts, self._arena, self._places, codes
+            )
         )
 
     def number(self, source: Views | Spans) -> Ints:
@@ -275,7 +268,7 @@ class Texts(Sequence[str]):
         at, known = 0, self._n
         rows = np.empty(len(self._table) // 2, np.int64)
         while at < len(keys):
-            at, self._n = _kernels().number_texts(
+            at, self._n = kernels.texts.number_texts(
                 *(keys.words, at, self._table, self._keys, self._n, rows, codes)
             )
             if at < 0:
@@ -293,15 +286,17 @@ class Texts(Sequence[str]):
         self._table = np.zeros(4 * len(self._table), np.uint64)
         self._keys = _longer(self._keys, len(self._table))
         self._places = _longer(self._places, len(self._table) // 2)
-        return bool(_kernels().place_texts(self._keys[: 2 * self._n], self._table))
+        return bool(kernels.texts.place_texts(self._keys[: 2 * self._n], self._table))
 
     def _keep(self, keys: Keys, rows: Ints) -> None:
         """Keep the bytes of new texts: those of `rows`."""
         first = self._n - len(rows)
         sizes = keys.words[2 * rows] & _LOW
-        self._arena = _longer(self._arena, self._used + int(sizes[sizes > _kernels().HERE].sum()))
+        self._arena = _longer(
+            self._arena, self._used + int(sizes[sizes > kernels.texts.HERE].sum())
+        )
         if keys.longer:
-            self._used = _kernels().keep_texts(
+            self._used = kernels.texts.keep_texts(
                 *(keys.words, keys.text, keys.starts, rows, self._used),
                 *(self._arena, self._places[first : self._n]),
             )
@@ -351,7 +346,7 @@ def _starts_of_runs(source: Views | Spans) -> Ints | None:
 
     def find(lo: int, hi: int, out: Ints) -> int:
         keys = source.keys(lo, hi)
-        return int(_kernels().starts_of_runs(keys.words, keys.text, keys.starts, lo, out))
+        return int(kernels.texts.starts_of_runs(keys.words, keys.text, keys.starts, lo, out))
 
     first = min(len(source), FIRST)
     if not first or 2 * find(0, first, np.empty(first, np.int64)) > first:

@@ -1,7 +1,8 @@
 """The compiled loops: plain arrays in, plain arrays out.
 
-This package alone imports numba, and is loaded on first use, so that ``import toplist`` and the
-command line's help stay fast. `join` turns ids into hits, `curves` hits into numbers.
+Its modules alone use numba, and are loaded on first use (``kernels.join``), so that ``import
+toplist`` and the command line's help stay fast. `join` turns ids into hits, `curves` hits into
+numbers.
 
 Another width, stride or read-only flag of an argument would compile a kernel again, so each kernel
 has one signature. A parameter annotated with a dtype is an input: it is converted before the call,
@@ -12,17 +13,27 @@ in the formulas; positions in arrays from 0.
 """
 
 import functools
+import importlib
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 # Rows in one call of a kernel that would take all users: at most a second of work, since Ctrl-C is
 # heard between calls only.
 STEP = 1 << 22
+
+
+def __getattr__(name: str) -> Any:
+    """Load a module of kernels on first use."""
+    try:
+        return importlib.import_module(f"{__name__}.{name}")
+    except ModuleNotFoundError as error:
+        if error.name != f"{__name__}.{name}":
+            raise
+        raise AttributeError(name) from None
 
 
 class Kernel:
@@ -62,6 +73,8 @@ def kernel(function: Any) -> Any:
 
 
 def _compiled(function: Any) -> Any:
+    import numba
+
     options = {"nogil": True, "error_model": "numpy"}
     try:
         return numba.njit(cache=True, **options)(function)

@@ -6,6 +6,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from toplist import kernels
 from toplist.checks import Bools, Ints, OptionRef, choice, option_error
 from toplist.inputs import id_hashes
 from toplist.inputs.lists import offsets_of
@@ -37,8 +38,6 @@ class Histories:
         cls, log: Any, columns: Mapping[str, str] | None, seed: int, repeats: Repeats, by: str
     ) -> "Histories":
         """Order the rows of a log by time, or all at random; without repeats."""
-        from toplist.kernels import sampling
-
         choice("repeats", repeats, REPEATS)
         seed = id_hashes.seed_of(seed)
         found = read_log(log, columns)
@@ -48,7 +47,7 @@ class Histories:
         offsets = offsets_of(np.bincount(users.codes, minlength=len(users.names)))
         rows = _by_user(users.codes, offsets, times, id_hashes.random_numbers(seed, *words))
         nth, later = np.empty((2, len(rows)), np.int64)
-        sampling.occurrences(offsets, items.codes, rows, nth, later)
+        kernels.sampling.occurrences(offsets, items.codes, rows, nth, later)
         if repeats != "keep":
             rows = rows[(nth if repeats == "first" else later)[rows] == 0]
         if by == "random":  # equal rows of a user need different numbers: count them
@@ -123,10 +122,8 @@ def _times_of(log: Log, by: str) -> Ints:
 
 def _by_user(users: Ints, offsets: Ints, times: Ints, numbers: Ints) -> Ints:
     """Return the rows user by user, by time, and by random number where the times are equal."""
-    from toplist.kernels import grouping, sampling
-
     rows, nothing = np.empty(len(users), np.int64), np.empty(0)
     places = np.arange(len(users))
-    grouping.place_in_order(users, places, nothing, offsets[:-1].copy(), rows, nothing)
-    sampling.order_within(offsets, times, numbers, rows)
+    kernels.grouping.place_in_order(users, places, nothing, offsets[:-1].copy(), rows, nothing)
+    kernels.sampling.order_within(offsets, times, numbers, rows)
     return rows

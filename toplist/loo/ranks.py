@@ -14,6 +14,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from toplist import kernels
 from toplist.averages.histograms import Histograms, spread_of_first, sums_of
 from toplist.checks import choice
 from toplist.evaluation.plan import plan_of
@@ -127,8 +128,6 @@ def _of_scores(
     scores: NDArray[Any], held_out: Any, exclude: Any, ties: HeldOutTies, n_threads: int | None
 ) -> NDArray[Any]:
     """Return ranks from scores."""
-    from toplist.kernels import scores as kernels
-
     choice("ties", ties, TIES)
     n_users, n_items = scores.shape
     held = columns_of(held_out, n_users, n_items)
@@ -138,7 +137,7 @@ def _of_scores(
     def block(lo: int, hi: int) -> None:
         items, offsets, _ = excluded.block(lo, hi)
         part, banned = comparable(scores[lo:hi], single=True), np.zeros(n_items, np.uint8)
-        nan = kernels.place(part, held[lo:hi], items, offsets, banned, *counts[:, lo:hi])
+        nan = kernels.scores.place(part, held[lo:hi], items, offsets, banned, *counts[:, lo:hi])
         check_no_nan(nan, lo)
 
     run_blocks(block, n_users, n_items, n_threads)

@@ -15,7 +15,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from toplist import parallel
+from toplist import kernels, parallel
 from toplist.checks import check_positive_int, choice
 from toplist.evaluation.evaluate import evaluate
 from toplist.evaluation.plan import plan_of
@@ -85,8 +85,6 @@ def negatives(
     >>> sorted(drawn[0].tolist()), sorted(drawn[1].tolist())
     ([2, 4], [3, 4])
     """
-    from toplist.kernels import sampling
-
     n, n_items = check_positive_int(n, "n"), check_positive_int(n_items, "n_items")
     n_users = len(np.asarray(held_out))
     held = columns_of(held_out, n_users, n_items)
@@ -107,7 +105,7 @@ def negatives(
         user, lacking = lo, False
         while user < hi and not lacking:
             part, own = slice(user, hi), offsets[user - lo :]
-            n_done, lacking = sampling.draw(
+            n_done, lacking = kernels.sampling.draw(
                 *(keys[part], word, held[part], items[own[0] - offsets[0] :], own),
                 *(weights, cumulative, *room, out[part]),
             )

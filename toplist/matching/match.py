@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist import parallel
+from toplist import kernels, parallel
 from toplist.checks import Bools, about, choice
 from toplist.inputs import ids
 from toplist.inputs.flatten import Flat, first_repeat, item_twice, name_user, user_of
 from toplist.inputs.forms import read_sides
 from toplist.inputs.lists import offsets_of
-from toplist.inputs.options import DUPLICATES, TIES, Columns, Duplicates, Joining, Ties
+from toplist.inputs.options import DUPLICATES, TIES, ColumnNames, Duplicates, Joining, Ties
 from toplist.inputs.sides import Sides
 from toplist.matching.hits import Hits, trusted
 from toplist.metrics.definitions import Gains
@@ -38,7 +38,7 @@ def match(
     padding: Any = None,
     relevant_from: float | None = None,
     gains: Gains = "linear",
-    columns: Columns = None,
+    columns: ColumnNames = None,
     n_threads: int | None = None,
     ties: Ties = "order",
     users: Any = None,
@@ -180,9 +180,8 @@ def _fingerprint(hashes: NDArray[np.uint64], users: Sequence[Any] | None) -> Fin
     varied = bool((hashes[1:] != hashes[:1]).any())
     if users is not None:
         from toplist.inputs.id_hashes import hashes_of
-        from toplist.kernels.hashing import mix_in
 
-        mix_in(hashes_of(users), hashes)
+        kernels.hashing.mix_in(hashes_of(users), hashes)
         varied = len(hashes) > 0
     return Fingerprint(int(hashes.sum(dtype=np.uint64)), len(hashes), varied)
 
@@ -191,24 +190,26 @@ def _join_block(
     sides: Sides, distinct: bool, fingerprints: bool, lo: int, hi: int
 ) -> tuple[NDArray[Any], ...]:
     """Return ranks, numbers of hits and relevant items, hashes of these, gains, ideal gains."""
-    from toplist.kernels import join as kernels
-
     items, listed, _ = sides.ranked.block(lo, hi)
     truths, relevant, values = sides.truth.block(lo, hi)
     lengths, sizes = sides.lengths[lo:hi], np.diff(relevant)
     most = int(sizes.max(initial=0))
     arrays = items, listed, lengths, truths, relevant
-    tables = kernels.tables_for(most, int(lengths.max(initial=0)))
+    tables = kernels.join.tables_for(most, int(lengths.max(initial=0)))
     n_hits, n_relevant = np.empty((2, len(lengths)), np.int64)
     gains = values
     if most <= 1:  # search for the one relevant id, without a table
         ranks = np.empty(len(lengths), np.int32)
-        user = kernels.join_single_relevant(*arrays, distinct, tables, ranks, n_hits, n_relevant)
+        user = kernels.join.join_single_relevant(
+            *arrays, distinct, tables, ranks, n_hits, n_relevant
+        )
     else:
         # at most as many hits as the shorter of list and truth has ids, for each user
         room = int(np.minimum(lengths, sizes).sum())
         ranks, gains = np.empty(room, np.int32), np.empty(room if len(values) else 0)
-        user = kernels.join(*arrays, values, distinct, tables, ranks, gains, n_hits, n_relevant)
+        user = kernels.join.join(
+            *arrays, values, distinct, tables, ranks, gains, n_hits, n_relevant
+        )
     if user >= 0:
         raise _repeat_error(sides, lo + user)
     n, hashes, ideal = int(n_hits.sum()), np.empty(0, np.uint64), np.empty(0)
@@ -220,18 +221,16 @@ def _join_block(
         hashes = _row_hashes(rows, n_relevant < sizes)
     if sides.truth.gains is not None:
         ideal = np.empty(len(truths))
-        ideal = ideal[: kernels.ideals(truths, relevant, values, ideal)]
+        ideal = ideal[: kernels.join.ideals(truths, relevant, values, ideal)]
     return ranks[:n].copy(), n_hits, n_relevant, hashes, gains[:n].copy(), ideal
 
 
 def _row_hashes(rows: tuple[NDArray[Any], ...], repeated: Bools) -> NDArray[np.uint64]:
     """Return a hash of the ground truth of each user of a block, some of which hold an id twice."""
-    from toplist.kernels import hashing
-
     hashes = np.empty(len(repeated), np.uint64)
-    hashing.hash_rows(*rows, hashes)
+    kernels.hashing.hash_rows(*rows, hashes)
     if repeated.any():
-        hashing.hash_rows_once(np.flatnonzero(repeated), *rows, hashes)
+        kernels.hashing.hash_rows_once(np.flatnonzero(repeated), *rows, hashes)
     return hashes
 
 

@@ -17,6 +17,7 @@ from toplist.checks import Bools, Floats, Ints, OptionRef, cached, option_error
 from toplist.matching.hits import Hits
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import Metric
+from toplist.metrics.names import keys_of
 from toplist.results.terms import Entry, Terms, difference
 
 # What only intervals and merging need is imported by them, as `import toplist` must be quick.
@@ -240,8 +241,6 @@ class Means:
         >>> result.to_dict(at="_at_")    # mlflow.log_metrics(...), run.log(...)
         {'mrr_at_2': 0.5, 'rbp_p_0_5_at_2': 0.25}
         """
-        from toplist.metrics.names import keys_of
-
         return {key: self[name] for name, key in keys_of(self.names(), at).items()}
 
     def __float__(self) -> float:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from toplist.checks import choice
 from toplist.metrics.formulas import STYLES, Style
+from toplist.metrics.names import metric_meant
 from toplist.results.display import Display
 from toplist.results.means import Means, merged
 
@@ -87,8 +88,6 @@ class TopKResult(Means, Display):
 
         def __getattr__(self, name: str) -> Any:
             """Raise AttributeError; for ``result.ndcg`` it says ``result["ndcg"]``."""
-            from toplist.metrics.names import metric_meant  # imported late: only for errors
-
             text = f"{type(self).__name__!r} object has no attribute {name!r}"
             # "terms" is absent while a result is unpickled
             private = name.startswith("_") or name == "terms"

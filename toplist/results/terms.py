@@ -11,6 +11,7 @@ from toplist.inputs.options import Ties
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.conventions import CONVENTIONS, ConventionName, Missing, Relevant
 from toplist.metrics.definitions import PARAMETRIC, Empty, Metric
+from toplist.metrics.names import metric_meant
 
 Sampler = Literal["uniform", "popularity"]
 SAMPLERS: tuple[Sampler, ...] = get_args(Sampler)
@@ -191,7 +192,6 @@ class Terms:
             return metrics[base], None
         if known and k.isascii() and k.isdigit() and 1 <= int(k) <= self.depth:
             return metrics[base], int(k)
-        from toplist.metrics.names import metric_meant  # imported late: only for errors
 
         meant = None if known else metric_meant(name, metrics)
         near = did_you_mean(meant if meant and meant.partition("@")[0] in metrics else None)

@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist.comparing.moments import of_results, shape_of
+from toplist.files.parquet import start_of_last
+from toplist.files.streaming import evaluate_batches
 from toplist.inputs.options import Keep, Options
 from toplist.inputs.tables import WITHOUT_GAPS
 from toplist.results.result import TopKResult, merge
@@ -61,7 +63,6 @@ class Work:
         return found
 
     def _result(self, lists: Any, truths: Any, keep: Keep | None) -> TopKResult:
-        from toplist.files.streaming import evaluate_batches
 
         options = replace(self.options, keep=keep)
         if self.values[0] != "score":
@@ -132,8 +133,6 @@ class Values:
 def _complete(batches: Iterator[Any]) -> Iterator[Any]:
     """Yield tables of complete users of a sorted stream, of some `ROWS` rows."""
     import pyarrow as pa
-
-    from toplist.files.parquet import start_of_last
 
     waiting: list[Any] = []
     for batch in batches:

@@ -14,6 +14,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike
 
+from toplist import kernels
 from toplist.checks import Floats, Ints
 from toplist.parallel import bounds, run
 from toplist.stats.distributions import f_sf, probability, range_ppf, range_sf
@@ -285,14 +286,12 @@ def _permuted_sums(centred: Floats, users: Ints, seed: int, lo: int, hi: int) ->
 
 def _adder(n_systems: int, n_permutations: int) -> Callable[..., None]:
     """Return the kernel that adds permuted values to sums, with the room that it needs."""
-    from toplist.kernels.randomization import add_arranged, add_shuffled
-
     if n_systems > TABULATED:
         row = np.empty(n_systems)
-        return lambda *given: add_shuffled(*given, row)
+        return lambda *given: kernels.randomization.add_shuffled(*given, row)
     orders = np.array(list(itertools.permutations(range(n_systems))))
     table, places = np.empty(orders.shape[::-1]), np.empty(n_permutations, np.int32)
-    return lambda *given: add_arranged(*given, orders, table, places)
+    return lambda *given: kernels.randomization.add_arranged(*given, orders, table, places)
 
 
 def _checked(values: ArrayLike) -> Floats:

@@ -14,6 +14,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from toplist import kernels
+
 # Up to this many trials a binomial tail is a ratio of whole numbers.
 COUNTED = 1000
 # More degrees of freedom than this are infinitely many: the two differ by less than rounding.
@@ -188,16 +190,15 @@ def range_sf(q: float, n_groups: float, df: float) -> float:
         return math.nan
     if q <= 0.0 or math.isinf(q):
         return 1.0 if q <= 0.0 else 0.0
-    from toplist.kernels.distributions import range_tail, studentised_range_tail
 
     nodes, weights = _gauss()
     # the largest of n_groups numbers is below this with a probability of 1e-18
     lowest = normal_ppf(math.pow(1e-18, 1.0 / n_groups))
     if df > ENDLESS:
-        tail = range_tail(float(q), float(n_groups), lowest, nodes, weights)
+        tail = kernels.distributions.range_tail(float(q), float(n_groups), lowest, nodes, weights)
     else:
         log_scale, step, _, _ = _chi_steps(df, 5.0)
-        tail = studentised_range_tail(
+        tail = kernels.distributions.studentised_range_tail(
             float(q), float(n_groups), lowest, float(df), log_scale, step, nodes, weights
         )
     return min(float(tail), 1.0)

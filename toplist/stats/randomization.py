@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from toplist import parallel
+from toplist import kernels, parallel
 from toplist.checks import Floats, check_positive_int
 from toplist.stats.distributions import binomial_sf, binomial_two_sided, normal_sf
 from toplist.stats.paired import TIE, Pairs, checked, linearised, pair, snap, t_test, units
@@ -147,8 +147,6 @@ def bootstrap(
     >>> round(test.statistic, 2), test.p < 0.001, 0.05 < test.low < 0.07 < 0.12 < test.high < 0.14
     (5.14, True, True)
     """
-    from toplist.kernels import randomization as kernels
-
     checked(alternative, level)
     key, n_resamples = seeded(seed), resamples(n_resamples)
     rank = math.floor(round((n_resamples + 1) * (1 - level) / 2, 9))
@@ -167,9 +165,9 @@ def bootstrap(
 
     def fill(low: int, high: int) -> None:
         if plain:
-            kernels.studentised_means(centred, low, key, drawn[low:high])
+            kernels.randomization.studentised_means(centred, low, key, drawn[low:high])
         else:
-            kernels.studentised_ratios(centred, sizes, low, key, drawn[low:high])
+            kernels.randomization.studentised_ratios(centred, sizes, low, key, drawn[low:high])
 
     tasks = parallel.bounds(np.arange(n_resamples + 1) * len(sums), DRAWS)
     parallel.each(fill, tasks, n_threads)
@@ -338,16 +336,14 @@ def flipped_sums(values: Floats, n_resamples: int, key: np.uint64, n_threads: in
     >>> np.unique(flipped_sums(np.array([1.0, 4.0]), 99, np.uint64(0), 1))
     array([-5., -3.,  3.,  5.])
     """
-    from toplist.kernels.randomization import GROUP, add_flips
-
     sums = np.zeros(n_resamples)
     tasks = parallel.bounds(np.arange(n_resamples + 1), TASK)
-    users = max(STEP // n_resamples // GROUP, 1) * GROUP
+    users = max(STEP // n_resamples // kernels.randomization.GROUP, 1) * kernels.randomization.GROUP
     for first in range(0, len(values), users):
         part = values[first : first + users]
 
         def add(low: int, high: int, part: Floats = part, first: int = first) -> None:
-            add_flips(part, first, low, key, sums[low:high])
+            kernels.randomization.add_flips(part, first, low, key, sums[low:high])
 
         parallel.each(add, tasks, n_threads)
     return sums
