@@ -85,7 +85,7 @@ def doubled(exposure, times):
     return exposure
 
 
-@pytest.mark.parametrize("times", [20, 24, 31, 40, 57])
+@pytest.mark.parametrize("times", [20, 24, 31, 40, 53, 57])
 def test_merged_exposures_beyond_31_bits_are_exact(times):
     """As Python's integers and fractions say it, and as the same counts of counts do."""
     found = doubled(beyond.exposure(LISTS, catalogue=CATALOGUE), times)
@@ -93,6 +93,10 @@ def test_merged_exposures_beyond_31_bits_are_exact(times):
         k: {c << times: n for c, n in counted(LISTS, k).items()} for k in (1, 2, 3)
     }  # each list 2^times times
     assert found.n_users == 5 << times
+    assert found.counts().tolist() == [count << times for count in LISTED] + [0]
+    assert found.curves.total.tolist() == [5 << times, 10 << times, 15 << times]
+    coverage = [oracle.coverage_of_counts(one, CATALOGUE) for one in counts.values()]
+    assert beyond.item_coverage(found).tolist() == coverage
     gini = [oracle.gini_of_counts(one, CATALOGUE) for one in counts.values()]
     assert beyond.gini(found).tolist() == gini
     entropy = [oracle.entropy_of_counts(one) for one in counts.values()]
