@@ -78,11 +78,7 @@ def test_one_error_names_what_is_missing(name):
             ValueError,
             "choose from hit, .*; of the lists themselves: item_cov",
         ),
-        (
-            {"metrics": "gini@0", "k": None},
-            ValueError,
-            "k must be a whole number from 1 on, not '0'",
-        ),
+        ({"metrics": "gini@0", "k": None}, ValueError, "k must be a whole number from 1 on"),
         ({"metrics": ["gini", "gini@3"]}, ValueError, "'gini@3' is asked for twice"),
         ({"catalogue": 7}, ValueError, "user 0 lists item 7 at rank 2, which is not in catalogue"),
         ({"unknown": "zero"}, ValueError, "unknown='zero': choose from 'raise', 'skip'"),
@@ -235,10 +231,7 @@ def test_values(tmp_path, capsys):
     ("text", "message"),
     [
         ("", "no rows"),
-        (
-            "label,prediction\n1,0.5\n",
-            "no column 'user_id'; columns found: ['label', 'prediction']",
-        ),
+        ("label,prediction\n1,0.5\n", "no column 'user_id'; columns found: ['label', 'pred"),
         ("user_id,label,label,prediction\n", "two columns 'label'"),
         ("user_id,label,prediction\na,1\n", "values.csv:2: 2 columns instead of 3"),
         ("user_id,label,prediction\na,1,x\n", "values.csv:2: prediction 'x' is not a number"),
