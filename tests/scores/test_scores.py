@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import re
 
 import numpy as np
 import pytest
@@ -9,7 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import toplist as tl
+from toplist import loo
 from toplist import scores as tls
+
+T = 1_700_000_000_000_000_000  # nanoseconds: beyond 2^53 neighbours are one float
 
 values = st.sampled_from([-math.inf, -2.0, -0.0, 0.0, 0.5, 1.0, 1e30, math.inf])
 
@@ -34,7 +38,7 @@ def best_columns(row, k, banned=()):
 @settings(deadline=None)
 @given(matrices(), st.integers(1, 12), st.data())
 def test_top_k_is_a_stable_sort(scores, k, data):
-    columns = st.sets(st.integers(0, scores.shape[1] - 1))
+    columns = st.sets(st.integers(0, scores.shape[1] - 1))  # sometimes all
     exclude = [data.draw(columns) for _ in scores]
     lists = tls.top_k(scores, k, exclude)
     expected = [best_columns(row, k, banned) for row, banned in zip(scores, exclude, strict=True)]
@@ -57,6 +61,20 @@ def test_top_k_over_many_strides(order, k):
     assert tls.top_k(row[np.newaxis], k)[0].tolist() == best_columns(row, k)
 
 
+def test_integer_scores_are_compared_as_integers():
+    for dtype, low in ((np.int64, T), (np.uint64, 2**63 + 5), (np.int64, -(2**63))):
+        scores = np.array([[low, low + 100, low + 1]], dtype)
+        assert tls.top_k(scores, 3)[0].tolist() == [1, 2, 0]
+        assert tls.dcg(scores, relevance=[[0, 1, 0]]).tolist() == [[1, 1, 1]]
+        assert tls.ndcg(scores, relevance=[[0, 0, 1]], k=1).tolist() == [[0]]
+        assert loo.ranks_of(scores, [2], ties="order").tolist() == [2]
+        assert loo.sampled_ranks(scores, [0], n=2).ranks.tolist() == [3]
+    assert tls.top_k([[2**53 + 1, 2**53]], 2)[0].tolist() == [0, 1]
+    assert tls.top_k([[2**63, -1, 2**63 + 1]], 3)[0].tolist() == [2, 0, 1]
+    assert tls.top_k([[2**80, 2**80 + 1, 0.5]], 3)[0].tolist() == [1, 0, 2]
+    assert tls.top_k([[2**53, 2**53 + 1, -np.inf]], 3)[0].tolist() == [1, 0]
+
+
 def test_exclude_in_every_form():
     rng = np.random.default_rng(0)
     scores, mask = rng.random((5, 30)), rng.random((5, 30)) < 0.5
@@ -65,12 +83,6 @@ def test_exclude_in_every_form():
     lists = [tls.top_k(scores, 10, exclude=form).items.tolist() for form in forms]
     assert lists[0] == [c for u in range(5) for c in best_columns(scores[u], 10, set(rows[u]))]
     assert lists[1:] == lists[:1] * 3
-
-
-def test_nothing_left_to_list():
-    lists = tls.top_k([[1.0, 2.0], [3.0, -math.inf]], 5, exclude=[{0, 1}, set()])
-    assert lists.offsets.tolist() == [0, 0, 1]
-    assert lists.items.tolist() == [0]
 
 
 def test_the_number_of_threads_changes_nothing(monkeypatch):
@@ -109,6 +121,22 @@ def test_scores_are_not_modified_and_need_not_be_contiguous():
 def test_top_k_refuses(scores, options, message):
     with pytest.raises(ValueError, match=message):
         tls.top_k(scores, **{"k": 2, **options})
+
+
+@pytest.mark.parametrize(
+    ("exclude", "message"),
+    [
+        ([[1.7]], r"user 0 has 1\.7: columns are whole numbers"),
+        ([["1"]], "user 0 has '1': columns are whole numbers"),
+        ([[True]], "user 0 has True: columns are whole numbers"),
+        ({0: [1]}, "exclude is a dict: give one container of columns per user"),
+        ([0], "user 0 has 0 instead of a container of columns"),
+        ([None], "user 0 has None instead of a container of columns"),
+    ],
+)
+def test_excluded_columns_are_whole_numbers_of_each_user(exclude, message):
+    with pytest.raises(TypeError, match=message):
+        tls.top_k([[1.0, 2.0]], 2, exclude)
 
 
 # DCG with ties
@@ -165,15 +193,9 @@ def test_sklearn_agrees():
         scores = rng.integers(0, 6, (20, n_items)).astype(float)
         relevance = rng.integers(0, 4, (20, n_items)).astype(float)
         for k in {1, n_items // 2, n_items}:
-            ours = (
-                tls.ndcg(scores, relevance=relevance, k=k)[:, -1].mean(),
-                tls.dcg(scores, relevance=relevance, k=k)[:, -1].mean(),
-            )
-            theirs = (
-                metrics.ndcg_score(relevance, scores, k=k),
-                metrics.dcg_score(relevance, scores, k=k),
-            )
-            assert ours == pytest.approx(theirs, abs=1e-12)
+            for ours, theirs in ((tls.ndcg, metrics.ndcg_score), (tls.dcg, metrics.dcg_score)):
+                found = ours(scores, relevance=relevance, k=k)[:, -1].mean()
+                assert found == pytest.approx(theirs(relevance, scores, k=k), abs=1e-12)
 
 
 def test_one_user_and_a_perfect_order():
@@ -196,3 +218,20 @@ def test_one_user_and_a_perfect_order():
 def test_dcg_refuses(scores, relevance, options, message):
     with pytest.raises(ValueError, match=message):
         tls.dcg(scores, relevance=relevance, **options)
+
+
+def test_past_the_last_item_the_value_stays():
+    curve = tls.ndcg([[3, 2, 1]], relevance=[[0, 1, 0]], k=5)
+    assert curve[0, 2:].tolist() == [curve[0, 2]] * 3
+
+
+@pytest.mark.parametrize("name", ["dcg", "ndcg"])
+def test_relevance_is_named(name):
+    line = re.escape(f"scores.{name}(scores, relevance=relevance)")
+    for arguments, words in (
+        (([[3, 1]], [[1, 0]]), f"keyword only, since sklearn.*reverse order.*{line}"),
+        (([[3, 1]], [[1, 0]], 2), "relevance=relevance, k=10"),
+        (([[3, 1]],), "needs the grades"),
+    ):
+        with pytest.raises(TypeError, match=words):
+            getattr(tls, name)(*arguments)
