@@ -209,13 +209,8 @@ WRONG_TYPES = [
 ]
 
 
-@pytest.mark.parametrize(("call", "words"), WRONG_VALUES)
-def test_wrong_values(call, words):
-    with pytest.raises(ValueError, match=words):
-        call()
-
-
-@pytest.mark.parametrize(("call", "words"), WRONG_TYPES)
-def test_wrong_types(call, words):
-    with pytest.raises(TypeError, match=words):
+@pytest.mark.parametrize(("call", "words"), WRONG_VALUES + WRONG_TYPES)
+def test_what_is_refused(call, words):
+    error = TypeError if (call, words) in WRONG_TYPES else ValueError
+    with pytest.raises(error, match=words):
         call()

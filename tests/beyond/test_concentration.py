@@ -3,7 +3,6 @@
 import pickle
 import sys
 from collections import Counter
-from decimal import Decimal
 
 import numpy as np
 import oracle_beyond as oracle
@@ -142,24 +141,17 @@ def module(name):
     return pytest.importorskip(name)
 
 
-FORMS = {
+FORMS = {  # others are read as those of tests/loo/test_rank_counts.py
     "dict": lambda: COUNTS,
     "dict of numpy's": lambda: dict(zip(np.array(LEVELS), np.array(SIZES), strict=True)),
     "in another order": lambda: dict(reversed(COUNTS.items())),
     "an empty count": lambda: COUNTS | {9: 0},
-    "rows": lambda: list(COUNTS.items()),
     "lists": lambda: (LEVELS, SIZES),
     "np.unique": lambda: np.unique(LISTED, return_counts=True),
     "pandas": lambda: module("pandas").DataFrame(TABLE),
-    "pandas, value_counts": lambda: module("pandas").Series(LISTED).value_counts(),
     "pandas, columns": lambda: tuple(module("pandas").DataFrame(TABLE)[name] for name in TABLE),
-    "polars": lambda: module("polars").DataFrame(TABLE),
     "polars, group_by": lambda: module("polars").DataFrame({"n": LISTED}).group_by("n").len(),
     "polars, columns": lambda: tuple(module("polars").DataFrame(TABLE).get_columns()),
-    "pyarrow": lambda: module("pyarrow").table(TABLE),
-    "sums of a database": lambda: [(n, Decimal(m)) for n, m in COUNTS.items()],
-    "named arrays, as of fetchnumpy": lambda: {k: np.array(v) for k, v in TABLE.items()},
-    "pyarrow, columns": lambda: tuple(module("pyarrow").table(TABLE).columns),
 }
 
 
