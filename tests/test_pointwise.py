@@ -139,6 +139,7 @@ def test_nothing_is_nan_without_a_warning():
     for function in FUNCTIONS:
         assert math.isnan(function([], []))
     assert math.isnan(pointwise.gauc([], [], []))
+    assert math.isnan(pointwise.gauc(["p"], [1], [0.5]))
     assert math.isnan(pointwise.auc([1, 1], [0.1, 0.2]))
     assert math.isnan(pointwise.mae([1], [1], weights=[0]))
 

@@ -86,6 +86,12 @@ def test_keyed_lists_give_ranks_in_the_order_of_the_truth():
     assert loo.ranks_of(lists, {"bob": "fig", "eve": "tea", "ann": ["jam"]}).tolist() == [1, 0, 2]
 
 
+def test_a_model_that_scores_all_alike_is_exposed_by_the_worst_rank():
+    scores = np.zeros((3, 100))
+    found = {ties: loo.ranks_of(scores, [5, 6, 7], ties=ties)[0] for ties in ranks.TIES}
+    assert found == {"best": 1, "worst": 100, "average": 50.5, "order": 95}
+
+
 def test_half_ranks_are_no_hits():
     ranks = loo.ranks_of(np.array([[1.0, 1.0]]), [0], ties="average")
     with pytest.raises(ValueError, match=r"user 0 has 1\.5: .*not the mean over the orders of"):

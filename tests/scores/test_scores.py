@@ -38,7 +38,7 @@ def best_columns(row, k, banned=()):
 @settings(deadline=None)
 @given(matrices(), st.integers(1, 12), st.data())
 def test_top_k_is_a_stable_sort(scores, k, data):
-    columns = st.sets(st.integers(0, scores.shape[1] - 1))  # sometimes all
+    columns = st.sets(st.integers(0, scores.shape[1] - 1))
     exclude = [data.draw(columns) for _ in scores]
     lists = tls.top_k(scores, k, exclude)
     expected = [best_columns(row, k, banned) for row, banned in zip(scores, exclude, strict=True)]
@@ -83,6 +83,12 @@ def test_exclude_in_every_form():
     lists = [tls.top_k(scores, 10, exclude=form).items.tolist() for form in forms]
     assert lists[0] == [c for u in range(5) for c in best_columns(scores[u], 10, set(rows[u]))]
     assert lists[1:] == lists[:1] * 3
+
+
+def test_nothing_left_to_list():
+    lists = tls.top_k([[1.0, 2.0], [3.0, -math.inf]], 5, exclude=[{0, 1}, set()])
+    assert lists.offsets.tolist() == [0, 0, 1]
+    assert lists.items.tolist() == [0]
 
 
 def test_the_number_of_threads_changes_nothing(monkeypatch):
