@@ -276,6 +276,7 @@ def test_the_report_counts_the_traps():
         (([1, 4], [2, 3], [1, None]), {}, "row 1, of user 4, has no timestamp \\(1 such rows\\)"),
         (([1, 4], [2, 3], ["2011-01-01", "soon"]), {}, "'soon' is neither a number nor an ISO"),
         (([1, 4], [2, 3], np.array([1.0, np.inf])), {}, "timestamp inf is neither"),
+        (([1, 4], [2, 3], [1, True]), {}, "row 1: timestamp True is neither"),
         (([1, None], [2, 3], [1, 2]), {}, "column 'user_id' is empty in row 1"),
         (([1, 2], [2], [1, 2]), {}, "columns of different length"),
         ({"user_id": [1], "item": [2]}, {}, "no column 'item_id'; it has 'user_id', 'item'"),
