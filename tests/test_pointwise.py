@@ -23,29 +23,17 @@ def close(found, expected):
 @settings(deadline=None)
 @given(ROWS)
 def test_auc_and_gauc_are_recboles_formulas(rows):
-    users, labels, predictions = (
-        (list(column) for column in zip(*rows, strict=True))
-        if rows
-        else (
-            [],
-            [],
-            [],
-        )
-    )
+    users, labels, predictions = ([row[i] for row in rows] for i in range(3))
     exact = oracle.recbole_auc(labels, predictions)
     close(pointwise.auc(labels, predictions), math.nan if exact is None else float(exact))
-    close(
-        pointwise.auc(labels, predictions, weights=[1] * len(rows)),
-        pointwise.auc(labels, predictions),
-    )
-    close(
-        pointwise.gauc(users, labels, predictions), oracle.recbole_gauc(users, labels, predictions)
-    )
+    weighted = pointwise.auc(labels, predictions, weights=[1] * len(rows))
+    close(weighted, pointwise.auc(labels, predictions))
+    expected = oracle.recbole_gauc(users, labels, predictions)
+    close(pointwise.gauc(users, labels, predictions), expected)
     found = pointwise.user_auc(users, labels, predictions)
     assert found.users == list(dict.fromkeys(users))
-    for user, value, m, n in zip(
-        found.users, found.auc, found.n_positives, found.n_negatives, strict=True
-    ):
+    columns = found.users, found.auc, found.n_positives, found.n_negatives
+    for user, value, m, n in zip(*columns, strict=True):
         mine = [row[1:] for row in rows if row[0] == user]
         exact = oracle.recbole_auc([y for y, _ in mine], [p for _, p in mine])
         close(value, math.nan if exact is None else float(exact))
@@ -76,21 +64,14 @@ def rows_of(n=20_000, n_users=300, seed=0):
 def test_scikit_learn():
     sklearn = pytest.importorskip("sklearn.metrics")
     users, labels, predictions, weights = rows_of()
-    close(pointwise.auc(labels, predictions), sklearn.roc_auc_score(labels, predictions))
-    close(
-        pointwise.auc(labels, predictions, weights=weights),
-        sklearn.roc_auc_score(labels, predictions, sample_weight=weights),
-    )
     per_user = [
-        (
-            labels[users == u].sum(),
-            sklearn.roc_auc_score(labels[users == u], predictions[users == u]),
-        )
-        for u in np.unique(users)
+        (sum(labels[own]), sklearn.roc_auc_score(labels[own], predictions[own]))
+        for own in (users == user for user in np.unique(users))
     ]
     gauc = np.average([value for _, value in per_user], weights=[n for n, _ in per_user])
     close(pointwise.gauc(users, labels, predictions), gauc)
     pairs = (
+        (pointwise.auc, sklearn.roc_auc_score),
         (pointwise.log_loss, sklearn.log_loss),
         (pointwise.mae, sklearn.mean_absolute_error),
         (pointwise.rmse, sklearn.root_mean_squared_error),
@@ -101,13 +82,16 @@ def test_scikit_learn():
         close(found, theirs(labels, predictions, sample_weight=weights))
 
 
+FUNCTIONS = pointwise.auc, pointwise.log_loss, pointwise.mae, pointwise.rmse
+
+
 def test_neither_threads_nor_the_order_of_rows_leave_a_trace(monkeypatch):
     users, labels, predictions, weights = rows_of()
     order = np.random.default_rng(1).permutation(len(users))
     monkeypatch.setattr(parallel, "BLOCK", 500)
     one = pointwise.gauc(users, labels, predictions, n_threads=1)
     assert one == pointwise.gauc(users[order], labels[order], predictions[order], n_threads=4)
-    for function in (pointwise.auc, pointwise.log_loss, pointwise.mae, pointwise.rmse):
+    for function in FUNCTIONS:
         for options in ({}, {"weights": weights}):
             shuffled = {name: column[order] for name, column in options.items()}
             found = function(labels, predictions, **options)
@@ -124,10 +108,12 @@ def test_the_second_float_of_a_sum():
 # Extreme inputs
 
 
-def test_constant_predictions_are_a_coin():
+def test_constant_and_infinite_predictions():
     assert pointwise.auc([0, 1, 1], [0.3, 0.3, 0.3]) == 0.5
     assert pointwise.gauc([1, 1, 2, 2], [0, 1, 1, 0], [7, 7, 7, 7]) == 0.5
     assert pointwise.auc([0, 1], [-0.0, 0.0]) == 0.5
+    assert pointwise.auc([0, 1, 1], [-math.inf, 0, math.inf]) == 1.0
+    assert pointwise.log_loss([1, 0], [0.0, 0.5], clip=0) == np.inf
 
 
 def test_users_with_one_label_are_left_out_and_counted():
@@ -137,7 +123,6 @@ def test_users_with_one_label_are_left_out_and_counted():
     assert counts == (3, 1, 1, 1)
     assert found.mean() == 1.0
     assert "1 of 3 users evaluated, 1 with only positives, 1 with only negatives" in repr(found)
-    assert math.isnan(pointwise.gauc(["p"], [1], [0.5]))
 
 
 def test_other_weights_of_users():
@@ -151,15 +136,12 @@ def test_other_weights_of_users():
 
 
 def test_nothing_is_nan_without_a_warning():
-    for function in (pointwise.auc, pointwise.log_loss, pointwise.mae, pointwise.rmse):
+    for function in FUNCTIONS:
         assert math.isnan(function([], []))
     assert math.isnan(pointwise.gauc([], [], []))
+    assert math.isnan(pointwise.gauc(["p"], [1], [0.5]))
     assert math.isnan(pointwise.auc([1, 1], [0.1, 0.2]))
     assert math.isnan(pointwise.mae([1], [1], weights=[0]))
-
-
-def test_infinite_predictions_compare():
-    assert pointwise.auc([0, 1, 1], [-math.inf, 0, math.inf]) == 1.0
 
 
 # Forms of input
@@ -193,7 +175,7 @@ def test_tables(library):
     assert pointwise.gauc(table, columns=columns) == 1.0
     assert pointwise.user_auc(table, columns=columns).users == ["x", "y"]
     labels, predictions = content["clicked"], content["prediction"]
-    for function in (pointwise.auc, pointwise.log_loss, pointwise.mae, pointwise.rmse):
+    for function in FUNCTIONS:
         assert function(table, columns=columns) == function(labels, predictions)
         found = function(table, weights="w", columns=columns)
         assert found == function(labels, predictions, weights=content["w"])
@@ -205,40 +187,31 @@ def test_tables(library):
         pointwise.auc(table, [1], columns=columns)
 
 
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (
-            lambda: pointwise.auc([0, 2], [0, 1]),
-            ValueError,
-            r"label 2 in row 1: .* \(ratings >= 4\)",
-        ),
-        (lambda: pointwise.auc([0, 1], [0]), ValueError, "1 predictions for 2 labels"),
-        (
-            lambda: pointwise.auc([0, 1], [0, math.nan]),
-            ValueError,
-            "row 1 has prediction nan: a number",
-        ),
-        (lambda: pointwise.mae([0], [math.inf]), ValueError, "row 0 has prediction inf: a finite"),
-        (lambda: pointwise.auc([0]), TypeError, "predictions is missing"),
-        (lambda: pointwise.auc(["0"], [0.5]), TypeError, "labels must be numbers, one per row"),
-        (lambda: pointwise.auc([[0]], [[0.5]]), TypeError, "of 2 dimensions"),
-        (lambda: pointwise.log_loss([1], [1.5]), ValueError, "prediction 1.5: a probability"),
-        (lambda: pointwise.log_loss([1], [1], clip=0.5), ValueError, "clip must be"),
-        (lambda: pointwise.mae([1], [1], weights=[-1]), ValueError, "row 0 has weight -1"),
-        (lambda: pointwise.mae([1], [1], weights=[1, 1]), ValueError, "2 weights for 1 labels"),
-        (lambda: pointwise.gauc([1], [1], [1], weights="hits"), ValueError, "weights='hits'"),
-        (lambda: pointwise.gauc([0.5], [1], [1]), TypeError, "0.5 is a float, never an id"),
-        (lambda: pointwise.gauc(np.array([0.5]), [1], [1]), TypeError, "users are float64"),
-        (lambda: pointwise.gauc([1, "1"], [1, 0], [1, 1]), TypeError, "ids of two kinds"),
-        (lambda: pointwise.gauc("ab", [1, 0], [1, 1]), TypeError, "users must be ids, one per row"),
-        (lambda: pointwise.gauc([1, 2], [1], [1]), ValueError, "2 users for 1 labels"),
-    ],
-)
-def test_errors(call, error, message):
-    with pytest.raises(error, match=message):
+WRONG_VALUES = [
+    (lambda: pointwise.auc([0, 2], [0, 1]), r"label 2 in row 1: .* \(ratings >= 4\)"),
+    (lambda: pointwise.auc([0, 1], [0]), "1 predictions for 2 labels"),
+    (lambda: pointwise.auc([0, 1], [0, math.nan]), "row 1 has prediction nan: a number"),
+    (lambda: pointwise.mae([0], [math.inf]), "row 0 has prediction inf: a finite"),
+    (lambda: pointwise.log_loss([1], [1.5]), "prediction 1.5: a probability"),
+    (lambda: pointwise.log_loss([1], [1], clip=0.5), "clip must be"),
+    (lambda: pointwise.mae([1], [1], weights=[-1]), "row 0 has weight -1"),
+    (lambda: pointwise.mae([1], [1], weights=[1, 1]), "2 weights for 1 labels"),
+    (lambda: pointwise.gauc([1], [1], [1], weights="hits"), "weights='hits'"),
+    (lambda: pointwise.gauc([1, 2], [1], [1]), "2 users for 1 labels"),
+]
+WRONG_TYPES = [
+    (lambda: pointwise.auc([0]), "predictions is missing"),
+    (lambda: pointwise.auc(["0"], [0.5]), "labels must be numbers, one per row"),
+    (lambda: pointwise.auc([[0]], [[0.5]]), "of 2 dimensions"),
+    (lambda: pointwise.gauc([0.5], [1], [1]), "0.5 is a float, never an id"),
+    (lambda: pointwise.gauc(np.array([0.5]), [1], [1]), "users are float64"),
+    (lambda: pointwise.gauc([1, "1"], [1, 0], [1, 1]), "ids of two kinds"),
+    (lambda: pointwise.gauc("ab", [1, 0], [1, 1]), "users must be ids, one per row"),
+]
+
+
+@pytest.mark.parametrize(("call", "words"), WRONG_VALUES + WRONG_TYPES)
+def test_what_is_refused(call, words):
+    error = TypeError if (call, words) in WRONG_TYPES else ValueError
+    with pytest.raises(error, match=words):
         call()
-
-
-def test_an_unclipped_loss_may_be_infinite():
-    assert pointwise.log_loss([1, 0], [0.0, 0.5], clip=0) == np.inf

@@ -3,7 +3,6 @@
 import pickle
 import sys
 from collections import Counter
-from decimal import Decimal
 
 import numpy as np
 import oracle_beyond as oracle
@@ -85,7 +84,7 @@ def doubled(exposure, times):
     return exposure
 
 
-@pytest.mark.parametrize("times", [20, 24, 31, 40, 57])
+@pytest.mark.parametrize("times", [20, 24, 31, 40, 53, 57])
 def test_merged_exposures_beyond_31_bits_are_exact(times):
     """As Python's integers and fractions say it, and as the same counts of counts do."""
     found = doubled(beyond.exposure(LISTS, catalogue=CATALOGUE), times)
@@ -93,6 +92,10 @@ def test_merged_exposures_beyond_31_bits_are_exact(times):
         k: {c << times: n for c, n in counted(LISTS, k).items()} for k in (1, 2, 3)
     }  # each list 2^times times
     assert found.n_users == 5 << times
+    assert found.counts().tolist() == [count << times for count in LISTED] + [0]
+    assert found.curves.total.tolist() == [5 << times, 10 << times, 15 << times]
+    coverage = [oracle.coverage_of_counts(one, CATALOGUE) for one in counts.values()]
+    assert beyond.item_coverage(found).tolist() == coverage
     gini = [oracle.gini_of_counts(one, CATALOGUE) for one in counts.values()]
     assert beyond.gini(found).tolist() == gini
     entropy = [oracle.entropy_of_counts(one) for one in counts.values()]
@@ -138,24 +141,17 @@ def module(name):
     return pytest.importorskip(name)
 
 
-FORMS = {
+FORMS = {  # others are read as those of tests/loo/test_rank_counts.py
     "dict": lambda: COUNTS,
     "dict of numpy's": lambda: dict(zip(np.array(LEVELS), np.array(SIZES), strict=True)),
     "in another order": lambda: dict(reversed(COUNTS.items())),
     "an empty count": lambda: COUNTS | {9: 0},
-    "rows": lambda: list(COUNTS.items()),
     "lists": lambda: (LEVELS, SIZES),
     "np.unique": lambda: np.unique(LISTED, return_counts=True),
     "pandas": lambda: module("pandas").DataFrame(TABLE),
-    "pandas, value_counts": lambda: module("pandas").Series(LISTED).value_counts(),
     "pandas, columns": lambda: tuple(module("pandas").DataFrame(TABLE)[name] for name in TABLE),
-    "polars": lambda: module("polars").DataFrame(TABLE),
     "polars, group_by": lambda: module("polars").DataFrame({"n": LISTED}).group_by("n").len(),
     "polars, columns": lambda: tuple(module("polars").DataFrame(TABLE).get_columns()),
-    "pyarrow": lambda: module("pyarrow").table(TABLE),
-    "sums of a database": lambda: [(n, Decimal(m)) for n, m in COUNTS.items()],
-    "named arrays, as of fetchnumpy": lambda: {k: np.array(v) for k, v in TABLE.items()},
-    "pyarrow, columns": lambda: tuple(module("pyarrow").table(TABLE).columns),
 }
 
 
@@ -211,95 +207,73 @@ def test_duckdb_counts_the_counts():
 
 
 def frame(**columns):
-    return module("pandas").DataFrame(columns)
+    return lambda: module("pandas").DataFrame(columns)
 
 
 def lazy():
     return module("polars").DataFrame(TABLE).lazy()
 
 
-@pytest.mark.parametrize(
-    ("call", "error", "words"),
-    [
-        (lambda: from_counts_of_counts([1, 2]), TypeError, "counts is a list: give a dict of cou"),
-        (lambda: from_counts_of_counts({5: [1, 2]}), TypeError, "counts at k=5 is a list: give"),
-        (lambda: from_counts_of_counts({5: np.arange(9999)}), TypeError, "k=5 is a ndarray: give"),
-        (lambda: from_counts_of_counts({5: lazy()}), TypeError, "counts at k=5: a LazyFrame that"),
-        (lambda: from_counts_of_counts({5: "7"}), ValueError, "number of items '7': whole"),
-        (lambda: from_counts_of_counts([(1, 2, 3)]), TypeError, "counts is a list: give a dict"),
-        (lambda: from_counts_of_counts([(1, 2), (1, 3)]), ValueError, "count 1 is there twice"),
-        (lambda: from_counts_of_counts(lazy()), TypeError, "counts: a LazyFrame that is not colle"),
-        (lambda: from_counts_of_counts(((1, 2), (3, 4))), TypeError, "a tuple that holds a tuple"),
-        (lambda: from_counts_of_counts(([1, 2], [3])), ValueError, "2 counts, but 1 numbers of"),
-        (lambda: from_counts_of_counts({-1: 2}), ValueError, "counts: count -1: whole numbers"),
-        (lambda: from_counts_of_counts({1: -2}), ValueError, "number of items -2: whole numbers"),
-        (lambda: from_counts_of_counts({1.5: 2}), ValueError, "count 1.5: whole numbers from 0"),
-        (lambda: from_counts_of_counts({1: 2.0}), ValueError, "2.0: .* of an integer type"),
-        (lambda: from_counts_of_counts({True: 2}), ValueError, "count True: whole"),
-        (lambda: from_counts_of_counts({None: 2}), ValueError, "count None: whole"),
-        (lambda: from_counts_of_counts({"a": 2}), ValueError, "count 'a': whole"),
-        (lambda: from_counts_of_counts({2**63: 2}), ValueError, "count 9223372036854775808: whole"),
-        (lambda: from_counts_of_counts({None: {1: 2}, 3: {1: 2}}), ValueError, "k must be a whol"),
-        (lambda: from_counts_of_counts({0: {1: 2}}), ValueError, "k must be at least 1, not 0"),
-        (lambda: from_counts_of_counts({5: {1: 2}, 6: 3}), TypeError, "counts at k=6 is a int"),
-        (lambda: from_counts_of_counts(([1, 2, 1], [3, 4, 5])), ValueError, "count 1 is there tw"),
-        (lambda: from_counts_of_counts(frame(n=[1])), ValueError, "a table of columns 'n': give"),
-        (
-            lambda: from_counts_of_counts(frame(n=[1, None], m=[1, 2])),
-            ValueError,
-            "count 1.0: whole numbers .* of an integer type",
-        ),
-        (
-            lambda: from_counts_of_counts({1: 3, 2: 2}, catalogue=4),
-            ValueError,
-            "counts: 5 items, but the catalogue has 4: 5 are listed, and the catalogue is to hold",
-        ),
-        (
-            lambda: from_counts_of_counts({0: 1, 1: 3}, catalogue=range(7)),
-            ValueError,
-            "counts: 4 items, but the catalogue has 7: leave out the count 0, or make it 4",
-        ),
-        (
-            lambda: from_counts_of_counts({5: {0: 60, 1: 2}}, catalogue=100),
-            ValueError,
-            "at k=5: 62 items, but the catalogue has 100: leave out the count 0, or make it 98",
-        ),
-        (
-            lambda: from_counts_of_counts({5: {0: 4, 1: 3}, 9: {0: 2, 1: 4}}),
-            ValueError,
-            "counts at k=9: 6 items, but the catalogue has 7",
-        ),
-        (lambda: from_counts_of_counts({1: 1}, catalogue=0), ValueError, "catalogue must be at l"),
-        (
-            lambda: from_counts_of_counts({5: {4: 1}}, n_users=3),
-            ValueError,
-            "at k=5: an item is in 4 lists, but there are 3 lists: count an item once per list",
-        ),
-        (
-            lambda: from_counts_of_counts({2: {3: 3}}, n_users=3),
-            ValueError,
-            "counts at k=2: 9 listings, but 3 lists of 2 hold at most 6",
-        ),
-        (lambda: from_counts_of_counts({1: 1}, n_users=2.0), ValueError, "n_users 2.0: whole"),
-        (
-            lambda: from_counts_of_counts({5: {3: 3}, 9: {2: 4}}),
-            ValueError,
-            "counts at k=9: 8 listings, fewer than the 9 at k=5",
-        ),
-        (
-            lambda: from_counts_of_counts({5: {3: 3}, 9: {6: 2}}),
-            ValueError,
-            "counts at k=9: 2 listed items, fewer than the 3 at k=5",
-        ),
-    ],
-)
-def test_what_counts_cannot_be(call, error, words):
+WRONG_VALUES = [
+    ({5: "7"}, {}, "number of items '7': whole"),
+    ([(1, 2), (1, 3)], {}, "count 1 is there twice"),
+    (([1, 2, 1], [3, 4, 5]), {}, "count 1 is there twice"),
+    (([1, 2], [3]), {}, "2 counts, but 1 numbers of"),
+    ({-1: 2}, {}, "counts: count -1: whole numbers"),
+    ({1: -2}, {}, "number of items -2: whole numbers"),
+    ({1.5: 2}, {}, "count 1.5: whole numbers from 0"),
+    ({1: 2.0}, {}, "2.0: .* of an integer type"),
+    ({True: 2}, {}, "count True: whole"),
+    ({None: 2}, {}, "count None: whole"),
+    ({"a": 2}, {}, "count 'a': whole"),
+    ({2**63: 2}, {}, "count 9223372036854775808: whole"),
+    ({None: {1: 2}, 3: {1: 2}}, {}, "k must be a whol"),
+    ({0: {1: 2}}, {}, "k must be at least 1, not 0"),
+    (frame(n=[1]), {}, "a table of columns 'n': give"),
+    (frame(n=[1, None], m=[1, 2]), {}, "count 1.0: whole numbers .* of an integer type"),
+    ({1: 3, 2: 2}, {"catalogue": 4}, "counts: 5 items, but the catalogue has 4: 5 are listed"),
+    ({0: 1, 1: 3}, {"catalogue": range(7)}, "leave out the count 0, or make it 4"),
+    ({5: {0: 60, 1: 2}}, {"catalogue": 100}, "at k=5: 62 items, .* has 100: .* or make it 98"),
+    ({5: {0: 4, 1: 3}, 9: {0: 2, 1: 4}}, {}, "at k=9: 6 items, but the catalogue has 7"),
+    ({1: 1}, {"catalogue": 0}, "catalogue must be at least"),
+    ({5: {4: 1}}, {"n_users": 3}, "at k=5: an item is in 4 lists, but there are 3 lists: count an"),
+    ({2: {3: 3}}, {"n_users": 3}, "at k=2: 9 listings, but 3 lists of 2 hold at most 6"),
+    ({1: 1}, {"n_users": 2.0}, "n_users 2.0: whole"),
+    ({5: {3: 3}, 9: {2: 4}}, {}, "at k=9: 8 listings, fewer than the 9 at k=5"),
+    ({5: {3: 3}, 9: {6: 2}}, {}, "at k=9: 2 listed items, fewer than the 3 at k=5"),
+]
+WRONG_TYPES = [
+    ([1, 2], "counts is a list: give a dict of cou"),
+    ({5: [1, 2]}, "counts at k=5 is a list: give"),
+    ({5: np.arange(9999)}, "k=5 is a ndarray: give"),
+    (lambda: {5: lazy()}, "counts at k=5: a LazyFrame that"),
+    ([(1, 2, 3)], "counts is a list: give a dict"),
+    (lazy, "counts: a LazyFrame that is not collected"),
+    (((1, 2), (3, 4)), "a tuple that holds a tuple"),
+    ({5: {1: 2}, 6: 3}, "counts at k=6 is a int"),
+]
+
+
+def refused(error, words, call):
     with pytest.raises(error, match=words) as raised:
         call()
     assert "\n" not in str(raised.value)
 
 
+@pytest.mark.parametrize(("counts", "options", "words"), WRONG_VALUES)
+def test_counts_of_wrong_values(counts, options, words):
+    counts = counts() if callable(counts) else counts
+    refused(ValueError, words, lambda: from_counts_of_counts(counts, **options))
+
+
+@pytest.mark.parametrize(("counts", "words"), WRONG_TYPES)
+def test_counts_of_wrong_types(counts, words):
+    counts = counts() if callable(counts) else counts
+    refused(TypeError, words, lambda: from_counts_of_counts(counts))
+
+
 FOUND = from_counts_of_counts({3: COUNTS})
+NO_K = from_counts_of_counts(COUNTS, n_users=5)
 
 
 @pytest.mark.parametrize(
@@ -310,11 +284,7 @@ FOUND = from_counts_of_counts({3: COUNTS})
         (lambda: beyond.gini(FOUND, catalogue=8), TypeError, "counted already: it takes no catal"),
         (lambda: beyond.shannon_entropy(FOUND, 2), TypeError, "are of some k's already"),
         (lambda: beyond.personalisation(FOUND), ValueError, "needs k and the number of lists"),
-        (
-            lambda: beyond.personalisation(from_counts_of_counts(COUNTS, n_users=5)),
-            ValueError,
-            "needs k and the number of lists",
-        ),
+        (lambda: beyond.personalisation(NO_K), ValueError, "needs k and the number of lists"),
         (lambda: FOUND + FOUND, TypeError, "do not add up, since an item may be in both"),
         (lambda: sum([FOUND, FOUND]), TypeError, "do not add up"),
         (lambda: FOUND.counts(), AttributeError, "'CountsOfCounts' object has no attribute"),
@@ -331,6 +301,4 @@ FOUND = from_counts_of_counts({3: COUNTS})
     ],
 )
 def test_what_counts_of_counts_cannot_say(call, error, words):
-    with pytest.raises(error, match=words) as raised:
-        call()
-    assert "\n" not in str(raised.value)
+    refused(error, words, call)

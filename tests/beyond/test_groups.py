@@ -180,65 +180,6 @@ def test_parts_with_and_without_ungrouped_items_add_up():
     assert (parts[1] + parts[0]).counts.tolist() == [[1, 1], [0, 1], [1, 0]]
 
 
-def test_what_does_not_add_up():
-    options = {"groups": {1: "a", 2: "b"}}
-    one = beyond.group_exposure([[1, 2]], **options)
-    for other, message in (
-        (beyond.group_exposure([[1]], **options), "k=2 and k=1 do not merge"),
-        (beyond.group_exposure([[1, 2]], discount="1", **options), "discount='1' do not merge"),
-        (
-            beyond.group_exposure([[1, 2]], merit={1: 1, 2: 1}, **options),
-            "against='catalogue' and against='merit'",
-        ),
-        (
-            beyond.group_exposure([[1, 2]], groups={1: "a", 2: "a"}),
-            "different groups .*: group 'a' has 1 and 2 of the catalogue",
-        ),
-    ):
-        with pytest.raises(ValueError, match=message):
-            one + other
-    with pytest.raises(TypeError):
-        one + 1
-
-
-def test_forms():
-    lists = [[1, 2, 3], [3, 9, 1]]
-    groups = {1: "a", 2: "b", 3: "a"}
-    expected = [[2, 0, 2], [0, 1, 0], [0, 1, 0]]
-    text = [[f"i{item}" for item in row] for row in lists]
-    named = {f"i{item}": group for item, group in groups.items()}
-    huge = [[2**63 + item for item in row] for row in lists]
-    for ranks, given_groups in (
-        (np.array(lists), groups),
-        ({"x": lists[0], "y": lists[1]}, groups),
-        (lists, [None, "a", "b", "a"]),
-        (text, named),
-        (np.array(text), named),
-        (huge, {2**63 + item: group for item, group in groups.items()}),
-        (np.array(lists) * 10**15, {item * 10**15: group for item, group in groups.items()}),
-    ):
-        found = beyond.group_exposure(ranks, groups=given_groups)
-        assert found.counts.tolist() == expected, ranks
-    padded = beyond.group_exposure([[1, -1], [2, 1]], groups=groups, padding=-1)
-    assert padded.counts.tolist() == [[1, 1], [1, 0]]
-    first = beyond.group_exposure([[1, 1, 2]], groups=groups, duplicates="first")
-    assert first.counts.tolist() == [[1, 0, 0], [0, 0, 1]]
-
-
-@pytest.mark.parametrize("library", ["pandas", "polars"])
-def test_tables_and_series(library):
-    module = pytest.importorskip(library)
-    table = module.DataFrame({"user_id": [1, 1, 2], "item_id": ["p", "q", "q"], "rank": [1, 2, 1]})
-    groups = {"p": "a", "q": "b"}
-    found = beyond.group_exposure(table, groups=groups)
-    assert found.counts.tolist() == [[1, 0], [1, 1]]
-    numbers = beyond.group_exposure([[0, 1]], groups=module.Series(["a", None]))
-    assert numbers.groups == ("a", None)
-    if library == "pandas":
-        again = beyond.group_exposure(table, groups=module.Series(groups))
-        assert again.counts.tolist() == found.counts.tolist()
-
-
 def test_nobody_and_nothing():
     found = beyond.group_exposure([], 2, groups={1: "a"})
     assert np.isnan(found.share).all() and np.isnan(found.parity).all()
@@ -251,104 +192,57 @@ def test_nobody_and_nothing():
 # Errors
 
 
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (
-            lambda: beyond.exposure([[1]], catalogue=2).discounted(discount="log"),
-            ValueError,
-            r"discount='log': choose from '1', .*'rbp\(p=0.8\)'",
-        ),
-        (
-            lambda: beyond.exposure([[1]], catalogue=2).discounted(discount="rbp(p=2)"),
-            ValueError,
-            "p = 2.0 must be",
-        ),
-        (
-            lambda: beyond.exposure([[1]], catalogue=2).discounted(discount=lambda r: r - 1),
-            ValueError,
-            "its discount at rank 1 is 0.0",
-        ),
-        (
-            lambda: beyond.exposure([[1]], catalogue=2).discounted(2),
-            ValueError,
-            "k=2 is deeper than this Exposure",
-        ),
-        (
-            lambda: beyond.group_exposure([[1]], groups={1: ["a", "b"]}),
-            TypeError,
-            r"item 1 has \['a', 'b'\]: an item has one group",
-        ),
-        (
-            lambda: beyond.group_exposure([[1]], groups="ab"),
-            TypeError,
-            "groups is a str: give a dict item -> group",
-        ),
-        (
-            lambda: beyond.group_exposure([["x"]], groups={1: "a"}),
-            TypeError,
-            "two kinds, 'x' in ranks and 1 in groups",
-        ),
-        (
-            lambda: beyond.group_exposure([[1]], groups={0.5: "a"}),
-            TypeError,
-            "groups: .*0.5 is a float, never an id",
-        ),
-        (
-            lambda: beyond.group_exposure([[1]], groups={1: "a"}, merit={"1": 3}),
-            ValueError,
-            "no item in common: merit has '1', groups has 1",
-        ),
-        (
-            lambda: beyond.group_exposure([[1]], groups={1: "a"}, merit={1: -1}),
-            ValueError,
-            "merit: item 1 has -1",
-        ),
-        (
-            lambda: beyond.group_exposure([[1, 7, 7]], groups={1: "a"}),
-            ValueError,
-            "ranks: user 0 has item 7 at ranks 2 and 3",
-        ),
-        (
-            lambda: beyond.group_exposure([[1, 9]], groups={1: "a"}, catalogue=[1, 2]),
-            ValueError,
-            "item 9 at rank 2, which is not in catalogue",
-        ),
-        (
-            lambda: beyond.group_exposure(beyond.exposure([[1]]), groups={1: "a"}),
-            ValueError,
-            "group_exposure of an Exposure needs catalogue=",
-        ),
-        (
-            lambda: beyond.group_exposure(
-                beyond.exposure([[1]], catalogue=2), groups={1: "a"}, padding=0
-            ),
-            TypeError,
-            "counted already: it takes no padding",
-        ),
-        (
-            lambda: beyond.group_exposure([[1]], groups={1: "a", -1: "b"}, padding=-1),
-            ValueError,
-            "groups holds the padding id -1",
-        ),
-    ],
-)
-def test_errors(call, error, message):
-    with pytest.raises(error, match=message):
+ITEMS = beyond.exposure([[1]], catalogue=2)
+OPTIONS = {"groups": {1: "a", 2: "b"}}
+ONE = beyond.group_exposure([[1, 2]], **OPTIONS)
+
+
+def exposure(ranks, groups=OPTIONS["groups"], **options):
+    return beyond.group_exposure(ranks, groups=groups, **options)
+
+
+WRONG_VALUES = [
+    (lambda: ITEMS.discounted(discount="log"), r"choose from '1', .*'rbp\(p=0.8\)'"),
+    (lambda: ITEMS.discounted(discount="rbp(p=2)"), "p = 2.0 must be"),
+    (lambda: ITEMS.discounted(discount=lambda r: r - 1), "its discount at rank 1 is 0.0"),
+    (lambda: ITEMS.discounted(2), "k=2 is deeper than this Exposure"),
+    (lambda: exposure([[1]], merit={"1": 3}), "in common: merit has '1', groups has 1"),
+    (lambda: exposure([[1]], merit={1: -1}), "merit: item 1 has -1"),
+    (lambda: exposure([[1, 7, 7]]), "ranks: user 0 has item 7 at ranks 2 and 3"),
+    (lambda: exposure([[1, 9]], catalogue=[1, 2]), "item 9 at rank 2, which is not in catalogue"),
+    (lambda: exposure(beyond.exposure([[1]])), "of an Exposure needs catalogue="),
+    (lambda: exposure([[1]], {1: "a", -1: "b"}, padding=-1), "groups holds the padding id -1"),
+    (lambda: ONE + exposure([[1]]), "k=2 and k=1 do not merge"),
+    (lambda: ONE + exposure([[1, 2]], discount="1"), "discount='1' do not merge"),
+    (lambda: ONE + exposure([[1, 2]], merit={1: 1, 2: 1}), "'catalogue' and against='merit'"),
+    (lambda: ONE + exposure([[1, 2]], {1: "a", 2: "a"}), "group 'a' has 1 and 2 of the catalogue"),
+    (
+        lambda: exposure([[1]], series(["a", "b"], [1, 1])),
+        "item 1 is in the index of the Series twice",
+    ),
+]
+WRONG_TYPES = [
+    (lambda: exposure([[1]], {1: ["a", "b"]}), r"item 1 has \['a', 'b'\]: an item has one group"),
+    (lambda: exposure([[1]], "ab"), "groups is a str: give a dict item -> group"),
+    (lambda: exposure([["x"]]), "two kinds, 'x' in ranks and 1 in groups"),
+    (lambda: exposure([[1]], {0.5: "a"}), "groups: .*0.5 is a float, never an id"),
+    (lambda: exposure(ITEMS, {1: "a"}, padding=0), "counted already: it takes no padding"),
+    (lambda: exposure([[1]], series(["a"], [1]).to_frame()), "groups is a table: give groups=dict"),
+    (lambda: exposure([[1]], discuont="1"), "no keyword 'discuont': it has groups"),
+    (
+        lambda: exposure([[9]], unknown="skip"),
+        "unknown= is about items that are not in a catalogue",
+    ),
+    (lambda: ONE + 1, "GroupExposure"),
+]
+
+
+def series(values, index):
+    return pytest.importorskip("pandas").Series(values, index=index)
+
+
+@pytest.mark.parametrize(("call", "words"), WRONG_VALUES + WRONG_TYPES)
+def test_what_is_refused(call, words):
+    error = TypeError if (call, words) in WRONG_TYPES else ValueError
+    with pytest.raises(error, match=words):
         call()
-
-
-def test_a_table_or_a_repeated_item_is_no_group():
-    pandas = pytest.importorskip("pandas")
-    table = pandas.DataFrame({"item_id": [1], "genre": ["a"]})
-    with pytest.raises(TypeError, match="groups is a table: give groups=dict"):
-        beyond.group_exposure([[1]], groups=table)
-    with pytest.raises(ValueError, match="item 1 is in the index of the Series twice"):
-        beyond.group_exposure([[1]], groups=pandas.Series(["a", "b"], index=[1, 1]))
-
-
-def test_other_keywords_are_refused():
-    with pytest.raises(TypeError, match="group_exposure has no keyword 'discuont': it has groups"):
-        beyond.group_exposure([[0, 1]], groups=["x", "y"], discuont="1")
-    with pytest.raises(TypeError, match="unknown= is about items that are not in a catalogue"):
-        beyond.group_exposure([[0, 9]], groups=["x", "y"], unknown="skip")

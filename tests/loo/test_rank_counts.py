@@ -107,40 +107,28 @@ def test_as_many_users_as_there_are():
 
 
 @pytest.mark.parametrize(
-    ("call", "error", "words"),
+    ("counts", "options", "words"),
     [
-        (lambda: from_rank_counts([1, 2], 5), TypeError, "counts is a list: give a dict of rank"),
-        (lambda: from_rank_counts({1: -1}, 5), ValueError, "number of users -1: whole numbers"),
-        (lambda: from_rank_counts({1.5: 1}, 5), ValueError, "rank 1.5: whole numbers"),
-        (lambda: from_rank_counts({True: 1}, 5), ValueError, "rank True"),
-        (
-            lambda: from_rank_counts([(1, 2), (1, 3)], 5),
-            ValueError,
-            "rank 1 is there twice: give o",
-        ),
-        (lambda: from_rank_counts({1: Decimal("1.5")}, 5), ValueError, "users Decimal.*: whole"),
-        (lambda: from_rank_counts({1: Decimal("NaN")}, 5), ValueError, "users Decimal.*: whole"),
-        (lambda: from_rank_counts({1: 20.0}, 5), ValueError, "type: CAST.n AS BIGINT., n.astype"),
-        (lambda: from_rank_counts({1: None}, 5), ValueError, "number of users None: whole"),
-        (lambda: from_rank_counts(([1, 2], [3]), 5), ValueError, "2 ranks, but 1 numbers of users"),
-        (
-            lambda: from_rank_counts({"m": [1], "rank": [1], "n": [2]}, 5),
-            ValueError,
-            "a table of columns 'm', 'rank', 'n': give two of different names, the rank first",
-        ),
-        (lambda: from_rank_counts({1: 1}), ValueError, "k is missing"),
-        (
-            lambda: from_rank_counts({1: 1}, 5, metrics="precision", convention="lenskit"),
-            ValueError,
-            "precision divides by the length of the lists: give n_listed=",
-        ),
-        (
-            lambda: from_rank_counts({1: 1}, 5, metrics="map", convention="torchmetrics"),
-            ValueError,
-            "map needs more than the ranks",
-        ),
+        ({1: -1}, {}, "number of users -1: whole numbers"),
+        ({1.5: 1}, {}, "rank 1.5: whole numbers"),
+        ({True: 1}, {}, "rank True"),
+        ([(1, 2), (1, 3)], {}, "rank 1 is there twice: give o"),
+        ({1: Decimal("1.5")}, {}, "users Decimal.*: whole"),
+        ({1: Decimal("NaN")}, {}, "users Decimal.*: whole"),
+        ({1: 20.0}, {}, "type: CAST.n AS BIGINT., n.astype"),
+        ({1: None}, {}, "number of users None: whole"),
+        (([1, 2], [3]), {}, "2 ranks, but 1 numbers of users"),
+        ({"m": [1], "rank": [1], "n": [2]}, {}, "'m', 'rank', 'n': give two .*, the rank first"),
+        ({1: 1}, {"k": None}, "k is missing"),
+        ({1: 1}, {"metrics": "precision", "convention": "lenskit"}, "give n_listed="),
+        ({1: 1}, {"metrics": "map", "convention": "torchmetrics"}, "map needs more than the ranks"),
     ],
 )
-def test_what_counts_cannot_be(call, error, words):
-    with pytest.raises(error, match=words):
-        call()
+def test_what_counts_cannot_be(counts, options, words):
+    with pytest.raises(ValueError, match=words):
+        from_rank_counts(counts, **{"k": 5} | options)
+
+
+def test_a_list_is_no_counts():
+    with pytest.raises(TypeError, match="counts is a list: give a dict of rank"):
+        from_rank_counts([1, 2], 5)

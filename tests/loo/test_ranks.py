@@ -62,10 +62,8 @@ def test_the_same_numbers_from_lists_from_ranks_and_from_scores(case):
     lists = tl.scores.top_k(scores, k, exclude=seen)
     ranks = loo.ranks_of(scores, held, exclude=seen)
     assert loo.ranks_of(lists, held).tolist() == ranks.tolist()
-    assert (
-        loo.ranks_of([row.tolist() for row in map(lists.__getitem__, range(len(lists)))], held)[0]
-        == (ranks[0])
-    )
+    plain = [lists[user].tolist() for user in range(len(lists))]
+    assert loo.ranks_of(plain, held).tolist() == ranks.tolist()
     by_lists = tl.top_k_eval(lists, held, k=k)
     by_ranks = tl.top_k_eval(tl.Hits.from_ranks(ranks, k), k=k)
     for name in ("hit", "precision", "recall", "map", "ndcg", "mrr"):
@@ -96,9 +94,7 @@ def test_a_model_that_scores_all_alike_is_exposed_by_the_worst_rank():
 
 def test_half_ranks_are_no_hits():
     ranks = loo.ranks_of(np.array([[1.0, 1.0]]), [0], ties="average")
-    with pytest.raises(
-        ValueError, match=r"user 0 has 1\.5: .*not the mean over the orders of tied"
-    ):
+    with pytest.raises(ValueError, match=r"user 0 has 1\.5: .*not the mean over the orders of"):
         tl.Hits.from_ranks(ranks, 2)
 
 

@@ -58,14 +58,9 @@ def test_a_users_draw_does_not_depend_on_order_others_or_threads(monkeypatch):
     whole = loo.negatives(held, 40, exclude=seen, users=users, n_threads=1, **options)
     order = RNG.permutation(n_users)[:200]
     monkeypatch.setattr("toplist.loo.sampling.BLOCK", 400)
-    some = loo.negatives(
-        held[order],
-        40,
-        exclude=seen[order],
-        users=[users[u] for u in order],
-        n_threads=4,
-        **options,
-    )
+    options |= {"n_threads": 4}
+    own = [users[u] for u in order]
+    some = loo.negatives(held[order], 40, exclude=seen[order], users=own, **options)
     assert np.array_equal(some, whole[order])
     as_numbers = loo.negatives(held, 40, exclude=seen, **options)
     as_text = loo.negatives(held, 40, exclude=seen, users=list(map(str, range(n_users))), **options)
@@ -128,12 +123,14 @@ def test_a_function_scores_candidates_alone():
         assert items[:, 0].tolist() == held[rows[:, 0]].tolist()
         return scores[rows, items]
 
-    one, other = (
-        loo.sampled_ranks(score, held, 20, n_items=200),
-        loo.sampled_ranks(scores, held, 20),
-    )
+    one = loo.sampled_ranks(score, held, 20, n_items=200)
+    other = loo.sampled_ranks(scores, held, 20)
     assert np.array_equal(one.ranks, other.ranks) and one.sampled == other.sampled
     assert asked == [((50, 1), (50, 21))]
+
+
+IGNORED = pytest.mark.filterwarnings("ignore::toplist.loo.SampledMetricsWarning")
+WORDS = "SAMPLED: ranked among 100 items of 1,000 (uniform, seed 3; ties: order)"
 
 
 def sampled(n=100, n_users=400, n_items=1_000, **options):
@@ -141,46 +138,46 @@ def sampled(n=100, n_users=400, n_items=1_000, **options):
     return loo.sampled_ranks(scores, np.arange(n_users), n, **options)
 
 
+def evaluated(seed, **options):
+    return sampled(seed=seed).evaluate(**{"k": 5, "metrics": "hit"} | options)
+
+
+def of_all_items():
+    return tl.top_k_eval(tl.Hits.from_ranks(np.arange(400), 1_000), k=5, metrics="hit")
+
+
+@IGNORED
 def test_a_sampled_result_says_so_everywhere():
+    options = {"k": [5, 10], "metrics": ["hit", "mrr"]}
     with pytest.warns(loo.SampledMetricsWarning, match="k=5 among 100 sampled items of 1,000"):
-        result = sampled(seed=3).evaluate([5, 10], metrics=["hit", "mrr"])
-    words = "SAMPLED: ranked among 100 items of 1,000 (uniform, seed 3; ties: order)"
-    assert words in repr(result) and words in result.formula("hit@5")
+        result = evaluated(3, **options)
+    assert WORDS in repr(result) and WORDS in result.formula("hit@5")
     assert '"sampled": {' in output.as_json({"popular": result})
-    assert words in repr(result.by([0, 1] * 200))
+    assert WORDS in repr(result.by([0, 1] * 200))
     assert result.n_users == 400 and result.terms.sampled.n == 100
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", loo.SampledMetricsWarning)
-        other = sampled(seed=4).evaluate([5, 10], metrics=["hit", "mrr"])
     with pytest.raises(ValueError, match="cannot merge: sampled is Sampled"):
-        result + other
-    plain = tl.top_k_eval(tl.Hits.from_ranks([1], 10), k=5)
-    assert "SAMPLED" not in repr(plain)
+        result + evaluated(4, **options)
+    assert "SAMPLED" not in repr(of_all_items())
 
 
+@IGNORED
 def test_a_comparison_says_who_was_sampled():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", loo.SampledMetricsWarning)
-        one, other = (sampled(seed=seed).evaluate(5, metrics="hit") for seed in (3, 4))
-    words = "SAMPLED: ranked among 100 items of 1,000 (uniform, seed 3; ties: order)"
+    one, other, full = evaluated(3), evaluated(4), of_all_items()
     alike = tl.compare({"a": one, "b": one})
-    assert alike.differences == [] and repr(alike).count(words) == 1
-    full = tl.top_k_eval(tl.Hits.from_ranks(np.arange(400), 1_000), k=5, metrics="hit")
+    assert alike.differences == [] and repr(alike).count(WORDS) == 1
     (line,) = tl.compare({"full": full, "few": one}).differences
-    assert line.startswith(f"DIFFERENT CANDIDATES: full: all items; few: {words}")
+    assert line.startswith(f"DIFFERENT CANDIDATES: full: all items; few: {WORDS}")
     (line,) = tl.compare({"a": one, "b": other}).differences
     assert "seed 3" in line and "seed 4" in line
     assert "SAMPLED" not in repr(tl.compare({"a": full, "b": full}))
 
 
+@IGNORED
 def test_a_picture_says_that_it_is_of_a_sample():
     pytest.importorskip("matplotlib")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", loo.SampledMetricsWarning)
-        one, other = (sampled(seed=seed).evaluate(5, metrics="hit") for seed in (3, 4))
+    one, other, full = evaluated(3), evaluated(4), of_all_items()
     words = "convention standard; sampled: 100 of 1,000 items"
     assert words in one.plot().get_title(loc="left")
-    full = tl.top_k_eval(tl.Hits.from_ranks(np.arange(400), 1_000), k=5, metrics="hit")
     assert words in tl.plots.sampled(full, one, "hit").get_title(loc="left")
     assert "different samples" in tl.compare({"a": one, "b": other}).plot().get_title(loc="left")
     assert "sampled" not in full.plot().get_title(loc="left")
@@ -205,6 +202,10 @@ def test_a_held_out_item_that_is_excluded_is_never_listed():
     assert found.ranks[0] == 0 and found.ranks[1] > 0
 
 
+def three(rows, items):
+    return np.zeros(3)
+
+
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
@@ -218,11 +219,7 @@ def test_a_held_out_item_that_is_excluded_is_never_listed():
         ({"scores": np.full((2, 9), np.nan)}, ValueError, "user 0, item . is NaN"),
         ({"users": ["a"]}, ValueError, "1 users for 2 held-out items"),
         ({"seed": 1.5}, ValueError, "seed must be a whole number"),
-        (
-            {"scores": lambda rows, items: np.zeros(3), "n_items": 9},
-            ValueError,
-            r"\(3,\) scores for \(2, 4\) candidates",
-        ),
+        ({"scores": three, "n_items": 9}, ValueError, r"\(3,\) scores for \(2, 4\) candidates"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(options, error, message):
@@ -236,15 +233,13 @@ def test_what_cannot_be_drawn_is_refused(options, error, message):
 
 def chances(n, n_items):
     """Return the chance of every sampled rank at every rank, from binomial coefficients."""
-    return np.array(
-        [
-            [
-                math.comb(r, s) * math.comb(n_items - 1 - r, n - s) / math.comb(n_items - 1, n)
-                for s in range(n + 1)
-            ]
-            for r in range(n_items)
-        ]
-    )
+    ranks, sampled_ranks = range(n_items), range(n + 1)
+    total = math.comb(n_items - 1, n)
+
+    def chance(r, s):
+        return math.comb(r, s) * math.comb(n_items - 1 - r, n - s) / total
+
+    return np.array([[chance(r, s) for s in sampled_ranks] for r in ranks])
 
 
 def estimated(ranks, n, n_items, metric, k, gamma):
@@ -271,13 +266,12 @@ def test_the_corrected_estimate_minimises_what_the_paper_minimises(metric, gamma
         assert found[f"{metric}@{k}"].low < expected < found[f"{metric}@{k}"].high
 
 
+@IGNORED
 def test_where_ranks_are_uniform_the_correction_removes_the_bias():
     """Every rank 1..1000 once: hit@50 is 0.05, and 0.5 in raw samples of 100."""
     scores = -np.tile(np.arange(1_000.0), (1_000, 1))
     ranks = loo.sampled_ranks(scores, np.arange(1_000), 100)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", loo.SampledMetricsWarning)
-        raw = ranks.evaluate(50, metrics="hit")["hit@50"]
+    raw = ranks.evaluate(50, metrics="hit")["hit@50"]
     found = loo.corrected(ranks, 50, metrics="hit")["hit@50"]
     assert raw > 0.45
     assert found.low < 0.05 < found.high and found.high - found.low < 0.05

@@ -252,9 +252,7 @@ def test_users_with_one_interaction_stay_in_train_or_go():
     log = [1, 2, 2], [5, 5, 6], [1, 1, 2]
     split = loo.leave_one_out(log)
     assert (split.train, split.test) == (([1, 2], [5, 5], [1, 1]), ([2], [6], [2]))
-    assert "1 user without a test row: too few interactions (min_history=1; all in train)" in str(
-        split.report
-    )
+    assert "1 user without a test row: too few interactions (min_history=1" in str(split.report)
     split = loo.leave_one_out(log, short="drop")
     assert split.train == ([2], [5], [1])
     assert "left out: 1 row" in str(split.report)
@@ -277,6 +275,8 @@ def test_the_report_counts_the_traps():
         (([1], [2]), {}, "no column 'timestamp'.*by='random' needs none"),
         (([1, 4], [2, 3], [1, None]), {}, "row 1, of user 4, has no timestamp \\(1 such rows\\)"),
         (([1, 4], [2, 3], ["2011-01-01", "soon"]), {}, "'soon' is neither a number nor an ISO"),
+        (([1, 4], [2, 3], np.array([1.0, np.inf])), {}, "timestamp inf is neither"),
+        (([1, 4], [2, 3], [1, True]), {}, "row 1: timestamp True is neither"),
         (([1, None], [2, 3], [1, 2]), {}, "column 'user_id' is empty in row 1"),
         (([1, 2], [2], [1, 2]), {}, "columns of different length"),
         ({"user_id": [1], "item": [2]}, {}, "no column 'item_id'; it has 'user_id', 'item'"),
@@ -367,36 +367,20 @@ def test_three_lines_from_a_log_to_a_result():
     assert result["hit@1"] == 0.5 and result["mrr@2"] == 0.75
 
 
-def test_times_with_and_without_a_zone_do_not_mix():
-    pandas = pytest.importorskip("pandas")
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_times_with_and_without_a_zone_do_not_mix(library):
+    pandas, module = pytest.importorskip("pandas"), pytest.importorskip(library)
     naive = pandas.to_datetime(["2011-10-31 23:00", "2011-11-01 01:00", "2011-11-02 00:00"])
-    frame = {"user_id": ["a"] * 3, "item_id": list("xyz")}
-    tokyo = pandas.DataFrame({**frame, "timestamp": naive.tz_localize("Asia/Tokyo")})
+    named = {"user_id": ["a"] * 3, "item_id": list("xyz")}
+    plain, tokyo = (
+        module.DataFrame(pandas.DataFrame(named | {"timestamp": times}))
+        for times in (naive, naive.tz_localize("Asia/Tokyo"))
+    )
     with pytest.raises(ValueError, match="have a time zone: give a time with one"):
         loo.holdout(tokyo, time="2011-11-01")
     assert loo.holdout(tokyo, time="2011-11-01T00:00+09:00").truths() == {"a": ["y", "z"]}
-    plain = pandas.DataFrame({**frame, "timestamp": naive})
     with pytest.raises(ValueError, match="have no time zone: give a time with none"):
         loo.holdout(plain, time="2011-11-01T00:00+09:00")
-    polars = pytest.importorskip("polars")
-    zoned = polars.DataFrame(plain).with_columns(
-        polars.col("timestamp").dt.replace_time_zone("Asia/Tokyo")
-    )
-    with pytest.raises(ValueError, match="have a time zone"):
-        loo.holdout(zoned, time="2011-11-01")
-    assert loo.holdout(zoned, time="2011-11-01T00:00+09:00").truths() == {"a": ["y", "z"]}
-
-
-@pytest.mark.parametrize(
-    ("times", "message"),
-    [
-        ([1, True], "row 1: timestamp True is neither"),
-        (np.array([1.0, np.inf]), "timestamp inf is neither"),
-    ],
-)
-def test_times_that_cannot_be_compared(times, message):
-    with pytest.raises(ValueError, match=message):
-        loo.leave_one_out(([1, 1], [5, 6], times))
 
 
 def test_what_is_held_out_is_not_seen_even_if_repeats_are_kept():

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import re
 
 import numpy as np
 import pytest
@@ -9,7 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import toplist as tl
+from toplist import loo
 from toplist import scores as tls
+
+T = 1_700_000_000_000_000_000  # nanoseconds: beyond 2^53 neighbours are one float
 
 values = st.sampled_from([-math.inf, -2.0, -0.0, 0.0, 0.5, 1.0, 1e30, math.inf])
 
@@ -55,6 +59,20 @@ def test_top_k_over_many_strides(order, k):
     row = np.random.default_rng(1).random(1000)
     row = {"rising": np.sort(row), "falling": -np.sort(-row), "constant": row * 0}.get(order, row)
     assert tls.top_k(row[np.newaxis], k)[0].tolist() == best_columns(row, k)
+
+
+def test_integer_scores_are_compared_as_integers():
+    for dtype, low in ((np.int64, T), (np.uint64, 2**63 + 5), (np.int64, -(2**63))):
+        scores = np.array([[low, low + 100, low + 1]], dtype)
+        assert tls.top_k(scores, 3)[0].tolist() == [1, 2, 0]
+        assert tls.dcg(scores, relevance=[[0, 1, 0]]).tolist() == [[1, 1, 1]]
+        assert tls.ndcg(scores, relevance=[[0, 0, 1]], k=1).tolist() == [[0]]
+        assert loo.ranks_of(scores, [2], ties="order").tolist() == [2]
+        assert loo.sampled_ranks(scores, [0], n=2).ranks.tolist() == [3]
+    assert tls.top_k([[2**53 + 1, 2**53]], 2)[0].tolist() == [0, 1]
+    assert tls.top_k([[2**63, -1, 2**63 + 1]], 3)[0].tolist() == [2, 0, 1]
+    assert tls.top_k([[2**80, 2**80 + 1, 0.5]], 3)[0].tolist() == [1, 0, 2]
+    assert tls.top_k([[2**53, 2**53 + 1, -np.inf]], 3)[0].tolist() == [1, 0]
 
 
 def test_exclude_in_every_form():
@@ -111,6 +129,22 @@ def test_top_k_refuses(scores, options, message):
         tls.top_k(scores, **{"k": 2, **options})
 
 
+@pytest.mark.parametrize(
+    ("exclude", "message"),
+    [
+        ([[1.7]], r"user 0 has 1\.7: columns are whole numbers"),
+        ([["1"]], "user 0 has '1': columns are whole numbers"),
+        ([[True]], "user 0 has True: columns are whole numbers"),
+        ({0: [1]}, "exclude is a dict: give one container of columns per user"),
+        ([0], "user 0 has 0 instead of a container of columns"),
+        ([None], "user 0 has None instead of a container of columns"),
+    ],
+)
+def test_excluded_columns_are_whole_numbers_of_each_user(exclude, message):
+    with pytest.raises(TypeError, match=message):
+        tls.top_k([[1.0, 2.0]], 2, exclude)
+
+
 # DCG with ties
 
 
@@ -165,15 +199,9 @@ def test_sklearn_agrees():
         scores = rng.integers(0, 6, (20, n_items)).astype(float)
         relevance = rng.integers(0, 4, (20, n_items)).astype(float)
         for k in {1, n_items // 2, n_items}:
-            ours = (
-                tls.ndcg(scores, relevance=relevance, k=k)[:, -1].mean(),
-                tls.dcg(scores, relevance=relevance, k=k)[:, -1].mean(),
-            )
-            theirs = (
-                metrics.ndcg_score(relevance, scores, k=k),
-                metrics.dcg_score(relevance, scores, k=k),
-            )
-            assert ours == pytest.approx(theirs, abs=1e-12)
+            for ours, theirs in ((tls.ndcg, metrics.ndcg_score), (tls.dcg, metrics.dcg_score)):
+                found = ours(scores, relevance=relevance, k=k)[:, -1].mean()
+                assert found == pytest.approx(theirs(relevance, scores, k=k), abs=1e-12)
 
 
 def test_one_user_and_a_perfect_order():
@@ -196,3 +224,20 @@ def test_one_user_and_a_perfect_order():
 def test_dcg_refuses(scores, relevance, options, message):
     with pytest.raises(ValueError, match=message):
         tls.dcg(scores, relevance=relevance, **options)
+
+
+def test_past_the_last_item_the_value_stays():
+    curve = tls.ndcg([[3, 2, 1]], relevance=[[0, 1, 0]], k=5)
+    assert curve[0, 2:].tolist() == [curve[0, 2]] * 3
+
+
+@pytest.mark.parametrize("name", ["dcg", "ndcg"])
+def test_relevance_is_named(name):
+    line = re.escape(f"scores.{name}(scores, relevance=relevance)")
+    for arguments, words in (
+        (([[3, 1]], [[1, 0]]), f"keyword only, since sklearn.*reverse order.*{line}"),
+        (([[3, 1]], [[1, 0]], 2), "relevance=relevance, k=10"),
+        (([[3, 1]],), "needs the grades"),
+    ):
+        with pytest.raises(TypeError, match=words):
+            getattr(tls, name)(*arguments)
