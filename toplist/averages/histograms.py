@@ -118,17 +118,26 @@ class Histograms:
         near = len(cuts) <= self.depth and (not len(cuts) or cuts[-1] == len(cuts))
         columns = slice(len(cuts)) if near else np.minimum(cuts, self.depth) - 1
 
-        def at_cuts(table: Floats) -> Floats:
+        def at_cuts(table: Any) -> Any:
             if metric.cut == "k":
                 return table[:, columns]
             last = np.minimum(np.minimum(cuts, self.depth), self.n_relevant[:, np.newaxis])
             return np.take_along_axis(table, np.maximum(last, 1) - 1, axis=1)
 
-        means = at_cuts(self.sums(metric)) / divisors
-        if metric.empty == "one":
-            means[self.n_relevant == 0] = 1.0
-        # one row, as in leave-one-out, is not rounded again: precision = hit / k, bit for bit
-        mean = means[0] if len(means) == 1 else (n_users * means).sum(axis=0) / n
+        ones = np.flatnonzero(self.n_relevant == 0) if metric.empty == "one" else slice(0)
+        divisors[ones] = 1.0
+        if np.any(metric.discounts(self.depth) != 1):
+            means = at_cuts(self.sums(metric)) / divisors
+            means[ones] = 1.0
+            mean = (n_users * means).sum(axis=0) / n
+        else:  # whole numbers: divided once where all rows share the divisor, else once a row
+            totals = at_cuts(np.cumsum(getattr(self, metric.counts), axis=1))
+            totals[ones] = n_users[ones]
+            means = totals / (n_users * divisors)
+            once = totals.sum(axis=0) / (n * divisors[0])
+            shared = (divisors == divisors[0]).all(axis=0)
+            mean = np.where(shared, once, (totals / divisors).sum(axis=0) / n)
+        mean = np.where((means == means[0]).all(axis=0), means[0], mean)  # not rounded again
         between = n_users * (means - mean) ** 2
         within = at_cuts(self._spread(metric)) / divisors**2
         return Moments(n, n, n, mean, (within + between).sum(axis=0))

@@ -66,6 +66,7 @@ class Moments:
             return cls(n, float(n), float(n), mean, ((values - mean) ** 2).sum(axis=0))
         weight, column = weights.sum(), weights[:, np.newaxis]
         mean = (column * values).sum(axis=0) / weight
+        mean = np.clip(mean, values.min(axis=0), values.max(axis=0))  # both sums are rounded
         deviation = (column * (values - mean) ** 2).sum(axis=0)
         return cls(n, float(weight), float((weights**2).sum()), mean, deviation)
 
