@@ -199,3 +199,24 @@ def test_files_that_are_not_there_or_not_packed(tmp_path):
         path.write_bytes(data)
         with pytest.raises(ValueError, match="is no result that was saved by save"):
             tl.TopKResult.load(path)
+
+
+OLD = json.loads(Path(__file__).with_name("saved_by_0_2_0.json").read_text())
+
+
+@pytest.mark.parametrize("name", OLD)
+def test_results_saved_by_0_2_0_load_with_their_figures(name, tmp_path):
+    """Weighted ones keep their intervals, as the sums for the present ones are not in them."""
+    (tmp_path / "old.json").write_text(json.dumps(OLD[name]))
+    result = tl.TopKResult.load(tmp_path / "old.json")
+    held = saved.content(result)
+    for part in ("values", "std", "interval"):
+        for one, said in OLD[name][part].items():
+            assert held[part][one] == pytest.approx(said, abs=1e-12)
+    assert ("saved by toplist 0.2" in repr(result)) == result.terms.weighted
+    both = tl.merge([result, result], disjoint=True)
+    assert ("saved by toplist 0.2" in repr(both)) == result.terms.weighted
+    if name == "plain":
+        assert result == evaluated()
+    if result.terms.weighted:
+        assert "saved by" not in repr(evaluated(GRADES, weights=[1, 2, 3, 4]))

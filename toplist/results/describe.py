@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from toplist.averages.moments import Moments
 from toplist.checks import counted
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.conventions import policies, same_formula
@@ -164,7 +165,14 @@ def intervals(results: Sequence[Means]) -> list[str]:
     which = [f"{words} for {', '.join(names)}" for words, names in kinds.items()]
     text = "; ".join(which if len(which) > 1 else kinds)
     few = f" (rough: only {min(rough):,} users)" if rough else ""
-    return [f"95 % interval, ± half or [low, high]: {text}{few}"]
+    old = "; as if weights did not go with values: saved by toplist 0.2 or merged with such"
+    return [f"95 % interval, ± half or [low, high]: {text}{few}{old * any(map(_is_old, results))}"]
+
+
+def _is_old(result: Means) -> bool:
+    """Return whether weighted averages lack the sums with squared weights, as in toplist 0.2."""
+    averages = [one for one in result.histograms.gathered.values() if isinstance(one, Moments)]
+    return result.terms.weighted and any(one.n and one.mean2 is None for one in averages)
 
 
 def _interval(result: Means, name: str) -> str:

@@ -160,8 +160,13 @@ class Means:
             (p + z²/2n ± z √(p (1 - p) / n + z²/4n²)) / (1 + z²/n)
 
         Else it is the normal one, mean ± z · std / √n, cut to [0, 1] where the metric cannot leave
-        it. With weights, n is Kish's effective number of users, (Σw)² / Σw². For a pooled metric,
-        the standard error is that of the delta method.
+        it. With weights, which may go with the values, the standard error is linearised::
+
+            √( Σ w² (x - mean)² · n / (n - 1) ) / Σ w
+
+        and Wilson's n is the number of users without weights who would be as certain,
+        p (1 - p) (Σ w)² / Σ w² (x - p)²; (Σ w)² / Σ w² where p is 0 or 1. For a pooled metric, the
+        standard error is that of the delta method.
 
         Parameters
         ----------
@@ -351,8 +356,7 @@ class Means:
 
         z = NormalDist().inv_cdf((1 + level) / 2)
         if name not in self.terms.pooled and self.is_proportion(name):
-            n = average.weight**2 / average.weight2 if average.n else np.nan
-            return wilson(average.mean, n, z)
+            return wilson(average.mean, average.effective, z)
         return normal(average.mean, average.error, z, self.is_within_one(name))
 
     @cached

@@ -276,8 +276,8 @@ def _read(made: type[M], body: bytes) -> M:
     averages = {}
     for name, given in header["averages"].items():  # of metrics that need the users' curves
         made_of = _AVERAGES[given.pop("kind")]
-        parts = [one.name for one in fields(made_of) if one.name not in given]
-        own = {part: arrays[f"{name}/{part}"].astype(np.float64) for part in parts}
+        parts = ((one.name, arrays.get(f"{name}/{one.name}")) for one in fields(made_of))
+        own = {part: array.astype(np.float64) for part, array in parts if array is not None}
         averages[name] = made_of(**given, **own)
     tables = {name: arrays[name].astype(np.int64) for name in _TABLES if name != "spreads"}
     metrics, spreads = tuple(terms.metrics.values()), arrays["spreads"].astype(np.float64)
