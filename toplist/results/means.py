@@ -61,6 +61,7 @@ class Means:
     lists: ListAverages | None = None
     fingerprints: tuple[Fingerprint, ...] = ()
     unmatched: Unmatched | None = None
+    graded: bool = False
 
     @classmethod
     def of(
@@ -81,7 +82,11 @@ class Means:
         asked = terms.with_depth(max(depth, hits.k))
         found = _counted(hits, counted, asked, weights, n_threads)
         n_missing = int(np.sum((hits.n_relevant > 0) & (hits.n_listed == 0)))
-        return cls(terms, found, hits, counted, len(hits), n_missing, hits.n_extra, weights)
+        sizes = len(hits), n_missing, hits.n_extra
+        threshold = terms.threshold_in_gains
+        read = (per_user.gains_of(hits, one, threshold) for one in found.metrics if one.graded)
+        graded = hits.graded or any(one.graded for one in read)
+        return cls(terms, found, hits, counted, *sizes, weights, graded=graded)
 
     @property
     def n_evaluated(self) -> int:
@@ -277,7 +282,7 @@ class Means:
             return NotImplemented
         mine, theirs = (
             (
-                *(one.terms, one.n_users, one.n_missing, one.n_extra, one.histograms),
+                *(one.terms, one.n_users, one.n_missing, one.n_extra, one.graded, one.histograms),
                 None if one.lists is None else one.lists.averages(),
             )
             for one in (self, other)
@@ -310,13 +315,7 @@ class Means:
 
         n_relevant = self.histograms.n_relevant[self.histograms.n_users > 0]
         single = len(n_relevant) > 0 and int(n_relevant.max()) <= 1
-        if self.hits is not None:
-            return Population(single, self.hits.graded)
-        # without hits, the averages that were computed from curves tell
-        mixed = self.terms.weighted or bool(self.terms.pooled)
-        kept = self.histograms
-        of_grades = (one.name in kept.gathered for one in kept.metrics if one.graded)
-        return Population(single, mixed or any(of_grades))
+        return Population(single, self.graded)
 
     def identity(self, name: str) -> Any:
         """Return a key that is equal for metrics that are equal by definition, at the same k."""
@@ -487,6 +486,7 @@ def merged(parts: Sequence[M], disjoint: bool = False) -> M:
         weights=np.concatenate(weights) if weights else None,
         lists=reduce(operator.add, lists) if lists else None,
         fingerprints=tuple(one for part in parts for one in fingerprints_of(part)),
+        graded=any(part.graded for part in parts),
     )
 
 
