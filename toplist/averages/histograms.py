@@ -80,6 +80,14 @@ class Histograms:
     def _sizes(self) -> tuple[int, int]:
         return int(self.n_users.sum()), int(self.n_users[self.n_relevant > 0].sum())
 
+    def n_with_value(self, metric: Metric, k: int) -> int:
+        """Return the number of users with another value than 0 at k, by the relevant items."""
+        first = self.first[:, :k]
+        if metric.cut == "R":
+            first = first * (np.arange(1, first.shape[1] + 1) <= self.n_relevant[:, np.newaxis])
+        ones = self.n_users[self.n_relevant == 0] if metric.empty == "one" else 0
+        return int(first.sum() + np.sum(ones))
+
     @cached
     def _single(self) -> NDArray[np.intp]:
         """The rows in which no user has a second hit."""
