@@ -201,3 +201,19 @@ def test_grading_is_printed():
         assert "relevant from grade 4, gain 2^grade - 1" in told
     assert "the same in" not in result.formula("ndcg")
     assert "relevant from grade 4; the same in" in result.formula("recall")
+
+
+def test_a_footer_says_whether_truths_had_grades():
+    """The means differ, and so do the lines below them."""
+    plain, graded = (
+        tl.top_k_eval(LISTS, truths, k=3, metrics=["ndcg", "map"])
+        for truths in (HELD, [{1: 3, 9: 1}, {6: 2}])
+    )
+    assert plain["ndcg@3"] != graded["ndcg@3"]
+    assert "grade" not in repr(plain)
+    for one in (graded, tl.TopKResult.from_bytes(graded.to_bytes())):
+        assert "convention standard, gain = grade: mean over users" in repr(one)
+        assert "gain = grade" in one.formula("ndcg") and "gain = grade" not in one.formula("map")
+    alone = tl.top_k_eval(LISTS, [{1: 3, 9: 1}, {6: 2}], k=3, metrics="map")
+    assert "grade" not in repr(alone)
+    assert "gain = grade" in repr(tl.compare({"a": graded, "b": graded}))

@@ -76,6 +76,14 @@ def _other_numbers(result: Means) -> list[str]:
     ]
 
 
+def rules(result: Means, metric: Metric | None = None) -> str:
+    """Return the convention, and whether grades are gains; of one metric, or of all."""
+    asked = [metric] if metric else result.terms.metrics.values()
+    of_grades = result.graded and any(one.graded for one in asked)
+    linear = result.terms.grading.gains == "linear"  # another gain is told by the terms
+    return result.terms.rules(metric) + ", gain = grade" * (of_grades and linear)
+
+
 def averaging(result: Means, metric: Metric | None = None) -> str:
     """Return how users are averaged; for one metric, or for all."""
     terms = result.terms
@@ -120,7 +128,7 @@ def explanation(result: Means, metric: Metric | ListMetric, style: Style) -> str
         formula(metric, style),
         SYMBOLS[style],
         *([GAIN_WORDS[terms.grading.gains]] if metric.graded else []),
-        result.terms.rules(metric) + (f"; the same in {', '.join(peers)}" if peers else ""),
+        rules(result, metric) + (f"; the same in {', '.join(peers)}" if peers else ""),
         f"{averaging(result, metric)}; {treatment(result, metric)}",
         *sampling(result),
         account(result),
@@ -133,7 +141,7 @@ def rule_lines(result: Means, parts: Sequence[Means] = ()) -> list[str]:
 
     `parts` are the segments that are in the table with the result.
     """
-    lines = [f"{result.terms.rules()}: {averaging(result)}"] if result.terms.metrics else []
+    lines = [f"{rules(result)}: {averaging(result)}"] if result.terms.metrics else []
     lines += intervals([result, *parts])
     lines += [f"{name}: {of_lists(result, one)}" for name, one in result.terms.list_metrics.items()]
     return [*lines, *sampling(result), account(result)]

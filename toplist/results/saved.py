@@ -52,7 +52,7 @@ def content(result: Means) -> dict[str, Any]:
     return {
         "toplist": version,
         "convention": terms.convention,
-        "policies": policies | {"pooled": list(terms.pooled)},
+        "policies": policies | {"pooled": list(terms.pooled), "graded": result.graded},
         "k": list(result.ks),
         **({"sampled": vars(terms.sampled)} if terms.sampled else {}),
         **{name: getattr(result, name) for name in COUNTS},
