@@ -10,7 +10,7 @@ import pytest
 
 import toplist as tl
 from toplist.cli import main
-from toplist.results import saved
+from toplist.results import saved, stored
 
 RANKS = {"a": [5, 7, 8, 9, 3], "b": [4, 6, 2, 1, 10], "c": [1], "e": [4]}
 
@@ -199,6 +199,22 @@ def test_files_that_are_not_there_or_not_packed(tmp_path):
         path.write_bytes(data)
         with pytest.raises(ValueError, match="is no result that was saved by save"):
             tl.TopKResult.load(path)
+
+
+def test_what_is_longer_than_a_reader_takes_is_not_written(tmp_path, monkeypatch):
+    path = tmp_path / "result.json.gz"
+    evaluated().save(path)
+    monkeypatch.setattr(saved, "LONGEST", 1_000)
+    with pytest.raises(ValueError, match=r"save: .* characters, at most 1,000: ask for fewer k"):
+        evaluated().save(tmp_path / "new.json")
+    with pytest.raises(ValueError, match=r"result\.json\.gz: .* it is longer than 1,000 bytes"):
+        tl.TopKResult.load(path)
+    assert list(tmp_path.iterdir()) == [path]
+    for limit in ("LONGEST", "MOST"):
+        with monkeypatch.context() as patch:
+            patch.setattr(stored, limit, 20)
+            with pytest.raises(ValueError, match=r"bytes hold at most .*: ask for fewer k"):
+                evaluated().to_bytes()
 
 
 OLD = json.loads(Path(__file__).with_name("saved_by_0_2_0.json").read_text())

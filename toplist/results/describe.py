@@ -166,7 +166,7 @@ def intervals(results: Sequence[Means]) -> list[str]:
         held = []
         for result in results:
             kind, cuts = _kind(result, name), result.terms.ks_of[name]
-            said = {k: _says(result.interval(f"{name}@{k}"), result[f"{name}@{k}"]) for k in cuts}
+            said = {k: _says(*result.interval(f"{name}@{k}")) for k in cuts}
             dashes |= False in said.values()
             telling = [k for k in cuts if said[k]]
             held += [kind] * bool(telling)
@@ -192,18 +192,19 @@ def _kind(result: Means, name: str) -> str:
     return "Wilson" if result.is_proportion(name) else "normal"
 
 
-def _says(ends: tuple[float, float], mean: float) -> bool | None:
+def _says(low: float, high: float) -> bool | None:
     """Return whether an interval says something: not of equal values; None where there is none."""
-    low, high = ends
-    return None if math.isnan(low) else high - low > 1e-12 * abs(mean)
+    return None if math.isnan(low) else high - low > 1e-12 * abs(high)
 
 
 def _fewest(result: Means, name: str, cuts: Sequence[int]) -> tuple[int, int, str]:
     """Return the number of users of a metric, and of the fewest with a value other than 0."""
     metric, n, terms = result.terms.asked[name], result.n_of(name), result.terms
     of_judged = not terms.threshold_in_gains and terms.grading.relevant_from is not None
-    if not isinstance(metric, Metric) or metric.of == "judged" or (metric.graded and of_judged):
-        return n, n, name  # other hits are read
+    if n < FEW_USERS or not isinstance(metric, Metric):
+        return n, n, name
+    if metric.of == "judged" or (metric.graded and of_judged):  # other hits are read
+        return n, n, name
     fewest, k = min((result.histograms.n_with_value(metric, k), k) for k in cuts)
     return n, fewest, f"{name}@{k}"
 
@@ -245,7 +246,7 @@ def cell(result: Means, name: str, look: Look = LOOK) -> Cell:
     """
     mean = result[name]
     low, high = result.interval(name)
-    said = _says((low, high), mean)
+    said = _says(low, high)
     if not said:
         return Cell(look.number(mean), half="" if said is None else NOTHING)
     if abs((high - mean) - (mean - low)) <= 1e-12 + 1e-6 * abs(mean - low):
