@@ -269,8 +269,8 @@ def test_headers_that_cannot_be_are_refused(old, new, words):
 
 @pytest.mark.parametrize(
     "changes",
-    [{"n": 9}, {"weight": 0.0}, {"weight2": 9.0}, {"mean": [0.0, 2.0]}, {"mean": [0.0]},
-     {"deviation": [-1.0, 0.0]}, {"mean2": [np.inf, 0.0]}],
+    [{"n": 9}, {"weight": 0.0}, {"weight2": 9.0}, {"weight2": 0.0}, {"mean": [0.0, 2.0]},
+     {"mean": [0.0]}, {"deviation": [-1.0, 0.0]}, {"mean2": [np.inf, 0.0]}],
     ids=str,
 )  # fmt: skip
 def test_averages_that_cannot_be_are_refused(changes):

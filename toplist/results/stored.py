@@ -238,7 +238,7 @@ def _terms(asked: Any) -> Terms:
         plain = dict(one["metric"])
         if isinstance(plain["discount"], dict):
             plain["discount"] = rbp_metric(plain["discount"]["rbp"]).discount
-        texts = (plain[word] for word in ("name", "text", "latex"))
+        texts = plain["name"], plain.get("text", ""), plain.get("latex", "")
         if not all(isinstance(text, str) for text in texts):
             raise ValueError(f"a metric named {plain['name']!r:.40}")
         ks = tuple(_whole(k, 1) for k in one["ks"])
@@ -246,7 +246,7 @@ def _terms(asked: Any) -> Terms:
     if asked["convention"] not in CONVENTIONS:
         raise ValueError(f"convention {asked['convention']!r} is not known here")
     for policy, valid in _POLICIES:
-        choice(policy, asked[policy], valid)
+        choice(policy, asked.get(policy, valid[0]), valid)
     sampled = None if asked["sampled"] is None else Sampled(**asked["sampled"])
     if sampled is not None:
         choice("sampler", sampled.sampler, SAMPLERS)
@@ -309,9 +309,10 @@ def _check_averages(result: Means) -> None:
         wrong |= any(array.shape != kept.cuts.shape for array in arrays)
         wrong |= _whole(one.n) > result.n_users
         if isinstance(one, Moments):
-            weights = one.n if not terms.weighted else one.weight
-            wrong |= not one.weight2 <= one.weight**2 * (1 + 1e-9) < np.inf
-            wrong |= one.weight != weights or (one.weight > 0) != (one.n > 0)
+            slack = 1 + 1e-9
+            wrong |= not one.weight2 <= one.weight**2 * slack < np.inf
+            wrong |= one.weight**2 > one.n * one.weight2 * slack or (one.weight > 0) != (one.n > 0)
+            wrong |= not terms.weighted and one.weight != one.n
         signed = (array for array in arrays if one.n or pooled)
         wrong |= any(
             not (0 <= array.min(initial=0) <= array.max(initial=0) < np.inf) for array in signed
