@@ -48,3 +48,18 @@ def test_a_mean_over_truths_of_many_sizes_is_rounded_once():
         n_hits, first = sum(found), sum(map(bool, found))
         assert result[f"precision@{k}"] == float(Fraction(n_hits, 67 * k))
         assert (result[f"cg@{k}"], result[f"hit@{k}"]) == (n_hits / 67, first / 67)
+
+
+def test_a_mean_does_not_depend_on_what_else_was_asked():
+    """Metrics that divide by the length of the list have users of one R counted apart."""
+    rng = np.random.default_rng(4)
+    truths = [set(range(size)) for size in rng.integers(0, 4, 90).tolist()]
+    lists = [rng.permutation(9)[: rng.integers(1, 9)].tolist() for _ in truths]
+    by_length = tl.Metric("by_length", "each", "1", "min(k,n)")
+    asked = {"k": 8, "empty": "zero"}
+    alone = tl.top_k_eval(lists, truths, metrics=["recall", "f1", "hit"], **asked)
+    beside = tl.top_k_eval(lists, truths, metrics=["recall", "f1", "hit", by_length], **asked)
+    for name in ("recall", "f1", "hit"):
+        np.testing.assert_array_equal(alone[name], beside[name])
+    mean = beside.per_user("by_length").mean(axis=0)
+    np.testing.assert_allclose(beside["by_length"], mean, rtol=1e-14)

@@ -138,13 +138,16 @@ class Histograms:
             means = at_cuts(self.sums(metric)) / divisors
             means[ones] = 1.0
             mean = (n_users * means).sum(axis=0) / n
-        else:  # whole numbers: divided once where all rows share the divisor, else once a row
+        else:  # whole numbers: divided once where all rows share the divisor, else once for each R
             totals = at_cuts(np.cumsum(getattr(self, metric.counts), axis=1))
             totals[ones] = n_users[ones]
             means = totals / (n_users * divisors)
             once = totals.sum(axis=0) / (n * divisors[0])
             shared = (divisors == divisors[0]).all(axis=0)
-            mean = np.where(shared, once, (totals / divisors).sum(axis=0) / n)
+            other = metric.dividing.by_length  # then rows of one R differ in their divisors
+            first = np.flatnonzero(other | (np.diff(self.n_relevant, prepend=-1) != 0))
+            sums = np.add.reduceat(totals, first, axis=0) / divisors[first]
+            mean = np.where(shared, once, sums.sum(axis=0) / n)
         mean = np.where((means == means[0]).all(axis=0), means[0], mean)  # not rounded again
         between = n_users * (means - mean) ** 2
         within = at_cuts(self._spread(metric)) / divisors**2
