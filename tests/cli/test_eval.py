@@ -58,6 +58,7 @@ def test_json(good):
     result = tl.top_k_eval(RANKED, RELEVANT, k=[2, 1], metrics="mrr")
     policies = {"empty": "skip", "missing": "zero", "relevant": "all", "ties": "order"}
     policies |= {"weighted": False, "pooled": [], "relevant_from": None, "gains": "linear"}
+    policies["graded"] = False
     expected = {
         "toplist": tl.__version__,
         "convention": "standard",
@@ -220,10 +221,11 @@ def test_formats_give_the_same_by_extension_and_by_name(good, recs, truth):
 
 def test_columns(good):
     put("recs.csv", "rating,movieId,position,userId\n5,a,1,u1\n4,b,2,u1\n")
-    put("truth.csv", "userId,movieId,rating\nu1,b,2\nu1,c,0\n")
+    put("truth.csv", "userId,movieId\nu1,b\nu1,c\n")
     columns = "--columns", "user_id=userId", "item_id=movieId"
     assert evaluated(good, *columns, "rank=position") == 0.5
     assert evaluated(good, *columns, "score=rating") == 0.5
+    put("truth.csv", "userId,movieId,rating\nu1,b,2\nu1,c,0\n")
     content = content_of(good, *columns, "rank=position", "relevance=rating", "-m", "cg@2")
     assert content["values"] == {"cg@2": 2.0}
 

@@ -123,7 +123,7 @@ def test_columns_of_both_kinds_are_aligned():
     assert [hit.index("0.6750"), hit.rindex("0.6750")] == [
         precision.index("0.6750"), precision.index("0.3375")
     ]  # fmt: skip
-    assert "rough" not in repr(result)
+    assert "(rough where few users have a value other than 0: 27 for precision@1)" in repr(result)
     latex = result.to_latex()
     assert r"\begin{tabular}{lr@{ }lr@{ }l}" in latex
     assert r" & \multicolumn{2}{r}{@1} & \multicolumn{2}{r}{@2} \\" in latex

@@ -80,6 +80,14 @@ class Histograms:
     def _sizes(self) -> tuple[int, int]:
         return int(self.n_users.sum()), int(self.n_users[self.n_relevant > 0].sum())
 
+    def n_with_value(self, metric: Metric, k: int) -> int:
+        """Return the number of users with another value than 0 at k, by the relevant items."""
+        first = self.first[:, :k]
+        if metric.cut == "R":
+            first = first * (np.arange(1, first.shape[1] + 1) <= self.n_relevant[:, np.newaxis])
+        ones = self.n_users[self.n_relevant == 0] if metric.empty == "one" else 0
+        return int(first.sum() + np.sum(ones))
+
     @cached
     def _single(self) -> NDArray[np.intp]:
         """The rows in which no user has a second hit."""
@@ -118,17 +126,29 @@ class Histograms:
         near = len(cuts) <= self.depth and (not len(cuts) or cuts[-1] == len(cuts))
         columns = slice(len(cuts)) if near else np.minimum(cuts, self.depth) - 1
 
-        def at_cuts(table: Floats) -> Floats:
+        def at_cuts(table: Any) -> Any:
             if metric.cut == "k":
                 return table[:, columns]
             last = np.minimum(np.minimum(cuts, self.depth), self.n_relevant[:, np.newaxis])
             return np.take_along_axis(table, np.maximum(last, 1) - 1, axis=1)
 
-        means = at_cuts(self.sums(metric)) / divisors
-        if metric.empty == "one":
-            means[self.n_relevant == 0] = 1.0
-        # one row, as in leave-one-out, is not rounded again: precision = hit / k, bit for bit
-        mean = means[0] if len(means) == 1 else (n_users * means).sum(axis=0) / n
+        ones = np.flatnonzero(self.n_relevant == 0) if metric.empty == "one" else slice(0)
+        divisors[ones] = 1.0
+        if np.any(metric.discounts(self.depth) != 1):
+            means = at_cuts(self.sums(metric)) / divisors
+            means[ones] = 1.0
+            mean = (n_users * means).sum(axis=0) / n
+        else:  # whole numbers: divided once where all rows share the divisor, else once for each R
+            totals = at_cuts(np.cumsum(getattr(self, metric.counts), axis=1))
+            totals[ones] = n_users[ones]
+            means = totals / (n_users * divisors)
+            once = totals.sum(axis=0) / (n * divisors[0])
+            shared = (divisors == divisors[0]).all(axis=0)
+            other = metric.dividing.by_length  # then rows of one R differ in their divisors
+            first = np.flatnonzero(other | (np.diff(self.n_relevant, prepend=-1) != 0))
+            sums = np.add.reduceat(totals, first, axis=0) / divisors[first]
+            mean = np.where(shared, once, sums.sum(axis=0) / n)
+        mean = np.where((means == means[0]).all(axis=0), means[0], mean)  # not rounded again
         between = n_users * (means - mean) ** 2
         within = at_cuts(self._spread(metric)) / divisors**2
         return Moments(n, n, n, mean, (within + between).sum(axis=0))

@@ -235,7 +235,7 @@ class SideBySide(Display):
         results = self.results.values()
         samples = {tuple(describe.sampling(result)) for result in results}
         return (
-            *self._once([f"{r.terms.rules()}: {describe.averaging(r)}" for r in results]),
+            *self._once([f"{describe.rules(r)}: {describe.averaging(r)}" for r in results]),
             *(samples.pop() if len(samples) == 1 else ()),  # several are among the differences
             *self._once([describe.account(r) for r in results]),
         )

@@ -21,6 +21,7 @@ from toplist.files.errors import short
 from toplist.files.formats import ColumnNames, FileFormat, Id, PathLike
 from toplist.files.lines import JSON_LINE, LINE, TextFile, csv_rows, row_blocks
 from toplist.files.numbers import EXACT, LARGEST, Number, parse, way_out
+from toplist.inputs.grades import warn_of_ignored
 from toplist.inputs.options import renamed
 
 _KNOWN = 1 << 12  # texts whose numbers are remembered
@@ -85,6 +86,8 @@ class RowSource(TextFile):
             hint = header_hint([self.names[name] for name in ("rank", "score")], found)
             reason = f"neither rank nor score{hint}, ", as_is, " takes the items as they come"
         else:
+            if value is None and "relevance" in self.candidates:
+                warn_of_ignored(found, self.names)
             return value
         raise self.error(*reason, f"; columns found: {short([*found])}")
 

@@ -1,13 +1,14 @@
 """Grades of relevant items: from which grade on an item is relevant, and the gain of a hit."""
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from toplist import kernels
-from toplist.checks import Bools, Floats, OptionRef, about, choice, option_error
+from toplist.checks import Bools, Floats, OptionRef, about, choice, option_error, plain
 from toplist.inputs.flatten import Flat, name_user, user_of
 from toplist.inputs.lists import Lists, offsets_of
 from toplist.metrics.definitions import GAINS as GAINS
@@ -19,6 +20,10 @@ LARGEST = 1e140
 # Below this grade, 2^grade - 1 is computed as expm1(grade ln 2): the difference would lose digits,
 # all of them below 10^-16.
 SMALL = 2.0**-10
+
+
+# Columns, spelt by their letters, that look like grades.
+_LIKE_GRADES = {"rating", "ratings", "grade", "grades", "rel", "gain"}
 
 
 @dataclass(frozen=True)
@@ -40,6 +45,32 @@ class Grading:
 
 
 STANDARD = Grading()
+
+
+def warn_of_ignored(columns: Iterable[Any], names: Mapping[str, str]) -> None:
+    """Warn where ground truths have no column of grades, and one that looks like it is not named.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True) as found:
+    ...     warnings.simplefilter("always")
+    ...     warn_of_ignored(["user_id", "item_id", "Rating"], {"relevance": "relevance"})
+    >>> print(found[0].message)
+    ground_truths: column 'Rating' is ignored, all rows are relevant alike;
+    columns={'ground_truths': {'relevance': 'Rating'}} reads it as grades
+    """
+    named = set(names.values())
+    texts = (name for name in columns if isinstance(name, str) and name not in named)
+    ignored = next((name for name in texts if plain(name) in _LIKE_GRADES), None)
+    if ignored is not None:
+        warning: UserWarning = option_error(
+            UserWarning,
+            f"ground_truths: column {ignored!r} is ignored, all rows are relevant alike; ",
+            OptionRef("columns", {"ground_truths": {"relevance": ignored}}),
+            " reads it as grades",
+        )
+        warnings.warn(warning, stacklevel=2)
 
 
 def apply(truth: Lists, source: Flat, grading: Grading, users: Sequence[Any] | None) -> Lists:

@@ -20,7 +20,7 @@ from toplist.inputs import dataframes as cols
 from toplist.inputs import ordering
 from toplist.inputs.factorize import Column, blocks, in_runs, numbered, starts_of_runs
 from toplist.inputs.flatten import check_ranked, first_repeat, is_frame
-from toplist.inputs.grades import Grading
+from toplist.inputs.grades import Grading, warn_of_ignored
 from toplist.inputs.keyed import ListsByUser, align, check_not_counted, keyed, user_in_two_rows
 from toplist.inputs.lists import offsets_of
 from toplist.inputs.options import ColumnNames, columns_of
@@ -139,6 +139,8 @@ class SideTable:
         """Return the column of values of the items: a rank or score; of a truth, the relevance."""
         wanted = ("rank", "score") if self.side == "ranks" else ("relevance",)
         found = [name for name in wanted if self.names[name] in self.columns]
+        if not found and self.side == "ground_truths" and not self.first:
+            warn_of_ignored(self.in_file() if self.in_file else self.columns, self.names)
         return found[0] if found and self.order is None else None
 
     @property

@@ -7,11 +7,15 @@ from typing import NamedTuple
 
 from toplist.checks import printable
 
+# Stands for an interval that says nothing, as that of users who all have the same value.
+NOTHING = "–"
+
 
 class Cell(NamedTuple):
     """A printed number: the mean, its interval, and whether it is the best.
 
-    The interval is `half` where it is symmetric, else its `ends`. `above` stands above it in LaTeX.
+    The interval is `half` where it is symmetric, else its `ends`; `NOTHING` stands for one that
+    says nothing. `above` stands above the mean in LaTeX.
     """
 
     mean: str = ""
@@ -25,7 +29,7 @@ class Cell(NamedTuple):
         """The interval as text; empty without one."""
         if self.ends:
             return f"[{', '.join(self.ends)}]"
-        return f"±{self.half}" if self.half else ""
+        return f"±{self.half}" if self.half and self.half != NOTHING else self.half
 
 
 class Table(NamedTuple):
@@ -312,7 +316,7 @@ def _latex_cell(cell: Cell, split: bool) -> str:
         mean = rf"\textbf{{{mean}}}"
     if cell.above:
         mean += f"$^{{{cell.above}}}$"
-    interval = _minus(cell.interval.replace("±", r"$\pm$\,"))
+    interval = _minus(cell.interval.replace("±", r"$\pm$\,").replace(NOTHING, "--"))
     small = rf"{{\scriptsize{interval}}}" if interval else ""
     if split:
         return f"{mean} & {small}"

@@ -61,6 +61,7 @@ class Means:
     lists: ListAverages | None = None
     fingerprints: tuple[Fingerprint, ...] = ()
     unmatched: Unmatched | None = None
+    graded: bool = False
 
     @classmethod
     def of(
@@ -81,7 +82,11 @@ class Means:
         asked = terms.with_depth(max(depth, hits.k))
         found = _counted(hits, counted, asked, weights, n_threads)
         n_missing = int(np.sum((hits.n_relevant > 0) & (hits.n_listed == 0)))
-        return cls(terms, found, hits, counted, len(hits), n_missing, hits.n_extra, weights)
+        sizes = len(hits), n_missing, hits.n_extra
+        threshold = terms.threshold_in_gains
+        read = (per_user.gains_of(hits, one, threshold) for one in found.metrics if one.graded)
+        graded = hits.graded or any(one.graded for one in read)
+        return cls(terms, found, hits, counted, *sizes, weights, graded=graded)
 
     @property
     def n_evaluated(self) -> int:
@@ -160,8 +165,13 @@ class Means:
             (p + z²/2n ± z √(p (1 - p) / n + z²/4n²)) / (1 + z²/n)
 
         Else it is the normal one, mean ± z · std / √n, cut to [0, 1] where the metric cannot leave
-        it. With weights, n is Kish's effective number of users, (Σw)² / Σw². For a pooled metric,
-        the standard error is that of the delta method.
+        it. With weights, which may go with the values, the standard error is linearised::
+
+            √( Σ w² (x - mean)² · n / (n - 1) ) / Σ w
+
+        and Wilson's n is the number of users without weights who would be as certain,
+        p (1 - p) (Σ w)² / Σ w² (x - p)²; (Σ w)² / Σ w² where p is 0 or 1. For a pooled metric, the
+        standard error is that of the delta method.
 
         Parameters
         ----------
@@ -272,7 +282,7 @@ class Means:
             return NotImplemented
         mine, theirs = (
             (
-                *(one.terms, one.n_users, one.n_missing, one.n_extra, one.histograms),
+                *(one.terms, one.n_users, one.n_missing, one.n_extra, one.graded, one.histograms),
                 None if one.lists is None else one.lists.averages(),
             )
             for one in (self, other)
@@ -305,13 +315,7 @@ class Means:
 
         n_relevant = self.histograms.n_relevant[self.histograms.n_users > 0]
         single = len(n_relevant) > 0 and int(n_relevant.max()) <= 1
-        if self.hits is not None:
-            return Population(single, self.hits.graded)
-        # without hits, the averages that were computed from curves tell
-        mixed = self.terms.weighted or bool(self.terms.pooled)
-        kept = self.histograms
-        of_grades = (one.name in kept.gathered for one in kept.metrics if one.graded)
-        return Population(single, mixed or any(of_grades))
+        return Population(single, self.graded)
 
     def identity(self, name: str) -> Any:
         """Return a key that is equal for metrics that are equal by definition, at the same k."""
@@ -351,8 +355,7 @@ class Means:
 
         z = NormalDist().inv_cdf((1 + level) / 2)
         if name not in self.terms.pooled and self.is_proportion(name):
-            n = average.weight**2 / average.weight2 if average.n else np.nan
-            return wilson(average.mean, n, z)
+            return wilson(average.mean, average.effective, z)
         return normal(average.mean, average.error, z, self.is_within_one(name))
 
     @cached
@@ -483,6 +486,7 @@ def merged(parts: Sequence[M], disjoint: bool = False) -> M:
         weights=np.concatenate(weights) if weights else None,
         lists=reduce(operator.add, lists) if lists else None,
         fingerprints=tuple(one for part in parts for one in fingerprints_of(part)),
+        graded=any(part.graded for part in parts),
     )
 
 
