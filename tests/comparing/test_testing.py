@@ -55,6 +55,47 @@ def test_other_truths_are_noticed_even_where_they_are_as_many():
         assert "DIFFERENT GROUND TRUTHS" in str(both)
 
 
+def test_other_truths_are_refused_at_every_door():
+    users = [f"u{i}" for i in range(60)]
+    one, two = ({user: {i % n, 9} for i, user in enumerate(users)} for n in (3, 4))
+    graded = [{u: {item: 1 + n * (item == 9) for item in one[u]} for u in one} for n in (0, 1)]
+    parts, lists = {u: i % 2 for i, u in enumerate(users)}, {u: [9, 0, 1] for u in users}
+
+    def seen(truth, some=users):
+        chosen = {user: truth[user] for user in some}
+        return tl.top_k_eval({u: lists.get(u, [1]) for u in some}, chosen, k=3, metrics="ndcg")
+
+    a = seen(one)
+    for b, options in (
+        (seen(two), {}),
+        (seen({**two, "new": set()}, [*users, "new"]), {}),
+        (seen(two, users[:50]), {"users": "common"}),
+        (seen(graded[1]), {}),
+    ):
+        both = tl.compare({"a": a, "b": b})
+        with pytest.raises(ValueError, match="other ground truths of the same sizes: .* user 'u"):
+            both.test(**options)
+    for b in (seen(two), seen(graded[1])):
+        split = tl.compare({"a": a, "b": b}, baseline="a").by(parts)
+        assert "NOT TESTED" in str(split) and "DIFFERENT GROUND TRUTHS: " in str(split[0])
+        for test in (split.test, split[0].test, lambda s=split: s[1].band("ndcg")):
+            with pytest.raises(ValueError, match="other ground truths of the same sizes"):
+                test()
+    # the same truths, given otherwise, are no others
+    same = tl.compare({"a": a, "b": seen({**graded[0], "new": set()}, [*users, "new"])})
+    assert same.comparable and same.test()[0].n == 60
+
+
+def test_other_judgements_are_other_truths_where_a_metric_reads_them():
+    lists = {user: [1, 2] for user in range(4)}
+    for metric, refused in (("judged", True), ("recall", False)):
+        a, b = (
+            tl.top_k_eval(lists, {u: {1: 1, 2 + (u < n): 0} for u in lists}, k=2, metrics=metric)
+            for n in (0, 2)
+        )
+        assert tl.compare({"a": a, "b": b}).comparable is not refused
+
+
 def few(a=(1.0, 2.0), b=(0.0, 3.0), **options):
     return tl.paired_tests({"a": a, "b": b}, **options)
 
