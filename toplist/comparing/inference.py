@@ -204,9 +204,10 @@ def _asked_of(values: Any, baseline: Any, name: str, asked: TestSpec) -> Tests:
     baselines = [baseline] if isinstance(baseline, str) else baseline or ()
     asked = replace(asked, baselines=baselines)
     found = given.values
-    return contrasted(
+    tests = contrasted(
         lambda system, _: found[system], pairs, [name], asked, given.units, of_users=given.of_users
     )
+    return replace(tests, plan=replace(tests.plan, of_metrics=False))
 
 
 def equivalence(
@@ -360,7 +361,7 @@ def banded(
     asked: TestSpec,
     names: tuple[str, str],
     name: str,
-    higher: bool = True,
+    higher: bool | None = True,
 ) -> Band:
     """Return the band of merged moments."""
     found = vars(simultaneous.band(joint, level=asked.level, **asked.drawn))

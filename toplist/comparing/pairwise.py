@@ -156,7 +156,7 @@ def contrasted(
     names: Sequence[str],
     asked: TestSpec,
     units: Units,
-    higher: Callable[[str], bool] = lambda name: True,
+    higher: Callable[[str], bool | None] = lambda name: True,
     of_users: bool = True,
 ) -> Tests:
     """Return the comparisons of all pairs in all names, corrected."""
@@ -191,7 +191,7 @@ def named(
     contrast: Callable[[str, str, str], Contrast],
     pairs: Sequence[Pair],
     names: Sequence[str],
-    higher: Callable[[str], bool],
+    higher: Callable[[str], bool | None],
 ) -> list[Contrast]:
     """Return the comparisons of all pairs in all names, name by name, with their names."""
     rows = []

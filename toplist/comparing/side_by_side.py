@@ -307,7 +307,7 @@ def _letters_of(comparison: SideBySide, tests: Tests | None) -> dict[tuple[str, 
     letters = dict(zip(comparison.systems, _letters(), strict=False))
     beaten: dict[tuple[str, str], list[str]] = {}
     for one in tests or ():
-        if one.mark:
+        if one.sign:
             pair = (one.system, one.baseline) if one.better else (one.baseline, one.system)
             beaten.setdefault((pair[0], one.name), []).append(letters[pair[1]])
     return {

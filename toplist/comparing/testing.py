@@ -368,9 +368,9 @@ def _lacks_users(compared: SideBySide, name: str) -> bool:
     )
 
 
-def _higher(compared: SideBySide, name: str) -> bool:
+def _higher(compared: SideBySide, name: str) -> bool | None:
     metric = compared._metric(name)
-    return metric.higher_is_better if isinstance(metric, Metric) else True
+    return metric.higher_is_better if isinstance(metric, Metric) else None
 
 
 def _check_one_each(compared: SideBySide, what: str) -> None:

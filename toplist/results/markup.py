@@ -114,12 +114,21 @@ def probability(p: float, floor: float = 0.0) -> str:
     --------
     >>> probability(0.0483), probability(0.0004), probability(1e-4, 1e-4), probability(math.nan)
     ('0.048', '<0.001', '<=0.0001', '-')
+    >>> probability(0.0499), probability(0.05)  # on its own side of 0.01, 0.05 and 0.1
+    ('0.0499', '0.050')
     """
     if p != p:
         return "-"
     if floor and p <= floor * (1 + 1e-9):
         return f"<={floor:.2g}"
-    return "<0.001" if p < 0.001 else f"{p:.3f}"
+    if p < 0.001:
+        return "<0.001"
+    written = (f"{p:.{digits}f}" for digits in range(3, 19))
+    return next(one for one in written if all((float(one) < at) == (p < at) for at in LIMITS))
+
+
+# What p is compared with.
+LIMITS = 0.01, 0.05, 0.1
 
 
 def percent(share: float) -> str:
