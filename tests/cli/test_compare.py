@@ -26,6 +26,9 @@ def test_compare_of_the_command_line(cli, tmp_path):
     assert "equivalent within ±0.1" in margin
     _, text, _ = cli("compare", *FILES, "-m", "ndcg@10", "--format", "csv", "--test", "sign")
     header, row = text.splitlines()
+    # without --baseline the first file is it: is popularity better than itemknn?
+    greater = cli("compare", *FILES, "-m", "ndcg@10", "--alternative", "greater")[1]
+    assert "popularity - itemknn, paired t" in greater and " 1.000" in greater
     assert header.startswith("name,system,baseline,n,mean")
     assert dict(zip(header.split(","), row.split(","), strict=True))["method"] == "sign"
     for form, sign in (("markdown", "| ndcg@10 |"), ("latex", r"\begin{tabular}")):

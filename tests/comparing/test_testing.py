@@ -35,8 +35,19 @@ def test_users_are_matched_by_key_and_those_in_common_are_counted():
     with pytest.raises(ValueError, match="a, b count other users: 10 are in some of them only"):
         tl.compare(mixed).test("mrr@3")
     found = tl.compare(mixed).test("mrr@3", users="common")[0]
-    expected = tl.compare(fewer).test("mrr@3")["a", "b", "mrr@3"]
+    expected = tl.compare(fewer).test("mrr@3")["b", "a", "mrr@3"]
     assert found.n == 50 and found.p == pytest.approx(expected.p, rel=1e-12)
+
+
+def test_without_a_baseline_the_first_of_each_pair_is_it():
+    alone, named = tl.compare(results()), tl.compare(results(), baseline="a")
+    pairs = [("b", "a"), ("c", "a"), ("c", "b")]
+    assert [(one.system, one.baseline) for one in alone.test("mrr@3")] == pairs
+    assert alone.test("mrr@3")["b", "a", "mrr@3"].p == named.test("mrr@3")["b", "mrr@3"].p
+    assert two().band("mrr").systems == named.band("mrr", "b").systems == ("b", "a")
+    better, worse = two().test("mrr@3", alternative="greater"), few((0.0, 1.0), (2.0, 4.0))
+    assert better[0].difference == named.test("mrr@3")["b", "mrr@3"].difference
+    assert (worse[0].system, worse[0].difference) == ("b", 2.5)
 
 
 def test_other_truths_are_noticed_even_where_they_are_as_many():

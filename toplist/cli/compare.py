@@ -1,8 +1,9 @@
 r"""`toplist compare`: is B better than A? Files of lists and of relevant items in, tests out.
 
-Every system but the baseline is compared with it (without one, each with
-each), user by user, in every metric at every k; p is corrected for all
-comparisons that are printed. Files are those of toplist eval, read whole;
+Every system but the baseline is compared with it, user by user, in every
+metric at every k; p is corrected for all comparisons that are printed. Without
+--baseline, the first file is it; of more than two files each is compared with
+those before it. Files are those of toplist eval, read whole;
 systems are named by their files, without folder and extension.
 
 examples:

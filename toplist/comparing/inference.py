@@ -150,8 +150,8 @@ def paired_tests(
         of one table; columns of polars and Arrow are arrays. With `runs`, a list of these for each
         system.
     baseline : str or several, optional
-        Each other system is compared with it: system - baseline. Default: all pairs, the first
-        less the second in the order of the dict.
+        Each other system is compared with it: system - baseline. Default: all pairs, in which the
+        first in the order of the dict is the baseline.
     name : str
         Of the measure, for the table.
     method : {"t", "randomization", "bootstrap", "wilcoxon", "sign"}
@@ -425,8 +425,9 @@ def tukey(
 ) -> Tests:
     """Compare all pairs of systems by Tukey's test: one pooled variance, users as blocks.
 
-    Near twins among the systems distort the pooled variance; ``correction="maxt"`` of
-    `paired_tests` does not need it.
+    Differences are the first less the second, as in published tables of this test. Near twins among
+    the systems distort the pooled variance; ``correction="maxt"`` of `paired_tests` does not need
+    it.
 
     Parameters
     ----------

@@ -291,7 +291,7 @@ def _pair(compared: SideBySide, system: str | None, baseline: str | None) -> tup
     """Return the two systems of a band."""
     systems = list(compared.results)
     if baseline is None:
-        baseline = compared.baselines[0] if compared.baselines else systems[-1]
+        baseline = compared.baselines[0] if compared.baselines else systems[0]
     others = [one for one in systems if one != baseline]
     if system is None and len(others) == 1:
         system = others[0]
