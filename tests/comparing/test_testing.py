@@ -1,6 +1,7 @@
 """Which users, metrics and systems are tested, and what cannot be."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -248,6 +249,53 @@ def test_metrics_that_are_equal_by_definition_are_one_hypothesis():
     tests = tl.compare(both, baseline="a").test()
     assert [one.name for one in tests] == ["hit@3", "map@3"] and tests.n_family == 2
     assert len(tl.compare(both).test(["hit@3", "recall@3"])) == 2  # where both are asked for
+
+
+def test_metrics_that_are_equal_at_the_first_place_are_one_hypothesis_there():
+    rng = np.random.default_rng(0)
+    truths = {user: set(rng.permutation(30)[:4].tolist()) for user in range(90)}
+    lists = [{user: rng.permutation(30)[:5].tolist() for user in truths} for _ in "ab"]
+    names = ["hit", "precision", "recall", "map", "ndcg", "mrr"]
+
+    def both(names, **options):
+        results = (
+            tl.top_k_eval(some, truths, k=[1, 5], metrics=names, **options) for some in lists
+        )
+        return tl.compare(dict(zip("ab", results, strict=True)), baseline="a")
+
+    compared = both(names)
+    tests = compared.test()
+    assert tests.names == [
+        "hit@1",
+        "hit@5",
+        "precision@5",
+        "recall@1",
+        *(f"{name}@5" for name in names[2:]),
+    ]
+    assert tests.n_family == 8
+    said = "tested once: hit@1 = precision@1 = map@1 = ndcg@1 = mrr@1"
+    assert said in str(tests) and said not in str(compared.test(["hit@1", "mrr@1"]))
+    of_first = {name: compared.results["a"].per_user(f"{name}@1").tolist() for name in names}
+    assert all(of_first[name] == of_first["hit"] for name in names if name != "recall")
+    split = compared.by({user: user % 2 for user in truths})
+    assert split.test().n_family == 16
+    # of f1 the divisor is another; a function may be anything; another policy is another mean
+    own = tl.Metric("own", "each", lambda ranks: ranks, "1")
+    zero = replace(tl.METRICS["mrr"], name="zero", empty="zero")
+    found = both(["hit", "cg", "f1", own, zero]).test()
+    assert {one.name for one in found if one.name.endswith("@1")} == {
+        *("hit@1", "f1@1", "own@1", "zero@1")
+    }
+
+
+def test_marks_of_equal_metrics_are_in_every_column_and_segment():
+    truths = {user: {user % 5, 7} for user in range(80)}
+    good, poor = (
+        tl.top_k_eval({user: [user % 5 + off, 9] for user in truths}, truths, k=1, metrics=some)
+        for off, some in ((0, ["hit", "ndcg"]), (20, ["hit", "ndcg"]))
+    )
+    split = tl.compare({"poor": poor, "good": good}, baseline="poor").by(dict.fromkeys(truths, 1))
+    assert str(split.whole).count("1.0000‡") == str(split).count("1.0000‡") == 2
 
 
 def test_metrics_without_a_value_for_some_users():

@@ -163,6 +163,7 @@ def test_pictures(compared, tests):
 def test_tukey_says_that_its_intervals_hold_together(compared):
     tukey = compared.tukey("ndcg@10")
     assert "after Tukey over 1 comparison" in str(tukey)
+    assert "relative" not in str(tukey) and "d_z" not in str(tukey)
     assert "p and intervals hold for all pairs together" in str(tukey)
     assert "hold for all pairs together" in tukey.sentence() and "nan" not in tukey.sentence()
 

@@ -52,14 +52,27 @@ def tests(compared: SideBySide, names: Names, asked: TestSpec) -> Tests:
         by_policies.setdefault(tuple(policies), []).append(name)
     groups = list(by_policies.values())
     if len(groups) == 1:
-        return _tests(compared, groups[0], asked)
+        found = _tests(compared, groups[0], asked)
+        return found if names is not None else _with_equal(compared, found)
     if asked.correction == "maxt":
         raise ValueError(
             "correction='maxt' is over comparisons of the same users, and these metrics count "
             "others: give 'holm', or test them one by one"
         )
     alone = replace(asked, correction="none")
-    return together([_tests(compared, group, alone) for group in groups], asked)
+    found = together([_tests(compared, group, alone) for group in groups], asked)
+    return found if names is not None else _with_equal(compared, found)
+
+
+def _with_equal(compared: SideBySide, found: Tests) -> Tests:
+    """Return tests with a note about the names that are equal by definition, and tested once."""
+    same: dict[str, list[str]] = {name: [] for name in found.names}
+    for name, tested in compared._tested_as.items():
+        same.get(tested, []).append(name)
+    equal = [" = ".join(some) for some in same.values() if len(some) > 1]
+    note = f"equal by definition, and tested once: {'; '.join(equal)}"
+    notes = (*found.plan.notes, *([note] if equal else []))
+    return replace(found, plan=replace(found.plan, notes=notes))
 
 
 def together(parts: Sequence[Tests], asked: TestSpec) -> Tests:

@@ -46,6 +46,8 @@ CORRECTED = {
     "maxt": "MaxT",
 }
 SIGNS = "† ‡ better, ▾ worse"
+# The columns of effect sizes.
+SIZES = "relative", "d_z"
 # These have no interval of their own.
 OTHER_INTERVALS = ("randomization", "wilcoxon", "sign")
 # What these two test is no mean.
@@ -273,7 +275,18 @@ def _page(tests: Tests, look: Look) -> Page:
     else:
         tables = [_of_name(tests, name, look) for name in tests.names]
     notes = list(_notes(tests, pairs))
-    return Page(tables, notes, legend=notes[0])
+    return Page([*map(_without_unknown, tables)], notes, legend=notes[0])
+
+
+def _without_unknown(table: Table) -> Table:
+    """Return a table without effect sizes that no line has, as by Tukey's test."""
+    kept = [
+        i
+        for i, column in enumerate(table.columns)
+        if column not in SIZES or any(cells[i].mean not in ("", "-") for _, cells in table.rows)
+    ]
+    rows = [(label, [cells[i] for i in kept]) for label, cells in table.rows]
+    return Table(table.corner, [table.columns[i] for i in kept], rows)
 
 
 def _of_pair(tests: Tests, pair: tuple[str, str], look: Look, name: str = "") -> Table:
@@ -313,7 +326,7 @@ def _headers(tests: Tests, look: Look) -> list[str]:
     last = ["p (equivalence)"] if plan.margin else ["p"]
     if plan.correction != "none":
         last.append(f"p ({CORRECTED[plan.correction]})")
-    return ["difference", *[shown] * look.intervals, "relative", "d_z", "win/tie/loss", *last]
+    return ["difference", *[shown] * look.intervals, *SIZES, "win/tie/loss", *last]
 
 
 def _cells(tests: Tests, some: Sequence[Contrast], look: Look) -> list[list[Cell]]:
