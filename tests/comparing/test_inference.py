@@ -67,12 +67,12 @@ def test_a_band_is_that_of_the_values_and_of_one_k_the_t_interval():
     compared = tl.compare({name: one for name, one in results().items() if name != "c"})
     found = compared.band("ndcg")
     a, b = (one.per_user("ndcg") for one in list(results().values())[:2])
-    same = inference.band(a, b, name="ndcg", names=("a", "b"))
+    same = inference.band(b, a, name="ndcg", names=("b", "a"))
     assert np.allclose(found.difference, same.difference) and np.allclose(found.low, same.low)
     test = compared.test("ndcg@2")[0]
     assert (found.low[1], found.high[1]) == pytest.approx((test.low, test.high), rel=1e-9)
     assert np.all(found.low_all <= found.low) and np.all(found.high <= found.high_all)
-    assert repr(found).startswith("a - b ndcg") and "95 % at all k" in repr(found)
+    assert repr(found).startswith("b - a ndcg") and "95 % at all k" in repr(found)
     alone = inference.band(a[:, :1], b[:, :1])
     assert alone.critical * alone.error[0] == pytest.approx(alone.high[0] - alone.difference[0])
 

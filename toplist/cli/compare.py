@@ -1,8 +1,9 @@
 r"""`toplist compare`: is B better than A? Files of lists and of relevant items in, tests out.
 
-Every system but the baseline is compared with it (without one, each with
-each), user by user, in every metric at every k; p is corrected for all
-comparisons that are printed. Files are those of toplist eval, read whole;
+Every system but the baseline is compared with it, user by user, in every
+metric at every k; p is corrected for all comparisons that are printed. Without
+--baseline, the first file is it; of more than two files each is compared with
+those before it. Files are those of toplist eval, read whole;
 systems are named by their files, without folder and extension.
 
 examples:
@@ -21,13 +22,14 @@ from typing import Any
 from toplist.cli import output
 from toplist.cli.eval import add_reading, check_asked, evaluated
 from toplist.cli.options import Parser
-from toplist.cli.streams import Output, add_output, csv_text
+from toplist.cli.streams import Output, add_output, csv_text, screen_width
 from toplist.cli.swapped import ranked_truth
 from toplist.comparing.aligning import USERS
 from toplist.comparing.comparison import Comparison, compare
 from toplist.comparing.pairwise import CORRECTIONS, FAMILIES, METHODS, TestSpec, pairs_of
 from toplist.comparing.tests import Tests
 from toplist.plots import axes
+from toplist.results import markup
 from toplist.results.display import Display
 from toplist.results.saved import json_number
 from toplist.results.writing import Content
@@ -124,12 +126,15 @@ def _text(options: argparse.Namespace, comparison: Comparison, tests: Tests) -> 
         rows = tests.to_dict()
         cells = ((" ".join(c) if isinstance(c, tuple) else c for c in r.values()) for r in rows)
         return csv_text(rows[0], cells)
-    write = {"table": "to_text", "markdown": "to_markdown", "latex": "to_latex"}[options.format]
-    texts = [getattr(part, write)() for part in (tests, *_more(options, comparison))]
-    before, between = {"latex": ("% ", "\n"), "markdown": ("", "\n\n")}.get(
-        options.format, ("", "\n")
-    )
-    texts.append(between.join(before + line for line in comparison.rules()))
+    parts, rules = (tests, *_more(options, comparison)), comparison.rules()
+    if options.format == "table":
+        width = screen_width(options)
+        texts = [part.to_text(width=width) for part in parts]
+        texts.append("\n".join(markup.fitted(rules, width)))
+    elif options.format == "markdown":
+        texts = [*(part.to_markdown() for part in parts), *rules]
+    else:
+        texts = [*(part.to_latex() for part in parts), "\n".join(f"% {line}" for line in rules)]
     return "\n\n".join(texts)
 
 

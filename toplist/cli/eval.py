@@ -38,7 +38,7 @@ from toplist.cli.options import (
     names_of_columns,
     option,
 )
-from toplist.cli.streams import Output, add_output
+from toplist.cli.streams import Output, add_output, screen_width
 from toplist.cli.swapped import ranked_truth, swapped
 from toplist.evaluation.plan import entries_of
 from toplist.files import tables
@@ -165,9 +165,10 @@ def run(options: argparse.Namespace) -> Output:
     if options.segments:
         user_id = names_of_columns(options, "segments").get("user_id", "user_id")
         split = output.split_by(results, options.segments, user_id)
-        text = output.SEGMENT_FORMATS[options.format](split)
+        text = output.SEGMENT_FORMATS[options.format](split, screen_width(options))
     else:
-        text = output.FORMATS[options.format](results, options.every_metric)
+        width = screen_width(options)
+        text = output.FORMATS[options.format](results, options.every_metric, width)
     contents: dict[str, Content] = {}
     if options.per_user:
         contents[options.per_user] = output.per_user_csv(results)

@@ -44,23 +44,28 @@ class Band(Display, simultaneous.BandValues):
         The system, and the baseline.
     level : float
         Of both intervals.
-    higher_is_better : bool
+    higher_is_better : bool, or None
+        None for metrics in which neither direction is better, such as novelty.
     """
 
     name: str = "value"
     systems: tuple[str, str] = ("system", "baseline")
     level: float = 0.95
-    higher_is_better: bool = True
+    higher_is_better: bool | None = True
 
     @property
     def better(self) -> list[tuple[int, int]]:
         """The k's, from first to last, where the system is better at all of them together."""
-        return _runs(self.low_all > 0 if self.higher_is_better else self.high_all < 0)
+        return [] if self.higher_is_better is None else self._beyond(self.higher_is_better)
 
     @property
     def worse(self) -> list[tuple[int, int]]:
         """The k's, from first to last, where it is worse."""
-        return _runs(self.high_all < 0 if self.higher_is_better else self.low_all > 0)
+        return [] if self.higher_is_better is None else self._beyond(not self.higher_is_better)
+
+    def _beyond(self, above: bool) -> list[tuple[int, int]]:
+        """Return the k's, from first to last, where the system is above, or below."""
+        return _runs(self.low_all > 0 if above else self.high_all < 0)
 
     def to_pandas(self) -> DataFrame:
         """Return a DataFrame with a row per k."""
@@ -102,11 +107,14 @@ class Band(Display, simultaneous.BandValues):
         rows = [(label, [*map(Cell, cells)]) for label, cells in lines]
         corner = " - ".join(self.systems) + f" {self.name}"
         notes = []
-        for word, runs in (("better", self.better), ("worse", self.worse)):
+        words = {"better": self.better, "worse": self.worse}
+        if self.higher_is_better is None:
+            words = {"higher": self._beyond(True), "lower": self._beyond(False)}
+        for word, runs in words.items():
             where = ", ".join(str(a) if a == b else f"{a} to {b}" for a, b in runs)
             told = f"{word} at k = {where}, at all of them together with {share} confidence"
             notes += [told] if runs else []
-        nowhere = f"neither better nor worse at any k, all k together, with {share} confidence"
+        nowhere = f"neither {' nor '.join(words)} at any k, all k together, with {share} confidence"
         notes = notes or [nowhere]
         notes[-1] += f" (sup-t, critical value {self.critical:.2f}; {counted(self.n, 'user')})"
         if self.critical != self.critical:

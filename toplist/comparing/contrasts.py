@@ -58,8 +58,9 @@ class Contrast:
         By MaxT, the p that belongs to the intervals for all comparisons together.
     effect : float
         By Tukey, the difference in pooled standard deviations.
-    higher_is_better : bool
-        Whether a positive difference speaks for the system.
+    higher_is_better : bool, or None
+        Whether a positive difference speaks for the system; None for measures in which neither
+        direction is better, such as novelty.
     segment : str, or None
         The segment of the users, where they were split.
     """
@@ -101,7 +102,7 @@ class Contrast:
     p_not_better: float = math.nan
     p_single_step: float = math.nan
     effect: float = math.nan
-    higher_is_better: bool = True
+    higher_is_better: bool | None = True
     segment: str | None = None
 
     @property
@@ -113,13 +114,23 @@ class Contrast:
 
     @property
     def sign(self) -> str:
-        """The mark where the system is better, ▾ where it is worse."""
-        return self.mark if self.better else "▾" * bool(self.mark)
+        """The mark where the system is better, ▾ where it is worse; none without a direction."""
+        return self.mark if self.better else "▾" * (bool(self.mark) and self.worse)
 
     @property
     def better(self) -> bool:
         """Whether the system is better than the baseline, as a number."""
-        return self.difference > 0 if self.higher_is_better else self.difference < 0
+        return self._speaks(self.difference)
+
+    @property
+    def worse(self) -> bool:
+        """Whether the system is worse than the baseline, as a number."""
+        return self._speaks(-self.difference)
+
+    def _speaks(self, difference: float) -> bool:
+        if self.higher_is_better is None:
+            return False
+        return difference > 0 if self.higher_is_better else difference < 0
 
 
 @dataclass(frozen=True)
@@ -144,6 +155,8 @@ class TestPlan:
         The systems that the others were compared with.
     of_users : bool
         Whether the rows are users, or values without users.
+    of_metrics : bool
+        Whether it is known which direction is better; of your own values it is not.
     """
 
     method: str = "t"
@@ -161,6 +174,7 @@ class TestPlan:
     notes: tuple[str, ...] = ()
     baselines: tuple[str, ...] = ()
     of_users: bool = True
+    of_metrics: bool = True
 
 
 def each_of(names: Sequence[str]) -> str:

@@ -150,8 +150,8 @@ def paired_tests(
         of one table; columns of polars and Arrow are arrays. With `runs`, a list of these for each
         system.
     baseline : str or several, optional
-        Each other system is compared with it: system - baseline. Default: all pairs, the first
-        less the second in the order of the dict.
+        Each other system is compared with it: system - baseline. Default: all pairs, in which the
+        first in the order of the dict is the baseline.
     name : str
         Of the measure, for the table.
     method : {"t", "randomization", "bootstrap", "wilcoxon", "sign"}
@@ -204,9 +204,10 @@ def _asked_of(values: Any, baseline: Any, name: str, asked: TestSpec) -> Tests:
     baselines = [baseline] if isinstance(baseline, str) else baseline or ()
     asked = replace(asked, baselines=baselines)
     found = given.values
-    return contrasted(
+    tests = contrasted(
         lambda system, _: found[system], pairs, [name], asked, given.units, of_users=given.of_users
     )
+    return replace(tests, plan=replace(tests.plan, of_metrics=False))
 
 
 def equivalence(
@@ -360,7 +361,7 @@ def banded(
     asked: TestSpec,
     names: tuple[str, str],
     name: str,
-    higher: bool = True,
+    higher: bool | None = True,
 ) -> Band:
     """Return the band of merged moments."""
     found = vars(simultaneous.band(joint, level=asked.level, **asked.drawn))
@@ -424,8 +425,9 @@ def tukey(
 ) -> Tests:
     """Compare all pairs of systems by Tukey's test: one pooled variance, users as blocks.
 
-    Near twins among the systems distort the pooled variance; ``correction="maxt"`` of
-    `paired_tests` does not need it.
+    Differences are the first less the second, as in published tables of this test. Near twins among
+    the systems distort the pooled variance; ``correction="maxt"`` of `paired_tests` does not need
+    it.
 
     Parameters
     ----------

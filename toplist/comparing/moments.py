@@ -201,7 +201,7 @@ def contrasted(
     pairs: Sequence[Pair],
     names: Sequence[str],
     asked: TestSpec,
-    higher: Callable[[str], bool],
+    higher: Callable[[str], bool | None],
 ) -> Tests:
     """Return the comparisons of all pairs in all names, corrected, as `pairwise.contrasted` does.
 

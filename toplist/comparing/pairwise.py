@@ -117,15 +117,17 @@ Largest = Callable[[Sequence[Column]], simultaneous.MaxT]
 def pairs_of(systems: Sequence[str], baseline: str | Sequence[str] | None) -> list[Pair]:
     """Return the (system, baseline) that are compared: all pairs, or each against the baselines.
 
+    Without a baseline, the first of each pair is it.
+
     Examples
     --------
     >>> pairs_of(["a", "b", "c"], None), pairs_of(["a", "b", "c"], "b")
-    ([('a', 'b'), ('a', 'c'), ('b', 'c')], [('a', 'b'), ('c', 'b')])
+    ([('b', 'a'), ('c', 'a'), ('c', 'b')], [('a', 'b'), ('c', 'b')])
     """
     if len(systems) < 2:
         raise ValueError(f"two systems are needed, and there is {', '.join(systems) or 'none'}")
     if baseline is None:
-        return [(a, b) for i, a in enumerate(systems) for b in systems[i + 1 :]]
+        return [(b, a) for i, a in enumerate(systems) for b in systems[i + 1 :]]
     if not isinstance(baseline, (str, list, tuple)):
         raise TypeError(f"baseline is {baseline!r}: give the name of a system, or a list of names")
     baselines = [baseline] if isinstance(baseline, str) else list(baseline)
@@ -137,7 +139,7 @@ def pairs_of(systems: Sequence[str], baseline: str | Sequence[str] | None) -> li
     if not baselines:
         raise ValueError("baseline is empty: give the name of a system, or None for all pairs")
     return [(a, b) for b in baselines for a in systems if a not in baselines] or [
-        (a, b) for i, a in enumerate(baselines) for b in baselines[i + 1 :]
+        (b, a) for i, a in enumerate(baselines) for b in baselines[i + 1 :]
     ]
 
 
@@ -156,7 +158,7 @@ def contrasted(
     names: Sequence[str],
     asked: TestSpec,
     units: Units,
-    higher: Callable[[str], bool] = lambda name: True,
+    higher: Callable[[str], bool | None] = lambda name: True,
     of_users: bool = True,
 ) -> Tests:
     """Return the comparisons of all pairs in all names, corrected."""
@@ -191,7 +193,7 @@ def named(
     contrast: Callable[[str, str, str], Contrast],
     pairs: Sequence[Pair],
     names: Sequence[str],
-    higher: Callable[[str], bool],
+    higher: Callable[[str], bool | None],
 ) -> list[Contrast]:
     """Return the comparisons of all pairs in all names, name by name, with their names."""
     rows = []

@@ -52,14 +52,27 @@ def tests(compared: SideBySide, names: Names, asked: TestSpec) -> Tests:
         by_policies.setdefault(tuple(policies), []).append(name)
     groups = list(by_policies.values())
     if len(groups) == 1:
-        return _tests(compared, groups[0], asked)
+        found = _tests(compared, groups[0], asked)
+        return found if names is not None else _with_equal(compared, found)
     if asked.correction == "maxt":
         raise ValueError(
             "correction='maxt' is over comparisons of the same users, and these metrics count "
             "others: give 'holm', or test them one by one"
         )
     alone = replace(asked, correction="none")
-    return together([_tests(compared, group, alone) for group in groups], asked)
+    found = together([_tests(compared, group, alone) for group in groups], asked)
+    return found if names is not None else _with_equal(compared, found)
+
+
+def _with_equal(compared: SideBySide, found: Tests) -> Tests:
+    """Return tests with a note about the names that are equal by definition, and tested once."""
+    same: dict[str, list[str]] = {name: [] for name in found.names}
+    for name, tested in compared._tested_as.items():
+        same.get(tested, []).append(name)
+    equal = [" = ".join(some) for some in same.values() if len(some) > 1]
+    note = f"equal by definition, and tested once: {'; '.join(equal)}"
+    notes = (*found.plan.notes, *([note] if equal else []))
+    return replace(found, plan=replace(found.plan, notes=notes))
 
 
 def together(parts: Sequence[Tests], asked: TestSpec) -> Tests:
@@ -291,7 +304,7 @@ def _pair(compared: SideBySide, system: str | None, baseline: str | None) -> tup
     """Return the two systems of a band."""
     systems = list(compared.results)
     if baseline is None:
-        baseline = compared.baselines[0] if compared.baselines else systems[-1]
+        baseline = compared.baselines[0] if compared.baselines else systems[0]
     others = [one for one in systems if one != baseline]
     if system is None and len(others) == 1:
         system = others[0]
@@ -368,9 +381,9 @@ def _lacks_users(compared: SideBySide, name: str) -> bool:
     )
 
 
-def _higher(compared: SideBySide, name: str) -> bool:
+def _higher(compared: SideBySide, name: str) -> bool | None:
     metric = compared._metric(name)
-    return metric.higher_is_better if isinstance(metric, Metric) else True
+    return metric.higher_is_better if isinstance(metric, Metric) else None
 
 
 def _check_one_each(compared: SideBySide, what: str) -> None:

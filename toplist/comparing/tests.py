@@ -45,6 +45,9 @@ CORRECTED = {
     "bh": "Benjamini-Hochberg",
     "maxt": "MaxT",
 }
+SIGNS = "† ‡ better, ▾ worse"
+# The columns of effect sizes.
+SIZES = "relative", "d_z"
 # These have no interval of their own.
 OTHER_INTERVALS = ("randomization", "wilcoxon", "sign")
 # What these two test is no mean.
@@ -222,9 +225,9 @@ class Tests(Display, Sequence[Contrast]):
         return _page(self, Look(intervals=True))
 
     @property
-    def _marked(self) -> bool:
-        """Whether any p, corrected, is below 0.05."""
-        return any(one.mark for one in self)
+    def _signed(self) -> bool:
+        """Whether any comparison has a sign."""
+        return any(one.sign for one in self)
 
     @property
     def _legend(self) -> str:
@@ -233,15 +236,17 @@ class Tests(Display, Sequence[Contrast]):
         if not self.n_family:
             against = f" against {whose}" if whose else ""
             return f"nothing could be tested{against} over {_whom(self)}"
-        if not whose:
-            return f"no difference was found: {self._how}"
-        found = f"† ‡ better, ▾ worse than {whose}"
-        return f"{found if self._marked else f'no difference from {whose} was found'}: {self._how}"
+        said = f"no difference{f' from {whose}' * bool(whose)} was found"
+        if self._signed and whose:
+            said = f"{SIGNS} than {whose}"
+        elif any(one.mark for one in self):
+            said = f"tested{f' against {whose}' * bool(whose)}"
+        return "; ".join([f"{said}: {self._how}", *_undirected(self)])
 
     @property
     def _how(self) -> str:
         """Which test, over whom, at which p, corrected for what."""
-        ends = "0.05, 0.01" if self.plan.baselines and self._marked else "0.05"
+        ends = "0.05, 0.01" if self.plan.baselines and self._signed else "0.05"
         return f"{_test(self.plan)} over {_whom(self)}, p < {ends}{_after(self)}"
 
 
@@ -270,7 +275,18 @@ def _page(tests: Tests, look: Look) -> Page:
     else:
         tables = [_of_name(tests, name, look) for name in tests.names]
     notes = list(_notes(tests, pairs))
-    return Page(tables, notes, legend=notes[0])
+    return Page([*map(_without_unknown, tables)], notes, legend=notes[0])
+
+
+def _without_unknown(table: Table) -> Table:
+    """Return a table without effect sizes that no line has, as by Tukey's test."""
+    kept = [
+        i
+        for i, column in enumerate(table.columns)
+        if column not in SIZES or any(cells[i].mean not in ("", "-") for _, cells in table.rows)
+    ]
+    rows = [(label, [cells[i] for i in kept]) for label, cells in table.rows]
+    return Table(table.corner, [table.columns[i] for i in kept], rows)
 
 
 def _of_pair(tests: Tests, pair: tuple[str, str], look: Look, name: str = "") -> Table:
@@ -310,16 +326,16 @@ def _headers(tests: Tests, look: Look) -> list[str]:
     last = ["p (equivalence)"] if plan.margin else ["p"]
     if plan.correction != "none":
         last.append(f"p ({CORRECTED[plan.correction]})")
-    return ["difference", *[shown] * look.intervals, "relative", "d_z", "win/tie/loss", *last]
+    return ["difference", *[shown] * look.intervals, *SIZES, "win/tie/loss", *last]
 
 
 def _cells(tests: Tests, some: Sequence[Contrast], look: Look) -> list[list[Cell]]:
     """Return the cells of some comparisons."""
-    marked = any(one.mark for one in some) and tests.plan.margin is None
+    signed = any(one.sign for one in some) and tests.plan.margin is None
     floor = 1 / (tests.plan.n_resamples + 1) if tests.plan.n_resamples else 0.0
     rows = []
     for one in some:
-        mark = (one.mark or " ") if marked else ""
+        mark = (one.sign or " ") if signed else ""
         p = [probability(one.p, 0.0 if one.exact else floor)]
         if tests.plan.correction != "none":
             p.append(probability(one.p_adjusted, 0.0 if one.exact else floor))
@@ -338,16 +354,7 @@ def _notes(tests: Tests, pairs: Sequence[tuple[str, str]]) -> Iterable[str]:
     what = f"against {whose}, " if whose and len(pairs) > 1 else ""
     if len(pairs) == 1:
         what = f"{pairs[0][0]} - {pairs[0][1]}, "
-    marks = ""
-    if plan.margin is not None:
-        marks = _after(tests) if plan.correction != "none" else ""
-    elif tests._marked:
-        marks = f"; † ‡ p < 0.05, 0.01{_after(tests)}"
-    elif not tests.n_family:
-        marks = ": too few to test"
-    elif plan.correction != "none":
-        marks = f"; no p below 0.05{_after(tests)}"
-    yield f"{what}{_test(plan)} over {_whom(tests)}{marks}"
+    yield f"{what}{_test(plan)} over {_whom(tests)}{_what_signs_say(tests)}"
     if plan.margin is not None:
         yield from (
             f"{one.system} - {one.baseline} {one.name}: {_within(one, plan)} within "
@@ -380,6 +387,31 @@ def _notes(tests: Tests, pairs: Sequence[tuple[str, str]]) -> Iterable[str]:
         where = [_label(one) for one in tests if caution in one.cautions]
         if where:
             yield f"{caution}: {meaning} ({', '.join(where[:4])}{', ...' * (len(where) > 4)})"
+
+
+def _what_signs_say(tests: Tests) -> str:
+    """Return what the signs of a table of comparisons say, and what p is corrected for."""
+    plan, after = tests.plan, _after(tests)
+    if plan.margin is not None:
+        return after if plan.correction != "none" else ""
+    if not tests.n_family:
+        return ": too few to test"
+    parts = []
+    if tests._signed:
+        signs = SIGNS if plan.of_metrics else "† ‡ higher, ▾ lower"
+        parts = [f"{signs}: p < 0.05, 0.01{after}"]
+    elif any(one.mark for one in tests):
+        parts = [f"p{after}"]
+    elif plan.correction != "none":
+        parts = [f"no p below 0.05{after}"]
+    return "".join(f"; {part}" for part in (*parts, *_undirected(tests)))
+
+
+def _undirected(tests: Tests) -> list[str]:
+    """Return which metrics have no signs, in a line; none if all have."""
+    some = (one.name for one in tests if one.higher_is_better is None)
+    names = dict.fromkeys(name.rpartition("@")[0] for name in some)
+    return [f"no sign in {', '.join(names)}: more is neither good nor bad"] if names else []
 
 
 def _test(plan: TestPlan) -> str:

@@ -318,14 +318,19 @@ class Means:
         return Population(single, self.graded)
 
     def identity(self, name: str) -> Any:
-        """Return a key that is equal for metrics that are equal by definition, at the same k."""
+        """Return a key that is equal for metrics that are equal by definition.
+
+        They are equal at the same k; of ``name@1``, at that k alone.
+        """
+        name, _, k = name.partition("@")
         metric, terms = self.terms.asked.get(name), self.terms
         if not isinstance(metric, Metric):
-            return metric
-        from toplist.metrics.properties import identity
+            return metric, name
+        from toplist.metrics.properties import identity, identity_at_one
 
-        what = identity(metric, self.population, name in terms.pooled)
-        return what, metric.empty, terms.ks_of[name]
+        ks = terms.ks_of[name]
+        of, where = (identity_at_one, 1 in ks) if k == "1" else (identity, ks)
+        return of(metric, self.population, name in terms.pooled), metric.empty, where
 
     def is_proportion(self, name: str) -> bool:
         """Return whether the mean of a metric, without ``@``, is a proportion by definition."""
