@@ -71,8 +71,13 @@ class Histograms:
         """The rank down to which hits are counted."""
         return int(self.each.shape[1])
 
-    def n_of(self, empty: str | None) -> int:
-        """Return the number of users in a mean that does this with empty ground truths."""
+    def n_of(self, empty: str | None, metric: Metric | None = None) -> int:
+        """Return the number of users in a mean that does this with empty ground truths.
+
+        A metric of judged items, where it counts other users, has its own number.
+        """
+        if metric is not None and metric.of == "judged" and metric.name in self.gathered:
+            return self.gathered[metric.name].n
         n_counted, n_with_relevant = self._sizes
         return n_with_relevant if empty == "skip" else n_counted
 

@@ -252,7 +252,7 @@ def _curves(
         fingerprints=False,
     )
     hits, single = hits_of(ranks, ground_truths, depth, ruled(ranks, joining, rules))
-    counted = counted_users(hits, rules, [rules.policy_of(metric)])
+    counted = counted_users(hits, rules, [metric])
     hits = per_user.gains_of(hits, metric, rules.threshold_in_gains)
     out = per_user.curves(hits, counted, metric, depth or hits.k, n_threads)
     return out[0] if single else out

@@ -22,7 +22,7 @@ def account(result: Means) -> str:
     terms = result.terms
     parts = [f"{result.n_evaluated:,} of {counted(result.n_users, 'user')} evaluated"]
     n_empty = result.n_evaluated - result.histograms.n_of("skip")
-    if n_empty:
+    if n_empty and (terms.empty in terms.empty_of.values() or not terms.metrics):
         score = {"zero": 0, "one": 1}.get(terms.empty)
         parts.append(f"{n_empty:,} of them without relevant items (counted as {score})")
     listless = result.n_missing if terms.missing == "skip" else 0  # skipped, and told below
@@ -60,7 +60,7 @@ def _other_numbers(result: Means) -> list[str]:
     n_empty = result.histograms.n_of(None) - result.histograms.n_of("skip")
     names: dict[str, list[str]] = {}
     for name, policy in terms.empty_of.items():
-        if n_empty and policy != terms.empty:
+        if n_empty and policy != terms.empty and terms.metrics[name].of == "relevant":
             names.setdefault(policy, []).append(name)
     one = n_empty == 1
     words = {
@@ -68,7 +68,12 @@ def _other_numbers(result: Means) -> list[str]:
         "zero": f"count{'s' * one} as 0",
         "one": f"count{'s' * one} as 1",
     }
-    return [
+    judged = [
+        f"{name}: over {result.n_of(name):,}, those with a judgement"
+        for name, counting in terms.counting.items()
+        if counting == ("skip", "judged") and result.n_of(name) != result.n_evaluated
+    ]
+    return judged + [
         f"{', '.join(some)}: over {result.n_of(some[0]):,}, as {n_empty:,} without relevant items "
         f"{words[policy]}"
         for policy, some in names.items()
@@ -93,8 +98,9 @@ def treatment(result: Means, metric: Metric | None = None) -> str:
     """Return what is done with users who have no relevant items, or no list."""
     terms = result.terms
     if metric is not None:
-        return policies(terms.empty_of[metric.name], terms.missing)
-    return policies(terms.empty, terms.missing, terms.empty_of)
+        return policies(terms.empty_of[metric.name], terms.missing, of=metric.of)
+    others = {name: policy for name, (policy, of) in terms.counting.items() if of == "relevant"}
+    return policies(terms.empty, terms.missing, others)
 
 
 def of_lists(result: Means, metric: ListMetric) -> str:

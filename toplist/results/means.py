@@ -215,7 +215,7 @@ class Means:
         metric, _ = self.terms.find(name)
         if isinstance(metric, ListMetric):
             return int(self._moments[metric.name].n)
-        return self.histograms.n_of(metric.empty)
+        return self.histograms.n_of(metric.empty, metric)
 
     def to_dict(self, at: str = "@") -> dict[str, float]:
         """Return the means asked for, ``{"ndcg@10": 0.1, ...}``.
