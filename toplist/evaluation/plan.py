@@ -26,7 +26,7 @@ from toplist.metrics.conventions import (
     Missing,
     Relevant,
 )
-from toplist.metrics.definitions import EMPTY, METRICS, Empty, Metric, Of
+from toplist.metrics.definitions import EMPTY, METRICS, Empty, Metric
 from toplist.metrics.names import CONVENTION_NAMES, Metrics, named, parse
 from toplist.results.result import TopKResult
 from toplist.results.terms import Entry, Terms
@@ -263,9 +263,10 @@ def counted_users(hits: Hits, rules: Convention, metrics: Iterable[Metric]) -> N
 
     Without metrics, those whom the policies of the rules leave in.
     """
-    policies: set[tuple[Of, Empty]] = {(one.of, one.empty or rules.empty) for one in metrics}
+    policies = {(one.of, one.empty or rules.empty) for one in metrics}
+    policies = policies or {("relevant", rules.empty)}
     has, counted = np.zeros((2, len(hits)), bool)
-    for of, policy in sorted(policies or {("relevant", rules.empty)}):
+    for of, policy in sorted(policies):
         known = per_user.truths_of(hits, of).n_relevant > 0
         if policy == "raise":
             _refuse(hits, ~known, "an empty ground truth", OptionRef("empty", "skip"))

@@ -188,13 +188,19 @@ class Means:
     def per_user(self, name: AnyName) -> Floats:
         """Return the values of each user: (n_users,) for ``"name@k"``, (n_users, K) for ``"name"``.
 
-        Users left out of the means have NaN.
+        Users left out of the means have NaN. Where users have keys, the rows know their ``users``,
+        and ``.by_user()`` is a dict.
 
         Raises
         ------
         ValueError
             If the result does not hold its hits.
         """
+        from toplist.inputs.user_values import by_users  # what few need, so that imports are quick
+
+        return by_users(self._values(name), self.users if has_keys(self) else None)
+
+    def _values(self, name: AnyName) -> Floats:
         metric, k = self.terms.find(name)
         if isinstance(metric, ListMetric):
             assert self.lists is not None
