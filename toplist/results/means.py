@@ -403,7 +403,7 @@ class Means:
     @property
     def _cuts(self) -> Ints:
         """Every k down to which the hits are counted: below it, an average costs its own time."""
-        return np.arange(1, min(self.terms.depth, self.histograms.depth) + 1)
+        return np.arange(1, min(self.terms.depth, self.histograms.near) + 1)
 
     @cached
     def _moments(self) -> dict[str, Any]:
@@ -480,7 +480,7 @@ def merged(parts: Sequence[M], disjoint: bool = False) -> M:
     lists = all_of([part.lists for part in parts])
     return type(first)(
         first.terms,
-        histograms.merged([part.histograms for part in parts]),
+        histograms.merged([part.histograms for part in parts], first.terms.of_judged),
         in_pairs(hits, operator.add) if hits else None,
         np.concatenate([part.counted for part in parts]) if hits else None,
         n_users=sum(part.n_users for part in parts),

@@ -142,6 +142,13 @@ class Terms:
         """What decides who is in the mean of each metric of hits, by name."""
         return {name: (self.empty_of[name], one.of) for name, one in self.metrics.items()}
 
+    @property
+    def of_judged(self) -> list[str]:
+        """The metrics whose R counts judged items: by definition, or since gains count them."""
+        gains = not self.threshold_in_gains and self.grading.relevant_from is not None
+        metrics = self.metrics.items()
+        return [name for name, one in metrics if one.of == "judged" or (one.graded and gains)]
+
     @cached
     def depth(self) -> int:
         """The largest k."""
