@@ -161,6 +161,22 @@ def scores_in_order(scores: generic, offsets: int64, strict):
     return wrong == 0
 
 
+@kernel
+def count_tied(scores: generic, offsets: int64):
+    """Return how many places of the lists hold a score that another of the list has, too."""
+    n = 0
+    for row in range(len(offsets) - 1):
+        own = scores[offsets[row] : offsets[row + 1]]
+        for i in range(1, len(own)):
+            if not own[i] <= own[i - 1]:
+                own = np.sort(own)
+                break
+        for i in range(len(own)):
+            before = i > 0 and own[i] == own[i - 1]
+            n += before or (i + 1 < len(own) and own[i] == own[i + 1])
+    return n
+
+
 @in_steps
 def sort_by_score(offsets: int64, scores: generic, items):
     """Order every list by score, highest first; equal scores keep their order.

@@ -166,6 +166,7 @@ def join(
         n_extra=sides.n_extra,
         fingerprints=(_fingerprint(hashes, sides.users),) if fingerprints else (),
         judged=judged,
+        scored=sides.scored,
         **examples,
     )
 

@@ -128,9 +128,29 @@ def explanation(result: Means, metric: Metric | ListMetric, style: Style) -> str
         result.terms.rules(metric) + (f"; the same in {', '.join(peers)}" if peers else ""),
         f"{averaging(result, metric)}; {treatment(result, metric)}",
         *sampling(result),
+        *equal_scores(result),
         account(result),
     ]
     return "\n".join(lines)
+
+
+# Equal scores are told of from this share of the listed items on.
+MANY_TIED = 0.01
+
+
+def equal_scores(result: Means) -> list[str]:
+    """Return how many scores are equal, if many are, and that they stand as the rows do.
+
+    Any other order is among the rules.
+    """
+    if result.scored is None or not result.scored.tied:
+        return []
+    tied, listed = result.scored
+    parts = ["equal scores in the order of the rows"] if result.terms.ties == "order" else []
+    if tied > MANY_TIED * listed:
+        share = f"{100 * tied / listed:.1f} %"
+        parts.append(f"{share} of the listed items share a score with a neighbour")
+    return ["; ".join(parts)] if parts else []
 
 
 def rule_lines(result: Means, parts: Sequence[Means] = ()) -> list[str]:
@@ -141,7 +161,7 @@ def rule_lines(result: Means, parts: Sequence[Means] = ()) -> list[str]:
     lines = [f"{result.terms.rules()}: {averaging(result)}"] if result.terms.metrics else []
     lines += intervals([result, *parts])
     lines += [f"{name}: {of_lists(result, one)}" for name, one in result.terms.list_metrics.items()]
-    return [*lines, *sampling(result), account(result)]
+    return [*lines, *sampling(result), *equal_scores(result), account(result)]
 
 
 # Below this number of users a normal interval is called rough.

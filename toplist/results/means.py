@@ -22,6 +22,7 @@ from toplist.results.terms import Entry, Terms, difference
 
 # What only intervals and merging need is imported by them, as `import toplist` must be quick.
 if TYPE_CHECKING:
+    from toplist.inputs.flatten import Scored
     from toplist.matching.fingerprints import Fingerprint
     from toplist.metrics.names import AnyName, Name, NameAtK
     from toplist.metrics.properties import Population
@@ -61,6 +62,7 @@ class Means:
     lists: ListAverages | None = None
     fingerprints: tuple[Fingerprint, ...] = ()
     unmatched: Unmatched | None = None
+    scored: Scored | None = None
 
     @classmethod
     def of(
@@ -81,7 +83,8 @@ class Means:
         asked = terms.with_depth(max(depth, hits.k))
         found = _counted(hits, counted, asked, weights, n_threads)
         n_missing = int(np.sum((hits.n_relevant > 0) & (hits.n_listed == 0)))
-        return cls(terms, found, hits, counted, len(hits), n_missing, hits.n_extra, weights)
+        given = terms, found, hits, counted, len(hits), n_missing, hits.n_extra, weights
+        return cls(*given, scored=hits.scored)
 
     @property
     def n_evaluated(self) -> int:
@@ -477,7 +480,7 @@ def merged(parts: Sequence[M], disjoint: bool = False) -> M:
     if hits and disjoint:
         hits = [_without_fingerprints(one) for one in hits]
     weights = all_of([part.weights for part in parts]) if hits else None
-    lists = all_of([part.lists for part in parts])
+    lists, scored = (all_of([getattr(part, one) for part in parts]) for one in ("lists", "scored"))
     return type(first)(
         first.terms,
         histograms.merged([part.histograms for part in parts], first.terms.of_judged),
@@ -489,6 +492,7 @@ def merged(parts: Sequence[M], disjoint: bool = False) -> M:
         weights=np.concatenate(weights) if weights else None,
         lists=reduce(operator.add, lists) if lists else None,
         fingerprints=tuple(one for part in parts for one in fingerprints_of(part)),
+        scored=reduce(operator.add, scored) if scored else None,
     )
 
 

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from toplist.averages.histograms import Histograms
 from toplist.averages.moments import Moments, Pooled
 from toplist.checks import prefixed
+from toplist.inputs.flatten import Scored
 from toplist.inputs.grades import Grading
 from toplist.matching.fingerprints import Fingerprint, together
 from toplist.metrics.beyond_accuracy import ListMetric
@@ -68,6 +69,7 @@ def content(result: Means) -> dict[str, Any]:
         "k": list(result.ks),
         **({"sampled": vars(terms.sampled)} if terms.sampled else {}),
         **{name: getattr(result, name) for name in COUNTS},
+        **({"scores": result.scored._asdict()} if result.scored else {}),
         "values": {name: json_number(result[name]) for name in names},
         "std": {name: json_number(result.std(name)) for name in names},
         "interval": {name: list(map(json_number, ends)) for name, ends in intervals.items()},
@@ -214,6 +216,7 @@ def to_bytes(result: Means) -> bytes:
         "counts": [result.n_users, result.n_missing, result.n_extra],
         "fingerprints": [asdict(one) for one in result.fingerprints],
         "unmatched": None if result.unmatched is None else list(result.unmatched),
+        "scored": result.scored,
         "averages": averages,
         "arrays": [[name, one.dtype.str, one.shape] for name, one in packed.items()],
     }
@@ -291,6 +294,7 @@ def _read(made: type[M], body: bytes) -> M:
         **counts,
         fingerprints=tuple(Fingerprint(**one) for one in header["fingerprints"]),
         unmatched=None if unmatched is None else Unmatched(*unmatched),
+        scored=Scored(*header["scored"]) if header.get("scored") else None,
     )
 
 
