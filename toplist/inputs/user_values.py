@@ -69,6 +69,10 @@ class UserValues(np.ndarray[Any, np.dtype[np.float64]]):
         fits = isinstance(found, np.ndarray) and found.shape[:1] == (len(users),)
         return by_users(found, users) if fits else found
 
+    def __repr__(self) -> str:
+        """Return the array as it is printed."""
+        return repr(np.asarray(self))
+
     def __reduce__(self) -> Any:
         """Pickle with the users."""
         return by_users, (np.asarray(self), self.users)
