@@ -199,14 +199,15 @@ def test_weights_and_clusters_follow_their_users():
     weights = {f"u{i}": 1.0 + i % 3 for i in range(60)}
     found = tl.compare(results(weights=weights), baseline="a").test("mrr@3")["b", "mrr@3"]
     values = {name: one.per_user("mrr@3") for name, one in results().items() if name != "c"}
-    expected = tl.paired_tests(values, baseline="a", weights=list(weights.values()))[0]
+    expected = tl.paired_tests(values, baseline="a", weights=weights)[0]
     assert (found.difference, found.p) == pytest.approx(
         (expected.difference, expected.p), rel=1e-12
     )
     labels = {f"u{i}": i // 4 for i in range(60)}
     compared = tl.compare(results(), baseline="a")
     by_key = compared.test("mrr@3", clusters=labels)["b", "mrr@3"]
-    by_place = tl.paired_tests(values, baseline="a", clusters=[i // 4 for i in range(60)])[0]
+    arrays = {name: np.asarray(one) for name, one in values.items()}
+    by_place = tl.paired_tests(arrays, baseline="a", clusters=[i // 4 for i in range(60)])[0]
     assert by_key.df == by_place.df == 14 and by_key.p == pytest.approx(by_place.p, rel=1e-12)
     with pytest.raises(TypeError, match="give clusters as a dict or Series"):
         compared.test("mrr@3", clusters=[0] * 60)

@@ -1,5 +1,6 @@
 """Values of one's own: dicts, Series and tables are matched by user, and never by accident."""
 
+import pickle
 import re
 
 import numpy as np
@@ -97,3 +98,59 @@ def test_other_tables_are_refused_with_the_line_to_write(written):
         inference.band(table, table)
     with pytest.raises(ValueError, match="no pairs: give name -> \\(system, baseline\\)"):
         inference.family({})
+
+
+def by_user(rng):
+    """Return values of the same users in two orders, and what they are in one."""
+    lists = {f"u{i}": rng.permutation(20)[:5].tolist() for i in range(40)}
+    other = {user: lists[user][::-1] for user in sorted(lists, key=lambda _: rng.random())}
+    counts = {item: item + 1 for item in range(20)}
+    values = [tl.beyond.average_popularity(one, item_counts=counts) for one in (lists, other)]
+    return values, [values[0], np.array([values[1].by_user()[user] for user in lists])]
+
+
+def test_values_that_know_their_users_are_paired_by_user():
+    given, aligned = by_user(np.random.default_rng(0))
+    assert list(given[0].users) != list(given[1].users)
+    found, expected = (
+        tl.paired_tests({name: make(one)[:, 1] for name, one in zip("ab", some, strict=True)})[0]
+        for some, make in ((given, lambda one: one), (aligned, np.asarray))
+    )
+    assert found.difference == pytest.approx(expected.difference, rel=1e-12)
+    assert found.p == pytest.approx(expected.p, rel=1e-9)
+    bands = tl.inference.band(*given), tl.inference.band(*map(np.asarray, aligned))
+    np.testing.assert_array_equal(bands[0].low, bands[1].low)
+
+
+def test_values_of_users_keep_them_or_are_refused():
+    (a, b), _ = by_user(np.random.default_rng(1))
+    column = a[:, 2]
+    for one in (column, a[..., 2], 2 * column, column.round(3), pickle.loads(pickle.dumps(column))):
+        assert one.users == a.users
+    assert column[1:3].users == column[[1, 2]].users == list(a.users[1:3])
+    assert not hasattr(a[0], "users") and not hasattr(a.mean(axis=0), "users")
+    with pytest.raises(ValueError, match="in another order: by_user"):
+        a - b
+    with pytest.raises(ValueError, match="it is not known whose values these are"):
+        tl.paired_tests({"a": np.sort(column), "b": b[:, 2]})
+    with pytest.raises(TypeError, match="np.asarray.. of each"):
+        tl.paired_tests({"a": column, "b": np.asarray(b[:, 2])})
+    with pytest.raises(TypeError, match="weights are by position, but the values are by user"):
+        tl.paired_tests({"a": column, "b": b[:, 2]}, weights=[1.0] * 40)
+
+
+def test_every_value_by_user_knows_its_user():
+    lists, truths = {"a": [1, 2], "b": [2, 3]}, {"b": {3}, "a": {2}}
+    assert tl.ndcg(lists, truths).users == tl.top_k_eval(lists, truths, 2).per_user("ndcg").users
+    features = {1: [1, 0], 2: [0, 1], 3: [1, 1]}
+    assert tl.ndcg(lists, truths).users == ["b", "a"]
+    for found in (
+        tl.beyond.intra_list_diversity(lists, features=features),
+        tl.beyond.novelty(lists, item_counts={1: 1, 2: 2, 3: 3}),
+        tl.beyond.tail_percentage(lists, item_counts={1: 1, 2: 2, 3: 3}),
+        tl.beyond.overlap(lists, lists).per_user,
+    ):
+        assert list(found.users) == ["a", "b"]
+    assert tl.beyond.serendipity(lists, truths, baseline={1}).users == ["b", "a"]
+    assert tl.beyond.unexpectedness(lists, baseline=truths).users == ["b", "a"]
+    assert type(tl.ndcg([[1]], [{1}])) is np.ndarray

@@ -108,11 +108,11 @@ RELEVANT = {
     ),
     "qrels": (
         *("a.qrels", "q2 0 d1 0\nq1 0 d1 1\nq1 0 d2 0\nq1 0 d3 -2\nq1 0 d1 1\nq3 0 d9 -1\n"),
-        {"q2": set(), "q1": {"d1"}, "q3": set()},
+        {"q2": {"d1": 0}, "q1": {"d1": 1, "d2": 0}, "q3": {}},
     ),
     "qrels with grades": (
         *("a.qrels", "q1 0 d1 2\nq1 0 d2 0\nq1 0 d3 -1\nq2 0 d1 0\nq3 0 d1 1\n"),
-        {"q1": {"d1": 2}, "q2": {}, "q3": {"d1": 1}},
+        {"q1": {"d1": 2, "d2": 0}, "q2": {"d1": 0}, "q3": {"d1": 1}},
     ),
     "ids of qrels may begin with a hash": (
         *("a.qrels", "q 0 #d 1\n#q 0 d 1\n"),

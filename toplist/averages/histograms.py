@@ -71,10 +71,22 @@ class Histograms:
         """The rank down to which hits are counted."""
         return int(self.each.shape[1])
 
-    def n_of(self, empty: str | None) -> int:
-        """Return the number of users in a mean that does this with empty ground truths."""
+    def n_of(self, empty: str | None, metric: Metric | None = None) -> int:
+        """Return the number of users in a mean that does this with empty ground truths.
+
+        A metric of judged items, where it counts other users, has its own number.
+        """
+        if metric is not None and metric.of == "judged" and metric.name in self.gathered:
+            return self.gathered[metric.name].n
         n_counted, n_with_relevant = self._sizes
         return n_with_relevant if empty == "skip" else n_counted
+
+    @cached
+    def near(self) -> int:
+        """The rank down to which every average is known at every k."""
+        far = np.flatnonzero(self.cuts != np.arange(1, len(self.cuts) + 1))
+        known = int(far[0]) if len(far) else len(self.cuts)
+        return min(self.depth, known) if self.gathered else self.depth
 
     @cached
     def _sizes(self) -> tuple[int, int]:
@@ -168,6 +180,36 @@ class Histograms:
             )
         return average.at(columns)
 
+    def deeper(self, metric: Metric, cuts: Ints, judged: bool) -> Average | None:
+        """Return an average at some k's, also at such that were not asked for, below all lists.
+
+        There no hit is added, and the divisors change alike for all users, if at all; None where
+        they do not, and the users' curves would be needed. `judged` says that R counts judged
+        items, of which these rows have no number.
+        """
+        if metric.name not in self.gathered:
+            return self.moments(metric, cuts)  # type: ignore[no-any-return]
+        known = np.isin(cuts, self.cuts)
+        found = self.gathered[metric.name].at(
+            np.searchsorted(self.cuts, np.where(known, cuts, self.near))
+        )
+        if known.all() or metric.dividing.by_hits:
+            return found
+        R, n = self.n_relevant, self.n_listed
+        if judged:
+            R, n = np.append(R, np.iinfo(np.int32).max), np.append(n, n[:1])
+        graded = metric.graded and metric.dividing.ideal  # the ideals of users have their grades
+        at = np.append(self.near, cuts[~known])
+        table = metric.table(R, n, at) if graded else metric.divisors(R, n, at)
+        table = table[(table[:, 0] > 0) & (table[:, 0] < np.inf)]
+        growth = np.ones(len(cuts))
+        if len(table):
+            growth[~known] = table[0, 1:] / table[0, 0]
+        alike = np.allclose(table[:, 1:], table[:, :1] * growth[~known], rtol=1e-14, atol=0)
+        if not alike or ((graded or metric.empty == "one") and (growth != 1).any()):
+            return None
+        return found.divided(growth)
+
     def _spread(self, metric: Metric) -> Floats:
         """Return the squared deviations of the sums over hits from their mean in the row."""
         n_users = self.n_users[:, np.newaxis]
@@ -187,8 +229,11 @@ class Histograms:
         return spread
 
 
-def merged(parts: Sequence[Histograms]) -> Histograms:
+def merged(parts: Sequence[Histograms], judged: Collection[str] = ()) -> Histograms:
     """Return the histograms of the users of all parts together.
+
+    `judged` are the metrics whose R counts judged items. Averages that need the users' curves are
+    known at the k's of all parts if they follow at these, else at those that all parts have.
 
     In one step, whatever their number: the spread of a row is that within the parts, and that of
     their means, sum over parts of n_i (m_i - m)^2 (Chan, Golub, LeVeque 1979).
@@ -218,13 +263,17 @@ def merged(parts: Sequence[Histograms]) -> Histograms:
             out[at] += getattr(part, name)  # a part has a row once
         return out
 
-    cuts = reduce(np.intersect1d, (part.cuts for part in parts))
-    gathered = {name for part in parts for name in part.gathered}
-    averages = {
-        metric.name: reduce(operator.add, (part.moments(metric, cuts) for part in parts))
-        for metric in first.metrics
-        if metric.name in gathered
-    }
+    names = {name for part in parts for name in part.gathered}
+    gathered = [metric for metric in first.metrics if metric.name in names]
+    for together in (np.union1d, np.intersect1d):
+        cuts: Ints = reduce(together, (part.cuts for part in parts))
+        found: dict[str, list[Any]] = {
+            one.name: [part.deeper(one, cuts, one.name in judged) for part in parts]
+            for one in gathered
+        }
+        if all(average is not None for some in found.values() for average in some):
+            break
+    averages: dict[str, Any] = {name: reduce(operator.add, some) for name, some in found.items()}
     n_users, each, nth, hits = (added(name) for name in ("n_users", *_COUNTS))
     spreads = np.zeros((len(sums_of(first.metrics)), *each.shape))
     whole = Histograms(

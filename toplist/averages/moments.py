@@ -32,6 +32,10 @@ class Moments:
         arrays = {name: one[columns] for name, one in vars(self).items() if np.ndim(one)}
         return replace(self, **arrays)
 
+    def divided(self, by: Floats) -> "Moments":
+        """Return the moments of values that are divided by a number at each k."""
+        return replace(self, mean=self.mean / by, deviation=self.deviation / by**2)
+
     @property
     def std(self) -> Floats:
         """The standard deviation over users (ddof = 1); NaN for fewer than two."""
@@ -147,6 +151,10 @@ class Pooled:
         """Return the same at some of the k's."""
         sums = (part[columns] for part in (self.x, self.y, self.xx, self.xy, self.yy))
         return Pooled(self.n, *sums)
+
+    def divided(self, by: Floats) -> "Pooled":
+        """Return the sums where every divisor is multiplied by a number at each k."""
+        return replace(self, y=self.y * by, xy=self.xy * by, yy=self.yy * by**2)
 
     @property
     def mean(self) -> Floats:

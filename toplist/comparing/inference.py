@@ -84,7 +84,7 @@ from toplist.comparing.pairwise import (
     with_margin,
 )
 from toplist.comparing.tests import Tests
-from toplist.comparing.values import USER, Units, read, read_pairs
+from toplist.comparing.values import USER, Units, in_one_order, read, read_pairs
 from toplist.inputs.flatten import is_frame
 from toplist.stats import blocked, paired, simultaneous
 from toplist.stats.blocked import Anova
@@ -326,8 +326,8 @@ def band(
     Parameters
     ----------
     values, baseline : (n_users, K) float
-        The curve of each user; the same users in the same order. Tables, which may have another
-        order, are refused.
+        The curve of each user; the same users in the same order, but where the values have users,
+        as those of `tl.ndcg` of keyed lists. Tables, which may have another order, are refused.
     level : float
     n_resamples, seed, n_threads
         Of the draws that the simultaneous interval takes.
@@ -345,7 +345,7 @@ def band(
             f"in pandas table.set_index({USER!r}).sort_index().to_numpy()"
         )
     asked = TestSpec(level=level, n_resamples=n_resamples, seed=seed, n_threads=n_threads)
-    a, b = (np.asarray(one, np.float64) for one in (values, baseline))
+    a, b = (np.asarray(one, np.float64) for one in in_one_order(values, baseline))
     if a.shape != b.shape or a.ndim != 2:
         raise ValueError(f"curves have shapes {a.shape} and {b.shape}: both are users x k")
     joint = simultaneous.Joint.over(

@@ -48,7 +48,7 @@ def tests(compared: SideBySide, names: Names, asked: TestSpec) -> Tests:
     by_policies: dict[Any, list[str]] = {}  # a convention may have two: then users are others
     for name in _names(compared, names):
         metric = name.rpartition("@")[0]
-        policies = (one.terms.empty_of.get(metric) for one in compared.results.values())
+        policies = (one.terms.counting.get(metric) for one in compared.results.values())
         by_policies.setdefault(tuple(policies), []).append(name)
     groups = list(by_policies.values())
     if len(groups) == 1:

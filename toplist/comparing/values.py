@@ -18,7 +18,7 @@ from toplist.inputs.flatten import is_frame
 from toplist.inputs.id_hashes import hashes_of
 from toplist.inputs.keyed import counts_rows, is_series
 from toplist.inputs.objects import to_builtin
-from toplist.inputs.user_values import values_by_user
+from toplist.inputs.user_values import UserValues, values_by_user
 
 # The column of users in a table.
 USER = "user_id"
@@ -117,7 +117,10 @@ def _aligned(values: Mapping[Any, Any]) -> tuple[dict[Any, Floats], list[Any] | 
                 )
         return {s: _floats(s, [one[u] for u in users], users) for s, one in read.items()}, users
     if any(keyed):
-        raise TypeError("some systems have values by user and some by position: give all alike")
+        raise TypeError(
+            "some systems have values by user and some by position: give all alike, by user or, if "
+            "their order is the same, np.asarray() of each"
+        )
     arrays = {system: _floats(system, one, None) for system, one in read.items()}
     for system, array in arrays.items():
         if len(array) != len(arrays[first]):
@@ -128,10 +131,34 @@ def _aligned(values: Mapping[Any, Any]) -> tuple[dict[Any, Floats], list[Any] | 
     return arrays, None
 
 
+def in_one_order(a: Any, b: Any) -> tuple[Any, Any]:
+    """Return curves of two systems with the rows of the second in the order of the first's users.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If only one has users; for other users.
+    """
+    if not isinstance(a, UserValues) and not isinstance(b, UserValues):
+        return a, b
+    if not (isinstance(a, UserValues) and isinstance(b, UserValues)):
+        raise TypeError(
+            "one system has curves by user and the other by position: give both alike, by user or, "
+            "if their order is the same, np.asarray() of each"
+        )
+    ours, theirs = a.by_user(), b.by_user()
+    if ours.keys() != theirs.keys():
+        other = next(iter(ours.keys() ^ theirs.keys()))
+        raise ValueError(f"the curves are of different users: only one system has {other!r}")
+    return a, np.array([theirs[user] for user in ours])
+
+
 def _opened(system: Any, values: Any) -> Any:
     """Return a table, and a Series with keys of its own, as a dict; all else as it is."""
     place = system if isinstance(system, tuple) else (system,)
     name = "".join(["values", *(f"[{part!r}]" for part in place)])
+    if isinstance(values, UserValues) and values.ndim == 1:
+        return values.by_user()
     values = to_builtin(values, name)
     if hasattr(values, "collect"):  # lazy
         raise TypeError(f"{name} is a {type(values).__name__}: give {name}.collect()")
@@ -223,7 +250,12 @@ def by_user(values: Any, users: Sequence[Any] | None, n: int, what: str) -> Any:
     """Return weights or clusters in the order of the users."""
     if values is None:
         return None
-
+    by_key = is_series(values) or is_frame(values) or isinstance(values, (Mapping, UserValues))
+    if users is not None and not by_key:
+        raise TypeError(
+            f"{what} are by position, but the values are by user, like "
+            f"{next(iter(users), 'none')!r}: give a dict user -> value"
+        )
     found, _ = values_by_user(values, users, n, what)
     if any(one is None for one in found):
         row = next(i for i, one in enumerate(found) if one is None)

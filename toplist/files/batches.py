@@ -413,5 +413,4 @@ def _relevant(lists: ListsByUser) -> ListsByUser:
     n_kept = np.concatenate([[0], np.cumsum(kept)])[lists.offsets]
     items = replace(lists.items, codes=lists.items.codes[kept])
     grades = np.where(grades < 1, 0.0, grades)[kept]
-    left = None if np.all(grades == 1) else grades
-    return replace(lists, items=items, offsets=n_kept, grades=left)
+    return replace(lists, items=items, offsets=n_kept, grades=grades)

@@ -18,6 +18,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Mapping, Set
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -66,7 +67,7 @@ def read_sides(
     """
     if k is not None:
         k = check_positive_int(k, "k")
-    from toplist.inputs.objects import check_not_swapped, to_builtin
+    from toplist.inputs.objects import check_not_swapped, scored, to_builtin
 
     ranks, ground_truths = to_builtin(ranks, "ranks"), to_builtin(ground_truths, "ground_truths")
     if hasattr(ranks, "to_dict") or hasattr(ground_truths, "to_dict"):
@@ -75,7 +76,8 @@ def read_sides(
         ranks, ground_truths = beside(ranks, ground_truths)
     if isinstance(ranks, Mapping) and isinstance(ground_truths, Mapping) and not _are_ids(ranks):
         check_not_swapped(ranks, ground_truths)
-    ranks = side_to_builtin(ranks, "ranks", (k, padding, ties))
+    given, ranks = ranks, side_to_builtin(ranks, "ranks", (k, padding, ties))
+    tied = scored(given)
     ground_truths = side_to_builtin(ground_truths, "ground_truths")
     tables = _by_user(ranks) or _by_user(ground_truths)
     if users is not None and (tables or isinstance(ranks, Mapping)):
@@ -88,7 +90,8 @@ def read_sides(
     if tables:
         from toplist.inputs.tables import read_tables  # a quarter of the import of toplist
 
-        return read_tables(ranks, ground_truths, k, padding, grading, columns, ties)
+        found = read_tables(ranks, ground_truths, k, padding, grading, columns, ties)
+        return found if tied is None else replace(found, scored=tied)
     keys, rank_rows, truth_rows, single, n_extra = _arrange(ranks, ground_truths)
     ranked = flatten(rank_rows, k, "ranks")
     truth = flatten(truth_rows, None, "ground_truths", padding)
@@ -103,7 +106,8 @@ def read_sides(
         keys = keys_of(users, len(truth.lengths))
     listed, relevant, hashed = encode(ranked, truth, padding, keys, hashing)
     more: dict[str, Any] = {"sources": (ranked, truth), "single": single, "hashed": hashed}
-    return sides_of(keys, listed, relevant, n_extra, k, None, grading, **more)
+    found = sides_of(keys, listed, relevant, n_extra, k, None, grading, **more)
+    return found if tied is None else replace(found, scored=tied)
 
 
 def _by_user(value: Any) -> bool:

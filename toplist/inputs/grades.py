@@ -86,7 +86,7 @@ def apply(truth: Lists, source: Flat, grading: Grading, users: Sequence[Any] | N
     """
     grades = truth.gains
     if grades is None:
-        if grading.relevant_from is not None:
+        if grading.relevant_from is not None and len(truth.items):
             raise option_error(
                 ValueError,
                 OptionRef("relevant_from", grading.relevant_from),

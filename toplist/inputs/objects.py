@@ -11,6 +11,7 @@ ranked already: its scores are only checked to fall. A dict item -> score and a 
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
@@ -22,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist.checks import OptionRef, about, option_error
-from toplist.inputs.flatten import array, is_container, is_row, is_truth_container
+from toplist.inputs.flatten import Scored, array, is_container, is_row, is_truth_container
 from toplist.inputs.ordering import places_by_id
 
 # What implicit and faiss fill a list with, where fewer items are found.
@@ -206,6 +207,20 @@ def unscored(ranks: Any, ordering: Ordering) -> Any:
     found = copy(ranks)  # what a dict of another type says of its rows stays true
     found.update(rows)
     return found
+
+
+def scored(ranks: Any) -> Scored | None:
+    """Return how many items of a mapping user -> {item: score} have equal scores; else None."""
+    first = _first(ranks.values()) if isinstance(ranks, Mapping) else None
+    if not isinstance(first, Mapping) or isinstance(first.get("hits"), Mapping):
+        return None
+    rows = [list(row.values()) for row in ranks.values() if isinstance(row, Mapping)]
+    try:
+        repeated = [Counter(row) for row in rows if len(set(row)) < len(row)]
+    except TypeError:  # numbers of a library that have no hash
+        return None
+    tied = sum(n for counts in repeated for n in counts.values() if n > 1)
+    return Scored(tied, sum(map(len, rows)))
 
 
 def _by_position(ranks: Sequence[Any], ordering: Ordering) -> Any:

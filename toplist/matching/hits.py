@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from toplist.checks import Bools, Floats, Ints
-from toplist.inputs.flatten import name_user
+from toplist.inputs.flatten import Scored, name_user
 from toplist.inputs.grades import LARGEST, STANDARD, Grading
 from toplist.inputs.lists import offsets_of
 
@@ -53,6 +53,8 @@ class Hits:
         users and lists. What is relevant decides counts; the convention says whose gains.
     examples : (str, str), optional
         Where nobody has a hit: a listed and a relevant id as written.
+    scored : Scored, optional
+        Of lists that came with scores, how many items have equal ones.
     cause : str
         What seems to keep these apart, such as "a trailing .0"; "" if that is not known.
 
@@ -86,6 +88,7 @@ class Hits:
     judged: Hits | None = None
     examples: tuple[str, str] | None = None
     cause: str = ""
+    scored: Scored | None = None
 
     def __post_init__(self) -> None:
         """Check and normalise the arrays."""
@@ -164,6 +167,7 @@ class Hits:
             truth_hashes=_joined_hashes(self.truth_hashes, other.truth_hashes),
             judged=_merged_judged(self, other, disjoint),
             **_merged_examples(self, other),
+            scored=self.scored + other.scored if self.scored and other.scored else None,
         )
 
     def subset(self, rows: Ints) -> Hits:

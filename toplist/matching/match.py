@@ -167,6 +167,7 @@ def join(
         fingerprints=(_fingerprint(hashes.copy(), sides.users),) if fingerprints else (),
         truth_hashes=hashes if fingerprints else None,
         judged=judged,
+        scored=sides.scored,
         **examples,
     )
 

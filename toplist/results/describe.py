@@ -23,7 +23,7 @@ def account(result: Means) -> str:
     terms = result.terms
     parts = [f"{result.n_evaluated:,} of {counted(result.n_users, 'user')} evaluated"]
     n_empty = result.n_evaluated - result.histograms.n_of("skip")
-    if n_empty:
+    if n_empty and (terms.empty in terms.empty_of.values() or not terms.metrics):
         score = {"zero": 0, "one": 1}.get(terms.empty)
         parts.append(f"{n_empty:,} of them without relevant items (counted as {score})")
     listless = result.n_missing if terms.missing == "skip" else 0  # skipped, and told below
@@ -61,7 +61,7 @@ def _other_numbers(result: Means) -> list[str]:
     n_empty = result.histograms.n_of(None) - result.histograms.n_of("skip")
     names: dict[str, list[str]] = {}
     for name, policy in terms.empty_of.items():
-        if n_empty and policy != terms.empty:
+        if n_empty and policy != terms.empty and terms.metrics[name].of == "relevant":
             names.setdefault(policy, []).append(name)
     one = n_empty == 1
     words = {
@@ -69,7 +69,12 @@ def _other_numbers(result: Means) -> list[str]:
         "zero": f"count{'s' * one} as 0",
         "one": f"count{'s' * one} as 1",
     }
-    return [
+    judged = [
+        f"{name}: over {result.n_of(name):,}, those with a judgement"
+        for name, counting in terms.counting.items()
+        if counting == ("skip", "judged") and result.n_of(name) != result.n_evaluated
+    ]
+    return judged + [
         f"{', '.join(some)}: over {result.n_of(some[0]):,}, as {n_empty:,} without relevant items "
         f"{words[policy]}"
         for policy, some in names.items()
@@ -102,8 +107,9 @@ def treatment(result: Means, metric: Metric | None = None) -> str:
     """Return what is done with users who have no relevant items, or no list."""
     terms = result.terms
     if metric is not None:
-        return policies(terms.empty_of[metric.name], terms.missing)
-    return policies(terms.empty, terms.missing, terms.empty_of)
+        return policies(terms.empty_of[metric.name], terms.missing, of=metric.of)
+    others = {name: policy for name, (policy, of) in terms.counting.items() if of == "relevant"}
+    return policies(terms.empty, terms.missing, others)
 
 
 def of_lists(result: Means, metric: ListMetric) -> str:
@@ -131,9 +137,29 @@ def explanation(result: Means, metric: Metric | ListMetric, style: Style) -> str
         rules(result, metric) + (f"; the same in {', '.join(peers)}" if peers else ""),
         f"{averaging(result, metric)}; {treatment(result, metric)}",
         *sampling(result),
+        *equal_scores(result),
         account(result),
     ]
     return "\n".join(lines)
+
+
+# Equal scores are told of from this share of the listed items on.
+MANY_TIED = 0.01
+
+
+def equal_scores(result: Means) -> list[str]:
+    """Return how many scores are equal, if many are, and that they stand as the rows do.
+
+    Any other order is among the rules.
+    """
+    if result.scored is None or not result.scored.tied:
+        return []
+    tied, listed = result.scored
+    parts = ["equal scores in the order of the rows"] if result.terms.ties == "order" else []
+    if tied > MANY_TIED * listed:
+        share = f"{100 * tied / listed:.1f} %"
+        parts.append(f"{share} of the listed items share a score with a neighbour")
+    return ["; ".join(parts)] if parts else []
 
 
 def rule_lines(result: Means, parts: Sequence[Means] = ()) -> list[str]:
@@ -144,7 +170,7 @@ def rule_lines(result: Means, parts: Sequence[Means] = ()) -> list[str]:
     lines = [f"{rules(result)}: {averaging(result)}"] if result.terms.metrics else []
     lines += intervals([result, *parts])
     lines += [f"{name}: {of_lists(result, one)}" for name, one in result.terms.list_metrics.items()]
-    return [*lines, *sampling(result), account(result)]
+    return [*lines, *sampling(result), *equal_scores(result), account(result)]
 
 
 # With fewer users who have another value than 0 a normal interval is called rough.

@@ -22,6 +22,7 @@ from toplist.results.terms import Entry, Terms, difference
 
 # What only intervals and merging need is imported by them, as `import toplist` must be quick.
 if TYPE_CHECKING:
+    from toplist.inputs.flatten import Scored
     from toplist.matching.fingerprints import Fingerprint
     from toplist.metrics.names import AnyName, Name, NameAtK
     from toplist.metrics.properties import Population
@@ -62,6 +63,7 @@ class Means:
     fingerprints: tuple[Fingerprint, ...] = ()
     unmatched: Unmatched | None = None
     graded: bool = False
+    scored: Scored | None = None
 
     @classmethod
     def of(
@@ -86,7 +88,8 @@ class Means:
         threshold = terms.threshold_in_gains
         read = (per_user.gains_of(hits, one, threshold) for one in found.metrics if one.graded)
         graded = hits.graded or any(one.graded for one in read)
-        return cls(terms, found, hits, counted, *sizes, weights, graded=graded)
+        given = terms, found, hits, counted, *sizes, weights
+        return cls(*given, graded=graded, scored=hits.scored)
 
     @property
     def n_evaluated(self) -> int:
@@ -198,13 +201,19 @@ class Means:
     def per_user(self, name: AnyName) -> Floats:
         """Return the values of each user: (n_users,) for ``"name@k"``, (n_users, K) for ``"name"``.
 
-        Users left out of the means have NaN.
+        Users left out of the means have NaN. Where users have keys, the rows know their ``users``,
+        and ``.by_user()`` is a dict.
 
         Raises
         ------
         ValueError
             If the result does not hold its hits.
         """
+        from toplist.inputs.user_values import by_users  # what few need, so that imports are quick
+
+        return by_users(self._values(name), self.users if has_keys(self) else None)
+
+    def _values(self, name: AnyName) -> Floats:
         metric, k = self.terms.find(name)
         if isinstance(metric, ListMetric):
             assert self.lists is not None
@@ -225,7 +234,7 @@ class Means:
         metric, _ = self.terms.find(name)
         if isinstance(metric, ListMetric):
             return int(self._moments[metric.name].n)
-        return self.histograms.n_of(metric.empty)
+        return self.histograms.n_of(metric.empty, metric)
 
     def to_dict(self, at: str = "@") -> dict[str, float]:
         """Return the means asked for, ``{"ndcg@10": 0.1, ...}``.
@@ -405,7 +414,7 @@ class Means:
     @property
     def _cuts(self) -> Ints:
         """Every k down to which the hits are counted: below it, an average costs its own time."""
-        return np.arange(1, min(self.terms.depth, self.histograms.depth) + 1)
+        return np.arange(1, min(self.terms.depth, self.histograms.near) + 1)
 
     @cached
     def _moments(self) -> dict[str, Any]:
@@ -479,10 +488,10 @@ def merged(parts: Sequence[M], disjoint: bool = False) -> M:
     if hits and disjoint:
         hits = [_without_fingerprints(one) for one in hits]
     weights = all_of([part.weights for part in parts]) if hits else None
-    lists = all_of([part.lists for part in parts])
+    lists, scored = (all_of([getattr(part, one) for part in parts]) for one in ("lists", "scored"))
     return type(first)(
         first.terms,
-        histograms.merged([part.histograms for part in parts]),
+        histograms.merged([part.histograms for part in parts], first.terms.of_judged),
         in_pairs(hits, operator.add) if hits else None,
         np.concatenate([part.counted for part in parts]) if hits else None,
         n_users=sum(part.n_users for part in parts),
@@ -492,6 +501,7 @@ def merged(parts: Sequence[M], disjoint: bool = False) -> M:
         lists=reduce(operator.add, lists) if lists else None,
         fingerprints=tuple(one for part in parts for one in fingerprints_of(part)),
         graded=any(part.graded for part in parts),
+        scored=reduce(operator.add, scored) if scored else None,
     )
 
 

@@ -56,6 +56,7 @@ def content(result: Means) -> dict[str, Any]:
         "k": list(result.ks),
         **({"sampled": vars(terms.sampled)} if terms.sampled else {}),
         **{name: getattr(result, name) for name in COUNTS},
+        **({"scores": result.scored._asdict()} if result.scored else {}),
         "values": {name: json_number(result[name]) for name in names},
         "std": {name: json_number(result.std(name)) for name in names},
         "interval": {name: list(map(json_number, ends)) for name, ends in intervals.items()},

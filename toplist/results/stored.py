@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from toplist.averages.histograms import Histograms, sums_of
 from toplist.averages.moments import Moments, Pooled
 from toplist.checks import choice
+from toplist.inputs.flatten import Scored
 from toplist.inputs.grades import Grading
 from toplist.inputs.options import TIES
 from toplist.matching.fingerprints import Fingerprint, together
@@ -87,6 +88,7 @@ def to_bytes(result: Means) -> bytes:
         "graded": result.graded,
         "fingerprints": [asdict(one) for one in result.fingerprints],
         "unmatched": None if result.unmatched is None else list(result.unmatched),
+        "scored": result.scored,
         "averages": averages,
         "arrays": [[name, one.dtype.str, one.shape] for name, one in packed.items()],
     }
@@ -226,6 +228,7 @@ def _read(made: type[M], header: Any, arrays: Arrays) -> M:
         ),
         unmatched=None if words is None else Unmatched(*map(str, words)),
         graded=bool(header.get("graded", guess)),
+        scored=Scored(*map(_whole, scored)) if (scored := header.get("scored")) else None,
     )
     _check_averages(result)
     return result

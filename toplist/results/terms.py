@@ -10,7 +10,7 @@ from toplist.inputs.grades import Grading
 from toplist.inputs.options import Ties
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.conventions import CONVENTIONS, ConventionName, Missing, Relevant
-from toplist.metrics.definitions import PARAMETRIC, Empty, Metric
+from toplist.metrics.definitions import PARAMETRIC, Empty, Metric, Of
 from toplist.metrics.names import metric_meant
 
 Sampler = Literal["uniform", "popularity"]
@@ -138,6 +138,18 @@ class Terms:
         return {name: metric.empty or self.empty for name, metric in self.metrics.items()}
 
     @cached
+    def counting(self) -> dict[str, tuple[Empty, Of]]:
+        """What decides who is in the mean of each metric of hits, by name."""
+        return {name: (self.empty_of[name], one.of) for name, one in self.metrics.items()}
+
+    @property
+    def of_judged(self) -> list[str]:
+        """The metrics whose R counts judged items: by definition, or since gains count them."""
+        gains = not self.threshold_in_gains and self.grading.relevant_from is not None
+        metrics = self.metrics.items()
+        return [name for name, one in metrics if one.of == "judged" or (one.graded and gains)]
+
+    @cached
     def depth(self) -> int:
         """The largest k."""
         return max((k for entry in self.entries for k in entry.ks), default=0)
@@ -208,7 +220,8 @@ class Terms:
         for one in asked:
             name, parameter, _ = one.name.partition("(")
             of_tables = name in PARAMETRIC and parameter  # such as rbp(p=0.5)
-            own += [one.name] if standard.get(name) != one.formula and not of_tables else []
+            its = standard.get(name)
+            own += [] if of_tables or (its and its.formula == one.formula) else [one.name]
         text = f"convention {self.convention}"
         if len(own) == len(asked):
             text = f"own definition, policies of {text}"
