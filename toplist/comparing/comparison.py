@@ -48,7 +48,8 @@ def compare(
         test (p below 0.05 and 0.01 after Holm), ▾ what is worse. `Comparison.test` has the tests.
     runs : {"independent", "paired"}
         Of several runs: "paired" where run i of every system is of one split, or one seed; the
-        runs of another i may then have other ground truths.
+        runs of another i may then have other ground truths. Repeated splits overlap: their
+        variance is a lower bound.
 
     Returns
     -------

@@ -33,7 +33,8 @@ You ask, and you call:
 - *how many users does the next experiment need?* ``compared.power("ndcg@10", difference=0.002)``
 - *all systems at once*: ``compared.anova("ndcg@10")``, ``compared.tukey("ndcg@10")``
 - *several seeds or splits*: ``tl.compare({"a": [run, run], "b": [run, run]})``, ``runs="paired"``
-  where run i of all systems is of one split: users and runs are two sources of chance
+  where run i of all systems is of one split: users and runs are two sources of chance (repeated
+  splits overlap: their variance is a lower bound)
 - *in which segment of the users?* ``compared.by(labels)`` and its ``.test()``: p is corrected for
   all segments together
 - *for the paper*: ``.sentence()``, ``compared.to_latex(percent=True, caption=...)`` (bold where the
@@ -164,10 +165,14 @@ def paired_tests(
     level : float
         Of the intervals, between 0 and 1.
     weights, clusters : one per user, or dict user -> value
-        Weights above 0; labels of rows that belong together, such as the sessions of a user.
+        Weights above 0; labels of rows that belong together, such as the sessions of a user. The
+        t test allows for few or unequal ones (CR2, with Satterthwaite's degrees of freedom: Bell
+        and McCaffrey 2002), and a line says where they are too few.
     runs : {"independent", "paired"}, optional
         Several runs (seeds, splits) of each system: users are averaged over runs first, and both
         users and runs are sources of error; "paired" where run i of all systems is of one split.
+        p and interval are Cochran and Cox's, which hold for few runs too. Repeated splits overlap:
+        their variance is a lower bound.
     n_resamples, seed, n_threads
         Of sign flips, bootstrap and MaxT. The result does not depend on the threads.
 
