@@ -30,6 +30,11 @@ FEW_RUNS = (
     "of 2 or 3 runs, p for models trained anew is cautious: true nulls were rejected in 2 to 6 % "
     "of samples"
 )
+POOLED = (
+    "the pairs do not vary alike (standard deviations of {low:.2g} to {high:.2g}): with near twins "
+    "or unequal variances among the systems Tukey's test, by permutations too, rejected a true "
+    'null in 8 to 30 % of samples; correction="maxt" of pairwise tests in 4 to 8 %'
+)
 SPLITS = "where runs are repeated splits, these overlap: their variance is a lower bound"
 MARKS = "†", "‡"
 

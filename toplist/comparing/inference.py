@@ -74,7 +74,7 @@ from numpy.typing import ArrayLike
 
 from toplist.checks import Floats, choice
 from toplist.comparing.bands import Band
-from toplist.comparing.contrasts import Contrast, TestPlan
+from toplist.comparing.contrasts import POOLED, Contrast, TestPlan
 from toplist.comparing.pairwise import (
     TestCorrection,
     TestMethod,
@@ -399,6 +399,8 @@ def ratio(
 def anova(values: Mapping[str, Any]) -> Anova:
     """Test whether any two of several systems differ: two-way, users as blocks.
 
+    One variance is pooled: see `tukey` for near twins and unequal variances.
+
     Examples
     --------
     >>> round(anova({"a": [0.0, 1.0, 2.0], "b": [1.0, 1.0, 4.0]}).p_systems, 4)
@@ -429,8 +431,9 @@ def tukey(
 ) -> Tests:
     """Compare all pairs of systems by Tukey's test: one pooled variance, users as blocks.
 
-    Near twins among the systems distort the pooled variance; ``correction="maxt"`` of
-    `paired_tests` does not need it.
+    Near twins or unequal variances among the systems distort the pooled variance, and permutations
+    pool alike: a true null was rejected in 8 to 30 % of samples. A line says where the pairs do not
+    vary alike; ``correction="maxt"`` of `paired_tests` needs no pooled variance.
 
     Parameters
     ----------
@@ -472,13 +475,16 @@ def all_pairs(
 ) -> Tests:
     """Return Tukey's test from the moments of all systems, and of two of them for wins."""
     found = blocked.tukey_hsd(moments, level)
-    rows = []
+    rows, stds = [], []
     for place, (i, j) in enumerate(zip(found.first, found.second, strict=True)):
         fields = ("difference", "statistic", "low", "high", "effect", "p")
         numbers: dict[str, Any] = {one: float(getattr(found, one)[place]) for one in fields}
         both = sizes(systems[i], systems[j])
+        stds.append(both.std)
         numbers |= {"wins": both.wins, "ties": both.ties, "losses": both.losses}
         numbers |= {"p_adjusted": numbers["p"], "df": found.df}
         means = float(moments.means[i]), float(moments.means[j])
         rows.append(Contrast(name, systems[i], systems[j], moments.n, *means, **numbers))
-    return Tests(tuple(rows), TestPlan("tukey", "none", level=level))
+    low, high = min(stds), max(stds)
+    notes = (POOLED.format(low=low, high=high),) if high > 1.5 * low else ()
+    return Tests(tuple(rows), TestPlan("tukey", "none", level=level, notes=notes))
