@@ -1,6 +1,6 @@
 """How often tests at p < 0.05 reject a true null: of toplist, and by simpler formulas beside it.
 
-    python benchmarks/sizes.py                       # all lines, three minutes
+    python benchmarks/sizes.py                       # all lines, some minutes
     python benchmarks/sizes.py --only clusters runs  # these alone
     python benchmarks/sizes.py --smoke               # few samples: does everything still run?
 
@@ -22,7 +22,7 @@ from toplist.stats.paired import paired, runs
 from toplist.stats.randomization import bootstrap
 from toplist.stats.simultaneous import Joint, maxt_t
 
-SAMPLES = {"clusters": 2000, "weights": 2000, "runs": 1000, "tukey": 500, "bootstrap": 1000}
+SAMPLES = {"clusters": 2000, "weights": 2000, "runs": 1000, "tukey": 200, "bootstrap": 1000}
 # A title, and the p of toplist and of what stands beside it, from random numbers.
 Draw = Callable[[np.random.Generator], tuple[float, float]]
 Line = tuple[str, Draw]

@@ -77,6 +77,10 @@ def test_clusters_are_counted_with_runs_too(runs):
     found = tl.compare(runs, baseline="a").test("ndcg@10", clusters=clusters)
     assert "over 120 users in 40 clusters" in str(found)
     assert "and 3 independent runs of each system" in found.sentence()
+    assert "clusters so few" not in str(found)
+    few = {user: number // 20 for number, user in enumerate(TRUTH)}
+    text = str(tl.compare(runs, baseline="a").test("ndcg@10", clusters=few))
+    assert "clusters so few or unequal leave 5.0 degrees of freedom" in text
 
 
 def test_few_runs_and_repeated_splits_are_said(runs):

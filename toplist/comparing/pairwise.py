@@ -26,7 +26,7 @@ from toplist.comparing.contrasts import (
 )
 from toplist.comparing.tests import Tests
 from toplist.comparing.values import Units
-from toplist.stats import paired, planning, randomization, simultaneous
+from toplist.stats import clustered, paired, planning, randomization, simultaneous
 from toplist.stats.corrections import adjust
 from toplist.stats.distributions import Parts
 from toplist.stats.paired import RUNS, Alternative, RunsAre, checked, snap
@@ -215,8 +215,9 @@ def _notes(
         if min([*differ, units.n_clusters or FEW_DIFFER]) < FEW_DIFFER:
             yield FEW_DIFFER_FOR_BOOTSTRAP
     of_units = units.weights is not None or units.clusters is not None
-    if asked.method == "t" and of_units and asked.runs is None:
-        df = min((one.df for one in some), default=math.inf)
+    if asked.method == "t" and of_units and some:
+        sizes = clustered.units(np.ones(some[0].n), *units)[1]
+        df = clustered.degrees_of_freedom(sizes)
         if df < FEW_DF:
             words = "weights" if units.clusters is None else "clusters"
             yield FEW_UNITS.format(df=df, units=words) + ONE_UNIT * (df < 1.5)

@@ -19,7 +19,7 @@ from toplist.inputs.id_hashes import hashes_of
 from toplist.inputs.keyed import counts_rows, is_series
 from toplist.inputs.objects import to_builtin
 from toplist.inputs.user_values import values_by_user
-from toplist.stats.clustered import is_missing, numbered
+from toplist.stats.clustered import numbered
 
 # The column of users in a table.
 USER = "user_id"
@@ -34,7 +34,7 @@ class Units(NamedTuple):
     @property
     def n_clusters(self) -> int:
         """The number of clusters; 0 without any."""
-        return 0 if self.clusters is None else len(np.unique(self.clusters))
+        return 0 if self.clusters is None else int(np.count_nonzero(np.bincount(self.clusters)))
 
     @property
     def given(self) -> dict[str, Any]:
@@ -231,13 +231,14 @@ def by_user(values: Any, users: Sequence[Any] | None, n: int, what: str) -> Any:
         return None
 
     found, _ = values_by_user(values, users, n, what)
-    lacking = next((row for row, one in enumerate(found) if is_missing(one)), None)
-    if lacking is not None:
-        user = lacking if users is None else users[lacking]
-        raise ValueError(f"{what}: user {user!r} has none, {found[lacking]!r}")
+    if any(one is None for one in found):
+        row = next(i for i, one in enumerate(found) if one is None)
+        raise ValueError(f"{what}: user {row if users is None else users[row]!r} has none")
     return found
 
 
 def clusters_by_user(labels: Any, users: Sequence[Any] | None, n: int) -> Ints | None:
     """Return the number of each user's cluster, in the order of the users."""
-    return None if labels is None else numbered(by_user(labels, users, n, "clusters"))
+    if labels is None:
+        return None
+    return numbered(values_by_user(labels, users, n, "clusters")[0], users)

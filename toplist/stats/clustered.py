@@ -41,10 +41,11 @@ def units(
     return sums.astype(np.float64, copy=False), sizes.astype(np.float64, copy=False)
 
 
-def numbered(labels: Any) -> Ints:
+def numbered(labels: Any, users: Sequence[Any] | None = None) -> Ints:
     """Return a number from 0 on for each label, in the order of the labels.
 
-    Labels are equal where Python says so. In an array of numpy 1 and "1" would be, too.
+    Labels are equal where Python says so. In an array of numpy 1 and "1" would be, too. What is
+    numbered already is returned as it is; `users` are for the message where one has no label.
 
     Examples
     --------
@@ -52,21 +53,23 @@ def numbered(labels: Any) -> Ints:
     (array([1, 0, 1]), array([1, 0]))
     """
     if isinstance(labels, np.ndarray) and labels.dtype == np.int64 and labels.ndim == 1:
-        return np.unique(labels, return_inverse=True)[1]
+        dense = len(labels) == 0 or (labels.min() >= 0 and labels.max() < 2 * len(labels))
+        return labels if dense else np.unique(labels, return_inverse=True)[1]
     given: Sequence[Any] = labels.tolist() if hasattr(labels, "tolist") else list(labels)
     try:
         found = dict.fromkeys(given)
     except TypeError as error:
         raise TypeError(f"clusters: a label cannot be compared: {error}") from None
-    lacking = next((i for i, one in enumerate(given) if is_missing(one)), None)
-    if lacking is not None:
-        raise ValueError(f"clusters: user {lacking} has none, {given[lacking]!r}")
+    if any(map(is_missing, found)):
+        row = next(i for i, one in enumerate(given) if is_missing(one))
+        user = row if users is None else users[row]
+        raise ValueError(f"clusters: user {user!r} has none, {given[row]!r}")
     try:
         order = sorted(found)
     except TypeError:  # of several kinds
         order = sorted(found, key=repr)
     places = {label: place for place, label in enumerate(order)}
-    return np.array([places[label] for label in given], np.int64)
+    return np.fromiter(map(places.__getitem__, given), np.int64, len(given))
 
 
 def is_missing(value: Any) -> bool:
