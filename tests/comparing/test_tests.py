@@ -160,6 +160,22 @@ def test_pictures(compared, tests):
         tests.plot("matrix")
 
 
+def test_tukey_says_where_the_pairs_do_not_vary_alike():
+    rng = np.random.default_rng(0)
+    alike = {name: rng.normal(size=300) for name in "abc"}
+    twins = alike | {"b": alike["a"] + rng.normal(0, 0.01, 300)}
+    text = str(tl.inference.tukey(alike))
+    assert "hold for all pairs together, if these vary alike" in text and "twins" not in text
+    for method in ("t", "randomization"):
+        tukey = tl.inference.tukey(twins, method=method, n_resamples=99)
+        assert "the pairs do not vary alike (standard deviations of 0.0" in str(tukey)
+        assert "together, if these vary alike." in tukey.sentence()
+    same = tl.inference.tukey({**alike, "b": alike["a"]})
+    assert "standard deviations of 0 to 1." in str(same)
+    anova = tl.inference.anova(twins)
+    assert "all pairs of systems vary alike" in str(anova) and "assumes" not in anova.to_dict()
+
+
 def test_tukey_says_that_its_intervals_hold_together(compared):
     tukey = compared.tukey("ndcg@10")
     assert "after Tukey over 1 comparison" in str(tukey)

@@ -154,3 +154,55 @@ def test_every_value_by_user_knows_its_user():
     assert tl.beyond.serendipity(lists, truths, baseline={1}).users == ["b", "a"]
     assert tl.beyond.unexpectedness(lists, baseline=truths).users == ["b", "a"]
     assert type(tl.ndcg([[1]], [{1}])) is np.ndarray
+
+
+@pytest.mark.parametrize("labels", [["a", "a\0", "b", "c"], [1, "1", 2, 3]])
+def test_labels_of_clusters_are_told_apart_as_in_python(labels):
+    values = {name: np.random.default_rng(i).random(8) for i, name in enumerate("xy")}
+    clusters = dict(enumerate(labels * 2))
+    by_user = {name: dict(enumerate(some.tolist())) for name, some in values.items()}
+    for tests in (
+        tl.paired_tests(values, clusters=labels * 2),
+        tl.paired_tests(by_user, clusters=clusters),
+    ):
+        assert tests.plan.n_clusters == 4 and tests[0].df == pytest.approx(3)
+        assert "over 8 " in str(tests) and "in 4 clusters" in str(tests)
+
+
+@pytest.mark.parametrize("missing", [float("nan"), None])
+def test_users_without_a_cluster_are_named(missing):
+    values = {name: {"ann": 1.0, "bob": 2.0, "cid": 0.5} for name in "xy"}
+    with pytest.raises(ValueError, match=f"clusters: user 'bob' has none, {missing}"):
+        tl.paired_tests(values, clusters={"ann": 1, "bob": missing, "cid": 1})
+
+
+def test_missing_values_of_pandas_are_no_clusters():
+    pandas = pytest.importorskip("pandas")
+    values = {name: [1.0, 2.0, 0.5] for name in "xy"}
+    for column in (pandas.Series([1, None, 1]), pandas.Series([1, None, 1], dtype="Int64")):
+        with pytest.raises(ValueError, match="clusters: user 1 has none"):
+            tl.paired_tests(values, clusters=column)
+
+
+def test_few_or_unequal_clusters_are_said():
+    rng = np.random.default_rng(0)
+    values = {name: rng.random(400) for name in "xy"}
+    few = str(tl.paired_tests(values, clusters=np.arange(400) % 5))
+    assert "clusters so few or unequal leave 4.0 degrees of freedom" in few
+    one = str(tl.paired_tests(values, weights=[*np.ones(399), 1e5]))
+    assert "weights so few or unequal leave 1.0" in one and "where one unit is nearly all" in one
+    many = str(tl.paired_tests(values, clusters=np.arange(400) % 50))
+    assert "degrees of freedom" not in many
+    both = tl.paired_tests(values, clusters=np.arange(400) % 5, correction="maxt")
+    assert both[0].p_adjusted == pytest.approx(both[0].p) and "clusters so few" in str(both)
+
+
+def test_a_bootstrap_of_few_who_differ_says_that_it_is_liberal():
+    rng = np.random.default_rng(0)
+    values = {"x": rng.random(400), "y": rng.random(400)}
+    many = tl.paired_tests(values, method="bootstrap", n_resamples=99)
+    assert "liberal" not in str(many)
+    values["x"][90:] = values["y"][90:]
+    few = tl.paired_tests(values, method="bootstrap", n_resamples=99)
+    assert "the bootstrap is liberal where fewer than 100 users differ" in str(few)
+    assert "liberal" not in str(tl.paired_tests(values))

@@ -49,7 +49,8 @@ def compare(
         without a baseline they are of all pairs, and the first of each pair is its baseline.
     runs : {"independent", "paired"}
         Of several runs: "paired" where run i of every system is of one split, or one seed; the
-        runs of another i may then have other ground truths.
+        runs of another i may then have other ground truths. Repeated splits overlap: their
+        variance is a lower bound.
 
     Returns
     -------

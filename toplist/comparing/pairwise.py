@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal, get_args
@@ -11,11 +11,24 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from toplist.checks import Floats, choice
-from toplist.comparing.contrasts import FEW_FOR_FLIPS, FEW_FOR_T, Contrast, TestPlan
+from toplist.comparing.contrasts import (
+    FEW_DF,
+    FEW_DIFFER,
+    FEW_DIFFER_FOR_BOOTSTRAP,
+    FEW_FOR_FLIPS,
+    FEW_FOR_T,
+    FEW_RUNS,
+    FEW_UNITS,
+    ONE_UNIT,
+    SPLITS,
+    Contrast,
+    TestPlan,
+)
 from toplist.comparing.tests import Tests
 from toplist.comparing.values import Units
-from toplist.stats import paired, planning, randomization, simultaneous
+from toplist.stats import clustered, paired, planning, randomization, simultaneous
 from toplist.stats.corrections import adjust
+from toplist.stats.distributions import Parts
 from toplist.stats.paired import RUNS, Alternative, RunsAre, checked, snap
 
 TestMethod = Literal["t", "randomization", "bootstrap", "wilcoxon", "sign"]
@@ -180,13 +193,36 @@ def contrasted(
     plan = asked.plan(
         rows,
         n_runs=tuple(sorted(n_runs)),
-        n_clusters=0 if units.clusters is None else len(set(units.clusters)),
+        n_clusters=units.n_clusters,
         weighted=units.weights is not None,
         of_users=of_users,
+        notes=tuple(_notes(rows, asked, units, n_runs)),
     )
     return corrected(
         rows, plan, lambda some: maxt([differences[one] for one in some], asked, units)
     )
+
+
+def _notes(
+    rows: Sequence[Contrast], asked: TestSpec, units: Units, n_runs: Iterable[int]
+) -> Iterator[str]:
+    """Yield where p does not hold as printed."""
+    if asked.runs is not None:
+        yield SPLITS
+        if 2 <= min(n_runs, default=0) <= 3:
+            yield FEW_RUNS
+    some = [one for one in rows if one.p == one.p and one.wins + one.losses]
+    if asked.method == "bootstrap":
+        differ = [one.wins + one.losses for one in some]
+        if min([*differ, units.n_clusters or FEW_DIFFER]) < FEW_DIFFER:
+            yield FEW_DIFFER_FOR_BOOTSTRAP
+    of_units = units.weights is not None or units.clusters is not None
+    if asked.method == "t" and of_units and some:
+        sizes = clustered.units(np.ones(some[0].n), *units)[1]
+        df = clustered.degrees_of_freedom(sizes)
+        if df < FEW_DF:
+            words = "weights" if units.clusters is None else "clusters"
+            yield FEW_UNITS.format(df=df, units=words) + ONE_UNIT * (df < 1.5)
 
 
 def named(
@@ -226,13 +262,15 @@ def _by(row: Contrast, outcome: randomization.Outcome) -> Contrast:
     return replace(row, statistic=outcome.statistic, p=outcome.p, exact=outcome.exact)
 
 
-def row_of(both: paired.Paired, asked: TestSpec, **more: Any) -> Contrast:
+def row_of(
+    both: paired.Paired, asked: TestSpec, parts: Parts | None = None, **more: Any
+) -> Contrast:
     """Return a comparison by its t test, or the two of an equivalence, without names."""
     fields = both.test._asdict() | both.effects._asdict() | {"cautions": tuple(both.cautions)}
     row = Contrast("", "", "", **(fields | more))
     if asked.margin is None:
         return row
-    found = planning.tost(row.difference, row.error, row.df, asked.margin, asked.level)
+    found = planning.tost(row.difference, row.error, parts or row.df, asked.margin, asked.level)
     return replace(row, **found._asdict())
 
 
@@ -241,7 +279,7 @@ def _of_runs(a: Floats, b: Floats, asked: TestSpec, units: Units) -> Contrast:
     found = paired.runs(a, b, asked.runs or "", **units.given, **asked.of_users)
     trained = found.trained.test
     anew = found.anew._asdict() | {"error_users": trained.error, "p_users": trained.p}
-    return row_of(found.trained, asked, **anew, cautions=tuple(found.cautions))
+    return row_of(found.trained, asked, found.parts, **anew, cautions=tuple(found.cautions))
 
 
 def corrected(rows: list[Contrast], plan: TestPlan, largest: Largest | None = None) -> Tests:
@@ -257,7 +295,7 @@ def corrected(rows: list[Contrast], plan: TestPlan, largest: Largest | None = No
             adjusted, single = found.step_down, found.single_step
             few = {"randomization": (200, FEW_FOR_FLIPS), "t": (50, FEW_FOR_T)}[plan.method]
             if some and some[0].n < few[0]:
-                plan = replace(plan, notes=(few[1],))
+                plan = replace(plan, notes=tuple(dict.fromkeys([*plan.notes, few[1]])))
         else:
             correction: Any = plan.correction
             adjusted = adjust([one.p for one in some], correction)
@@ -274,7 +312,8 @@ def maxt(columns: list[Floats], asked: TestSpec, units: Units) -> simultaneous.M
     if asked.method == "randomization":
         return simultaneous.maxt_flips(columns, **options, **units.given)
     if units.weights is not None or units.clusters is not None:
-        columns = [paired.linearised(*paired.units(d, *units)) for d in columns]
+        joint, df = simultaneous.Joint.of_units(columns, *units, asked.n_threads)
+        return simultaneous.maxt_t(joint, df=df, **options)
     joint = simultaneous.Joint.over(
         lambda first, last: np.stack([d[first:last] for d in columns], axis=1),
         *(len(columns[0]), len(columns)),

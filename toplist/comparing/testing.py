@@ -18,7 +18,7 @@ from toplist.comparing.inference import TukeyMethod, banded
 from toplist.comparing.pairwise import TestSpec, contrasted, corrected, pairs_of
 from toplist.comparing.side_by_side import SideBySide
 from toplist.comparing.tests import Tests
-from toplist.comparing.values import Units, by_user
+from toplist.comparing.values import Units, clusters_by_user
 from toplist.inputs.keyed import is_series
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import Metric
@@ -83,6 +83,7 @@ def together(parts: Sequence[Tests], asked: TestSpec) -> Tests:
         correction=asked.correction,
         family=asked.family,
         n_resamples=max(part.plan.n_resamples for part in parts),
+        notes=tuple(dict.fromkeys(note for part in parts for note in part.plan.notes)),
     )
     return corrected(rows, plan)
 
@@ -401,7 +402,7 @@ def _units(found: Aligned, clusters: Any) -> Units:
     if found.users is not None:
         if not isinstance(clusters, Mapping) and not is_series(clusters):
             raise TypeError("the users have keys: give clusters as a dict or Series user -> label")
-        return Units(found.weights, by_user(clusters, found.users, found.n, "clusters"))
+        return Units(found.weights, clusters_by_user(clusters, found.users, found.n))
     first = next(iter(found.results))
-    labels = by_user(clusters, None, found.results[first].n_users, "clusters")
-    return Units(found.weights, [labels[row] for row in found.rows[first].tolist()])
+    places = clusters_by_user(clusters, None, found.results[first].n_users)
+    return Units(found.weights, None if places is None else places[found.rows[first]])

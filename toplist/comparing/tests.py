@@ -187,7 +187,7 @@ class Tests(Display, Sequence[Contrast]):
         if plan.runs:
             ends = " to ".join(map(str, sorted({*plan.n_runs[:1], *plan.n_runs[-1:]})))
             runs = f" and {ends} {plan.runs} runs of each system"
-        together = "for all pairs together" if plan.method == "tukey" else "one by one"
+        together = _together(self) if plan.method == "tukey" else "one by one"
         head = (
             f"Differences were tested by {sided}{_test(plan)} over {_whom(self)}{runs}, "
             f"{_corrected(self)}; {'two-sided ' * (not sided)}intervals are "
@@ -363,7 +363,7 @@ def _notes(tests: Tests, pairs: Sequence[tuple[str, str]]) -> Iterable[str]:
             for one in tests
         )
     elif plan.method == "tukey":
-        yield "p and intervals hold for all pairs together"
+        yield f"p and intervals hold {_together(tests)}"
     elif len(pairs) > 1:
         yield "intervals hold one by one, not together"
     detectable = _detectable(tests)
@@ -452,6 +452,11 @@ def _after(tests: Tests) -> str:
     each += f" in {counted(n_segments, 'segment')}" if n_segments else ""
     how = CORRECTED[tests.plan.correction]
     return f" after {how} over {counted(tests.n_family, 'comparison')}{each}"
+
+
+def _together(tests: Tests) -> str:
+    """Return what Tukey's p and intervals hold for; of one pair, nothing is pooled."""
+    return f"for all pairs together{', if these vary alike' * (len(tests) > 1)}"
 
 
 def _within(one: Contrast, plan: TestPlan) -> str:

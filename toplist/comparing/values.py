@@ -12,13 +12,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from toplist.checks import Floats
+from toplist.checks import Floats, Ints
 from toplist.inputs import dataframes
 from toplist.inputs.flatten import is_frame
 from toplist.inputs.id_hashes import hashes_of
 from toplist.inputs.keyed import counts_rows, is_series
 from toplist.inputs.objects import to_builtin
 from toplist.inputs.user_values import UserValues, values_by_user
+from toplist.stats.clustered import numbered
 
 # The column of users in a table.
 USER = "user_id"
@@ -28,7 +29,12 @@ class Units(NamedTuple):
     """What belongs to the users, by row: their weights and clusters, if there are any."""
 
     weights: Floats | None = None
-    clusters: Any = None
+    clusters: Ints | None = None  # a number for each label
+
+    @property
+    def n_clusters(self) -> int:
+        """The number of clusters; 0 without any."""
+        return 0 if self.clusters is None else int(np.count_nonzero(np.bincount(self.clusters)))
 
     @property
     def given(self) -> dict[str, Any]:
@@ -68,7 +74,7 @@ def read(
     else:
         found, users = _aligned(values)
     n = next(iter(found.values())).shape[-1]
-    units = Units(by_user(weights, users, n, "weights"), by_user(clusters, users, n, "clusters"))
+    units = Units(by_user(weights, users, n, "weights"), clusters_by_user(clusters, users, n))
     if units.weights is not None:
         units = units._replace(weights=np.asarray(units.weights, np.float64))
     return ParsedValues(found, units, users is not None)
@@ -261,3 +267,10 @@ def by_user(values: Any, users: Sequence[Any] | None, n: int, what: str) -> Any:
         row = next(i for i, one in enumerate(found) if one is None)
         raise ValueError(f"{what}: user {row if users is None else users[row]!r} has none")
     return found
+
+
+def clusters_by_user(labels: Any, users: Sequence[Any] | None, n: int) -> Ints | None:
+    """Return the number of each user's cluster, in the order of the users."""
+    if labels is None:
+        return None
+    return numbered(values_by_user(labels, users, n, "clusters")[0], users)

@@ -5,7 +5,16 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from toplist.stats.distributions import noncentral_t_sf, normal_ppf, probability, root, t_ppf, t_sf
+from toplist.stats.distributions import (
+    Parts,
+    mixed_t_ppf,
+    mixed_t_sf,
+    noncentral_t_sf,
+    normal_ppf,
+    probability,
+    root,
+    t_ppf,
+)
 
 # Of the standard deviation: a difference that 10^19 users would be needed for.
 HOPELESS = 1e-9
@@ -27,7 +36,7 @@ class Equivalence(NamedTuple):
 
 
 def tost(
-    difference: float, error: float, df: float, margin: float, level: float = 0.95
+    difference: float, error: float, df: float | Parts, margin: float, level: float = 0.95
 ) -> Equivalence:
     """Return the two one-sided t tests of Schuirmann (1987).
 
@@ -37,7 +46,8 @@ def tost(
     Parameters
     ----------
     difference, error, df : float
-        The mean difference D, its standard error se and the degrees of freedom.
+        The mean difference D, its standard error se and the degrees of freedom; of several runs
+        the variances that se² is made of, each with its own.
     margin : float
         Above 0: differences within ±margin do not matter.
     level : float
@@ -52,9 +62,9 @@ def tost(
     probability(level, "level")
     if not 0.0 < margin < math.inf:
         raise ValueError(f"margin must be a number above 0, not {margin!r}")
-    not_worse = t_sf(_ratio(difference + margin, error), df)
-    not_better = t_sf(_ratio(margin - difference, error), df)
-    reach = t_ppf(level, df) * error
+    not_worse = mixed_t_sf(_ratio(difference + margin, error), df)
+    not_better = mixed_t_sf(_ratio(margin - difference, error), df)
+    reach = mixed_t_ppf(level, df) * error
     p = max(not_worse, not_better)
     return Equivalence(p, not_worse, not_better, difference - reach, difference + reach)
 

@@ -19,8 +19,9 @@ from numpy.typing import ArrayLike
 
 from toplist import parallel
 from toplist.checks import Floats, Ints
+from toplist.stats.clustered import degrees_of_freedom, residuals, units
 from toplist.stats.distributions import t_ppf, t_sf
-from toplist.stats.paired import TIE, checked, over, units
+from toplist.stats.paired import TIE, checked, over
 from toplist.stats.randomization import (
     EXACT,
     FLIPS,
@@ -99,9 +100,6 @@ class Joint:
     def of(cls, differences: ArrayLike, n_threads: int | None = None) -> Joint:
         """Return the moments of differences (n, K), as `snap` returns them.
 
-        With weights or clusters, give `linearised` values: n is then the number of clusters, and
-        `error` that of a weighted mean.
-
         Examples
         --------
         >>> joint = Joint.of([[0.0, 1.0], [1.0, 1.0], [2.0, 4.0]])
@@ -113,6 +111,35 @@ class Joint:
             raise ValueError(f"differences have shape {columns.shape}: users by columns is needed")
         n, n_columns = columns.shape
         return cls.over(lambda low, high: columns[low:high], n, n_columns, n_threads)
+
+    @classmethod
+    def of_units(
+        cls,
+        columns: Sequence[ArrayLike],
+        weights: ArrayLike | None = None,
+        clusters: Any = None,
+        n_threads: int | None = None,
+    ) -> tuple[Joint, float]:
+        """Return the moments of differences with weights or in clusters, and degrees of freedom.
+
+        `n` is the number of units, and `error` as `clustered.spread` has it.
+
+        Examples
+        --------
+        >>> joint, df = Joint.of_units([[0.5, 0.1, 0.3, 0.2]], clusters=["a", "a", "b", "c"])
+        >>> joint.mean, joint.error.round(4), round(df, 1)
+        (array([0.275]), array([0.0289]), 1.8)
+        """
+        parts = [units(column, weights, clusters) for column in columns]
+        sizes = parts[0][1]
+        n = len(sizes)
+        means = np.array([float(sums.sum()) / float(sizes.sum()) for sums, _ in parts])
+        if n < 2:
+            return cls(n, means, np.zeros((len(parts), len(parts)))), n - 1.0
+        left = np.stack([residuals(sums, sizes) for sums, _ in parts], axis=1)
+        joint = cls.of(left * math.sqrt(n * (n - 1.0)), n_threads)
+        cross = joint.cross + n * joint.mean * joint.mean[:, None]  # not about their mean
+        return cls(n, means, cross), degrees_of_freedom(sizes)
 
     @classmethod
     def over(
@@ -191,6 +218,7 @@ class Joint:
 def maxt_t(
     joint: Joint,
     *,
+    df: float | None = None,
     alternative: str = "two-sided",
     level: float = 0.95,
     n_resamples: int = DRAWS,
@@ -208,7 +236,9 @@ def maxt_t(
     Parameters
     ----------
     joint : Joint
-        Of the differences; with weights or clusters, of values that `linearised` returns.
+        Of the differences.
+    df : float, optional
+        Degrees of freedom, where weights or clusters make them other than n - 1.
     alternative : {"two-sided", "greater", "less"}
     level : float
         Of the critical value, which is two-sided.
@@ -228,7 +258,7 @@ def maxt_t(
     """
     checked(alternative, level)
     key, n_resamples = seeded(seed), resamples(n_resamples)
-    df, error = joint.n - 1.0, joint.error
+    df, error = joint.n - 1.0 if df is None else df, joint.error
     t = np.array([over(*pair) for pair in zip(joint.mean.tolist(), error.tolist(), strict=True)])
     sided = sided_of(t, alternative)
     factor = 2 if alternative == "two-sided" else 1
