@@ -114,12 +114,17 @@ def probability(p: float, floor: float = 0.0) -> str:
     --------
     >>> probability(0.0483), probability(0.0004), probability(1e-4, 1e-4), probability(math.nan)
     ('0.048', '<0.001', '<=0.0001', '-')
+    >>> probability(0.04961), probability(0.05)
+    ('0.0496', '0.050')
     """
     if p != p:
         return "-"
     if floor and p <= floor * (1 + 1e-9):
         return f"<={floor:.2g}"
-    return "<0.001" if p < 0.001 else f"{p:.3f}"
+    words = f"{p:.3f}"
+    if words in ("0.010", "0.050") and p < float(words):  # it is marked: say why
+        return f"{p:.4f}" if float(f"{p:.4f}") < float(words) else f"<{float(words):g}"
+    return "<0.001" if p < 0.001 else words
 
 
 def percent(share: float) -> str:
