@@ -442,7 +442,7 @@ def paired(
     --------
     >>> plain = paired([0.5, 0.9, 0.1, 0.4], [0.2, 0.1, 0.2, 0.1])
     >>> round(plain.test.p, 4), plain.effects.wins, plain.cautions
-    (0.176, 3, ['FEW DIFFER'])
+    (0.176, 3, ['SKEWED', 'FEW DIFFER'])
     >>> clusters = ["ann", "ann", "bob", "cid"]
     >>> test = paired([0.5, 0.9, 0.1, 0.4], [0.2, 0.1, 0.2, 0.1], clusters=clusters).test
     >>> test.df, round(test.error, 4)
