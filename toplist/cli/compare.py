@@ -47,7 +47,8 @@ def add(parser: Parser) -> None:
     text = "compare the others with it: a file, as given or by its name"
     add("--baseline", text, several=True, metavar="SYSTEM")
     add("--test", "the paired test (default: t)", default="t", choices=METHODS)
-    add("--correction", "of p for all comparisons (default: holm)", choices=CORRECTIONS)
+    text = "of p for all comparisons, with --margin too (default: holm)"
+    add("--correction", text, default="holm", choices=CORRECTIONS)
     add("--family", "all comparisons, or those of a metric", default="all", choices=FAMILIES)
     add("--alternative", "of system - baseline", default="two-sided", choices=ALTERNATIVES)
     add("--level", "of the intervals (default: 0.95)", type=float, default=0.95)
@@ -72,19 +73,13 @@ def check(options: argparse.Namespace) -> None:
     if options.margin is not None and options.alternative != "two-sided":
         raise ValueError("--margin asks for both sides: it goes without --alternative")
     TestSpec(
-        *(options.test, _correction(options), options.alternative, options.level, options.family),
+        *(options.test, options.correction, options.alternative, options.level, options.family),
         *(options.resamples, options.seed),
         margin=options.margin,
     )
     pairs_of(output.names_of(options.recs), _baselines(options))
     if options.format in ("json", "csv") and (options.band or options.power):
         raise ValueError(f"--band and --power are tables of their own: not with {options.format}")
-
-
-def _correction(options: argparse.Namespace) -> Any:
-    if options.correction is not None:
-        return str(options.correction)
-    return "holm" if options.margin is None else "none"
 
 
 def _baselines(options: argparse.Namespace) -> list[str] | None:
@@ -140,7 +135,7 @@ def _text(options: argparse.Namespace, comparison: Comparison, tests: Tests) -> 
 
 def _tests(options: argparse.Namespace, comparison: Comparison) -> Tests:
     """Return the tests that were asked for."""
-    how = {"correction": _correction(options), "level": options.level, "users": options.users}
+    how = {"correction": options.correction, "level": options.level, "users": options.users}
     if options.margin is not None:
         return comparison.equivalence(margin=options.margin, **how)
     how |= {name: getattr(options, name) for name in ("alternative", "family", "seed")}

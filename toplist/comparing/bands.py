@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +13,7 @@ from toplist.checks import Floats, counted
 from toplist.results.display import Display
 from toplist.results.markup import Cell, Page, Table, number
 from toplist.stats import simultaneous
+from toplist.stats.paired import CAUTIONS, few
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,12 +48,15 @@ class Band(Display, simultaneous.BandValues):
         Of both intervals.
     higher_is_better : bool, or None
         None for metrics in which neither direction is better, such as novelty.
+    differ : dict of int -> int
+        The users who differ at each k that was asked for.
     """
 
     name: str = "value"
     systems: tuple[str, str] = ("system", "baseline")
     level: float = 0.95
     higher_is_better: bool | None = True
+    differ: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def better(self) -> list[tuple[int, int]]:
@@ -119,6 +124,12 @@ class Band(Display, simultaneous.BandValues):
         notes[-1] += f" (sup-t, critical value {self.critical:.2f}; {counted(self.n, 'user')})"
         if self.critical != self.critical:
             notes = [f"no interval: {counted(self.n, 'user')} are too few"]
+        for caution, meaning in CAUTIONS.items():
+            places = [f"@{k}" for k, some in self.differ.items() if caution in few(some)]
+            if places:
+                notes.append(
+                    f"{caution}: {meaning} ({', '.join(places[:4])}{', ...' * (len(places) > 4)})"
+                )
         return Page([Table(corner, [f"@{k}" for k in ks], rows)], notes)
 
 

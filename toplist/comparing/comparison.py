@@ -317,7 +317,7 @@ class Comparison(SideBySide):
         names: AnyName | Sequence[AnyName] | None = None,
         *,
         margin: float,
-        correction: Correction = "none",
+        correction: Correction = "holm",
         level: float = 0.95,
         users: SameUsers = "same",
         clusters: Any = None,
@@ -330,7 +330,8 @@ class Comparison(SideBySide):
             As in `test`.
         margin : float
             Above 0: what is within does not matter.
-        correction : {"none", "holm", "bh", "bonferroni"}
+        correction : {"holm", "bh", "bonferroni", "none"}
+            Of p for all comparisons together; the intervals hold one by one.
         level : float
             Of each one-sided test; the interval printed is that of 2 level - 1.
         """

@@ -221,7 +221,7 @@ def equivalence(
     margin: float,
     baseline: str | Sequence[str] | None = None,
     name: str = VALUE,
-    correction: Correction = "none",
+    correction: Correction = "holm",
     level: float = 0.95,
     weights: Any = None,
     clusters: Any = None,
@@ -235,9 +235,13 @@ def equivalence(
         As in `paired_tests`.
     margin : float
         Above 0, in units of the values.
-    correction : {"none", "holm", "bh", "bonferroni"}
+    correction : {"holm", "bh", "bonferroni", "none"}
+        Of p for all comparisons together; the intervals hold one by one.
     level : float
         Of each one-sided test; the interval is that of 2 level - 1.
+
+    Where no user differs, p is NaN, with a caution, unless the margin is above
+    1 - (1 - level)^(1/n), as n users of metrics in [0, 1] leave so much open.
 
     Examples
     --------
@@ -358,7 +362,11 @@ def band(
         *(a.shape[0], a.shape[1]),
         n_threads=n_threads,
     )
-    return banded(joint, asked, names, name)
+    counts = np.zeros(a.shape[1], np.int64)
+    for low in range(0, len(a), paired.BLOCK):
+        rows = slice(low, low + paired.BLOCK)
+        counts += np.count_nonzero(snap(a[rows], b[rows]), axis=0)
+    return banded(joint, asked, names, name, differ=dict(enumerate(counts.tolist(), 1)))
 
 
 def banded(
@@ -367,10 +375,12 @@ def banded(
     names: tuple[str, str],
     name: str,
     higher: bool | None = True,
+    differ: Mapping[int, int] | None = None,
 ) -> Band:
     """Return the band of merged moments."""
     found = vars(simultaneous.band(joint, level=asked.level, **asked.drawn))
-    return Band(**found, name=name, systems=names, level=asked.level, higher_is_better=higher)
+    what: dict[str, Any] = {"level": asked.level, "higher_is_better": higher}
+    return Band(**found, name=name, systems=names, **what, differ=differ or {})
 
 
 def ratio(

@@ -270,8 +270,26 @@ def row_of(
     row = Contrast("", "", "", **(fields | more))
     if asked.margin is None:
         return row
-    found = planning.tost(row.difference, row.error, parts or row.df, asked.margin, asked.level)
+    found = _margins(both, row, asked, parts)
+    if row.error == 0 and found.p != found.p:
+        row = replace(row, cautions=(*row.cautions, "ALL ALIKE"))
+    if asked.runs is not None:
+        row = replace(row, p_users=_margins(both, both.test, asked).p)
     return replace(row, **found._asdict())
+
+
+def _margins(
+    both: paired.Paired,
+    test: Contrast | paired.TTest,
+    asked: TestSpec,
+    parts: Parts | None = None,
+) -> planning.Equivalence:
+    """Return the tests of a difference against the margin."""
+    pairs, margin = both.moments, asked.margin or math.nan
+    n = 0.0
+    if test.error == 0 and pairs.bounded:
+        n = min(test.df + 1, pairs.weight**2 / pairs.weight2)
+    return planning.tost(test.difference, test.error, parts or test.df, margin, asked.level, n)
 
 
 def _of_runs(a: Floats, b: Floats, asked: TestSpec, units: Units) -> Contrast:

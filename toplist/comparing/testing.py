@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -26,7 +27,7 @@ from toplist.results.display import Display
 from toplist.results.markup import Cell, Page, Table
 from toplist.results.means import hits_of
 from toplist.stats import blocked, planning, simultaneous
-from toplist.stats.paired import Pairs, snap
+from toplist.stats.paired import FEW, Pairs, snap
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -224,7 +225,17 @@ def band(
         _check_mean(compared, one, metric)
     source = _unweighted(compared, f"{metric}@1", asked)
     higher = _higher(compared, f"{metric}@1")
-    return banded(source.curve(*pair, metric), asked, pair, metric, higher)
+    differ = {}
+    for name in compared.results[pair[0]].names():
+        k = _metric(compared, pair[0], name)[1]
+        if (
+            name.rpartition("@")[0] == metric
+            and k is not None
+            and name in compared.results[pair[1]].names()
+        ):
+            both = source.pairs(*pair, name)
+            differ[k] = both.wins + both.losses
+    return banded(source.curve(*pair, metric), asked, pair, metric, higher, differ)
 
 
 def _filler(found: Aligned, system: str, name: str, depth: int) -> Callable[[int, int], Floats]:
@@ -270,14 +281,17 @@ class Power(Display):
         headers, rows = ["users", "std", "detectable"], []
         headers += [] if self.difference is None else [f"users for {self.difference:g}"]
         for row in self.rows:
-            cells = [f"{row['n']:,}", f"{row['std']:.4f}", f"{row['detectable']:.4f}"]
+            least = row["detectable"]
+            least = "-" if least != least else f"{least:.4f}"
+            cells = [f"{row['n']:,}", f"{row['std']:.4f}", least]
             cells += [f"{row['n_needed']:,.0f}"] if "n_needed" in row else []
             label = f"{row['system']} - {row['baseline']} {row['name']}"
             rows.append((label, [*map(Cell, cells)]))
         note = (
             f"detectable: the true difference that a two-sided paired t test at p < "
             f"{1 - self.level:.2g} finds with {100 * self.power:.4g} % power; from the spread of "
-            "the differences, not from the difference that was seen"
+            "the differences, not from the difference that was seen; before any correction for "
+            f"several comparisons; none where fewer than {FEW} users differ"
         )
         return Page([Table("", headers, rows)], [note])
 
@@ -294,7 +308,9 @@ def power(
             pairs = source.pairs(system, baseline, name)
             row: dict[str, Any] = {"name": name, "system": system, "baseline": baseline}
             row |= {"n": pairs.n, "std": pairs.std}
-            row["detectable"] = planning.detectable(pairs.std, pairs.n, power, level)
+            known = pairs.wins + pairs.losses >= FEW
+            least = planning.detectable(pairs.std, pairs.n, power, level)
+            row["detectable"] = least if known else math.nan
             if difference is not None:
                 row["n_needed"] = planning.n_needed(difference, pairs.std, power, level)
             rows.append(row)

@@ -22,7 +22,7 @@ from toplist.results.markup import (
     round_significant,
 )
 from toplist.stats import planning
-from toplist.stats.paired import CAUTIONS
+from toplist.stats.paired import CAUTIONS, FEW
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,10 +52,7 @@ SIZES = "relative", "d_z"
 OTHER_INTERVALS = ("randomization", "wilcoxon", "sign")
 # What these two test is no mean.
 OF_RANKS = ("wilcoxon", "sign")
-NO_MEAN = (
-    "does not test the mean: with n = 10,000 and ties it rejected true nulls 20 to 100 % of the "
-    "time"
-)
+NO_MEAN = "does not test the mean"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -362,13 +359,15 @@ def _notes(tests: Tests, pairs: Sequence[tuple[str, str]]) -> Iterable[str]:
             f"{probability(one.p_not_better)})"
             for one in tests
         )
-    elif plan.method == "tukey":
+    if plan.alternative != "two-sided" and not plan.baselines:
+        yield "one-sided, of later - earlier in the order given: baseline= says which is which"
+    if plan.method == "tukey":
         yield f"p and intervals hold {_together(tests)}"
     elif len(pairs) > 1:
         yield "intervals hold one by one, not together"
     detectable = _detectable(tests)
     if detectable:
-        yield f"detectable with 80 % power, before correction: {detectable}"
+        yield f"detectable with 80 % power{_after(tests)}: {detectable}"
     if plan.runs is not None:
         yield from (
             f"{_label(one)}: for these trained models p {probability(one.p_users)}, standard error "
@@ -393,7 +392,7 @@ def _what_signs_say(tests: Tests) -> str:
     """Return what the signs of a table of comparisons say, and what p is corrected for."""
     plan, after = tests.plan, _after(tests)
     if plan.margin is not None:
-        return after if plan.correction != "none" else ""
+        return after
     if not tests.n_family:
         return ": too few to test"
     parts = []
@@ -474,9 +473,14 @@ def _detectable(tests: Tests) -> str:
     plan = tests.plan
     if plan.method != "t" or plan.margin or plan.runs or plan.n_clusters or plan.weighted:
         return ""
+    # Bonferroni's, which is Holm's first step; of the two-sided test at twice the level that of a
+    # one-sided one, as the wrong side is never found where power is 80 %
+    sides = 1 if plan.alternative == "two-sided" else 2
+    each = 1 if plan.correction == "none" else max(tests.n_family, 1)
+    alpha = sides * (1 - plan.level) / each
     for one in tests:
-        if one.n > 2 and one.std > 0:
-            least = planning.detectable(one.std, one.n, level=plan.level)
+        if one.wins + one.losses >= FEW and one.std > 0 and alpha < 0.8:
+            least = planning.detectable(one.std, one.n, level=1 - alpha)
             found.setdefault(one.name, []).append(least)
     ends = {name: (f"{min(some):.4f}", f"{max(some):.4f}") for name, some in found.items()}
     return ", ".join(

@@ -30,11 +30,14 @@ BLOCK = 1 << 12
 TASK = 16 * BLOCK
 # Numbers that stay in the cache: in parts of this size `snap` takes a third of the time.
 CACHED = 1 << 14
+# Fewer users who differ are few for a t test, and fewer than these where they are skewed.
+FEW, SOME = 30, 100
 # What `cautions` may return, and what it means.
 CAUTIONS = {
-    "SKEWED": "n < 25 skewness^2",
-    "FEW DIFFER": "fewer than 30 users differ",
+    "SKEWED": f"fewer than {SOME} users differ: rough where most differ to one side",
+    "FEW DIFFER": f"fewer than {FEW} users differ",
     "ONE RUN": "says nothing of other seeds",
+    "ALL ALIKE": "all differences are the same: too few users to show this margin, or no bounds",
 }
 
 
@@ -206,6 +209,12 @@ class Pairs:
         return Pairs(self.n, 0, 0, self.weight, self.weight2, a, a, 0.0, aa, aa, 0.0, 0.0, 0.0)
 
     @property
+    def bounded(self) -> bool:
+        """Whether all values may lie in [0, 1]: their variance is at most mean (1 - mean)."""
+        most = [(m * (1 - m) + TIE) * self.weight for m in (self.mean_a, self.mean_b)]
+        return self.aa <= most[0] and self.bb <= most[1]
+
+    @property
     def ties(self) -> int:
         """The number of users with d = 0."""
         return self.n - self.wins - self.losses
@@ -276,7 +285,8 @@ def t_test(
         t = D / (s / √n),  df = n - 1,  interval D ± t_(1 - a/2) s / √n
 
     (Student 1908.) Where all differences are 0, p is 1. Where they are all the same, by the
-    1e-12th part, t is infinite and p 0. One user gives NaN.
+    1e-12th part, t is infinite, p that of sign flips, 2^(1 - n) (2^-n one-sided), and there is no
+    interval. One user gives NaN.
 
     Parameters
     ----------
@@ -316,7 +326,8 @@ def effects(
         superiority = (wins + ties/2) / n                            (Grissom 1994)
         relative = mean a / mean b - 1, by the delta method
 
-    Infinite where D is divided by 0, and 0 where D is 0, too; `relative` is NaN for a mean b of 0.
+    Infinite where D is divided by 0, and 0 where D is 0, too; `relative` is NaN for a mean b
+    that is not above 0.
 
     Parameters
     ----------
@@ -384,7 +395,7 @@ def paired(
     --------
     >>> plain = paired([0.5, 0.9, 0.1, 0.4], [0.2, 0.1, 0.2, 0.1])
     >>> round(plain.test.p, 4), plain.effects.wins, plain.cautions
-    (0.176, 3, ['FEW DIFFER'])
+    (0.176, 3, ['SKEWED', 'FEW DIFFER'])
     >>> clusters = ["ann", "ann", "bob", "cid"]
     >>> test = paired([0.5, 0.9, 0.1, 0.4], [0.2, 0.1, 0.2, 0.1], clusters=clusters).test
     >>> round(test.df, 3), round(test.error, 4)
@@ -513,7 +524,7 @@ def runs(
 def cautions(pairs: Pairs) -> list[str]:
     """Return the names of `CAUTIONS` that concern these differences; none where all are 0.
 
-    SKEWED is Cochran's rule (1977, 2.15): with n > 25 skewness² the t interval is about right.
+    By counts alone: the skewness that is seen moves with the mean.
 
     Examples
     --------
@@ -522,11 +533,19 @@ def cautions(pairs: Pairs) -> list[str]:
     >>> CAUTIONS["FEW DIFFER"]
     'fewer than 30 users differ'
     """
-    differ = pairs.wins + pairs.losses
-    if not differ:
-        return []
-    found = ["SKEWED"] if pairs.n < 25 * pairs.skewness**2 else []
-    return [*found, "FEW DIFFER"] if differ < 30 else found
+    return few(pairs.wins + pairs.losses)
+
+
+def few(differ: int) -> list[str]:
+    """Return the cautions that concern so many users who differ.
+
+    Examples
+    --------
+    >>> few(0), few(29), few(99), few(100)
+    ([], ['SKEWED', 'FEW DIFFER'], ['SKEWED'], [])
+    """
+    found = ["SKEWED"] if 0 < differ < SOME else []
+    return [*found, "FEW DIFFER"] if 0 < differ < FEW else found
 
 
 def over(number: float, divisor: float) -> float:
@@ -667,9 +686,12 @@ def _tested(
     if math.isnan(error):
         return math.nan, math.nan, math.nan, math.nan
     t = over(difference, error)
-    if error == 0:
-        against = {"two-sided": not t, "greater": t <= 0, "less": t >= 0}
-        return t, float(against[alternative]), difference, difference
+    if error == 0 and t == 0:
+        return t, 1.0, difference, difference
+    if error == 0:  # by sign flips: all values alike say no more of how they spread
+        against = {"two-sided": 0.5**df, "greater": 0.5 ** (df + 1), "less": 0.5 ** (df + 1)}
+        wrong = (alternative == "greater" and t < 0) or (alternative == "less" and t > 0)
+        return t, 1.0 if wrong else against[alternative], math.nan, math.nan
     tails = {"two-sided": (2, abs(t)), "greater": (1, t), "less": (1, -t)}
     factor, above = tails[alternative]
     half = mixed_t_ppf(0.5 + level / 2, df) * error
@@ -682,7 +704,7 @@ def _relative(
     """Return mean a / mean b - 1 and its interval, whose error and df may be given."""
     if pairs.n > 1 and pairs.ties == pairs.n:
         return 0.0, 0.0, 0.0
-    if not pairs.n or pairs.mean_b == 0:
+    if not pairs.n or pairs.mean_b <= 0:
         return math.nan, math.nan, math.nan
     relative = pairs.mean / pairs.mean_b
     error, df = math.nan, pairs.n - 1.0

@@ -159,8 +159,7 @@ def bootstrap(
     moments = Pairs.of(values, np.zeros(len(values)), n_threads=n_threads)
     mean, t = moments.mean, t_test(moments, alternative, level)
     if not moments.std > 0:  # one user, or all the same: there is nothing to draw
-        p = t.p or (2 if alternative == "two-sided" else 1) / (n_resamples + 1)
-        return Bootstrapped(t.statistic, p, t.low, t.high, n_resamples)
+        return Bootstrapped(t.statistic, t.p, t.low, t.high, n_resamples)
     drawn = np.empty(n_resamples)
     centred = snap(sums, mean * sizes)
     plain = bool((sizes == 1).all())

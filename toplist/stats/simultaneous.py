@@ -231,7 +231,8 @@ def maxt_t(
 
     made to rise, where T_b are draws of the multivariate t with the columns' correlation and n - 1
     degrees of freedom (Hothorn, Bretz, Westfall 2008). Only moments are needed, so that a million
-    users cost no more than a thousand. A column that does not vary has p 1 where it is 0, else 0.
+    users cost no more than a thousand. A column that does not vary has p 1 where it is
+    0, else that of sign flips, corrected by Bonferroni.
 
     Parameters
     ----------
@@ -263,7 +264,9 @@ def maxt_t(
     sided = sided_of(t, alternative)
     factor = 2 if alternative == "two-sided" else 1
     p = np.array([min(factor * t_sf(one, df), 1.0) for one in sided])
-    p[(t == 0) & (error == 0)] = 1.0
+    settled = error == 0  # by sign flips
+    flips = np.where(sided > 0, factor * 0.5**joint.n, 1.0)
+    p[settled] = np.where(t == 0, 1.0, flips)[settled]
     # neither the order nor the direction in which systems were given changes the draws
     columns = np.flatnonzero(error > 0)
     keys = error, np.abs(joint.mean), np.abs(t)
@@ -271,7 +274,8 @@ def maxt_t(
     signs = np.where(t[columns] < 0, -1.0, 1.0)
     correlation = joint.at(columns).correlation * signs * signs[:, None]
     root, observed = _root(correlation), sided[columns]
-    step_down, single_step, largest = p.copy(), p.copy(), np.zeros(n_resamples)
+    together = np.where(settled, np.minimum(len(p) * p, 1.0), p)
+    step_down, single_step, largest = together.copy(), together.copy(), np.zeros(n_resamples)
     if len(columns) > 1:
         order = np.argsort(observed, kind="stable")
         columns, observed = columns[order], observed[order]
@@ -374,7 +378,8 @@ def band(
     T_b are draws of the multivariate t with the correlation of the columns and n - 1 degrees of
     freedom (sup-t; Montiel Olea, Plagborg-Møller 2017). Given the data this is the distribution of
     a bootstrap with normal multipliers, without going over the users again. Where a difference
-    does not vary, its interval is [D, D]; if only one column does, it is that of the t test.
+    does not vary, it has no interval, but for [0, 0]; if only one column does, it is that of the t
+    test.
 
     Parameters
     ----------
@@ -401,7 +406,8 @@ def band(
         parts = _drawn(lambda t: np.abs(t).max(axis=0), root, df, n_resamples, key, n_threads)
         largest = np.concatenate(parts)
     critical, half = _critical(largest, root, df, level), t_ppf(0.5 + level / 2, df) * error
-    ends = (joint.mean + sign * width for width in (half, critical * error) for sign in (-1, 1))
+    known = np.where(varies | (joint.mean == 0), joint.mean, math.nan)
+    ends = (known + sign * width for width in (half, critical * error) for sign in (-1, 1))
     low, high, low_all, high_all = ends
     points = joint.mean, joint.std, error, low, high
     return BandValues(joint.n, *points, critical, low_all, high_all, n_resamples)
