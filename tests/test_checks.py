@@ -1,9 +1,11 @@
 """Messages that all packages share: wrong choices, prefixes of errors, missing columns."""
 
+import time
+
 import pytest
 
 import toplist as tl
-from toplist.checks import choice, prefixed
+from toplist.checks import choice, header_hint, helped, near, prefixed
 
 
 def test_a_wrong_choice_keeps_its_keyword():
@@ -27,3 +29,26 @@ def test_all_missing_columns_of_tables_in_memory():
         tl.loo.leave_one_out(table)
     with pytest.raises(ValueError, match=r"no columns 'label', 'prediction', only 'who', 'what'"):
         tl.pointwise.auc(table)
+
+
+@pytest.mark.parametrize("kind", [KeyError, OSError, MemoryError, RecursionError, Warning])
+def test_what_fails_in_making_a_hint_is_dropped(kind):
+    def fail():
+        raise kind("a")
+
+    assert helped(fail) == ""
+
+
+def test_a_hint_is_not_waited_for():
+    start = time.monotonic()
+    assert helped(lambda: time.sleep(2) or "late") == ""
+    assert time.monotonic() - start < 1
+
+
+def test_names_of_any_length_take_no_time():
+    """Whatever stands in a header, or in the place of a name."""
+    start = time.monotonic()
+    assert near("x" * 10**7, ["ndcg"]) is None
+    assert header_hint(["user_id"], ["x" * 10**7] * 2) == ""
+    assert header_hint(["user_id"], map(str, range(10**6))) == ""
+    assert time.monotonic() - start < 1

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar, cast
 from unicodedata import category
@@ -17,6 +18,8 @@ T = TypeVar("T")
 
 # How alike two names must be, by the ratio of difflib, so that one may be meant by the other.
 NEAR = 0.7
+# The longest name that is looked at, and how many of a header, in what helps with an error.
+NAME, NAMES = 64, 1000
 NONE: Mapping[str, str] = MappingProxyType({})
 
 
@@ -96,6 +99,36 @@ def no_columns(names: Sequence[str]) -> str:
     return f"no column{'' if len(names) == 1 else 's'} {', '.join(names)}"
 
 
+HINT = 0.1  # seconds that may be spent on a hint
+
+
+def helped(make: Callable[..., str], *given: Any) -> str:
+    """Return the hint that a function makes for an error, or for doubtful input; "" if it fails.
+
+    Whatever it raises is dropped, and it is not waited for longer than `HINT`: no hint is worth
+    more than the error. What it reads of a file is up to it, 64 kB at most.
+
+    Examples
+    --------
+    >>> helped(" (did you mean {!r}?)".format, "ndcg"), helped(lambda: 1 / 0)
+    (" (did you mean 'ndcg'?)", '')
+    """
+    from contextlib import suppress  # imported late: only for errors
+    from threading import Thread
+
+    found: list[str] = []
+
+    def run() -> None:
+        with suppress(Exception):
+            found.append(make(*given))
+
+    thread = Thread(target=run, daemon=True)
+    with suppress(RuntimeError):  # no thread is to be had
+        thread.start()
+        thread.join(HINT)
+    return found[0] if found else ""
+
+
 # What may separate cells, and what to do about it.
 _SEPARATORS = {
     ";": "';'? Commas are needed",
@@ -116,12 +149,12 @@ def header_hint(wanted: Iterable[str], found: Iterable[Any]) -> str:
     >>> header_hint(["user_id"], ["user_id;item_id"]), header_hint(["user_id"], ["uid", "rank"])
     (" (is the separator ';'? Commas are needed)", '')
     """
-    names = [name for name in found if isinstance(name, str)]
+    names = [name for name in islice(found, NAMES) if isinstance(name, str)]
     if len(names) == 1:
         mark = next((mark for mark in _SEPARATORS if mark in names[0]), None)
         if mark is not None:
             return f" (is the separator {_SEPARATORS[mark]})"
-    known = {plain(name): name for name in names}
+    known = {plain(name): name for name in names if len(name) <= NAME}
     meant = [f"{known[plain(name)]!r:.60}" for name in wanted if plain(name) in known]
     return f" (did you mean {', '.join(meant)}?)" if meant else ""
 
@@ -176,7 +209,7 @@ def near(given: Any, valid: Iterable[str], synonyms: Mapping[str, str] = NONE) -
     """
     from difflib import get_close_matches  # imported late: only for errors
 
-    if not isinstance(given, str):
+    if not isinstance(given, str) or len(given) > NAME:
         return None
     names = spellings(valid, synonyms)
     found = get_close_matches(plain(given), names, n=1, cutoff=NEAR)

@@ -1,5 +1,6 @@
 """Parquet files, whole and in parts of complete users, through pyarrow (the extra ``io``)."""
 
+import io
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -202,12 +203,18 @@ def start_of_last(users: Any) -> int:
 
 def column_names(path: PathLike) -> list[str]:
     """Return the names of the columns of a file, or of the first file of a folder."""
-    return list(schema_of(path).names)
+    return list(pyarrow().parquet.read_schema(_files(os.fspath(path))[0]).names)
 
 
-def schema_of(path: PathLike) -> Any:
-    """Return the schema of a file, or of the first file of a folder."""
-    return pyarrow().parquet.read_schema(_files(os.fspath(path))[0])
+def schema_in_end(path: PathLike, most: int) -> Any:
+    """Return the schema of a file, or of the first file of a folder, from its last bytes.
+
+    At most `most` of them are read: an error where these do not hold the schema.
+    """
+    name = _files(os.fspath(path))[0]
+    with open(name, "rb") as file:
+        file.seek(-min(most, os.path.getsize(name)), os.SEEK_END)
+        return pyarrow().parquet.read_schema(io.BytesIO(file.read()))
 
 
 def _tables(path: str, wanted: set[str]) -> Iterator[tuple[Any, bool]]:
