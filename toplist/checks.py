@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from itertools import islice
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar, cast
@@ -97,6 +98,33 @@ def no_columns(names: Sequence[str]) -> str:
     ("no column 'rank'", "no columns 'user_id', 'item_id'")
     """
     return f"no column{'' if len(names) == 1 else 's'} {', '.join(names)}"
+
+
+def optional(library: str, needs: str, extra: str, *parts: str) -> Any:
+    """Return an optional library, with some of its modules loaded.
+
+    `needs` are the words before "which is not installed", `extra` is the extra that has it.
+
+    Raises
+    ------
+    ImportError
+        If it is not installed, with what to install, or fails to import, with what failed.
+    """
+    try:
+        found = import_module(library)
+        for part in parts:
+            import_module(f"{library}.{part}")
+    except MemoryError:
+        raise
+    except Exception as error:  # of libraries made for another numpy, of any kind
+        if isinstance(error, ModuleNotFoundError) and error.name == library:
+            words = f"{needs}, which is not installed: pip install 'toplist[{extra}]'"
+            raise ModuleNotFoundError(words, name=library) from None
+        why = " ".join(f"{type(error).__name__}: {error}".split())
+        raise ImportError(
+            f"{needs}, which is installed and cannot be imported: {why:.300}", name=library
+        ) from error
+    return found
 
 
 HINT = 0.1  # seconds that may be spent on a hint

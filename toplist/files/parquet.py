@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from toplist.checks import optional
 from toplist.files.errors import refused, short
 from toplist.files.formats import PARQUET, PathLike
 from toplist.files.lines import bar
@@ -22,18 +23,9 @@ def pyarrow() -> Any:
     Raises
     ------
     ImportError
-        If it is not installed, with the extra to install.
+        If it cannot be imported, with what to do.
     """
-    try:
-        import pyarrow
-        import pyarrow.compute
-        import pyarrow.parquet
-    except ImportError:
-        raise ImportError(
-            "Parquet files are read through pyarrow, which is not installed: pip install "
-            "'toplist[io]'"
-        ) from None
-    return pyarrow
+    return optional("pyarrow", "Parquet files are read through pyarrow", "io", "compute", "parquet")
 
 
 def read_table(path: PathLike) -> Any:

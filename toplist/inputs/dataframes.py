@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.checks import Ints
+from toplist.checks import Ints, optional
 from toplist.inputs import ordering
 from toplist.inputs.factorize import Column, Numbering
 from toplist.inputs.flatten import is_frame as is_frame
@@ -74,7 +74,7 @@ def readable(frame: Any) -> Any:
     Raises
     ------
     ImportError
-        If pyarrow is needed for the copy and not installed.
+        If pyarrow is needed for the copy and cannot be imported.
     """
     frame = frame if library_of(frame) is not None else to_builtin(frame, "table")
     if library_of(frame) is not None:
@@ -84,13 +84,8 @@ def readable(frame: Any) -> Any:
             f"a {type(frame).__name__} has columns, but no Arrow interface to read them: give a "
             "table of pandas, polars or pyarrow, or a dict user -> ids"
         )
-    try:
-        import pyarrow
-    except ImportError:
-        raise ImportError(
-            f"a table of {type(frame).__module__.split('.')[0]} is read through pyarrow, which is "
-            "not installed: pip install 'toplist[io]'"
-        ) from None
+    library = type(frame).__module__.split(".")[0]
+    pyarrow = optional("pyarrow", f"a table of {library} is read through pyarrow", "io")
     with one_result_at_a_time("table"):
         return pyarrow.table(frame)
 
