@@ -265,6 +265,14 @@ def test_importing_toplist_loads_few_modules():
     assert len([name for name in out.split() if name.startswith("toplist")]) <= 34
 
 
+def test_every_module_that_the_documentation_names_has_its_page():
+    """In a fresh process, where nothing else has loaded it."""
+    named = "*re.findall(r'`toplist[.]([a-z]+)`|^    ([a-z_]+)  ', toplist.__doc__, re.M)"
+    code = f"import pydoc, re, toplist\nnames = [a or b for a, b in [{named}]]\n"
+    code += "for name in names:\n    pydoc.render_doc(getattr(toplist, name))\nprint(len(names))"
+    assert int(fresh(code)) > 25
+
+
 def test_public_names_are_listed_once():
     names = public_names()
     assert [name for name, times in Counter(names).items() if times > 1] == []

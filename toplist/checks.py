@@ -1,5 +1,6 @@
 """Checks of single arguments; errors that keep the keywords they name, and offer near names."""
 
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -21,6 +22,7 @@ T = TypeVar("T")
 NEAR = 0.7
 # The longest name that is looked at, and how many of a header, in what helps with an error.
 NAME, NAMES = 64, 1000
+LARGEST_INT = 2**63 - 1
 NONE: Mapping[str, str] = MappingProxyType({})
 
 
@@ -62,7 +64,26 @@ def check_positive_int(value: Any, name: str) -> int:
         raise ValueError(f"{name} must be a whole number from 1 on, not {value!r}")
     if value < 1:
         raise ValueError(f"{name} must be at least 1, not {value}")
+    if value > LARGEST_INT:
+        raise ValueError(f"{name} must be below 2^63, not {value}")
     return int(value)
+
+
+def doubles(values: Any) -> Floats:
+    """Return numbers as doubles; integers of Python beyond them are infinite.
+
+    Examples
+    --------
+    >>> doubles([10**400, -1])
+    array([inf, -1.])
+    """
+    try:
+        return np.asarray(values, np.float64)
+    except OverflowError:
+        inf, most = float("inf"), sys.float_info.max
+        given = np.asarray(values, object)
+        limited = [inf if one > most else -inf if one < -most else one for one in given.ravel()]
+        return np.array(limited, np.float64).reshape(given.shape)
 
 
 def counted(n: int, what: str) -> str:

@@ -26,7 +26,7 @@ from toplist.results.display import Display
 from toplist.results.markup import Cell, Page, Table
 from toplist.results.means import hits_of
 from toplist.stats import blocked, planning, simultaneous
-from toplist.stats.paired import Pairs, snap
+from toplist.stats.paired import Pairs, snap, weights_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -383,6 +383,8 @@ def _check_one_each(compared: SideBySide, what: str) -> None:
 
 def _units(found: Aligned, clusters: Any) -> Units:
     """Return the weights and clusters of the users."""
+    if found.weights is not None:
+        weights_of(found.weights, found.n, found.users)
     if clusters is None:
         return Units(found.weights)
     if found.users is not None:

@@ -12,13 +12,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from toplist.checks import Floats
+from toplist.checks import Floats, doubles
 from toplist.inputs import dataframes
 from toplist.inputs.flatten import is_frame
 from toplist.inputs.id_hashes import hashes_of
 from toplist.inputs.keyed import counts_rows, is_series
 from toplist.inputs.objects import to_builtin
 from toplist.inputs.user_values import values_by_user
+from toplist.stats.paired import weights_of
 
 # The column of users in a table.
 USER = "user_id"
@@ -70,7 +71,7 @@ def read(
     n = next(iter(found.values())).shape[-1]
     units = Units(by_user(weights, users, n, "weights"), by_user(clusters, users, n, "clusters"))
     if units.weights is not None:
-        units = units._replace(weights=np.asarray(units.weights, np.float64))
+        units = units._replace(weights=weights_of(units.weights, n, users))
     return ParsedValues(found, units, users is not None)
 
 
@@ -204,7 +205,7 @@ def _named(system: Any) -> str:
 def _floats(system: Any, values: Any, users: list[Any] | None) -> Floats:
     """Return values as a float64 array; TypeError or ValueError where they are none."""
     try:
-        array = np.asarray(values, np.float64)
+        array = doubles(values)
     except (TypeError, ValueError):
         raise TypeError(f"the values of {_named(system)} are no numbers") from None
     if array.ndim != 1:

@@ -70,6 +70,9 @@ def find_format(
 
     `keyword` is the keyword that gives the name, for messages.
     """
+    if not isinstance(path, (str, os.PathLike)):
+        way_out = " (os.fsdecode makes text of a path in bytes)" if type(path) is bytes else ""
+        raise TypeError(f"{path!r:.60} is no path of a file: give text or a Path{way_out}")
     if given is not None:
         choice(keyword, given, [format.name for format in valid])
         return next(format for format in valid if format.name == given)

@@ -85,6 +85,14 @@ class TextFile:
         except UNREADABLE as error:
             if isinstance(error, csv.Error) and b"\r" in self._last.rstrip(b"\r\n"):
                 raise self.error(f"a carriage return within the line: {_ENDS}") from None
+            if isinstance(error, csv.Error) and self.line > self.row + 1 > 1:
+                self.line, last = self.row + 1, self.line
+                raise self.error(
+                    f"not readable: a quote opens in this row and does not end before line {last}: "
+                    f"{error}"
+                ) from None
+            if not isinstance(error, (UnicodeDecodeError, csv.Error)):  # of no line: whole blocks
+                self.line = 0
             raise self.error(f"not readable: {error}") from None
 
     @contextmanager

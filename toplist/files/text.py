@@ -125,6 +125,20 @@ def lines_of_user(source: RowSource, user: Any, item: Any = None) -> Iterator[in
             is_before = is_user
 
 
+def lines_of_kinds(source: RowSource, column: str) -> list[int]:
+    """Return the lines of the first ids of either kind, integers and text; read again."""
+    source, found = copy(source), dict[type, int]()
+    with suppress(ValueError, OSError), source.opened() as lines:
+        for user, item, _ in rows_of_lines(source, lines):
+            one: Any = user if column == "user_id" else item
+            one = one[1] if isinstance(one, tuple) else one  # of a system
+            if one is not None:
+                found.setdefault(type(one), source.line)
+            if len(found) > 1:
+                break
+    return [*found.values()]
+
+
 def _lines_with(source: RowSource, blocks: Iterator[bytes], name: bytes) -> Iterator[bytes]:
     """Yield the lines of blocks with a name, and of the first, which may have the header."""
     for number, text in enumerate(blocks):

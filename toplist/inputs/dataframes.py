@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -118,7 +119,8 @@ def numbers(
     """Return a column of numbers without nulls; TypeError for anything else.
 
     With `exact`, Decimals, integers of 128 bits and Python's integers in a column of objects, which
-    fit no type of numpy, are places that order them. `where` names the row of a null.
+    fit no type of numpy, are places that order them; without it, whole Decimals are integers.
+    `where` names the row of a null.
     """
     column: NDArray[Any] | None = library_of(frame).array(frame, name)
     if not len(frame):  # an empty column is of any type
@@ -130,6 +132,8 @@ def numbers(
     places = ordering.exact(values) if exact and not floats else None
     if places is not None:
         return places
+    if all(isinstance(value, Decimal) and value % 1 == 0 for value in values):
+        return ordering.of_python([int(value) for value in values])
     null = next((row for row, value in enumerate(values) if value is None), None)
     raise TypeError(
         f"{side}: column {name!r} must hold numbers, and no nulls; it is {type_of(frame, name)}"
@@ -460,6 +464,10 @@ class _Polars(_Library):
         return frame[name].to_list()
 
 
+# Types that pyarrow (26) does not take rows of, and those that it does.
+_VIEWS = {"string_view": "large_string", "binary_view": "large_binary"}
+
+
 class _Arrow(_Library):
     """pyarrow tables and record batches."""
 
@@ -477,6 +485,10 @@ class _Arrow(_Library):
 
     def take(self, frame: Any, rows: Ints) -> Any:
         """Return some rows as a table."""
+        views = [field for field in frame.schema if str(field.type) in _VIEWS]
+        for field in views:  # pyarrow has no take of them
+            at, plain = frame.schema.get_field_index(field.name), _VIEWS[str(field.type)]
+            frame = frame.set_column(at, field.name, frame.column(at).cast(plain))
         return frame.take(rows)
 
     def type_of(self, frame: Any, name: Any) -> Any:

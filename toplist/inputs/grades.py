@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from toplist import kernels
-from toplist.checks import Bools, Floats, OptionRef, about, choice, option_error
+from toplist.checks import Bools, Floats, OptionRef, about, choice, doubles, option_error
 from toplist.inputs.flatten import Flat, name_user, user_of
 from toplist.inputs.lists import Lists, offsets_of
 from toplist.metrics.definitions import GAINS as GAINS
@@ -32,9 +32,10 @@ class Grading:
         """Check the options."""
         choice("gains", self.gains, GAINS)
         number = isinstance(self.relevant_from, (int, float, np.number))
-        if self.relevant_from is not None and not (number and self.relevant_from >= 0):
+        valid = number and 0 <= doubles(self.relevant_from) < np.inf
+        if self.relevant_from is not None and not valid:
             keyword = OptionRef("relevant_from", self.relevant_from)
-            raise option_error(ValueError, keyword, ": give a grade, 0 or more")
+            raise option_error(ValueError, keyword, ": give a grade, 0 or more, and finite")
         if isinstance(self.relevant_from, np.number):  # a number of Python, as JSON holds it
             object.__setattr__(self, "relevant_from", self.relevant_from.item())
 

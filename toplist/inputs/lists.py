@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from toplist.checks import Floats, Ints
+from toplist.checks import Floats, Ints, doubles
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +65,7 @@ class Lists:
         set_(self, "offsets", np.ascontiguousarray(offsets, np.int64))
         set_(self, "items", np.ascontiguousarray(items))
         if self.gains is not None:
-            set_(self, "gains", np.ascontiguousarray(self.gains, np.float64))
+            set_(self, "gains", np.ascontiguousarray(doubles(self.gains)))
 
     def __len__(self) -> int:
         """Return the number of users."""

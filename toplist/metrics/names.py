@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from types import ModuleType
 from typing import Any, Literal
 
-from toplist.checks import did_you_mean, near, plain, spellings
+from toplist.checks import LARGEST_INT, did_you_mean, near, plain, spellings
 from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetric, ListMetricName
 from toplist.metrics.conventions import Convention
 from toplist.metrics.definitions import METRICS, PARAMETRIC, Metric, MetricName
@@ -131,8 +131,10 @@ def keys_of(names: Iterable[str], at: str = "@") -> dict[str, str]:
 
 def _k_of(entry: Any, k: str) -> int:
     """Return the k that is written in an entry of `metrics`."""
-    if not (k.isascii() and k.isdigit() and int(k) > 0):
-        raise ValueError(f"metric {entry!r}: k must be a whole number from 1 on, not {k!r}")
+    if not (k.isascii() and k.isdigit() and 0 < int(k) <= LARGEST_INT):
+        raise ValueError(
+            f"metric {entry!r}: k must be a whole number from 1 on, below 2^63, not {k!r}"
+        )
     return int(k)
 
 
