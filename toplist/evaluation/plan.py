@@ -35,7 +35,7 @@ from toplist.metrics.conventions import (
     Relevant,
 )
 from toplist.metrics.definitions import EMPTY, METRICS, Empty, Metric
-from toplist.metrics.names import CONVENTION_NAMES, Metrics, named, parse
+from toplist.metrics.names import CONVENTION_NAMES, Metrics, named, of_trec_eval, parse
 from toplist.results.result import TopKResult
 from toplist.results.terms import Entry, Terms
 
@@ -220,7 +220,8 @@ def _entries(
         metric, own = _parse(spec, rules)
         if isinstance(metric, Metric):
             metric = metric.with_policy(rules.policy_of(metric))
-        entries.append(Entry(metric, (own,), True) if own else Entry(metric, ks, scalar))
+        at, one = ((own,), True) if own else (ks, scalar)
+        entries.append(Entry(metric, at, one, of_trec_eval(spec)))
     _check_no_twins(entries)
     return tuple(entries)
 
