@@ -373,6 +373,13 @@ def test_every_folder_of_modules_is_a_package():
 
 
 @needs_sources
+def test_every_child_process_of_a_test_has_a_limit():
+    for path in (ROOT / "tests").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "subprocess.run":
+                assert any(one.arg == "timeout" for one in node.keywords), (path, node.lineno)
+
+
 def test_warnings_are_errors():
     config = tomllib.loads((ROOT / "pyproject.toml").read_text())
     assert config["tool"]["pytest"]["ini_options"]["filterwarnings"][0] == "error"

@@ -211,7 +211,7 @@ def install_editable(folder, packages):
     for name in ("pyproject.toml", "setup.cfg", "README.md", "LICENSE"):
         shutil.copy(PROGRAM.parents[1] / name, project)
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", packages]
-    done = subprocess.run([*pip, "-e", project], capture_output=True, text=True)
+    done = subprocess.run([*pip, "-e", project], capture_output=True, text=True, timeout=600)
     if "No matching distribution found for setuptools" in done.stderr:
         pytest.skip("setuptools cannot be downloaded")
     assert done.returncode == 0, done.stderr
@@ -227,7 +227,7 @@ def check(request, tmp_path_factory):
     pytest.importorskip("mypy")
     home = tmp_path_factory.mktemp("project")
     python = [sys.executable, "-m", "venv", "--without-pip", str(home / "env")]
-    subprocess.run(python, check=True)
+    subprocess.run(python, check=True, timeout=600)
     (packages,) = (home / "env").glob("[Ll]ib/**/site-packages")
     request.param(home, packages)
     (packages / "others.pth").write_text(sysconfig.get_path("purelib") + "\n")
@@ -238,7 +238,7 @@ def check(request, tmp_path_factory):
         program.write_text(text)
         options = ["--strict", "--python-executable", str(executable), "--no-error-summary"]
         command = [sys.executable, "-m", "mypy", *options, program.name]
-        return subprocess.run(command, cwd=home, capture_output=True, text=True).stdout
+        return subprocess.run(command, cwd=home, capture_output=True, text=True, timeout=600).stdout
 
     return run
 

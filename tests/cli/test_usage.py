@@ -376,9 +376,15 @@ def test_help_names_every_format(good):
 def test_python_m_toplist_is_toplist():
     command = [sys.executable, "-m", "toplist", "eval", "-k", "2", "recs.csv", "truth.csv"]
     here = os.environ | {"PYTHONPATH": str(Path(tl.__file__).parents[1])}
-    done = subprocess.run(command, capture_output=True, text=True, check=True, env=here)
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=True, env=here, timeout=600
+    )
     assert "3 of 3 users evaluated" in done.stdout and done.stderr == ""
-    done = subprocess.run([*command[:3], "eval"], capture_output=True, text=True, env=here)
+    done = subprocess.run(
+        [*command[:3], "eval"], capture_output=True, text=True, env=here, timeout=600
+    )
     assert done.returncode == 2 and done.stderr.startswith("usage: toplist eval ")
-    done = subprocess.run([*command[:3], "--version"], capture_output=True, text=True, env=here)
+    done = subprocess.run(
+        [*command[:3], "--version"], capture_output=True, text=True, env=here, timeout=600
+    )
     assert done.stdout == f"toplist {tl.__version__}\n"
