@@ -1,20 +1,16 @@
 """Files in each other's place: a ground truth among the lists, lists as the ground truth."""
 
 import argparse
-import codecs
 import json
 import os
-import zlib
 from collections.abc import Collection
 
 from toplist.checks import helped
 from toplist.cli.options import names_of_columns
 from toplist.files import parquet
-from toplist.files.formats import find_format
-from toplist.files.lines import GZIP, csv_rows
+from toplist.files.formats import MOST, TREC_COLUMNS, find_format, first_line
+from toplist.files.lines import csv_rows
 from toplist.inputs.options import renamed
-
-MOST = 1 << 16  # bytes that are read of a file
 
 
 def swapped(options: argparse.Namespace, recs: str, columns: dict[str, str]) -> str:
@@ -70,23 +66,12 @@ def _begin(path: str, given: str | None) -> tuple[Collection[str], bool]:
     if not format.is_text:
         schema = parquet.schema_in_end(path, MOST)
         return schema.names, not parquet.is_long(schema, schema.names)
-    line = _first_line(path)
+    line = first_line(path)
+    if len(line) >= MOST:  # it goes on
+        raise ValueError("a long line")
     if format.delimiter:
         return next(csv_rows([line], format.delimiter), []), False
     if format.name == "trec":
-        columns = {4: ["user_id", "item_id"], 6: ["user_id", "item_id", "score"]}
-        return columns.get(len(line.split()), []), False
+        return TREC_COLUMNS.get(len(line.split()), []), False
     record = json.loads(line)
     return list(record), isinstance(record.get("item_id"), list)
-
-
-def _first_line(path: str) -> bytes:
-    """Return the first line of a file, gzipped or not; ValueError if it is a long one."""
-    with open(path, "rb") as file:
-        start = file.read(MOST)
-    if start.startswith(GZIP):
-        start = zlib.decompressobj(zlib.MAX_WBITS + 16).decompress(start, MOST)
-    line, end, _ = start.removeprefix(codecs.BOM_UTF8).partition(b"\n")
-    if not end and len(start) >= MOST:
-        raise ValueError("no line end")
-    return line

@@ -9,7 +9,7 @@ import numpy as np
 from toplist import kernels
 from toplist.checks import Bools, Floats, OptionRef, about, choice, doubles, option_error
 from toplist.inputs.flatten import Flat, name_user, user_of
-from toplist.inputs.lists import Lists, offsets_of
+from toplist.inputs.lists import NEGATIVE, Lists, offsets_of
 from toplist.metrics.definitions import GAINS as GAINS
 from toplist.metrics.definitions import Gains
 
@@ -65,8 +65,9 @@ def apply(truth: Lists, source: Flat, grading: Grading, users: Sequence[Any] | N
         return truth
     bad = np.flatnonzero(~((grades >= 0) & (grades < np.inf)))
     if len(bad):
+        way_out = NEGATIVE if grades[bad[0]] < 0 else ""
         wrong = f"{{}}, item {{!r}}: grade {grades[bad[0]]}; a grade is 0 or more, and finite"
-        raise _refused(truth, source, users, bad[0], wrong)
+        raise _refused(truth, source, users, bad[0], wrong + way_out)
     if isinstance(source.ids, np.ndarray):  # a dict has one grade for an item
         twice = kernels.join.two_grades(truth.offsets, truth.items, grades)
         if twice >= 0:
