@@ -122,7 +122,7 @@ def test_another_measure_is_not_taken_for_a_misspelt_one(name):
 
 
 def test_a_name_of_trec_eval_says_where_its_formula_is_another():
-    said = " (AP is map over min(k,R), in trec_eval and ir_measures over R)"
+    said = "\nAP is map, over min(k,R); in trec_eval and ir_measures over R\n"
     assert said in repr(tl.top_k_eval(RANKS, TRUTHS, metrics=["AP@3", "P@3"]))
     for name, convention in (("AP@3", "trec_eval"), ("map@3", "standard"), ("P@3", "standard")):
         result = tl.top_k_eval(RANKS, TRUTHS, metrics=name, convention=convention)
@@ -138,6 +138,9 @@ def test_comparisons_read_names_of_other_libraries():
         for one in (lists, {user: row[::-1] for user, row in lists.items()})
     ]
     compared = tl.compare(dict(zip("ab", results[:2], strict=True)))
+    own = tl.top_k_eval(lists, truths, 3, metrics=["map", "ndcg"])
+    read = tl.top_k_eval(lists, truths, 3, metrics=["AP", "nDCG"])
+    assert own == read and "DIFFERENT" not in str(tl.compare({"a": own, "b": read}))
     assert compared.test("nDCG@3")[0].name == "ndcg@3"
     assert str(compared.band("nDCG")) == str(compared.band("ndcg"))
     with pytest.raises(ValueError, match="ndcg@3 is pooled"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Literal, get_args
 
@@ -233,20 +232,20 @@ class Terms:
             text += f", relevant from grade {self.grading.relevant_from:g}"
         if self.grading.gains != "linear" and any(one.graded for one in asked):
             text += ", gain 2^grade - 1"
-        return text + "".join(self._other_formulas(asked))
+        return text
 
-    def _other_formulas(self, asked: Sequence[Metric]) -> Iterator[str]:
-        """Yield which names of trec_eval were read as metrics that it computes otherwise."""
+    def other_formulas(self) -> list[str]:
+        """Return which names of trec_eval were read as metrics that it computes otherwise."""
         theirs = CONVENTIONS["trec_eval"].metrics
-        names = {one.name: one.dividing.name for one in asked}
         written = {one.written: one.metric.name for one in self.entries if one.written}
+        lines = []
         for other, name in written.items():
-            divisor = theirs[name].dividing.name if name in theirs else None
-            if name in names and divisor not in (None, names[name]):
-                yield (
-                    f" ({other} is {name} over {names[name]}, in trec_eval and ir_measures over "
-                    f"{divisor})"
-                )
+            ours = self.metrics[name].dividing.name
+            divisor = theirs[name].dividing.name if name in theirs else ours
+            if divisor != ours:
+                theirs_is = f"in trec_eval and ir_measures over {divisor}"
+                lines.append(f"{other} is {name}, over {ours}; {theirs_is}")
+        return lines
 
 
 def difference(a: Terms, b: Terms) -> str:
