@@ -121,7 +121,7 @@ __all__ = [
 # Loaded on first use, since they take twice as long to import as all others: modules, and names
 # with the module that has them.
 _MODULES = "audit", "beyond", "files", "loo", "plots", "pointwise", "scores", "spark"
-_LATER = {name: name for name in _MODULES} | {
+_LATER = {name: name for name in (*_MODULES, "cli", "comparing", "typing")} | {
     "Comparison": "comparing.comparison",
     "compare": "comparing.comparison",
     "inference": "comparing.inference",

@@ -394,12 +394,14 @@ def script():
 
 
 def test_the_installed_command():
-    run = subprocess.run([script(), "eval", "recs.csv", "truth.csv"], capture_output=True)
+    run = subprocess.run(
+        [script(), "eval", "recs.csv", "truth.csv"], capture_output=True, timeout=600
+    )
     result = tl.top_k_eval(RANKED, RELEVANT, k=[1, 5, 10, 20])
     assert (run.returncode, run.stderr) == (0, b"")
     assert run.stdout.decode().splitlines() == repr(result).splitlines()
     for arguments, status in ((["eval", "none.csv", "truth.csv"], 1), (["eval"], 2)):
-        run = subprocess.run([script(), *arguments], capture_output=True, text=True)
+        run = subprocess.run([script(), *arguments], capture_output=True, text=True, timeout=600)
         assert (run.returncode, run.stdout) == (status, "")
         assert "Traceback" not in run.stderr
 
@@ -409,6 +411,8 @@ def test_a_reader_that_has_left(monkeypatch):
     monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
     reader, writer = os.pipe()
     os.close(reader)
-    run = subprocess.run([script(), "metrics"], stdout=writer, stderr=subprocess.PIPE, text=True)
+    run = subprocess.run(
+        [script(), "metrics"], stdout=writer, stderr=subprocess.PIPE, text=True, timeout=600
+    )
     os.close(writer)
     assert run.stderr == ""

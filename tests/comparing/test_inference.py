@@ -121,7 +121,7 @@ def test_no_other_library_is_loaded():
         "    tl.paired_tests({'a': [1.0, 2, 4], 'b': [0.0, 1, 1]}, method=method)\n"
         "assert not {'scipy.stats', 'statsmodels', 'pandas'} & set(sys.modules)"
     )
-    subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)
+    subprocess.run([sys.executable, "-W", "error", "-c", code], check=True, timeout=600)
 
 
 @pytest.mark.parametrize(

@@ -285,7 +285,7 @@ REFUSED = {
     "nested too deeply": (read_truths, "a.jsonl", "[" * 100_000, ":1: not valid JSON: "),
     "an open quote": (
         *(read_truths, "a.csv", 'user_id,item_id\nu,"a\nu,b\n'),
-        ":3: not readable: unexpected end of data",
+        ":2: not readable: a quote opens in this row and does not end before line 3: unexpected",
     ),
     "text after a quote": (
         *(read_truths, "a.csv", 'user_id,item_id\nu,"a"b\nu,b\n'),

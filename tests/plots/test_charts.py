@@ -340,7 +340,7 @@ print(len(Gcf.figs), before == dict(matplotlib.rcParams))
 
 def test_pyplot_and_settings_are_left_alone(tmp_path):
     command = [sys.executable, "-c", CODE, str(tmp_path / "a.png")]
-    run = subprocess.run(command, capture_output=True, text=True)
+    run = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert run.stdout.split() == ["0", "True"], run.stderr
 
 

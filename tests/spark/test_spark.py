@@ -530,6 +530,11 @@ session.stop()
 def test_spark_connect(tmp_path):
     pytest.importorskip("grpc")
     done = subprocess.run(
-        [sys.executable, "-c", CONNECT], cwd=tmp_path, capture_output=True, text=True, check=False
+        [sys.executable, "-c", CONNECT],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
     )
     assert "mrr 0.75" in done.stdout, done.stderr[-2000:]

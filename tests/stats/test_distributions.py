@@ -259,7 +259,9 @@ def test_the_modules_need_numpy_alone_until_a_kernel_runs():
         "blocked.anova(blocked.moments_of([[0.0, 1.0], [1.0, 1.0]])); "
         "print({'numba', 'scipy', 'statsmodels', 'pandas'} & set(sys.modules))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=600
+    )
     assert done.stdout.strip() == "set()"
 
 

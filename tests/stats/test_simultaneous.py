@@ -152,6 +152,7 @@ def test_without_threadpoolctl_the_threads_of_blas_do_not_matter():
             env=os.environ | {f"{blas}_NUM_THREADS": n for blas in ("OPENBLAS", "MKL", "OMP")},
             capture_output=True,
             check=True,
+            timeout=600,
         ).stdout
         for n in ("1", "2", "4")
     }

@@ -268,5 +268,6 @@ def equal(a: Any, b: Any) -> bool:
     if isinstance(a, tuple) and isinstance(b, tuple):
         return len(a) == len(b) and all(map(equal, a, b))
     if is_dataclass(a) and type(a) is type(b):
-        return all(equal(getattr(a, one.name), getattr(b, one.name)) for one in fields(a))
+        names = [one.name for one in fields(a) if one.compare]
+        return all(equal(getattr(a, name), getattr(b, name)) for name in names)
     return bool(a == b) or (a != a and b != b)

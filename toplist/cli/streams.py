@@ -150,6 +150,8 @@ def check_targets(options: argparse.Namespace) -> None:
     taken: dict[str, str] = {}
     for name, flag in TARGETS.items():
         target = getattr(options, name, None)
+        if target == "-" and name != "output":
+            raise ValueError(f"{flag} -: the table goes to standard output, so name a file")
         if target in (None, "-"):
             continue
         place = os.path.realpath(target)

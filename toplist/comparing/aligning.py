@@ -238,8 +238,24 @@ def differences(results: Results, alike: Sequence[Sequence[str]] = ()) -> list[s
             "misses: no system is marked as the best there, and a test compares lengths"
         )
     for first, *others in alike or [list(results)]:
-        lines += [_users(results, first, other) for other in others]
+        lines += _briefly({other: _users(results, first, other) for other in others}, first)
     return [line for line in lines if line]
+
+
+def _briefly(lines: Mapping[str, str], first: str) -> list[str]:
+    """Return the lines of systems whose users are not those of the first; of many, one line."""
+    kinds: dict[str, list[str]] = {}
+    for name, line in lines.items():
+        kinds.setdefault(line.partition(":")[0], []).append(name)
+    found = []
+    for names in kinds.values():
+        one, *more = names
+        if len(more) > 1 and lines[one]:
+            rest = f"; others than in {first} too: {', '.join(more)}"
+            found.append(lines[one] + rest)
+        else:
+            found += [lines[name] for name in names]
+    return found
 
 
 def _different(what: str, results: Results, describing: Callable[[Means], str]) -> str:

@@ -27,6 +27,7 @@ from toplist.results.display import Display
 from toplist.results.markup import Cell, Page, Table
 from toplist.results.means import hits_of
 from toplist.stats import blocked, planning, simultaneous
+from toplist.stats.clustered import weights_of
 from toplist.stats.paired import FEW, Pairs, snap
 
 if TYPE_CHECKING:
@@ -220,6 +221,7 @@ def band(
     pair = _pair(compared, system, baseline)
     if not isinstance(metric, str) or "@" in metric:
         raise ValueError(f"a band is over all k: give a metric without @, not {metric!r}")
+    metric = compared.results[pair[0]].terms.spelled(metric)
     for one in pair:
         _metric(compared, one, metric)
         _check_mean(compared, one, metric)
@@ -347,7 +349,8 @@ def _names(compared: SideBySide, names: Names) -> list[str]:
         some = [name for name in some if not _of_all_lists(compared, name)]
         some = [name for name in some if not _lacks_users(compared, name)] or some
     else:
-        some = [names] if isinstance(names, str) else list(names)
+        first = next(iter(compared.results.values())).terms
+        some = [first.spelled(name) for name in ([names] if isinstance(names, str) else names)]
         twice = [name for name in some if some.count(name) > 1]
         if twice:
             raise ValueError(f"{twice[0]!r} is there twice: it would be corrected for twice")
@@ -413,6 +416,8 @@ def _check_one_each(compared: SideBySide, what: str) -> None:
 
 def _units(found: Aligned, clusters: Any) -> Units:
     """Return the weights and clusters of the users."""
+    if found.weights is not None:
+        weights_of(found.weights, found.n, found.users)
     if clusters is None:
         return Units(found.weights)
     if found.users is not None:

@@ -12,14 +12,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from toplist.checks import Floats, Ints
+from toplist.checks import Floats, Ints, doubles
 from toplist.inputs import dataframes
 from toplist.inputs.flatten import is_frame
 from toplist.inputs.id_hashes import hashes_of
 from toplist.inputs.keyed import counts_rows, is_series
 from toplist.inputs.objects import to_builtin
 from toplist.inputs.user_values import UserValues, values_by_user
-from toplist.stats.clustered import numbered
+from toplist.stats.clustered import numbered, weights_of
 
 # The column of users in a table.
 USER = "user_id"
@@ -76,7 +76,7 @@ def read(
     n = next(iter(found.values())).shape[-1]
     units = Units(by_user(weights, users, n, "weights"), clusters_by_user(clusters, users, n))
     if units.weights is not None:
-        units = units._replace(weights=np.asarray(units.weights, np.float64))
+        units = units._replace(weights=weights_of(units.weights, n, users))
     return ParsedValues(found, units, users is not None)
 
 
@@ -237,7 +237,7 @@ def _named(system: Any) -> str:
 def _floats(system: Any, values: Any, users: list[Any] | None) -> Floats:
     """Return values as a float64 array; TypeError or ValueError where they are none."""
     try:
-        array = np.asarray(values, np.float64)
+        array = doubles(values)
     except (TypeError, ValueError):
         raise TypeError(f"the values of {_named(system)} are no numbers") from None
     if array.ndim != 1:

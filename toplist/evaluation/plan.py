@@ -12,7 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist.averages import per_user
-from toplist.checks import OptionRef, check_positive_int, choice, did_you_mean, near, option_error
+from toplist.checks import (
+    OptionRef,
+    check_positive_int,
+    choice,
+    did_you_mean,
+    doubles,
+    near,
+    option_error,
+)
 from toplist.inputs.flatten import name_user
 from toplist.inputs.options import Joining, Options, Ties
 from toplist.matching.hits import Hits
@@ -27,7 +35,7 @@ from toplist.metrics.conventions import (
     Relevant,
 )
 from toplist.metrics.definitions import EMPTY, METRICS, Empty, Metric
-from toplist.metrics.names import CONVENTION_NAMES, Metrics, named, parse
+from toplist.metrics.names import CONVENTION_NAMES, Metrics, named, of_trec_eval, parse
 from toplist.results.result import TopKResult
 from toplist.results.terms import Entry, Terms
 
@@ -122,7 +130,7 @@ def _weights(weights: Any, hits: Hits) -> NDArray[np.float64]:
     objects = plain.dtype.kind == "O" and _are_numbers(values)
     if plain.size and plain.dtype.kind not in "biuf" and not objects:
         raise ValueError(f"weights must be numbers, one per user, not {plain.dtype}")
-    found = np.asarray(values, np.float64)
+    found = doubles(values)
     if found.shape != (len(hits),):
         raise ValueError(f"weights has shape {found.shape}: one per user is needed, {len(hits)}")
     bad = np.flatnonzero(~((found >= 0) & (found <= LARGEST)))
@@ -212,7 +220,8 @@ def _entries(
         metric, own = _parse(spec, rules)
         if isinstance(metric, Metric):
             metric = metric.with_policy(rules.policy_of(metric))
-        entries.append(Entry(metric, (own,), True) if own else Entry(metric, ks, scalar))
+        at, one = ((own,), True) if own else (ks, scalar)
+        entries.append(Entry(metric, at, one, of_trec_eval(spec)))
     _check_no_twins(entries)
     return tuple(entries)
 

@@ -218,6 +218,7 @@ class ParquetStream(Stream):
     def _table(self, frame: Any, first: int, known: IdTexts) -> SideTable:
         names, order = self.names, self.order if self.side == "ranks" else None
         if self.side == "ranks" and names["score"] in frame.column_names:
+            parquet.check_finite(self.path, frame, names["score"], first)
             frame = parquet.ordered(frame, names["score"])
         return SideTable(frame, self.side, names, order, first, self._columns, self.ordering, known)
 

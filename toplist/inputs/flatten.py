@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import kernels
-from toplist.checks import Floats, Ints, OptionRef, about, option_error
+from toplist.checks import Floats, Ints, OptionRef, about, doubles, option_error
 from toplist.inputs.lists import Lists, offsets_of
 
 CONTAINERS = (list, tuple, range)
@@ -138,7 +138,7 @@ def _grades_of(rows: Sequence[Any]) -> Floats:
         if not issubclass(kind, (int, float, np.number, np.bool_)):
             example = next(value for value in flat if type(value) is kind)
             raise TypeError(f"ground_truths: grade {example!r} is a {kind.__name__}, not a number")
-    return np.array(flat, np.float64)
+    return doubles(flat)
 
 
 def trim(flat: Flat, padding: int | None, users: Sequence[Any] | None) -> Flat:

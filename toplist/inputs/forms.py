@@ -220,7 +220,7 @@ def _refuse(ranks: Any, truths: Any) -> None:
             raise TypeError(f"{side} is a masked array: fill it, and name the filling as padding")
         if isinstance(value, Iterator):
             raise TypeError(f"{side} is a {type(value).__name__}, read once only: make it a list")
-        if side == "ground_truths" and hasattr(value, "collect"):
+        if hasattr(value, "collect"):
             raise TypeError(
                 f"{side} is a {type(value).__name__}: {side}.collect() makes a table of it"
             )
@@ -228,7 +228,6 @@ def _refuse(ranks: Any, truths: Any) -> None:
         raise TypeError(
             f"ranks is a {type(ranks).__name__}: give a list of item ids, a list of lists, "
             "a dict user -> list, a 2-D array of ids, a table, or Lists"
-            + (" (.collect() makes a table of it)" if hasattr(ranks, "collect") else "")
         )
 
 
@@ -336,10 +335,15 @@ def side_to_builtin(
     Raises
     ------
     TypeError
-        For a sparse matrix of ranks.
+        For a sparse matrix of ranks, and a list of tables.
     """
     from toplist.inputs.objects import Ordering, to_builtin, unscored
 
+    if isinstance(value, (list, tuple)) and any(map(is_frame, value[:1])):
+        raise TypeError(
+            f"{side} is a list of tables: give one table, or stream=True, which reads tables and "
+            "record batches one after the other"
+        )
     found = _without_library(to_builtin(value, side), side)
     if side != "ranks" or not isinstance(found, (list, tuple, Mapping)) or _are_ids(found):
         return found

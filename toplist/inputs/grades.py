@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from toplist import kernels
-from toplist.checks import Bools, Floats, OptionRef, about, choice, option_error, plain
+from toplist.checks import Bools, Floats, OptionRef, about, choice, doubles, option_error, plain
 from toplist.inputs.flatten import Flat, name_user, user_of
-from toplist.inputs.lists import Lists, offsets_of
+from toplist.inputs.lists import NEGATIVE, Lists, offsets_of
 from toplist.metrics.definitions import GAINS as GAINS
 from toplist.metrics.definitions import Gains
 
@@ -37,9 +37,10 @@ class Grading:
         """Check the options."""
         choice("gains", self.gains, GAINS)
         number = isinstance(self.relevant_from, (int, float, np.number))
-        if self.relevant_from is not None and not (number and self.relevant_from >= 0):
+        valid = number and 0 <= doubles(self.relevant_from) < np.inf
+        if self.relevant_from is not None and not valid:
             keyword = OptionRef("relevant_from", self.relevant_from)
-            raise option_error(ValueError, keyword, ": give a grade, 0 or more")
+            raise option_error(ValueError, keyword, ": give a grade, 0 or more, and finite")
         if isinstance(self.relevant_from, np.number):  # a number of Python, as JSON holds it
             object.__setattr__(self, "relevant_from", self.relevant_from.item())
 
@@ -95,8 +96,9 @@ def apply(truth: Lists, source: Flat, grading: Grading, users: Sequence[Any] | N
         return truth
     bad = np.flatnonzero(~((grades >= 0) & (grades < np.inf)))
     if len(bad):
+        way_out = NEGATIVE if grades[bad[0]] < 0 else ""
         wrong = f"{{}}, item {{!r}}: grade {grades[bad[0]]}; a grade is 0 or more, and finite"
-        raise _refused(truth, source, users, bad[0], wrong)
+        raise _refused(truth, source, users, bad[0], wrong + way_out)
     if isinstance(source.ids, np.ndarray):  # a dict has one grade for an item
         twice = kernels.join.two_grades(truth.offsets, truth.items, grades)
         if twice >= 0:

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from decimal import Decimal
+from itertools import chain
 from operator import ne
 from typing import Any, NamedTuple
 
@@ -386,7 +387,8 @@ def _of_pair(
 def check_not_swapped(ranks: Any, truths: Any) -> None:
     """Raise TypeError for sides that look like grades as ranks, and ranked lists as the truth.
 
-    The scores are whole numbers, as grades are, beside lists, or beside scores with a fraction.
+    The numbers of `ranks` are those of grades (`_like_grades`), beside lists, or beside numbers
+    with a fraction.
 
     Examples
     --------
@@ -398,7 +400,7 @@ fraction, like scores: are the arguments swapped? If not, give lists, \
 {user: sorted(row, key=row.get, reverse=True) for user, row in ranks.items()}
     """
     scores, relevant = _first(ranks.values()), _first(truths.values())
-    if not isinstance(scores, Mapping) or not _whole(ranks):
+    if not isinstance(scores, Mapping) or not _like_grades(ranks):
         return
     if isinstance(relevant, (list, tuple)) and not is_truth_container(relevant[0]):
         raise TypeError(
@@ -410,6 +412,14 @@ fraction, like scores: are the arguments swapped? If not, give lists, \
             "ranks holds whole numbers by item, like grades, ground_truths numbers with a "
             f"fraction, like scores: are the arguments swapped? {_SORTED}"
         )
+
+
+def _like_grades(rows: Mapping[Any, Any]) -> bool:
+    """Whether numbers are whole, and come twice in a row or are all 0 and 1, as scores hardly."""
+    if not _whole(rows):
+        return False
+    values = [[*row.values()] for row in rows.values() if isinstance(row, Mapping)]
+    return any(len({*row}) < len(row) for row in values) or {*chain.from_iterable(values)} <= {0, 1}
 
 
 def _whole(rows: Mapping[Any, Any]) -> bool:

@@ -3,10 +3,11 @@
 import io
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from toplist.checks import optional
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,11 +35,8 @@ LEGEND_INSIDE = 4
 
 
 def need_matplotlib() -> None:
-    """Raise ModuleNotFoundError with the extra that is missing."""
-    try:
-        import_module("matplotlib")
-    except ModuleNotFoundError:
-        raise ModuleNotFoundError("plots need matplotlib: pip install 'toplist[plot]'") from None
+    """Raise ImportError where matplotlib cannot be imported, with what to do."""
+    optional("matplotlib", "plots need matplotlib", "plot")
 
 
 def figure(width: float = INCHES[0], height: float = INCHES[1]) -> "Figure":

@@ -168,6 +168,7 @@ def rule_lines(result: Means, parts: Sequence[Means] = ()) -> list[str]:
     `parts` are the segments that are in the table with the result.
     """
     lines = [f"{rules(result)}: {averaging(result)}"] if result.terms.metrics else []
+    lines += result.terms.other_formulas()
     lines += intervals([result, *parts])
     lines += [f"{name}: {of_lists(result, one)}" for name, one in result.terms.list_metrics.items()]
     return [*lines, *sampling(result), *equal_scores(result), account(result)]

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from toplist.checks import Floats, Ints
+from toplist.checks import Floats, Ints, doubles
 
 
 def units(
@@ -163,7 +163,7 @@ def degrees_of_freedom(sizes: Floats) -> float:
     return 1 / (float((shares**2).sum()) + pairs)
 
 
-def weights_of(weights: ArrayLike, n: int) -> Floats:
+def weights_of(weights: ArrayLike, n: int, users: Sequence[Any] | None = None) -> Floats:
     """Return weights as float64, one per user, all positive.
 
     Examples
@@ -171,11 +171,15 @@ def weights_of(weights: ArrayLike, n: int) -> Floats:
     >>> weights_of([2, 1], 2)
     array([2., 1.])
     """
-    w = np.asarray(weights, np.float64)
+    w = doubles(weights)
     if w.shape != (n,):
         raise ValueError(f"weights has shape {w.shape}: one per user is needed, ({n},)")
     good = (w > 0) & np.isfinite(w)
     if not good.all():
-        user = int(np.argmin(good))
-        raise ValueError(f"the weight of user {user} is {w[user]}: it must be positive and finite")
+        row = int(np.argmin(good))
+        user = row if users is None else repr(users[row])
+        raise ValueError(
+            f"the weight of user {user} is {w[row]}: it must be positive and finite; leave "
+            "users of weight 0 out of the evaluation"
+        )
     return w

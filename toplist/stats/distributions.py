@@ -102,6 +102,11 @@ def t_ppf(q: float, df: float) -> float:
     return t if q > 0.5 else -t
 
 
+def least(df: float | Parts) -> float:
+    """Return the degrees of freedom, of parts of a variance the fewest."""
+    return df if isinstance(df, (int, float)) else min(own for _, own in df)
+
+
 def mixed_t_ppf(q: float, df: float | Parts) -> float:
     """Return the quantile of D / √Σv, where each variance v of D has degrees of freedom of its own.
 

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from toplist import parallel
 from toplist.checks import Floats, choice
 from toplist.stats.clustered import linearised, spread, units, weights_of
-from toplist.stats.distributions import Parts, mixed_t_ppf, mixed_t_sf, normal_ppf, t_ppf
+from toplist.stats.distributions import Parts, least, mixed_t_ppf, mixed_t_sf, normal_ppf, t_ppf
 
 Alternative = Literal["two-sided", "greater", "less"]
 ALTERNATIVES: tuple[Alternative, ...] = get_args(Alternative)
@@ -689,9 +689,9 @@ def _tested(
     if error == 0 and t == 0:
         return t, 1.0, difference, difference
     if error == 0:  # by sign flips: all values alike say no more of how they spread
-        against = {"two-sided": 0.5**df, "greater": 0.5 ** (df + 1), "less": 0.5 ** (df + 1)}
         wrong = (alternative == "greater" and t < 0) or (alternative == "less" and t > 0)
-        return t, 1.0 if wrong else against[alternative], math.nan, math.nan
+        p = 0.5 ** (least(df) + (alternative != "two-sided"))
+        return t, 1.0 if wrong else p, math.nan, math.nan
     tails = {"two-sided": (2, abs(t)), "greater": (1, t), "less": (1, -t)}
     factor, above = tails[alternative]
     half = mixed_t_ppf(0.5 + level / 2, df) * error

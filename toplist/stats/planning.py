@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from toplist.stats.distributions import (
     Parts,
+    least,
     mixed_t_ppf,
     mixed_t_sf,
     noncentral_t_sf,
@@ -77,8 +78,7 @@ def tost(
     if not 0.0 < margin < math.inf:
         raise ValueError(f"margin must be a number above 0, not {margin!r}")
     if error == 0.0:
-        least = df if isinstance(df, (int, float)) else min(own for _, own in df)
-        return _all_alike(difference, margin, 1.0 - level, least + 1.0 if n is None else n)
+        return _all_alike(difference, margin, 1.0 - level, least(df) + 1.0 if n is None else n)
     not_worse = mixed_t_sf(_ratio(difference + margin, error), df)
     not_better = mixed_t_sf(_ratio(margin - difference, error), df)
     reach = mixed_t_ppf(level, df) * error
