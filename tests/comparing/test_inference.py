@@ -206,7 +206,7 @@ def test_words_of_a_test_hold_as_printed():
     assert math.isnan(below[0].relative)  # of a baseline below 0
     rng = np.random.default_rng(0)
     values = {"a": rng.random(50), "b": rng.random(50)}
-    one_sided = "one-sided, of first - second"
+    one_sided = "one-sided, of later - earlier"
     assert one_sided in str(inference.paired_tests(values, alternative="greater"))
     assert one_sided not in str(inference.paired_tests(values, alternative="less", baseline="a"))
     assert "rejected" not in inference.paired_tests(values, method="sign").sentence()

@@ -131,6 +131,9 @@ def test_values_of_users_keep_them_or_are_refused():
     assert not hasattr(a[0], "users") and not hasattr(a.mean(axis=0), "users")
     with pytest.raises(ValueError, match="in another order: by_user"):
         a - b
+    with pytest.raises(TypeError, match="not sorted in place"):
+        column.sort()
+    assert column[()].tolist() == column.tolist()
     with pytest.raises(ValueError, match="it is not known whose values these are"):
         tl.paired_tests({"a": np.sort(column), "b": b[:, 2]})
     with pytest.raises(TypeError, match="np.asarray.. of each"):

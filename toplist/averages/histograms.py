@@ -138,29 +138,36 @@ class Histograms:
         near = len(cuts) <= self.depth and (not len(cuts) or cuts[-1] == len(cuts))
         columns = slice(len(cuts)) if near else np.minimum(cuts, self.depth) - 1
 
-        def at_cuts(table: Any) -> Any:
+        def at_cuts(table: Any, R: Ints = self.n_relevant) -> Any:
             if metric.cut == "k":
                 return table[:, columns]
-            last = np.minimum(np.minimum(cuts, self.depth), self.n_relevant[:, np.newaxis])
+            last = np.minimum(np.minimum(cuts, self.depth), R[:, np.newaxis])
             return np.take_along_axis(table, np.maximum(last, 1) - 1, axis=1)
 
-        ones = np.flatnonzero(self.n_relevant == 0) if metric.empty == "one" else slice(0)
-        divisors[ones] = 1.0
-        if np.any(metric.discounts(self.depth) != 1):
+        empty = self.n_relevant == 0 if metric.empty == "one" else np.zeros(len(n_users), bool)
+        divisors[empty] = 1.0
+        counts, discounts = getattr(self, metric.counts), metric.discounts(self.depth)
+        # rows of one R, unless they differ in their divisors: no bit hangs on what else was asked
+        first = np.flatnonzero(
+            metric.dividing.by_length | (np.diff(self.n_relevant, prepend=-1) != 0)
+        )
+        users, R = np.add.reduceat(n_users, first, axis=0), self.n_relevant[first]
+        whole = np.add.reduceat(counts, first, axis=0)
+        if np.any(discounts != 1):
             means = at_cuts(self.sums(metric)) / divisors
-            means[ones] = 1.0
-            mean = (n_users * means).sum(axis=0) / n
+            of_rows = at_cuts(np.cumsum(whole / users / discounts, axis=1), R) / divisors[first]
+            of_rows[empty[first]] = 1.0
+            mean = (users * of_rows).sum(axis=0) / n
         else:  # whole numbers: divided once where all rows share the divisor, else once for each R
-            totals = at_cuts(np.cumsum(getattr(self, metric.counts), axis=1))
-            totals[ones] = n_users[ones]
-            means = totals / (n_users * divisors)
+            means = at_cuts(np.cumsum(counts, axis=1)) / (n_users * divisors)
+            totals = at_cuts(np.cumsum(whole, axis=1), R)
+            totals[empty[first]] = users[empty[first]]
+            of_rows = totals / (users * divisors[first])
             once = totals.sum(axis=0) / (n * divisors[0])
             shared = (divisors == divisors[0]).all(axis=0)
-            other = metric.dividing.by_length  # then rows of one R differ in their divisors
-            first = np.flatnonzero(other | (np.diff(self.n_relevant, prepend=-1) != 0))
-            sums = np.add.reduceat(totals, first, axis=0) / divisors[first]
-            mean = np.where(shared, once, sums.sum(axis=0) / n)
-        mean = np.where((means == means[0]).all(axis=0), means[0], mean)  # not rounded again
+            mean = np.where(shared, once, (totals / divisors[first]).sum(axis=0) / n)
+        means[empty] = 1.0
+        mean = np.where((of_rows == of_rows[0]).all(axis=0), of_rows[0], mean)  # not rounded again
         between = n_users * (means - mean) ** 2
         within = at_cuts(self._spread(metric)) / divisors**2
         return Moments(n, n, n, mean, (within + between).sum(axis=0))

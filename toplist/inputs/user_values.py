@@ -38,7 +38,7 @@ class UserValues(np.ndarray[Any, np.dtype[np.float64]]):
     def __getitem__(self, index: Any) -> Any:
         """Return a part, with its users if it has a row for each."""
         found = np.asarray(self)[index]
-        rows, *columns = index if isinstance(index, tuple) else (index,)
+        rows, *columns = index if isinstance(index, tuple) and index else (index,)
         if rows is Ellipsis and len(columns) == self.ndim - 1:
             rows = slice(None)
         plain = all(isinstance(one, (slice, int, np.integer)) for one in columns)
@@ -80,6 +80,12 @@ class UserValues(np.ndarray[Any, np.dtype[np.float64]]):
     def round(self, *digits: Any, **options: Any) -> Any:
         """Return the rounded values, with the users."""
         return by_users(np.asarray(self).round(*digits, **options), self.users)
+
+    def sort(self, *how: Any, **options: Any) -> None:
+        """Raise TypeError: in place, the users would stay where they were."""
+        if self.users is None:  # a copy, as np.sort makes
+            return super().sort(*how, **options)
+        raise TypeError("values of users are not sorted in place: np.sort(values) has no users")
 
     def by_user(self) -> dict[Any, Any]:
         """Return the value of each user, or the array of values."""

@@ -235,7 +235,8 @@ _FOREIGN_SPELLING = re.compile(
     r"(?P<name>.*?)[@_\-. ]*(at)?[@_\-. ]*((?<!\d)(?<!\d\.)(?P<k>\d+)|(?<=[@_\-. ])k)?",
     re.IGNORECASE,
 )
-# "RBP(p=0.8)@10" of ir_measures, "rbp.95" of ranx.
+# "RBP(p=0.8)@10" of ir_measures, "rbp.95" of ranx; and what is near one of them.
+_RBP = re.compile(r"rbp(\(p=)?(?P<p>(?(1)0?)\.\d+)(?(1)\))(?P<k>@\d+)?", re.IGNORECASE)
 _PERSISTENCE = re.compile(r"rbp[^\d.]*(?P<p>0?\.\d+)\)?(?P<k>@\d+)?", re.IGNORECASE)
 
 
@@ -253,9 +254,11 @@ def canonical(entry: str) -> str:
     >>> [canonical(one) for one in ("RBP(p=0.8)@10", "ndcg@10", "F1", "ERR@10", "coverage")]
     ['rbp(p=0.8)@10', 'ndcg@10', 'f1', 'ERR@10', 'coverage']
     """
-    rbp = _PERSISTENCE.fullmatch(entry)
+    rbp = _RBP.fullmatch(entry)
     if rbp:
         return f"rbp(p={float(rbp['p'])}){rbp['k'] or ''}"
+    if "(" in entry:  # with parameters, which are not read
+        return entry
     whole = _READ.get(plain(entry)) if "@" not in entry else None
     found = _AT_K.fullmatch(entry)
     if whole is not None or not found:

@@ -69,6 +69,8 @@ class TopKResult(Means, Display):
         Of files read in parts, examples of ids where nobody has a hit.
     graded : bool
         Whether ground truths had grades, other than 1 for all that is relevant.
+    scored : Scored or None
+        Of lists with scores, how many items share theirs with a neighbour, of how many.
     paired : SystemRef or None
         Of several systems in one evaluation on Spark, the moments of their differences, by
         which they are tested without users. Neither ``+`` nor `to_bytes` keeps them.
