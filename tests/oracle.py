@@ -202,12 +202,18 @@ def r_precision(ranked, relevant, k, *, relevant_from=None):
 
 
 def judged(ranked, relevant, k, *, relevant_from=None):
-    """Share of the first k places that hold an item with a judgement, of whatever grade.
+    """Share of the items retrieved in the first k that have a judgement, of whatever grade.
+
+    Users without any judgement have no value; all others have one.
 
     >>> judged([5, 7, 8, 9], {5: 0, 8: 2, 3: 1}, 4), judged([5, 7], {7}, 4)
-    (0.5, 0.25)
+    (0.5, 0.5)
     """
-    return len({*ranked[:k]} & {*relevant}) / k
+    retrieved = ranked[:k]
+    return ratio(len({*retrieved} & {*relevant}), len(retrieved))
+
+
+judged.of_judgements = True
 
 
 METRICS = {
@@ -612,12 +618,17 @@ n_evaluated=2, n_skipped=1, n_missing=1)
     for ranked, relevant in rows(ranks, truths):
         if getattr(metric_function, "of_listed", False):
             relevant = listed_truth(ranked, relevant)
-        if judged and ranked and relevant_items(relevant):
+        listless = not ranked and bool(relevant_items(relevant, options.get("relevant_from")))
+        n_missing += listless
+        if getattr(metric_function, "of_judgements", False) and not relevant:
+            per_user.append(math.nan)
+        elif getattr(metric_function, "of_judgements", False):
+            per_user.append(metric_function(ranked, relevant, k) if ranked else instead[missing])
+        elif judged and ranked and relevant_items(relevant):
             per_user.append(metric_function(ranked, relevant, k, **options))
         elif not relevant_items(relevant, options.get("relevant_from")):
             per_user.append(math.nan if missing == "skip" and not ranked else instead[empty])
-        elif not ranked:
-            n_missing += 1
+        elif listless:
             per_user.append(instead[missing])
         else:
             per_user.append(metric_function(ranked, relevant, k, **options))

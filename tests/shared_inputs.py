@@ -78,4 +78,6 @@ def csv_of(path, *lines):
 def fresh(code, *arguments):
     """Run code in a fresh interpreter; return what it prints, in words."""
     command = [sys.executable, "-c", textwrap.dedent(code), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    return subprocess.run(
+        command, capture_output=True, text=True, check=True, timeout=600
+    ).stdout.split()

@@ -265,6 +265,14 @@ def test_importing_toplist_loads_few_modules():
     assert len([name for name in out.split() if name.startswith("toplist")]) <= 34
 
 
+def test_every_module_that_the_documentation_names_has_its_page():
+    """In a fresh process, where nothing else has loaded it."""
+    named = "*re.findall(r'`toplist[.]([a-z]+)`|^    ([a-z_]+)  ', toplist.__doc__, re.M)"
+    code = f"import pydoc, re, toplist\nnames = [a or b for a, b in [{named}]]\n"
+    code += "for name in names:\n    pydoc.render_doc(getattr(toplist, name))\nprint(len(names))"
+    assert int(fresh(code)) > 25
+
+
 def test_public_names_are_listed_once():
     names = public_names()
     assert [name for name, times in Counter(names).items() if times > 1] == []
@@ -365,6 +373,13 @@ def test_every_folder_of_modules_is_a_package():
 
 
 @needs_sources
+def test_every_child_process_of_a_test_has_a_limit():
+    for path in (ROOT / "tests").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "subprocess.run":
+                assert any(one.arg == "timeout" for one in node.keywords), (path, node.lineno)
+
+
 def test_warnings_are_errors():
     config = tomllib.loads((ROOT / "pyproject.toml").read_text())
     assert config["tool"]["pytest"]["ini_options"]["filterwarnings"][0] == "error"

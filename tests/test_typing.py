@@ -198,20 +198,38 @@ PROGRAM = Path(__file__).with_name("typed_program.py")
 IGNORED = re.compile(r"  # type: ignore\[([a-z-]+)\]$")
 
 
-@pytest.fixture(scope="module")
-def check(tmp_path_factory):
+def install(folder, packages):
+    """Put the package where pip puts it."""
+    keep = shutil.ignore_patterns("__pycache__", "*.nbc", "*.nbi")
+    shutil.copytree(PACKAGE, packages / "toplist", ignore=keep)
+
+
+def install_editable(folder, packages):
+    """Install a copy of the project as ``pip install -e .`` does; what builds it is downloaded."""
+    project = folder / "source"
+    install(folder, project)
+    for name in ("pyproject.toml", "setup.cfg", "README.md", "LICENSE"):
+        shutil.copy(PROGRAM.parents[1] / name, project)
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", packages]
+    done = subprocess.run([*pip, "-e", project], capture_output=True, text=True, timeout=600)
+    if "No matching distribution found for setuptools" in done.stderr:
+        pytest.skip("setuptools cannot be downloaded")
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture(scope="module", params=[install, install_editable])
+def check(request, tmp_path_factory):
     """Return what runs mypy on a program where toplist is installed, as pip installs it.
 
-    An environment of its own, since a checker reads no editable install; with the libraries of
-    this one. The program lies elsewhere, so that no setting of this project is read.
+    An environment of its own, with the libraries of this one. The program lies elsewhere, so that
+    no setting of this project is read.
     """
     pytest.importorskip("mypy")
     home = tmp_path_factory.mktemp("project")
     python = [sys.executable, "-m", "venv", "--without-pip", str(home / "env")]
-    subprocess.run(python, check=True)
+    subprocess.run(python, check=True, timeout=600)
     (packages,) = (home / "env").glob("[Ll]ib/**/site-packages")
-    keep = shutil.ignore_patterns("__pycache__", "*.nbc", "*.nbi")
-    shutil.copytree(PACKAGE, packages / "toplist", ignore=keep)
+    request.param(home, packages)
     (packages / "others.pth").write_text(sysconfig.get_path("purelib") + "\n")
     executable = next((home / "env").glob("[bS]*/python*"))
 
@@ -220,7 +238,7 @@ def check(tmp_path_factory):
         program.write_text(text)
         options = ["--strict", "--python-executable", str(executable), "--no-error-summary"]
         command = [sys.executable, "-m", "mypy", *options, program.name]
-        return subprocess.run(command, cwd=home, capture_output=True, text=True).stdout
+        return subprocess.run(command, cwd=home, capture_output=True, text=True, timeout=600).stdout
 
     return run
 

@@ -13,10 +13,10 @@ values of every user at every k, so that any k is a slice.
 >>> tl.top_k_eval(ranks, truths, k=[1, 3, 5], metrics=["recall", "map", "ndcg"])
                     @1              @3                       @5
 recall  0.2917 ±0.0817  0.5833 ±0.1633  0.7500 [0.2600, 1.0000]
-map     1.0000 ±0.0000  0.6111 ±0.1089  0.6417 [0.2007, 1.0000]
-ndcg    1.0000 ±0.0000  0.7346 ±0.0602  0.7662 [0.4121, 1.0000]
+map     1.0000 –        0.6111 ±0.1089  0.6417 [0.2007, 1.0000]
+ndcg    1.0000 –        0.7346 ±0.0602  0.7662 [0.4121, 1.0000]
 convention standard: mean over users
-95 % interval, ± half or [low, high]: normal (rough: only 2 users)
+95 % interval, ± half or [low, high]: normal (rough: only 2 users); – where all values are equal
 2 of 2 users evaluated
 >>> tl.ndcg(ranks, truths).round(4)
 array([[1.    , 1.    , 0.7654, 0.7654, 0.9469],
@@ -121,7 +121,7 @@ __all__ = [
 # Loaded on first use, since they take twice as long to import as all others: modules, and names
 # with the module that has them.
 _MODULES = "audit", "beyond", "files", "loo", "plots", "pointwise", "scores", "spark"
-_LATER = {name: name for name in _MODULES} | {
+_LATER = {name: name for name in (*_MODULES, "cli", "comparing", "typing")} | {
     "Comparison": "comparing.comparison",
     "compare": "comparing.comparison",
     "inference": "comparing.inference",

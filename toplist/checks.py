@@ -1,7 +1,10 @@
 """Checks of single arguments; errors that keep the keywords they name, and offer near names."""
 
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
+from itertools import islice
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar, cast
 from unicodedata import category
@@ -17,6 +20,9 @@ T = TypeVar("T")
 
 # How alike two names must be, by the ratio of difflib, so that one may be meant by the other.
 NEAR = 0.7
+# The longest name that is looked at, and how many of a header, in what helps with an error.
+NAME, NAMES = 64, 1000
+LARGEST_INT = 2**63 - 1
 NONE: Mapping[str, str] = MappingProxyType({})
 
 
@@ -58,7 +64,26 @@ def check_positive_int(value: Any, name: str) -> int:
         raise ValueError(f"{name} must be a whole number from 1 on, not {value!r}")
     if value < 1:
         raise ValueError(f"{name} must be at least 1, not {value}")
+    if value > LARGEST_INT:
+        raise ValueError(f"{name} must be below 2^63, not {value}")
     return int(value)
+
+
+def doubles(values: Any) -> Floats:
+    """Return numbers as doubles; integers of Python beyond them are infinite.
+
+    Examples
+    --------
+    >>> doubles([10**400, -1])
+    array([inf, -1.])
+    """
+    try:
+        return np.asarray(values, np.float64)
+    except OverflowError:
+        inf, most = float("inf"), sys.float_info.max
+        given = np.asarray(values, object)
+        limited = [inf if one > most else -inf if one < -most else one for one in given.ravel()]
+        return np.array(limited, np.float64).reshape(given.shape)
 
 
 def counted(n: int, what: str) -> str:
@@ -96,6 +121,63 @@ def no_columns(names: Sequence[str]) -> str:
     return f"no column{'' if len(names) == 1 else 's'} {', '.join(names)}"
 
 
+def optional(library: str, needs: str, extra: str, *parts: str) -> Any:
+    """Return an optional library, with some of its modules loaded.
+
+    `needs` are the words before "which is not installed", `extra` is the extra that has it.
+
+    Raises
+    ------
+    ImportError
+        If it is not installed, with what to install, or fails to import, with what failed.
+    """
+    try:
+        found = import_module(library)
+        for part in parts:
+            import_module(f"{library}.{part}")
+    except MemoryError:
+        raise
+    except Exception as error:  # of libraries made for another numpy, of any kind
+        if isinstance(error, ModuleNotFoundError) and error.name == library:
+            words = f"{needs}, which is not installed: pip install 'toplist[{extra}]'"
+            raise ModuleNotFoundError(words, name=library) from None
+        why = " ".join(f"{type(error).__name__}: {error}".split())
+        raise ImportError(
+            f"{needs}, which is installed and cannot be imported: {why:.300}", name=library
+        ) from error
+    return found
+
+
+HINT = 0.1  # seconds that may be spent on a hint
+
+
+def helped(make: Callable[..., str], *given: Any) -> str:
+    """Return the hint that a function makes for an error, or for doubtful input; "" if it fails.
+
+    Whatever it raises is dropped, and it is not waited for longer than `HINT`: no hint is worth
+    more than the error. What it reads of a file is up to it, 64 kB at most.
+
+    Examples
+    --------
+    >>> helped(" (did you mean {!r}?)".format, "ndcg"), helped(lambda: 1 / 0)
+    (" (did you mean 'ndcg'?)", '')
+    """
+    from contextlib import suppress  # imported late: only for errors
+    from threading import Thread
+
+    found: list[str] = []
+
+    def run() -> None:
+        with suppress(Exception):
+            found.append(make(*given))
+
+    thread = Thread(target=run, daemon=True)
+    with suppress(RuntimeError):  # no thread is to be had
+        thread.start()
+        thread.join(HINT)
+    return found[0] if found else ""
+
+
 # What may separate cells, and what to do about it.
 _SEPARATORS = {
     ";": "';'? Commas are needed",
@@ -116,12 +198,12 @@ def header_hint(wanted: Iterable[str], found: Iterable[Any]) -> str:
     >>> header_hint(["user_id"], ["user_id;item_id"]), header_hint(["user_id"], ["uid", "rank"])
     (" (is the separator ';'? Commas are needed)", '')
     """
-    names = [name for name in found if isinstance(name, str)]
+    names = [name for name in islice(found, NAMES) if isinstance(name, str)]
     if len(names) == 1:
         mark = next((mark for mark in _SEPARATORS if mark in names[0]), None)
         if mark is not None:
             return f" (is the separator {_SEPARATORS[mark]})"
-    known = {plain(name): name for name in names}
+    known = {plain(name): name for name in names if len(name) <= NAME}
     meant = [f"{known[plain(name)]!r:.60}" for name in wanted if plain(name) in known]
     return f" (did you mean {', '.join(meant)}?)" if meant else ""
 
@@ -176,7 +258,7 @@ def near(given: Any, valid: Iterable[str], synonyms: Mapping[str, str] = NONE) -
     """
     from difflib import get_close_matches  # imported late: only for errors
 
-    if not isinstance(given, str):
+    if not isinstance(given, str) or len(given) > NAME:
         return None
     names = spellings(valid, synonyms)
     found = get_close_matches(plain(given), names, n=1, cutoff=NEAR)

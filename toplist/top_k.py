@@ -114,7 +114,8 @@ def top_k_eval(
     convention : str
         A name in `CONVENTIONS`: whose divisors and policies.
     weights : (n_users,) numbers, dict user -> number or pandas Series by user, optional
-        How much each user counts, 0 or more: means are Σwx / Σw. What has keys is matched by key.
+        How much each user counts, 0 or more: means are Σwx / Σw, and intervals hold also where
+        weights go with the values. What has keys is matched by key.
     aggregate : {"mean", "pooled"}, optional
         The mean of the users' values; or the ratio of sums, Σ numerators / Σ divisors over
         users, which has no std. Default: the convention's.
@@ -143,7 +144,8 @@ def top_k_eval(
         have no order, else "order". The result says which was used.
     columns : mapping, optional
         Of tables: their own names of user_id, item_id, rank, score and relevance; for each side,
-        ``{"ranks": {...}, "ground_truths": {...}}``.
+        ``{"ranks": {...}, "ground_truths": {...}}``. A UserWarning says that a column such as
+        rating is not read, where ground truths have no relevance and it is not named.
     users : sequence, optional
         The users' keys, one per row, where the lists have none (lists by position, arrays,
         `Lists`, `Hits`): weights, labels and merging then go by key.
@@ -216,9 +218,9 @@ def top_k_eval(
     >>> top_k_eval(ranks, truths, k=[1, 3, 5], metrics=["recall", "map"])
                         @1              @3                       @5
     recall  0.2917 ±0.0817  0.5833 ±0.1633  0.7500 [0.2600, 1.0000]
-    map     1.0000 ±0.0000  0.6111 ±0.1089  0.6417 [0.2007, 1.0000]
+    map     1.0000 –        0.6111 ±0.1089  0.6417 [0.2007, 1.0000]
     convention standard: mean over users
-    95 % interval, ± half or [low, high]: normal (rough: only 2 users)
+    95 % interval, ± half or [low, high]: normal (rough: only 2 users); – where all values are equal
     2 of 2 users evaluated
 
     Files, of which one part after another is in memory:

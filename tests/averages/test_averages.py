@@ -47,14 +47,63 @@ def test_weighted_means(population, k, data):
             spread = math.fsum(w * (x - mean) ** 2 for w, x in pairs) / (total - squares / total)
             assert result.std(f"{name}@{k}") == pytest.approx(math.sqrt(spread), abs=1e-12)
             low, high = result.interval(f"{name}@{k}")
-            n = total**2 / squares  # Kish's
+            residual = math.fsum(w * w * (x - mean) ** 2 for w, x in pairs)
+            error = math.sqrt(residual * len(pairs) / (len(pairs) - 1)) / total
             if name == "recall" and all(len(truth) <= 1 for truth in truths):
+                certain = mean * (1 - mean) * total**2
+                n = certain / residual if certain * residual > 1e-20 else total**2 / squares
                 share, spread = Z**2 / n, math.sqrt(mean * (1 - mean) / n + Z**2 / (4 * n * n))
                 centre, half = (mean + share / 2) / (1 + share), Z * spread / (1 + share)
             else:
-                centre, half = mean, Z * math.sqrt(spread) / math.sqrt(n)
+                centre, half = mean, Z * error
             ends = max(centre - half, 0), min(centre + half, 1)
             assert (low, high) == pytest.approx(ends, abs=1e-9)
+
+
+def coverage(places, listed, seed, n, times=500):
+    """Return how often intervals cover the mean, where users are drawn by their activity.
+
+    Of two equal groups, one is ten times as active: its users are ten times as many in a sample,
+    have a tenth of the weight, and never a hit. Half of the others have one, at the k given.
+    """
+    rng = np.random.default_rng(seed)
+    covered = 0
+    for _ in range(times):
+        quiet = rng.random(n) < 1 / 11
+        ranks = np.where(quiet & (rng.random(n) < 0.5), places, 0)
+        weights = np.where(quiet, 1.0, 0.1)
+        result = tl.top_k_eval(tl.Hits.from_ranks(ranks, listed), k=listed, weights=weights)
+        ends = [result.interval(f"{name}@{listed}") for name in ("hit", "mrr")]
+        covered += np.array([low <= 0.25 / place <= high for (low, high), place in
+                             zip(ends, (1, places), strict=True)])  # fmt: skip
+    return covered / times
+
+
+def test_intervals_cover_where_users_are_drawn_by_activity_and_weighted_back():
+    of_hit, of_mrr = coverage(2, 3, seed=1, n=1_000)
+    assert 0.93 <= of_hit <= 0.97 and 0.93 <= of_mrr <= 0.97
+
+
+def test_equal_weights_have_the_intervals_of_none():
+    ranks = [1, 2, 0, 3, 0, 0, 1, 0, 5, 0]
+    hits = tl.Hits.from_ranks(ranks, 5)
+    plain, equal = (tl.top_k_eval(hits, k=5, weights=w) for w in (None, [0.7] * 10))
+    for name in plain.names():
+        assert equal.interval(name) == pytest.approx(plain.interval(name), abs=1e-14)
+
+
+@pytest.mark.parametrize("cuts", [[3, 7], [1, 2, 9], [5, 6, 7, 8, 9]])
+def test_intervals_of_weighted_parts_are_those_of_the_whole(cuts):
+    rng = np.random.default_rng(2)
+    ranks, weights = rng.integers(0, 5, 40), rng.lognormal(0, 2, 40)
+    rows = np.split(np.arange(40), [4 * cut for cut in cuts])
+    hits = tl.Hits.from_ranks(ranks, 5)
+    whole = tl.top_k_eval(hits, k=5, weights=weights)
+    parts = [tl.top_k_eval(hits.subset(some), k=5, weights=weights[some]) for some in rows]
+    sent = [tl.TopKResult.from_bytes(part.to_bytes()) for part in parts]
+    for merged in (tl.merge(parts), tl.merge(sent, disjoint=True)):
+        for name in whole.names():
+            assert merged.interval(name) == pytest.approx(whole.interval(name), abs=1e-14)
 
 
 def test_weights_by_key():

@@ -483,3 +483,20 @@ def test_ties_of_the_tail_fall_alike_for_numbers_and_their_text():
         n_items=1,
     )
     assert numbers.tolist() == text.tolist() == [[1.0, 0.5], [0.0, 0.0]]
+
+
+def test_repeats_of_unknown_items_are_left_out_or_refused():
+    lists, first = [["a", "z", "z", "y"]], {"duplicates": "first"}
+    counts = {"item_counts": {"a": 6}}
+    popularity = tl.beyond.average_popularity(lists, **counts, unknown=0, **first)
+    assert popularity.tolist() == [[6, 3, 3, 2]]
+    numbers = tl.beyond.average_popularity([[0, 7, 7, 9]], item_counts=[6], unknown=0, **first)
+    assert numbers.tolist() == [[6, 3, 3, 2]]
+    novelty = tl.beyond.novelty(lists, item_counts={"a": 8, "z": 0}, total=8, unknown=1, **first)
+    assert novelty.tolist() == [[0, 1.5, 1.5, 2]]
+    options = {"item_counts": {"a": 9, "b": 1}, "n_items": 1, "unknown": "tail"}
+    tail = tl.beyond.tail_percentage(lists, **options, **first)
+    assert tail.tolist() == [[0, 1 / 2, 1 / 2, 2 / 3]]
+    for unknown in (0, "skip"):
+        with pytest.raises(ValueError, match="user 0 has item 'z' at ranks 2 and 3"):
+            tl.beyond.average_popularity(lists, **counts, unknown=unknown)

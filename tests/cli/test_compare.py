@@ -8,7 +8,7 @@ from systems import DATA
 FILES = DATA / "itemknn.csv.gz", DATA / "popularity.csv.gz", DATA / "truth.csv"
 
 
-def test_compare_of_the_command_line(cli, tmp_path):
+def test_compare_of_the_command_line(cli, tmp_path, monkeypatch):
     names = ["-m", "ndcg@10", "map@20", "mrr@20", "precision@5"]
     options = "--baseline", "popularity", "--correction", "none", "--format", "json"
     status, out, _ = cli("compare", *FILES, *names, *options)
@@ -26,10 +26,21 @@ def test_compare_of_the_command_line(cli, tmp_path):
     assert "equivalent within ±0.1" in margin
     _, text, _ = cli("compare", *FILES, "-m", "ndcg@10", "--format", "csv", "--test", "sign")
     header, row = text.splitlines()
+    # without --baseline the first file is it: is popularity better than itemknn?
+    greater = cli("compare", *FILES, "-m", "ndcg@10", "--alternative", "greater")[1]
+    assert "popularity - itemknn, paired t" in greater and " 1.000" in greater
     assert header.startswith("name,system,baseline,n,mean")
     assert dict(zip(header.split(","), row.split(","), strict=True))["method"] == "sign"
     for form, sign in (("markdown", "| ndcg@10 |"), ("latex", r"\begin{tabular}")):
         assert sign in cli("compare", *FILES, "-m", "ndcg@10", "--format", form)[1]
+    # a terminal gets its width, a file all of it
+    names = "ndcg@10", "map@20", "mrr@20", "precision@5"
+    whole = cli("compare", *FILES, "-m", *names)[1]
+    monkeypatch.setattr("toplist.results.markup.terminal_width", lambda: 60)
+    narrow = cli("compare", *FILES, "-m", *names)[1]
+    assert max(map(len, narrow.splitlines())) <= 60 < max(map(len, whole.splitlines()))
+    cli("compare", *FILES, "-m", *names, "-o", tmp_path / "table.txt")
+    assert (tmp_path / "table.txt").read_text(encoding="utf-8") == whole
     pytest.importorskip("matplotlib")
     picture = tmp_path / "forest.png"
     assert cli("compare", *FILES, "-m", "ndcg@10", "--plot", picture)[0] == 0

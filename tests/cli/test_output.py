@@ -119,7 +119,7 @@ def test_a_plot_without_matplotlib_or_a_folder(bad, folder, monkeypatch):
     assert line == "nowhere/a.png: No such file or directory"
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     line = bad("eval", *ALONE, "--plot", "a.png")
-    assert line == "plots need matplotlib: pip install 'toplist[plot]'"
+    assert line == ("plots need matplotlib, which is not installed: pip install 'toplist[plot]'")
     assert not (folder / "a.png").exists()
 
 

@@ -104,6 +104,13 @@ def test_out_is_written_whole_or_not_at_all(cli):
     assert sorted(os.listdir()) == before
 
 
+@pytest.mark.parametrize("option", ["--per-user", "--plot"])
+def test_a_dash_is_no_file_to_write(cli, option):
+    status, out, err = cli("eval", "recs.csv", "truth.csv", option, "-")
+    assert (status, out) == (2, "") and f"{option} -: the" in err
+    assert not os.path.exists("-")
+
+
 def test_quiet_still_says_what_is_wrong(cli):
     assert cli("eval", "none.csv", "truth.csv", "-q")[::2] == (
         1, "toplist: none.csv: No such file or directory\n"

@@ -1,10 +1,12 @@
 """How the command line is typed: files anywhere, wrong usage in one line, and the help."""
 
+import gzip
 import os
 import re
 import shlex
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -305,6 +307,33 @@ def test_other_faults_of_the_first_file_stay_as_they_are(cli):
     assert "neither rank nor score" in cli("eval", "truth.csv", "users.csv")[2]
 
 
+@pytest.mark.parametrize("line", ["eval twice.parquet recs.csv", "eval truth.csv twice.parquet"])
+def test_a_hint_that_fails_does_not_hide_the_error(bad, line):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    names = ["user_id", "item_id", "item_id"]
+    pq.write_table(pa.table([["u1"], ["a"], ["b"]], names), "twice.parquet")
+    assert re.match(
+        "twice.parquet: two columns are named 'item_id'|truth.csv:1: neither rank nor score",
+        bad(*line.split()),
+    )
+
+
+@pytest.mark.parametrize("size", [1 << 10, 1 << 17])
+def test_a_hint_reads_at_most_64_kb_of_a_file(bad, size):
+    more = "x" * size
+    Path("wide.csv.gz").write_bytes(gzip.compress(f"user_id,item_id,rank,{more}\n".encode()))
+    hinted = "is the ground truth given first?" in bad("eval", "truth.csv", "wide.csv.gz")
+    assert hinted == (size < 1 << 16)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes are of Unix")
+def test_a_hint_does_not_wait_for_a_pipe(cli):
+    os.mkfifo("pipe.csv")
+    start = time.monotonic()
+    assert "neither rank nor score" in cli("check", "truth.csv", "pipe.csv")[2]
+    assert time.monotonic() - start < 1
+
+
 def test_lists_as_the_ground_truth_are_noted(cli):
     status, out, err = cli("eval", "recs.csv", "more.csv", "-k", 1)
     assert status == 0 and "users evaluated" in out
@@ -347,9 +376,15 @@ def test_help_names_every_format(good):
 def test_python_m_toplist_is_toplist():
     command = [sys.executable, "-m", "toplist", "eval", "-k", "2", "recs.csv", "truth.csv"]
     here = os.environ | {"PYTHONPATH": str(Path(tl.__file__).parents[1])}
-    done = subprocess.run(command, capture_output=True, text=True, check=True, env=here)
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=True, env=here, timeout=600
+    )
     assert "3 of 3 users evaluated" in done.stdout and done.stderr == ""
-    done = subprocess.run([*command[:3], "eval"], capture_output=True, text=True, env=here)
+    done = subprocess.run(
+        [*command[:3], "eval"], capture_output=True, text=True, env=here, timeout=600
+    )
     assert done.returncode == 2 and done.stderr.startswith("usage: toplist eval ")
-    done = subprocess.run([*command[:3], "--version"], capture_output=True, text=True, env=here)
+    done = subprocess.run(
+        [*command[:3], "--version"], capture_output=True, text=True, env=here, timeout=600
+    )
     assert done.stdout == f"toplist {tl.__version__}\n"

@@ -272,3 +272,17 @@ def test_no_best_where_one_systems_lists_end_before_k():
     assert tl.compare({"short": short, "stream": stream}).differences == []
     equal = tl.compare({"a": short, "b": short})
     assert equal.differences == [] and equal.best()["recall@20"] == ["a", "b"]
+
+
+def test_many_systems_over_other_users_are_one_line():
+    truths = {user: [user % 5] for user in range(12)}
+    slices = {
+        f"to {n}": tl.top_k_eval(
+            {user: [0, 1] for user in range(n)}, {user: truths[user] for user in range(n)}, 2
+        )
+        for n in range(1, 13)
+    }
+    lines = [line for line in str(tl.compare(slices)).split("\n") if "DIFFERENT" in line]
+    assert len(lines) == 1
+    assert lines[0].startswith("DIFFERENT USERS: to 2 is over 2, with 1 that are not in to 1")
+    assert lines[0].endswith(", to 11, to 12")

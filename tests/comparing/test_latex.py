@@ -80,7 +80,9 @@ def test_it_compiles(pair, tmp_path):
     head = r"\documentclass{article}\usepackage{booktabs}\usepackage{amssymb}\begin{document}"
     (tmp_path / "t.tex").write_text(f"{head}\n{page}\n\\end{{document}}\n", encoding="utf-8")
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "t.tex"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=600
+    )
     assert done.returncode == 0, done.stdout[-2000:]
 
 

@@ -126,7 +126,7 @@ def test_other_names_and_a_system_twice(both):
     renamed = tl.compare({"A": found["twin"], "B": found["fewer"], "C": found["twin"]}, "C")
     tests = renamed.test("ndcg@10")
     assert tests["A", "ndcg@10"].difference == 0.0
-    assert tests["B", "ndcg@10"].wins == tl.compare(found).test()["fewer", "twin", "ndcg@10"].wins
+    assert tests["B", "ndcg@10"].wins == tl.compare(found).test()["twin", "fewer", "ndcg@10"].losses
     assert renamed.test("map@5", correction="maxt")["A", "map@5"].p_adjusted == 1.0
     assert not renamed.band("ndcg", "A").difference.any()
 

@@ -77,3 +77,28 @@ def test_clusters_are_counted_with_runs_too(runs):
     found = tl.compare(runs, baseline="a").test("ndcg@10", clusters=clusters)
     assert "over 120 users in 40 clusters" in str(found)
     assert "and 3 independent runs of each system" in found.sentence()
+    assert "clusters so few" not in str(found)
+    few = {user: number // 20 for number, user in enumerate(TRUTH)}
+    text = str(tl.compare(runs, baseline="a").test("ndcg@10", clusters=few))
+    assert "clusters so few or unequal leave 5.0 degrees of freedom" in text
+
+
+def test_few_runs_and_repeated_splits_are_said(runs):
+    text = str(tl.compare(runs, baseline="a", runs="paired").test("ndcg@10"))
+    assert "repeated splits, these overlap: their variance is a lower bound" in text
+    assert "of 2 or 3 runs, p for models trained anew is cautious" in text
+    many = {name: [*some, some[0]] for name, some in runs.items()}
+    text = str(tl.compare(many, baseline="a").test("ndcg@10"))
+    assert "these overlap" in text and "is cautious" not in text
+
+
+@pytest.mark.parametrize("kind", ["independent", "paired"])
+def test_equivalence_of_few_runs_agrees_with_the_interval_of_their_difference(kind):
+    rng = np.random.default_rng(0)
+    values = {name: list(rng.normal(np.array([[0.1], [-0.1]]), 1, (2, 300))) for name in "ab"}
+    ends = tl.paired_tests(values, baseline="b", runs=kind, level=0.9)[0]
+    reach = max(-ends.low, ends.high)
+    for margin, within in ((0.99 * reach, False), (1.01 * reach, True)):
+        found = tl.inference.equivalence(values, baseline="b", runs=kind, margin=margin)[0]
+        assert (found.p < 0.05) == within
+        assert (found.low, found.high) == pytest.approx((ends.low, ends.high))

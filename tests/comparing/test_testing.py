@@ -1,6 +1,7 @@
 """Which users, metrics and systems are tested, and what cannot be."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -35,8 +36,19 @@ def test_users_are_matched_by_key_and_those_in_common_are_counted():
     with pytest.raises(ValueError, match="a, b count other users: 10 are in some of them only"):
         tl.compare(mixed).test("mrr@3")
     found = tl.compare(mixed).test("mrr@3", users="common")[0]
-    expected = tl.compare(fewer).test("mrr@3")["a", "b", "mrr@3"]
+    expected = tl.compare(fewer).test("mrr@3")["b", "a", "mrr@3"]
     assert found.n == 50 and found.p == pytest.approx(expected.p, rel=1e-12)
+
+
+def test_without_a_baseline_the_first_of_each_pair_is_it():
+    alone, named = tl.compare(results()), tl.compare(results(), baseline="a")
+    pairs = [("b", "a"), ("c", "a"), ("c", "b")]
+    assert [(one.system, one.baseline) for one in alone.test("mrr@3")] == pairs
+    assert alone.test("mrr@3")["b", "a", "mrr@3"].p == named.test("mrr@3")["b", "mrr@3"].p
+    assert two().band("mrr").systems == named.band("mrr", "b").systems == ("b", "a")
+    better, worse = two().test("mrr@3", alternative="greater"), few((0.0, 1.0), (2.0, 4.0))
+    assert better[0].difference == named.test("mrr@3")["b", "mrr@3"].difference
+    assert (worse[0].system, worse[0].difference) == ("b", 2.5)
 
 
 def test_other_truths_are_noticed_even_where_they_are_as_many():
@@ -53,6 +65,47 @@ def test_other_truths_are_noticed_even_where_they_are_as_many():
             both.test()
         assert not both.comparable and not any(both.best().values())
         assert "DIFFERENT GROUND TRUTHS" in str(both)
+
+
+def test_other_truths_are_refused_at_every_door():
+    users = [f"u{i}" for i in range(60)]
+    one, two = ({user: {i % n, 9} for i, user in enumerate(users)} for n in (3, 4))
+    graded = [{u: {item: 1 + n * (item == 9) for item in one[u]} for u in one} for n in (0, 1)]
+    parts, lists = {u: i % 2 for i, u in enumerate(users)}, {u: [9, 0, 1] for u in users}
+
+    def seen(truth, some=users):
+        chosen = {user: truth[user] for user in some}
+        return tl.top_k_eval({u: lists.get(u, [1]) for u in some}, chosen, k=3, metrics="ndcg")
+
+    a = seen(one)
+    for b, options in (
+        (seen(two), {}),
+        (seen({**two, "new": set()}, [*users, "new"]), {}),
+        (seen(two, users[:50]), {"users": "common"}),
+        (seen(graded[1]), {}),
+    ):
+        both = tl.compare({"a": a, "b": b})
+        with pytest.raises(ValueError, match="other ground truths of the same sizes: .* user 'u"):
+            both.test(**options)
+    for b in (seen(two), seen(graded[1])):
+        split = tl.compare({"a": a, "b": b}, baseline="a").by(parts)
+        assert "NOT TESTED" in str(split) and "DIFFERENT GROUND TRUTHS: " in str(split[0])
+        for test in (split.test, split[0].test, lambda s=split: s[1].band("ndcg")):
+            with pytest.raises(ValueError, match="other ground truths of the same sizes"):
+                test()
+    # the same truths, given otherwise, are no others
+    same = tl.compare({"a": a, "b": seen({**graded[0], "new": set()}, [*users, "new"])})
+    assert same.comparable and same.test()[0].n == 60
+
+
+def test_other_judgements_are_other_truths_where_a_metric_reads_them():
+    lists = {user: [1, 2] for user in range(4)}
+    for metric, refused in (("judged", True), ("recall", False)):
+        a, b = (
+            tl.top_k_eval(lists, {u: {1: 1, 2 + (u < n): 0} for u in lists}, k=2, metrics=metric)
+            for n in (0, 2)
+        )
+        assert tl.compare({"a": a, "b": b}).comparable is not refused
 
 
 def few(a=(1.0, 2.0), b=(0.0, 3.0), **options):
@@ -146,14 +199,15 @@ def test_weights_and_clusters_follow_their_users():
     weights = {f"u{i}": 1.0 + i % 3 for i in range(60)}
     found = tl.compare(results(weights=weights), baseline="a").test("mrr@3")["b", "mrr@3"]
     values = {name: one.per_user("mrr@3") for name, one in results().items() if name != "c"}
-    expected = tl.paired_tests(values, baseline="a", weights=list(weights.values()))[0]
+    expected = tl.paired_tests(values, baseline="a", weights=weights)[0]
     assert (found.difference, found.p) == pytest.approx(
         (expected.difference, expected.p), rel=1e-12
     )
     labels = {f"u{i}": i // 4 for i in range(60)}
     compared = tl.compare(results(), baseline="a")
     by_key = compared.test("mrr@3", clusters=labels)["b", "mrr@3"]
-    by_place = tl.paired_tests(values, baseline="a", clusters=[i // 4 for i in range(60)])[0]
+    arrays = {name: np.asarray(one) for name, one in values.items()}
+    by_place = tl.paired_tests(arrays, baseline="a", clusters=[i // 4 for i in range(60)])[0]
     assert by_key.df == by_place.df == 14 and by_key.p == pytest.approx(by_place.p, rel=1e-12)
     with pytest.raises(TypeError, match="give clusters as a dict or Series"):
         compared.test("mrr@3", clusters=[0] * 60)
@@ -196,6 +250,53 @@ def test_metrics_that_are_equal_by_definition_are_one_hypothesis():
     tests = tl.compare(both, baseline="a").test()
     assert [one.name for one in tests] == ["hit@3", "map@3"] and tests.n_family == 2
     assert len(tl.compare(both).test(["hit@3", "recall@3"])) == 2  # where both are asked for
+
+
+def test_metrics_that_are_equal_at_the_first_place_are_one_hypothesis_there():
+    rng = np.random.default_rng(0)
+    truths = {user: set(rng.permutation(30)[:4].tolist()) for user in range(90)}
+    lists = [{user: rng.permutation(30)[:5].tolist() for user in truths} for _ in "ab"]
+    names = ["hit", "precision", "recall", "map", "ndcg", "mrr"]
+
+    def both(names, **options):
+        results = (
+            tl.top_k_eval(some, truths, k=[1, 5], metrics=names, **options) for some in lists
+        )
+        return tl.compare(dict(zip("ab", results, strict=True)), baseline="a")
+
+    compared = both(names)
+    tests = compared.test()
+    assert tests.names == [
+        "hit@1",
+        "hit@5",
+        "precision@5",
+        "recall@1",
+        *(f"{name}@5" for name in names[2:]),
+    ]
+    assert tests.n_family == 8
+    said = "tested once: hit@1 = precision@1 = map@1 = ndcg@1 = mrr@1"
+    assert said in str(tests) and said not in str(compared.test(["hit@1", "mrr@1"]))
+    of_first = {name: compared.results["a"].per_user(f"{name}@1").tolist() for name in names}
+    assert all(of_first[name] == of_first["hit"] for name in names if name != "recall")
+    split = compared.by({user: user % 2 for user in truths})
+    assert split.test().n_family == 16
+    # of f1 the divisor is another; a function may be anything; another policy is another mean
+    own = tl.Metric("own", "each", lambda ranks: ranks, "1")
+    zero = replace(tl.METRICS["mrr"], name="zero", empty="zero")
+    found = both(["hit", "cg", "f1", own, zero]).test()
+    assert {one.name for one in found if one.name.endswith("@1")} == {
+        *("hit@1", "f1@1", "own@1", "zero@1")
+    }
+
+
+def test_marks_of_equal_metrics_are_in_every_column_and_segment():
+    truths = {user: {user % 5, 7} for user in range(80)}
+    good, poor = (
+        tl.top_k_eval({user: [user % 5 + off, 9] for user in truths}, truths, k=1, metrics=some)
+        for off, some in ((0, ["hit", "ndcg"]), (20, ["hit", "ndcg"]))
+    )
+    split = tl.compare({"poor": poor, "good": good}, baseline="poor").by(dict.fromkeys(truths, 1))
+    assert str(split.whole).count("1.0000‡") == str(split).count("1.0000‡") == 2
 
 
 def test_metrics_without_a_value_for_some_users():

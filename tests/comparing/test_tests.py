@@ -1,6 +1,7 @@
 """Tests in words, tables, LaTeX and pictures."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -23,7 +24,7 @@ def test_the_table_of_two_systems(tests):
     text = str(tests)
     assert "ndcg@10      0.0576   0.1314    +0.0738‡  [+0.0597, +0.0878]    +128 %  0.33" in text
     assert "430/430/132  <0.001    <0.001" in text
-    assert "paired t over 992 users; † ‡ p < 0.05, 0.01 after Holm over 2 comparisons" in text
+    assert "992 users; † ‡ better, ▾ worse: p < 0.05, 0.01 after Holm over 2 comparisons" in text
 
 
 def test_the_table_of_means_marks_only_what_was_tested(retrieved, compared):
@@ -33,6 +34,56 @@ def test_the_table_of_means_marks_only_what_was_tested(retrieved, compared):
     assert "† ‡ better, ▾ worse than popularity: paired t over 992 users" in tested
     worse = str(tl.compare(retrieved, baseline="itemknn"))
     assert "▾" in worse and "‡ " not in worse.replace("† ‡ better", "")
+
+
+def test_a_worse_system_has_one_sign_in_every_table(retrieved):
+    both = tl.compare(retrieved, baseline="itemknn")
+    tests = both.test(["ndcg@10"])
+    assert tests[0].sign == "▾" and "-0.0738▾" in str(tests) and str(tests).count("‡") == 1
+    assert "0.0576▾" in str(both)
+    latex = tests.to_latex()
+    assert r"$-$0.0738$^{\blacktriangledown}$" in latex and "amssymb" in latex
+    values = {name: one.per_user("ndcg@10") for name, one in retrieved.items()}
+    own = str(tl.paired_tests(values, baseline="itemknn"))  # which direction is better is not known
+    assert "-0.0738▾" in own and "† ‡ higher, ▾ lower: p < 0.05" in own and "better" not in own
+
+
+def test_what_has_no_direction_has_no_sign_and_is_never_better():
+    rng, truths = np.random.default_rng(0), {user: {user % 3} for user in range(200)}
+    both = {
+        name: tl.top_k_eval(
+            {user: rng.permutation(range(low, low + 20))[:3].tolist() for user in truths},
+            truths,
+            k=2,
+            metrics=["hit", "novelty", "average_popularity"],
+            item_counts={item: 1 + 3 * item for item in range(40)},
+        )
+        for name, low in (("a", 0), ("b", 15))
+    }
+    undirected = ["novelty@2", "average_popularity@2"]
+    compared = tl.compare(both, baseline="a")
+    tests = compared.test(undirected)
+    assert all(one.p_adjusted < 0.01 and not one.sign for one in tests)
+    assert not any(one.better or one.worse for one in tests)
+    for text in (str(tests), tests._repr_html_(), tests.to_markdown(), tests.to_latex()):
+        assert "no sign in novelty, average" in text
+        assert not re.search("†|‡|▾|better|worse|dagger|triangle", text)
+    for text in (str(compared), compared._repr_html_(), compared.to_markdown()):
+        assert text.count("▾") == 2 and text.count("‡") == 1  # of hit, and of the line below
+    latex = compared.to_latex()
+    assert latex.count(r"$^{\blacktriangledown}$") == 2 and "0.0950$^{b}$" not in latex
+    letters = tl.compare(both).to_latex()
+    assert letters.count("$^{b}$") == 1 and "$^{a}$" not in letters
+    band = compared.band("novelty")
+    assert not band.better and not band.worse and "lower at k = 1 to 2" in str(band)
+
+
+def test_a_p_beside_a_sign_is_never_printed_as_its_limit():
+    values = {"a": np.array([0.0, 1.0]), "b": np.zeros(2)}
+    found = tl.paired_tests(values, correction="none")
+    near = replace(found[0], p=0.0499, p_adjusted=0.0499)
+    text = str(replace(found, contrasts=(near,)))
+    assert "0.0499" in text and "0.050" not in text and "†" in text
 
 
 def test_the_printed_comparison_touches_no_values_of_users(retrieved, monkeypatch):
@@ -109,9 +160,26 @@ def test_pictures(compared, tests):
         tests.plot("matrix")
 
 
+def test_tukey_says_where_the_pairs_do_not_vary_alike():
+    rng = np.random.default_rng(0)
+    alike = {name: rng.normal(size=300) for name in "abc"}
+    twins = alike | {"b": alike["a"] + rng.normal(0, 0.01, 300)}
+    text = str(tl.inference.tukey(alike))
+    assert "hold for all pairs together, if these vary alike" in text and "twins" not in text
+    for method in ("t", "randomization"):
+        tukey = tl.inference.tukey(twins, method=method, n_resamples=99)
+        assert "the pairs do not vary alike (standard deviations of 0.0" in str(tukey)
+        assert "together, if these vary alike." in tukey.sentence()
+    same = tl.inference.tukey({**alike, "b": alike["a"]})
+    assert "standard deviations of 0 to 1." in str(same)
+    anova = tl.inference.anova(twins)
+    assert "all pairs of systems vary alike" in str(anova) and "assumes" not in anova.to_dict()
+
+
 def test_tukey_says_that_its_intervals_hold_together(compared):
     tukey = compared.tukey("ndcg@10")
     assert "after Tukey over 1 comparison" in str(tukey)
+    assert "relative" not in str(tukey) and "d_z" not in str(tukey)
     assert "p and intervals hold for all pairs together" in str(tukey)
     assert "hold for all pairs together" in tukey.sentence() and "nan" not in tukey.sentence()
 

@@ -1,5 +1,6 @@
 """Values of one's own: dicts, Series and tables are matched by user, and never by accident."""
 
+import pickle
 import re
 
 import numpy as np
@@ -97,3 +98,114 @@ def test_other_tables_are_refused_with_the_line_to_write(written):
         inference.band(table, table)
     with pytest.raises(ValueError, match="no pairs: give name -> \\(system, baseline\\)"):
         inference.family({})
+
+
+def by_user(rng):
+    """Return values of the same users in two orders, and what they are in one."""
+    lists = {f"u{i}": rng.permutation(20)[:5].tolist() for i in range(40)}
+    other = {user: lists[user][::-1] for user in sorted(lists, key=lambda _: rng.random())}
+    counts = {item: item + 1 for item in range(20)}
+    values = [tl.beyond.average_popularity(one, item_counts=counts) for one in (lists, other)]
+    return values, [values[0], np.array([values[1].by_user()[user] for user in lists])]
+
+
+def test_values_that_know_their_users_are_paired_by_user():
+    given, aligned = by_user(np.random.default_rng(0))
+    assert list(given[0].users) != list(given[1].users)
+    found, expected = (
+        tl.paired_tests({name: make(one)[:, 1] for name, one in zip("ab", some, strict=True)})[0]
+        for some, make in ((given, lambda one: one), (aligned, np.asarray))
+    )
+    assert found.difference == pytest.approx(expected.difference, rel=1e-12)
+    assert found.p == pytest.approx(expected.p, rel=1e-9)
+    bands = tl.inference.band(*given), tl.inference.band(*map(np.asarray, aligned))
+    np.testing.assert_array_equal(bands[0].low, bands[1].low)
+
+
+def test_values_of_users_keep_them_or_are_refused():
+    (a, b), _ = by_user(np.random.default_rng(1))
+    column = a[:, 2]
+    for one in (column, a[..., 2], 2 * column, column.round(3), pickle.loads(pickle.dumps(column))):
+        assert one.users == a.users
+    assert column[1:3].users == column[[1, 2]].users == list(a.users[1:3])
+    assert not hasattr(a[0], "users") and not hasattr(a.mean(axis=0), "users")
+    with pytest.raises(ValueError, match="in another order: by_user"):
+        a - b
+    with pytest.raises(TypeError, match="not sorted in place"):
+        column.sort()
+    assert column[()].tolist() == column.tolist()
+    with pytest.raises(ValueError, match="it is not known whose values these are"):
+        tl.paired_tests({"a": np.sort(column), "b": b[:, 2]})
+    with pytest.raises(TypeError, match="np.asarray.. of each"):
+        tl.paired_tests({"a": column, "b": np.asarray(b[:, 2])})
+    with pytest.raises(TypeError, match="weights are by position, but the values are by user"):
+        tl.paired_tests({"a": column, "b": b[:, 2]}, weights=[1.0] * 40)
+
+
+def test_every_value_by_user_knows_its_user():
+    lists, truths = {"a": [1, 2], "b": [2, 3]}, {"b": {3}, "a": {2}}
+    assert tl.ndcg(lists, truths).users == tl.top_k_eval(lists, truths, 2).per_user("ndcg").users
+    features = {1: [1, 0], 2: [0, 1], 3: [1, 1]}
+    assert tl.ndcg(lists, truths).users == ["b", "a"]
+    for found in (
+        tl.beyond.intra_list_diversity(lists, features=features),
+        tl.beyond.novelty(lists, item_counts={1: 1, 2: 2, 3: 3}),
+        tl.beyond.tail_percentage(lists, item_counts={1: 1, 2: 2, 3: 3}),
+        tl.beyond.overlap(lists, lists).per_user,
+    ):
+        assert list(found.users) == ["a", "b"]
+    assert tl.beyond.serendipity(lists, truths, baseline={1}).users == ["b", "a"]
+    assert tl.beyond.unexpectedness(lists, baseline=truths).users == ["b", "a"]
+    assert type(tl.ndcg([[1]], [{1}])) is np.ndarray
+
+
+@pytest.mark.parametrize("labels", [["a", "a\0", "b", "c"], [1, "1", 2, 3]])
+def test_labels_of_clusters_are_told_apart_as_in_python(labels):
+    values = {name: np.random.default_rng(i).random(8) for i, name in enumerate("xy")}
+    clusters = dict(enumerate(labels * 2))
+    by_user = {name: dict(enumerate(some.tolist())) for name, some in values.items()}
+    for tests in (
+        tl.paired_tests(values, clusters=labels * 2),
+        tl.paired_tests(by_user, clusters=clusters),
+    ):
+        assert tests.plan.n_clusters == 4 and tests[0].df == pytest.approx(3)
+        assert "over 8 " in str(tests) and "in 4 clusters" in str(tests)
+
+
+@pytest.mark.parametrize("missing", [float("nan"), None])
+def test_users_without_a_cluster_are_named(missing):
+    values = {name: {"ann": 1.0, "bob": 2.0, "cid": 0.5} for name in "xy"}
+    with pytest.raises(ValueError, match=f"clusters: user 'bob' has none, {missing}"):
+        tl.paired_tests(values, clusters={"ann": 1, "bob": missing, "cid": 1})
+
+
+def test_missing_values_of_pandas_are_no_clusters():
+    pandas = pytest.importorskip("pandas")
+    values = {name: [1.0, 2.0, 0.5] for name in "xy"}
+    for column in (pandas.Series([1, None, 1]), pandas.Series([1, None, 1], dtype="Int64")):
+        with pytest.raises(ValueError, match="clusters: user 1 has none"):
+            tl.paired_tests(values, clusters=column)
+
+
+def test_few_or_unequal_clusters_are_said():
+    rng = np.random.default_rng(0)
+    values = {name: rng.random(400) for name in "xy"}
+    few = str(tl.paired_tests(values, clusters=np.arange(400) % 5))
+    assert "clusters so few or unequal leave 4.0 degrees of freedom" in few
+    one = str(tl.paired_tests(values, weights=[*np.ones(399), 1e5]))
+    assert "weights so few or unequal leave 1.0" in one and "where one unit is nearly all" in one
+    many = str(tl.paired_tests(values, clusters=np.arange(400) % 50))
+    assert "degrees of freedom" not in many
+    both = tl.paired_tests(values, clusters=np.arange(400) % 5, correction="maxt")
+    assert both[0].p_adjusted == pytest.approx(both[0].p) and "clusters so few" in str(both)
+
+
+def test_a_bootstrap_of_few_who_differ_says_that_it_is_liberal():
+    rng = np.random.default_rng(0)
+    values = {"x": rng.random(400), "y": rng.random(400)}
+    many = tl.paired_tests(values, method="bootstrap", n_resamples=99)
+    assert "liberal" not in str(many)
+    values["x"][90:] = values["y"][90:]
+    few = tl.paired_tests(values, method="bootstrap", n_resamples=99)
+    assert "the bootstrap is liberal where fewer than 100 users differ" in str(few)
+    assert "liberal" not in str(tl.paired_tests(values))

@@ -156,3 +156,54 @@ def test_whole_lists_ties_and_columns_by_side_of_files(tmp_path):
             result = tl.top_k_eval(recs, truth, metrics=["mrr", "hit@1"], **options)
             assert result.names() == ["mrr@3", "hit@1"]
             assert result["mrr@3"] == (rank + 1) / 2
+
+
+WEIGHTS = {"a": 1, "b": 3, "c": 2}
+WAYS = {
+    "grades": {"metrics": ["ndcg", "dcg", "recall"]},
+    "weights": {"metrics": ["ndcg", "precision", "map", "mrr"], "weights": WEIGHTS},
+    "pooled": {"metrics": ["recall", "precision", "map"], "aggregate": "pooled"},
+    "harmonic": {"metrics": ["f1", "ndcg"], "weights": WEIGHTS},
+}
+
+
+@pytest.mark.parametrize("ks", [[3, 3000], [3, 1500]])
+@pytest.mark.parametrize("way", WAYS)
+def test_averages_of_curves_merge_where_lists_have_different_length(way, ks):
+    truth = {1: 1, 7: 3, 900: 2, 1090: 1, 1900: 2}
+    lists = {"a": list(range(1100)), "b": [7, 8, 1], "c": list(range(2000))}
+    asked = WAYS[way]
+
+    def evaluate(users):
+        own = dict(asked)
+        if "weights" in asked:
+            own["weights"] = {user: asked["weights"][user] for user in users}
+        return tl.top_k_eval({u: lists[u] for u in users}, dict.fromkeys(users, truth), ks, **own)
+
+    parts, whole = [evaluate("ab"), evaluate("c")], evaluate("abc")
+    for merged in (parts[0] + parts[1], sum(one.without_users() for one in parts)):
+        for name in whole.names():
+            assert merged[name] == pytest.approx(whole[name], rel=1e-14)
+            np.testing.assert_allclose(merged.interval(name), whole.interval(name), rtol=1e-12)
+        if way != "harmonic":  # whose divisors change otherwise for each user
+            assert merged[f"{asked['metrics'][0]}@1400"] == pytest.approx(
+                whole[f"{asked['metrics'][0]}@1400"], rel=1e-14
+            )
+
+
+def test_batches_of_whole_lists_of_different_length(tmp_path):
+    arrow = pytest.importorskip("pyarrow")
+    lists = {"a": list(range(1100)), "b": list(range(2000))}
+    truth = {user: {7: 2, 1090: 1} for user in lists}
+    ranks, truths = (
+        arrow.table({"user_id": [u for u, one in side.items() for _ in one], **columns})
+        for side, columns in (
+            (lists, {"item_id": [i for one in lists.values() for i in one]}),
+            (truth, {"item_id": [7, 1090] * 2, "relevance": [2, 1] * 2}),
+        )
+    )
+    ranks = ranks.append_column("rank", [[r + 1 for one in lists.values() for r in one]])
+    batches = ranks.to_batches(max_chunksize=1100), truths.to_batches()
+    asked = {"metrics": ["ndcg", "precision"], "weights": {"a": 1, "b": 2}}
+    found = tl.top_k_eval(*batches, stream=True, **asked).to_dict()
+    assert found == pytest.approx(tl.top_k_eval(lists, truth, **asked).to_dict(), rel=1e-14)

@@ -186,3 +186,14 @@ def test_errors_name_the_stream_the_row_and_the_user():
         evaluate(recs.drop_columns(["item_id"]), truth)
     with pytest.raises(ValueError, match="choose from"):
         evaluate(recs, truth, keep="everything")
+
+
+def test_a_part_without_rows_of_truth_takes_relevant_from():
+    lists = pa.table({"user_id": [1, 2], "item_id": [5, 6], "rank": [1, 1]}).to_batches(1)
+    truths = pa.table({"user_id": [1, 2], "item_id": [5, 6], "relevance": [3, 1]}).to_batches(1)
+    evaluate = partial(tl.top_k_eval, k=1, metrics="hit", relevant_from=2, stream=True)
+    nothing = [truths[0].slice(0, 0)]
+    parts = [evaluate(lists, truths, part=True), evaluate(lists, nothing, part=True)]
+    assert tl.merge(parts)["hit@1"] == evaluate(lists, truths)["hit@1"] == 1
+    with pytest.raises(ValueError, match="relevant_from=2 needs ground truths with grades"):
+        evaluate(lists, [one.select(["user_id", "item_id"]) for one in truths])

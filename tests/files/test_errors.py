@@ -1,9 +1,13 @@
 """What errors of files name: the file, the line or row, the user and the way out."""
 
+import gzip
+
 import fuzz_files
+import numpy as np
 import pytest
 from file_helpers import fault, faults, write_parquet
 
+import toplist as tl
 from toplist import top_k_eval
 
 TRUTH = "user_id,item_id\nann,a\nbob,b\neve,c\n"
@@ -111,7 +115,7 @@ def test_kinds_of_ids_in_one_file(put, text):
     put("a.jsonl", text)
     for files in (("a.jsonl", "t.csv"), ("t.csv", "a.jsonl")):
         for error in faults(*files, order="file"):
-            assert error.startswith("a.jsonl: ") and "two kinds" in error and "'" in error
+            assert error.startswith("a.jsonl:") and "two kinds" in error and "'" in error
 
 
 @pytest.mark.parametrize(
@@ -130,3 +134,87 @@ def test_two_kinds_of_ids(put, recs, truth, name):
 def test_mutated_files(n):
     """Streamed and in memory agree, every error is one line that names a file, nothing hangs."""
     assert fuzz_files.fuzz(n, seed=1) == []
+
+
+@pytest.mark.parametrize("name", ["q.csv", "q.csv.gz"])
+@pytest.mark.parametrize("last", ["bob,b,1\n", 'bob,"b",1\n'])
+def test_an_open_quote_names_the_line_where_it_opens(put, name, last):
+    put(name, f'user_id,item_id,rank\nann,a,1\nann,"b,2\nann,c,3\n{last}')
+    for error in faults(name, put("t.csv", TRUTH)):
+        start = f"{name}:3: not readable: a quote opens in this row and does not end before line 5"
+        assert error.startswith(start)
+
+
+def test_a_cut_gzip_names_no_line(put):
+    lines = [f"u{i},{i * 7919 % 1000},{j}\n" for i in range(3000) for j in (1, 2)]
+    packed = gzip.compress(f"user_id,item_id,rank\n{''.join(lines)}".encode())
+    put("cut.csv", packed[: len(packed) // 2])
+    for error in faults("cut.csv", put("t.csv", TRUTH)):
+        assert error.startswith("cut.csv: not readable: Compressed file ended before")
+
+
+@pytest.mark.parametrize(
+    ("lines", "place"),
+    [
+        (['{"user_id":"ann","item_id":["a"]}', '{"user_id":"bob","item_id":[1]}'], (2, 1)),
+        (['{"user_id":"ann","item_id":["a",1]}'], (1,)),
+        (['{"user_id":"ann","item_id":[]}', '{"user_id":7,"item_id":["a"]}'], (2, 1)),
+    ],
+)
+def test_ids_of_two_kinds_name_both_lines(put, lines, place):
+    put("a.jsonl", "\n".join(lines))
+    start = ": unlike line ".join(map(str, place))
+    start = f"a.jsonl:{start}{', ' if len(place) > 1 else ': '}ids of two kinds"
+    for error in faults("a.jsonl", put("t.csv", TRUTH)):
+        assert error.startswith(start)
+    assert fault(tl.files.read_ranks, "a.jsonl", kind=TypeError).startswith(start)
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf])
+@pytest.mark.parametrize("lists", [False, True])
+def test_an_infinite_score_of_parquet_is_refused_as_in_text(put, value, lists):
+    users, items, scores = ["ann", "ann", "bob"], ["a", "b", "c"], np.array([2.0, value, 1.0])
+    if lists:
+        users, items, scores = ["ann", "bob"], [["a"], ["b", "c"]], [[2.0], [1.0, value]]
+    write_parquet("a.parquet", user_id=users, item_id=items, score=scores)
+    for error in faults("a.parquet", put("t.csv", TRUTH)):
+        assert error == f"a.parquet: row 1: score {value} is not a finite number"
+
+
+def test_parquet_of_types_that_arrow_cannot_compare(put):
+    pa = pytest.importorskip("pyarrow")
+    truth = put("t.csv", TRUTH)
+    good = {"user_id": ["ann", "bob"], "item_id": ["a", "b"], "rank": [1, 1], "model": ["m", "m"]}
+    never = {"null": pa.nulls(2), "half": pa.array(np.array([1, 2], np.float16))}
+    for column in ("user_id", "item_id", "model"):
+        for ids in never.values():
+            write_parquet("a.parquet", **good | {column: ids})
+            for error in faults("a.parquet", truth, system="model"):
+                assert "never an id" in error
+    texts = "user_id", "item_id", "model"
+    view = {name: pa.array(good[name], pa.string_view()) for name in texts}
+    write_parquet("a.parquet", **good | view)
+    found = top_k_eval("a.parquet", truth, 1, system="model")["m"]
+    assert found["hit@1"] == pytest.approx(2 / 3)
+    write_parquet("a.parquet", **good | view | {"rank": [1, 2]})
+    for error in faults("a.parquet", truth, 1):
+        assert "a.parquet: row 1: ranks: user 'bob' has ranks 2" in error
+
+
+def test_whole_decimals_are_ranks():
+    pa = pytest.importorskip("pyarrow")
+    ids = {"user_id": ["ann"] * 2, "item_id": ["a", "b"]}
+    truth = {"ann": ["b"]}
+    for kind, value in ((pa.decimal128(5, 2), 0.5), (pa.decimal256(5), 0.5)):
+        ranks = pa.array([1, 2]).cast(pa.decimal128(20)).cast(kind)
+        assert top_k_eval(pa.table(ids | {"rank": ranks}), truth, 2)["mrr@2"] == value
+    half = pa.array([1.5, 2.0]).cast(pa.decimal128(5, 1))
+    error = fault(top_k_eval, pa.table(ids | {"rank": half}), truth, 2, kind=TypeError)
+    assert "column 'rank' must hold numbers" in error
+
+
+def test_what_is_no_path_is_told():
+    said = "is no path of a file: give text or a Path"
+    for read in (tl.files.read_ranks, tl.files.read_truths):
+        assert f"{said} (os.fsdecode" in fault(read, b"user_id,item_id\nann,a\n", kind=TypeError)
+        assert fault(read, None, kind=TypeError).endswith(said)

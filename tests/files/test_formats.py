@@ -1,5 +1,6 @@
 """Formats of files: their extensions, names and options, in Python and on the command line."""
 
+import pathlib
 import re
 
 import pytest
@@ -81,3 +82,33 @@ def test_keywords_are_options_on_the_command_line(put, capsys, lists, truth, pyt
         tl.top_k_eval(lists, truth, 1)
     assert cli.main(["eval", lists, truth]) == 1
     assert option in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("packed", ["", ".gz"])
+def test_text_files_of_6_and_4_columns_are_of_trec(put, packed):
+    run = put(f"run.txt{packed}", "q1 Q0 d1 1 2.0 t\nq1 Q0 d2 2 1.0 t\n")
+    qrels = put(f"qrels.txt{packed}", "q1 0 d2 1\nq1 0 d3 0\n")
+    assert format_of(run) == format_of(qrels) == "trec"
+    assert tl.top_k_eval(run, qrels, 2)["mrr@2"] == 0.5
+    assert read_ranks(run) == {"q1": ["d1", "d2"]}
+    assert cli.main(["eval", run, qrels]) == 0
+
+
+def test_other_text_files_say_how_many_columns_they_have(put):
+    for text, n in (("user_id,item_id,rank\na,b,1\n", 1), ("a b c\n", 3), ("", 0)):
+        error = fault(tl.top_k_eval, put("a.txt", text), "t.csv", 1)
+        assert error.startswith("a.txt: a .txt file is of TREC, 6 columns in a run and 4 in qrels")
+        assert f"first line has {n}: name another format by ranks_format=" in error
+    assert read_truths(put("a.txt", "user_id,item_id\na,b\n"), format="csv") == {"a": {"b"}}
+
+
+def test_the_header_of_qrels_in_beir(put):
+    qrels = put("test.tsv", "query-id\tcorpus-id\tscore\nq1\td1\t2\nq1\td2\t0\nq2\td1\t1\n")
+    assert read_truths(qrels) == {"q1": {"d1": 2.0, "d2": 0.0}, "q2": {"d1": 1.0}}
+    lists = {"q1": ["d2", "d1"], "q2": ["d1"]}
+    truths = {"q1": {"d1": 2, "d2": 0}, "q2": {"d1": 1}}
+    assert tl.top_k_eval(lists, pathlib.Path(qrels), 2) == tl.top_k_eval(lists, truths, 2)
+    run = put("run.tsv", "query-id\tcorpus-id\tscore\nq1\td1\t2\nq1\td2\t3\n")
+    assert read_ranks(run) == {"q1": ["d2", "d1"]}
+    names = {"user_id": "query-id", "item_id": "corpus-id"}
+    assert read_truths(qrels, columns=names) == {"q1": {"d1", "d2"}, "q2": {"d1"}}

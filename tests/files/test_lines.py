@@ -23,7 +23,9 @@ def test_a_line_without_an_end(put, tmp_path):
             "try:\n    read_ranks(sys.argv[1])\nexcept ValueError as error:\n    print(error)\n"
             "print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)"
         )
-        done = subprocess.run([sys.executable, "-c", script, name], capture_output=True, text=True)
+        done = subprocess.run(
+            [sys.executable, "-c", script, name], capture_output=True, text=True, timeout=600
+        )
         message, peak = done.stdout.splitlines()
         limit = lines.JSON_LINE if "json" in name else lines.LINE
         assert message == f"{name}:1: the line has no end after {limit:,} bytes"

@@ -41,7 +41,8 @@ def test_cells_that_are_no_numbers(put, cell):
 
 def test_grades_are_not_negative(put):
     error = fault(read_truths, put("a.csv", "user_id,item_id,relevance\nu,a,-1\n"))
-    assert error == "a.csv:2: relevance '-1' is not a finite number of at least 0"
+    said = "a.csv:2: relevance '-1' is not a finite number of at least 0"
+    assert error == f"{said}: write 0 for an item that was judged and is not relevant"
 
 
 @pytest.mark.parametrize("value", ["1.5", "1_0", None, True, [1], {}, 10**400])
@@ -133,10 +134,13 @@ def handed_over(monkeypatch):
     """Return the scores that are put in order."""
     from toplist.inputs import tables as inputs
 
-    seen = []
-    monkeypatch.setattr(
-        inputs, "by_score", lambda side, s, groups, items, *_: seen.append(s) or items
-    )
+    seen, by_score = [], inputs.by_score
+
+    def put_in_order(side, scores, *others):
+        seen.append(scores)
+        return by_score(side, scores, *others)
+
+    monkeypatch.setattr(inputs, "by_score", put_in_order)
     return seen
 
 

@@ -285,7 +285,9 @@ def test_text_files_load_pyarrow_alone(files, tmp_path):
         "print([name for name in ('pandas', 'polars', 'tqdm') if name in sys.modules])"
     )
     command = [sys.executable, "-c", script]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=600
+    )
     assert done.stdout.splitlines()[-1] == "[]"
 
 

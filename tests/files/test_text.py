@@ -108,11 +108,11 @@ RELEVANT = {
     ),
     "qrels": (
         *("a.qrels", "q2 0 d1 0\nq1 0 d1 1\nq1 0 d2 0\nq1 0 d3 -2\nq1 0 d1 1\nq3 0 d9 -1\n"),
-        {"q2": set(), "q1": {"d1"}, "q3": set()},
+        {"q2": {"d1": 0}, "q1": {"d1": 1, "d2": 0}, "q3": {}},
     ),
     "qrels with grades": (
         *("a.qrels", "q1 0 d1 2\nq1 0 d2 0\nq1 0 d3 -1\nq2 0 d1 0\nq3 0 d1 1\n"),
-        {"q1": {"d1": 2}, "q2": {}, "q3": {"d1": 1}},
+        {"q1": {"d1": 2, "d2": 0}, "q2": {"d1": 0}, "q3": {"d1": 1}},
     ),
     "ids of qrels may begin with a hash": (
         *("a.qrels", "q 0 #d 1\n#q 0 d 1\n"),
@@ -285,7 +285,7 @@ REFUSED = {
     "nested too deeply": (read_truths, "a.jsonl", "[" * 100_000, ":1: not valid JSON: "),
     "an open quote": (
         *(read_truths, "a.csv", 'user_id,item_id\nu,"a\nu,b\n'),
-        ":3: not readable: unexpected end of data",
+        ":2: not readable: a quote opens in this row and does not end before line 3: unexpected",
     ),
     "text after a quote": (
         *(read_truths, "a.csv", 'user_id,item_id\nu,"a"b\nu,b\n'),

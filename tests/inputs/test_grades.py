@@ -91,3 +91,20 @@ def test_ordinary_gains_keep_their_bits():
     for grade in (0.001, 0.01, 0.5, 1.5, 3.0, 10.0):
         gain = tl.match(["a"], {"a": grade}, gains="exponential").gains[0]
         assert gain == np.exp2(grade) - 1
+
+
+def test_a_negative_grade_gets_the_way_out_in_every_form(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    lists, table = {"q": ["a"]}, {"user_id": ["q"] * 2, "item_id": ["a", "b"], "relevance": [1, -1]}
+    csv, lines = tmp_path / "t.csv", tmp_path / "t.jsonl"
+    pandas.DataFrame(table).to_csv(csv, index=False)
+    pandas.DataFrame(table).to_json(lines, orient="records", lines=True)
+    forms = {"q": {"a": 1, "b": -1}}, pandas.DataFrame(table), csv, lines
+    for truths in forms:
+        with pytest.raises(ValueError, match=r"-1.*: write 0 for an item that was judged"):
+            tl.top_k_eval(lists, truths, 1)
+    with pytest.raises(ValueError, match=r"-1.*: write 0 for an item"):
+        tl.Lists.from_matrix([[1, -1]])
+    qrels = tmp_path / "t.qrels"
+    qrels.write_text("q 0 a 1\nq 0 b -1\n")
+    assert tl.top_k_eval(lists, qrels, 1)["recall@1"] == 1  # as in trec_eval

@@ -80,3 +80,54 @@ def test_a_table_with_a_name_that_is_nearly_right_gets_a_hint():
         tl.top_k_eval(table, truth, 1)
     with pytest.raises(ValueError, match=r"\(did you mean 'Rank'\?\)"):
         tl.top_k_eval(table.rename(columns={"User ID": "user_id", "itemId": "item_id"}), truth, 1)
+
+
+def test_lazy_frames_are_collected_on_both_sides():
+    polars = pytest.importorskip("polars")
+    lazy = polars.LazyFrame({"user_id": [1], "item_id": [2], "rank": [1]})
+    for sides, name in (((lazy, {1: [2]}), "ranks"), (({1: [2]}, lazy), "ground_truths")):
+        with pytest.raises(TypeError, match=rf"is a LazyFrame: {name}\.collect\(\) makes a table"):
+            tl.top_k_eval(*sides, 1)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_a_list_of_tables_gets_the_way_out(library):
+    module = pytest.importorskip(library)
+    make = module.table if library == "pyarrow" else module.DataFrame
+    table = make({"user_id": [1], "item_id": [2], "rank": [1]})
+    for sides, name in ((([table], [table]), "ranks"), ((table, [table]), "ground_truths")):
+        with pytest.raises(TypeError, match=f"^{name} is a list of tables: give one table, or str"):
+            tl.top_k_eval(*sides, 1)
+
+
+def test_integers_of_any_size_are_told_in_one_line():
+    big = 10**400
+    for k in (2**63, 10**30):
+        for call in (tl.ndcg, tl.top_k_eval, tl.match):
+            with pytest.raises(ValueError, match=f"k must be below 2\\^63, not {k}$"):
+                call([[1]], [{1}], k)
+        with pytest.raises(ValueError, match="k must be a whole number from 1 on, below 2"):
+            tl.top_k_eval([[1]], [{1}], metrics=f"ndcg@{k}")
+    for lists, weights in (([[1]], [big]), ({0: [1]}, {0: big})):
+        with pytest.raises(ValueError, match="user 0 has weight inf: a number from 0"):
+            tl.top_k_eval(lists, lists, 1, weights=weights)
+    with pytest.raises(ValueError, match="user 0, item 1: grade inf"):
+        tl.top_k_eval([[1]], [{1: big}], 1)
+    with pytest.raises(ValueError, match="item 1: grade inf"):
+        tl.top_k_eval([[1]], tl.Lists([0, 1], [1], [big]), 1)
+    with pytest.raises(ValueError, match="relevant_from=1000.*: give a grade, 0 or more"):
+        tl.top_k_eval([[1]], [{1: 1}], 1, relevant_from=big)
+    with pytest.raises(ValueError, match="the value of user 0 of a is inf"):
+        tl.paired_tests({"a": [big, 1], "b": [1, 2]})
+
+
+def test_a_weight_of_zero_names_the_user_by_key():
+    truths, users = {"u0": [1], "u1": [1], "u2": [2]}, ["u0", "u1", "u2"]
+    weights = dict(zip(users, [1.0, 0.0, 2.0], strict=True))
+    some = [{user: [row] for user in users} for row in (1, 2)]
+    a, b = (tl.top_k_eval(one, truths, 1, weights=weights) for one in some)
+    with pytest.raises(ValueError, match=r"of user 'u1' is 0\.0.*leave users of weight 0 out"):
+        tl.compare({"a": a, "b": b}).test("hit@1")
+    values = {name: dict.fromkeys(users, 0.5) | {"u2": at} for at, name in enumerate("ab")}
+    with pytest.raises(ValueError, match=r"weight of user 'u1' is 0\.0"):
+        tl.paired_tests(values, weights=weights)

@@ -208,6 +208,16 @@ def test_sides_that_look_swapped():
     assert tl.match({"q": {"a": 2.5, "b": 1}}, {"q": ["b"]}).ranks.tolist() == [2]
 
 
+def test_whole_numbers_may_be_scores_beside_grades_with_a_fraction():
+    assert tl.match({"q": {"a": 3.0, "b": 2.0}}, {"q": {"a": 0.5, "b": 1}}).ranks.tolist() == [1, 2]
+    run = {user: {"a": 3, "b": 2, "c": 1} for user in "pq"}
+    for relevant in ({"a": 0.5}, ["a"]):
+        assert len(tl.match(run, dict.fromkeys("pq", relevant)).ranks) == 2
+    grades = {"p": {"a": 2, "b": 1, "c": 1}, "q": {"a": 2}}
+    with pytest.raises(TypeError, match="like grades.*swapped"):
+        tl.match(grades, {"p": {"a": 0.7, "b": 0.1}, "q": {"a": 0.5}})
+
+
 def test_lists_by_position_beside_truths_by_query_say_what_to_write():
     ranks, truths = [["a"], ["b"]], {"q1": {"a"}, "q2": {"c"}}
     with pytest.raises(TypeError, match=r"dict\(zip\(USERS, ranks\)\) names the users"):

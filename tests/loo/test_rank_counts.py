@@ -29,6 +29,27 @@ def test_counts_say_what_the_users_say(ranks, k):
     assert found.n_evaluated == found.n_users == len(ranks)
 
 
+@pytest.mark.parametrize("convention", tl.CONVENTIONS)
+@pytest.mark.parametrize("ranks", [[1, 3, 0, 0], [0, 0], [2, 1], [5]])
+def test_counts_follow_the_policies_of_every_convention(convention, ranks):
+    """Where truths are known for listed items only, who has no hit has an empty truth."""
+    rules = tl.CONVENTIONS[convention]
+    metrics = [
+        name
+        for name, one in rules.metrics.items()
+        if not one.dividing.by_hits and name not in rules.pooled
+    ]
+    asked = {"k": [1, 2], "metrics": metrics, "convention": convention}
+    expected = tl.top_k_eval(tl.Hits.from_ranks(ranks, 6), **asked)
+    found = from_rank_counts(counted(ranks), n_listed=6, **asked)
+    assert str(found) == str(expected) and found.to_dict() == pytest.approx(
+        expected.to_dict(), abs=0, nan_ok=True
+    )
+    for name in metrics:
+        np.testing.assert_array_equal(found.interval(name), expected.interval(name))
+        assert found.n_of(name) == expected.n_of(name)
+
+
 def test_lengths_and_none_and_merging():
     short = from_rank_counts({2: 3, None: 1}, 10, metrics="precision", convention="lenskit",
                              n_listed=5)  # fmt: skip

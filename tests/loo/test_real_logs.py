@@ -55,5 +55,5 @@ def test_order_and_kind_of_a_real_log_do_not_matter(path, names):
 
 def test_the_benchmark_ends_well_without_data(tmp_path):
     command = [sys.executable, str(ROOT / "benchmarks" / "leave_one_out.py"), "--data", tmp_path]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=600)
     assert done.stdout.count("is absent: nothing to measure") == 2

@@ -394,3 +394,15 @@ def test_a_validation_part_that_nobody_is_in_is_empty():
     split = loo.leave_one_out(([1], [5], [3]), validation=True)
     assert [list(column) for column in split.validation] == [[], [], []]
     assert loo.leave_one_out(([1], [5], [3])).validation is None
+
+
+def test_a_split_by_time_says_how_many_users_are_new():
+    log = {"user_id": [1, 1, 2, 3, 3], "item_id": [*"abacd"], "timestamp": [1, 5, 2, 6, 7]}
+    report = loo.holdout(log, time=5).report
+    assert report.n_cold_users == 1 and report.users["test"] == 2
+    assert "\n1 user of 2 in the test (50.0 %) has no row in train: new to any model" in str(report)
+    log["user_id"][1] = 4
+    report = loo.holdout(log, time=5).report
+    assert "2 users of 2 in the test (100.0 %) have no row in train" in str(report)
+    report = loo.holdout(log, 0.5).report
+    assert report.n_cold_users == 0 and "new to any model" not in str(report)

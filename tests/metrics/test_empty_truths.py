@@ -30,16 +30,19 @@ def line(result, word):
 def test_one_in_every_metric():
     result = tl.top_k_eval(RANKS, TRUTHS, 2, metrics=list(tl.METRICS), empty="one")
     for name in tl.METRICS:
-        assert result.per_user(name)[[1, 3]].tolist() == [[1.0, 1.0]] * 2, name
-        assert result.per_user(f"{name}@2")[[1, 3]].tolist() == [1.0, 1.0], name
+        one = np.nan if name == "judged" else 1.0  # which is over users with a judgement
+        np.testing.assert_array_equal(result.per_user(name)[[1, 3]], np.full((2, 2), one), name)
+        np.testing.assert_array_equal(result.per_user(f"{name}@2")[[1, 3]], [one, one], name)
         assert np.array_equal(
             tl.top_k_eval(RANKS, TRUTHS, 2, empty="one", metrics=name)[name], result[name]
         )
         function = getattr(tl, "map_" if name == "map" else name, None) or tl.map
-        assert np.array_equal(function(RANKS, TRUTHS, 2, empty="one"), result.per_user(name))
+        values = function(RANKS, TRUTHS, 2, empty="one")
+        np.testing.assert_array_equal(values, result.per_user(name))
     assert result["recall@2"] == (0.5 + 1 + 1 + 1) / 4
     assert line(result, "evaluated") == (
-        "4 of 4 users evaluated, 2 of them without relevant items (counted as 1)"
+        "4 of 4 users evaluated, 2 of them without relevant items (counted as 1), "
+        "judged: over 2, those with a judgement"
     )
     assert "users without relevant items score 1" in result.formula("recall")
 

@@ -1,6 +1,7 @@
 """Names that others use, and misspelt ones: the error offers the near one first, then all."""
 
 import re
+import shutil
 from operator import attrgetter
 
 import pytest
@@ -50,26 +51,36 @@ def test_unknown_divisor():
 
 
 RANKS, TRUTHS = [[5, 7, 8, 9, 3], [4, 6, 2, 1, 10]], [{7, 3, 5}, {4, 2, 8, 7}]
-MEANT = {  # and what is asked for
-    "hit": "hit_rate",
-    "hit@10": "HitRate@10 hr@10 Hits@10",
-    "hit@5": "success@5",
-    "ndcg@10": "NDCG@10 ndcg_cut_10",
-    "ndcg": "nDCG ndcgAt",
-    "recall@10": "recall_at_10",
-    "recall": "recall_at_k",
-    "recall@20": "recal@20",
-    "map": "MAP meanAveragePrecisionAt",
-    "map@100": "map_cut.100",
-    "precision@5": "p@5 P_5",
-    "precision": "precision@",
-    "mrr": "recip_rank",
+READ = {  # by other names
+    "hit": "hit_rate HitRate",
+    "hit@10": "HitRate@10 hr@10 Hits@10 hit_10",
+    "hit@5": "success@5 Success@5",
+    "ndcg@10": "NDCG@10 nDCG@10 ndcg_cut_10 ndcg_cut.10 normalized_dcg@10",
+    "ndcg": "nDCG",
+    "recall@10": "recall_at_10 Recall@10",
+    "recall@100": "R@100",
+    "map": "MAP AP mean_average_precision",
+    "map@100": "map_cut.100 AP@100",
+    "precision@5": "p@5 P_5 P@5",
+    "mrr": "recip_rank RR",
     "mrr@10": "RR@10",
+    "judged@10": "Judged@10",
     "r_precision": "Rprec",
     "f1": "F1",
     "f1@10": "f1_score@10",
     "rbp(p=0.8)": "RBP(p=0.8)",
-    "item_coverage": "ItemCoverage",
+    "rbp(p=0.95)@5": "RBP(p=0.95)@5",
+}
+MEANT = {  # misspelt, or of several definitions
+    "ndcg": "ndcgAt ndgc",
+    "ndcg@10": "ndgc@10 nddcg@10",
+    "recall": "recall_at_k",
+    "recall@20": "recal@20",
+    "recall@2": "R2",
+    "map": "meanAveragePrecisionAt",
+    "precision": "precision@ precison",
+    "f1@10": "f1_beta@10",
+    "hit@10": "accuracy@10",
     "item_coverage@10": "coverage@10",
     "gini": "GiniIndex",
     "toplist.pointwise.auc": "auc",
@@ -88,10 +99,58 @@ def test_metrics(name, meant):
         tl.top_k_eval(RANKS, TRUTHS, 5, metrics=["ndcg", name])
 
 
+@pytest.mark.parametrize(("name", "ours"), pairs(READ))
+def test_names_of_other_libraries_are_read_and_printed_as_ours(name, ours):
+    truths = [dict.fromkeys(row, 1) | {11: 0} for row in TRUTHS]
+    found, own = (tl.top_k_eval(RANKS, truths, 5, metrics=[one]) for one in (name, ours))
+    assert found == own and found.names() == own.names()
+    assert found[name] is not None and name in own
+    assert ours in repr(found) or ours.partition("@")[0] in repr(found)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "ERR@10", "err", "nERR@10", "iprec", "iprec@0.1", "context_precision", "NCG@10",
+        "bpref", "MAPR", "mape", "gmap", "infAP", "alpha_nDCG@10", "recall_cap@10",
+        "ndcg_exp", "nrbp", "mar@10", "StRecall",
+    ],
+)  # fmt: skip
+def test_another_measure_is_not_taken_for_a_misspelt_one(name):
+    with pytest.raises(ValueError, match=f"^metric {re.escape(repr(name))}: "):
+        tl.top_k_eval(RANKS, TRUTHS, 5, metrics=[name])
+
+
+def test_a_name_of_trec_eval_says_where_its_formula_is_another():
+    said = "\nAP is map, over min(k,R); in trec_eval and ir_measures over R\n"
+    assert said in repr(tl.top_k_eval(RANKS, TRUTHS, metrics=["AP@3", "P@3"]))
+    for name, convention in (("AP@3", "trec_eval"), ("map@3", "standard"), ("P@3", "standard")):
+        result = tl.top_k_eval(RANKS, TRUTHS, metrics=name, convention=convention)
+        assert "ir_measures" not in repr(result)
+
+
+def test_comparisons_read_names_of_other_libraries():
+    truths = {user: [user % 7] for user in range(40)}
+    lists = {user: [user % 5, user % 3 + 10, user % 7 + 20] for user in range(40)}
+    results = [
+        tl.top_k_eval(one, truths, 3, metrics=["map", "ndcg"], aggregate=how)
+        for how in ("mean", "pooled")
+        for one in (lists, {user: row[::-1] for user, row in lists.items()})
+    ]
+    compared = tl.compare(dict(zip("ab", results[:2], strict=True)))
+    own = tl.top_k_eval(lists, truths, 3, metrics=["map", "ndcg"])
+    read = tl.top_k_eval(lists, truths, 3, metrics=["AP", "nDCG"])
+    assert own == read and "DIFFERENT" not in str(tl.compare({"a": own, "b": read}))
+    assert compared.test("nDCG@3")[0].name == "ndcg@3"
+    assert str(compared.band("nDCG")) == str(compared.band("ndcg"))
+    with pytest.raises(ValueError, match="ndcg@3 is pooled"):
+        tl.compare(dict(zip("ab", results[2:], strict=True))).test("nDCG@3")
+
+
 @settings(deadline=None)
 @given(st.text(max_size=8))
 def test_any_text_is_an_error_with_the_valid_names(name):
-    if not name.partition("@")[0].startswith((*tl.METRICS, *LIST_METRICS)):
+    if not names.canonical(name).partition("@")[0].startswith((*tl.METRICS, *LIST_METRICS)):
         with pytest.raises(ValueError, match="choose from hit|write a name"):
             tl.top_k_eval(RANKS, TRUTHS, 5, metrics=[name])
         assert f"{name}@3" not in tl.top_k_eval(tl.Hits.from_ranks([1], 3), k=3)
@@ -110,9 +169,9 @@ def test_every_synonym_is_of_a_name_and_is_none_itself():
 
 
 OF_A_RESULT = {
-    "hit@3": "hit_rate@3",
-    "ndcg": "nDCG",
-    "ndcg@3": "NDCG@3 ndcg_at_3",
+    "hit@3": "accuracy@3",
+    "ndcg": "ndgc",
+    "ndcg@3": "ndcg3 ndgc@3",
     "rbp(p=0.5)@3": "rbp@3",
     "rbp(p=0.5)": "RBP",
 }
@@ -211,8 +270,15 @@ def test_what_is_near_nothing_is_not_guessed(name):
 
 def test_the_command_line(tmp_path, capsys):
     with pytest.raises(SystemExit):
-        main(["eval", "recs.csv", "truth.csv", "-m", "hit_rate@10"])
-    assert "metric 'hit_rate@10' (did you mean 'hit@10'?): choose from" in capsys.readouterr().err
+        main(["eval", "recs.csv", "truth.csv", "-m", "hti_rate@10"])
+    assert "metric 'hti_rate@10' (did you mean 'hit@10'?): choose from" in capsys.readouterr().err
+    truth = tmp_path / "truth.csv"
+    truth.write_text("user_id,item_id\nu,a\n")
+    files = str(shutil.copy(truth, tmp_path / "recs.csv")), str(truth)
+    for asked in (["nDCG@10", "P_5"], ["AP", "RR@10"], ["Success@5"]):
+        assert main(["eval", "-m", *asked, *files, "--order", "file"]) == 0
+    out = capsys.readouterr().out
+    assert all(name in out for name in ("ndcg", "precision", "map", "mrr", "hit"))
 
 
 def test_the_first_of_two_names_that_are_spelt_alike():

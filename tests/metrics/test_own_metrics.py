@@ -222,3 +222,33 @@ def test_nth_over_an_ideal_is_refused():
             with pytest.raises(ValueError, match="'x': counts='nth'.*passes 1.*counts='each'"):
                 tl.Metric("x", "nth", "r", name)
     tl.Metric("x", "first", "r", "ideal(k)")
+
+
+def test_gains_of_judged_items_are_those_of_the_user():
+    gain = tl.Metric("gain", "each", "1", "1", graded=True, of="judged")
+    for grade in (0, 1, 5):
+        truths = {"ann": {1: 3, 3: 0}, "bob": {2: grade}}
+        result = tl.top_k_eval({"ann": [1], "bob": [2]}, truths, 1, metrics=[gain])
+        assert result.per_user("gain@1").tolist() == [3, grade]
+
+
+def test_one_user_has_the_same_mean_pooled():
+    for counts in ("each", "first"):
+        own = tl.Metric("own", counts, "1", "ideal(min(k,R))", graded=True)
+        mean, pooled = (
+            tl.top_k_eval([[1, 2, 3]], [{1: 1, 2: 2}], 2, metrics=[own], aggregate=how)["own@2"]
+            for how in ("mean", "pooled")
+        )
+        assert mean == pooled == {"each": 1, "first": 1 / 3}[counts]
+    assert "divided by the sum of gain_j over hits at all ranks up to min(k,R)" in tl.top_k_eval(
+        [[1]], [{1: 2}], metrics=[own]
+    ).formula("own")
+
+
+def test_a_formula_counts_the_hits_of_the_divisor_as_far_as_the_metric_does():
+    own = tl.Metric("own", "each", "r", "hits", cut="R")
+    result = tl.top_k_eval([[1, 9, 8, 2]], [{1, 2}], 4, metrics=[own])
+    assert result["own@4"] == 1
+    words = "over r_j <= min(k,R) of 1 / r_j, divided by the number of hits with r_j <= min(k,R)"
+    assert words in result.formula("own")
+    assert result.formula("own", "latex").count(r"r_j \le \min(k, R)") == 2

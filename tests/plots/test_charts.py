@@ -1,5 +1,6 @@
 """Pictures: what is drawn are the numbers of the results, and nothing else is touched."""
 
+import math
 import re
 import subprocess
 import sys
@@ -9,7 +10,7 @@ import pytest
 
 import toplist as tl
 from toplist import plots
-from toplist.plots import charts
+from toplist.plots import axes, charts
 
 matplotlib = pytest.importorskip("matplotlib")
 from matplotlib.figure import Figure  # noqa: E402
@@ -211,6 +212,47 @@ def test_segments_of_a_result_that_was_split(result, other):
     np.testing.assert_array_equal(both.containers[0].lines[0].get_xdata(), dots.get_xdata())
 
 
+def eight(one):
+    return {f"system {i}": one for i in range(8)}
+
+
+def test_eight_systems_stay_in_their_segments(result):
+    parts = result.by(["new", "old"] * 25)
+    ax = plots.segments(eight(parts), "recall@10")
+    rows = np.array([bars.lines[0].get_ydata() for bars in ax.containers])  # (systems, segments)
+    assert np.all(np.diff(rows, axis=0) > 0.05)
+    assert rows[:, 0].max() < 0.5 < rows[:, 1].min() < rows[:, 1].max() < 1.5  # within the axis
+    looks = {(bars.lines[0].get_color(), bars.lines[0].get_marker()) for bars in ax.containers}
+    assert len(looks) == 8
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda one: plots.curves(eight(one), "ndcg"),
+        lambda one: plots.curves(eight(one), ["ndcg", "mrr"]),
+        lambda one: plots.per_user(eight(one), "ndcg@10"),
+        lambda one: plots.exposure(eight([1, 2, 3])),
+        lambda one: charts.panels(eight(one)).axes[0],
+    ],
+)
+def test_eight_systems_have_eight_looks(result, draw):
+    lines = [one for one in draw(result).lines if one.get_label().startswith("system")]
+    looks = {(one.get_color(), str(one._unscaled_dash_pattern)) for one in lines}
+    assert len(looks) == len(lines) >= 8
+
+
+def test_a_long_legend_hides_no_curve(result):
+    for ax in (plots.per_user(eight(result), "ndcg@10"), plots.exposure(eight([1, 2, 3]))):
+        ax.figure.canvas.draw()
+        assert ax.get_legend().get_window_extent().x0 >= ax.get_window_extent().x1
+
+
+def test_colours_come_back_with_another_dash_and_marker():
+    for others in (axes.DASHES, axes.MARKERS):
+        assert math.gcd(len(axes.COLOURS), len(others)) == 1
+
+
 def test_lorenz_and_gini():
     counts = RNG.integers(0, 30, 25)
     ax = plots.exposure({"a": counts})
@@ -298,7 +340,7 @@ print(len(Gcf.figs), before == dict(matplotlib.rcParams))
 
 def test_pyplot_and_settings_are_left_alone(tmp_path):
     command = [sys.executable, "-c", CODE, str(tmp_path / "a.png")]
-    run = subprocess.run(command, capture_output=True, text=True)
+    run = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert run.stdout.split() == ["0", "True"], run.stderr
 
 

@@ -272,6 +272,13 @@ def test_a_ratio_of_sums_over_nobody_is_nan(population):
         assert math.isnan(value)
 
 
+def weighted_mean(weights, values):
+    """Average the values of the users who have one."""
+    pairs = [(w, x) for w, x in zip(weights, values, strict=True) if w and not math.isnan(x)]
+    total = sum(w for w, _ in pairs)
+    return math.fsum(w * x for w, x in pairs) / total if total else math.nan
+
+
 @settings(deadline=None, max_examples=25)
 @given(population=ANY | graded_populations(), depth=DEPTHS, data=st.data())
 def test_weights(population, depth, data):
@@ -282,13 +289,7 @@ def test_weights(population, depth, data):
     alike = tl.top_k_eval(*population, depth, weights=[2.5] * n_users, **options)
     for name, twin in oracle.METRICS.items():
         expected = expectations(population, depth, twin, empty="zero")
-        weighted = [
-            math.fsum(w * value for w, value in zip(weights, one.per_user, strict=True))
-            / sum(weights)
-            if sum(weights)
-            else math.nan
-            for one in expected
-        ]
+        weighted = [weighted_mean(weights, one.per_user) for one in expected]
         agree(result[name], weighted, f"weighted mean of {name}")
         check_result(alike, name, depth, expected)
 

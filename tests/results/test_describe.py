@@ -19,9 +19,10 @@ def test_repr(result):
     assert repr(top_k_eval(RANKS, TRUTHS, k=[1, 3, 5], metrics=["recall", "map"])) == (
         "                    @1              @3                       @5\n"
         "recall  0.2917 ±0.0817  0.5833 ±0.1633  0.7500 [0.2600, 1.0000]\n"
-        "map     1.0000 ±0.0000  0.6111 ±0.1089  0.6417 [0.2007, 1.0000]\n"
+        "map     1.0000 –        0.6111 ±0.1089  0.6417 [0.2007, 1.0000]\n"
         "convention standard: mean over users\n"
-        "95 % interval, ± half or [low, high]: normal (rough: only 2 users)\n"
+        "95 % interval, ± half or [low, high]: normal (rough: only 2 users); – where all "
+        "values are equal\n"
         "2 of 2 users evaluated"
     )
     labels = [line.split("  ")[0] for line in repr(result).splitlines()[1:-3]]
@@ -34,11 +35,11 @@ def test_repr_says_who_was_counted():
     lines = repr(top_k_eval(ranks, truths, metrics=["mrr@2", "hit@1", "mrr@1"])).splitlines()
     assert lines == [
         "                          @1                       @2",
-        "mrr  0.0000 ±0.0000           0.1667 [0.0000, 0.4933]",
+        "mrr  0.0000 –                 0.1667 [0.0000, 0.4933]",
         "hit  0.0000 [0.0000, 0.5615]",
         "convention standard: mean over users",
         "95 % interval, ± half or [low, high]: normal for mrr; Wilson for hit "
-        "(rough: only 3 users)",
+        "(rough: only 3 users); – where all values are equal",
         "3 of 4 users evaluated, 1 skipped (no relevant items), 1 without a list (counted as 0), "
         "1 with a list but no ground truth (ignored)",
     ]
@@ -60,6 +61,35 @@ def test_repr_says_who_was_counted():
         "the lists hold items such as '1', the ground truths '2'; "
         "are the item ids of both sides written in the same way?"
     )
+
+
+def rare(n_users, n_hits, **options):
+    """Return a result of users of whom some have a hit, at rank 2, of two relevant items."""
+    lists = [[-1, user] if user < n_hits else [-1] for user in range(n_users)]
+    return top_k_eval(lists, [{user, -2} for user in range(n_users)], **options)
+
+
+def test_an_interval_is_rough_where_few_users_have_a_value():
+    """With one user in a hundred hit, intervals of a thousand users cover less than they say."""
+    words = "(rough where few users have a value other than 0: {} for mrr@2)"
+    for n_hits in (1, 29, 30):
+        result = rare(1_000, n_hits, k=2, metrics=["hit", "mrr"])
+        bare = tl.TopKResult.from_bytes(result.to_bytes())
+        assert (words.format(n_hits) in repr(result)) == (words.format(n_hits) in repr(bare))
+        assert (words.format(n_hits) in repr(result)) == ("rough" in repr(result)) == (n_hits < 30)
+    assert "rough" not in repr(rare(1_000, 5, k=2, metrics="hit"))  # Wilson's holds
+
+
+def test_an_interval_that_says_nothing_is_a_dash():
+    line = "95 % interval: – where all values are equal"
+    for n_users, n_hits in ((2, 2), (1_000, 1_000), (1_000, 0)):
+        result = rare(n_users, n_hits, k=2, metrics="mrr")
+        assert repr(result).splitlines()[1] == f"mrr  {result['mrr@2']:.4f} –"
+        assert line in repr(result).splitlines()
+        assert "rough" not in repr(result) and "±" not in result.to_markdown()
+        assert f"& {result['mrr@2']:.4f} {{\\scriptsize--}}" in result.to_latex()
+        assert ">–</span>" in result._repr_html_()
+    assert "mrr" not in repr(rare(9, 9, k=2, metrics=["hit", "mrr"])).splitlines()[4]
 
 
 def test_repr_of_one_user_and_of_nobody():
@@ -121,7 +151,7 @@ def test_a_result_says_how_equal_scores_were_ordered():
     assert [one["hit@1"] for one in shown] == [1.0, 0.0]
     assert "equal scores by item id, ascending" in str(shown[0])
     assert "equal scores by item id, descending" in shown[1].formula("hit")
-    assert "equal scores" not in str(tl.top_k_eval(ranks, truth, 1))
+    assert "equal scores in the order of the rows" in str(tl.top_k_eval(ranks, truth, 1))
     again = tl.TopKResult.from_bytes(shown[0].to_bytes())
     assert "equal scores by item id, ascending" in str(again)
     with pytest.raises(ValueError, match="ties"):
@@ -171,3 +201,19 @@ def test_grading_is_printed():
         assert "relevant from grade 4, gain 2^grade - 1" in told
     assert "the same in" not in result.formula("ndcg")
     assert "relevant from grade 4; the same in" in result.formula("recall")
+
+
+def test_a_footer_says_whether_truths_had_grades():
+    """The means differ, and so do the lines below them."""
+    plain, graded = (
+        tl.top_k_eval(LISTS, truths, k=3, metrics=["ndcg", "map"])
+        for truths in (HELD, [{1: 3, 9: 1}, {6: 2}])
+    )
+    assert plain["ndcg@3"] != graded["ndcg@3"]
+    assert "grade" not in repr(plain)
+    for one in (graded, tl.TopKResult.from_bytes(graded.to_bytes())):
+        assert "convention standard, gain = grade: mean over users" in repr(one)
+        assert "gain = grade" in one.formula("ndcg") and "gain = grade" not in one.formula("map")
+    alone = tl.top_k_eval(LISTS, [{1: 3, 9: 1}, {6: 2}], k=3, metrics="map")
+    assert "grade" not in repr(alone)
+    assert "gain = grade" in repr(tl.compare({"a": graded, "b": graded}))

@@ -123,7 +123,7 @@ def test_columns_of_both_kinds_are_aligned():
     assert [hit.index("0.6750"), hit.rindex("0.6750")] == [
         precision.index("0.6750"), precision.index("0.3375")
     ]  # fmt: skip
-    assert "rough" not in repr(result)
+    assert "(rough where few users have a value other than 0: 27 for precision@1)" in repr(result)
     latex = result.to_latex()
     assert r"\begin{tabular}{lr@{ }lr@{ }l}" in latex
     assert r" & \multicolumn{2}{r}{@1} & \multicolumn{2}{r}{@2} \\" in latex
@@ -161,3 +161,33 @@ def test_control_characters_reach_no_terminal(tmp_path, capsys):
     found = capsys.readouterr()
     assert "\x1b" not in found.out + found.err
     assert r"e\x1b[31mvil" in found.out and r"e\x1b[31mvil" in found.err
+
+
+def test_wide_tables_become_columns_below_each_other_and_notes_are_wrapped():
+    truths = {user: {user % 7, 9} for user in range(40)}
+    lists = {user: [user % 5, 9, *range(20, 40)] for user in truths}
+    result = tl.top_k_eval(lists, truths, k=[1, 3, 5, 10, 20])
+    both = tl.compare({"a": result, "b": result}, baseline="a")
+    for one in (result, both, both.test(), both.band("ndcg")):
+        whole, narrow = one.to_text(), one.to_text(width=60)
+        assert max(map(len, whole.splitlines())) > 80 >= 60 >= max(map(len, narrow.splitlines()))
+        words = {word for word in whole.split() if word != "="}
+        assert words == {word for word in narrow.split() if word != "="}
+    blocks = [block.splitlines() for block in result.to_text(width=60).split("\n\n")[:-1]]
+    assert [line for block in blocks for line in block[0].split()] == [
+        "@1",
+        "@3",
+        "@5",
+        "@10",
+        "@20",
+    ]
+    assert len(blocks) > 1 and all(block[1].startswith("hit ") for block in blocks)
+    assert result.to_text(width=500) == result.to_text()
+
+
+def test_a_terminal_gets_its_own_width(monkeypatch):
+    result = tl.top_k_eval([[1, 2], [2, 3]], [{1}, {9, 3}], k=[1, 2, 3, 4, 5])
+    assert repr(result) == result.to_text()
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "50")
+    assert repr(result) == result.to_text(width=50) != result.to_text()

@@ -10,7 +10,7 @@ import pytest
 
 import toplist as tl
 from toplist.cli import main
-from toplist.results import saved
+from toplist.results import saved, stored
 
 RANKS = {"a": [5, 7, 8, 9, 3], "b": [4, 6, 2, 1, 10], "c": [1], "e": [4]}
 
@@ -199,3 +199,40 @@ def test_files_that_are_not_there_or_not_packed(tmp_path):
         path.write_bytes(data)
         with pytest.raises(ValueError, match="is no result that was saved by save"):
             tl.TopKResult.load(path)
+
+
+def test_what_is_longer_than_a_reader_takes_is_not_written(tmp_path, monkeypatch):
+    path = tmp_path / "result.json.gz"
+    evaluated().save(path)
+    monkeypatch.setattr(saved, "LONGEST", 1_000)
+    with pytest.raises(ValueError, match=r"save: .* characters, at most 1,000: ask for fewer k"):
+        evaluated().save(tmp_path / "new.json")
+    with pytest.raises(ValueError, match=r"result\.json\.gz: .* it is longer than 1,000 bytes"):
+        tl.TopKResult.load(path)
+    assert list(tmp_path.iterdir()) == [path]
+    for limit in ("LONGEST", "MOST"):
+        with monkeypatch.context() as patch:
+            patch.setattr(stored, limit, 20)
+            with pytest.raises(ValueError, match=r"bytes hold at most .*: ask for fewer k"):
+                evaluated().to_bytes()
+
+
+OLD = json.loads(Path(__file__).with_name("saved_by_0_2_0.json").read_text())
+
+
+@pytest.mark.parametrize("name", OLD)
+def test_results_saved_by_0_2_0_load_with_their_figures(name, tmp_path):
+    """Weighted ones keep their intervals, as the sums for the present ones are not in them."""
+    (tmp_path / "old.json").write_text(json.dumps(OLD[name]))
+    result = tl.TopKResult.load(tmp_path / "old.json")
+    held = saved.content(result)
+    for part in ("values", "std", "interval"):
+        for one, said in OLD[name][part].items():
+            assert held[part][one] == pytest.approx(said, abs=1e-12)
+    assert ("saved by toplist 0.2" in repr(result)) == result.terms.weighted
+    both = tl.merge([result, result], disjoint=True)
+    assert ("saved by toplist 0.2" in repr(both)) == result.terms.weighted
+    if name == "plain":
+        assert result == evaluated()
+    if result.terms.weighted:
+        assert "saved by" not in repr(evaluated(GRADES, weights=[1, 2, 3, 4]))

@@ -2,6 +2,7 @@
 
 import dataclasses
 import tempfile
+import tracemalloc
 import zlib
 from functools import reduce
 from operator import add
@@ -15,7 +16,7 @@ from strategies import graded_populations, populations
 
 import toplist as tl
 from toplist.comparing.moments import of_results
-from toplist.results import saved
+from toplist.results import stored
 from toplist.stats.systems import SystemRef
 
 SPREAD = ["hit", "precision", "recall", "map", "ndcg", "mrr", "dcg", "f1", "rbp(p=0.5)"]
@@ -101,8 +102,8 @@ def test_rows_beyond_64_bits_are_told_apart():
     one = part(5, 1).without_users()
     far = one.histograms
     huge = np.full_like(far.n_relevant, 2**61)
-    moved = saved.replace(far, n_relevant=huge + np.arange(len(huge)))
-    both = saved.replace(one, histograms=moved)
+    moved = stored.replace(far, n_relevant=huge + np.arange(len(huge)))
+    both = stored.replace(one, histograms=moved)
     merged = tl.merge([both, both], disjoint=True)
     assert merged.histograms.n_relevant.tolist() == moved.n_relevant.tolist()
     assert merged.n_evaluated == 2 * one.n_evaluated
@@ -163,7 +164,12 @@ def packed(data, change):
         (lambda data: b"", "no result of toplist"),
         (lambda data: b"toplist", "no result of toplist"),
         (lambda data: b"PK\x03\x04" + data, "no result of toplist"),
-        (lambda data: data[:7] + b"\x07" + data[8:], "of format 7, and this toplist knows 1"),
+        (lambda data: data[:7] + b"\x07" + data[8:], "of format 7, and this toplist knows 1 to 2"),
+        (lambda data: data[:7] + b"\x00" + data[8:], "of format 0, and this toplist knows 1 to 2"),
+        (lambda data: data + b"z", "damaged.*they go on behind the end"),
+        (lambda data: data + data, "damaged.*they go on behind the end"),
+        (lambda data: data[:-1], "damaged.*or are cut there"),
+        (lambda data: packed(data, lambda text: text[:-1]), "damaged.*they are cut"),
         (lambda data: data[: len(data) // 2], "damaged"),
         (lambda data: data[:30] + b"\x00" + data[31:], "damaged"),
         (lambda data: packed(data, lambda text: text + b"x"), "damaged"),
@@ -182,6 +188,144 @@ def test_other_bytes_are_refused_in_a_line(change, words):
     assert "\n" not in str(caught.value)
     with pytest.raises(TypeError, match="from_bytes takes bytes, not str"):
         tl.TopKResult.from_bytes("toplist")
+
+
+def rewritten(result, header=None, **tables):
+    """Return bytes of a result whose header or tables were changed."""
+    made = {key: one if type(one) is dict else np.array(one) for key, one in tables.items()}
+    histograms = dataclasses.replace(result.histograms, **made)
+    data = dataclasses.replace(result.without_users(), histograms=histograms).to_bytes()
+
+    def change(text):
+        end = 8 + int.from_bytes(text[:8], "little")
+        words = text[8:end]
+        for old, new in (header or {}).items():
+            assert old.encode() in words
+            words = words.replace(old.encode(), new.encode())
+        return len(words).to_bytes(8, "little") + words + text[end:]
+
+    return packed(data, change)
+
+
+TABLES = {name: [[2, 1, 0]] for name in ("each", "nth", "first")}
+
+
+@pytest.mark.parametrize(
+    ("tables", "words"),
+    [
+        ({"first": [[9, 0, 0]]}, "counts of hits contradict"),
+        ({"each": [[9, 0, 0]], "nth": [[9, 0, 0]], "first": [[9, 0, 0]]}, "hits contradict"),
+        ({"first": [[2, 2, 0]], "each": [[2, 2, 0]], "nth": [[2, 2, 0]]}, "hits contradict"),
+        ({"nth": [[3, 1, 0]]}, "counts of hits contradict"),  # a second hit at rank 1
+        ({"each": [[1, 1, 1]], "nth": [[1, 2, 3]], "first": [[1, 0, 0]]}, "hits contradict"),
+        ({"n_relevant": [0]}, "counts of hits contradict"),
+        ({"n_relevant": [-1]}, "table n_relevant"),
+        ({"n_users": [2, 1]}, "table n_users"),
+        ({"n_users": [5]}, "5 users in the means, of 3"),
+        ({"first": [[2, 1]]}, "table first"),
+        ({"spreads": [[[np.nan, 0, 0]]]}, "table spreads"),
+        ({"spreads": [[[0.0, -1, 0]]]}, "table spreads"),
+        ({"spreads": [[[0.0, 1, 0]], [[0.0, 1, 0]]]}, "table spreads"),
+        ({"cuts": [3, 2, 1]}, "k do not rise"),
+        ({"cuts": np.zeros(0, np.int64)}, "k do not rise"),
+    ],
+)
+def test_counts_that_cannot_be_are_refused(tables, words):
+    result = tl.top_k_eval(tl.Hits.from_ranks([1, 1, 2], 3), k=3, metrics=["hit", "ndcg"])
+    assert tl.TopKResult.from_bytes(rewritten(result, **TABLES)) == result
+    with pytest.raises(ValueError, match=f"damaged, or not written by to_bytes.*{words}"):
+        tl.TopKResult.from_bytes(rewritten(result, **tables))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('"counts":[3,0,0]', '"counts":[2,0,0]', "3 users in the means, of 2"),
+        ('"counts":[3,0,0]', '"counts":[3,4,0]', "of 3"),
+        ('"counts":[3,0,0]', '"counts":[3,-1,0]', "-1 where a whole number from 0 on"),
+        ('"counts":[3,0,0]', '"counts":[3.5,0,0]', "3.5 where a whole number"),
+        ('"counts":[3,0,0]', '"counts":[1e400,0,0]', "inf where a whole number"),
+        ('"counts":[3,0,0]', '"counts":[Infinity,0,0]', "Infinity is no number of JSON"),
+        ('"counts":[3,0,0]', '"counts":[3,0]', "not enough values"),
+        ('"terms"', '"term"', "there is no 'terms'"),
+        ('"|u1"', '"i8,("', "an array of 'i8,\\('"),
+        ('"|u1"', '"O"', "an array of 'O'"),
+        ('["each",', '["first",', "an array is there twice"),
+        ('["each",', '["other",', "keyword argument 'other'"),
+        ('[1,3]', "[99999999,99999999]", "9,999,999.*numbers, at most"),
+        ('"missing":"zero"', '"missing":"zerro"', "missing='zerro'"),
+        ('"ks":[3]', '"ks":[0]', "0 where a whole number from 1 on"),
+        ('"ks":[3]', '"ks":[9223372036854775808]', "whole number from 1 on is needed"),
+        ('"pooled":[]', '"pooled":["hit"]', "there are no averages of hit"),
+        ('"weighted":false', '"weighted":true', "there are no averages of"),
+        ('"name":"ndcg"', '"name":"hit"', "two of one name"),
+    ],
+)  # fmt: skip
+def test_headers_that_cannot_be_are_refused(old, new, words):
+    result = tl.top_k_eval(tl.Hits.from_ranks([1, 1, 2], 3), k=3, metrics=["hit", "ndcg"])
+    with pytest.raises(ValueError, match=f"damaged, or not written by to_bytes.*{words}"):
+        tl.TopKResult.from_bytes(rewritten(result, {old: new}))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"n": 9}, {"weight": 0.0}, {"weight2": 9.0}, {"weight2": 0.0}, {"mean": [0.0, 2.0]},
+     {"mean": [0.0]}, {"deviation": [-1.0, 0.0]}, {"mean2": [np.inf, 0.0]}],
+    ids=str,
+)  # fmt: skip
+def test_averages_that_cannot_be_are_refused(changes):
+    result = tl.top_k_eval([[1, 2], [3, 4]], [{1}, {4}], 2, metrics="mrr", weights=[1, 1])
+    changes = {name: np.array(one) if type(one) is list else one for name, one in changes.items()}
+    wrong = {"mrr": dataclasses.replace(result.histograms.gathered["mrr"], **changes)}
+    with pytest.raises(ValueError, match="the averages of mrr contradict the counts"):
+        tl.TopKResult.from_bytes(rewritten(result, gathered=wrong))
+
+
+def test_bytes_of_zeros_take_no_memory():
+    zeros = zlib.compress(bytes(1 << 28))
+    huge = b'{"arrays":[["each","|u1",[16384,16384]]]}'
+    announced = zlib.compress(len(huge).to_bytes(8, "little") + huge + bytes(1 << 28))
+    tracemalloc.start()
+    for data in (zeros, announced):
+        with pytest.raises(ValueError, match="a header of 0 bytes|268,435,456 numbers, at most"):
+            tl.TopKResult.from_bytes(b"toplist\2" + data)
+    assert tracemalloc.get_traced_memory()[1] < 1 << 22
+    tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    ("metric", "options"),
+    [
+        ("cg", {"weights": np.arange(1.0, 13.0)}),
+        ("dcg", {"weights": np.arange(1.0, 13.0)}),
+        (tl.Metric("own", "each", "1", "1", graded=True), {"aggregate": "pooled"}),
+        (tl.Metric("own", "nth", "r", "hits", graded=True), {}),
+        (tl.Metric("own", "each", "1", "R", graded=True, cut="R"), {}),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("graded", [False, True])
+def test_intervals_without_users_are_those_with_users(metric, options, graded):
+    """One relevant item each: without grades, the values are 0 or 1, and intervals Wilson's."""
+    truths = [{user: 2} if graded else {user} for user in range(12)]
+    lists = [[user, 99] if user % 3 else [99] for user in range(12)]
+    result = tl.top_k_eval(lists, truths, 2, metrics=["hit", metric], **options)
+    whole = tl.merge(
+        tl.top_k_eval(
+            [lists[u]],
+            [truths[u]],
+            2,
+            metrics=["hit", metric],
+            **{name: one[[u]] if name == "weights" else one for name, one in options.items()},
+        ).without_users()
+        for u in range(12)
+    )
+    check_both_ways(result)
+    for other in (result.without_users(), tl.TopKResult.from_bytes(result.to_bytes()), whole):
+        assert repr(other).splitlines()[:-1] == repr(result).splitlines()[:-1]
+        for name in result.names():
+            assert other.interval(name) == pytest.approx(result.interval(name), abs=1e-12)
+    assert result.graded is graded and result != dataclasses.replace(result, graded=not graded)
 
 
 def test_what_is_listed_is_kept_as_counts_whose_size_does_not_depend_on_the_users():

@@ -227,7 +227,7 @@ def test_systems_are_tested_as_in_a_local_run(session, partitions):
     for name, one in local.items():
         same(found[name], one)
     same_tests(tl.compare(found, baseline="knn"), tl.compare(local, baseline="knn"))
-    twins = tl.compare(found).test()["ease", "twin", "ndcg@10"]
+    twins = tl.compare(found).test()["twin", "ease", "ndcg@10"]
     assert (twins.difference, twins.error, twins.p, twins.ties) == (0.0, 0.0, 1.0, len(truth))
 
 
@@ -530,6 +530,11 @@ session.stop()
 def test_spark_connect(tmp_path):
     pytest.importorskip("grpc")
     done = subprocess.run(
-        [sys.executable, "-c", CONNECT], cwd=tmp_path, capture_output=True, text=True, check=False
+        [sys.executable, "-c", CONNECT],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
     )
     assert "mrr 0.75" in done.stdout, done.stderr[-2000:]

@@ -16,6 +16,8 @@ from toplist.stats.distributions import (
     binomial_sf,
     binomial_two_sided,
     f_sf,
+    mixed_t_ppf,
+    mixed_t_sf,
     noncentral_t_sf,
     normal_ppf,
     normal_sf,
@@ -257,5 +259,39 @@ def test_the_modules_need_numpy_alone_until_a_kernel_runs():
         "blocked.anova(blocked.moments_of([[0.0, 1.0], [1.0, 1.0]])); "
         "print({'numba', 'scipy', 'statsmodels', 'pandas'} & set(sys.modules))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=600
+    )
     assert done.stdout.strip() == "set()"
+
+
+@given(
+    st.lists(
+        st.tuples(st.floats(1e-9, 1e9), st.floats(1, 1e6)),
+        min_size=1,
+        max_size=3,
+    ),
+    st.floats(1e-12, 0.49),
+)
+@settings(deadline=None)
+def test_the_tail_of_added_variances_is_that_of_their_quantile(parts, p):
+    t = mixed_t_ppf(1 - p, tuple(parts))
+    alone = [t_ppf(1 - p, df) for _, df in parts]
+    assert min(alone) * (1 - 1e-9) <= t <= max(alone) * (1 + 1e-9)
+    # the quantile has the digits of 1 - p
+    assert mixed_t_sf(t, tuple(parts)) == pytest.approx(p, rel=1e-9 + 1e-15 / p)
+    assert mixed_t_sf(-t, tuple(parts)) == pytest.approx(1 - p)
+
+
+def test_the_tail_of_added_variances_at_its_ends():
+    parts = (1.0, 1e6), (0.001, 1.0)
+    assert mixed_t_ppf(0.975, ((0.0, 1.0), (2.0, 7.0))) == t_ppf(0.975, 7.0)
+    assert mixed_t_sf(2.0, ((0.0, 1.0), (2.0, 7.0))) == pytest.approx(t_sf(2.0, 7.0), rel=1e-12)
+    assert mixed_t_sf(2.0, 7.0) == t_sf(2.0, 7.0) and mixed_t_ppf(0.9, 7.0) == t_ppf(0.9, 7.0)
+    # far out the part with one degree of freedom is all there is
+    far = mixed_t_sf(1e5, parts)
+    assert far == pytest.approx(t_sf(1e5 * 1001, 1.0), rel=1e-3)
+    assert mixed_t_sf(math.inf, parts) == 0 and mixed_t_sf(0.0, parts) == pytest.approx(0.5)
+    for nothing in (((math.nan, 1.0), (1.0, 2.0)), ((0.0, 1.0),), ()):
+        assert math.isnan(mixed_t_ppf(0.9, nothing))
+    assert math.isnan(mixed_t_sf(math.nan, parts))

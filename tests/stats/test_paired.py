@@ -91,17 +91,27 @@ def test_cautions():
     assert runs([[1, 2, 4]], [[0, 1, 1]]).cautions[-1] == "ONE RUN"
 
 
+def plain_df(sizes):
+    """Return 2 mean² / variance of the squared error, from the covariances of what is left."""
+    share = sizes / sizes.sum()
+    left = np.eye(len(sizes)) - share[:, None]  # sums of rows with variance 1 and one mean
+    left = left / np.sqrt(1 - share)[:, None]
+    covariance = left @ np.diag(sizes) @ left.T
+    return np.trace(covariance) ** 2 / (covariance**2).sum()
+
+
 def test_weights_by_their_formula():
     rng = np.random.default_rng(0)
     a, b, w = rng.random((3, 40))
-    d, n = a - b, 40
+    d = a - b
     test = paired(a, b, weights=w).test
-    mean = (w * d).sum() / w.sum()
-    error = math.sqrt(n / (n - 1) * (w**2 * (d - mean) ** 2).sum()) / w.sum()
-    assert (test.difference, test.error, test.df) == pytest.approx((mean, error, 39))
+    mean, share = (w * d).sum() / w.sum(), w / w.sum()
+    error = math.sqrt((share**2 * (d - mean) ** 2 / (1 - share)).sum())
+    assert (test.difference, test.error) == pytest.approx((mean, error))
+    assert test.df == pytest.approx(plain_df(w)) and 20 < test.df < 39
     assert test.mean - test.baseline_mean == pytest.approx(mean)
-    joint = Joint.of(linearised(*units(d, w))[:, None])
-    assert (joint.mean[0], joint.error[0]) == pytest.approx((mean, error))
+    joint, df = Joint.of_units([d], w)
+    assert (joint.mean[0], joint.error[0], df) == pytest.approx((mean, error, test.df))
     assert draws.bootstrap(d, weights=w).statistic == pytest.approx(mean / error)
 
 
@@ -122,14 +132,51 @@ def test_clusters_by_their_formula_in_any_order():
     d, labels = rng.random(50) - 0.4, rng.integers(0, 9, 50)
     test = paired(d, np.zeros(50), clusters=labels).test
     sums = np.array([(d[labels == c] - d.mean()).sum() for c in range(9)])
-    error = math.sqrt(9 / 8 * (sums**2).sum()) / 50
-    assert (test.error, test.df) == pytest.approx((error, 8))
+    sizes = np.bincount(labels)
+    error = math.sqrt((sums**2 / (1 - sizes / 50)).sum()) / 50
+    assert (test.error, test.df) == pytest.approx((error, plain_df(sizes)))
     names = np.array(["x", "a", "q", "b", "z", "c", "d", "e", "y"])
     order = rng.permutation(50)
     again = paired(d[order], np.zeros(50), clusters=names[labels][order]).test
     assert again[3:] == pytest.approx(test[3:], rel=1e-12)
     sums, sizes = units(d, clusters=labels)
     assert sums.sum() == pytest.approx(d.sum()) and sizes.sum() == 50
+
+
+def test_unequal_clusters_have_the_published_error_and_degrees_of_freedom():
+    d = np.array([0.3, 0.1, -0.2, 0.4, 0, 0.2, 0.5, -0.1, 0.3, 0.1, 0.2, 0.6])
+    found = paired(d, np.zeros(12), clusters=list("aaaaabbcccde"))
+    test, expected = found.test, (0.06855812461128476, 2.736377342235624, 0.06893250700868928)
+    assert (test.error, test.df, test.p) == pytest.approx(expected, rel=1e-9)
+    ends = -0.030569590247743916, 0.4305695902477439
+    assert (test.low, test.high) == pytest.approx(ends, rel=1e-9)
+    half = paired(d + 1, np.ones(12), clusters=list("aaaaabbcccde")).effects
+    assert (half.relative_low, half.relative_high) == pytest.approx(ends)  # of a baseline of 1
+
+
+def test_one_unit_that_is_nearly_all_leaves_one_degree_of_freedom():
+    w = np.array([1e12, 1.0, 1.0])
+    test = paired([0.2, 0.5, 0.1], [0, 0, 0], weights=w).test
+    assert test.df == pytest.approx(1, rel=1e-9) and 0 < test.error < 1e-6
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [["a", "a\0", "b", "c"], [1, "1", 2, "2"], [1.5, "a", (1, "x"), (1, 2)], [True, 2, 3, "True"]],
+)
+def test_labels_are_as_many_clusters_as_python_tells_apart(labels):
+    sums, sizes = units([1, 2, 3, 4, 5], clusters=[*labels, labels[1]])
+    assert sorted(sums.tolist()) == [1, 3, 4, 7] and sizes.sum() == 5
+    turned = units([5, 4, 3, 2, 1], clusters=[labels[1], *labels[::-1]])
+    assert turned[0].tolist() == sums.tolist()
+
+
+@pytest.mark.parametrize("missing", [None, math.nan])
+def test_a_row_without_a_cluster_is_refused(missing):
+    with pytest.raises(ValueError, match=f"clusters: user 2 has none, {missing}"):
+        units([1, 2, 3], clusters=["a", "b", missing])
+    with pytest.raises(TypeError, match="a label cannot be compared: unhashable type: 'list'"):
+        units([1, 2], clusters=[["a"], ["b"]])
 
 
 def test_ratios():
@@ -161,6 +208,32 @@ def test_runs_by_their_formulas(kind):
     assert found.anew.error == pytest.approx(math.sqrt(v))
     assert found.anew.df == pytest.approx(v**2 / sum(part**2 / df for part, df in parts))
     assert found.n_runs == 4 and "ONE RUN" not in found.cautions
+
+
+@pytest.mark.parametrize("kind", ["independent", "paired"])
+@pytest.mark.parametrize("n_runs", [2, 3, 9])
+def test_few_runs_have_the_critical_value_of_cochran_and_cox(kind, n_runs):
+    rng = np.random.default_rng(n_runs)
+    a, b = rng.normal(0, 1, (2, n_runs, 40)) + rng.normal(0, 0.1, (2, n_runs, 1))
+    a += 0.1 * n_runs  # to be far from 0 where there are many
+    found = runs(a, b, kind)
+    means = a.mean(axis=1), b.mean(axis=1)
+    v = [mean.var(ddof=1) / n_runs for mean in means]
+    if kind == "paired":
+        v = [(means[0] - means[1]).var(ddof=1) / n_runs]
+    of_runs = sum(v), sum(v) ** 2 / sum(part**2 / (n_runs - 1) for part in v)
+    of_users = found.trained.test.error**2, 39
+    assert np.allclose(found.parts, (of_users, of_runs))
+
+    def critical(p):
+        terms = [v * two.t_ppf(1 - p / 2, df) for v, df in found.parts]
+        return sum(terms) / sum(v for v, _ in found.parts)
+
+    anew = found.anew
+    assert critical(anew.p) == pytest.approx(abs(anew.statistic), rel=1e-9)
+    assert anew.high - anew.difference == pytest.approx(critical(0.05) * anew.error, rel=1e-12)
+    one_sided = [runs(a, b, kind, alternative=way).anew.p for way in ("greater", "less")]
+    assert sum(one_sided) == pytest.approx(1) and 2 * min(one_sided) == pytest.approx(anew.p)
 
 
 def test_runs_that_do_not_vary():

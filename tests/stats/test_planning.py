@@ -30,10 +30,20 @@ def test_equivalence_is_an_interval_within_the_margin(difference, error, df, mar
 
 
 def test_equivalence_without_spread():
-    assert planning.tost(0.0, 0.0, 9, 0.1) == (0, 0, 0, 0, 0)
-    assert planning.tost(0.3, 0.0, 9, 0.1) == (1, 0, 1, 0.3, 0.3)
-    # at the margin itself it is not within
-    assert planning.tost(-0.1, 0.0, 9, 0.1) == (1, 1, 0, -0.1, -0.1)
+    least = 1 - 0.05**0.1  # what ten users without a difference leave open
+    for n in (None, 10):
+        none = planning.tost(0.0, 0.0, 9, least * 0.999, n=n)
+        assert all(map(math.isnan, none[:3])) and none[3:] == pytest.approx((-least, least))
+    found = planning.tost(0.0, 0.0, 9, least * 1.001)
+    assert found.p == found.p_not_worse == found.p_not_better < 0.05
+    assert found.p == pytest.approx((1 - least * 1.001) ** 10)
+    # beyond the margin, and at the margin itself
+    assert planning.tost(0.3, 0.0, 9, 0.1)[0::2][:2] == (1, 1)
+    assert planning.tost(-0.1, 0.0, 9, 0.1).p_not_worse == 1
+    # every user differs by D, so that a rare one of -1 moves the mean by 1 + D
+    one = planning.tost(0.2, 0.0, 19, 0.5)
+    assert one[1:3] == pytest.approx(((0.5 / 1.2) ** 20, (0.5 / 0.8) ** 20))
+    assert all(map(math.isnan, planning.tost(0.0, 0.0, 9, 5.0, n=0)))  # values without bounds
     assert all(map(math.isnan, planning.tost(0.1, NAN, 0, 0.1)))
 
 

@@ -92,10 +92,10 @@ def test_bands():
     found = band(Joint.of(curves), n_resamples=2000)
     test = paired(curves[:, 5], np.zeros(500)).test
     assert (found.low[5], found.high[5]) == pytest.approx((test.low, test.high))
-    assert found.low_all[3] == found.high_all[3] == found.low[3] == 0.25
+    assert found.difference[3] == 0.25 and np.isnan([found.low_all[3], found.low[3]]).all()
     assert two.t_ppf(0.975, 499) < found.critical < 2.8
     inner, outer = found.high - found.low, found.high_all - found.low_all
-    assert (inner <= outer).all()
+    assert np.delete(inner <= outer, 3).all()
 
 
 def test_band_over_one_k_is_the_t_interval():
@@ -152,6 +152,7 @@ def test_without_threadpoolctl_the_threads_of_blas_do_not_matter():
             env=os.environ | {f"{blas}_NUM_THREADS": n for blas in ("OPENBLAS", "MKL", "OMP")},
             capture_output=True,
             check=True,
+            timeout=600,
         ).stdout
         for n in ("1", "2", "4")
     }

@@ -71,14 +71,34 @@ class Histograms:
         """The rank down to which hits are counted."""
         return int(self.each.shape[1])
 
-    def n_of(self, empty: str | None) -> int:
-        """Return the number of users in a mean that does this with empty ground truths."""
+    def n_of(self, empty: str | None, metric: Metric | None = None) -> int:
+        """Return the number of users in a mean that does this with empty ground truths.
+
+        A metric of judged items, where it counts other users, has its own number.
+        """
+        if metric is not None and metric.of == "judged" and metric.name in self.gathered:
+            return self.gathered[metric.name].n
         n_counted, n_with_relevant = self._sizes
         return n_with_relevant if empty == "skip" else n_counted
 
     @cached
+    def near(self) -> int:
+        """The rank down to which every average is known at every k."""
+        far = np.flatnonzero(self.cuts != np.arange(1, len(self.cuts) + 1))
+        known = int(far[0]) if len(far) else len(self.cuts)
+        return min(self.depth, known) if self.gathered else self.depth
+
+    @cached
     def _sizes(self) -> tuple[int, int]:
         return int(self.n_users.sum()), int(self.n_users[self.n_relevant > 0].sum())
+
+    def n_with_value(self, metric: Metric, k: int) -> int:
+        """Return the number of users with another value than 0 at k, by the relevant items."""
+        first = self.first[:, :k]
+        if metric.cut == "R":
+            first = first * (np.arange(1, first.shape[1] + 1) <= self.n_relevant[:, np.newaxis])
+        ones = self.n_users[self.n_relevant == 0] if metric.empty == "one" else 0
+        return int(first.sum() + np.sum(ones))
 
     @cached
     def _single(self) -> NDArray[np.intp]:
@@ -118,17 +138,36 @@ class Histograms:
         near = len(cuts) <= self.depth and (not len(cuts) or cuts[-1] == len(cuts))
         columns = slice(len(cuts)) if near else np.minimum(cuts, self.depth) - 1
 
-        def at_cuts(table: Floats) -> Floats:
+        def at_cuts(table: Any, R: Ints = self.n_relevant) -> Any:
             if metric.cut == "k":
                 return table[:, columns]
-            last = np.minimum(np.minimum(cuts, self.depth), self.n_relevant[:, np.newaxis])
+            last = np.minimum(np.minimum(cuts, self.depth), R[:, np.newaxis])
             return np.take_along_axis(table, np.maximum(last, 1) - 1, axis=1)
 
-        means = at_cuts(self.sums(metric)) / divisors
-        if metric.empty == "one":
-            means[self.n_relevant == 0] = 1.0
-        # one row, as in leave-one-out, is not rounded again: precision = hit / k, bit for bit
-        mean = means[0] if len(means) == 1 else (n_users * means).sum(axis=0) / n
+        empty = self.n_relevant == 0 if metric.empty == "one" else np.zeros(len(n_users), bool)
+        divisors[empty] = 1.0
+        counts, discounts = getattr(self, metric.counts), metric.discounts(self.depth)
+        # rows of one R, unless they differ in their divisors: no bit hangs on what else was asked
+        first = np.flatnonzero(
+            metric.dividing.by_length | (np.diff(self.n_relevant, prepend=-1) != 0)
+        )
+        users, R = np.add.reduceat(n_users, first, axis=0), self.n_relevant[first]
+        whole = np.add.reduceat(counts, first, axis=0)
+        if np.any(discounts != 1):
+            means = at_cuts(self.sums(metric)) / divisors
+            of_rows = at_cuts(np.cumsum(whole / users / discounts, axis=1), R) / divisors[first]
+            of_rows[empty[first]] = 1.0
+            mean = (users * of_rows).sum(axis=0) / n
+        else:  # whole numbers: divided once where all rows share the divisor, else once for each R
+            means = at_cuts(np.cumsum(counts, axis=1)) / (n_users * divisors)
+            totals = at_cuts(np.cumsum(whole, axis=1), R)
+            totals[empty[first]] = users[empty[first]]
+            of_rows = totals / (users * divisors[first])
+            once = totals.sum(axis=0) / (n * divisors[0])
+            shared = (divisors == divisors[0]).all(axis=0)
+            mean = np.where(shared, once, (totals / divisors[first]).sum(axis=0) / n)
+        means[empty] = 1.0
+        mean = np.where((of_rows == of_rows[0]).all(axis=0), of_rows[0], mean)  # not rounded again
         between = n_users * (means - mean) ** 2
         within = at_cuts(self._spread(metric)) / divisors**2
         return Moments(n, n, n, mean, (within + between).sum(axis=0))
@@ -147,6 +186,36 @@ class Histograms:
                 f"lists of some of the users; ask for this k in the evaluation"
             )
         return average.at(columns)
+
+    def deeper(self, metric: Metric, cuts: Ints, judged: bool) -> Average | None:
+        """Return an average at some k's, also at such that were not asked for, below all lists.
+
+        There no hit is added, and the divisors change alike for all users, if at all; None where
+        they do not, and the users' curves would be needed. `judged` says that R counts judged
+        items, of which these rows have no number.
+        """
+        if metric.name not in self.gathered:
+            return self.moments(metric, cuts)  # type: ignore[no-any-return]
+        known = np.isin(cuts, self.cuts)
+        found = self.gathered[metric.name].at(
+            np.searchsorted(self.cuts, np.where(known, cuts, self.near))
+        )
+        if known.all() or metric.dividing.by_hits:
+            return found
+        R, n = self.n_relevant, self.n_listed
+        if judged:
+            R, n = np.append(R, np.iinfo(np.int32).max), np.append(n, n[:1])
+        graded = metric.graded and metric.dividing.ideal  # the ideals of users have their grades
+        at = np.append(self.near, cuts[~known])
+        table = metric.table(R, n, at) if graded else metric.divisors(R, n, at)
+        table = table[(table[:, 0] > 0) & (table[:, 0] < np.inf)]
+        growth = np.ones(len(cuts))
+        if len(table):
+            growth[~known] = table[0, 1:] / table[0, 0]
+        alike = np.allclose(table[:, 1:], table[:, :1] * growth[~known], rtol=1e-14, atol=0)
+        if not alike or ((graded or metric.empty == "one") and (growth != 1).any()):
+            return None
+        return found.divided(growth)
 
     def _spread(self, metric: Metric) -> Floats:
         """Return the squared deviations of the sums over hits from their mean in the row."""
@@ -167,8 +236,11 @@ class Histograms:
         return spread
 
 
-def merged(parts: Sequence[Histograms]) -> Histograms:
+def merged(parts: Sequence[Histograms], judged: Collection[str] = ()) -> Histograms:
     """Return the histograms of the users of all parts together.
+
+    `judged` are the metrics whose R counts judged items. Averages that need the users' curves are
+    known at the k's of all parts if they follow at these, else at those that all parts have.
 
     In one step, whatever their number: the spread of a row is that within the parts, and that of
     their means, sum over parts of n_i (m_i - m)^2 (Chan, Golub, LeVeque 1979).
@@ -198,13 +270,17 @@ def merged(parts: Sequence[Histograms]) -> Histograms:
             out[at] += getattr(part, name)  # a part has a row once
         return out
 
-    cuts = reduce(np.intersect1d, (part.cuts for part in parts))
-    gathered = {name for part in parts for name in part.gathered}
-    averages = {
-        metric.name: reduce(operator.add, (part.moments(metric, cuts) for part in parts))
-        for metric in first.metrics
-        if metric.name in gathered
-    }
+    names = {name for part in parts for name in part.gathered}
+    gathered = [metric for metric in first.metrics if metric.name in names]
+    for together in (np.union1d, np.intersect1d):
+        cuts: Ints = reduce(together, (part.cuts for part in parts))
+        found: dict[str, list[Any]] = {
+            one.name: [part.deeper(one, cuts, one.name in judged) for part in parts]
+            for one in gathered
+        }
+        if all(average is not None for some in found.values() for average in some):
+            break
+    averages: dict[str, Any] = {name: reduce(operator.add, some) for name, some in found.items()}
     n_users, each, nth, hits = (added(name) for name in ("n_users", *_COUNTS))
     spreads = np.zeros((len(sums_of(first.metrics)), *each.shape))
     whole = Histograms(

@@ -15,7 +15,8 @@ class Moments:
 
     `n` is the number of users, `weight` the sum of their weights, and `weight2` the sum of the
     squared weights; without weights, both are n. `mean` and `deviation`, the weighted sum of
-    squared deviations from the mean, are (K,).
+    squared deviations from the mean, are (K,). So are `mean2` and `deviation2`, the same with the
+    squared weights; None where all weights are equal, and in results of versions that had none.
     """
 
     n: int
@@ -23,10 +24,17 @@ class Moments:
     weight2: float
     mean: Floats
     deviation: Floats
+    mean2: Floats | None = None
+    deviation2: Floats | None = None
 
     def at(self, columns: Any) -> "Moments":
         """Return the same at some of the k's."""
-        return replace(self, mean=self.mean[columns], deviation=self.deviation[columns])
+        arrays = {name: one[columns] for name, one in vars(self).items() if np.ndim(one)}
+        return replace(self, **arrays)
+
+    def divided(self, by: Floats) -> "Moments":
+        """Return the moments of values that are divided by a number at each k."""
+        return replace(self, mean=self.mean / by, deviation=self.deviation / by**2)
 
     @property
     def std(self) -> Floats:
@@ -39,20 +47,57 @@ class Moments:
 
     @property
     def error(self) -> Floats:
-        """The standard error of the mean, with Kish's effective number of users."""
-        effective = self.weight**2 / self.weight2 if self.n else np.nan
-        error: Floats = self.std / np.sqrt(effective)
+        """The standard error of the mean, √(Σ w² (x - m)² n / (n - 1)) / Σ w: linearised.
+
+        Weights may go with the values, as where users are drawn by their activity and weighted
+        back; Kish's effective number of users is for weights that do not. It is what is left where
+        the sums with squared weights are not known, and the same where all weights are equal.
+        """
+        if self._residual is not None and self.n > 1:
+            error: Floats = np.sqrt(self._residual * self.n / (self.n - 1)) / self.weight
+            return error
+        error = self.std / np.sqrt(self._kish)
         return error
+
+    @property
+    def effective(self) -> Any:
+        """The number of users without weights whose mean of proportions would be as certain.
+
+        p (1 - p) over the variance of p, or Kish's (Σ w)² / Σ w² where p is 0 or 1.
+        """
+        if self._residual is None:
+            return self._kish
+        spread = self.mean * (1 - self.mean) * self.weight**2
+        kish, known = np.full_like(self.mean, self._kish), (spread > 0) & (self._residual > 0)
+        return np.divide(spread, self._residual, out=kish, where=known)
+
+    @property
+    def _kish(self) -> float:
+        return self.weight**2 / self.weight2 if self.n else np.nan
+
+    @property
+    def _squares(self) -> "Sums | None":
+        if self.mean2 is None or self.deviation2 is None:
+            return None
+        return self.weight2, self.mean2, self.deviation2
+
+    @property
+    def _residual(self) -> Floats | None:
+        """Σ w² (x - m)²."""
+        if self._squares is None:
+            return None
+        weight2, mean2, deviation2 = self._squares
+        return deviation2 + weight2 * (mean2 - self.mean) ** 2
 
     def __add__(self, other: "Moments") -> "Moments":
         """Return the moments of both sets of users together (Chan, Golub, LeVeque 1979)."""
         if not (self.n and other.n):
             return self if self.n else other
-        weight = self.weight + other.weight
-        mean = (self.weight * self.mean + other.weight * other.mean) / weight
-        apart = (other.mean - self.mean) ** 2 * (self.weight * other.weight / weight)
-        deviation = self.deviation + other.deviation + apart
-        return Moments(self.n + other.n, weight, self.weight2 + other.weight2, mean, deviation)
+        counts = self.n + other.n, self.weight + other.weight, self.weight2 + other.weight2
+        both = ((one.weight, one.mean, one.deviation) for one in (self, other))
+        squares = [one._squares for one in (self, other) if one._squares is not None]
+        more = _together(*squares) if len(squares) == 2 else ()
+        return Moments(*counts, *_together(*both), *more)
 
     @classmethod
     def of(cls, values: Floats, weights: Floats | None) -> "Moments":
@@ -64,10 +109,27 @@ class Moments:
         if weights is None:
             mean = values.sum(axis=0) / n
             return cls(n, float(n), float(n), mean, ((values - mean) ** 2).sum(axis=0))
-        weight, column = weights.sum(), weights[:, np.newaxis]
-        mean = (column * values).sum(axis=0) / weight
-        deviation = (column * (values - mean) ** 2).sum(axis=0)
-        return cls(n, float(weight), float((weights**2).sum()), mean, deviation)
+        (weight, *own), (weight2, *squares) = (_spread(values, w) for w in (weights, weights**2))
+        return cls(n, weight, weight2, *own, *squares)
+
+
+Sums = tuple[float, Floats, Floats]
+
+
+def _spread(values: Floats, weights: Floats) -> Sums:
+    """Return the sum of the weights, the weighted mean, and the squared deviations from it."""
+    weight, column = weights.sum(), weights[:, np.newaxis]
+    mean = (column * values).sum(axis=0) / weight
+    mean = np.clip(mean, values.min(axis=0), values.max(axis=0))  # both sums are rounded
+    return float(weight), mean, (column * (values - mean) ** 2).sum(axis=0)
+
+
+def _together(one: Sums, other: Sums) -> tuple[Floats, Floats]:
+    """Return mean and squared deviations of both sets (Chan, Golub, LeVeque 1979)."""
+    weight = one[0] + other[0]
+    mean = (one[0] * one[1] + other[0] * other[1]) / weight
+    apart = (other[1] - one[1]) ** 2 * (one[0] * other[0] / weight)
+    return mean, one[2] + other[2] + apart
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +151,10 @@ class Pooled:
         """Return the same at some of the k's."""
         sums = (part[columns] for part in (self.x, self.y, self.xx, self.xy, self.yy))
         return Pooled(self.n, *sums)
+
+    def divided(self, by: Floats) -> "Pooled":
+        """Return the sums where every divisor is multiplied by a number at each k."""
+        return replace(self, y=self.y * by, xy=self.xy * by, yy=self.yy * by**2)
 
     @property
     def mean(self) -> Floats:
@@ -141,7 +207,7 @@ class ListAverages(Protocol):
         """Return the metrics over both sets of lists."""
 
 
-def wilson(mean: Floats, n: float, z: float) -> tuple[Floats, Floats]:
+def wilson(mean: Floats, n: float | Floats, z: float) -> tuple[Floats, Floats]:
     """Return the ends of Wilson's interval of proportions (1927), always within [0, 1].
 
         (p + z²/2n ± z √(p (1 - p) / n + z²/4n²)) / (1 + z²/n)
@@ -150,8 +216,8 @@ def wilson(mean: Floats, n: float, z: float) -> tuple[Floats, Floats]:
     ----------
     mean : float64
         The proportions p; NaN stays NaN.
-    n : float
-        The number of users; with weights, Kish's effective number.
+    n : float or float64
+        The number of users; with weights, `Moments.effective`.
     z : float
         The quantile of the normal distribution, 1.96 for 95 %.
 
@@ -202,5 +268,6 @@ def equal(a: Any, b: Any) -> bool:
     if isinstance(a, tuple) and isinstance(b, tuple):
         return len(a) == len(b) and all(map(equal, a, b))
     if is_dataclass(a) and type(a) is type(b):
-        return all(equal(getattr(a, one.name), getattr(b, one.name)) for one in fields(a))
+        names = [one.name for one in fields(a) if one.compare]
+        return all(equal(getattr(a, name), getattr(b, name)) for name in names)
     return bool(a == b) or (a != a and b != b)

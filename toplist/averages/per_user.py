@@ -11,7 +11,7 @@ from toplist import kernels, parallel
 from toplist.checks import Bools, Floats, Ints
 from toplist.inputs.lists import offsets_of
 from toplist.matching.hits import Hits
-from toplist.metrics.definitions import COUNTS, METRICS, Metric
+from toplist.metrics.definitions import COUNTS, METRICS, Metric, Of
 
 # Tables reach down to this rank even where every list is shorter: they cost little, and parts of
 # results whose longest lists differ have the same columns.
@@ -69,29 +69,28 @@ def values(hits: Hits, counted: Bools, metric: Metric, k: int) -> Floats:
     return out
 
 
+def truths_of(hits: Hits, of: Of) -> Hits:
+    """Return the hits of what counts as a hit: the relevant items, or all that were judged."""
+    return hits.judged if of == "judged" and hits.judged is not None else hits
+
+
 def counted_in(hits: Hits, counted: Bools, metric: Metric) -> Bools:
     """Return who is in the mean of a metric, of those who are in any."""
-    return counted & (hits.n_relevant > 0) if metric.empty == "skip" else counted
+    if metric.empty != "skip":
+        return counted
+    return counted & (truths_of(hits, metric.of).n_relevant > 0)
 
 
 def gains_of(hits: Hits, metric: Metric, threshold_in_gains: bool) -> Hits:
     """Return the hits that a metric reads: of all judged items, where gains ignore the threshold.
 
-    Also where the metric is of judged items. In trec_eval `relevant_from` decides what is relevant,
+    In trec_eval `relevant_from` decides what is relevant,
     and nDCG does not read it. Where the metric is cut at R, hits below are left out.
     """
     with_gains = metric.graded and hits.grading.relevant_from is not None
     if hits.judged is not None and with_gains and not threshold_in_gains:
         hits = hits.judged
-    elif hits.judged is not None and metric.of == "judged":
-        # without those of users who have no relevant item: these have an empty ground truth, and
-        # the policy for it is the same in all metrics
-        judged, has = hits.judged, hits.n_relevant > 0
-        if not has.all():
-            found = judged.down_to(np.where(has, judged.n_listed, 0))
-            n_relevant = np.where(has, judged.n_relevant, 0)
-            judged = replace(found, n_relevant=n_relevant, ideal_gains=None, gains=None)
-        hits = judged
+    hits = truths_of(hits, metric.of)
     return hits.down_to(hits.n_relevant) if metric.cut == "R" else hits
 
 
@@ -222,7 +221,8 @@ def divisor_filler(
     ranks = np.arange(best[-1]) - np.repeat(best[:-1], hits.n_relevant) + 1
     ideal = Hits(best, ranks, hits.n_relevant, hits.n_relevant, hits.ideal_gains, hits.ideal_gains)
     of_ones = np.concatenate([[0.0], np.cumsum(1.0 / metric.discounts(deepest))])
-    fill = filler(ideal, counted, replace(metric, divisor="1"), np.arange(1, deepest + 1))
+    each = replace(metric, counts="each", divisor="1")  # whatever the metric counts
+    fill = filler(ideal, counted, each, np.arange(1, deepest + 1))
 
     def divisors(lo: int, hi: int) -> Floats:
         earned = np.zeros((hi - lo, deepest + 1))

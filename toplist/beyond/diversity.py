@@ -14,6 +14,7 @@ from toplist.checks import Bools, Floats, Ints, OptionRef, check_positive_int, c
 from toplist.inputs.catalogues import features_of
 from toplist.inputs.dataframes import is_frame
 from toplist.inputs.options import Joining, Reading
+from toplist.inputs.user_values import by_users
 from toplist.matching.hits import Hits
 from toplist.matching.match import joined
 
@@ -66,7 +67,8 @@ def intra_list_diversity(
     Returns
     -------
     (K,) or (n_users, K) float64
-        Past the end of a list the mean stays; NaN where nothing is listed.
+        Past the end of a list the mean stays; NaN where nothing is listed. Of keyed lists the
+        rows know their ``users``.
 
     Raises
     ------
@@ -154,8 +156,8 @@ def unexpectedness(
     Returns
     -------
     (K,) or (n_users, K) float64
-        A row per user of the baseline (as `toplist.match` has one per user of the truth); NaN
-        where nothing is listed.
+        A row per user of the baseline (as `toplist.match` has one per user of the truth), which
+        know their ``users`` if keyed; NaN where nothing is listed.
 
     Examples
     --------
@@ -166,7 +168,7 @@ def unexpectedness(
     present, known = _present(expected), _flags(expected)
     out = np.full(present.shape, np.nan)
     np.divide(present - np.cumsum(known, axis=1), present, out=out, where=present > 0)
-    return out[0] if single else out
+    return out[0] if single else by_users(out, expected.users)
 
 
 def serendipity(
@@ -198,7 +200,8 @@ def serendipity(
     Returns
     -------
     (K,) or (n_users, K) float64
-        A row per user of the ground truth; NaN for users without relevant items.
+        A row per user of the ground truth, which know their ``users`` if keyed; NaN for users
+        without relevant items.
 
     Examples
     --------
@@ -220,7 +223,7 @@ def serendipity(
     out = np.zeros(above.shape)
     np.divide(above, below, out=out, where=below > 0)
     out[hits.n_relevant == 0] = np.nan
-    return out[0] if single else out
+    return out[0] if single else by_users(out, hits.users)
 
 
 def _hits(ranks: Any, side: Any, k: int | None, reading: Reading) -> tuple[Hits, bool]:

@@ -159,7 +159,7 @@ def _listed_places(flat: Flat, catalogue: range) -> Ints | None:
 def _indices(
     flat: Flat, rules: Indexing, users: Sequence[Any] | None
 ) -> tuple[Ints, Ints, Ints, int]:
-    """Return codes, offsets, lengths and the number of items; codes of no item are out of range."""
+    """Return codes, offsets, lengths and the number of items; ids of no item have codes above."""
     size = 0 if rules.ids is None else len(rules.ids)
     ids = np.empty(0, np.int64) if rules.ids is None else rules.ids
     if rules.padding is not None and size and rules.padding in ids:
@@ -179,22 +179,29 @@ def _indices(
         numbering = Numbering()
         codes = numbering.number(ranked.ids)
         return codes, ranked.offsets, ranked.lengths, len(numbering)
+    listed = ranked.ids
     if np.array_equal(catalogue.ids, np.arange(size)):  # the ids are the indices
-        return np.asarray(ranked.ids, np.int64), ranked.offsets, ranked.lengths, size
-    numbering, listed = Numbering(), ranked.ids
-    numbering.number(catalogue.ids)
-    starts = range(0, len(listed), parallel.BLOCK)
-    bounds = [(lo, min(lo + parallel.BLOCK, len(listed))) for lo in starts]
-    parts = parallel.run(lambda lo, hi: numbering.find(listed[lo:hi]), bounds, rules.n_threads)
-    codes = np.concatenate([np.empty(0, np.int64), *parts])  # -1 where an id has no place
+        codes = np.asarray(listed, np.int64)
+    else:
+        numbering = Numbering()
+        numbering.number(catalogue.ids)
+        starts = range(0, len(listed), parallel.BLOCK)
+        bounds = [(lo, min(lo + parallel.BLOCK, len(listed))) for lo in starts]
+        parts = parallel.run(lambda lo, hi: numbering.find(listed[lo:hi]), bounds, rules.n_threads)
+        codes = np.concatenate([np.empty(0, np.int64), *parts])  # -1 where an id has no place
+    others = np.flatnonzero(codes.view(np.uint64) >= size)
+    if len(others):  # one code each, so that repeats of them are seen
+        codes = codes.copy()
+        codes[others] = size + Numbering().number(listed[others])
     return codes, ranked.offsets, ranked.lengths, size
 
 
 def _cleaned(listed: IndexedLists, flat: Flat, rules: Indexing) -> IndexedLists:
     """Return the lists with -1 where a place does not count; raise for what is refused."""
+    n_codes = max(listed.n_items, int(listed.codes.max(initial=-1)) + 1)
 
     def inspect(lo: int, hi: int) -> tuple[int, ...]:
-        last = np.full(listed.n_items, -1, np.int32)
+        last = np.full(n_codes, -1, np.int32)
         n, user, place, more, also, again = kernels.grouping.inspect(
             *listed.block(lo, hi), listed.n_items, last
         )
@@ -219,7 +226,7 @@ def _cleaned(listed: IndexedLists, flat: Flat, rules: Indexing) -> IndexedLists:
     code = -1 if rules.unknown is None else rules.unknown
 
     def clean(lo: int, hi: int) -> None:
-        last, part = np.full(listed.n_items, -1, np.int32), slice(*listed.offsets[[lo, hi]])
+        last, part = np.full(n_codes, -1, np.int32), slice(*listed.offsets[[lo, hi]])
         kernels.grouping.clean(*listed.block(lo, hi), listed.n_items, code, last, out[part])
 
     parallel.each(clean, bounds, rules.n_threads)

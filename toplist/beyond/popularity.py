@@ -42,6 +42,7 @@ from toplist.beyond.indexing import IndexedLists, Indexing, indexed, read_lists
 from toplist.checks import Floats, OptionRef, check_positive_int, choice, option_error
 from toplist.inputs.catalogues import values_of
 from toplist.inputs.options import Reading, Unknown
+from toplist.inputs.user_values import by_users
 
 UnknownToTail = Literal["raise", "skip", "tail", "head"]
 UNKNOWN_TO_TAIL: tuple[UnknownToTail, ...] = get_args(UnknownToTail)
@@ -81,8 +82,8 @@ def average_popularity(
     Returns
     -------
     (K,) or (n_users, K) float64
-        Of one user, or a row per user. Past the end of a list the mean stays; NaN where nothing
-        is listed.
+        Of one user, or a row per user; of keyed lists the rows know their ``users``. Past the end
+        of a list the mean stays; NaN where nothing is listed.
 
     Raises
     ------
@@ -212,8 +213,8 @@ class OfUser:
     def curves(self, ranks: Any, k: int | None, reading: Reading) -> Floats:
         """Return the same, and (K,) of one bare user."""
         lists = read_lists(ranks, k, reading)
-        out, _ = self.of_all(lists, k, reading)
-        return out[0] if lists.single else out
+        out, users = self.of_all(lists, k, reading)
+        return out[0] if lists.single else by_users(out, users)
 
 
 class ItemValues(OfUser):

@@ -32,6 +32,7 @@ import argparse
 import gc
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from contextlib import ExitStack, redirect_stderr
 from importlib import import_module
@@ -121,6 +122,8 @@ def _run(stdin: StandardInput, options: argparse.Namespace) -> int:
     """Run a command and hand out what it gives back."""
     stdin.read()
     with ExitStack() as stack:
+        stack.enter_context(warnings.catch_warnings())
+        warnings.showwarning = lambda message, *_: _note(stdin, _one_line(message))
         if options.quiet:  # no bar of progress, no warning
             nowhere = stack.enter_context(open(os.devnull, "w"))
             stack.enter_context(redirect_stderr(nowhere))
@@ -128,8 +131,12 @@ def _run(stdin: StandardInput, options: argparse.Namespace) -> int:
     report = found if isinstance(found, Output) else Output(found)
     status = _print(written(report, options))
     if report.note and not options.quiet:
-        print(f"toplist: note: {printable(stdin.named(report.note))}", file=sys.stderr)
+        _note(stdin, printable(report.note))
     return status
+
+
+def _note(stdin: StandardInput, words: str) -> None:
+    print(f"toplist: note: {stdin.named(words)}", file=sys.stderr)
 
 
 def _print(text: str) -> int:

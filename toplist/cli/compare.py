@@ -1,8 +1,9 @@
 r"""`toplist compare`: is B better than A? Files of lists and of relevant items in, tests out.
 
-Every system but the baseline is compared with it (without one, each with
-each), user by user, in every metric at every k; p is corrected for all
-comparisons that are printed. Files are those of toplist eval, read whole;
+Every system but the baseline is compared with it, user by user, in every
+metric at every k; p is corrected for all comparisons that are printed. Without
+--baseline, the first file is it; of more than two files each is compared with
+those before it. Files are those of toplist eval, read whole;
 systems are named by their files, without folder and extension.
 
 examples:
@@ -21,13 +22,14 @@ from typing import Any
 from toplist.cli import output
 from toplist.cli.eval import add_reading, check_asked, evaluated
 from toplist.cli.options import Parser
-from toplist.cli.streams import Output, add_output, csv_text
+from toplist.cli.streams import Output, add_output, csv_text, screen_width
 from toplist.cli.swapped import ranked_truth
 from toplist.comparing.aligning import USERS
 from toplist.comparing.comparison import Comparison, compare
 from toplist.comparing.pairwise import CORRECTIONS, FAMILIES, METHODS, TestSpec, pairs_of
 from toplist.comparing.tests import Tests
 from toplist.plots import axes
+from toplist.results import markup
 from toplist.results.display import Display
 from toplist.results.saved import json_number
 from toplist.results.writing import Content
@@ -45,7 +47,8 @@ def add(parser: Parser) -> None:
     text = "compare the others with it: a file, as given or by its name"
     add("--baseline", text, several=True, metavar="SYSTEM")
     add("--test", "the paired test (default: t)", default="t", choices=METHODS)
-    add("--correction", "of p for all comparisons (default: holm)", choices=CORRECTIONS)
+    text = "of p for all comparisons, with --margin too (default: holm)"
+    add("--correction", text, default="holm", choices=CORRECTIONS)
     add("--family", "all comparisons, or those of a metric", default="all", choices=FAMILIES)
     add("--alternative", "of system - baseline", default="two-sided", choices=ALTERNATIVES)
     add("--level", "of the intervals (default: 0.95)", type=float, default=0.95)
@@ -70,19 +73,13 @@ def check(options: argparse.Namespace) -> None:
     if options.margin is not None and options.alternative != "two-sided":
         raise ValueError("--margin asks for both sides: it goes without --alternative")
     TestSpec(
-        *(options.test, _correction(options), options.alternative, options.level, options.family),
+        *(options.test, options.correction, options.alternative, options.level, options.family),
         *(options.resamples, options.seed),
         margin=options.margin,
     )
     pairs_of(output.names_of(options.recs), _baselines(options))
     if options.format in ("json", "csv") and (options.band or options.power):
         raise ValueError(f"--band and --power are tables of their own: not with {options.format}")
-
-
-def _correction(options: argparse.Namespace) -> Any:
-    if options.correction is not None:
-        return str(options.correction)
-    return "holm" if options.margin is None else "none"
 
 
 def _baselines(options: argparse.Namespace) -> list[str] | None:
@@ -124,18 +121,21 @@ def _text(options: argparse.Namespace, comparison: Comparison, tests: Tests) -> 
         rows = tests.to_dict()
         cells = ((" ".join(c) if isinstance(c, tuple) else c for c in r.values()) for r in rows)
         return csv_text(rows[0], cells)
-    write = {"table": "to_text", "markdown": "to_markdown", "latex": "to_latex"}[options.format]
-    texts = [getattr(part, write)() for part in (tests, *_more(options, comparison))]
-    before, between = {"latex": ("% ", "\n"), "markdown": ("", "\n\n")}.get(
-        options.format, ("", "\n")
-    )
-    texts.append(between.join(before + line for line in comparison.rules()))
+    parts, rules = (tests, *_more(options, comparison)), comparison.rules()
+    if options.format == "table":
+        width = screen_width(options)
+        texts = [part.to_text(width=width) for part in parts]
+        texts.append("\n".join(markup.fitted(rules, width)))
+    elif options.format == "markdown":
+        texts = [*(part.to_markdown() for part in parts), *rules]
+    else:
+        texts = [*(part.to_latex() for part in parts), "\n".join(f"% {line}" for line in rules)]
     return "\n\n".join(texts)
 
 
 def _tests(options: argparse.Namespace, comparison: Comparison) -> Tests:
     """Return the tests that were asked for."""
-    how = {"correction": _correction(options), "level": options.level, "users": options.users}
+    how = {"correction": options.correction, "level": options.level, "users": options.users}
     if options.margin is not None:
         return comparison.equivalence(margin=options.margin, **how)
     how |= {name: getattr(options, name) for name in ("alternative", "family", "seed")}

@@ -38,7 +38,7 @@ from toplist.cli.options import (
     names_of_columns,
     option,
 )
-from toplist.cli.streams import Output, add_output
+from toplist.cli.streams import Output, add_output, screen_width
 from toplist.cli.swapped import ranked_truth, swapped
 from toplist.evaluation.plan import entries_of
 from toplist.files import tables
@@ -49,6 +49,7 @@ from toplist.inputs.options import DEFAULT_METRICS, ITEMS, SIDES
 from toplist.inputs.texts import Texts
 from toplist.metrics.beyond_accuracy import LIST_METRICS
 from toplist.metrics.conventions import CONVENTIONS
+from toplist.metrics.names import canonical
 from toplist.plots import axes
 from toplist.results.result import TopKResult
 from toplist.results.writing import Content
@@ -129,16 +130,20 @@ def check_asked(options: argparse.Namespace) -> None:
             continue
         if path.isdecimal():
             raise ValueError(f"{path} is a number, no file: write -k {path}")
-        if path.partition("@")[0] in NAMES:
+        if canonical(path).partition("@")[0] in NAMES:
             raise ValueError(f"{path} is a metric, no file: write -m {path}")
     options.metrics = options.metrics or list(DEFAULT_METRICS)
     for name in options.metrics:
         if "," in re.sub(r"\(.*?\)", "", name):  # commas between parameters are in brackets
             raise ValueError(f"-m {name}: write -m {' '.join(filter(None, name.split(',')))}")
     if options.k is None:
-        asked = ([m] if "@" in m else [f"{m}@{k}" for k in DEFAULT_KS] for m in options.metrics)
-        if any("@" in metric for metric in options.metrics):
-            options.metrics = [metric for group in asked for metric in group]
+        alone = [metric for metric in options.metrics if "@" not in canonical(metric)]
+        if len(alone) < len(options.metrics):
+            options.metrics = [
+                f"{metric}@{k}" if k else metric
+                for metric in options.metrics
+                for k in (DEFAULT_KS if metric in alone else [None])
+            ]
         else:
             options.k = DEFAULT_KS
     elif ALL in options.k:
@@ -165,9 +170,10 @@ def run(options: argparse.Namespace) -> Output:
     if options.segments:
         user_id = names_of_columns(options, "segments").get("user_id", "user_id")
         split = output.split_by(results, options.segments, user_id)
-        text = output.SEGMENT_FORMATS[options.format](split)
+        text = output.SEGMENT_FORMATS[options.format](split, screen_width(options))
     else:
-        text = output.FORMATS[options.format](results, options.every_metric)
+        width = screen_width(options)
+        text = output.FORMATS[options.format](results, options.every_metric, width)
     contents: dict[str, Content] = {}
     if options.per_user:
         contents[options.per_user] = output.per_user_csv(results)

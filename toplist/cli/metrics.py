@@ -71,7 +71,7 @@ def _one_metric(name: str, convention: Convention) -> str:
         formula(metric, "latex"),
         SYMBOLS["text"],
         GAIN_WORDS[convention.gains] if metric.graded else "",
-        f"{ratio}; {policies(convention.policy_of(metric), convention.missing)}",
+        f"{ratio}; {policies(convention.policy_of(metric), convention.missing, of=metric.of)}",
         f"convention {convention.name}: {convention.text}",
         f"source: {convention.source}" if convention.source else "",
         f"the same formula in: {', '.join(same) or 'none of the others'}",

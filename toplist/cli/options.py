@@ -132,7 +132,9 @@ class Parser(argparse.ArgumentParser):
     def _holds(self, action: argparse.Action, value: str) -> bool:
         """Return whether an argument is a valid value of an option."""
         if self._held[action.dest]:
-            return value.partition("@")[0].partition("(")[0] in self._held[action.dest]
+            from toplist.metrics.names import canonical  # imported late: few have such words
+
+            return canonical(value).partition("@")[0].partition("(")[0] in self._held[action.dest]
         if action.choices is not None:
             return value in action.choices
         if not callable(action.type):

@@ -78,13 +78,14 @@ def csv_by_system(header: Iterable[str], rows: Mapping[str, Iterable[Iterable[An
     return csv_text(["system", *header], labelled)
 
 
-# Each takes the results, and whether metrics that are equal by definition have a line each.
-FORMATS: dict[str, Callable[[Results, bool], str]] = {
-    "table": lambda results, every_metric: _displayed(results).to_text(every_metric),
-    "json": lambda results, every_metric: as_json(results),
-    "csv": lambda results, every_metric: as_csv(results),
-    "markdown": lambda results, every_metric: _displayed(results).to_markdown(every_metric),
-    "latex": lambda results, every_metric: _displayed(results).to_latex(every_metric),
+# Each takes the results, whether metrics that are equal by definition have a line each, and how
+# wide a table may be.
+FORMATS: dict[str, Callable[[Results, bool, int | None], str]] = {
+    "table": lambda results, every, width: _displayed(results).to_text(every, width=width),
+    "json": lambda results, every, _: as_json(results),
+    "csv": lambda results, every, _: as_csv(results),
+    "markdown": lambda results, every, _: _displayed(results).to_markdown(every),
+    "latex": lambda results, every, _: _displayed(results).to_latex(every),
 }
 
 
@@ -161,21 +162,22 @@ def _split_csv(found: Splits) -> str:
     return csv_by_system(header, {name: segments.rows(one) for name, one in found.items()})
 
 
-def _written(write: Callable[[Segments[TopKResult]], str], title: str) -> Callable[[Splits], str]:
+def _written(write: Callable[..., str], title: str) -> Callable[..., str]:
     """Return what writes one system, or several, each below its name in a title."""
 
-    def text(found: Splits) -> str:
+    def text(found: Splits, **how: Any) -> str:
+        parts = {name: write(one, **how) for name, one in found.items()}
         if len(found) == 1:
-            return write(next(iter(found.values())))
-        return "\n\n".join(f"{title.format(name)}\n{write(one)}" for name, one in found.items())
+            return next(iter(parts.values()))
+        return "\n\n".join(f"{title.format(name)}\n{part}" for name, part in parts.items())
 
     return text
 
 
-SEGMENT_FORMATS: dict[str, Callable[[Splits], str]] = {
-    "table": _written(repr, "system {}"),
-    "json": _split_json,
-    "csv": _split_csv,
-    "markdown": _written(Segments.to_markdown, "**{}**\n"),
-    "latex": _written(Segments.to_latex, "% system {}"),
+SEGMENT_FORMATS: dict[str, Callable[[Splits, int | None], str]] = {
+    "table": lambda found, width: _written(Segments.to_text, "system {}")(found, width=width),
+    "json": lambda found, _: _split_json(found),
+    "csv": lambda found, _: _split_csv(found),
+    "markdown": lambda found, _: _written(Segments.to_markdown, "**{}**\n")(found),
+    "latex": lambda found, _: _written(Segments.to_latex, "% system {}")(found),
 }

@@ -150,6 +150,8 @@ def check_targets(options: argparse.Namespace) -> None:
     taken: dict[str, str] = {}
     for name, flag in TARGETS.items():
         target = getattr(options, name, None)
+        if target == "-" and name != "output":
+            raise ValueError(f"{flag} -: the table goes to standard output, so name a file")
         if target in (None, "-"):
             continue
         place = os.path.realpath(target)
@@ -160,11 +162,22 @@ def check_targets(options: argparse.Namespace) -> None:
         taken[place] = flag
 
 
+def screen_width(options: argparse.Namespace) -> int | None:
+    """Return how wide a table may be: as the terminal it goes to; None for files and pipes."""
+    from toplist.results.markup import terminal_width
+
+    return None if _to_file(options) else terminal_width()
+
+
+def _to_file(options: argparse.Namespace) -> bool:
+    return getattr(options, "output", None) not in (None, "-")
+
+
 def written(report: Output, options: argparse.Namespace) -> str:
     """Write the files of a report, all or none; return what is left to print."""
     text, files, _ = report
     text = text.rstrip("\n") + "\n"
-    to_file = getattr(options, "output", None) not in (None, "-")
+    to_file = _to_file(options)
     contents = {**files, **({options.output: text} if to_file else {})}
     if contents:
         from toplist.results.writing import write_all

@@ -2,16 +2,15 @@
 
 import argparse
 import json
+import os
 from collections.abc import Collection
 
+from toplist.checks import helped
 from toplist.cli.options import names_of_columns
 from toplist.files import parquet
-from toplist.files.formats import find_format
-from toplist.files.lines import TextFile, csv_rows
+from toplist.files.formats import MOST, TREC_COLUMNS, find_format, first_line
+from toplist.files.lines import csv_rows
 from toplist.inputs.options import renamed
-
-# What reading the beginning of a file that is no table of users and items may raise.
-_FAULTS = (ValueError, TypeError, AttributeError, OSError, ImportError)
 
 
 def swapped(options: argparse.Namespace, recs: str, columns: dict[str, str]) -> str:
@@ -20,14 +19,20 @@ def swapped(options: argparse.Namespace, recs: str, columns: dict[str, str]) -> 
     `columns` are the names of columns in the file of lists. Only a run that has failed is looked
     at; "" is returned where the files do not show it, or need no rank.
     """
+    return helped(_swapped, options, recs, columns)
+
+
+def ranked_truth(options: argparse.Namespace) -> str:
+    """Return what to say of a ground truth that has ranks, as only lists have; else ""."""
+    return helped(_ranked_truth, options)
+
+
+def _swapped(options: argparse.Namespace, recs: str, columns: dict[str, str]) -> str:
     if options.order is not None:
         return ""
     names = renamed(columns)
-    try:
-        first, in_lists = _begin(recs, options.ranks_format)
-        last, _ = _begin(options.truth, options.ground_truths_format)
-    except _FAULTS:  # the error of the run itself says more
-        return ""
+    first, in_lists = _begin(recs, options.ranks_format)
+    last, _ = _begin(options.truth, options.ground_truths_format)
     ids, values = {names["user_id"], names["item_id"]}, {names["rank"], names["score"]}
     if not (ids <= {*first} and ids <= {*last}):
         return ""
@@ -39,13 +44,9 @@ def swapped(options: argparse.Namespace, recs: str, columns: dict[str, str]) -> 
     )
 
 
-def ranked_truth(options: argparse.Namespace) -> str:
-    """Return what to say of a ground truth that has ranks, as only lists have; else ""."""
+def _ranked_truth(options: argparse.Namespace) -> str:
     rank = renamed(names_of_columns(options, "ground_truths"))["rank"]
-    try:
-        columns, _ = _begin(options.truth, options.ground_truths_format)
-    except _FAULTS:
-        return ""
+    columns, _ = _begin(options.truth, options.ground_truths_format)
     if rank not in columns:
         return ""
     return (
@@ -55,17 +56,22 @@ def ranked_truth(options: argparse.Namespace) -> str:
 
 
 def _begin(path: str, given: str | None) -> tuple[Collection[str], bool]:
-    """Read the beginning of a file: the names of its columns, and whether items are in lists."""
+    """Read the beginning of a file: the names of its columns, and whether items are in lists.
+
+    Any error may come out of a file that is no table of users and items.
+    """
+    if not (os.path.isfile(path) or os.path.isdir(path)):  # a pipe, which has been read
+        raise ValueError("neither a file nor a folder")
     format = find_format(path, given)
     if not format.is_text:
-        schema = parquet.schema_of(path)
+        schema = parquet.schema_in_end(path, MOST)
         return schema.names, not parquet.is_long(schema, schema.names)
-    with TextFile(path).opened() as lines:
-        if format.delimiter:
-            return next(csv_rows(lines, format.delimiter), []), False
-        first = next(lines, b"").decode()
+    line = first_line(path)
+    if len(line) >= MOST:  # it goes on
+        raise ValueError("a long line")
+    if format.delimiter:
+        return next(csv_rows([line], format.delimiter), []), False
     if format.name == "trec":
-        columns = {4: ["user_id", "item_id"], 6: ["user_id", "item_id", "score"]}
-        return columns.get(len(first.split()), []), False
-    record = json.loads(first)
+        return TREC_COLUMNS.get(len(line.split()), []), False
+    record = json.loads(line)
     return list(record), isinstance(record.get("item_id"), list)

@@ -7,11 +7,12 @@ came. Users by position are those of the rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toplist.checks import Bools, Floats, Ints, choice
 from toplist.inputs.id_hashes import hashes_of
@@ -170,19 +171,14 @@ def _check(found: Aligned, first: str, system: str) -> None:
     """Refuse other ground truths and weights of the same users."""
     one, other = found.results[first], found.results[system]
     rows, others = found.rows[first], found.rows[system]
-    changed = one.hits.n_relevant[rows] != other.hits.n_relevant[others]  # type: ignore[union-attr]
-    # of listed items only, R belongs to the list
-    if changed.any() and other.terms.relevant != "listed":
+    changed, what = _other_truths(one, rows, other, others)
+    if changed.any():
         row = int(np.flatnonzero(changed)[0])
-        user = row if found.users is None else found.users[row]
+        user = int(rows[row]) if found.users is None else found.users[row]
+        same = "" if what == NUMBER else " of the same sizes"
         raise ValueError(
-            f"{first} and {system} have other ground truths: {int(changed.sum()):,} of "
-            f"{found.n:,} users have another number of relevant items, user {user!r} first"
-        )
-    if one.n_users == other.n_users and not found.n_left_out and _other_truths(one, other):
-        raise ValueError(
-            f"{first} and {system} have other ground truths of the same sizes: the relevant "
-            "items of some users, or their grades, are others"
+            f"{first} and {system} have other ground truths{same}: {int(changed.sum()):,} of "
+            f"{found.n:,} users have {what}, user {user!r} first"
         )
     mine, theirs = one.weights, other.weights
     if mine is None or theirs is None:
@@ -242,8 +238,24 @@ def differences(results: Results, alike: Sequence[Sequence[str]] = ()) -> list[s
             "misses: no system is marked as the best there, and a test compares lengths"
         )
     for first, *others in alike or [list(results)]:
-        lines += [_users(results, first, other) for other in others]
+        lines += _briefly({other: _users(results, first, other) for other in others}, first)
     return [line for line in lines if line]
+
+
+def _briefly(lines: Mapping[str, str], first: str) -> list[str]:
+    """Return the lines of systems whose users are not those of the first; of many, one line."""
+    kinds: dict[str, list[str]] = {}
+    for name, line in lines.items():
+        kinds.setdefault(line.partition(":")[0], []).append(name)
+    found = []
+    for names in kinds.values():
+        one, *more = names
+        if len(more) > 1 and lines[one]:
+            rest = f"; others than in {first} too: {', '.join(more)}"
+            found.append(lines[one] + rest)
+        else:
+            found += [lines[name] for name in names]
+    return found
 
 
 def _different(what: str, results: Results, describing: Callable[[Means], str]) -> str:
@@ -278,58 +290,63 @@ def unequal_ks(results: Results) -> list[int]:
 def _users(results: Results, first: str, name: str) -> str:
     """Return how the users of two results differ, as far as they are known."""
     one, other = results[first], results[name]
-    if (
-        one.hits is not None
-        and other.hits is not None
-        and np.array_equal(one.hits.n_relevant, other.hits.n_relevant)
-        and _same_rows(one, one.counted, other, other.counted)
-        and not _other_truths(one, other)
-    ):
-        return ""  # the usual case, fast
-    mine, theirs = _counted(one), _counted(other)
+    mine, theirs = _rows(one), _rows(other)
     if mine is None or theirs is None:  # without hits, only their number is known
         if one.n_evaluated == other.n_evaluated:
             return ""
         return (
             f"DIFFERENT USERS: {first} over {one.n_evaluated:,}, {name} over {other.n_evaluated:,}"
         )
-    if mine == theirs:
-        if one.terms.relevant == "listed" or not _other_truths(one, other):
-            return ""
-        return (
-            f"DIFFERENT GROUND TRUTHS: as many relevant items, but others, or other grades, in "
-            f"{name} than in {first}"
-        )
-    less, more = len(mine.keys() - theirs.keys()), len(theirs.keys() - mine.keys())
-    if less or more:
-        parts = [f"without {less:,} of the {len(mine):,} of {first}"] if less else []
-        parts += [f"with {more:,} that are not in {first}"] if more else []
-        return f"DIFFERENT USERS: {name} is over {len(theirs):,}, {' and '.join(parts)}"
-    changed = sum(theirs[user] != n_relevant for user, n_relevant in mine.items())
+    if not _same_rows(one, one.counted, other, other.counted):
+        row_of = [
+            dict(zip((result.users[row] for row in rows.tolist()), rows.tolist(), strict=True))
+            for result, rows in ((one, mine), (other, theirs))
+        ]
+        less, more = (len(a.keys() - b.keys()) for a, b in (row_of, row_of[::-1]))
+        if less or more:
+            parts = [f"without {less:,} of the {len(mine):,} of {first}"] if less else []
+            parts += [f"with {more:,} that are not in {first}"] if more else []
+            return f"DIFFERENT USERS: {name} is over {len(theirs):,}, {' and '.join(parts)}"
+        theirs = np.array([row_of[1][user] for user in row_of[0]], np.int64)
+    changed, what = _other_truths(one, mine, other, theirs)
+    if not changed.any():
+        return ""
     return (
-        f"DIFFERENT GROUND TRUTHS: {changed:,} of {len(mine):,} users have another number of "
-        f"relevant items in {name} than in {first}"
+        f"DIFFERENT GROUND TRUTHS: {int(changed.sum()):,} of {len(mine):,} users have {what} in "
+        f"{name} than in {first}"
     )
 
 
-def _other_truths(one: Means, other: Means) -> bool:
-    """Return whether the ground truths of the same users are known to be others."""
-    return len({truths_of(one), truths_of(other)} - {None}) > 1
+# How ground truths differ.
+NUMBER = "another number of relevant items"
+ITEMS = "other relevant items or grades"
 
 
-def truths_of(result: Means) -> int | None:
-    """Return the sum of the hashes of all ground truths; None where it is unknown."""
-    hits = result.hits
-    prints = result.fingerprints or (() if hits is None else hits.fingerprints)
-    return sum(one.total for one in prints) % 2**64 if prints else None
+def _other_truths(one: Means, rows: Ints, other: Means, others: Ints) -> tuple[Bools, str]:
+    """Return whose ground truths are others, of the users in these rows of both, and how."""
+    a, b = (hits_of(result, "its users are unknown")[0] for result in (one, other))
+    changed: Bools = a.n_relevant[rows] != b.n_relevant[others]
+    # of listed items only, R belongs to the list
+    if changed.any() and other.terms.relevant != "listed":
+        return changed, NUMBER
+    changed = np.zeros(len(rows), bool)
+    for first, second in zip(_truth_hashes(one), _truth_hashes(other), strict=False):
+        if first is not None and second is not None:
+            changed |= first[rows] != second[others]
+    return changed, ITEMS
 
 
-def _counted(result: Means) -> dict[Any, int | None] | None:
-    """Return the users in the means with their numbers of relevant items; None if unknown."""
+def _truth_hashes(result: Means) -> Iterator[NDArray[np.uint64] | None]:
+    """Yield the hashes of the ground truths, and of all judged items where a metric reads them."""
+    (hits, _), terms = hits_of(result, "its users are unknown"), result.terms
+    yield hits.truth_hashes
+    threshold = hits.grading.relevant_from is not None and not terms.threshold_in_gains
+    if any(one.of == "judged" or (one.graded and threshold) for one in terms.metrics.values()):
+        yield (hits if hits.judged is None else hits.judged).truth_hashes
+
+
+def _rows(result: Means) -> Ints | None:
+    """Return the rows of the users in the means; None if they are unknown."""
     if result.hits is None or result.counted is None:
         return None
-    rows = np.flatnonzero(result.counted).tolist()
-    users, n_relevant = result.users, result.hits.n_relevant.tolist()
-    if result.terms.relevant == "listed":  # then R belongs to the list
-        return dict.fromkeys(users[row] for row in rows)
-    return {users[row]: n_relevant[row] for row in rows}
+    return np.flatnonzero(result.counted)

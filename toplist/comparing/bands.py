@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +13,7 @@ from toplist.checks import Floats, counted
 from toplist.results.display import Display
 from toplist.results.markup import Cell, Page, Table, number
 from toplist.stats import simultaneous
+from toplist.stats.paired import CAUTIONS, few
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,23 +46,31 @@ class Band(Display, simultaneous.BandValues):
         The system, and the baseline.
     level : float
         Of both intervals.
-    higher_is_better : bool
+    higher_is_better : bool, or None
+        None for metrics in which neither direction is better, such as novelty.
+    differ : dict of int -> int
+        The users who differ at each k that was asked for.
     """
 
     name: str = "value"
     systems: tuple[str, str] = ("system", "baseline")
     level: float = 0.95
-    higher_is_better: bool = True
+    higher_is_better: bool | None = True
+    differ: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def better(self) -> list[tuple[int, int]]:
         """The k's, from first to last, where the system is better at all of them together."""
-        return _runs(self.low_all > 0 if self.higher_is_better else self.high_all < 0)
+        return [] if self.higher_is_better is None else self._beyond(self.higher_is_better)
 
     @property
     def worse(self) -> list[tuple[int, int]]:
         """The k's, from first to last, where it is worse."""
-        return _runs(self.high_all < 0 if self.higher_is_better else self.low_all > 0)
+        return [] if self.higher_is_better is None else self._beyond(not self.higher_is_better)
+
+    def _beyond(self, above: bool) -> list[tuple[int, int]]:
+        """Return the k's, from first to last, where the system is above, or below."""
+        return _runs(self.low_all > 0 if above else self.high_all < 0)
 
     def to_pandas(self) -> DataFrame:
         """Return a DataFrame with a row per k."""
@@ -102,15 +112,24 @@ class Band(Display, simultaneous.BandValues):
         rows = [(label, [*map(Cell, cells)]) for label, cells in lines]
         corner = " - ".join(self.systems) + f" {self.name}"
         notes = []
-        for word, runs in (("better", self.better), ("worse", self.worse)):
+        words = {"better": self.better, "worse": self.worse}
+        if self.higher_is_better is None:
+            words = {"higher": self._beyond(True), "lower": self._beyond(False)}
+        for word, runs in words.items():
             where = ", ".join(str(a) if a == b else f"{a} to {b}" for a, b in runs)
             told = f"{word} at k = {where}, at all of them together with {share} confidence"
             notes += [told] if runs else []
-        nowhere = f"neither better nor worse at any k, all k together, with {share} confidence"
+        nowhere = f"neither {' nor '.join(words)} at any k, all k together, with {share} confidence"
         notes = notes or [nowhere]
         notes[-1] += f" (sup-t, critical value {self.critical:.2f}; {counted(self.n, 'user')})"
         if self.critical != self.critical:
             notes = [f"no interval: {counted(self.n, 'user')} are too few"]
+        for caution, meaning in CAUTIONS.items():
+            places = [f"@{k}" for k, some in self.differ.items() if caution in few(some)]
+            if places:
+                notes.append(
+                    f"{caution}: {meaning} ({', '.join(places[:4])}{', ...' * (len(places) > 4)})"
+                )
         return Page([Table(corner, [f"@{k}" for k in ks], rows)], notes)
 
 

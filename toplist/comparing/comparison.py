@@ -45,10 +45,12 @@ def compare(
         and k. A list of results are runs of one system: other seeds, other splits.
     baseline : str or several, optional
         The system that the others are tested against: † and ‡ mark what is better in a paired t
-        test (p below 0.05 and 0.01 after Holm), ▾ what is worse. `Comparison.test` has the tests.
+        test (p below 0.05 and 0.01 after Holm), ▾ what is worse. `Comparison.test` has the tests;
+        without a baseline they are of all pairs, and the first of each pair is its baseline.
     runs : {"independent", "paired"}
         Of several runs: "paired" where run i of every system is of one split, or one seed; the
-        runs of another i may then have other ground truths.
+        runs of another i may then have other ground truths. Repeated splits overlap: their
+        variance is a lower bound.
 
     Returns
     -------
@@ -315,7 +317,7 @@ class Comparison(SideBySide):
         names: AnyName | Sequence[AnyName] | None = None,
         *,
         margin: float,
-        correction: Correction = "none",
+        correction: Correction = "holm",
         level: float = 0.95,
         users: SameUsers = "same",
         clusters: Any = None,
@@ -328,7 +330,8 @@ class Comparison(SideBySide):
             As in `test`.
         margin : float
             Above 0: what is within does not matter.
-        correction : {"none", "holm", "bh", "bonferroni"}
+        correction : {"holm", "bh", "bonferroni", "none"}
+            Of p for all comparisons together; the intervals hold one by one.
         level : float
             Of each one-sided test; the interval printed is that of 2 level - 1.
         """
@@ -355,8 +358,7 @@ class Comparison(SideBySide):
         metric : str
             Without ``@``.
         system, baseline : str, optional
-            Default: the only other system, and the baseline; of two systems without one, the first
-            less the second.
+            Default: the only other system, and the baseline; without one, the first system.
         level, users, n_resamples, seed, n_threads
             As in `test`.
         """
@@ -401,7 +403,10 @@ class Comparison(SideBySide):
         users: SameUsers = "same",
         **options: Unpack[Drawn],
     ) -> Tests:
-        """Compare all pairs of systems in one name by Tukey's test, see `inference.tukey`."""
+        """Compare all pairs of systems in one name by Tukey's test, see `inference.tukey`.
+
+        Differences are the first less the second, as in published tables of this test.
+        """
         return testing.tukey(self, name, method, pairwise.TestSpec(users=users), **options)
 
     def _page(self, every_metric: bool = False) -> Page:

@@ -34,11 +34,11 @@ VALUES = (
 
 def shape_of(systems: Sequence[str], terms: Terms) -> MomentLayout:
     """Return what the moments of systems are of: every ``name@k`` asked for, and curves over k."""
-    groups: dict[str, list[str]] = {}
+    groups: dict[tuple[str, str], list[str]] = {}
     for name in dict.fromkeys(terms.names):
         metric = name.rpartition("@")[0]
         if metric in terms.metrics and metric not in terms.pooled:
-            groups.setdefault(terms.empty_of[metric], []).append(name)
+            groups.setdefault(terms.counting[metric], []).append(name)
     metrics = dict.fromkeys(name.rpartition("@")[0] for group in groups.values() for name in group)
     k, n_pairs = terms.depth, len(systems) * (len(systems) - 1) // 2
     fits = n_pairs * len(metrics) * k * (k + 1) // 2 <= MOST
@@ -201,7 +201,7 @@ def contrasted(
     pairs: Sequence[Pair],
     names: Sequence[str],
     asked: TestSpec,
-    higher: Callable[[str], bool],
+    higher: Callable[[str], bool | None],
 ) -> Tests:
     """Return the comparisons of all pairs in all names, corrected, as `pairwise.contrasted` does.
 

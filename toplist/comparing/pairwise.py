@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal, get_args
@@ -11,11 +11,24 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from toplist.checks import Floats, choice
-from toplist.comparing.contrasts import FEW_FOR_FLIPS, FEW_FOR_T, Contrast, TestPlan
+from toplist.comparing.contrasts import (
+    FEW_DF,
+    FEW_DIFFER,
+    FEW_DIFFER_FOR_BOOTSTRAP,
+    FEW_FOR_FLIPS,
+    FEW_FOR_T,
+    FEW_RUNS,
+    FEW_UNITS,
+    ONE_UNIT,
+    SPLITS,
+    Contrast,
+    TestPlan,
+)
 from toplist.comparing.tests import Tests
 from toplist.comparing.values import Units
-from toplist.stats import paired, planning, randomization, simultaneous
+from toplist.stats import clustered, paired, planning, randomization, simultaneous
 from toplist.stats.corrections import adjust
+from toplist.stats.distributions import Parts
 from toplist.stats.paired import RUNS, Alternative, RunsAre, checked, snap
 
 TestMethod = Literal["t", "randomization", "bootstrap", "wilcoxon", "sign"]
@@ -117,15 +130,17 @@ Largest = Callable[[Sequence[Column]], simultaneous.MaxT]
 def pairs_of(systems: Sequence[str], baseline: str | Sequence[str] | None) -> list[Pair]:
     """Return the (system, baseline) that are compared: all pairs, or each against the baselines.
 
+    Without a baseline, the first of each pair is it.
+
     Examples
     --------
     >>> pairs_of(["a", "b", "c"], None), pairs_of(["a", "b", "c"], "b")
-    ([('a', 'b'), ('a', 'c'), ('b', 'c')], [('a', 'b'), ('c', 'b')])
+    ([('b', 'a'), ('c', 'a'), ('c', 'b')], [('a', 'b'), ('c', 'b')])
     """
     if len(systems) < 2:
         raise ValueError(f"two systems are needed, and there is {', '.join(systems) or 'none'}")
     if baseline is None:
-        return [(a, b) for i, a in enumerate(systems) for b in systems[i + 1 :]]
+        return [(b, a) for i, a in enumerate(systems) for b in systems[i + 1 :]]
     if not isinstance(baseline, (str, list, tuple)):
         raise TypeError(f"baseline is {baseline!r}: give the name of a system, or a list of names")
     baselines = [baseline] if isinstance(baseline, str) else list(baseline)
@@ -137,7 +152,7 @@ def pairs_of(systems: Sequence[str], baseline: str | Sequence[str] | None) -> li
     if not baselines:
         raise ValueError("baseline is empty: give the name of a system, or None for all pairs")
     return [(a, b) for b in baselines for a in systems if a not in baselines] or [
-        (a, b) for i, a in enumerate(baselines) for b in baselines[i + 1 :]
+        (b, a) for i, a in enumerate(baselines) for b in baselines[i + 1 :]
     ]
 
 
@@ -156,7 +171,7 @@ def contrasted(
     names: Sequence[str],
     asked: TestSpec,
     units: Units,
-    higher: Callable[[str], bool] = lambda name: True,
+    higher: Callable[[str], bool | None] = lambda name: True,
     of_users: bool = True,
 ) -> Tests:
     """Return the comparisons of all pairs in all names, corrected."""
@@ -178,20 +193,43 @@ def contrasted(
     plan = asked.plan(
         rows,
         n_runs=tuple(sorted(n_runs)),
-        n_clusters=0 if units.clusters is None else len(set(units.clusters)),
+        n_clusters=units.n_clusters,
         weighted=units.weights is not None,
         of_users=of_users,
+        notes=tuple(_notes(rows, asked, units, n_runs)),
     )
     return corrected(
         rows, plan, lambda some: maxt([differences[one] for one in some], asked, units)
     )
 
 
+def _notes(
+    rows: Sequence[Contrast], asked: TestSpec, units: Units, n_runs: Iterable[int]
+) -> Iterator[str]:
+    """Yield where p does not hold as printed."""
+    if asked.runs is not None:
+        yield SPLITS
+        if 2 <= min(n_runs, default=0) <= 3:
+            yield FEW_RUNS
+    some = [one for one in rows if one.p == one.p and one.wins + one.losses]
+    if asked.method == "bootstrap":
+        differ = [one.wins + one.losses for one in some]
+        if min([*differ, units.n_clusters or FEW_DIFFER]) < FEW_DIFFER:
+            yield FEW_DIFFER_FOR_BOOTSTRAP
+    of_units = units.weights is not None or units.clusters is not None
+    if asked.method == "t" and of_units and some:
+        sizes = clustered.units(np.ones(some[0].n), *units)[1]
+        df = clustered.degrees_of_freedom(sizes)
+        if df < FEW_DF:
+            words = "weights" if units.clusters is None else "clusters"
+            yield FEW_UNITS.format(df=df, units=words) + ONE_UNIT * (df < 1.5)
+
+
 def named(
     contrast: Callable[[str, str, str], Contrast],
     pairs: Sequence[Pair],
     names: Sequence[str],
-    higher: Callable[[str], bool],
+    higher: Callable[[str], bool | None],
 ) -> list[Contrast]:
     """Return the comparisons of all pairs in all names, name by name, with their names."""
     rows = []
@@ -224,14 +262,34 @@ def _by(row: Contrast, outcome: randomization.Outcome) -> Contrast:
     return replace(row, statistic=outcome.statistic, p=outcome.p, exact=outcome.exact)
 
 
-def row_of(both: paired.Paired, asked: TestSpec, **more: Any) -> Contrast:
+def row_of(
+    both: paired.Paired, asked: TestSpec, parts: Parts | None = None, **more: Any
+) -> Contrast:
     """Return a comparison by its t test, or the two of an equivalence, without names."""
     fields = both.test._asdict() | both.effects._asdict() | {"cautions": tuple(both.cautions)}
     row = Contrast("", "", "", **(fields | more))
     if asked.margin is None:
         return row
-    found = planning.tost(row.difference, row.error, row.df, asked.margin, asked.level)
+    found = _margins(both, row, asked, parts)
+    if row.error == 0 and found.p != found.p:
+        row = replace(row, cautions=(*row.cautions, "ALL ALIKE"))
+    if asked.runs is not None:
+        row = replace(row, p_users=_margins(both, both.test, asked).p)
     return replace(row, **found._asdict())
+
+
+def _margins(
+    both: paired.Paired,
+    test: Contrast | paired.TTest,
+    asked: TestSpec,
+    parts: Parts | None = None,
+) -> planning.Equivalence:
+    """Return the tests of a difference against the margin."""
+    pairs, margin = both.moments, asked.margin or math.nan
+    n = 0.0
+    if test.error == 0 and pairs.bounded:
+        n = min(test.df + 1, pairs.weight**2 / pairs.weight2)
+    return planning.tost(test.difference, test.error, parts or test.df, margin, asked.level, n)
 
 
 def _of_runs(a: Floats, b: Floats, asked: TestSpec, units: Units) -> Contrast:
@@ -239,7 +297,7 @@ def _of_runs(a: Floats, b: Floats, asked: TestSpec, units: Units) -> Contrast:
     found = paired.runs(a, b, asked.runs or "", **units.given, **asked.of_users)
     trained = found.trained.test
     anew = found.anew._asdict() | {"error_users": trained.error, "p_users": trained.p}
-    return row_of(found.trained, asked, **anew, cautions=tuple(found.cautions))
+    return row_of(found.trained, asked, found.parts, **anew, cautions=tuple(found.cautions))
 
 
 def corrected(rows: list[Contrast], plan: TestPlan, largest: Largest | None = None) -> Tests:
@@ -255,7 +313,7 @@ def corrected(rows: list[Contrast], plan: TestPlan, largest: Largest | None = No
             adjusted, single = found.step_down, found.single_step
             few = {"randomization": (200, FEW_FOR_FLIPS), "t": (50, FEW_FOR_T)}[plan.method]
             if some and some[0].n < few[0]:
-                plan = replace(plan, notes=(few[1],))
+                plan = replace(plan, notes=tuple(dict.fromkeys([*plan.notes, few[1]])))
         else:
             correction: Any = plan.correction
             adjusted = adjust([one.p for one in some], correction)
@@ -272,7 +330,8 @@ def maxt(columns: list[Floats], asked: TestSpec, units: Units) -> simultaneous.M
     if asked.method == "randomization":
         return simultaneous.maxt_flips(columns, **options, **units.given)
     if units.weights is not None or units.clusters is not None:
-        columns = [paired.linearised(*paired.units(d, *units)) for d in columns]
+        joint, df = simultaneous.Joint.of_units(columns, *units, asked.n_threads)
+        return simultaneous.maxt_t(joint, df=df, **options)
     joint = simultaneous.Joint.over(
         lambda first, last: np.stack([d[first:last] for d in columns], axis=1),
         *(len(columns[0]), len(columns)),

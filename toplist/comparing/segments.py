@@ -151,7 +151,8 @@ class SegmentedComparison(ByLabel[S]):
 
     def _table(self, name: str, marks: Mapping[tuple[Any, str, str], str]) -> Table:
         systems = self.whole.systems
-        blank = " " * any(mark for (_, _, of), mark in marks.items() if of == name)
+        tested = {part._tested_as.get(name, name) for part in self.values()}
+        blank = " " * any(mark for (_, _, of), mark in marks.items() if of in tested)
         rows = []
         for label, part in [*self.items(), (None, self.whole)]:
             segment = "all" if part is self.whole else self._label(label)
@@ -159,7 +160,8 @@ class SegmentedComparison(ByLabel[S]):
             best = [] if self.whole.baselines else part._best(name)
             cells = [Cell(f"{n_users:,}")]
             for system in systems:
-                mark = "" if part is self.whole else marks.get((segment, system, name), "")
+                of = part._tested_as.get(name, name)
+                mark = "" if part is self.whole else marks.get((segment, system, of), "")
                 cells.append(part._marked(system, name, mark or blank, system in best))
             rows.append((segment, cells))
         return Table(name, ["users", *systems], rows)

@@ -197,7 +197,9 @@ class SideBySide(Display):
     def _tested_as(self) -> dict[str, str]:
         """The name under which each ``name@k`` is tested: one of those equal by definition."""
         groups = self._groups(every_metric=False).items()
-        return {f"{one}@{k}": f"{some[0]}@{k}" for some, ks in groups for one in some for k in ks}
+        found = {f"{one}@{k}": f"{some[0]}@{k}" for some, ks in groups for one in some for k in ks}
+        at_one = equal_names(list(self.results.values()), [n for n in found if n.endswith("@1")])
+        return found | {name: some[0] for some in at_one for name in some}
 
     def _accounts(self) -> tuple[str, ...]:
         """Return by which rules, over how many runs and over whom the means are."""
@@ -235,7 +237,7 @@ class SideBySide(Display):
         results = self.results.values()
         samples = {tuple(describe.sampling(result)) for result in results}
         return (
-            *self._once([f"{r.terms.rules()}: {describe.averaging(r)}" for r in results]),
+            *self._once([f"{describe.rules(r)}: {describe.averaging(r)}" for r in results]),
             *(samples.pop() if len(samples) == 1 else ()),  # several are among the differences
             *self._once([describe.account(r) for r in results]),
         )
@@ -307,7 +309,7 @@ def _letters_of(comparison: SideBySide, tests: Tests | None) -> dict[tuple[str, 
     letters = dict(zip(comparison.systems, _letters(), strict=False))
     beaten: dict[tuple[str, str], list[str]] = {}
     for one in tests or ():
-        if one.mark:
+        if one.sign:
             pair = (one.system, one.baseline) if one.better else (one.baseline, one.system)
             beaten.setdefault((pair[0], one.name), []).append(letters[pair[1]])
     return {

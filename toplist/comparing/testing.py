@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ from toplist.comparing.inference import TukeyMethod, banded
 from toplist.comparing.pairwise import TestSpec, contrasted, corrected, pairs_of
 from toplist.comparing.side_by_side import SideBySide
 from toplist.comparing.tests import Tests
-from toplist.comparing.values import Units, by_user
+from toplist.comparing.values import Units, clusters_by_user
 from toplist.inputs.keyed import is_series
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import Metric
@@ -26,7 +27,8 @@ from toplist.results.display import Display
 from toplist.results.markup import Cell, Page, Table
 from toplist.results.means import hits_of
 from toplist.stats import blocked, planning, simultaneous
-from toplist.stats.paired import Pairs, snap
+from toplist.stats.clustered import weights_of
+from toplist.stats.paired import FEW, Pairs, snap
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -48,18 +50,31 @@ def tests(compared: SideBySide, names: Names, asked: TestSpec) -> Tests:
     by_policies: dict[Any, list[str]] = {}  # a convention may have two: then users are others
     for name in _names(compared, names):
         metric = name.rpartition("@")[0]
-        policies = (one.terms.empty_of.get(metric) for one in compared.results.values())
+        policies = (one.terms.counting.get(metric) for one in compared.results.values())
         by_policies.setdefault(tuple(policies), []).append(name)
     groups = list(by_policies.values())
     if len(groups) == 1:
-        return _tests(compared, groups[0], asked)
+        found = _tests(compared, groups[0], asked)
+        return found if names is not None else _with_equal(compared, found)
     if asked.correction == "maxt":
         raise ValueError(
             "correction='maxt' is over comparisons of the same users, and these metrics count "
             "others: give 'holm', or test them one by one"
         )
     alone = replace(asked, correction="none")
-    return together([_tests(compared, group, alone) for group in groups], asked)
+    found = together([_tests(compared, group, alone) for group in groups], asked)
+    return found if names is not None else _with_equal(compared, found)
+
+
+def _with_equal(compared: SideBySide, found: Tests) -> Tests:
+    """Return tests with a note about the names that are equal by definition, and tested once."""
+    same: dict[str, list[str]] = {name: [] for name in found.names}
+    for name, tested in compared._tested_as.items():
+        same.get(tested, []).append(name)
+    equal = [" = ".join(some) for some in same.values() if len(some) > 1]
+    note = f"equal by definition, and tested once: {'; '.join(equal)}"
+    notes = (*found.plan.notes, *([note] if equal else []))
+    return replace(found, plan=replace(found.plan, notes=notes))
 
 
 def together(parts: Sequence[Tests], asked: TestSpec) -> Tests:
@@ -70,6 +85,7 @@ def together(parts: Sequence[Tests], asked: TestSpec) -> Tests:
         correction=asked.correction,
         family=asked.family,
         n_resamples=max(part.plan.n_resamples for part in parts),
+        notes=tuple(dict.fromkeys(note for part in parts for note in part.plan.notes)),
     )
     return corrected(rows, plan)
 
@@ -205,12 +221,23 @@ def band(
     pair = _pair(compared, system, baseline)
     if not isinstance(metric, str) or "@" in metric:
         raise ValueError(f"a band is over all k: give a metric without @, not {metric!r}")
+    metric = compared.results[pair[0]].terms.spelled(metric)
     for one in pair:
         _metric(compared, one, metric)
         _check_mean(compared, one, metric)
     source = _unweighted(compared, f"{metric}@1", asked)
     higher = _higher(compared, f"{metric}@1")
-    return banded(source.curve(*pair, metric), asked, pair, metric, higher)
+    differ = {}
+    for name in compared.results[pair[0]].names():
+        k = _metric(compared, pair[0], name)[1]
+        if (
+            name.rpartition("@")[0] == metric
+            and k is not None
+            and name in compared.results[pair[1]].names()
+        ):
+            both = source.pairs(*pair, name)
+            differ[k] = both.wins + both.losses
+    return banded(source.curve(*pair, metric), asked, pair, metric, higher, differ)
 
 
 def _filler(found: Aligned, system: str, name: str, depth: int) -> Callable[[int, int], Floats]:
@@ -256,14 +283,17 @@ class Power(Display):
         headers, rows = ["users", "std", "detectable"], []
         headers += [] if self.difference is None else [f"users for {self.difference:g}"]
         for row in self.rows:
-            cells = [f"{row['n']:,}", f"{row['std']:.4f}", f"{row['detectable']:.4f}"]
+            least = row["detectable"]
+            least = "-" if least != least else f"{least:.4f}"
+            cells = [f"{row['n']:,}", f"{row['std']:.4f}", least]
             cells += [f"{row['n_needed']:,.0f}"] if "n_needed" in row else []
             label = f"{row['system']} - {row['baseline']} {row['name']}"
             rows.append((label, [*map(Cell, cells)]))
         note = (
             f"detectable: the true difference that a two-sided paired t test at p < "
             f"{1 - self.level:.2g} finds with {100 * self.power:.4g} % power; from the spread of "
-            "the differences, not from the difference that was seen"
+            "the differences, not from the difference that was seen; before any correction for "
+            f"several comparisons; none where fewer than {FEW} users differ"
         )
         return Page([Table("", headers, rows)], [note])
 
@@ -280,7 +310,9 @@ def power(
             pairs = source.pairs(system, baseline, name)
             row: dict[str, Any] = {"name": name, "system": system, "baseline": baseline}
             row |= {"n": pairs.n, "std": pairs.std}
-            row["detectable"] = planning.detectable(pairs.std, pairs.n, power, level)
+            known = pairs.wins + pairs.losses >= FEW
+            least = planning.detectable(pairs.std, pairs.n, power, level)
+            row["detectable"] = least if known else math.nan
             if difference is not None:
                 row["n_needed"] = planning.n_needed(difference, pairs.std, power, level)
             rows.append(row)
@@ -291,7 +323,7 @@ def _pair(compared: SideBySide, system: str | None, baseline: str | None) -> tup
     """Return the two systems of a band."""
     systems = list(compared.results)
     if baseline is None:
-        baseline = compared.baselines[0] if compared.baselines else systems[-1]
+        baseline = compared.baselines[0] if compared.baselines else systems[0]
     others = [one for one in systems if one != baseline]
     if system is None and len(others) == 1:
         system = others[0]
@@ -317,7 +349,8 @@ def _names(compared: SideBySide, names: Names) -> list[str]:
         some = [name for name in some if not _of_all_lists(compared, name)]
         some = [name for name in some if not _lacks_users(compared, name)] or some
     else:
-        some = [names] if isinstance(names, str) else list(names)
+        first = next(iter(compared.results.values())).terms
+        some = [first.spelled(name) for name in ([names] if isinstance(names, str) else names)]
         twice = [name for name in some if some.count(name) > 1]
         if twice:
             raise ValueError(f"{twice[0]!r} is there twice: it would be corrected for twice")
@@ -368,9 +401,9 @@ def _lacks_users(compared: SideBySide, name: str) -> bool:
     )
 
 
-def _higher(compared: SideBySide, name: str) -> bool:
+def _higher(compared: SideBySide, name: str) -> bool | None:
     metric = compared._metric(name)
-    return metric.higher_is_better if isinstance(metric, Metric) else True
+    return metric.higher_is_better if isinstance(metric, Metric) else None
 
 
 def _check_one_each(compared: SideBySide, what: str) -> None:
@@ -383,12 +416,14 @@ def _check_one_each(compared: SideBySide, what: str) -> None:
 
 def _units(found: Aligned, clusters: Any) -> Units:
     """Return the weights and clusters of the users."""
+    if found.weights is not None:
+        weights_of(found.weights, found.n, found.users)
     if clusters is None:
         return Units(found.weights)
     if found.users is not None:
         if not isinstance(clusters, Mapping) and not is_series(clusters):
             raise TypeError("the users have keys: give clusters as a dict or Series user -> label")
-        return Units(found.weights, by_user(clusters, found.users, found.n, "clusters"))
+        return Units(found.weights, clusters_by_user(clusters, found.users, found.n))
     first = next(iter(found.results))
-    labels = by_user(clusters, None, found.results[first].n_users, "clusters")
-    return Units(found.weights, [labels[row] for row in found.rows[first].tolist()])
+    places = clusters_by_user(clusters, None, found.results[first].n_users)
+    return Units(found.weights, None if places is None else places[found.rows[first]])

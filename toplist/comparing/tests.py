@@ -22,7 +22,7 @@ from toplist.results.markup import (
     round_significant,
 )
 from toplist.stats import planning
-from toplist.stats.paired import CAUTIONS
+from toplist.stats.paired import CAUTIONS, FEW
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,14 +45,14 @@ CORRECTED = {
     "bh": "Benjamini-Hochberg",
     "maxt": "MaxT",
 }
+SIGNS = "† ‡ better, ▾ worse"
+# The columns of effect sizes.
+SIZES = "relative", "d_z"
 # These have no interval of their own.
 OTHER_INTERVALS = ("randomization", "wilcoxon", "sign")
 # What these two test is no mean.
 OF_RANKS = ("wilcoxon", "sign")
-NO_MEAN = (
-    "does not test the mean: with n = 10,000 and ties it rejected true nulls 20 to 100 % of the "
-    "time"
-)
+NO_MEAN = "does not test the mean"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -184,7 +184,7 @@ class Tests(Display, Sequence[Contrast]):
         if plan.runs:
             ends = " to ".join(map(str, sorted({*plan.n_runs[:1], *plan.n_runs[-1:]})))
             runs = f" and {ends} {plan.runs} runs of each system"
-        together = "for all pairs together" if plan.method == "tukey" else "one by one"
+        together = _together(self) if plan.method == "tukey" else "one by one"
         head = (
             f"Differences were tested by {sided}{_test(plan)} over {_whom(self)}{runs}, "
             f"{_corrected(self)}; {'two-sided ' * (not sided)}intervals are "
@@ -222,9 +222,9 @@ class Tests(Display, Sequence[Contrast]):
         return _page(self, Look(intervals=True))
 
     @property
-    def _marked(self) -> bool:
-        """Whether any p, corrected, is below 0.05."""
-        return any(one.mark for one in self)
+    def _signed(self) -> bool:
+        """Whether any comparison has a sign."""
+        return any(one.sign for one in self)
 
     @property
     def _legend(self) -> str:
@@ -233,15 +233,17 @@ class Tests(Display, Sequence[Contrast]):
         if not self.n_family:
             against = f" against {whose}" if whose else ""
             return f"nothing could be tested{against} over {_whom(self)}"
-        if not whose:
-            return f"no difference was found: {self._how}"
-        found = f"† ‡ better, ▾ worse than {whose}"
-        return f"{found if self._marked else f'no difference from {whose} was found'}: {self._how}"
+        said = f"no difference{f' from {whose}' * bool(whose)} was found"
+        if self._signed and whose:
+            said = f"{SIGNS} than {whose}"
+        elif any(one.mark for one in self):
+            said = f"tested{f' against {whose}' * bool(whose)}"
+        return "; ".join([f"{said}: {self._how}", *_undirected(self)])
 
     @property
     def _how(self) -> str:
         """Which test, over whom, at which p, corrected for what."""
-        ends = "0.05, 0.01" if self.plan.baselines and self._marked else "0.05"
+        ends = "0.05, 0.01" if self.plan.baselines and self._signed else "0.05"
         return f"{_test(self.plan)} over {_whom(self)}, p < {ends}{_after(self)}"
 
 
@@ -270,7 +272,18 @@ def _page(tests: Tests, look: Look) -> Page:
     else:
         tables = [_of_name(tests, name, look) for name in tests.names]
     notes = list(_notes(tests, pairs))
-    return Page(tables, notes, legend=notes[0])
+    return Page([*map(_without_unknown, tables)], notes, legend=notes[0])
+
+
+def _without_unknown(table: Table) -> Table:
+    """Return a table without effect sizes that no line has, as by Tukey's test."""
+    kept = [
+        i
+        for i, column in enumerate(table.columns)
+        if column not in SIZES or any(cells[i].mean not in ("", "-") for _, cells in table.rows)
+    ]
+    rows = [(label, [cells[i] for i in kept]) for label, cells in table.rows]
+    return Table(table.corner, [table.columns[i] for i in kept], rows)
 
 
 def _of_pair(tests: Tests, pair: tuple[str, str], look: Look, name: str = "") -> Table:
@@ -310,16 +323,16 @@ def _headers(tests: Tests, look: Look) -> list[str]:
     last = ["p (equivalence)"] if plan.margin else ["p"]
     if plan.correction != "none":
         last.append(f"p ({CORRECTED[plan.correction]})")
-    return ["difference", *[shown] * look.intervals, "relative", "d_z", "win/tie/loss", *last]
+    return ["difference", *[shown] * look.intervals, *SIZES, "win/tie/loss", *last]
 
 
 def _cells(tests: Tests, some: Sequence[Contrast], look: Look) -> list[list[Cell]]:
     """Return the cells of some comparisons."""
-    marked = any(one.mark for one in some) and tests.plan.margin is None
+    signed = any(one.sign for one in some) and tests.plan.margin is None
     floor = 1 / (tests.plan.n_resamples + 1) if tests.plan.n_resamples else 0.0
     rows = []
     for one in some:
-        mark = (one.mark or " ") if marked else ""
+        mark = (one.sign or " ") if signed else ""
         p = [probability(one.p, 0.0 if one.exact else floor)]
         if tests.plan.correction != "none":
             p.append(probability(one.p_adjusted, 0.0 if one.exact else floor))
@@ -338,16 +351,7 @@ def _notes(tests: Tests, pairs: Sequence[tuple[str, str]]) -> Iterable[str]:
     what = f"against {whose}, " if whose and len(pairs) > 1 else ""
     if len(pairs) == 1:
         what = f"{pairs[0][0]} - {pairs[0][1]}, "
-    marks = ""
-    if plan.margin is not None:
-        marks = _after(tests) if plan.correction != "none" else ""
-    elif tests._marked:
-        marks = f"; † ‡ p < 0.05, 0.01{_after(tests)}"
-    elif not tests.n_family:
-        marks = ": too few to test"
-    elif plan.correction != "none":
-        marks = f"; no p below 0.05{_after(tests)}"
-    yield f"{what}{_test(plan)} over {_whom(tests)}{marks}"
+    yield f"{what}{_test(plan)} over {_whom(tests)}{_what_signs_say(tests)}"
     if plan.margin is not None:
         yield from (
             f"{one.system} - {one.baseline} {one.name}: {_within(one, plan)} within "
@@ -355,13 +359,15 @@ def _notes(tests: Tests, pairs: Sequence[tuple[str, str]]) -> Iterable[str]:
             f"{probability(one.p_not_better)})"
             for one in tests
         )
-    elif plan.method == "tukey":
-        yield "p and intervals hold for all pairs together"
+    if plan.alternative != "two-sided" and not plan.baselines:
+        yield "one-sided, of later - earlier in the order given: baseline= says which is which"
+    if plan.method == "tukey":
+        yield f"p and intervals hold {_together(tests)}"
     elif len(pairs) > 1:
         yield "intervals hold one by one, not together"
     detectable = _detectable(tests)
     if detectable:
-        yield f"detectable with 80 % power, before correction: {detectable}"
+        yield f"detectable with 80 % power{_after(tests)}: {detectable}"
     if plan.runs is not None:
         yield from (
             f"{_label(one)}: for these trained models p {probability(one.p_users)}, standard error "
@@ -380,6 +386,31 @@ def _notes(tests: Tests, pairs: Sequence[tuple[str, str]]) -> Iterable[str]:
         where = [_label(one) for one in tests if caution in one.cautions]
         if where:
             yield f"{caution}: {meaning} ({', '.join(where[:4])}{', ...' * (len(where) > 4)})"
+
+
+def _what_signs_say(tests: Tests) -> str:
+    """Return what the signs of a table of comparisons say, and what p is corrected for."""
+    plan, after = tests.plan, _after(tests)
+    if plan.margin is not None:
+        return after
+    if not tests.n_family:
+        return ": too few to test"
+    parts = []
+    if tests._signed:
+        signs = SIGNS if plan.of_metrics else "† ‡ higher, ▾ lower"
+        parts = [f"{signs}: p < 0.05, 0.01{after}"]
+    elif any(one.mark for one in tests):
+        parts = [f"p{after}"]
+    elif plan.correction != "none":
+        parts = [f"no p below 0.05{after}"]
+    return "".join(f"; {part}" for part in (*parts, *_undirected(tests)))
+
+
+def _undirected(tests: Tests) -> list[str]:
+    """Return which metrics have no signs, in a line; none if all have."""
+    some = (one.name for one in tests if one.higher_is_better is None)
+    names = dict.fromkeys(name.rpartition("@")[0] for name in some)
+    return [f"no sign in {', '.join(names)}: more is neither good nor bad"] if names else []
 
 
 def _test(plan: TestPlan) -> str:
@@ -422,6 +453,11 @@ def _after(tests: Tests) -> str:
     return f" after {how} over {counted(tests.n_family, 'comparison')}{each}"
 
 
+def _together(tests: Tests) -> str:
+    """Return what Tukey's p and intervals hold for; of one pair, nothing is pooled."""
+    return f"for all pairs together{', if these vary alike' * (len(tests) > 1)}"
+
+
 def _within(one: Contrast, plan: TestPlan) -> str:
     return "equivalent" if one.p_adjusted < 1 - plan.level else "not shown to be equivalent"
 
@@ -437,9 +473,14 @@ def _detectable(tests: Tests) -> str:
     plan = tests.plan
     if plan.method != "t" or plan.margin or plan.runs or plan.n_clusters or plan.weighted:
         return ""
+    # Bonferroni's, which is Holm's first step; of the two-sided test at twice the level that of a
+    # one-sided one, as the wrong side is never found where power is 80 %
+    sides = 1 if plan.alternative == "two-sided" else 2
+    each = 1 if plan.correction == "none" else max(tests.n_family, 1)
+    alpha = sides * (1 - plan.level) / each
     for one in tests:
-        if one.n > 2 and one.std > 0:
-            least = planning.detectable(one.std, one.n, level=plan.level)
+        if one.wins + one.losses >= FEW and one.std > 0 and alpha < 0.8:
+            least = planning.detectable(one.std, one.n, level=1 - alpha)
             found.setdefault(one.name, []).append(least)
     ends = {name: (f"{min(some):.4f}", f"{max(some):.4f}") for name, some in found.items()}
     return ", ".join(

@@ -12,13 +12,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from toplist.checks import Floats
+from toplist.checks import Floats, Ints, doubles
 from toplist.inputs import dataframes
 from toplist.inputs.flatten import is_frame
 from toplist.inputs.id_hashes import hashes_of
 from toplist.inputs.keyed import counts_rows, is_series
 from toplist.inputs.objects import to_builtin
-from toplist.inputs.user_values import values_by_user
+from toplist.inputs.user_values import UserValues, values_by_user
+from toplist.stats.clustered import numbered, weights_of
 
 # The column of users in a table.
 USER = "user_id"
@@ -28,7 +29,12 @@ class Units(NamedTuple):
     """What belongs to the users, by row: their weights and clusters, if there are any."""
 
     weights: Floats | None = None
-    clusters: Any = None
+    clusters: Ints | None = None  # a number for each label
+
+    @property
+    def n_clusters(self) -> int:
+        """The number of clusters; 0 without any."""
+        return 0 if self.clusters is None else int(np.count_nonzero(np.bincount(self.clusters)))
 
     @property
     def given(self) -> dict[str, Any]:
@@ -68,9 +74,9 @@ def read(
     else:
         found, users = _aligned(values)
     n = next(iter(found.values())).shape[-1]
-    units = Units(by_user(weights, users, n, "weights"), by_user(clusters, users, n, "clusters"))
+    units = Units(by_user(weights, users, n, "weights"), clusters_by_user(clusters, users, n))
     if units.weights is not None:
-        units = units._replace(weights=np.asarray(units.weights, np.float64))
+        units = units._replace(weights=weights_of(units.weights, n, users))
     return ParsedValues(found, units, users is not None)
 
 
@@ -117,7 +123,10 @@ def _aligned(values: Mapping[Any, Any]) -> tuple[dict[Any, Floats], list[Any] | 
                 )
         return {s: _floats(s, [one[u] for u in users], users) for s, one in read.items()}, users
     if any(keyed):
-        raise TypeError("some systems have values by user and some by position: give all alike")
+        raise TypeError(
+            "some systems have values by user and some by position: give all alike, by user or, if "
+            "their order is the same, np.asarray() of each"
+        )
     arrays = {system: _floats(system, one, None) for system, one in read.items()}
     for system, array in arrays.items():
         if len(array) != len(arrays[first]):
@@ -128,10 +137,34 @@ def _aligned(values: Mapping[Any, Any]) -> tuple[dict[Any, Floats], list[Any] | 
     return arrays, None
 
 
+def in_one_order(a: Any, b: Any) -> tuple[Any, Any]:
+    """Return curves of two systems with the rows of the second in the order of the first's users.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If only one has users; for other users.
+    """
+    if not isinstance(a, UserValues) and not isinstance(b, UserValues):
+        return a, b
+    if not (isinstance(a, UserValues) and isinstance(b, UserValues)):
+        raise TypeError(
+            "one system has curves by user and the other by position: give both alike, by user or, "
+            "if their order is the same, np.asarray() of each"
+        )
+    ours, theirs = a.by_user(), b.by_user()
+    if ours.keys() != theirs.keys():
+        other = next(iter(ours.keys() ^ theirs.keys()))
+        raise ValueError(f"the curves are of different users: only one system has {other!r}")
+    return a, np.array([theirs[user] for user in ours])
+
+
 def _opened(system: Any, values: Any) -> Any:
     """Return a table, and a Series with keys of its own, as a dict; all else as it is."""
     place = system if isinstance(system, tuple) else (system,)
     name = "".join(["values", *(f"[{part!r}]" for part in place)])
+    if isinstance(values, UserValues) and values.ndim == 1:
+        return values.by_user()
     values = to_builtin(values, name)
     if hasattr(values, "collect"):  # lazy
         raise TypeError(f"{name} is a {type(values).__name__}: give {name}.collect()")
@@ -204,7 +237,7 @@ def _named(system: Any) -> str:
 def _floats(system: Any, values: Any, users: list[Any] | None) -> Floats:
     """Return values as a float64 array; TypeError or ValueError where they are none."""
     try:
-        array = np.asarray(values, np.float64)
+        array = doubles(values)
     except (TypeError, ValueError):
         raise TypeError(f"the values of {_named(system)} are no numbers") from None
     if array.ndim != 1:
@@ -223,9 +256,21 @@ def by_user(values: Any, users: Sequence[Any] | None, n: int, what: str) -> Any:
     """Return weights or clusters in the order of the users."""
     if values is None:
         return None
-
+    by_key = is_series(values) or is_frame(values) or isinstance(values, (Mapping, UserValues))
+    if users is not None and not by_key:
+        raise TypeError(
+            f"{what} are by position, but the values are by user, like "
+            f"{next(iter(users), 'none')!r}: give a dict user -> value"
+        )
     found, _ = values_by_user(values, users, n, what)
     if any(one is None for one in found):
         row = next(i for i, one in enumerate(found) if one is None)
         raise ValueError(f"{what}: user {row if users is None else users[row]!r} has none")
     return found
+
+
+def clusters_by_user(labels: Any, users: Sequence[Any] | None, n: int) -> Ints | None:
+    """Return the number of each user's cluster, in the order of the users."""
+    if labels is None:
+        return None
+    return numbered(values_by_user(labels, users, n, "clusters")[0], users)

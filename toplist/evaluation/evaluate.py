@@ -203,7 +203,7 @@ Returns
 -------
 (K,) or (n_users, K) float64
     The value at k = 1..K of one user, or a row per user: any k is a slice. Past the end of a
-    short list the places are misses.
+    short list the places are misses. Of keyed lists the rows know their ``users``.
 
 Raises
 ------
@@ -252,10 +252,14 @@ def _curves(
         fingerprints=False,
     )
     hits, single = hits_of(ranks, ground_truths, depth, ruled(ranks, joining, rules))
-    counted = counted_users(hits, rules, [rules.policy_of(metric)])
+    counted = counted_users(hits, rules, [metric])
     hits = per_user.gains_of(hits, metric, rules.threshold_in_gains)
     out = per_user.curves(hits, counted, metric, depth or hits.k, n_threads)
-    return out[0] if single else out
+    if single or hits.users is None:
+        return out[0] if single else out
+    from toplist.inputs.user_values import by_users  # what few need, so that imports are quick
+
+    return by_users(out, hits.users)
 
 
 def _metric_function(

@@ -12,7 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist.averages import per_user
-from toplist.checks import OptionRef, check_positive_int, choice, did_you_mean, near, option_error
+from toplist.checks import (
+    OptionRef,
+    check_positive_int,
+    choice,
+    did_you_mean,
+    doubles,
+    near,
+    option_error,
+)
 from toplist.inputs.flatten import name_user
 from toplist.inputs.options import Joining, Options, Ties
 from toplist.matching.hits import Hits
@@ -27,7 +35,7 @@ from toplist.metrics.conventions import (
     Relevant,
 )
 from toplist.metrics.definitions import EMPTY, METRICS, Empty, Metric
-from toplist.metrics.names import CONVENTION_NAMES, Metrics, named, parse
+from toplist.metrics.names import CONVENTION_NAMES, Metrics, named, of_trec_eval, parse
 from toplist.results.result import TopKResult
 from toplist.results.terms import Entry, Terms
 
@@ -83,7 +91,7 @@ class Plan:
             relevant=rules.relevant,
             ties=self.ties,
         )
-        counted = counted_users(hits, rules, terms.empty_of.values())
+        counted = counted_users(hits, rules, terms.metrics.values())
         given = None if weights is None else _weights(weights, hits)
         n_threads = self.options.n_threads
         return TopKResult.of(terms, hits, counted, given, depth=depth, n_threads=n_threads)
@@ -122,7 +130,7 @@ def _weights(weights: Any, hits: Hits) -> NDArray[np.float64]:
     objects = plain.dtype.kind == "O" and _are_numbers(values)
     if plain.size and plain.dtype.kind not in "biuf" and not objects:
         raise ValueError(f"weights must be numbers, one per user, not {plain.dtype}")
-    found = np.asarray(values, np.float64)
+    found = doubles(values)
     if found.shape != (len(hits),):
         raise ValueError(f"weights has shape {found.shape}: one per user is needed, {len(hits)}")
     bad = np.flatnonzero(~((found >= 0) & (found <= LARGEST)))
@@ -212,7 +220,8 @@ def _entries(
         metric, own = _parse(spec, rules)
         if isinstance(metric, Metric):
             metric = metric.with_policy(rules.policy_of(metric))
-        entries.append(Entry(metric, (own,), True) if own else Entry(metric, ks, scalar))
+        at, one = ((own,), True) if own else (ks, scalar)
+        entries.append(Entry(metric, at, one, of_trec_eval(spec)))
     _check_no_twins(entries)
     return tuple(entries)
 
@@ -258,24 +267,31 @@ def _check_no_twins(entries: list[Entry]) -> None:
             asked.add(one)
 
 
-def counted_users(hits: Hits, rules: Convention, empty_of: Iterable[str] = ()) -> NDArray[np.bool_]:
-    """Say which users are in the mean of any metric; raise where a policy is to raise.
+def counted_users(hits: Hits, rules: Convention, metrics: Iterable[Metric]) -> NDArray[np.bool_]:
+    """Say which users are in the mean of any of the metrics; raise where a policy is to raise.
 
-    `empty_of` are the policies of the metrics; without metrics, it is that of the rules.
+    Without metrics, those whom the policies of the rules leave in.
     """
-    empty = hits.n_relevant == 0
-    missing = (hits.n_listed == 0) & ~empty
-    for policy, users, what, way_out in (
-        (rules.empty, empty, "an empty ground truth", OptionRef("empty", "skip")),
-        (rules.missing, missing, "no ranked list", OptionRef("missing", "zero")),
-    ):
-        if policy == "raise" and users.any():
-            rows = np.flatnonzero(users)
-            who = f"{name_user(hits.users, int(rows[0]))} has {what} ({len(rows):,} such users); "
-            raise option_error(ValueError, who, way_out, " continues without an error")
-    counted = np.ones(len(hits), bool)
-    if set(empty_of or [rules.empty]) == {"skip"}:
-        counted &= ~empty
+    policies = {(one.of, one.empty or rules.empty) for one in metrics}
+    policies = policies or {("relevant", rules.empty)}
+    has, counted = np.zeros((2, len(hits)), bool)
+    for of, policy in sorted(policies):
+        known = per_user.truths_of(hits, of).n_relevant > 0
+        if policy == "raise":
+            _refuse(hits, ~known, "an empty ground truth", OptionRef("empty", "skip"))
+        has |= known
+        counted |= known if policy == "skip" else True
+    listless = hits.n_listed == 0
+    if rules.missing == "raise":
+        _refuse(hits, listless & has, "no ranked list", OptionRef("missing", "zero"))
     if rules.missing == "skip":  # whatever the truth: trec_eval never sees such a user
-        counted &= hits.n_listed > 0
+        counted &= ~listless
     return counted
+
+
+def _refuse(hits: Hits, users: NDArray[np.bool_], what: str, way_out: OptionRef) -> None:
+    """Raise ValueError if there are such users."""
+    if users.any():
+        who = name_user(hits.users, int(users.argmax()))
+        text = f"{who} has {what} ({int(users.sum()):,} such users); "
+        raise option_error(ValueError, text, way_out, " continues without an error")

@@ -218,6 +218,7 @@ class ParquetStream(Stream):
     def _table(self, frame: Any, first: int, known: IdTexts) -> SideTable:
         names, order = self.names, self.order if self.side == "ranks" else None
         if self.side == "ranks" and names["score"] in frame.column_names:
+            parquet.check_finite(self.path, frame, names["score"], first)
             frame = parquet.ordered(frame, names["score"])
         return SideTable(frame, self.side, names, order, first, self._columns, self.ordering, known)
 
@@ -413,5 +414,4 @@ def _relevant(lists: ListsByUser) -> ListsByUser:
     n_kept = np.concatenate([[0], np.cumsum(kept)])[lists.offsets]
     items = replace(lists.items, codes=lists.items.codes[kept])
     grades = np.where(grades < 1, 0.0, grades)[kept]
-    left = None if np.all(grades == 1) else grades
-    return replace(lists, items=items, offsets=n_kept, grades=left)
+    return replace(lists, items=items, offsets=n_kept, grades=grades)

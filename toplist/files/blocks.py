@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from toplist.checks import optional
 from toplist.files.lines import complete_rows
 from toplist.files.numbers import EXACT
 from toplist.files.text import JSON
@@ -39,12 +40,11 @@ class Block:
 
 
 def pyarrow_csv() -> Any:
-    """Return pyarrow's reader of CSV; None where pyarrow is not installed."""
+    """Return pyarrow's reader of CSV; None where pyarrow cannot be imported."""
     try:
-        import pyarrow.csv
+        return optional("pyarrow", "", "io", "csv").csv
     except ImportError:
         return None
-    return pyarrow.csv
 
 
 def read_table(

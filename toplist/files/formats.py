@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
 import os
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -34,12 +36,15 @@ class FileFormat:
         return bool(self.delimiter) or not self.is_text
 
 
+# A file without a header: by its columns, those that say whose row it is, of what, and its value.
+TREC = FileFormat("trec", (".run", ".qrels", ".trec"), in_parts=False)
+TREC_COLUMNS = {4: ["user_id", "item_id"], 6: ["user_id", "item_id", "score"]}
 PARQUET = FileFormat("parquet", (".parquet",), is_text=False, typed_ids=True)
 ALL = (
     FileFormat("csv", (".csv",), delimiter=","),
     FileFormat("tsv", (".tsv",), delimiter="\t"),
     FileFormat("jsonl", (".jsonl",), typed_ids=True),
-    FileFormat("trec", (".run", ".qrels", ".trec"), in_parts=False),
+    TREC,
     PARQUET,
 )
 #: The formats of files by name.
@@ -70,12 +75,17 @@ def find_format(
 
     `keyword` is the keyword that gives the name, for messages.
     """
+    if not isinstance(path, (str, os.PathLike)):
+        way_out = " (os.fsdecode makes text of a path in bytes)" if type(path) is bytes else ""
+        raise TypeError(f"{path!r:.60} is no path of a file: give text or a Path{way_out}")
     if given is not None:
         choice(keyword, given, [format.name for format in valid])
         return next(format for format in valid if format.name == given)
     name = os.fspath(path).lower()
     plain = name.removesuffix(".gz")
     extension = os.path.splitext(plain)[1]
+    if extension == ".txt" and TREC in valid and os.path.isfile(path):
+        return _of_columns(path, keyword)
     for format in valid:
         if extension in format.extensions and (format.is_text or plain == name):
             return format
@@ -88,6 +98,35 @@ def find_format(
     way_out = (", or name it by ", OptionRef(keyword), f" (one of {named})") if keyword else ()
     raise option_error(
         ValueError, f"{os.fspath(path)}: the extension names no format: use {endings}", *way_out
+    )
+
+
+MOST = 1 << 16  # bytes that are read of a file to see what it is
+GZIP = b"\x1f\x8b"  # the first bytes of a packed file, whatever its name
+
+
+def first_line(path: PathLike) -> bytes:
+    """Return the first line of a file, gzipped or not; of a long one the first 64 kB."""
+    with open(path, "rb") as file:
+        start = file.read(MOST)
+    if start.startswith(GZIP):
+        start = zlib.decompressobj(zlib.MAX_WBITS + 16).decompress(start, MOST)
+    return start.removeprefix(codecs.BOM_UTF8).partition(b"\n")[0]
+
+
+def _of_columns(path: PathLike, keyword: str) -> FileFormat:
+    """Return TREC for a text file of 6 columns, a run, or 4, qrels; ValueError for any other."""
+    try:
+        n = len(first_line(path).split())
+    except zlib.error as error:
+        raise ValueError(f"{os.fspath(path)}: not readable: {error}") from None
+    if n in TREC_COLUMNS:
+        return TREC
+    raise option_error(
+        ValueError,
+        f"{os.fspath(path)}: a .txt file is of TREC, 6 columns in a run and 4 in qrels, and its "
+        f"first line has {n}: name another format by ",
+        OptionRef(keyword or "format"),
     )
 
 

@@ -21,7 +21,7 @@ import numpy as np
 from toplist import kernels
 from toplist.checks import OptionRef, about, header_hint, no_columns
 from toplist.files.errors import located, short
-from toplist.files.formats import PathLike
+from toplist.files.formats import GZIP, PathLike
 
 PROGRESS_MIN_BYTES = 1 << 24  # bytes: some ten seconds of reading
 # The longest line in bytes. What becomes of a line in memory is up to twenty times as large, so
@@ -31,7 +31,6 @@ JSON_LINE = 1 << 26  # one line may be a list: a million ids of 60 bytes
 SIZE = 1 << 22  # bytes in a block of rows: some 200,000
 STEP = 1 << 20  # bytes after which progress is shown, and a row that goes on noticed
 UNREADABLE = (UnicodeDecodeError, csv.Error, EOFError, zlib.error, gzip.BadGzipFile)
-GZIP = b"\x1f\x8b"  # the first bytes of a packed file, whatever its name
 _MARK = codecs.BOM_UTF8.decode()
 _ENDS = "write line ends as \\n or \\r\\n"
 
@@ -85,6 +84,14 @@ class TextFile:
         except UNREADABLE as error:
             if isinstance(error, csv.Error) and b"\r" in self._last.rstrip(b"\r\n"):
                 raise self.error(f"a carriage return within the line: {_ENDS}") from None
+            if isinstance(error, csv.Error) and self.line > self.row + 1 > 1:
+                self.line, last = self.row + 1, self.line
+                raise self.error(
+                    f"not readable: a quote opens in this row and does not end before line {last}: "
+                    f"{error}"
+                ) from None
+            if not isinstance(error, (UnicodeDecodeError, csv.Error)):  # of no line: whole blocks
+                self.line = 0
             raise self.error(f"not readable: {error}") from None
 
     @contextmanager

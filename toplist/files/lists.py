@@ -54,9 +54,8 @@ def read_truths(
     r"""Read the relevant items of every user; users as they first appear.
 
     The parameters are those of `read_ranks`. Truths are sets, or dicts item to grade if there
-    is a ``relevance`` column. A TREC file is read as qrels: relevance below 1 is not relevant,
-    a query without a relevant document is a user with an empty truth, and truths are dicts only
-    if some relevant grade is not 1.
+    is a ``relevance`` column. A TREC file is read as qrels: a grade below 1 is 0, judged and not
+    relevant; below 0 a document is not judged. Its truths are sets only if every grade is 1.
 
     Examples
     --------
@@ -65,23 +64,15 @@ def read_truths(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_text(f"{folder}/test.qrels", "q1 0 d7 1\nq1 0 d8 0\nq2 0 d7 0\n")
     ...     read_truths(f"{folder}/test.qrels")
-    {'q1': {'d7'}, 'q2': set()}
+    {'q1': {'d7': 1.0, 'd8': 0.0}, 'q2': {'d7': 0.0}}
     """
     stream = _text(path, "ground_truths", format, columns)
     truths: dict[Id, Any] = {}
     for user, items, grades in _lists(stream):
         truths[user] = set(items) if grades is None else _grades(stream, user, items, grades)
-    if stream.format.name != "trec":
+    if stream.format.name != "trec" or any(set(row.values()) - {1} for row in truths.values()):
         return truths
-    # the query stays, what is not relevant goes
-    graded = {
-        user: {item: grade for item, grade in row.items() if grade >= 1}
-        for user, row in truths.items()
-        if isinstance(row, dict)
-    }
-    if any(grade != 1 for row in graded.values() for grade in row.values()):
-        return graded
-    return truths | {user: set(row) for user, row in graded.items()}
+    return {user: set(row) for user, row in truths.items()}
 
 
 def _text(

@@ -1,5 +1,6 @@
 """Parquet files, whole and in parts of complete users, through pyarrow (the extra ``io``)."""
 
+import io
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from toplist.checks import optional
 from toplist.files.errors import refused, short
 from toplist.files.formats import PARQUET, PathLike
 from toplist.files.lines import bar
@@ -21,18 +23,9 @@ def pyarrow() -> Any:
     Raises
     ------
     ImportError
-        If it is not installed, with the extra to install.
+        If it cannot be imported, with what to do.
     """
-    try:
-        import pyarrow
-        import pyarrow.compute
-        import pyarrow.parquet
-    except ImportError:
-        raise ImportError(
-            "Parquet files are read through pyarrow, which is not installed: pip install "
-            "'toplist[io]'"
-        ) from None
-    return pyarrow
+    return optional("pyarrow", "Parquet files are read through pyarrow", "io", "compute", "parquet")
 
 
 def read_table(path: PathLike) -> Any:
@@ -165,6 +158,22 @@ def _ordered(array: Any) -> Any:
         return arrow.compute.rank(array, tiebreaker="dense").cast(arrow.int64())
 
 
+def check_finite(path: PathLike, table: Any, name: str, first: int) -> None:
+    """Raise for a score that is infinite, as in files of text; `first` numbers the first row."""
+    arrow, column = pyarrow(), table.column(name)
+    is_list = arrow.types.is_nested(column.type)
+    cells = arrow.compute.list_flatten(column) if is_list else column
+    if not arrow.types.is_floating(cells.type):
+        return
+    infinite = arrow.compute.is_inf(cells.cast(arrow.float64()))
+    if arrow.compute.any(infinite).as_py():
+        at = infinite.index(True).as_py()
+        row = arrow.compute.list_parent_indices(column)[at].as_py() if is_list else at
+        raise refused(
+            os.fspath(path), f"row {first + row}: score {cells[at].as_py()} is not a finite number"
+        )
+
+
 def check_text(path: PathLike, table: Any, names: Sequence[str], first: int) -> None:
     """Raise for text that is not UTF-8 in some columns; `first` numbers the first row."""
     for name in names:
@@ -194,7 +203,10 @@ def _is_valid(scalar: Any) -> bool:
 
 
 def start_of_last(users: Any) -> int:
-    """Return where the rows of the last user begin."""
+    """Return where the rows of the last user begin; the end, if they are of no type of ids."""
+    types = pyarrow().types
+    if types.is_null(users.type) or types.is_float16(users.type):  # which cannot be compared
+        return len(users)
     other = pyarrow().compute.not_equal(users, users[-1]).fill_null(True)
     found = np.flatnonzero(other.to_numpy())
     return int(found[-1]) + 1 if len(found) else 0
@@ -202,12 +214,18 @@ def start_of_last(users: Any) -> int:
 
 def column_names(path: PathLike) -> list[str]:
     """Return the names of the columns of a file, or of the first file of a folder."""
-    return list(schema_of(path).names)
+    return list(pyarrow().parquet.read_schema(_files(os.fspath(path))[0]).names)
 
 
-def schema_of(path: PathLike) -> Any:
-    """Return the schema of a file, or of the first file of a folder."""
-    return pyarrow().parquet.read_schema(_files(os.fspath(path))[0])
+def schema_in_end(path: PathLike, most: int) -> Any:
+    """Return the schema of a file, or of the first file of a folder, from its last bytes.
+
+    At most `most` of them are read: an error where these do not hold the schema.
+    """
+    name = _files(os.fspath(path))[0]
+    with open(name, "rb") as file:
+        file.seek(-min(most, os.path.getsize(name)), os.SEEK_END)
+        return pyarrow().parquet.read_schema(io.BytesIO(file.read()))
 
 
 def _tables(path: str, wanted: set[str]) -> Iterator[tuple[Any, bool]]:

@@ -33,6 +33,7 @@ from toplist.files.text import (
     Row,
     RowSource,
     Valid,
+    lines_of_kinds,
     numbered,
     object_rows,
     rows_of_lines,
@@ -119,7 +120,10 @@ def _column(name: str, ids: Sequence[Id], texts: Texts | None, source: RowSource
     try:
         return column_of(name, ids, f"column {name!r}")
     except (TypeError, ValueError) as error:
-        raise about(named(f"{source.path}: ", error), path=source.path) from None
+        first, line = (*lines_of_kinds(source, name), 0, 0)[:2]
+        place = f"{source.path}:{line}: " if line else f"{source.path}: "
+        unlike = f"unlike line {first}, " if first < line else ""
+        raise about(named(place + unlike, error), path=source.path, line=line) from None
 
 
 def rows(source: RowSource, valid: Valid, known: IdTexts) -> Iterator[Rows]:

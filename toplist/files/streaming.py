@@ -24,7 +24,7 @@ from toplist.evaluation.plan import Plan, plan_of
 from toplist.files.batches import Stream, UserPart, by_system, stream_of, stream_of_batches
 from toplist.files.buffers import Codes, Users, Waiting, in_list, text_codes
 from toplist.files.errors import named, short
-from toplist.inputs.flatten import Flat
+from toplist.inputs.flatten import Flat, Scored
 from toplist.inputs.keyed import ListsByUser, align
 from toplist.inputs.lists import Lists
 from toplist.inputs.options import Options
@@ -270,6 +270,7 @@ class Join:
         self.lists: ListResult | None = None
         self.result: TopKResult | None = None
         self.longest = 0
+        self.scored: Scored | None = None
         self.unmatched: Unmatched | None = None  # of the first part without a hit
         self.truths: list[Fingerprint] = []  # of every part: together, that of the file
         self.matrix: ValueError | None = None  # why the truth so far may be a matrix of 0 and 1
@@ -281,6 +282,9 @@ class Join:
         more = True
         for numbers, lists in self.ranked.parts():
             self._measure(lists)
+            if lists.scored is not None:
+                self.scored = lists.scored if self.scored is None else self.scored + lists.scored
+                lists = replace(lists, scored=None)
             self._join(numbers, lists, self.ranked, self.truth)
             while more and self._should_read_truth():
                 more = self._read_truth(truths)
@@ -382,6 +386,7 @@ class Join:
             lists=self.lists,
             fingerprints=truths,
             unmatched=self.unmatched,
+            scored=self.scored,
         )
 
     def _kept(self, parts: list[tuple[NDArray[np.int64], Hits]]) -> Hits:

@@ -21,12 +21,16 @@ from toplist.files.errors import short
 from toplist.files.formats import ColumnNames, FileFormat, Id, PathLike
 from toplist.files.lines import JSON_LINE, LINE, TextFile, csv_rows, row_blocks
 from toplist.files.numbers import EXACT, LARGEST, Number, parse, way_out
+from toplist.inputs.grades import warn_of_ignored
+from toplist.inputs.lists import NEGATIVE
 from toplist.inputs.options import renamed
 
 _KNOWN = 1 << 12  # texts whose numbers are remembered
 
 # A TREC file is a table without a header; like trec_eval, nothing reads the rank of a run.
 _TREC_COLUMNS = {"user_id": "qid", "item_id": "docno", "relevance": "rel"}
+# The header of qrels in BEIR, where columns have no names of the user's; its grade is "score".
+_BEIR = {"user_id": "query-id", "item_id": "corpus-id"}
 TREC_RUN = ("qid", "Q0", "docno", "(rank)", "score", "tag")
 TREC_QRELS = ("qid", "0", "docno", "rel")
 
@@ -57,6 +61,7 @@ class RowSource(TextFile):
         self.format = format
         own = columns or {}
         self.names = renamed(columns)
+        self._is_named = bool(own)
         if format.name == "trec":
             own, self.names = _TREC_COLUMNS, renamed(_TREC_COLUMNS)
         self.needed = ["user_id", "item_id", *(name for name in candidates if name in own)]
@@ -66,6 +71,9 @@ class RowSource(TextFile):
 
     def choose(self, found: Collection[str], *, optional: bool = False) -> str | None:
         """Return the column that has the values, once the columns found are checked."""
+        if not self._is_named and {*_BEIR.values()} <= {*found}:
+            grade = {} if "score" in self.candidates else {"relevance": "score"}
+            self.names = renamed(_BEIR | grade)
         missing = [name for name in self.needed if self.names[name] not in found]
         value = next((name for name in self.candidates if self.names[name] in found), None)
         unranked = value is None and "rank" in self.candidates and not optional
@@ -85,13 +93,17 @@ class RowSource(TextFile):
             hint = header_hint([self.names[name] for name in ("rank", "score")], found)
             reason = f"neither rank nor score{hint}, ", as_is, " takes the items as they come"
         else:
+            if value is None and "relevance" in self.candidates:
+                warn_of_ignored(found, self.names)
             return value
         raise self.error(*reason, f"; columns found: {short([*found])}")
 
     def admitted(self, number: Number | None, value: Any, valid: Valid) -> Number:
         """Return the number of a cell; ValueError unless it is valid, and a rank whole."""
         if number is None or not valid.lowest <= number <= valid.highest:
-            raise self.error(f"{self.value} {value!r:.60} is not {valid.text}{way_out(value)}")
+            below = valid is GRADE and number is not None and number < 0
+            more = NEGATIVE if below else way_out(value)
+            raise self.error(f"{self.value} {value!r:.60} is not {valid.text}{more}")
         if self.value == "rank" and type(number) is float:
             if abs(number) > EXACT or not number.is_integer():
                 raise self.error(f"{self.value} {value!r:.60} is not a whole number")
@@ -123,6 +135,20 @@ def lines_of_user(source: RowSource, user: Any, item: Any = None) -> Iterator[in
             if is_user and (not is_before if item is None else str(other) == str(item)):
                 yield source.line
             is_before = is_user
+
+
+def lines_of_kinds(source: RowSource, column: str) -> list[int]:
+    """Return the lines of the first ids of either kind, integers and text; read again."""
+    source, found = copy(source), dict[type, int]()
+    with suppress(ValueError, OSError), source.opened() as lines:
+        for user, item, _ in rows_of_lines(source, lines):
+            one: Any = user if column == "user_id" else item
+            one = one[1] if isinstance(one, tuple) else one  # of a system
+            if one is not None:
+                found.setdefault(type(one), source.line)
+            if len(found) > 1:
+                break
+    return [*found.values()]
 
 
 def _lines_with(source: RowSource, blocks: Iterator[bytes], name: bytes) -> Iterator[bytes]:

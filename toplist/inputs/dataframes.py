@@ -14,12 +14,13 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.checks import Ints
+from toplist.checks import Ints, optional
 from toplist.inputs import ordering
 from toplist.inputs.factorize import Column, Numbering
 from toplist.inputs.flatten import is_frame as is_frame
@@ -74,7 +75,7 @@ def readable(frame: Any) -> Any:
     Raises
     ------
     ImportError
-        If pyarrow is needed for the copy and not installed.
+        If pyarrow is needed for the copy and cannot be imported.
     """
     frame = frame if library_of(frame) is not None else to_builtin(frame, "table")
     if library_of(frame) is not None:
@@ -84,13 +85,8 @@ def readable(frame: Any) -> Any:
             f"a {type(frame).__name__} has columns, but no Arrow interface to read them: give a "
             "table of pandas, polars or pyarrow, or a dict user -> ids"
         )
-    try:
-        import pyarrow
-    except ImportError:
-        raise ImportError(
-            f"a table of {type(frame).__module__.split('.')[0]} is read through pyarrow, which is "
-            "not installed: pip install 'toplist[io]'"
-        ) from None
+    library = type(frame).__module__.split(".")[0]
+    pyarrow = optional("pyarrow", f"a table of {library} is read through pyarrow", "io")
     with one_result_at_a_time("table"):
         return pyarrow.table(frame)
 
@@ -123,7 +119,8 @@ def numbers(
     """Return a column of numbers without nulls; TypeError for anything else.
 
     With `exact`, Decimals, integers of 128 bits and Python's integers in a column of objects, which
-    fit no type of numpy, are places that order them. `where` names the row of a null.
+    fit no type of numpy, are places that order them; without it, whole Decimals are integers.
+    `where` names the row of a null.
     """
     column: NDArray[Any] | None = library_of(frame).array(frame, name)
     if not len(frame):  # an empty column is of any type
@@ -135,6 +132,8 @@ def numbers(
     places = ordering.exact(values) if exact and not floats else None
     if places is not None:
         return places
+    if all(isinstance(value, Decimal) and value % 1 == 0 for value in values):
+        return ordering.of_python([int(value) for value in values])
     null = next((row for row, value in enumerate(values) if value is None), None)
     raise TypeError(
         f"{side}: column {name!r} must hold numbers, and no nulls; it is {type_of(frame, name)}"
@@ -465,6 +464,10 @@ class _Polars(_Library):
         return frame[name].to_list()
 
 
+# Types that pyarrow (26) does not take rows of, and those that it does.
+_VIEWS = {"string_view": "large_string", "binary_view": "large_binary"}
+
+
 class _Arrow(_Library):
     """pyarrow tables and record batches."""
 
@@ -482,6 +485,10 @@ class _Arrow(_Library):
 
     def take(self, frame: Any, rows: Ints) -> Any:
         """Return some rows as a table."""
+        views = [field for field in frame.schema if str(field.type) in _VIEWS]
+        for field in views:  # pyarrow has no take of them
+            at, plain = frame.schema.get_field_index(field.name), _VIEWS[str(field.type)]
+            frame = frame.set_column(at, field.name, frame.column(at).cast(plain))
         return frame.take(rows)
 
     def type_of(self, frame: Any, name: Any) -> Any:

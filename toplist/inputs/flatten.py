@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from toplist import kernels
-from toplist.checks import Floats, Ints, OptionRef, about, option_error
+from toplist.checks import Floats, Ints, OptionRef, about, doubles, option_error
 from toplist.inputs.lists import Lists, offsets_of
 
 CONTAINERS = (list, tuple, range)
@@ -20,12 +20,30 @@ _OF_ONE_USER = (
 )
 
 
+class Scored(NamedTuple):
+    """Of lists with scores: how many items share theirs with another of the list, and how many are.
+
+    Examples
+    --------
+    >>> Scored(2, 10) + Scored(0, 5)
+    Scored(tied=2, listed=15)
+    """
+
+    tied: int
+    listed: int
+
+    def __add__(self, other: Any) -> Any:
+        """Return the numbers of both."""
+        return Scored(self.tied + other.tied, self.listed + other.listed)
+
+
 @dataclass(frozen=True, eq=False)
 class Flat:
     """The ids of one side: user u's are the `lengths[u]` from `offsets[u]` on.
 
     `ids` is an array, or (before encoding) the rows as Python containers. `grades`, if any, has
-    a place for each id. With `names`, the ids are codes of these.
+    a place for each id. With `names`, the ids are codes of these. `scored` is known of lists that
+    came with scores.
     """
 
     side: str
@@ -34,6 +52,7 @@ class Flat:
     lengths: Ints
     grades: Floats | None = None
     names: Any = None
+    scored: Scored | None = None
 
     def cut(self, depth: int) -> "Flat":
         """Keep the first `depth` ids of every list."""
@@ -119,7 +138,7 @@ def _grades_of(rows: Sequence[Any]) -> Floats:
         if not issubclass(kind, (int, float, np.number, np.bool_)):
             example = next(value for value in flat if type(value) is kind)
             raise TypeError(f"ground_truths: grade {example!r} is a {kind.__name__}, not a number")
-    return np.array(flat, np.float64)
+    return doubles(flat)
 
 
 def trim(flat: Flat, padding: int | None, users: Sequence[Any] | None) -> Flat:

@@ -18,6 +18,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Mapping, Set
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -66,7 +67,7 @@ def read_sides(
     """
     if k is not None:
         k = check_positive_int(k, "k")
-    from toplist.inputs.objects import check_not_swapped, to_builtin
+    from toplist.inputs.objects import check_not_swapped, scored, to_builtin
 
     ranks, ground_truths = to_builtin(ranks, "ranks"), to_builtin(ground_truths, "ground_truths")
     if hasattr(ranks, "to_dict") or hasattr(ground_truths, "to_dict"):
@@ -75,7 +76,8 @@ def read_sides(
         ranks, ground_truths = beside(ranks, ground_truths)
     if isinstance(ranks, Mapping) and isinstance(ground_truths, Mapping) and not _are_ids(ranks):
         check_not_swapped(ranks, ground_truths)
-    ranks = side_to_builtin(ranks, "ranks", (k, padding, ties))
+    given, ranks = ranks, side_to_builtin(ranks, "ranks", (k, padding, ties))
+    tied = scored(given)
     ground_truths = side_to_builtin(ground_truths, "ground_truths")
     tables = _by_user(ranks) or _by_user(ground_truths)
     if users is not None and (tables or isinstance(ranks, Mapping)):
@@ -88,7 +90,8 @@ def read_sides(
     if tables:
         from toplist.inputs.tables import read_tables  # a quarter of the import of toplist
 
-        return read_tables(ranks, ground_truths, k, padding, grading, columns, ties)
+        found = read_tables(ranks, ground_truths, k, padding, grading, columns, ties)
+        return found if tied is None else replace(found, scored=tied)
     keys, rank_rows, truth_rows, single, n_extra = _arrange(ranks, ground_truths)
     ranked = flatten(rank_rows, k, "ranks")
     truth = flatten(truth_rows, None, "ground_truths", padding)
@@ -103,7 +106,8 @@ def read_sides(
         keys = keys_of(users, len(truth.lengths))
     listed, relevant, hashed = encode(ranked, truth, padding, keys, hashing)
     more: dict[str, Any] = {"sources": (ranked, truth), "single": single, "hashed": hashed}
-    return sides_of(keys, listed, relevant, n_extra, k, None, grading, **more)
+    found = sides_of(keys, listed, relevant, n_extra, k, None, grading, **more)
+    return found if tied is None else replace(found, scored=tied)
 
 
 def _by_user(value: Any) -> bool:
@@ -216,7 +220,7 @@ def _refuse(ranks: Any, truths: Any) -> None:
             raise TypeError(f"{side} is a masked array: fill it, and name the filling as padding")
         if isinstance(value, Iterator):
             raise TypeError(f"{side} is a {type(value).__name__}, read once only: make it a list")
-        if side == "ground_truths" and hasattr(value, "collect"):
+        if hasattr(value, "collect"):
             raise TypeError(
                 f"{side} is a {type(value).__name__}: {side}.collect() makes a table of it"
             )
@@ -224,7 +228,6 @@ def _refuse(ranks: Any, truths: Any) -> None:
         raise TypeError(
             f"ranks is a {type(ranks).__name__}: give a list of item ids, a list of lists, "
             "a dict user -> list, a 2-D array of ids, a table, or Lists"
-            + (" (.collect() makes a table of it)" if hasattr(ranks, "collect") else "")
         )
 
 
@@ -332,10 +335,15 @@ def side_to_builtin(
     Raises
     ------
     TypeError
-        For a sparse matrix of ranks.
+        For a sparse matrix of ranks, and a list of tables.
     """
     from toplist.inputs.objects import Ordering, to_builtin, unscored
 
+    if isinstance(value, (list, tuple)) and any(map(is_frame, value[:1])):
+        raise TypeError(
+            f"{side} is a list of tables: give one table, or stream=True, which reads tables and "
+            "record batches one after the other"
+        )
     found = _without_library(to_builtin(value, side), side)
     if side != "ranks" or not isinstance(found, (list, tuple, Mapping)) or _are_ids(found):
         return found

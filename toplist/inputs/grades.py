@@ -1,15 +1,16 @@
 """Grades of relevant items: from which grade on an item is relevant, and the gain of a hit."""
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from toplist import kernels
-from toplist.checks import Bools, Floats, OptionRef, about, choice, option_error
+from toplist.checks import Bools, Floats, OptionRef, about, choice, doubles, option_error, plain
 from toplist.inputs.flatten import Flat, name_user, user_of
-from toplist.inputs.lists import Lists, offsets_of
+from toplist.inputs.lists import NEGATIVE, Lists, offsets_of
 from toplist.metrics.definitions import GAINS as GAINS
 from toplist.metrics.definitions import Gains
 
@@ -19,6 +20,10 @@ LARGEST = 1e140
 # Below this grade, 2^grade - 1 is computed as expm1(grade ln 2): the difference would lose digits,
 # all of them below 10^-16.
 SMALL = 2.0**-10
+
+
+# Columns, spelt by their letters, that look like grades.
+_LIKE_GRADES = {"rating", "ratings", "grade", "grades", "rel", "gain"}
 
 
 @dataclass(frozen=True)
@@ -32,14 +37,41 @@ class Grading:
         """Check the options."""
         choice("gains", self.gains, GAINS)
         number = isinstance(self.relevant_from, (int, float, np.number))
-        if self.relevant_from is not None and not (number and self.relevant_from >= 0):
+        valid = number and 0 <= doubles(self.relevant_from) < np.inf
+        if self.relevant_from is not None and not valid:
             keyword = OptionRef("relevant_from", self.relevant_from)
-            raise option_error(ValueError, keyword, ": give a grade, 0 or more")
+            raise option_error(ValueError, keyword, ": give a grade, 0 or more, and finite")
         if isinstance(self.relevant_from, np.number):  # a number of Python, as JSON holds it
             object.__setattr__(self, "relevant_from", self.relevant_from.item())
 
 
 STANDARD = Grading()
+
+
+def warn_of_ignored(columns: Iterable[Any], names: Mapping[str, str]) -> None:
+    """Warn where ground truths have no column of grades, and one that looks like it is not named.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True) as found:
+    ...     warnings.simplefilter("always")
+    ...     warn_of_ignored(["user_id", "item_id", "Rating"], {"relevance": "relevance"})
+    >>> print(found[0].message)
+    ground_truths: column 'Rating' is ignored, all rows are relevant alike;
+    columns={'ground_truths': {'relevance': 'Rating'}} reads it as grades
+    """
+    named = set(names.values())
+    texts = (name for name in columns if isinstance(name, str) and name not in named)
+    ignored = next((name for name in texts if plain(name) in _LIKE_GRADES), None)
+    if ignored is not None:
+        warning: UserWarning = option_error(
+            UserWarning,
+            f"ground_truths: column {ignored!r} is ignored, all rows are relevant alike; ",
+            OptionRef("columns", {"ground_truths": {"relevance": ignored}}),
+            " reads it as grades",
+        )
+        warnings.warn(warning, stacklevel=2)
 
 
 def apply(truth: Lists, source: Flat, grading: Grading, users: Sequence[Any] | None) -> Lists:
@@ -55,7 +87,7 @@ def apply(truth: Lists, source: Flat, grading: Grading, users: Sequence[Any] | N
     """
     grades = truth.gains
     if grades is None:
-        if grading.relevant_from is not None:
+        if grading.relevant_from is not None and len(truth.items):
             raise option_error(
                 ValueError,
                 OptionRef("relevant_from", grading.relevant_from),
@@ -64,8 +96,9 @@ def apply(truth: Lists, source: Flat, grading: Grading, users: Sequence[Any] | N
         return truth
     bad = np.flatnonzero(~((grades >= 0) & (grades < np.inf)))
     if len(bad):
+        way_out = NEGATIVE if grades[bad[0]] < 0 else ""
         wrong = f"{{}}, item {{!r}}: grade {grades[bad[0]]}; a grade is 0 or more, and finite"
-        raise _refused(truth, source, users, bad[0], wrong)
+        raise _refused(truth, source, users, bad[0], wrong + way_out)
     if isinstance(source.ids, np.ndarray):  # a dict has one grade for an item
         twice = kernels.join.two_grades(truth.offsets, truth.items, grades)
         if twice >= 0:

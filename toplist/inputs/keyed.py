@@ -14,7 +14,7 @@ import numpy as np
 from toplist import kernels, parallel
 from toplist.checks import Floats, Ints, OptionRef, about, option_error
 from toplist.inputs.factorize import Column, Numbering, numbered_by, recoded
-from toplist.inputs.flatten import Flat, flatten, is_frame, is_truth_container
+from toplist.inputs.flatten import Flat, Scored, flatten, is_frame, is_truth_container
 from toplist.inputs.ids import encode_alone, kinds_of, two_kinds
 from toplist.inputs.lists import offsets_of
 from toplist.inputs.texts import Texts, joined
@@ -32,6 +32,7 @@ class ListsByUser:
     items: Column
     offsets: Ints
     grades: Floats | None = None
+    scored: Scored | None = None
 
     def take(self, places: Ints) -> "ListsByUser":
         """Return the lists at `places` (-1: an empty one); the column of users is unchanged."""
@@ -57,7 +58,8 @@ class ListsByUser:
     def flat(self) -> Flat:
         """Return the lists, in their order."""
         lengths, items = np.diff(self.offsets), self.items
-        return Flat(self.side, items.codes, self.offsets, lengths, self.grades, items.names)
+        ids = items.codes, self.offsets, lengths, self.grades, items.names
+        return Flat(self.side, *ids, self.scored)
 
 
 def keyed(rows: Mapping[Any, Any], side: str, padding: Any = None) -> ListsByUser:

@@ -9,7 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from toplist.checks import Floats, Ints
+from toplist.checks import Floats, Ints, doubles
+
+# The way out for a grade below 0. (In qrels of TREC all below 1 is not relevant, as in trec_eval.)
+NEGATIVE = ": write 0 for an item that was judged and is not relevant"
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +68,7 @@ class Lists:
         set_(self, "offsets", np.ascontiguousarray(offsets, np.int64))
         set_(self, "items", np.ascontiguousarray(items))
         if self.gains is not None:
-            set_(self, "gains", np.ascontiguousarray(self.gains, np.float64))
+            set_(self, "gains", np.ascontiguousarray(doubles(self.gains)))
 
     def __len__(self) -> int:
         """Return the number of users."""
@@ -120,9 +123,10 @@ class Lists:
         n_users, users, items, gains = _entries(matrix)
         bad = np.flatnonzero(~((gains > 0) & (gains < np.inf)))
         if len(bad):
+            more = NEGATIVE if gains[bad[0]] < 0 else ""
             raise ValueError(
                 f"Lists.from_matrix: entry {gains[bad[0]]:g} of user {users[bad[0]]}, item "
-                f"{items[bad[0]]}: a grade is 0 or more, and finite"
+                f"{items[bad[0]]}: a grade is 0 or more, and finite{more}"
             )
         offsets = offsets_of(np.bincount(users, minlength=n_users))
         return cls(offsets, items.astype(np.int64), None if np.all(gains == 1) else gains)

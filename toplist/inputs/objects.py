@@ -11,10 +11,12 @@ ranked already: its scores are only checked to fall. A dict item -> score and a 
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from decimal import Decimal
+from itertools import chain
 from operator import ne
 from typing import Any, NamedTuple
 
@@ -22,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist.checks import OptionRef, about, option_error
-from toplist.inputs.flatten import array, is_container, is_row, is_truth_container
+from toplist.inputs.flatten import Scored, array, is_container, is_row, is_truth_container
 from toplist.inputs.ordering import places_by_id
 
 # What implicit and faiss fill a list with, where fewer items are found.
@@ -208,6 +210,20 @@ def unscored(ranks: Any, ordering: Ordering) -> Any:
     return found
 
 
+def scored(ranks: Any) -> Scored | None:
+    """Return how many items of a mapping user -> {item: score} have equal scores; else None."""
+    first = _first(ranks.values()) if isinstance(ranks, Mapping) else None
+    if not isinstance(first, Mapping) or isinstance(first.get("hits"), Mapping):
+        return None
+    rows = [list(row.values()) for row in ranks.values() if isinstance(row, Mapping)]
+    try:
+        repeated = [Counter(row) for row in rows if len(set(row)) < len(row)]
+    except TypeError:  # numbers of a library that have no hash
+        return None
+    tied = sum(n for counts in repeated for n in counts.values() if n > 1)
+    return Scored(tied, sum(map(len, rows)))
+
+
 def _by_position(ranks: Sequence[Any], ordering: Ordering) -> Any:
     pair = _pair(ranks)
     if pair is not None:
@@ -371,7 +387,8 @@ def _of_pair(
 def check_not_swapped(ranks: Any, truths: Any) -> None:
     """Raise TypeError for sides that look like grades as ranks, and ranked lists as the truth.
 
-    The scores are whole numbers, as grades are, beside lists, or beside scores with a fraction.
+    The numbers of `ranks` are those of grades (`_like_grades`), beside lists, or beside numbers
+    with a fraction.
 
     Examples
     --------
@@ -383,7 +400,7 @@ fraction, like scores: are the arguments swapped? If not, give lists, \
 {user: sorted(row, key=row.get, reverse=True) for user, row in ranks.items()}
     """
     scores, relevant = _first(ranks.values()), _first(truths.values())
-    if not isinstance(scores, Mapping) or not _whole(ranks):
+    if not isinstance(scores, Mapping) or not _like_grades(ranks):
         return
     if isinstance(relevant, (list, tuple)) and not is_truth_container(relevant[0]):
         raise TypeError(
@@ -395,6 +412,14 @@ fraction, like scores: are the arguments swapped? If not, give lists, \
             "ranks holds whole numbers by item, like grades, ground_truths numbers with a "
             f"fraction, like scores: are the arguments swapped? {_SORTED}"
         )
+
+
+def _like_grades(rows: Mapping[Any, Any]) -> bool:
+    """Whether numbers are whole, and come twice in a row or are all 0 and 1, as scores hardly."""
+    if not _whole(rows):
+        return False
+    values = [[*row.values()] for row in rows.values() if isinstance(row, Mapping)]
+    return any(len({*row}) < len(row) for row in values) or {*chain.from_iterable(values)} <= {0, 1}
 
 
 def _whole(rows: Mapping[Any, Any]) -> bool:

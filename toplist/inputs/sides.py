@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from toplist.checks import Ints, about
 from toplist.inputs import grades
-from toplist.inputs.flatten import Flat, compact, name_user, trim, user_of
+from toplist.inputs.flatten import Flat, Scored, compact, name_user, trim, user_of
 from toplist.inputs.grades import Grading
 from toplist.inputs.ids import padding_code
 from toplist.inputs.lists import Lists, offsets_of
@@ -43,6 +43,7 @@ class Sides:
     hashed: bool
     words: Words | None = None
     judged: Lists | None = None
+    scored: Scored | None = None
 
 
 def sides_of(
@@ -84,6 +85,7 @@ def sides_of(
         hashed=hashed,
         words=hashes_behind(relevant.names, truth),
         judged=grades.judged(truth, grading),
+        scored=listed.scored,
     )
 
 

@@ -19,8 +19,8 @@ from toplist.checks import Ints, OptionRef, about, cached, header_hint, no_colum
 from toplist.inputs import dataframes as cols
 from toplist.inputs import ordering
 from toplist.inputs.factorize import Column, blocks, in_runs, numbered, starts_of_runs
-from toplist.inputs.flatten import check_ranked, first_repeat, is_frame
-from toplist.inputs.grades import Grading
+from toplist.inputs.flatten import Scored, check_ranked, first_repeat, is_frame
+from toplist.inputs.grades import Grading, warn_of_ignored
 from toplist.inputs.keyed import ListsByUser, align, check_not_counted, keyed, user_in_two_rows
 from toplist.inputs.lists import offsets_of
 from toplist.inputs.options import ColumnNames, columns_of
@@ -139,6 +139,8 @@ class SideTable:
         """Return the column of values of the items: a rank or score; of a truth, the relevance."""
         wanted = ("rank", "score") if self.side == "ranks" else ("relevance",)
         found = [name for name in wanted if self.names[name] in self.columns]
+        if not found and self.side == "ground_truths" and not self.first:
+            warn_of_ignored(self.in_file() if self.in_file else self.columns, self.names)
         return found[0] if found and self.order is None else None
 
     @property
@@ -258,7 +260,7 @@ def put_in_order(
     if values is not None and value == "rank":
         items = by_rank(side, values, groups, items)
     elif values is not None and value == "score":
-        items = by_score(side, values, groups, items, ties)
+        return by_score(side, values, groups, items, ties)
     else:
         grades = None if values is None else values.astype(np.float64)
         if groups.rows is not None:
@@ -431,18 +433,21 @@ SHARE = 1 << 18  # rows that a thread places at a time: of 5,000,000, in blocks 
 
 def by_score(
     side: str, scores: NDArray[Any], groups: Groups, items: Column, ties: str = "order"
-) -> Column:
-    """Return the items of every user by score, falling; equal scores as `ties` says.
+) -> ListsByUser:
+    """Return the lists of every user by score, falling; equal scores as `ties` says.
 
     "order": as they are; "item", "item_desc": by id, ascending or descending.
     """
     scores = comparable(scores)
     offsets = groups.offsets
     by_id = ties != "order"  # then equal scores have to be looked at
-    if groups.rows is None and kernels.grouping.scores_in_order(scores, offsets, by_id):
-        return items
     if groups.rows is not None:
         items, scores = in_order(groups, items, scores)
+    steps = kernels.steps(offsets)
+    tied = sum(kernels.grouping.count_tied(scores, offsets[lo : hi + 1]) for lo, hi in steps)
+    found = ListsByUser(side, groups.users, items, offsets, None, Scored(tied, len(scores)))
+    if kernels.grouping.scores_in_order(scores, offsets, by_id):
+        return found
     wrong = np.flatnonzero(scores != scores)
     if len(wrong):
         user = groups.user_at(np.searchsorted(offsets, wrong[0], side="right") - 1)
@@ -458,7 +463,7 @@ def by_score(
             kernels.grouping.sort_by_score_and_key(offsets[lo : hi + 1], places, keys, codes)
     else:
         kernels.grouping.sort_by_score(offsets, scores, codes)
-    return replace(items, codes=codes.astype(items.codes.dtype, copy=False))
+    return replace(found, items=replace(items, codes=codes.astype(items.codes.dtype, copy=False)))
 
 
 def in_order(groups: Groups, items: Column, values: NDArray[Any] | None) -> tuple[Column, Any]:

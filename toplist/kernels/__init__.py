@@ -15,6 +15,7 @@ in the formulas; positions in arrays from 0.
 import functools
 import importlib
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import pairwise
 from typing import Any
 
@@ -77,9 +78,17 @@ def _compiled(function: Any) -> Any:
 
     options = {"nogil": True, "error_model": "numpy"}
     try:
-        return numba.njit(cache=True, **options)(function)
+        compiled = numba.njit(cache=True, **options)(function)
     except RuntimeError:  # read-only install and no home: no folder for the compiled code
         return numba.njit(**options)(function)
+    save = compiled._cache.save_overload
+
+    def save_if_possible(*code: Any) -> None:
+        with suppress(OSError):  # a full disk: the next process compiles it again
+            save(*code)
+
+    compiled._cache.save_overload = save_if_possible
+    return compiled
 
 
 def _readonly(array: ArrayLike, dtype: DTypeLike) -> NDArray[Any]:

@@ -161,6 +161,22 @@ def scores_in_order(scores: generic, offsets: int64, strict):
     return wrong == 0
 
 
+@kernel
+def count_tied(scores: generic, offsets: int64):
+    """Return how many places of the lists hold a score that another of the list has, too."""
+    n = 0
+    for row in range(len(offsets) - 1):
+        own = scores[offsets[row] : offsets[row + 1]]
+        for i in range(1, len(own)):
+            if not own[i] <= own[i - 1]:
+                own = np.sort(own)
+                break
+        for i in range(len(own)):
+            before = i > 0 and own[i] == own[i - 1]
+            n += before or (i + 1 < len(own) and own[i] == own[i + 1])
+    return n
+
+
 @in_steps
 def sort_by_score(offsets: int64, scores: generic, items):
     """Order every list by score, highest first; equal scores keep their order.
@@ -208,13 +224,13 @@ def sort_by_score_and_key(offsets: int64, scores: int64, keys: int64, items):
 
 @kernel
 def inspect(codes: int64, offsets: int64, lengths: int64, n_items, last):
-    """Count the codes that are no index of the catalogue, and repeats within a list.
+    """Count the codes that are no index of the catalogue, and repeats within a list, of any code.
 
     Parameters
     ----------
     codes : int64
         The codes of a block of users; user u has `lengths[u]` from `offsets[u] - offsets[0]` on.
-    last : int32 (n_items,), -1; written
+    last : int32 (n_codes,), -1; written
         The last user whose list held the item.
 
     Returns
@@ -233,7 +249,7 @@ def inspect(codes: int64, offsets: int64, lengths: int64, n_items, last):
                 if n_unknown == 0:
                     unknown_user, unknown_place = u, r
                 n_unknown += 1
-            elif last[code] == u:
+            if last[code] == u:
                 if n_repeats == 0:
                     repeat_user, repeat_place = u, r
                 n_repeats += 1
@@ -250,10 +266,8 @@ def clean(codes: int64, offsets: int64, lengths: int64, n_items, unknown, last, 
         begin = offsets[u] - offsets[0]
         for r in range(lengths[u]):
             code = uint64(codes[begin + r])
-            if code >= n:
-                out[begin + r] = unknown
-            elif last[code] == u:
+            if last[code] == u:
                 out[begin + r] = -1
             else:
                 last[code] = u
-                out[begin + r] = codes[begin + r]
+                out[begin + r] = unknown if code >= n else codes[begin + r]

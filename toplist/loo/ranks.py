@@ -9,6 +9,7 @@ counts that itself, in one row per rank, however many users there are::
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -183,10 +184,11 @@ def from_rank_counts(
     ----------
     counts : dict of rank -> number of users, list of pairs, table, or tuple of two arrays
         Ranks from 1; 0, None or NaN: the item is not in the list. Every user counts once, also
-        those without a list. Pairs are rows as a database returns them, whole Decimals too. A
-        table (also a relation of DuckDB, and what ``fetchnumpy()`` returns) has two columns, the
-        rank first; a Series has the ranks in its index, as ``value_counts(dropna=False)`` makes
-        it.
+        those without a list: where the convention knows relevant items of the list only, as
+        lightgbm does, both have an empty ground truth. Pairs are rows as a database returns them,
+        whole Decimals too. A table (also a relation of DuckDB, and what ``fetchnumpy()`` returns)
+        has two columns, the rank first; a Series has the ranks in its index, as
+        ``value_counts(dropna=False)`` makes it.
     k, metrics, convention
         As in `toplist.top_k_eval`.
     n_listed : int, optional
@@ -215,7 +217,7 @@ def from_rank_counts(
     >>> from_rank_counts([(1, 20), (2, 7), (None, 73)], k=10)["hit@10"]
     0.27
     """
-    asked = Options(metrics=metrics, convention=convention, empty="zero", missing="zero")
+    asked = Options(metrics=metrics, convention=convention, missing="zero")
     plan = plan_of(asked, k)
     at = counts_of(counts, "counts", _COLUMNS)
     n_users = sum(at.values())
@@ -228,25 +230,32 @@ def from_rank_counts(
             raise ValueError(f"{name} divides by the length of the lists: give n_listed=")
         checked.append(metric)
     metrics_of_hits = tuple(checked)
-    terms = Terms(plan.entries, plan.rules.name, "zero", "zero", Grading(), plan.pooled)
+    rules = plan.rules
+    terms = Terms(plan.entries, rules.name, rules.empty, "zero", Grading(), plan.pooled)
+    terms = replace(terms, relevant=rules.relevant)
     depth = terms.depth
     if not depth:
         raise ValueError("k is missing: give the largest rank that counts")
-    n_rows = min(n_users, 1)  # nobody has no row, as in every evaluation
-    table = np.zeros((n_rows, depth), np.int64)
+    n_empty = at.get(0, 0) if rules.relevant == "listed" else 0
+    n_counted = 0 if set(terms.empty_of.values()) == {"skip"} else n_empty
+    users = np.array([n_counted, n_users - n_empty], np.int64)  # of 0 and of 1 relevant item
+    n_relevant = np.flatnonzero(users)  # nobody has no row, as in every evaluation
+    users = users[n_relevant]
+    table = np.zeros((len(users), depth), np.int64)
     for rank, n in at.items():
         if n and 0 < rank <= depth:
-            table[0, rank - 1] = n
-    users = np.full(n_rows, n_users, np.int64)
+            table[-1, rank - 1] = n  # of R = 1
     sums = sums_of(metrics_of_hits)
     spreads = [spread_of_first(table, users[:, np.newaxis], one.discounts(depth)) for one in sums]
-    found = Histograms(
-        metrics_of_hits,
-        np.ones(n_rows, np.int64),
-        np.full(n_rows, depth if n_listed is None else n_listed, np.int64),
+    histograms = Histograms(
+        *(
+            metrics_of_hits,
+            n_relevant,
+            np.full(len(users), depth if n_listed is None else n_listed),
+        ),
         *(users, table, table, table),
-        np.reshape(spreads, (len(sums), n_rows, depth)),
+        np.reshape(spreads, (len(sums), *table.shape)),
         {},
         np.arange(1, depth + 1),
     )
-    return TopKResult(terms, found, None, None, n_users=n_users, n_missing=0, n_extra=0)
+    return TopKResult(terms, histograms, None, None, n_users=n_users, n_missing=0, n_extra=0)

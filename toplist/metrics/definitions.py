@@ -172,7 +172,8 @@ class Metric:
     cut : {"k", "R"}
         Hits in the first k ranks count; or in the first min(k, R), as in R-precision.
     of : {"relevant", "judged"}
-        A hit is a relevant item; or one with a grade, also 0, where the ground truth has grades.
+        A hit is a relevant item; or one with a grade, also 0, where the ground truth has grades. A
+        ground truth is then empty only if it has no grade at all.
     empty : {"skip", "zero", "one"}, optional
         What a user with an empty ground truth does to this metric: left out of its mean, 0, or 1.
         Default: as the evaluation says for all metrics.
@@ -423,10 +424,11 @@ METRICS: Mapping[str, Metric] = table_of(
         "judged",
         "each",
         "1",
-        "k",
-        text="share of the first k ranks that hold a judged item, relevant or not, over the users "
-        "who have a relevant one; 1 - judged is the share of holes",
+        "min(k,n)",
+        text="share of the listed items in the first k that were judged, relevant or not, over the "
+        "users who have a judgement; 1 - judged is the share of holes",
         of="judged",
+        empty="skip",
     ),
 )
 

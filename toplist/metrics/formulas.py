@@ -1,6 +1,7 @@
 """The formula of a metric, as text and in LaTeX, composed from its three choices."""
 
 import re
+from dataclasses import replace
 from typing import Literal, get_args
 
 from toplist.metrics.definitions import Discount, Metric
@@ -41,24 +42,25 @@ def formula(metric: Metric, style: Style = "text") -> str:
 
 def _text(metric: Metric) -> str:
     """Return the formula as text."""
-    count = _COUNT_WORDS[metric.counts]
-    if metric.graded:
-        count = "gain_j" if count == "1" else f"{count} gain_j"
-    term = _term(metric, count)
+    term, last = _term(metric), {"k": "k", "R": "min(k,R)"}[metric.cut]
     divisor = metric.dividing.name
     if metric.dividing.ideal:
-        last = divisor.removeprefix("ideal(").removesuffix(")")
-        divisor = f"the same sum over hits at all ranks up to {last}, best gains first"
+        deepest = divisor.removeprefix("ideal(").removesuffix(")")
+        each = _term(replace(metric, counts="each"))  # whatever the metric counts
+        total = "the same sum" if term == each else f"the sum of {each}"
+        divisor = f"{total} over hits at all ranks up to {deepest}, best gains first"
     if metric.dividing.by_hits:
-        divisor = "the number of hits with r_j <= k"
+        divisor = f"the number of hits with r_j <= {last}"
     divided = "" if divisor == "1" else f", divided by {divisor}"
-    last = {"k": "k", "R": "min(k,R)"}[metric.cut]
     which = " (hits: judged items)" if metric.of == "judged" else ""
     return f"{metric.name}@k = sum over r_j <= {last} of {term}{divided}{which}"
 
 
-def _term(metric: Metric, count: str) -> str:
+def _term(metric: Metric) -> str:
     """Return what a hit adds: its count over the discount, or times the weight of its rank."""
+    count = _COUNT_WORDS[metric.counts]
+    if metric.graded:
+        count = "gain_j" if count == "1" else f"{count} gain_j"
     discount = metric.discounting
     if discount.weight:
         weight = re.sub(r"\br\b", "r_j", discount.weight)
@@ -83,7 +85,7 @@ def _latex(metric: Metric) -> str:
         term = weight if count == "1" else rf"{count} \cdot {weight}"
     total = rf"\sum_{{j : r_j \le {last}}} {term}"
     dividing = metric.dividing
-    divisor = dividing.latex
+    divisor = dividing.latex.replace("k", last) if dividing.by_hits else dividing.latex
     if dividing.ideal:
         ideal = discount.replace("r_j", "i")
         gain = "g^*_i" if metric.graded else "1"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from types import ModuleType
 from typing import Any, Literal
 
-from toplist.checks import did_you_mean, near, plain, spellings
+from toplist.checks import LARGEST_INT, did_you_mean, plain, spellings
 from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetric, ListMetricName
 from toplist.metrics.conventions import Convention
 from toplist.metrics.definitions import METRICS, PARAMETRIC, Metric, MetricName
@@ -59,7 +59,7 @@ def parse(entry: str | Metric, convention: Convention) -> tuple[Metric, int | No
     """
     if isinstance(entry, Metric):
         return entry, None
-    found = _SPELLING.fullmatch(entry) if isinstance(entry, str) else None
+    found = _SPELLING.fullmatch(canonical(entry)) if isinstance(entry, str) else None
     if not found:
         meant = _did_you_mean(entry, convention)
         raise ValueError(f"metric {entry!r}{meant}: write a name, 'name@k', or give a Metric")
@@ -78,8 +78,6 @@ def parse(entry: str | Metric, convention: Convention) -> tuple[Metric, int | No
 
 
 def _did_you_mean(entry: Any, convention: Convention) -> str:
-    from toplist.metrics.names import metric_meant  # imported late: only for errors
-
     return did_you_mean(metric_meant(entry, [*convention.metrics, *LIST_METRICS]))
 
 
@@ -92,7 +90,7 @@ def named(entry: Any) -> tuple[ListMetric, int | None] | None:
     >>> metric.name, k, named("ndcg@10")
     ('item_coverage', 10, None)
     """
-    name, at, k = entry.partition("@") if isinstance(entry, str) else ("", "", "")
+    name, at, k = canonical(entry).partition("@") if isinstance(entry, str) else ("", "", "")
     if name not in LIST_METRICS:
         return None
     return LIST_METRICS[name], _k_of(entry, k) if at else None
@@ -131,8 +129,10 @@ def keys_of(names: Iterable[str], at: str = "@") -> dict[str, str]:
 
 def _k_of(entry: Any, k: str) -> int:
     """Return the k that is written in an entry of `metrics`."""
-    if not (k.isascii() and k.isdigit() and int(k) > 0):
-        raise ValueError(f"metric {entry!r}: k must be a whole number from 1 on, not {k!r}")
+    if not (k.isascii() and k.isdigit() and 0 < int(k) <= LARGEST_INT):
+        raise ValueError(
+            f"metric {entry!r}: k must be a whole number from 1 on, below 2^63, not {k!r}"
+        )
     return int(k)
 
 
@@ -152,24 +152,38 @@ def _with_parameter(name: str, parameter: str, value: str) -> Metric:
 
 
 # Case, hyphens and underscores do not matter: "Recip_Rank" is "recip rank".
-_METRICS = {
-    # trec_eval, and with it pytrec_eval, BEIR and ir_measures (AP, RR, P, R, Rprec, Success)
-    # RecTools: HitRate, F1Beta, CatalogCoverage, MeanInvUserFreq; RecBole: GiniIndex, and "hit
-    # ratio" in its documents; Elliot: HR, ItemCoverage, ARP, APLT, F1; ranx: hit_rate;
-    # knowledge graphs: hits@k; sentence-transformers: accuracy@k; torchmetrics: RetrievalHitRate,
-    # RetrievalNormalizedDCG, RetrievalRPrecision; Spark: meanAveragePrecisionAt; rs_metrics: mapr
-    "hit": "success, hits, hit_rate, hit_ratio, HR, accuracy, retrieval_hit_rate",
+# Names of others that mean one definition, and are read as ours. First those of trec_eval, and with
+# it of pytrec_eval, BEIR and ir_measures; then RecTools: HitRate; RecBole: "hit ratio" in its
+# documents; ranx: hit_rate; knowledge graphs: hits@k; torchmetrics: RetrievalHitRate,
+# RetrievalNormalizedDCG, RetrievalRPrecision; Spark: meanAveragePrecision.
+_OF_TREC_EVAL = {
+    "hit": "success",
+    "precision": "P",
+    "recall": "R",
+    "map": "AP, map_cut",
+    "mrr": "RR, recip_rank",
+    "ndcg": "ndcg_cut",
+    "r_precision": "Rprec",
+}
+_SAME = {
+    "hit": "hits, hit_rate, hit_ratio, HR, retrieval_hit_rate",
     "cg": "cumulative_gain",
     "dcg": "discounted_cumulative_gain",
-    "precision": "P, prec, retrieval_precision",
-    "recall": "R, retrieval_recall",
-    "map": "map_cut, AP, average_precision, mean_average_precision, MAPR, retrieval_map",
-    "mrr": "recip_rank, RR, reciprocal_rank, mean_reciprocal_rank, retrieval_mrr",
-    "ndcg": "ndcg_cut, normalized_dcg, normalized_discounted_cumulative_gain, "
-    "retrieval_normalized_dcg",
-    "f1": "F, f_score, f_measure, f1_score, f1_beta",
+    "precision": "prec, retrieval_precision",
+    "recall": "retrieval_recall",
+    "map": "average_precision, mean_average_precision, retrieval_map",
+    "mrr": "reciprocal_rank, mean_reciprocal_rank, retrieval_mrr",
+    "ndcg": "normalized_dcg, normalized_discounted_cumulative_gain, retrieval_normalized_dcg",
+    "f1": "f1_score",
     "rbp": "rank_biased_precision",
-    "r_precision": "Rprec, r_prec, retrieval_r_precision",
+    "r_precision": "r_prec, retrieval_r_precision",
+}
+# Names that others use for more than one definition: proposed, not read. sentence-transformers:
+# accuracy@k; RecTools: F1Beta, CatalogCoverage, MeanInvUserFreq; RecBole: GiniIndex; Elliot:
+# ItemCoverage, ARP, APLT, F1.
+_ALIKE = {
+    "hit": "accuracy",
+    "f1": "F, f_score, f_measure, f1_beta",
     "item_coverage": "coverage, catalog_coverage, catalogue_coverage",
     "gini": "gini_index",
     "shannon_entropy": "entropy",
@@ -196,7 +210,11 @@ def _by_name(table: Mapping[str, str]) -> dict[str, str]:
     return {other: ours for ours, some in table.items() for other in some.split(", ")}
 
 
-METRIC_NAMES = _by_name(_METRICS | _FUNCTIONS)
+TREC_EVAL_NAMES = _by_name(_OF_TREC_EVAL)
+METRIC_NAMES = TREC_EVAL_NAMES | _by_name(_SAME)
+_READ = spellings([*METRICS, *LIST_METRICS], METRIC_NAMES)
+_OF_TREC_EVAL_PLAIN = {*map(plain, TREC_EVAL_NAMES)}
+METRIC_NAMES |= _by_name(_ALIKE) | _by_name(_FUNCTIONS)
 PACKAGE_NAMES = _by_name({"top_k_eval": "evaluate, eval", "TopKResult.load": "load"})
 # pytrec_eval is trec_eval, and ir_measures asks it first; BEIR has mteb's metrics.
 CONVENTION_NAMES = _by_name(
@@ -217,8 +235,49 @@ _FOREIGN_SPELLING = re.compile(
     r"(?P<name>.*?)[@_\-. ]*(at)?[@_\-. ]*((?<!\d)(?<!\d\.)(?P<k>\d+)|(?<=[@_\-. ])k)?",
     re.IGNORECASE,
 )
-# "RBP(p=0.8)@10" of ir_measures, "rbp.95" of ranx.
+# "RBP(p=0.8)@10" of ir_measures, "rbp.95" of ranx; and what is near one of them.
+_RBP = re.compile(r"rbp(\(p=)?(?P<p>(?(1)0?)\.\d+)(?(1)\))(?P<k>@\d+)?", re.IGNORECASE)
 _PERSISTENCE = re.compile(r"rbp[^\d.]*(?P<p>0?\.\d+)\)?(?P<k>@\d+)?", re.IGNORECASE)
+
+
+# How the k of one of these is written, after a separator: "P_5", "recall_at_10".
+_AT_K = re.compile(r"(?P<name>[^@]*?[^@_\-. ])(@|[_\-. ](at[_\-. ])?)(?P<k>\d+)", re.IGNORECASE)
+
+
+def canonical(entry: str) -> str:
+    """Return an entry of `metrics` by its name here, if another library's name means just that.
+
+    Examples
+    --------
+    >>> [canonical(one) for one in ("nDCG@10", "P_5", "AP", "RR@10", "map_cut_10", "recall_at_5")]
+    ['ndcg@10', 'precision@5', 'map', 'mrr@10', 'map@10', 'recall@5']
+    >>> [canonical(one) for one in ("RBP(p=0.8)@10", "ndcg@10", "F1", "ERR@10", "coverage")]
+    ['rbp(p=0.8)@10', 'ndcg@10', 'f1', 'ERR@10', 'coverage']
+    """
+    rbp = _RBP.fullmatch(entry)
+    if rbp:
+        return f"rbp(p={float(rbp['p'])}){rbp['k'] or ''}"
+    if "(" in entry:  # with parameters, which are not read
+        return entry
+    whole = _READ.get(plain(entry)) if "@" not in entry else None
+    found = _AT_K.fullmatch(entry)
+    if whole is not None or not found:
+        return whole or entry
+    name = _READ.get(plain(found["name"]))
+    return entry if name is None else f"{name}@{found['k']}"
+
+
+def of_trec_eval(entry: Any) -> str:
+    """Return the name in an entry of `metrics` if trec_eval and ir_measures have it, else "".
+
+    Examples
+    --------
+    >>> of_trec_eval("AP@10"), of_trec_eval("map@10")
+    ('AP', '')
+    """
+    found = _AT_K.fullmatch(entry) if isinstance(entry, str) else None
+    name: str = found["name"] if found else entry
+    return name if isinstance(name, str) and plain(name) in _OF_TREC_EVAL_PLAIN else ""
 
 
 def metric_meant(entry: Any, valid: Iterable[str]) -> str | None:
@@ -247,8 +306,29 @@ def metric_meant(entry: Any, valid: Iterable[str]) -> str | None:
     whole = spellings(valid, synonyms).get(plain(entry))
     if whole is not None:  # "F1" is not F at 1
         return whole
-    name = near(found["name"], valid, synonyms)
+    name = _misspelt(plain(found["name"]), spellings(valid, synonyms))
     return name if name in _FUNCTIONS or not (name and found["k"]) else f"{name}@{found['k']}"
+
+
+def _misspelt(given: str, names: Mapping[str, str]) -> str | None:
+    """Return the name that is the one given, or that with a letter wrong, two of a long one.
+
+    No more, and not the first letter: "err" is no "rr", "iprec" no "prec", "mape" no "map".
+    """
+    if given in names:
+        return names[given]
+    from difflib import SequenceMatcher  # imported late: only for errors
+
+    best: tuple[float, str | None] = (0, None)
+    for name, ours in names.items():
+        longest, wrong = max(len(given), len(name)), 1 if len(given) < 8 else 2
+        apart = abs(len(given) - len(name))
+        if given[:1] != name[:1] or apart > (wrong if len(given) > 4 else 0) or longest < 4:
+            continue
+        alike = SequenceMatcher(None, given, name).ratio()
+        if alike > 1 - (wrong + 0.01) / longest:
+            best = max(best, (alike, ours))
+    return best[1]
 
 
 def no_attribute(

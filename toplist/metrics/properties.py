@@ -129,6 +129,31 @@ def identity(metric: Metric, population: Population, pooled: bool) -> tuple[Any,
     return metric.discounting, of_divisors, graded, pooled, metric.cut, metric.of
 
 
+def identity_at_one(metric: Metric, population: Population, pooled: bool) -> tuple[Any, ...]:
+    """Return a key that is equal for metrics that are equal by definition at k = 1.
+
+    There is one place, so that each, the nth and the first hit count alike.
+
+    Examples
+    --------
+    >>> from toplist.metrics.definitions import METRICS
+    >>> several = Population(False, False)
+    >>> names = "hit", "precision", "map", "ndcg", "mrr", "recall"
+    >>> keys = [identity_at_one(METRICS[name], several, False) for name in names]
+    >>> [key == keys[0] for key in keys]
+    [True, True, True, True, True, False]
+    """
+    dividing = metric.dividing
+    if metric.discounting not in DISCOUNTS.values() or dividing not in DIVISORS.values():
+        return identity(metric, population, pooled)
+    sizes = np.ones(1, np.int64) if population.single else _SIZES
+    R, n = _pairs(np.concatenate([[0] * pooled, sizes]).astype(np.int64))
+    numbers = metric.discounts(1).tobytes(), metric.divisors(R, n, 1).tobytes()
+    graded = metric.graded and population.graded
+    of_hits = graded and dividing.ideal, dividing.by_hits
+    return *numbers, graded, *of_hits, pooled, metric.cut, metric.of
+
+
 class HasIdentities(Protocol):
     """What metrics are equal in: a result."""
 

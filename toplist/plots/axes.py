@@ -3,10 +3,11 @@
 import io
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from toplist.checks import optional
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,8 +17,12 @@ if TYPE_CHECKING:
 # A `toplist.TopKResult`, read by its attributes: results are made above, and draw themselves here.
 Result = Any
 # Okabe and Ito 2008: distinct for all common kinds of colour vision; without yellow, too pale for
-# a line.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+# a line. The last two are of Tol 2021. Their number has no factor in common with those of dashes
+# and markers, so that a colour comes back with another dash and another marker.
+COLOURS = (
+    *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"),
+    *("#882255", "#999933"),
+)
 DASHES: tuple[Any, ...] = (
     *("-", "--", ":", "-."),
     *((0, (6, 1.5, 1, 1.5, 1, 1.5)), (0, (8, 3)), (0, (3, 1, 1, 1))),
@@ -25,14 +30,13 @@ DASHES: tuple[Any, ...] = (
 MARKERS = "osD^v"
 GREY = "#666666"
 INCHES = (5.6, 3.4)
+# Entries of a legend that are drawn on the chart.
+LEGEND_INSIDE = 4
 
 
 def need_matplotlib() -> None:
-    """Raise ModuleNotFoundError with the extra that is missing."""
-    try:
-        import_module("matplotlib")
-    except ModuleNotFoundError:
-        raise ModuleNotFoundError("plots need matplotlib: pip install 'toplist[plot]'") from None
+    """Raise ImportError where matplotlib cannot be imported, with what to do."""
+    optional("matplotlib", "plots need matplotlib", "plot")
 
 
 def figure(width: float = INCHES[0], height: float = INCHES[1]) -> "Figure":
@@ -87,7 +91,7 @@ def check_value(name: str) -> None:
 
 
 def style(colour: int, dash: int) -> dict[str, Any]:
-    """Return colour and dash of a line; after the last one, the first is used again."""
+    """Return colour and dash of a line; after the last of each, the first is used again."""
     return {"color": COLOURS[colour % len(COLOURS)], "linestyle": DASHES[dash % len(DASHES)]}
 
 
@@ -124,14 +128,18 @@ def clean(ax: "Axes", grid: str = "both") -> None:
 
 
 def legend(ax: "Axes", inside: str = "") -> None:
-    """Add a legend: to the right, sorted by the last values of the lines; or inside, as drawn."""
+    """Add a legend: to the right, sorted by the last values of the lines; or inside, as drawn.
+
+    Inside there is room for a few; more than that stand to the right, too.
+    """
     handles, labels = ax.get_legend_handles_labels()
     pairs = list(zip(handles, labels, strict=True))
     if not inside:
         ends = {id(handle): float(handle.get_ydata()[-1]) for handle in handles}  # type: ignore[attr-defined]
         pairs.sort(key=lambda pair: -np.nan_to_num(ends[id(pair[0])]))
     right = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
-    place: dict[str, Any] = {"loc": inside} if inside else right
+    few = len(pairs) <= LEGEND_INSIDE
+    place: dict[str, Any] = {"loc": inside} if inside and few else right
     if pairs:
         ax.legend(*zip(*pairs, strict=True), frameon=False, **place)
 

@@ -205,9 +205,11 @@ def segments(
     for parts in systems.values():
         for label, result in parts.items():
             labels.setdefault(label, set()).add(result.n_evaluated)
-    ax = axes.axes(ax, 5.6, max(3.4, 0.8 + 0.42 * len(labels)))
+    step = min(0.16, 0.8 / len(systems))  # the rows of a segment stay apart from those of the next
+    room = max(0.42, 0.17 * len(systems))
+    ax = axes.axes(ax, 5.6, max(3.4, 0.8 + room * len(labels)))
     for i, (system, parts) in enumerate(systems.items()):
-        shift = 0.16 * (i - (len(systems) - 1) / 2)
+        shift = step * (i - (len(systems) - 1) / 2)
         places = [list(labels).index(label) + shift for label in parts]
         means = np.array([result[name] for result in parts.values()])
         ends = np.array([result.interval(name, level) for result in parts.values()]).T
@@ -260,8 +262,8 @@ def exposure(counts: ArrayLike | Mapping[str, ArrayLike], *, ax: Axes | None = N
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['equal (Gini 0.000)', 'one item (Gini 0.750)']
     """
-    ax = axes.axes(ax, 4.2, 4.0)
     systems = counts if isinstance(counts, Mapping) else {"": counts}
+    ax = axes.axes(ax, 4.2 + 2.4 * (len(systems) > axes.LEGEND_INSIDE), 4.0)
     ax.plot([0, 1], [0, 1], color=GREY, linewidth=1, linestyle=(0, (2, 2)))
     for i, (label, of_items) in enumerate(systems.items()):
         if hasattr(of_items, "counts"):  # an Exposure: at its largest k

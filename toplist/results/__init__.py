@@ -18,7 +18,8 @@ What a result holds
 
 - ``result["ndcg@10"]``, ``result["ndcg"]``, ``.std(name)``, ``.interval(name, 0.95)``: Wilson's
   interval where every value is 0 or 1 by definition, as that of hit, also of recall in
-  leave-one-out; else mean ± z std/√n, cut to [0, 1] where the metric cannot leave it
+  leave-one-out; else mean ± z std/√n, cut to [0, 1] where the metric cannot leave it; with weights
+  the variance is linearised, as they may go with the values
 - ``.formula(name, style="latex")``: which formula, and by which policies
 - ``.to_dict()``, ``.to_pandas()``, ``.to_pandas(per_user=True)``, ``.to_text()``,
   ``.to_markdown()``, ``.to_latex()``, ``.plot()``

@@ -4,13 +4,14 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from toplist.averages.moments import Moments
 from toplist.checks import counted
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.conventions import policies, same_formula
 from toplist.metrics.definitions import Metric
 from toplist.metrics.formulas import GAIN_WORDS, SYMBOLS, Style, formula
 from toplist.metrics.properties import equal_names
-from toplist.results.markup import Cell, Look, Page, Table
+from toplist.results.markup import NOTHING, Cell, Look, Page, Table
 from toplist.results.means import Means, fingerprints_of, has_keys, unmatched
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ def account(result: Means) -> str:
     terms = result.terms
     parts = [f"{result.n_evaluated:,} of {counted(result.n_users, 'user')} evaluated"]
     n_empty = result.n_evaluated - result.histograms.n_of("skip")
-    if n_empty:
+    if n_empty and (terms.empty in terms.empty_of.values() or not terms.metrics):
         score = {"zero": 0, "one": 1}.get(terms.empty)
         parts.append(f"{n_empty:,} of them without relevant items (counted as {score})")
     listless = result.n_missing if terms.missing == "skip" else 0  # skipped, and told below
@@ -60,7 +61,7 @@ def _other_numbers(result: Means) -> list[str]:
     n_empty = result.histograms.n_of(None) - result.histograms.n_of("skip")
     names: dict[str, list[str]] = {}
     for name, policy in terms.empty_of.items():
-        if n_empty and policy != terms.empty:
+        if n_empty and policy != terms.empty and terms.metrics[name].of == "relevant":
             names.setdefault(policy, []).append(name)
     one = n_empty == 1
     words = {
@@ -68,11 +69,24 @@ def _other_numbers(result: Means) -> list[str]:
         "zero": f"count{'s' * one} as 0",
         "one": f"count{'s' * one} as 1",
     }
-    return [
+    judged = [
+        f"{name}: over {result.n_of(name):,}, those with a judgement"
+        for name, counting in terms.counting.items()
+        if counting == ("skip", "judged") and result.n_of(name) != result.n_evaluated
+    ]
+    return judged + [
         f"{', '.join(some)}: over {result.n_of(some[0]):,}, as {n_empty:,} without relevant items "
         f"{words[policy]}"
         for policy, some in names.items()
     ]
+
+
+def rules(result: Means, metric: Metric | None = None) -> str:
+    """Return the convention, and whether grades are gains; of one metric, or of all."""
+    asked = [metric] if metric else result.terms.metrics.values()
+    of_grades = result.graded and any(one.graded for one in asked)
+    linear = result.terms.grading.gains == "linear"  # another gain is told by the terms
+    return result.terms.rules(metric) + ", gain = grade" * (of_grades and linear)
 
 
 def averaging(result: Means, metric: Metric | None = None) -> str:
@@ -93,8 +107,9 @@ def treatment(result: Means, metric: Metric | None = None) -> str:
     """Return what is done with users who have no relevant items, or no list."""
     terms = result.terms
     if metric is not None:
-        return policies(terms.empty_of[metric.name], terms.missing)
-    return policies(terms.empty, terms.missing, terms.empty_of)
+        return policies(terms.empty_of[metric.name], terms.missing, of=metric.of)
+    others = {name: policy for name, (policy, of) in terms.counting.items() if of == "relevant"}
+    return policies(terms.empty, terms.missing, others)
 
 
 def of_lists(result: Means, metric: ListMetric) -> str:
@@ -119,12 +134,32 @@ def explanation(result: Means, metric: Metric | ListMetric, style: Style) -> str
         formula(metric, style),
         SYMBOLS[style],
         *([GAIN_WORDS[terms.grading.gains]] if metric.graded else []),
-        result.terms.rules(metric) + (f"; the same in {', '.join(peers)}" if peers else ""),
+        rules(result, metric) + (f"; the same in {', '.join(peers)}" if peers else ""),
         f"{averaging(result, metric)}; {treatment(result, metric)}",
         *sampling(result),
+        *equal_scores(result),
         account(result),
     ]
     return "\n".join(lines)
+
+
+# Equal scores are told of from this share of the listed items on.
+MANY_TIED = 0.01
+
+
+def equal_scores(result: Means) -> list[str]:
+    """Return how many scores are equal, if many are, and that they stand as the rows do.
+
+    Any other order is among the rules.
+    """
+    if result.scored is None or not result.scored.tied:
+        return []
+    tied, listed = result.scored
+    parts = ["equal scores in the order of the rows"] if result.terms.ties == "order" else []
+    if tied > MANY_TIED * listed:
+        share = f"{100 * tied / listed:.1f} %"
+        parts.append(f"{share} of the listed items share a score with a neighbour")
+    return ["; ".join(parts)] if parts else []
 
 
 def rule_lines(result: Means, parts: Sequence[Means] = ()) -> list[str]:
@@ -132,13 +167,14 @@ def rule_lines(result: Means, parts: Sequence[Means] = ()) -> list[str]:
 
     `parts` are the segments that are in the table with the result.
     """
-    lines = [f"{result.terms.rules()}: {averaging(result)}"] if result.terms.metrics else []
+    lines = [f"{rules(result)}: {averaging(result)}"] if result.terms.metrics else []
+    lines += result.terms.other_formulas()
     lines += intervals([result, *parts])
     lines += [f"{name}: {of_lists(result, one)}" for name, one in result.terms.list_metrics.items()]
-    return [*lines, *sampling(result), account(result)]
+    return [*lines, *sampling(result), *equal_scores(result), account(result)]
 
 
-# Below this number of users a normal interval is called rough.
+# With fewer users who have another value than 0 a normal interval is called rough.
 FEW_USERS = 30
 
 
@@ -152,29 +188,69 @@ def intervals(results: Sequence[Means]) -> list[str]:
     ['95 % interval, ± half or [low, high]: Wilson for hit; normal for mrr (rough: only 2 users)']
     """
     kinds: dict[str, list[str]] = {}
-    rough = []
+    rough, dashes = [], False
     for name in results[0].terms.asked:
-        held = [(_interval(result, name), result.n_of(name)) for result in results]
-        words = " or ".join(dict.fromkeys(kind for kind, _ in held if kind))
+        held = []
+        for result in results:
+            kind, cuts = _kind(result, name), result.terms.ks_of[name]
+            said = {k: _says(*result.interval(f"{name}@{k}")) for k in cuts}
+            dashes |= False in said.values()
+            telling = [k for k in cuts if said[k]]
+            held += [kind] * bool(telling)
+            if kind != "Wilson" and telling:
+                rough.append(_fewest(result, name, telling))
+        words = " or ".join(dict.fromkeys(held))
         if words:
             kinds.setdefault(words, []).append(name)
-        rough += [n for kind, n in held if kind in ("normal", "delta method") and n < FEW_USERS]
+    none = f"{NOTHING} where all values are equal"
     if not kinds:
-        return []
+        return [f"95 % interval: {none}"] if dashes else []
     which = [f"{words} for {', '.join(names)}" for words, names in kinds.items()]
     text = "; ".join(which if len(which) > 1 else kinds)
-    few = f" (rough: only {min(rough):,} users)" if rough else ""
-    return [f"95 % interval, ± half or [low, high]: {text}{few}"]
+    old = "; as if weights did not go with values: saved by toplist 0.2 or merged with such"
+    more = _few(rough) + f"; {none}" * dashes + old * any(map(_is_old, results))
+    return [f"95 % interval, ± half or [low, high]: {text}{more}"]
 
 
-def _interval(result: Means, name: str) -> str:
-    """Return the kind of the interval of a metric, in a word; empty if it has none."""
-    ends = (result.interval(f"{name}@{k}") for k in result.terms.ks_of[name])
-    if all(math.isnan(low) and math.isnan(high) for low, high in ends):
-        return ""
+def _kind(result: Means, name: str) -> str:
+    """Return the kind of the interval of a metric, in a word."""
     if name in result.terms.pooled:
         return "delta method"
     return "Wilson" if result.is_proportion(name) else "normal"
+
+
+def _says(low: float, high: float) -> bool | None:
+    """Return whether an interval says something: not of equal values; None where there is none."""
+    return None if math.isnan(low) else high - low > 1e-12 * abs(high)
+
+
+def _fewest(result: Means, name: str, cuts: Sequence[int]) -> tuple[int, int, str]:
+    """Return the number of users of a metric, and of the fewest with a value other than 0."""
+    metric, n, terms = result.terms.asked[name], result.n_of(name), result.terms
+    of_judged = not terms.threshold_in_gains and terms.grading.relevant_from is not None
+    if n < FEW_USERS or not isinstance(metric, Metric):
+        return n, n, name
+    if metric.of == "judged" or (metric.graded and of_judged):  # other hits are read
+        return n, n, name
+    fewest, k = min((result.histograms.n_with_value(metric, k), k) for k in cuts)
+    return n, fewest, f"{name}@{k}"
+
+
+def _few(rough: Sequence[tuple[int, int, str]]) -> str:
+    """Say that intervals are rough: where few users, or few values other than 0, are in them."""
+    users = min((n for n, _, _ in rough), default=FEW_USERS)
+    if users < FEW_USERS:
+        return f" (rough: only {counted(users, 'user')})"
+    _, fewest, where = min(rough, key=lambda one: one[1], default=(0, FEW_USERS, ""))
+    if fewest >= FEW_USERS:
+        return ""
+    return f" (rough where few users have a value other than 0: {fewest} for {where})"
+
+
+def _is_old(result: Means) -> bool:
+    """Return whether weighted averages lack the sums with squared weights, as in toplist 0.2."""
+    averages = [one for one in result.histograms.gathered.values() if isinstance(one, Moments)]
+    return result.terms.weighted and any(one.n and one.mean2 is None for one in averages)
 
 
 def sampling(result: Means) -> list[str]:
@@ -197,8 +273,9 @@ def cell(result: Means, name: str, look: Look = LOOK) -> Cell:
     """
     mean = result[name]
     low, high = result.interval(name)
-    if math.isnan(low):
-        return Cell(look.number(mean))
+    said = _says(low, high)
+    if not said:
+        return Cell(look.number(mean), half="" if said is None else NOTHING)
     if abs((high - mean) - (mean - low)) <= 1e-12 + 1e-6 * abs(mean - low):
         return Cell(look.number(mean), half=look.number(high - mean))
     return Cell(look.number(mean), ends=(look.number(low), look.number(high)))

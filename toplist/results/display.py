@@ -17,15 +17,20 @@ class Display:
 
     def __repr__(self) -> str:
         """Return the table for a terminal."""
-        return self.to_text()
+        from toplist.results import markup  # a twentieth of the import of toplist
 
-    def to_text(self, every_metric: bool = False) -> str:
+        return self.to_text(width=markup.terminal_width())
+
+    def to_text(self, every_metric: bool = False, *, width: int | None = None) -> str:
         """Return the table as it is printed.
 
         Parameters
         ----------
         every_metric : bool
             Whether metrics that are equal by definition have a line each.
+        width : int, optional
+            How many columns there are: wider tables have their columns below each other, and
+            notes are wrapped. Default: as wide as it is; a terminal gets its own width.
 
         Examples
         --------
@@ -41,7 +46,7 @@ class Display:
         """
         from toplist.results import markup  # a twentieth of the import of toplist
 
-        return markup.text(self._page(every_metric))
+        return markup.text(self._page(every_metric), width)
 
     def _repr_html_(self) -> str:
         """Return the table for a notebook, light or dark."""

@@ -2,16 +2,22 @@
 
 import math
 import re
+import sys
+import textwrap
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from toplist.checks import printable
 
+# Stands for an interval that says nothing, as that of users who all have the same value.
+NOTHING = "–"
+
 
 class Cell(NamedTuple):
     """A printed number: the mean, its interval, and whether it is the best.
 
-    The interval is `half` where it is symmetric, else its `ends`. `above` stands above it in LaTeX.
+    The interval is `half` where it is symmetric, else its `ends`; `NOTHING` stands for one that
+    says nothing. `above` stands above the mean in LaTeX.
     """
 
     mean: str = ""
@@ -25,7 +31,7 @@ class Cell(NamedTuple):
         """The interval as text; empty without one."""
         if self.ends:
             return f"[{', '.join(self.ends)}]"
-        return f"±{self.half}" if self.half else ""
+        return f"±{self.half}" if self.half and self.half != NOTHING else self.half
 
 
 class Table(NamedTuple):
@@ -114,12 +120,21 @@ def probability(p: float, floor: float = 0.0) -> str:
     --------
     >>> probability(0.0483), probability(0.0004), probability(1e-4, 1e-4), probability(math.nan)
     ('0.048', '<0.001', '<=0.0001', '-')
+    >>> probability(0.0499), probability(0.05)  # on its own side of 0.01, 0.05 and 0.1
+    ('0.0499', '0.050')
     """
     if p != p:
         return "-"
     if floor and p <= floor * (1 + 1e-9):
         return f"<={floor:.2g}"
-    return "<0.001" if p < 0.001 else f"{p:.3f}"
+    if p < 0.001:
+        return "<0.001"
+    written = (f"{p:.{digits}f}" for digits in range(3, 19))
+    return next(one for one in written if all((float(one) < at) == (p < at) for at in LIMITS))
+
+
+# What p is compared with.
+LIMITS = 0.01, 0.05, 0.1
 
 
 def percent(share: float) -> str:
@@ -152,15 +167,52 @@ def aligned(rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(lines)
 
 
-def text(page: Page) -> str:
-    """Write a page for a terminal; a star marks the best."""
+def terminal_width() -> int | None:
+    """Return the columns of the terminal; None where standard output is none."""
+    if sys.stdout is None or not sys.stdout.isatty():  # None without a console
+        return None
+    from shutil import get_terminal_size  # what it loads takes a tenth of the import of toplist
+
+    return get_terminal_size().columns
+
+
+def _within(rows: Sequence[Sequence[str]], width: int) -> Iterable[Sequence[Sequence[str]]]:
+    """Yield rows as tables that are no wider than `width`, each with the first column."""
+    first, *widths = (max(map(len, column)) for column in zip(*rows, strict=True))
+    start, room = 1, first
+    for i, column in enumerate(widths, start=1):
+        room += 2 + column
+        if room > width and i > start:
+            yield [[row[0], *row[start:i]] for row in rows]
+            start, room = i, first + 2 + column
+    yield [[row[0], *row[start:]] for row in rows]
+
+
+def fitted(lines: Iterable[str], width: int | None) -> list[str]:
+    """Return lines, each in several that are no wider than `width`; long words stay whole.
+
+    Examples
+    --------
+    >>> fitted(["95 % interval, normal"], 14)
+    ['95 % interval,', '  normal']
+    """
+    if width is None:
+        return list(lines)
+    wrap = textwrap.TextWrapper(
+        width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+    )
+    return [part for line in lines for part in wrap.wrap(line) or [""]]
+
+
+def text(page: Page, width: int | None = None) -> str:
+    """Write a page for a terminal, at most `width` columns wide; a star marks the best."""
     tables = [_printable(table) for table in page.tables]
     # labels are as wide as the widest of all tables, so that the tables are aligned
     labels = [label for table in tables for label in (table.corner, *dict(table.rows))]
-    width = max(map(len, labels))
-    blocks = []
+    of_labels = max(map(len, labels))
+    blocks: list[str] = []
     for table in tables:
-        grid = [[table.corner.ljust(width), *table.columns]]
+        grid = [[table.corner.ljust(of_labels), *table.columns]]
         columns = zip(*(cells for _, cells in table.rows), strict=True)
         # in each column the means stand below each other
         widths = [max(len(cell.interval) for cell in column) for column in columns]
@@ -170,9 +222,10 @@ def text(page: Page) -> str:
                 mean = f"*{cell.mean}" if cell.best else cell.mean
                 row.append(f"{mean} {cell.interval.ljust(room)}" if room else mean)
             grid.append(row)
-        blocks.append(aligned(grid))
+        blocks += [aligned(grid)] if width is None else map(aligned, _within(grid, width))
     best = [f"* {page.best}"] if any(table.marked for table in tables) else []
-    notes = "\n".join([*map(printable, page.warnings), *best, *map(printable, page.notes)])
+    lines = [*map(printable, page.warnings), *best, *map(printable, page.notes)]
+    notes = "\n".join(fitted(lines, width))
     if len(blocks) == 1:
         return f"{blocks[0]}\n{notes}"
     return "\n\n".join([*blocks, notes])
@@ -312,7 +365,7 @@ def _latex_cell(cell: Cell, split: bool) -> str:
         mean = rf"\textbf{{{mean}}}"
     if cell.above:
         mean += f"$^{{{cell.above}}}$"
-    interval = _minus(cell.interval.replace("±", r"$\pm$\,"))
+    interval = _minus(cell.interval.replace("±", r"$\pm$\,").replace(NOTHING, "--"))
     small = rf"{{\scriptsize{interval}}}" if interval else ""
     if split:
         return f"{mean} & {small}"

@@ -22,6 +22,7 @@ from toplist.results.terms import Entry, Terms, difference
 
 # What only intervals and merging need is imported by them, as `import toplist` must be quick.
 if TYPE_CHECKING:
+    from toplist.inputs.flatten import Scored
     from toplist.matching.fingerprints import Fingerprint
     from toplist.metrics.names import AnyName, Name, NameAtK
     from toplist.metrics.properties import Population
@@ -61,6 +62,8 @@ class Means:
     lists: ListAverages | None = None
     fingerprints: tuple[Fingerprint, ...] = ()
     unmatched: Unmatched | None = None
+    graded: bool = False
+    scored: Scored | None = None
 
     @classmethod
     def of(
@@ -81,7 +84,12 @@ class Means:
         asked = terms.with_depth(max(depth, hits.k))
         found = _counted(hits, counted, asked, weights, n_threads)
         n_missing = int(np.sum((hits.n_relevant > 0) & (hits.n_listed == 0)))
-        return cls(terms, found, hits, counted, len(hits), n_missing, hits.n_extra, weights)
+        sizes = len(hits), n_missing, hits.n_extra
+        threshold = terms.threshold_in_gains
+        read = (per_user.gains_of(hits, one, threshold) for one in found.metrics if one.graded)
+        graded = hits.graded or any(one.graded for one in read)
+        given = terms, found, hits, counted, *sizes, weights
+        return cls(*given, graded=graded, scored=hits.scored)
 
     @property
     def n_evaluated(self) -> int:
@@ -160,8 +168,13 @@ class Means:
             (p + z²/2n ± z √(p (1 - p) / n + z²/4n²)) / (1 + z²/n)
 
         Else it is the normal one, mean ± z · std / √n, cut to [0, 1] where the metric cannot leave
-        it. With weights, n is Kish's effective number of users, (Σw)² / Σw². For a pooled metric,
-        the standard error is that of the delta method.
+        it. With weights, which may go with the values, the standard error is linearised::
+
+            √( Σ w² (x - mean)² · n / (n - 1) ) / Σ w
+
+        and Wilson's n is the number of users without weights who would be as certain,
+        p (1 - p) (Σ w)² / Σ w² (x - p)²; (Σ w)² / Σ w² where p is 0 or 1. For a pooled metric, the
+        standard error is that of the delta method.
 
         Parameters
         ----------
@@ -188,13 +201,19 @@ class Means:
     def per_user(self, name: AnyName) -> Floats:
         """Return the values of each user: (n_users,) for ``"name@k"``, (n_users, K) for ``"name"``.
 
-        Users left out of the means have NaN.
+        Users left out of the means have NaN. Where users have keys, the rows know their ``users``,
+        and ``.by_user()`` is a dict.
 
         Raises
         ------
         ValueError
             If the result does not hold its hits.
         """
+        from toplist.inputs.user_values import by_users  # what few need, so that imports are quick
+
+        return by_users(self._values(name), self.users if has_keys(self) else None)
+
+    def _values(self, name: AnyName) -> Floats:
         metric, k = self.terms.find(name)
         if isinstance(metric, ListMetric):
             assert self.lists is not None
@@ -215,7 +234,7 @@ class Means:
         metric, _ = self.terms.find(name)
         if isinstance(metric, ListMetric):
             return int(self._moments[metric.name].n)
-        return self.histograms.n_of(metric.empty)
+        return self.histograms.n_of(metric.empty, metric)
 
     def to_dict(self, at: str = "@") -> dict[str, float]:
         """Return the means asked for, ``{"ndcg@10": 0.1, ...}``.
@@ -272,7 +291,7 @@ class Means:
             return NotImplemented
         mine, theirs = (
             (
-                *(one.terms, one.n_users, one.n_missing, one.n_extra, one.histograms),
+                *(one.terms, one.n_users, one.n_missing, one.n_extra, one.graded, one.histograms),
                 None if one.lists is None else one.lists.averages(),
             )
             for one in (self, other)
@@ -305,23 +324,22 @@ class Means:
 
         n_relevant = self.histograms.n_relevant[self.histograms.n_users > 0]
         single = len(n_relevant) > 0 and int(n_relevant.max()) <= 1
-        if self.hits is not None:
-            return Population(single, self.hits.graded)
-        # without hits, the averages that were computed from curves tell
-        mixed = self.terms.weighted or bool(self.terms.pooled)
-        kept = self.histograms
-        of_grades = (one.name in kept.gathered for one in kept.metrics if one.graded)
-        return Population(single, mixed or any(of_grades))
+        return Population(single, self.graded)
 
     def identity(self, name: str) -> Any:
-        """Return a key that is equal for metrics that are equal by definition, at the same k."""
+        """Return a key that is equal for metrics that are equal by definition.
+
+        They are equal at the same k; of ``name@1``, at that k alone.
+        """
+        name, _, k = name.partition("@")
         metric, terms = self.terms.asked.get(name), self.terms
         if not isinstance(metric, Metric):
-            return metric
-        from toplist.metrics.properties import identity
+            return metric, name
+        from toplist.metrics.properties import identity, identity_at_one
 
-        what = identity(metric, self.population, name in terms.pooled)
-        return what, metric.empty, terms.ks_of[name]
+        ks = terms.ks_of[name]
+        of, where = (identity_at_one, 1 in ks) if k == "1" else (identity, ks)
+        return of(metric, self.population, name in terms.pooled), metric.empty, where
 
     def is_proportion(self, name: str) -> bool:
         """Return whether the mean of a metric, without ``@``, is a proportion by definition."""
@@ -351,8 +369,7 @@ class Means:
 
         z = NormalDist().inv_cdf((1 + level) / 2)
         if name not in self.terms.pooled and self.is_proportion(name):
-            n = average.weight**2 / average.weight2 if average.n else np.nan
-            return wilson(average.mean, n, z)
+            return wilson(average.mean, average.effective, z)
         return normal(average.mean, average.error, z, self.is_within_one(name))
 
     @cached
@@ -397,7 +414,7 @@ class Means:
     @property
     def _cuts(self) -> Ints:
         """Every k down to which the hits are counted: below it, an average costs its own time."""
-        return np.arange(1, min(self.terms.depth, self.histograms.depth) + 1)
+        return np.arange(1, min(self.terms.depth, self.histograms.near) + 1)
 
     @cached
     def _moments(self) -> dict[str, Any]:
@@ -471,10 +488,10 @@ def merged(parts: Sequence[M], disjoint: bool = False) -> M:
     if hits and disjoint:
         hits = [_without_fingerprints(one) for one in hits]
     weights = all_of([part.weights for part in parts]) if hits else None
-    lists = all_of([part.lists for part in parts])
+    lists, scored = (all_of([getattr(part, one) for part in parts]) for one in ("lists", "scored"))
     return type(first)(
         first.terms,
-        histograms.merged([part.histograms for part in parts]),
+        histograms.merged([part.histograms for part in parts], first.terms.of_judged),
         in_pairs(hits, operator.add) if hits else None,
         np.concatenate([part.counted for part in parts]) if hits else None,
         n_users=sum(part.n_users for part in parts),
@@ -483,6 +500,8 @@ def merged(parts: Sequence[M], disjoint: bool = False) -> M:
         weights=np.concatenate(weights) if weights else None,
         lists=reduce(operator.add, lists) if lists else None,
         fingerprints=tuple(one for part in parts for one in fingerprints_of(part)),
+        graded=any(part.graded for part in parts),
+        scored=reduce(operator.add, scored) if scored else None,
     )
 
 

@@ -67,6 +67,10 @@ class TopKResult(Means, Display):
         The ground truths, one per part: by them, parts over the same users are refused.
     unmatched : Unmatched or None
         Of files read in parts, examples of ids where nobody has a hit.
+    graded : bool
+        Whether ground truths had grades, other than 1 for all that is relevant.
+    scored : Scored or None
+        Of lists with scores, how many items share theirs with a neighbour, of how many.
     paired : SystemRef or None
         Of several systems in one evaluation on Spark, the moments of their differences, by
         which they are tested without users. Neither ``+`` nor `to_bytes` keeps them.
@@ -124,9 +128,9 @@ class TopKResult(Means, Display):
         >>> bare["mrr@2"], bare.hits is None, bare.n_evaluated
         (0.75, True, 2)
         """
-        from toplist.results import saved
+        from toplist.results import stored
 
-        return saved.without_users(self)
+        return stored.without_users(self)
 
     def to_bytes(self) -> bytes:
         """Return the result without users as bytes: to send, and to keep. `save` writes a file.
@@ -147,9 +151,9 @@ class TopKResult(Means, Display):
         >>> again["mrr@2"] == result["mrr@2"], again.interval("mrr@2") == result.interval("mrr@2")
         (True, True)
         """
-        from toplist.results import saved
+        from toplist.results import stored
 
-        return saved.to_bytes(self)
+        return stored.to_bytes(self)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> TopKResult:
@@ -160,9 +164,9 @@ class TopKResult(Means, Display):
         ValueError
             For other bytes, damaged ones, and those of another version of the format.
         """
-        from toplist.results import saved
+        from toplist.results import stored
 
-        return saved.from_bytes(cls, data)
+        return stored.from_bytes(cls, data)
 
     def save(self, path: PathLike) -> None:
         """Write the result without users to a JSON file that people can read and `load` can too.

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields, replace
-from typing import Literal, get_args
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any, Literal, get_args
 
 from toplist.checks import cached, did_you_mean
 from toplist.inputs.grades import Grading
 from toplist.inputs.options import Ties
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.conventions import CONVENTIONS, ConventionName, Missing, Relevant
-from toplist.metrics.definitions import PARAMETRIC, Empty, Metric
-from toplist.metrics.names import metric_meant
+from toplist.metrics.definitions import PARAMETRIC, Empty, Metric, Of
+from toplist.metrics.names import canonical, metric_meant
 
 Sampler = Literal["uniform", "popularity"]
 SAMPLERS: tuple[Sampler, ...] = get_args(Sampler)
@@ -105,11 +105,15 @@ TIE_WORDS = {"item": "ascending", "item_desc": "descending"}
 
 @dataclass(frozen=True)
 class Entry:
-    """One entry of `metrics` as asked for; `scalar` if it has one k and gives a float."""
+    """One entry of `metrics` as asked for; `scalar` if it has one k and gives a float.
+
+    `written` is how it was written, in the words of another library.
+    """
 
     metric: Metric | ListMetric
     ks: tuple[int, ...]
     scalar: bool
+    written: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True)
@@ -136,6 +140,18 @@ class Terms:
     def empty_of(self) -> dict[str, Empty]:
         """What is done with empty ground truths in each metric of hits, by name."""
         return {name: metric.empty or self.empty for name, metric in self.metrics.items()}
+
+    @cached
+    def counting(self) -> dict[str, tuple[Empty, Of]]:
+        """What decides who is in the mean of each metric of hits, by name."""
+        return {name: (self.empty_of[name], one.of) for name, one in self.metrics.items()}
+
+    @property
+    def of_judged(self) -> list[str]:
+        """The metrics whose R counts judged items: by definition, or since gains count them."""
+        gains = not self.threshold_in_gains and self.grading.relevant_from is not None
+        metrics = self.metrics.items()
+        return [name for name, one in metrics if one.of == "judged" or (one.graded and gains)]
 
     @cached
     def depth(self) -> int:
@@ -182,9 +198,15 @@ class Terms:
         """The metrics of the lists themselves, by name."""
         return {name: one for name, one in self.asked.items() if isinstance(one, ListMetric)}
 
+    def spelled(self, name: Any) -> Any:
+        """Return a name as it is here, where it is written in the words of another library."""
+        known = not isinstance(name, str) or name.rpartition("@")[0] in self.asked
+        return name if known or name in self.asked else canonical(name)
+
     def find(self, name: str) -> tuple[Metric | ListMetric, int | None]:
         """Return the metric and the k of ``"name"`` or ``"name@k"``; a KeyError has the names."""
-        metrics = self.asked
+        metrics, given = self.asked, name
+        name = self.spelled(name)
         base, at, k = name.rpartition("@") if isinstance(name, str) else ("", "", "")
         base = base if at else name
         known = base in metrics if isinstance(base, str) else False
@@ -193,10 +215,10 @@ class Terms:
         if known and k.isascii() and k.isdigit() and 1 <= int(k) <= self.depth:
             return metrics[base], int(k)
 
-        meant = None if known else metric_meant(name, metrics)
+        meant = None if known else metric_meant(given, metrics)
         near = did_you_mean(meant if meant and meant.partition("@")[0] in metrics else None)
         raise KeyError(
-            f"{name!r}{near}: this result has {', '.join(metrics)}, without k or with @1 to "
+            f"{given!r}{near}: this result has {', '.join(metrics)}, without k or with @1 to "
             f"@{self.depth}"
         )
 
@@ -208,7 +230,8 @@ class Terms:
         for one in asked:
             name, parameter, _ = one.name.partition("(")
             of_tables = name in PARAMETRIC and parameter  # such as rbp(p=0.5)
-            own += [one.name] if standard.get(name) != one.formula and not of_tables else []
+            its = standard.get(name)
+            own += [] if of_tables or (its and its.formula == one.formula) else [one.name]
         text = f"convention {self.convention}"
         if len(own) == len(asked):
             text = f"own definition, policies of {text}"
@@ -224,11 +247,24 @@ class Terms:
             text += ", gain 2^grade - 1"
         return text
 
+    def other_formulas(self) -> list[str]:
+        """Return which names of trec_eval were read as metrics that it computes otherwise."""
+        theirs = CONVENTIONS["trec_eval"].metrics
+        written = {one.written: one.metric.name for one in self.entries if one.written}
+        lines = []
+        for other, name in written.items():
+            ours = self.metrics[name].dividing.name
+            divisor = theirs[name].dividing.name if name in theirs else ours
+            if divisor != ours:
+                theirs_is = f"in trec_eval and ir_measures over {divisor}"
+                lines.append(f"{other} is {name}, over {ours}; {theirs_is}")
+        return lines
+
 
 def difference(a: Terms, b: Terms) -> str:
     """Return the first term that differs, with both values, in words."""
     mine, theirs = ({**vars(one), **asdict(one.grading)} for one in (a, b))
-    for name in (*(field.name for field in fields(Terms)), *asdict(a.grading)):
+    for name in (*(one.name for one in fields(Terms)), *asdict(a.grading)):
         if mine[name] != theirs[name] and name not in ("entries", "grading"):
             return f"{name} is {mine[name]!r} in one and {theirs[name]!r} in the other"
     names = [terms.names for terms in (a, b)]

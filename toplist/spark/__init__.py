@@ -70,7 +70,7 @@ from toplist.checks import check_positive_int, choice
 from toplist.evaluation.plan import Plan, plan_of
 from toplist.inputs.options import OPTIONS, SPARK, Options
 from toplist.results.result import TopKResult
-from toplist.results.saved import metric_content
+from toplist.results.stored import metric_content
 from toplist.spark.frames import (
     Side,
     column,

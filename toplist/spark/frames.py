@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from toplist.checks import no_columns
+from toplist.inputs.grades import warn_of_ignored
 from toplist.inputs.options import SIDES, columns_of
 
 RANKED, RELEVANT = 0, 1
@@ -73,6 +74,8 @@ def sides_of(
         more = [system] if system is not None and argument == "ranks" else []
         _check_columns(found, [*names, *more])
         _check_value(found)
+        if argument == "ground_truths" and found.value is None:
+            warn_of_ignored(frame.columns, found.names)
         sides.append(found)
     _check_ids(*sides)
     return sides[0], sides[1]

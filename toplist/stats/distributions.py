@@ -23,6 +23,10 @@ ENDLESS = 1e14
 # Reach of the sums over chi: nine standard deviations, and exp(-40) where the tail is longer.
 DEVIATIONS = 9.0
 LOG_TAIL_CUTOFF = 40.0
+# No tail of a mixture is told apart from this one.
+TINY = 1e-300
+# Variances that add up, each with its degrees of freedom.
+Parts = tuple[tuple[float, float], ...]
 
 
 def normal_sf(z: float) -> float:
@@ -96,6 +100,62 @@ def t_ppf(q: float, df: float) -> float:
             break
     t = t if t < 1e150 else math.inf
     return t if q > 0.5 else -t
+
+
+def least(df: float | Parts) -> float:
+    """Return the degrees of freedom, of parts of a variance the fewest."""
+    return df if isinstance(df, (int, float)) else min(own for _, own in df)
+
+
+def mixed_t_ppf(q: float, df: float | Parts) -> float:
+    """Return the quantile of D / √Σv, where each variance v of D has degrees of freedom of its own.
+
+        Σ v t_q(df) / Σ v
+
+    (Cochran, Cox 1957: by Welch's one number of degrees of freedom, tests of two variances, of
+    which the larger has few, reject too often.) That of t for a plain df.
+
+    Parameters
+    ----------
+    q : float
+    df : float, or tuple of (v, df)
+
+    Examples
+    --------
+    >>> round(mixed_t_ppf(0.975, ((1.0, 499.0), (3.0, 2.0))), 4)
+    3.7182
+    """
+    if isinstance(df, (int, float)):
+        return t_ppf(q, df)
+    total = sum(v for v, _ in df)
+    if not total > 0:
+        return math.nan
+    return sum(v / total * t_ppf(q, of_one) for v, of_one in df if v > 0)
+
+
+def mixed_t_sf(t: float, df: float | Parts) -> float:
+    """Return the p whose quantile, 1 - p of `mixed_t_ppf`, is t.
+
+    Examples
+    --------
+    >>> round(mixed_t_sf(3.7182, ((1.0, 499.0), (3.0, 2.0))), 5)
+    0.025
+    """
+    if isinstance(df, (int, float)):
+        return t_sf(t, df)
+    if t < 0:
+        return 1 - mixed_t_sf(-t, df)
+    tails = [t_sf(t, of_one) for v, of_one in df if v > 0]
+    if not max(tails, default=math.nan) > 0:
+        return max(tails, default=math.nan)
+
+    def excess(x: float) -> float:  # of p = exp(-x)
+        return -mixed_t_ppf(math.exp(-x), df) - t
+
+    low, high = (-math.log(max(tail, TINY)) for tail in (max(tails), min(tails)))
+    if excess(low) >= 0 or excess(high) <= 0:  # at the tail of one part, by rounding, or beyond
+        return math.exp(-low if excess(low) >= 0 else -high)
+    return math.exp(-root(excess, low, high))
 
 
 def f_sf(f: float, df1: float, df2: float) -> float:

@@ -5,7 +5,17 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from toplist.stats.distributions import noncentral_t_sf, normal_ppf, probability, root, t_ppf, t_sf
+from toplist.stats.distributions import (
+    Parts,
+    least,
+    mixed_t_ppf,
+    mixed_t_sf,
+    noncentral_t_sf,
+    normal_ppf,
+    probability,
+    root,
+    t_ppf,
+)
 
 # Of the standard deviation: a difference that 10^19 users would be needed for.
 HOPELESS = 1e-9
@@ -27,21 +37,36 @@ class Equivalence(NamedTuple):
 
 
 def tost(
-    difference: float, error: float, df: float, margin: float, level: float = 0.95
+    difference: float,
+    error: float,
+    df: float | Parts,
+    margin: float,
+    level: float = 0.95,
+    n: float | None = None,
 ) -> Equivalence:
     """Return the two one-sided t tests of Schuirmann (1987).
 
     P(T > (D + m) / se) and P(T > (m - D) / se), with the interval D ± t(level) se, which is the
-    90 % one at level 0.95.
+    90 % one at level 0.95. Where se is 0, all n users have the same difference, most often none.
+    Then metrics in [0, 1] allow a mean that is as far off as rare users of ±1 may make it:
+
+        ((1 - m) / (1 + D))^n and ((1 - m) / (1 - D))^n
+
+    are the p, and NaN where that does not show |D| < m: with D = 0, m must be above
+    1 - (1 - level)^(1/n), which is 0.139 for 20 users at level 0.95.
 
     Parameters
     ----------
     difference, error, df : float
-        The mean difference D, its standard error se and the degrees of freedom.
+        The mean difference D, its standard error se and the degrees of freedom; of several runs
+        the variances that se² is made of, each with its own.
     margin : float
         Above 0: differences within ±margin do not matter.
     level : float
         Of each of the two tests.
+    n : float, optional
+        Of users whose values lie in [0, 1]: by default df + 1. With 0, which stands for values
+        without bounds, nothing follows from differences that are all the same.
 
     Examples
     --------
@@ -52,11 +77,28 @@ def tost(
     probability(level, "level")
     if not 0.0 < margin < math.inf:
         raise ValueError(f"margin must be a number above 0, not {margin!r}")
-    not_worse = t_sf(_ratio(difference + margin, error), df)
-    not_better = t_sf(_ratio(margin - difference, error), df)
-    reach = t_ppf(level, df) * error
+    if error == 0.0:
+        return _all_alike(difference, margin, 1.0 - level, least(df) + 1.0 if n is None else n)
+    not_worse = mixed_t_sf(_ratio(difference + margin, error), df)
+    not_better = mixed_t_sf(_ratio(margin - difference, error), df)
+    reach = mixed_t_ppf(level, df) * error
     p = max(not_worse, not_better)
     return Equivalence(p, not_worse, not_better, difference - reach, difference + reach)
+
+
+def _all_alike(difference: float, margin: float, alpha: float, n: float) -> Equivalence:
+    """Return what n users with one and the same difference show, by bounds of values alone."""
+
+    def above(left: float) -> float:
+        return (max(1.0 - margin, 0.0) / (1.0 - margin + left)) ** n if left > 0.0 else 1.0
+
+    not_worse, not_better = above(margin + difference), above(margin - difference)
+    p = max(not_worse, not_better)
+    if abs(difference) < margin and not p < alpha:
+        p = not_worse = not_better = math.nan
+    rare = 1.0 - alpha ** (1.0 / n) if n else math.nan
+    ends = difference - rare * (1.0 + difference), difference + rare * (1.0 - difference)
+    return Equivalence(p, not_worse, not_better, *ends)
 
 
 def power(difference: float, std: float, n: float, level: float = 0.95) -> float:

@@ -14,8 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from toplist import kernels, parallel
 from toplist.checks import Floats, check_positive_int
+from toplist.stats.clustered import linearised, spread, units
 from toplist.stats.distributions import binomial_sf, binomial_two_sided, normal_sf
-from toplist.stats.paired import TIE, Pairs, checked, linearised, pair, snap, t_test, units
+from toplist.stats.paired import TIE, Pairs, checked, over, pair, snap, t_test
 
 FLIPS = 10_000
 RESAMPLES = 9_999
@@ -153,12 +154,12 @@ def bootstrap(
     if rank < 1:
         raise ValueError(f"n_resamples={n_resamples} are too few for level={level}")
     sums, sizes = units(differences(d), weights, clusters)
-    values = linearised(sums, sizes) if weights is not None or clusters is not None else sums
+    whole = weights is None and clusters is None
+    values = sums if whole else linearised(sums, sizes)
     moments = Pairs.of(values, np.zeros(len(values)), n_threads=n_threads)
     mean, t = moments.mean, t_test(moments, alternative, level)
     if not moments.std > 0:  # one user, or all the same: there is nothing to draw
-        p = t.p or (2 if alternative == "two-sided" else 1) / (n_resamples + 1)
-        return Bootstrapped(t.statistic, p, t.low, t.high, n_resamples)
+        return Bootstrapped(t.statistic, t.p, t.low, t.high, n_resamples)
     drawn = np.empty(n_resamples)
     centred = snap(sums, mean * sizes)
     plain = bool((sizes == 1).all())
@@ -179,7 +180,9 @@ def bootstrap(
     p = min(counts[alternative] / (n_resamples + 1), 1.0)
     # (t - q) se is D - q se, and 0 exactly where q is t
     low, high = ((t.statistic - drawn[place]) * moments.error for place in (-rank, rank - 1))
-    return Bootstrapped(t.statistic, p, float(low), float(high), n_resamples)
+    # t and t* by the same factor, as the t test has it
+    statistic = t.statistic if whole else over(mean, spread(sums, sizes)[0])
+    return Bootstrapped(statistic, p, float(low), float(high), n_resamples)
 
 
 def wilcoxon(d: ArrayLike, *, alternative: str = "two-sided") -> Outcome:

@@ -19,8 +19,9 @@ from numpy.typing import ArrayLike
 
 from toplist import parallel
 from toplist.checks import Floats, Ints
+from toplist.stats.clustered import degrees_of_freedom, residuals, units
 from toplist.stats.distributions import t_ppf, t_sf
-from toplist.stats.paired import TIE, checked, over, units
+from toplist.stats.paired import TIE, checked, over
 from toplist.stats.randomization import (
     EXACT,
     FLIPS,
@@ -99,9 +100,6 @@ class Joint:
     def of(cls, differences: ArrayLike, n_threads: int | None = None) -> Joint:
         """Return the moments of differences (n, K), as `snap` returns them.
 
-        With weights or clusters, give `linearised` values: n is then the number of clusters, and
-        `error` that of a weighted mean.
-
         Examples
         --------
         >>> joint = Joint.of([[0.0, 1.0], [1.0, 1.0], [2.0, 4.0]])
@@ -113,6 +111,35 @@ class Joint:
             raise ValueError(f"differences have shape {columns.shape}: users by columns is needed")
         n, n_columns = columns.shape
         return cls.over(lambda low, high: columns[low:high], n, n_columns, n_threads)
+
+    @classmethod
+    def of_units(
+        cls,
+        columns: Sequence[ArrayLike],
+        weights: ArrayLike | None = None,
+        clusters: Any = None,
+        n_threads: int | None = None,
+    ) -> tuple[Joint, float]:
+        """Return the moments of differences with weights or in clusters, and degrees of freedom.
+
+        `n` is the number of units, and `error` as `clustered.spread` has it.
+
+        Examples
+        --------
+        >>> joint, df = Joint.of_units([[0.5, 0.1, 0.3, 0.2]], clusters=["a", "a", "b", "c"])
+        >>> joint.mean, joint.error.round(4), round(df, 1)
+        (array([0.275]), array([0.0289]), 1.8)
+        """
+        parts = [units(column, weights, clusters) for column in columns]
+        sizes = parts[0][1]
+        n = len(sizes)
+        means = np.array([float(sums.sum()) / float(sizes.sum()) for sums, _ in parts])
+        if n < 2:
+            return cls(n, means, np.zeros((len(parts), len(parts)))), n - 1.0
+        left = np.stack([residuals(sums, sizes) for sums, _ in parts], axis=1)
+        joint = cls.of(left * math.sqrt(n * (n - 1.0)), n_threads)
+        cross = joint.cross + n * joint.mean * joint.mean[:, None]  # not about their mean
+        return cls(n, means, cross), degrees_of_freedom(sizes)
 
     @classmethod
     def over(
@@ -191,6 +218,7 @@ class Joint:
 def maxt_t(
     joint: Joint,
     *,
+    df: float | None = None,
     alternative: str = "two-sided",
     level: float = 0.95,
     n_resamples: int = DRAWS,
@@ -203,12 +231,15 @@ def maxt_t(
 
     made to rise, where T_b are draws of the multivariate t with the columns' correlation and n - 1
     degrees of freedom (Hothorn, Bretz, Westfall 2008). Only moments are needed, so that a million
-    users cost no more than a thousand. A column that does not vary has p 1 where it is 0, else 0.
+    users cost no more than a thousand. A column that does not vary has p 1 where it is
+    0, else that of sign flips, corrected by Bonferroni.
 
     Parameters
     ----------
     joint : Joint
-        Of the differences; with weights or clusters, of values that `linearised` returns.
+        Of the differences.
+    df : float, optional
+        Degrees of freedom, where weights or clusters make them other than n - 1.
     alternative : {"two-sided", "greater", "less"}
     level : float
         Of the critical value, which is two-sided.
@@ -228,12 +259,14 @@ def maxt_t(
     """
     checked(alternative, level)
     key, n_resamples = seeded(seed), resamples(n_resamples)
-    df, error = joint.n - 1.0, joint.error
+    df, error = joint.n - 1.0 if df is None else df, joint.error
     t = np.array([over(*pair) for pair in zip(joint.mean.tolist(), error.tolist(), strict=True)])
     sided = sided_of(t, alternative)
     factor = 2 if alternative == "two-sided" else 1
     p = np.array([min(factor * t_sf(one, df), 1.0) for one in sided])
-    p[(t == 0) & (error == 0)] = 1.0
+    settled = error == 0  # by sign flips
+    flips = np.where(sided > 0, factor * 0.5**joint.n, 1.0)
+    p[settled] = np.where(t == 0, 1.0, flips)[settled]
     # neither the order nor the direction in which systems were given changes the draws
     columns = np.flatnonzero(error > 0)
     keys = error, np.abs(joint.mean), np.abs(t)
@@ -241,7 +274,8 @@ def maxt_t(
     signs = np.where(t[columns] < 0, -1.0, 1.0)
     correlation = joint.at(columns).correlation * signs * signs[:, None]
     root, observed = _root(correlation), sided[columns]
-    step_down, single_step, largest = p.copy(), p.copy(), np.zeros(n_resamples)
+    together = np.where(settled, np.minimum(len(p) * p, 1.0), p)
+    step_down, single_step, largest = together.copy(), together.copy(), np.zeros(n_resamples)
     if len(columns) > 1:
         order = np.argsort(observed, kind="stable")
         columns, observed = columns[order], observed[order]
@@ -344,7 +378,8 @@ def band(
     T_b are draws of the multivariate t with the correlation of the columns and n - 1 degrees of
     freedom (sup-t; Montiel Olea, Plagborg-Møller 2017). Given the data this is the distribution of
     a bootstrap with normal multipliers, without going over the users again. Where a difference
-    does not vary, its interval is [D, D]; if only one column does, it is that of the t test.
+    does not vary, it has no interval, but for [0, 0]; if only one column does, it is that of the t
+    test.
 
     Parameters
     ----------
@@ -371,7 +406,8 @@ def band(
         parts = _drawn(lambda t: np.abs(t).max(axis=0), root, df, n_resamples, key, n_threads)
         largest = np.concatenate(parts)
     critical, half = _critical(largest, root, df, level), t_ppf(0.5 + level / 2, df) * error
-    ends = (joint.mean + sign * width for width in (half, critical * error) for sign in (-1, 1))
+    known = np.where(varies | (joint.mean == 0), joint.mean, math.nan)
+    ends = (known + sign * width for width in (half, critical * error) for sign in (-1, 1))
     low, high, low_all, high_all = ends
     points = joint.mean, joint.std, error, low, high
     return BandValues(joint.n, *points, critical, low_all, high_all, n_resamples)
