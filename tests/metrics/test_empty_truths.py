@@ -144,3 +144,14 @@ def test_files(tmp_path):
     found = tl.top_k_eval(lists, truths, 2, empty="one")
     assert list(found) == list(tl.top_k_eval(RANKS, TRUTHS, 2, empty="one"))
     assert "2 of them without relevant items (counted as 1)" in str(found)
+
+
+def test_nothing_relevant_enough_scores_1_where_the_policy_says_so():
+    """In trec_eval nDCG reads all grades, but the threshold says whose ground truth is empty."""
+    ranks, truths = {"a": [1], "b": [5], "c": [9, 7]}, {"a": {1: 1}, "b": {6: 1}, "c": {7: 2, 9: 1}}
+    how = {"k": 2, "metrics": ["ndcg", "recall"], "convention": "trec_eval", "relevant_from": 2}
+    found = tl.top_k_eval(ranks, truths, **how, empty="one")
+    alone = tl.top_k_eval({"c": [9, 7]}, {"c": {7: 2, 9: 1}}, **how)["ndcg@2"]
+    assert found.per_user("ndcg@2").tolist() == [1, 1, alone]
+    assert found.per_user("recall@2").tolist() == [1, 1, 1]
+    assert found["ndcg@2"] == pytest.approx((2 + alone) / 3) and alone < 1

@@ -84,12 +84,19 @@ def counted_in(hits: Hits, counted: Bools, metric: Metric) -> Bools:
 def gains_of(hits: Hits, metric: Metric, threshold_in_gains: bool) -> Hits:
     """Return the hits that a metric reads: of all judged items, where gains ignore the threshold.
 
-    In trec_eval `relevant_from` decides what is relevant,
-    and nDCG does not read it. Where the metric is cut at R, hits below are left out.
+    In trec_eval `relevant_from` decides what is relevant, and nDCG does not read it; who has
+    nothing relevant scores 1 where the metric's policy says so. Where the metric is cut at R, hits
+    below are left out.
     """
     with_gains = metric.graded and hits.grading.relevant_from is not None
     if hits.judged is not None and with_gains and not threshold_in_gains:
+        has = hits.n_relevant > 0
         hits = hits.judged
+        if metric.empty == "one" and hits.ideal_gains is not None and not has.all():
+            kept = np.repeat(has, hits.n_relevant)
+            some = hits.down_to(np.where(has, hits.n_listed, 0))
+            n_relevant = np.where(has, hits.n_relevant, 0)
+            hits = replace(some, n_relevant=n_relevant, ideal_gains=hits.ideal_gains[kept])
     hits = truths_of(hits, metric.of)
     return hits.down_to(hits.n_relevant) if metric.cut == "R" else hits
 

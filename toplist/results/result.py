@@ -48,7 +48,7 @@ class TopKResult(Means, Display):
         Users in the means, and users left out: those with an empty ground truth, and those
         without a list under the policy ``missing="skip"``.
     n_missing : int
-        Users with a ground truth but without a list, or with an empty one.
+        Users with relevant items but without a list, or with an empty one.
     n_extra : int
         Users with a list but without a ground truth; they have no row.
     users : sequence
