@@ -120,6 +120,16 @@ def test_power_is_that_of_planning(compared):
     assert row["n_needed"] == inference.n_needed(0.01, row["std"])
 
 
+def test_power_counts_the_users_who_differ_to_either_side():
+    lists = {user: [1, 2] if user % 2 else [2, 1] for user in range(60)}
+    truths = {user: {1} for user in lists}
+    turned = {user: ids[::-1] for user, ids in lists.items()}
+    systems = {"a": tl.top_k_eval(lists, truths, 2), "b": tl.top_k_eval(turned, truths, 2)}
+    assert tl.compare(systems).power("mrr@2").rows[0]["detectable"] > 0
+    same = tl.compare({"a": systems["a"], "b": systems["a"]})
+    assert np.isnan(same.power("mrr@2").rows[0]["detectable"])
+
+
 def test_advice_where_a_method_is_known_to_err():
     few = {"a": np.arange(30.0) % 7, "b": np.arange(30.0) % 5, "c": np.arange(30.0) % 3}
     assert "does not test the mean" in str(tl.paired_tests(few, method="wilcoxon"))

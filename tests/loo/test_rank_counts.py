@@ -153,3 +153,7 @@ def test_what_counts_cannot_be(counts, options, words):
 def test_a_list_is_no_counts():
     with pytest.raises(TypeError, match="counts is a list: give a dict of rank"):
         from_rank_counts([1, 2], 5)
+
+
+def test_counts_of_ranks_have_no_grades():
+    assert not from_rank_counts({1: 1, 0: 2}, k=2).graded

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from toplist.checks import Floats, Ints, doubles
+from toplist.checks import Floats, Ints, doubles, is_missing
 
 
 def units(
@@ -70,20 +70,6 @@ def numbered(labels: Any, users: Sequence[Any] | None = None) -> Ints:
         order = sorted(found, key=repr)
     places = {label: place for place, label in enumerate(order)}
     return np.fromiter(map(places.__getitem__, given), np.int64, len(given))
-
-
-def is_missing(value: Any) -> bool:
-    """Return whether this stands for no value: None, NaN, and pandas' NaT and NA.
-
-    Examples
-    --------
-    >>> is_missing(None), is_missing(float("nan")), is_missing("nan")
-    (True, True, False)
-    """
-    try:
-        return value is None or bool(value != value)
-    except TypeError:  # pandas.NA
-        return True
 
 
 def linearised(numerators: ArrayLike, divisors: ArrayLike) -> Floats:
