@@ -133,8 +133,9 @@ def top_k_eval(
         An id that fills rectangular arrays, dropped from the ends.
     relevant_from : float, optional
         Where the ground truth has grades: an item is relevant from this grade on; default above 0.
-        0 is every item that was judged: precision is then that of the metric judged, but over all
-        users with a judgement, also of 0 alone; trec_eval prints its complement as unj.
+        0 is every item that was judged; the metric judged is over these at any threshold. In
+        convention "trec_eval", nDCG reads all grades, as trec_eval -l does: a user with nothing
+        relevant enough keeps it, unless ``empty`` leaves the user out ("skip") or gives 1 ("one").
     gains : {"linear", "exponential"}, optional
         Where the ground truth has grades: the gain of a hit is its grade, or 2^grade - 1, in cg,
         dcg and ndcg. Default: the convention's.

@@ -254,3 +254,15 @@ def test_merged_parts_equal_the_whole(options, graded):
         assert np.array_equal(parts.per_user(name), whole.per_user(name), equal_nan=True)
         for mine, theirs in zip(parts.interval(name), whole.interval(name), strict=True):
             assert mine == pytest.approx(theirs, abs=1e-7)
+
+
+def test_a_pooled_ratio_of_users_who_are_all_alike_has_no_error():
+    """Σx² - 2 r Σxy + r² Σy² is 0 there, and 1e-17 as it is summed."""
+    for n in (2, 3, 50, 1000):
+        ranks, truths = [[7]] * n, [{7}] * n
+        result = tl.top_k_eval(ranks, truths, metrics=["f1@12", "precision@3"], aggregate="pooled")
+        for name in result.names():
+            assert result.interval(name) == (result[name], result[name])
+    mixed = tl.top_k_eval([[7], [8]] * 50, [{7}] * 100, metrics=["f1@12"], aggregate="pooled")
+    low, high = mixed.interval("f1@12")
+    assert low < mixed["f1@12"] < high

@@ -132,6 +132,10 @@ def _together(one: Sums, other: Sums) -> tuple[Floats, Floats]:
     return mean, one[2] + other[2] + apart
 
 
+# A difference of sums that is below this share of them is rounding.
+ROUNDING = 1e-14
+
+
 @dataclass(frozen=True, eq=False)
 class Pooled:
     """The ratio of sums over users, sum of w x / sum of w y, at every k.
@@ -175,7 +179,8 @@ class Pooled:
             return np.full_like(self.x, np.nan)
         ratio = self.mean
         residual = self.xx - 2 * ratio * self.xy + ratio**2 * self.yy
-        spread = np.sqrt(np.maximum(residual, 0.0) * self.n / (self.n - 1))
+        rounding = ROUNDING * (self.xx + ratio**2 * self.yy)  # what is left where all are alike
+        spread = np.sqrt(np.where(residual > rounding, residual, 0.0) * self.n / (self.n - 1))
         return np.divide(spread, self.y, out=np.zeros_like(spread), where=self.y > 0)
 
     def __add__(self, other: "Pooled") -> "Pooled":

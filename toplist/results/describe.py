@@ -85,7 +85,7 @@ def rules(result: Means, metric: Metric | None = None) -> str:
     """Return the convention, and whether grades are gains; of one metric, or of all."""
     asked = [metric] if metric else result.terms.metrics.values()
     of_grades = result.graded and any(one.graded for one in asked)
-    linear = result.terms.grading.gains == "linear"  # another gain is told by the terms
+    linear = result.terms.grading.gains == "linear"  # terms.rules names another gain
     return result.terms.rules(metric) + ", gain = grade" * (of_grades and linear)
 
 
@@ -143,7 +143,7 @@ def explanation(result: Means, metric: Metric | ListMetric, style: Style) -> str
     return "\n".join(lines)
 
 
-# Equal scores are told of from this share of the listed items on.
+# From this share of the listed items on, equal scores are named.
 MANY_TIED = 0.01
 
 

@@ -23,7 +23,7 @@ ENDLESS = 1e14
 # Reach of the sums over chi: nine standard deviations, and exp(-40) where the tail is longer.
 DEVIATIONS = 9.0
 LOG_TAIL_CUTOFF = 40.0
-# No tail of a mixture is told apart from this one.
+# Tails of a mixture below this one count as this one.
 TINY = 1e-300
 # Variances that add up, each with its degrees of freedom.
 Parts = tuple[tuple[float, float], ...]
