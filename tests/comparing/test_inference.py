@@ -151,8 +151,9 @@ def test_nobody_who_differs_shows_equivalence_only_within_a_large_margin():
     assert "not shown to be equivalent" in str(small) and "ALL ALIKE: " in str(small)
     assert large[0].p < 0.05 and large[0].cautions == () and ": equivalent" in str(large)
     assert large[0].high == -large[0].low == pytest.approx(1 - 0.05 ** (1 / 20))
-    without_bounds = {"a": np.full(20, 3.0), "b": np.full(20, 3.0)}
-    assert math.isnan(inference.equivalence(without_bounds, margin=0.5)[0].p)
+    for unbounded in (np.full(20, 3.0), np.tile([0.0, 1.3], 10)):  # not all in [0, 1]
+        alike = {"a": unbounded, "b": unbounded}
+        assert math.isnan(inference.equivalence(alike, margin=0.5)[0].p)
 
 
 def test_differences_that_are_all_alike_have_the_p_of_sign_flips_and_no_interval():

@@ -78,7 +78,7 @@ MEANT = {  # misspelt, or of several definitions
     "recall@20": "recal@20",
     "recall@2": "R2",
     "map": "meanAveragePrecisionAt",
-    "precision": "precision@ precison",
+    "precision": "precision@ precison presison",
     "f1@10": "f1_beta@10",
     "hit@10": "accuracy@10",
     "item_coverage@10": "coverage@10",

@@ -80,6 +80,14 @@ def test_an_interval_is_rough_where_few_users_have_a_value():
     assert "rough" not in repr(rare(1_000, 5, k=2, metrics="hit"))  # Wilson's holds
 
 
+def test_a_user_without_relevant_items_who_counts_as_one_has_a_value():
+    lists = [[-1, user] if user < 28 else [-1] for user in range(1_000)]
+    truths = [{user, -2} if user < 998 else set() for user in range(1_000)]
+    result = top_k_eval(lists, truths, k=2, metrics="mrr", empty="one")
+    assert "rough" not in repr(result)
+    assert "rough where few" in repr(top_k_eval(lists, truths, k=2, metrics="mrr", empty="zero"))
+
+
 def test_an_interval_that_says_nothing_is_a_dash():
     line = "95 % interval: – where all values are equal"
     for n_users, n_hits in ((2, 2), (1_000, 1_000), (1_000, 0)):
