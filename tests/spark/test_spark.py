@@ -120,6 +120,8 @@ def test_columns_of_lists_with_empty_ones(session):
     long = frames(session, *lists())[0].where("user_id <> 7")
     mixed = tl.top_k_eval(long, relevant, K)
     assert mixed["ndcg@10"] == expected["ndcg@10"] and mixed.n_missing == expected.n_missing
+    alone = tl.top_k_eval(recs, relevant.where("user_id = 7"), K)  # with an empty list
+    assert (alone.n_missing, alone.n_extra) == (1, len(ranks) - 1)
 
 
 def test_grades_thresholds_and_columns(session):

@@ -74,11 +74,11 @@ from toplist.results.stored import metric_content
 from toplist.spark.frames import (
     Side,
     column,
-    first_user,
     perhaps_systems,
     rows_of,
     sides_of,
     systems_of,
+    users_of,
 )
 from toplist.spark.work import FAN, SENT, Merge, PartialMeans, Values, Work, collected
 
@@ -238,11 +238,13 @@ def _check_known_users(
     if found is not None and found.n_missing < found.n_users:
         return
     these = None if system is None else column(system).cast("string") == name
-    listed, relevant = first_user(sides[0], these), first_user(sides[1])
-    for argument, user in (("ranks", listed), ("ground_truths", relevant)):
-        if user is None:
+    users = users_of(sides[0], these), users_of(sides[1])
+    firsts = [some.first() for some in users]
+    for argument, first in zip(("ranks", "ground_truths"), firsts, strict=True):
+        if first is None:
             raise ValueError(f"{argument} has no rows")
-    if found is None or found.n_extra:
+    if users[0].join(users[1], "user_id", "leftsemi").isEmpty():
+        listed, relevant = (first[0] for first in firsts)
         whose = "" if system is None else f"system {name!r}: "
         raise ValueError(
             f"{whose}no user is in both: ranks has {listed!r}, ground_truths has {relevant!r}; are "

@@ -227,8 +227,7 @@ def perhaps_systems(recs: Side) -> str:
     return f"; if its rows are of several systems, name their column: system={others[0].name!r}"
 
 
-def first_user(side: Side, where: Any = None) -> Any:
-    """Return a user of a side, or of some of its rows; None if there is none."""
+def users_of(side: Side, where: Any = None) -> Any:
+    """Return a frame with the users of a side, or of some of its rows."""
     frame = side.frame if where is None else side.frame.where(where)
-    row = frame.select(column(side.names["user_id"])).first()
-    return None if row is None else row[0]
+    return frame.select(_wide(column(side.names["user_id"]), side, "user_id").alias("user_id"))
