@@ -103,11 +103,15 @@ def test_users_with_colliding_ids_among_others_are_joined_exactly(n):
 
 
 def test_ids_in_any_order_of_their_own_are_joined_by_the_table():
-    rows, shift = np.arange(N), np.uint64(64 - 20)
+    def entered(ids):
+        table, chain = np.zeros(1 << 20, np.uint32), np.empty(N, np.int32)
+        shift, mark, half = map(np.uint64, (64 - 20, 0, 1 << 31))
+        return join._enter(ids, 0, N, shift, table, mark, half, chain)
+
+    rows = np.arange(N)
     few_bits = rows // 37 << 22 | rows % 37
     for ids in (rows, rows * 1_000, rows << 40, rows**2, -rows, PLAIN, few_bits):
-        slots, chain = np.zeros(1 << 20, np.int32), np.empty(N, np.int32)
-        assert join._enter(ids, shift, slots, chain) == N
+        assert entered(ids) == N
         numbering = Numbering()
         assert np.array_equal(numbering.number(ids), rows) and numbering._slow is None
-    assert join._enter(CHOSEN, shift, np.zeros(1 << 20, np.int32), chain) == -1
+    assert entered(CHOSEN) == -1

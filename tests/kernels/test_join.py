@@ -12,9 +12,9 @@ import toplist as tl
 from toplist.kernels import hashing
 
 # Where the join changes its ways: 256 and 2,048 ids of a list, and ground truths that fill more
-# than an eighth of a table of 2^12 slots, or number their ids beyond 16 bits.
+# than an eighth of a table of 2^12 slots, have more than 2,048 ids, or number them beyond 15 bits.
 LIST_SIZES = [0, 1, 2, 255, 256, 257, 2047, 2048, 2049, 65_536, 65_537, 100_000]
-TRUTH_SIZES = [0, 1, 2, 512, 513, 8191, 8193, 65_534, 65_535, 65_536, 65_537, 100_000]
+TRUTH_SIZES = [0, 1, 2, 512, 513, 2048, 2049, 8193, 32_767, 32_768, 32_769, 65_537, 100_000]
 COLLIDING_SIZES = [0, 1, 2, 33, 255, 256, 257, 513, 2047, 2048, 2049, 5000]
 
 
@@ -88,12 +88,27 @@ def test_every_size_of_list_with_every_size_of_truth(ids):
         assert_hits(match(users, ids, duplicates=duplicates), users)
 
 
-@pytest.mark.parametrize("n_relevant", [65_535, 65_536])
+@pytest.mark.parametrize("n_relevant", [32_767, 32_768])
 def test_a_truth_of_its_own_for_each_width_of_the_table(n_relevant):
     # alone in their block: the longest truth decides how its table is made
     users = [user(n, n_relevant, np.random.default_rng(3)) for n in (100, 70_000)]
     for one in users:
         assert_hits(match([one]), [one])
+
+
+def test_more_users_in_a_block_than_there_are_stamps():
+    """Each user marks its slots by a stamp of 16 bits: these come again, what they marked goes."""
+    n_users = 140_000
+    listed = np.tile(np.arange(5), (n_users, 1))  # all in the same slots
+    listed[1::2] += 5
+    truths = np.stack([listed[:, 3], np.roll(listed[:, 0], 1)], axis=1)  # the other: no hit
+    hits = tl.match(listed, truths)
+    assert np.array_equal(hits.ranks, np.full(n_users, 4)) and (hits.n_relevant == 2).all()
+    for user in (65_533, 65_534, 65_535, 65_536, n_users - 1):
+        repeated = listed.copy()
+        repeated[user, 4] = repeated[user, 1]
+        with pytest.raises(ValueError, match=f"^user {user} has item . at ranks 2 and 5: "):
+            tl.match(repeated, truths)
 
 
 DEPTHS = [1, 256, 257, 2048, 65_537, 100_000]

@@ -35,9 +35,9 @@ def by_marking(*arguments, **options):
     """Join by the general way."""
 
     def by_the_general_join(*given):
-        *arrays, distinct, tables, ranks, n_hits, n_relevant = given
-        no_gains = np.empty(0)
-        return join.join(*arrays, no_gains, distinct, tables, ranks, no_gains, n_hits, n_relevant)
+        *arrays, ranks, n_hits, n_relevant = given
+        tables, no_gains = join.tables_for(1, int(arrays[2].max(initial=0))), np.empty(0)
+        join.join(*arrays, no_gains, False, tables, ranks, no_gains, n_hits, n_relevant)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(join, "join_single_relevant", by_the_general_join)
@@ -92,9 +92,10 @@ def test_the_fast_join_is_the_one_taken(monkeypatch):
         raise AssertionError("the general join was taken")
 
     monkeypatch.setattr(join, "join", refuse)
-    assert tl.match([[1, 2], [3]], [2, 4]).ranks.tolist() == [2]
-    with pytest.raises(AssertionError, match="general"):
-        tl.match([[1, 2], [3]], [[2], [4, 5]])
+    assert tl.match([[1, 2], [3]], [2, 4], duplicates="first").ranks.tolist() == [2]
+    for truths, duplicates in (([2, 4], "raise"), ([[2], [4, 5]], "first")):
+        with pytest.raises(AssertionError, match="general"):
+            tl.match([[1, 2], [3]], truths, duplicates=duplicates)
 
 
 def test_the_means_of_many_users_keep_the_identities():

@@ -10,32 +10,35 @@ counted, and past `most_probes` that user alone is joined by sorting: slower, ne
 from typing import Any
 
 import numpy as np
-from numpy import float64, int32, int64, uint16, uint64
+from numpy import float64, int32, int64, uint16, uint32, uint64
 
 from toplist.kernels import in_steps, kernel
 from toplist.kernels.hashing import GOLDEN, most_probes
 
-# 4,096 slots of two bytes fit in the first-level cache together with the ids that are read.
-SLOT_BITS = 12
-# Lists up to this length are searched for repeats by `_repeats`, longer ones by hashing, as are
-# lists with so many suspects that comparing each with each would take more than `most_probes`.
-SHORT = 2048
+# Slots of two bytes for the relevant ids, of four for both sides: 8 kB fit in the first-level cache
+# together with the ids that are read.
+SLOT_BITS, MARK_BITS = 12, 11
+# Longer lists are searched for repeats by open addressing: their ids would fill the slots.
+LONG = 2048
+# An entry from here on is a relevant id, one below it a place in the list.
+HALF = 1 << 15
 
 
 def tables_for(most: int, longest: int) -> tuple[Any, ...]:
     """Return the tables that `join` works in: truths of up to `most` ids, lists of `longest`."""
-    slots = np.zeros(1 << _slot_bits.py_func(most), uint16 if most < 1 << 16 else int32)
+    bits, marked = _bits_for.py_func, min(longest, LONG)
+    taken = np.zeros(1 << bits(most, SLOT_BITS), uint16 if most < HALF else uint32)
+    slots = np.zeros(1 << bits(max(min(most, LONG), marked), MARK_BITS), uint32)
+    replaced, hashes = np.empty(marked, uint32), np.empty(marked, uint16)
     chain, finder = np.empty(most, int32), np.full(most, -1, int32)
-    candidates, suspects = np.empty((2, longest + 1), int32)
-    hashes, places = np.empty(SHORT, uint16), np.empty(1 << 16, uint16)
+    candidates = np.empty(longest + 1, int32)
     table = np.empty(1 << (2 * longest).bit_length(), int32)
-    return slots, chain, finder, candidates, suspects, hashes, places, table
+    return taken, slots, replaced, hashes, chain, finder, candidates, table
 
 
 @kernel
-def _slot_bits(n_truth):
-    bits = SLOT_BITS
-    while n_truth > 1 << (bits - 3):  # at most one slot in eight taken: few false candidates
+def _bits_for(n_entries, bits):
+    while n_entries > 1 << (bits - 3):  # at most one slot in eight taken: few false candidates
         bits += 1
     return bits
 
@@ -75,48 +78,89 @@ def join(
 
     Notes
     -----
-    A user's relevant ids are entered in a small table addressed by the top bits of the
-    multiplied id. The list is then swept without a branch, collecting the positions whose slot
-    is taken, and only these few candidates are compared exactly. Per id on one thread: 1.4 ns,
-    of which the sweep 0.6; a dense table of all ids took 1.7 (and needs an id map), open
-    addressing 5, a linear search through 20 relevant ids 10.
+    A user's relevant ids are entered in a table addressed by the top bits of the multiplied id.
+    The list is then swept without a branch, collecting the positions whose slot is taken, and only
+    these few candidates are compared exactly. Where repeats are looked for, each position is
+    entered too, and the entry that it replaces is kept, so that a chain leads to all earlier ids of
+    the slot; entries bear the user's stamp in their upper half, so that this table is cleared once
+    in 65,535 users.
+
+    Arrays are passed whole, with places: a slice per user is counted by numba, which takes as long
+    as ten ids.
     """
-    slots, chain, finder, candidates, suspects, hashes, places, table = tables
-    total = 0
+    taken, slots, replaced, hashes, chain, finder, candidates, table = tables
+    half = uint64(HALF if taken.itemsize == 2 else 1 << 31)
+    total, stamp = 0, uint64(0)
     for u in range(len(lengths)):
-        first = truth_offsets[u] - truth_offsets[0]
-        truth = truths[first : first + truth_offsets[u + 1] - truth_offsets[u]]
-        begin = offsets[u] - offsets[0]
-        listed = items[begin : begin + lengths[u]]
-        if distinct and _repeats(listed, hashes, places, suspects, table):
-            return u
-        shift = uint64(64 - _slot_bits(len(truth)))
-        n_relevant[u] = _enter(truth, shift, slots, chain)
-        n, left = 0, most_probes(len(listed))  # counted down: a register less
-        n_candidates = _sweep(listed, shift, slots, candidates) if n_relevant[u] >= 0 else 0
-        for c in range(n_candidates):
-            i = candidates[c]
-            t = int64(slots[(uint64(listed[i]) * GOLDEN) >> shift]) - 1
-            while t >= 0 and truth[t] != listed[i]:
-                t = chain[t]
-                left -= 1
-            if t >= 0 and finder[t] != u:  # relevant, and no copy of an earlier hit
-                finder[t] = u
-                ranks[total + n] = i + 1
-                if len(gains):
-                    hit_gains[total + n] = gains[first + t]
-                n += 1
-            if left < 0:
-                break
-        for t in range(len(truth)):
-            slots[(uint64(truth[t]) * GOLDEN) >> shift] = 0
+        first, last = truth_offsets[u] - truth_offsets[0], truth_offsets[u + 1] - truth_offsets[0]
+        begin, end = offsets[u] - offsets[0], offsets[u] - offsets[0] + lengths[u]
+        n, left = 0, most_probes(end - begin)  # counted down: a register less
+        if distinct and end - begin <= LONG and last - first <= LONG:
+            stamp += uint64(1)
+            if stamp == uint64(2 * HALF):
+                slots[:] = 0
+                stamp = uint64(1)
+            mark = stamp * uint64(2 * HALF)
+            shift = uint64(64 - _bits_for(max(last - first, end - begin), MARK_BITS))
+            n_relevant[u] = _enter(truths, first, last, shift, slots, mark, uint64(HALF), chain)
+            n_candidates = 0
+            if n_relevant[u] >= 0:
+                n_candidates = _mark(
+                    items, begin, end, shift, slots, mark, replaced, hashes, candidates
+                )
+            for c in range(n_candidates):
+                i = candidates[c]
+                item, entry = items[begin + i], replaced[i]
+                while entry < HALF:  # of this list
+                    if items[begin + entry] == item:
+                        return u
+                    entry = replaced[entry]
+                    left -= 1
+                t = int64(entry) - HALF if entry < 2 * HALF else -1
+                while t >= 0 and truths[first + t] != item:
+                    t = chain[t]
+                    left -= 1
+                if t >= 0:
+                    ranks[total + n] = i + 1
+                    if len(gains):
+                        hit_gains[total + n] = gains[first + t]
+                    n += 1
+                if left < 0:
+                    break
+            if (n_relevant[u] < 0 or left < 0) and _sort(items, begin, end, table) < end - begin:
+                return u
+        else:
+            if distinct and _repeats(items, begin, end, table):
+                return u
+            shift = uint64(64 - _bits_for(last - first, SLOT_BITS))
+            n_relevant[u] = _enter(truths, first, last, shift, taken, uint64(0), half, chain)
+            n_candidates = 0
+            if n_relevant[u] >= 0:
+                n_candidates = _sweep(items, begin, end, shift, taken, candidates)
+            for c in range(n_candidates):
+                i = candidates[c]
+                item = items[begin + i]
+                t = int64(uint64(taken[(uint64(item) * GOLDEN) >> shift]) - half)
+                while t >= 0 and truths[first + t] != item:
+                    t = chain[t]
+                    left -= 1
+                if t >= 0 and finder[t] != u:  # relevant, and no copy of an earlier hit
+                    finder[t] = u
+                    ranks[total + n] = i + 1
+                    if len(gains):
+                        hit_gains[total + n] = gains[first + t]
+                    n += 1
+                if left < 0:
+                    break
+            for t in range(first, last):
+                taken[(uint64(truths[t]) * GOLDEN) >> shift] = 0
         if n_relevant[u] < 0 or left < 0:
-            n_relevant[u] = _sort(truth, chain)
-            for t in range(len(truth)):
+            n_relevant[u] = _sort(truths, first, last, chain)
+            for t in range(last - first):
                 finder[t] = -1  # what was found before it gave up
             n = 0
-            for i in range(len(listed)):
-                t = _search(truth, chain, listed[i])
+            for i in range(end - begin):
+                t = _search(truths, first, last, chain, items[begin + i])
                 if t >= 0 and finder[t] != u:
                     finder[t] = u
                     ranks[total + n] = i + 1
@@ -129,58 +173,76 @@ def join(
 
 
 @kernel
-def _enter(truth, shift, slots, chain):
-    """Enter the distinct ids of `truth` into the slots, chained; return how many.
+def _enter(truths, first, last, shift, slots, mark, half, chain):
+    """Enter the distinct ids of a truth into the slots, chained; return how many.
 
     Or -1, where so many share slots that it would take too long.
     """
-    n_distinct, probes = 0, 0
-    for t in range(uint64(len(truth))):
-        slot = (uint64(truth[t]) * GOLDEN) >> shift
-        other = int64(slots[slot]) - 1
+    n_distinct, left = 0, most_probes(last - first)
+    for t in range(uint64(last - first)):
+        item = truths[uint64(first) + t]
+        slot = (uint64(item) * GOLDEN) >> shift
+        entry = uint64(slots[slot]) ^ mark
+        other = int64(entry - half) if entry < half + half else -1
         chain[t] = other
-        while other >= 0 and truth[other] != truth[t]:
+        while other >= 0 and truths[first + other] != item:
             other = chain[other]
-            probes += 1
+            left -= 1
         if other < 0:
-            slots[slot] = t + 1
+            slots[slot] = mark | half | t
             n_distinct += 1
-        if probes > most_probes(len(truth)):
+        if left < 0:
             return -1
     return n_distinct
 
 
 @kernel
-def _sweep(listed, shift, slots, candidates):
+def _sweep(items, begin, end, shift, taken, candidates):
     """Collect the positions of ids whose slot is taken; return their number."""
     n = uint64(0)
-    for i in range(uint64(len(listed))):
+    for i in range(uint64(end - begin)):
         candidates[n] = i
-        n += uint64(slots[(uint64(listed[i]) * GOLDEN) >> shift] != 0)
+        n += uint64(taken[(uint64(items[uint64(begin) + i]) * GOLDEN) >> shift] != 0)
     return n
 
 
 @kernel
-def _search(ids, order, wanted):
-    """Return the first position of an id among ids that `order` sorts, or -1."""
-    low, high = 0, len(ids)
-    while low < high:
-        middle = (low + high) >> 1
-        if ids[order[middle]] < wanted:
-            low = middle + 1
-        else:
-            high = middle
-    return order[low] if low < len(ids) and ids[order[low]] == wanted else -1
+def _mark(items, begin, end, shift, slots, mark, replaced, hashes, candidates):
+    """Do what `_sweep` does, and enter every position; keep the entries it replaces."""
+    n = uint64(0)
+    for i in range(uint64(end - begin)):  # alone: several ids are multiplied at a time
+        hashes[i] = uint16((uint64(items[uint64(begin) + i]) * GOLDEN) >> shift)
+    for i in range(uint64(end - begin)):
+        slot = hashes[i]
+        entry = slots[slot] ^ mark
+        replaced[i] = entry
+        candidates[n] = i
+        n += uint64(entry < uint64(2 * HALF))
+        slots[slot] = mark | i
+    return n
 
 
 @kernel
-def _sort(ids, order):
-    """Fill `order` with the positions of ids, sorted by id and position; return how many differ.
+def _search(ids, first, last, order, wanted):
+    """Return the first place of an id among the ids that `order` sorts, or -1."""
+    low, high = 0, last - first
+    while low < high:
+        middle = (low + high) >> 1
+        if ids[first + order[middle]] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return order[low] if low < last - first and ids[first + order[low]] == wanted else -1
+
+
+@kernel
+def _sort(ids, first, last, order):
+    """Fill `order` with the places of some ids, sorted by id and place; return how many differ.
 
     Shellsort by the gaps of Sedgewick (1986, A new upper bound for Shellsort), which takes at most
     n^(4/3): `np.argsort` would take numba long to compile.
     """
-    n, level = len(ids), 0
+    n, level = last - first, 0
     for i in range(n):
         order[i] = i
     while 1 << 2 * level < n:
@@ -189,14 +251,14 @@ def _sort(ids, order):
         gap = (1 << 2 * level) + (3 << level >> 1) + 1 if level else 1
         for i in range(gap, n):
             one, place = order[i], i
-            while place >= gap and _before(ids, one, order[place - gap]):
+            while place >= gap and _before(ids, first + one, first + order[place - gap]):
                 order[place] = order[place - gap]
                 place -= gap
             order[place] = one
         level -= 1
     n_distinct = min(n, 1)
     for i in range(1, n):
-        n_distinct += ids[order[i]] != ids[order[i - 1]]
+        n_distinct += ids[first + order[i]] != ids[first + order[i - 1]]
     return n_distinct
 
 
@@ -206,65 +268,25 @@ def _before(ids, a, b):
 
 
 @kernel
-def _place_shift(n):
-    bits = 8
-    while bits < 16 and 4 << bits < n * n:
-        bits += 1
-    return uint64(64 - bits)
-
-
-@kernel
-def _repeats(listed, hashes, places, suspects, table):
-    """Return whether an id is in the list twice.
-
-    Every id writes its position to the slot of its hash. An id that does not find its position
-    there afterwards shares the slot with another id, perhaps an equal one. With n^2 / 4 slots (8 kB
-    for a list of 100, which fits in the first-level cache) a list has about two such suspects, and
-    only they are compared. Per id: 1.0 ns. Marking slots by user, and hashing each list that shares
-    a slot, took 1.6; computing the hashes twice instead of keeping them took 1.3.
-    """
-    n = uint64(len(listed))
-    if n > uint64(SHORT):
-        return _repeats_hashed(listed, table)
-    shift = _place_shift(len(listed))
-    for i in range(n):  # alone in its loop, so that several ids are multiplied at a time
-        hashes[i] = uint16((uint64(listed[i]) * GOLDEN) >> shift)
-    for i in range(n):
-        places[hashes[i]] = i
-    found = uint64(0)
-    for i in range(n):
-        suspects[found] = i
-        found += uint64(places[hashes[i]] != i)
-    if found * found > uint64(most_probes(len(listed))):
-        return _repeats_hashed(listed, table)
-    same = False
-    for s in range(found):
-        item = listed[suspects[s]]
-        same |= item == listed[places[hashes[suspects[s]]]]
-        for other in range(s):
-            same |= item == listed[suspects[other]]
-    return same
-
-
-@kernel
-def _repeats_hashed(listed, table):
-    """Return what `_repeats` does, by open addressing."""
-    bits, probes = 1, 0
-    while 1 << bits <= len(listed):
+def _repeats(items, begin, end, table):
+    """Return whether an id is in a list twice, by open addressing."""
+    n, bits, probes = end - begin, 1, 0
+    while 1 << bits <= n:
         bits += 1
     bits += 1
     last = uint64((1 << bits) - 1)
     for slot in range(1 << bits):
         table[slot] = -1
-    for i in range(len(listed)):
-        slot = (uint64(listed[i]) * GOLDEN) >> uint64(64 - bits)
+    for i in range(n):
+        item = items[begin + i]
+        slot = (uint64(item) * GOLDEN) >> uint64(64 - bits)
         while table[slot] >= 0:
-            if listed[table[slot]] == listed[i]:
+            if items[begin + table[slot]] == item:
                 return True
             slot = (slot + uint64(1)) & last
             probes += 1
-        if probes > most_probes(len(listed)):
-            return _sort(listed, table) < len(listed)
+        if probes > most_probes(n):
+            return _sort(items, begin, end, table) < n
         table[slot] = i
     return False
 
@@ -323,45 +345,35 @@ def ideals(truths: int64, offsets: int64, gains: float64, out):
 @kernel
 def join_single_relevant(
     items: int64, offsets: int64, lengths: int64, truths: int64, truth_offsets: int64,
-    distinct, tables, ranks, n_hits, n_relevant,
+    ranks, n_hits, n_relevant,
 ):  # fmt: skip
     """Fill `ranks`, `n_hits` and `n_relevant` as `join` does, for truths of at most one id.
+
+    It does not look for repeats.
 
     Parameters
     ----------
     items, offsets, lengths, truths, truth_offsets : int64 arrays
         As in `join`; a truth holds one id, or none.
-    distinct : bool
-        Whether to check that no list holds an id twice.
-    tables : tuple from `tables_for`
     ranks : int32 array, written
         Room for one rank per user; the hits come first, one user after another.
     n_hits, n_relevant : int64 arrays, written
 
-    Returns
-    -------
-    int
-        The first user whose list holds an id twice, or -1.
-
     Notes
     -----
     The comparison has no branch, so it runs at the speed of reading: 0.3 ns per id on one thread,
-    a fifth of the general join. The check for repeats takes 1.0 more.
+    a fifth of the general join.
     """
-    suspects, hashes, places, table = tables[4:]
     total = 0
     for u in range(len(lengths)):
         begin = offsets[u] - offsets[0]
         listed = items[begin : begin + lengths[u]]
-        if distinct and _repeats(listed, hashes, places, suspects, table):
-            return u
         n_relevant[u] = truth_offsets[u + 1] - truth_offsets[u]
         n_hits[u] = 0
         if n_relevant[u]:
             ranks[total] = _first(listed, truths[truth_offsets[u] - truth_offsets[0]])
             n_hits[u] = ranks[total] > 0
             total += n_hits[u]
-    return -1
 
 
 @kernel

@@ -198,25 +198,24 @@ def _join_block(
     lengths, sizes = sides.lengths[lo:hi], np.diff(relevant)
     most = int(sizes.max(initial=0))
     arrays = items, listed, lengths, truths, relevant
-    tables = kernels.join.tables_for(most, int(lengths.max(initial=0)))
     n_hits, n_relevant = np.empty((2, len(lengths)), np.int64)
     gains = values
-    if most <= 1:  # search for the one relevant id, without a table
+    alone = most <= 1 and not distinct
+    if alone:  # search for the one relevant id, without a table
         ranks = np.empty(len(lengths), np.int32)
-        user = kernels.join.join_single_relevant(
-            *arrays, distinct, tables, ranks, n_hits, n_relevant
-        )
+        kernels.join.join_single_relevant(*arrays, ranks, n_hits, n_relevant)
     else:
+        tables = kernels.join.tables_for(most, int(lengths.max(initial=0)))
         # at most as many hits as the shorter of list and truth has ids, for each user
         room = int(np.minimum(lengths, sizes).sum())
         ranks, gains = np.empty(room, np.int32), np.empty(room if len(values) else 0)
         user = kernels.join.join(
             *arrays, values, distinct, tables, ranks, gains, n_hits, n_relevant
         )
-    if user >= 0:
-        raise _repeat_error(sides, lo + user)
+        if user >= 0:
+            raise _repeat_error(sides, lo + user)
     n, hashes, ideal = int(n_hits.sum()), np.empty(0, np.uint64), np.empty(0)
-    if most <= 1 and len(values):
+    if alone and len(values):
         gains = values[(relevant[:-1] - relevant[0])[n_hits > 0]]
     if fingerprints:
         words = np.empty(0, np.uint64) if sides.words is None else sides.words(truths)
