@@ -409,7 +409,7 @@ def by_user(value: Any, name: str, columns: Mapping[str, str] | None = None) -> 
     value = side_to_builtin(to_builtin(value, name), name)
     if cols.is_frame(value):
         lists = lists_of(value, name, columns)
-        return dict(zip(lists.users.decoded(lists.users.codes), lists.flat().rows, strict=True))
+        return dict(zip(lists.users.decoded(lists.users.codes), lists.flat.rows, strict=True))
     if isinstance(value, Mapping):
         return {user: _items(row) for user, row in value.items()}
     rows: Any = value.tolist() if isinstance(value, np.ndarray) and value.ndim in (1, 2) else value

@@ -336,7 +336,7 @@ class Join:
         side.waiting.add(users[~met], lists.take(np.flatnonzero(~met)), len(self.users))
         if met.any():
             here = lists if met.all() else lists.take(np.flatnonzero(met))
-            pair = here.flat(), other.waiting.take(users[met])
+            pair = here.flat, other.waiting.take(users[met])
             self._evaluate(users[met], *(pair if side is self.ranked else pair[::-1]))
 
     def _evaluate(self, numbers: NDArray[np.int64], ranked: Flat, truth: Flat) -> None:

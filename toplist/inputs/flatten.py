@@ -1,9 +1,9 @@
 """Containers of ids and arrays, recognised by type; `Flat`: all ids of one side in one array."""
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from toplist import kernels
 from toplist.checks import Floats, Ints, OptionRef, about, doubles, option_error
 from toplist.inputs.lists import Lists, offsets_of
+
+T = TypeVar("T")
 
 CONTAINERS = (list, tuple, range)
 # Floats that numpy has no type for: float32 holds every one of them exactly.
@@ -53,6 +55,11 @@ class Flat:
     grades: Floats | None = None
     names: Any = None
     scored: Scored | None = None
+
+    def once(self, what: Hashable, make: Callable[[], T]) -> T:
+        """Return what `make` returns, computed once: many lists may meet the same truths."""
+        known: dict[Hashable, T] = vars(self).setdefault("_known", {})
+        return known[what] if what in known else known.setdefault(what, make())
 
     def cut(self, depth: int) -> "Flat":
         """Keep the first `depth` ids of every list."""

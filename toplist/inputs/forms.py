@@ -135,7 +135,7 @@ def read_ranks(
         from toplist.inputs.tables import lists_of
 
         lists = lists_of(ranks, "ranks", columns)
-        flat = lists.flat()
+        flat = lists.flat
         return lists.users.decoded(lists.users.codes), flat if k is None else flat.cut(k), False
     _refuse(ranks, ())
     if isinstance(ranks, Mapping):

@@ -12,6 +12,7 @@ import struct
 from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Set
 from dataclasses import replace
+from functools import partial
 from itertools import chain, count
 from typing import Any
 
@@ -53,16 +54,16 @@ def encode(
         padding = None
     integers = _as_integers(ranked, truth)
     if integers is None and hashing and padding is None and truth.grades is None:
-        hashes = hashed(ranked), hashed(truth)
+        hashes = hashed(ranked), truth.once(hashed, partial(hashed, truth))
         if hashes[0] is not None and hashes[1] is not None:
             return hashes[0], hashes[1], True
     if integers is None:
-        numbers = _Numbers()
-        ranked, truth = map(numbers.encode, (ranked, truth))
-        names = list(numbers.codes)
-        ranked, truth = replace(ranked, names=names), replace(truth, names=names)
+        truth, known = truth.once(_Numbers, partial(_Numbers.of, truth))
+        numbers = known.copy()
+        ranked = replace(numbers.encode(ranked), names=list(numbers.codes))
     else:
-        ranked, truth = replace(ranked, ids=integers[0]), replace(truth, ids=integers[1])
+        ranked = replace(ranked, ids=integers[0])
+        truth = truth.once("integers", partial(replace, truth, ids=integers[1]))
     if padding is not None:
         ranked, truth = (trim(f, padding_code(padding, f), users) for f in (ranked, truth))
     return _signed(ranked), _signed(truth), False
@@ -70,7 +71,9 @@ def encode(
 
 def _signed(flat: Flat) -> Flat:
     """Return a side with its ids as signed integers, of at most 64 bits."""
-    return replace(flat, ids=flat.ids.view(np.int64)) if flat.ids.dtype == np.uint64 else flat
+    if flat.ids.dtype != np.uint64:
+        return flat
+    return flat.once(_signed, partial(replace, flat, ids=flat.ids.view(np.int64)))
 
 
 def encode_alone(flat: Flat) -> tuple[NDArray[Any], list[Any] | None]:
@@ -84,7 +87,7 @@ def encode_alone(flat: Flat) -> tuple[NDArray[Any], list[Any] | None]:
 
 def _as_integers(ranked: Flat, truth: Flat) -> tuple[NDArray[Any], NDArray[Any]] | None:
     """Return the ids of both sides as integers; None where 64 bits do not tell them apart."""
-    a, b = integers_of(ranked), integers_of(truth)
+    a, b = integers_of(ranked), truth.once(integers_of, partial(integers_of, truth))
     if a is None or b is None:
         return None
     top = np.iinfo(np.int64).max
@@ -149,6 +152,20 @@ class _Numbers:
     def __init__(self) -> None:
         self.kinds = _Kinds()
         self.codes: dict[Any, int] = defaultdict(count().__next__)
+
+    @classmethod
+    def of(cls, truth: Flat) -> tuple[Flat, _Numbers]:
+        """Return the truth with the number of each id, and these numbers."""
+        numbers = cls()
+        found = numbers.encode(truth)
+        return replace(found, names=list(numbers.codes)), numbers
+
+    def copy(self) -> _Numbers:
+        """Return numbers that go on where these end."""
+        numbers = _Numbers()
+        numbers.kinds = self.kinds.copy()
+        numbers.codes = defaultdict(count(len(self.codes)).__next__, self.codes)
+        return numbers
 
     def encode(self, flat: Flat) -> Flat:
         """Return a side with the number of each id."""
@@ -225,6 +242,12 @@ class _Kinds:
     def __init__(self) -> None:
         self._types: set[type] = set()
         self._examples: dict[Any, str] = {}
+
+    def copy(self) -> _Kinds:
+        """Return the same kinds, to which others may be added."""
+        kinds = _Kinds()
+        kinds._types, kinds._examples = self._types.copy(), self._examples.copy()
+        return kinds
 
     @property
     def found(self) -> set[Any]:

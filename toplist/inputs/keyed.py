@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from toplist import kernels, parallel
-from toplist.checks import Floats, Ints, OptionRef, about, option_error
-from toplist.inputs.factorize import Column, Numbering, numbered_by, recoded
+from toplist.checks import Floats, Ints, OptionRef, about, cached, option_error
+from toplist.inputs.factorize import Column, Numbering, numbered, numbered_by, recoded
 from toplist.inputs.flatten import Flat, Scored, flatten, is_frame, is_truth_container
 from toplist.inputs.ids import encode_alone, kinds_of, two_kinds
 from toplist.inputs.lists import offsets_of
@@ -55,11 +55,31 @@ class ListsByUser:
 
         list(parallel.run(copy, parallel.bounds(offsets_of(lengths), COPIED), None))
 
+    @cached
     def flat(self) -> Flat:
-        """Return the lists, in their order."""
+        """The lists, in their order."""
         lengths, items = np.diff(self.offsets), self.items
         ids = items.codes, self.offsets, lengths, self.grades, items.names
         return Flat(self.side, *ids, self.scored)
+
+    @cached
+    def keys(self) -> list[Any]:
+        """The users, as they were written."""
+        return self.users.decoded(self.users.codes)
+
+    @cached
+    def places(self) -> Numbering:
+        """Where the list of each user is, by the code of the user; ValueError for two lists."""
+        found = Numbering()
+        self.check_no_two(found.number(self.users.codes))
+        return found
+
+    def check_no_two(self, numbers: Ints) -> None:
+        """Raise ValueError for a user with two lists; `numbers` are those of the users."""
+        counts = np.bincount(numbers, minlength=1)
+        if counts.max() > 1:
+            first, second = np.flatnonzero(numbers == np.argmax(counts > 1))[:2].tolist()
+            raise user_in_two_rows(self.side, self.keys[first], first, second)
 
 
 def keyed(rows: Mapping[Any, Any], side: str, padding: Any = None) -> ListsByUser:
@@ -103,28 +123,23 @@ def align(ranked: ListsByUser, truth: ListsByUser) -> tuple[list[Any], Flat, Fla
     """
     users, items = alike(ranked.users, truth.users), alike(ranked.items, truth.items)
     ranked = replace(ranked, users=users[0], items=items[0])
-    truth = replace(truth, users=users[1], items=items[1])
-    numbering = Numbering()
-    numbers = [numbering.number(truth.users.codes)]
-    n_users = len(numbering)
-    numbers.append(numbering.number(ranked.users.codes))
-    known = numbering.codes
-    for side, found in ((truth, numbers[0]), (ranked, numbers[1])):
-        counts = np.bincount(found, minlength=1)
-        if counts.max() > 1:
-            first, second = np.flatnonzero(found == np.argmax(counts > 1))[:2].tolist()
-            user = side.users.decode(side.users.codes[first])
-            raise user_in_two_rows(side.side, user, first, second)
-    names = truth.users.decoded(known[:n_users])
-    if len(numbers[1]) and n_users and int(numbers[1].min()) >= n_users:
-        other = ranked.users.decode(known[n_users])
-        raise no_common_user(other, names[0])
-    places = np.full(len(known), -1)
-    places[numbers[1]] = np.arange(len(numbers[1]))
+    if users[1] is not truth.users or items[1] is not truth.items:
+        truth = replace(truth, users=users[1], items=items[1])
+    n_users, known = len(truth.users.codes), truth.places
+    numbers = known.find(ranked.users.codes)
+    unknown = numbers < 0
+    n_extra = int(np.count_nonzero(unknown))
+    if n_extra:
+        numbers[unknown] = n_users + numbered(ranked.users.codes[unknown])[0]
+    ranked.check_no_two(numbers)
+    if n_extra == len(numbers) > 0 and n_users:
+        raise no_common_user(ranked.users.decode(ranked.users.codes[0]), truth.keys[0])
+    places = np.full(n_users + n_extra, -1)
+    places[numbers] = np.arange(len(numbers))
     places = places[:n_users]
-    if len(numbers[1]) != n_users or not np.array_equal(places, np.arange(n_users)):
+    if len(numbers) != n_users or not np.array_equal(places, np.arange(n_users)):
         ranked = ranked.take(places)
-    return names, ranked.flat(), truth.flat(), len(known) - n_users
+    return truth.keys, ranked.flat, truth.flat, n_extra
 
 
 def alike(a: Column, b: Column) -> tuple[Column, Column]:
@@ -138,15 +153,14 @@ def alike(a: Column, b: Column) -> tuple[Column, Column]:
         examples = f"{first!r} in ranks", f"{other!r} in ground_truths"
         raise two_kinds(f"column {b.name!r} holds ids", *examples, "convert one side")
     if _are_int64(a) and _are_int64(b):
-        return tuple(Column(c.name, c.codes.astype(np.int64, copy=False)) for c in (a, b))  # type: ignore[return-value]
+        return _signed(a), _signed(b)
     texts = next((one.names for one in (b, a) if isinstance(one.names, Texts)), None)
     if texts is not None and isinstance(first, str) and isinstance(other, str):
         return _encoded(a, texts), _encoded(b, texts)
     a, b = _named(a), _named(b)
     places = {name: code for code, name in enumerate(b.names)}
     codes, _ = numbered_by(places, a.names)
-    names = list(places)
-    return Column(a.name, codes[a.codes], names), Column(b.name, b.codes, names)
+    return Column(a.name, codes[a.codes], list(places)), b
 
 
 def _encoded(column: Column, texts: Texts) -> Column:
@@ -155,6 +169,13 @@ def _encoded(column: Column, texts: Texts) -> Column:
         return column
     numbers = texts.encode(joined(list(column.names)))
     return Column(column.name, recoded(column.codes, numbers), texts)
+
+
+def _signed(column: Column) -> Column:
+    """Return a column of integers as one of int64."""
+    if column.codes.dtype == np.int64:
+        return column
+    return Column(column.name, column.codes.astype(np.int64))
 
 
 def _are_int64(column: Column) -> bool:

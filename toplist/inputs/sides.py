@@ -1,7 +1,7 @@
 """`Sides`: both sides of an evaluation validated, aligned and encoded: the input of the join."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,8 @@ class Sides:
     `sources` are both sides as the caller wrote them; `hashed` says that the integers are hashes,
     so that the hits have to be verified. `words` returns the words of the ids that codes of the
     truth stand for; None where the integers are ids, or hashes. `judged` is the truth with all
-    graded items, where some of them are not relevant.
+    graded items, where some of them are not relevant. `known` is what the join knows of the truth
+    from other lists that met it.
     """
 
     ranked: Lists
@@ -44,6 +45,7 @@ class Sides:
     words: Words | None = None
     judged: Lists | None = None
     scored: Scored | None = None
+    known: dict[str, Any] = field(default_factory=dict)
 
 
 def sides_of(
@@ -69,13 +71,22 @@ def sides_of(
         listed = listed.cut(k)
     if padding is not None:
         listed, relevant = (trim(f, padding_code(padding, f), users) for f in (listed, relevant))
-    written, truth = (listed, relevant) if sources is None else sources, compact(relevant)
-    if whole and not hashed and relevant.names is None:
-        check_no_matrix(truth, users)
+    written = (listed, relevant) if sources is None else sources
+
+    def of_truth() -> dict[str, Any]:
+        truth = compact(relevant)
+        if whole and not hashed and relevant.names is None:
+            check_no_matrix(truth, users)
+        return {
+            "truth": grades.apply(truth, written[1], grading, users),
+            "words": hashes_behind(relevant.names, truth),
+            "judged": grades.judged(truth, grading),
+            "known": {},
+        }
+
     return Sides(
         ranked=Lists(listed.offsets, listed.ids),
         lengths=listed.lengths,
-        truth=grades.apply(truth, written[1], grading, users),
         grading=grading,
         depth=int(listed.lengths.max(initial=0)) if k is None else k,
         users=users,
@@ -83,9 +94,8 @@ def sides_of(
         n_extra=n_extra,
         sources=written,
         hashed=hashed,
-        words=hashes_behind(relevant.names, truth),
-        judged=grades.judged(truth, grading),
         scored=listed.scored,
+        **relevant.once(grading, of_truth),
     )
 
 

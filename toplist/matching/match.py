@@ -139,18 +139,27 @@ def join(
     sides: Sides, duplicates: Duplicates, n_threads: int | None, fingerprints: bool = True
 ) -> Hits:
     """Join two sides, in blocks of users; without `fingerprints`, for hits that never merge."""
-    bounds = parallel.bounds(sides.ranked.offsets + sides.truth.offsets)
-    of_block = partial(_join_block, sides, duplicates == "raise", fingerprints)
+    bounds, known = parallel.bounds(sides.ranked.offsets + sides.truth.offsets), sides.known
+    hashing = fingerprints and "hashes" not in known
+    of_block = partial(_join_block, sides, duplicates == "raise", hashing)
     parts = list(parallel.run(of_block, bounds, n_threads))
     ranks, n_hits, n_relevant, hashes, gains, ideal = (
         parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
     )
+    known.setdefault("ideal", ideal)
+    if hashing:
+        known["hashes"] = hashes
+    users, *found = known.get("fingerprint", (known,))
+    if fingerprints and users is not sides.users:
+        found = [_fingerprint(known["hashes"].copy(), sides.users)]
+        known["fingerprint"] = sides.users, *found
     offsets = offsets_of(n_hits)
     if sides.hashed and not ids.agree(*sides.sources, offsets, ranks, n_relevant):
         raise HashCollisionError
     graded, judged, examples = sides.truth.gains is not None, None, {}
     if sides.judged is not None:  # repeats were looked for with the relevant items
-        judged = join(replace(sides, truth=sides.judged, judged=None), "first", n_threads)
+        of_judged = replace(sides, truth=sides.judged, judged=None, known=known.setdefault("", {}))
+        judged = join(of_judged, "first", n_threads)
     if not len(ranks):
         examples = _unmatched(sides)
     return trusted(
@@ -159,13 +168,13 @@ def join(
         n_relevant=n_relevant,
         n_listed=sides.lengths,
         gains=gains if graded else None,
-        ideal_gains=ideal if graded else None,
+        ideal_gains=known["ideal"] if graded else None,
         k=sides.depth,
         grading=sides.grading,
         users=sides.users,
         n_extra=sides.n_extra,
-        fingerprints=(_fingerprint(hashes.copy(), sides.users),) if fingerprints else (),
-        truth_hashes=hashes if fingerprints else None,
+        fingerprints=tuple(found) if fingerprints else (),
+        truth_hashes=known["hashes"] if fingerprints else None,
         judged=judged,
         scored=sides.scored,
         **examples,
@@ -190,7 +199,7 @@ def _fingerprint(hashes: NDArray[np.uint64], users: Sequence[Any] | None) -> Fin
 
 
 def _join_block(
-    sides: Sides, distinct: bool, fingerprints: bool, lo: int, hi: int
+    sides: Sides, distinct: bool, hashing: bool, lo: int, hi: int
 ) -> tuple[NDArray[Any], ...]:
     """Return ranks, numbers of hits and relevant items, hashes of these, gains, ideal gains."""
     items, listed, _ = sides.ranked.block(lo, hi)
@@ -217,11 +226,11 @@ def _join_block(
     n, hashes, ideal = int(n_hits.sum()), np.empty(0, np.uint64), np.empty(0)
     if alone and len(values):
         gains = values[(relevant[:-1] - relevant[0])[n_hits > 0]]
-    if fingerprints:
+    if hashing:
         words = np.empty(0, np.uint64) if sides.words is None else sides.words(truths)
         rows = truths, relevant, words, values.view(np.uint64)
         hashes = _row_hashes(rows, n_relevant < sizes)
-    if sides.truth.gains is not None:
+    if sides.truth.gains is not None and "ideal" not in sides.known:
         ideal = np.empty(len(truths))
         ideal = ideal[: kernels.join.ideals(truths, relevant, values, ideal)]
     return ranks[:n].copy(), n_hits, n_relevant, hashes, gains[:n].copy(), ideal
