@@ -69,6 +69,7 @@ The packages and modules from the ground up; each imports only from lines above 
     audit       flaws of lists, ground truths and logs
     spark       evaluation on a cluster
     top_k       `top_k_eval`: by type to memory, files, streams or Spark
+    ground_truths   `GroundTruths`: read once, for many lists
     cli         the command line
     typing      the types of options and names, for annotations
 
@@ -105,15 +106,16 @@ if _typing.TYPE_CHECKING:
     from toplist.comparing import inference
     from toplist.comparing.comparison import Comparison, compare
     from toplist.comparing.inference import paired_tests
+    from toplist.ground_truths import GroundTruths
 
 __version__ = "0.2.0"
 
 # what help(toplist) lists
 __all__ = [
-    "CONVENTIONS", "DISCOUNTS", "DIVISORS", "METRICS", "Comparison", "Convention", "Hits", "Lists",
-    "Metric", "TopKResult", "audit", "beyond", "cg", "compare", "conformance", "dcg",
-    "f1", "files", "hit", "inference", "judged", "loo", "map", "match", "merge", "mrr", "ndcg",
-    "paired_tests", "plots", "pointwise", "precision", "r_precision", "rbp", "recall", "scores",
+    "CONVENTIONS", "DISCOUNTS", "DIVISORS", "METRICS", "Comparison", "Convention", "GroundTruths",
+    "Hits", "Lists", "Metric", "TopKResult", "audit", "beyond", "cg", "compare", "conformance",
+    "dcg", "f1", "files", "hit", "inference", "judged", "loo", "map", "match", "merge", "mrr",
+    "ndcg", "paired_tests", "plots", "pointwise", "precision", "r_precision", "rbp", "recall", "scores",
     "spark", "top_k_eval",
 ]  # fmt: skip
 
@@ -123,6 +125,7 @@ __all__ = [
 _MODULES = "audit", "beyond", "files", "loo", "plots", "pointwise", "scores", "spark"
 _LATER = {name: name for name in (*_MODULES, "cli", "comparing", "typing")} | {
     "Comparison": "comparing.comparison",
+    "GroundTruths": "ground_truths",
     "compare": "comparing.comparison",
     "inference": "comparing.inference",
     "paired_tests": "comparing.inference",

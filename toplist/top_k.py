@@ -253,6 +253,9 @@ def top_k_eval(
     return _evaluate(source, ranks, ground_truths, k, options)
 
 
+_BESIDE_SPARK = "pyspark.sql", "toplist.ground_truths"
+
+
 def _source_of(ranks: Any, truths: Any, options: Options) -> Source:
     """Return where an evaluation reads from, by the types of both sides."""
     if options.stream:
@@ -262,8 +265,10 @@ def _source_of(ranks: Any, truths: Any, options: Options) -> Source:
     )
     if is_path or isinstance(ranks, os.PathLike) or isinstance(truths, os.PathLike):
         return FILES
-    are_of_spark = [type(one).__module__.startswith("pyspark.sql") for one in (ranks, truths)]
-    return SPARK if all(are_of_spark) else MEMORY  # in memory, one of Spark alone is refused
+    of_spark, of_truths = (type(one).__module__ for one in (ranks, truths))
+    if of_spark.startswith("pyspark.sql") and of_truths.startswith(_BESIDE_SPARK):
+        return SPARK
+    return MEMORY  # where one of Spark alone is refused
 
 
 def _evaluate(source: Source, *given: Any) -> Any:

@@ -59,9 +59,12 @@ def _by_system(plan: Plan, ranks: Any, truths: Any, system: str) -> dict[str, To
             f"system={system!r} names a column of a table of ranks, which is a "
             f"{type(ranks).__name__}: evaluate each system on its own, in a dict"
         )
-    columns = plan.options.columns
+    from toplist.inputs.kept import KeptTruths
+    from toplist.inputs.texts import Texts
+
+    columns, texts = plan.options.columns, (Texts(), Texts())
     if is_frame(truths):
-        truths = tables.lists_of(truths, "ground_truths", columns)
+        truths = KeptTruths(tables.lists_of(truths, "ground_truths", columns, known=texts), texts)
     found = {}
     for name, part in tables.by_column(readable(ranks), system, "ranks"):
         try:

@@ -292,6 +292,14 @@ def stream_of(
     return ParquetStream(path, side, columns, order, ties)
 
 
+def loaded(stream: Stream, known: IdTexts) -> ListsByUser:
+    """Return all lists of a file; errors name the file and the place."""
+    try:
+        return stream.read_all(known)
+    except (ValueError, TypeError) as error:
+        raise stream.located(error) from None
+
+
 @dataclass(frozen=True)
 class SystemOfText(TextStream):
     """The rows of one system of a text file; `system` is the column and the name."""

@@ -21,10 +21,19 @@ from toplist.beyond.results import ListResult
 from toplist.checks import OptionRef, about, option_error
 from toplist.evaluation.evaluate import evaluate, lists_of, ruled
 from toplist.evaluation.plan import Plan, plan_of
-from toplist.files.batches import Stream, UserPart, by_system, stream_of, stream_of_batches
+from toplist.files.batches import (
+    Stream,
+    UserPart,
+    by_system,
+    loaded,
+    stream_of,
+    stream_of_batches,
+)
 from toplist.files.buffers import Codes, Users, Waiting, in_list, text_codes
 from toplist.files.errors import named, short
+from toplist.files.rows import IdTexts
 from toplist.inputs.flatten import Flat, Scored
+from toplist.inputs.kept import KeptTruths
 from toplist.inputs.keyed import ListsByUser, align
 from toplist.inputs.lists import Lists
 from toplist.inputs.options import Options
@@ -62,14 +71,17 @@ def evaluate_files(
     listed, relevant = sides
     ordering = listed.ordering if isinstance(listed, Stream) else "order"
     plan = plan_of(options, k, ordering)
+    kept = relevant if isinstance(relevant, KeptTruths) else None
+    if kept is not None and kept.stream is not None:  # a file that was read before
+        relevant = kept.stream
     if not (isinstance(listed, Stream) and isinstance(relevant, Stream)):
-        loaded = (_loaded(side) if isinstance(side, Stream) else side for side in sides)
-        return evaluate(plan, *loaded)
+        texts = (Texts(), Texts()) if kept is None else kept.texts
+        return evaluate(plan, *(loaded(s, texts) if isinstance(s, Stream) else s for s in sides))
     streams = listed, relevant
     if options.system is not None:
-        return _by_system(streams, plan, options.system)
-    if options.in_memory or not (listed.in_parts and relevant.in_parts):
-        return in_whole(streams, plan)
+        return _by_system(streams, plan, options.system, kept)
+    if kept is not None or options.in_memory or not (listed.in_parts and relevant.in_parts):
+        return in_whole(streams, plan, kept)
     return Join(streams, plan).run()
 
 
@@ -78,10 +90,10 @@ def evaluate_batches(
 ) -> TopKResult:
     """Evaluate two streams of record batches, in parts of complete users."""
     plan = plan_of(options, k)
-    streams = (
-        stream_of_batches(ranks, "ranks", options),
-        stream_of_batches(truths, "ground_truths", options),
-    )
+    listed = stream_of_batches(ranks, "ranks", options)
+    if isinstance(truths, KeptTruths):
+        return evaluate(plan, loaded(listed, truths.texts), truths)
+    streams = listed, stream_of_batches(truths, "ground_truths", options)
     return Join(streams, plan).run()
 
 
@@ -94,11 +106,17 @@ def are_texts(streams: Streams) -> bool:
     return not all(stream.typed_ids for stream in streams)
 
 
-def in_whole(streams: Streams, plan: Plan) -> TopKResult:
+def in_whole(streams: Streams, plan: Plan, kept: KeptTruths | None = None) -> TopKResult:
     """Evaluate two files that are read as a whole, the rows of a user in any place."""
-    texts, as_text = (Texts(), Texts()), are_texts(streams)
-    ranked, truth = (_as_text(_loaded(one, texts), texts, as_text) for one in streams)
-    return _evaluate_whole(streams, plan, ranked, truth)
+    texts = (Texts(), Texts()) if kept is None else kept.texts
+    as_text = are_texts(streams)
+    ranked = _as_text(loaded(streams[0], texts), texts, as_text)
+    return _evaluate_whole(streams, plan, ranked, _truth_of(streams, texts, kept))
+
+
+def _truth_of(streams: Streams, texts: IdTexts, kept: KeptTruths | None) -> ListsByUser:
+    truth = loaded(streams[1], texts) if kept is None else kept.lists
+    return _as_text(truth, texts, are_texts(streams))
 
 
 def _evaluate_whole(
@@ -113,28 +131,22 @@ def _evaluate_whole(
     return plan.result(hits, lists_of(plan, ranks, hits.k))
 
 
-def _by_system(streams: Streams, plan: Plan, system: str) -> dict[str, TopKResult]:
+def _by_system(
+    streams: Streams, plan: Plan, system: str, kept: KeptTruths | None
+) -> dict[str, TopKResult]:
     """Evaluate each system of a file, in order of first appearance, over the same truth."""
-    texts, as_text = (Texts(), Texts()), are_texts(streams)
-    truth = _as_text(_loaded(streams[1], texts), texts, as_text)
+    texts = (Texts(), Texts()) if kept is None else kept.texts
+    truth, as_text = _truth_of(streams, texts, kept), are_texts(streams)
     found = {}
     for name, stream in by_system(streams[0], system, texts):
-        lists = _as_text(_loaded(stream, texts), texts, as_text)
+        lists = _as_text(loaded(stream, texts), texts, as_text)
         found[name] = _evaluate_whole((stream, streams[1]), plan, lists, truth)
     return found
 
 
-def _loaded(stream: Stream, texts: tuple[Texts, Texts] | None = None) -> ListsByUser:
-    """Return all lists of a file."""
-    try:
-        return stream.read_all(texts or (Texts(), Texts()))
-    except (ValueError, TypeError) as error:
-        raise stream.located(error) from None
-
-
-def _as_text(found: ListsByUser, texts: tuple[Texts, Texts], as_text: bool) -> ListsByUser:
+def _as_text(found: ListsByUser, texts: IdTexts, as_text: bool) -> ListsByUser:
     """Return lists whose integers are decimal text, if `as_text`."""
-    if not as_text:
+    if not as_text or (found.users.names, found.items.names) == texts:
         return found
     users, items = (
         replace(column, codes=text_codes(known, column), names=known)

@@ -19,7 +19,7 @@ import os
 import sys
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -41,6 +41,9 @@ from toplist.inputs.ids import check_width, encode, integers_of
 from toplist.inputs.lists import Lists, offsets_of
 from toplist.inputs.options import ColumnNames
 from toplist.inputs.sides import Sides, sides_of
+
+if TYPE_CHECKING:
+    from toplist.inputs.kept import KeptTruths
 
 
 def read_sides(
@@ -69,7 +72,9 @@ def read_sides(
         k = check_positive_int(k, "k")
     from toplist.inputs.objects import check_not_swapped, scored, to_builtin
 
-    ranks, ground_truths = to_builtin(ranks, "ranks"), to_builtin(ground_truths, "ground_truths")
+    kept = ground_truths if _is_of("kept", "KeptTruths", ground_truths) else None
+    ground_truths = to_builtin(ground_truths, "ground_truths") if kept is None else kept.rows
+    ranks = to_builtin(ranks, "ranks")
     if hasattr(ranks, "to_dict") or hasattr(ground_truths, "to_dict"):
         from toplist.inputs.keyed import beside
 
@@ -78,7 +83,8 @@ def read_sides(
         check_not_swapped(ranks, ground_truths)
     given, ranks = ranks, side_to_builtin(ranks, "ranks", (k, padding, ties))
     tied = scored(given)
-    ground_truths = side_to_builtin(ground_truths, "ground_truths")
+    if kept is None:
+        ground_truths = side_to_builtin(ground_truths, "ground_truths")
     tables = _by_user(ranks) or _by_user(ground_truths)
     if users is not None and (tables or isinstance(ranks, Mapping)):
         raise option_error(
@@ -90,11 +96,15 @@ def read_sides(
     if tables:
         from toplist.inputs.tables import read_tables  # a quarter of the import of toplist
 
-        found = read_tables(ranks, ground_truths, k, padding, grading, columns, ties)
+        found = read_tables(ranks, kept or ground_truths, k, padding, grading, columns, ties)
         return found if tied is None else replace(found, scored=tied)
-    keys, rank_rows, truth_rows, single, n_extra = _arrange(ranks, ground_truths)
+    if kept is None:
+        keys, rank_rows, truth_rows, single, n_extra = _arrange(ranks, ground_truths)
+        truth = flatten(truth_rows, None, "ground_truths", padding)
+    else:
+        keys, rank_rows, n_extra, single = *_beside(ranks, kept), False
+        truth = kept.flat if padding is None else kept.flattened(padding)
     ranked = flatten(rank_rows, k, "ranks")
-    truth = flatten(truth_rows, None, "ground_truths", padding)
     if len(ranked.lengths) != len(truth.lengths):
         raise ValueError(
             f"{len(ranked.lengths)} ranked lists but {len(truth.lengths)} ground truths: "
@@ -112,8 +122,13 @@ def read_sides(
 
 def _by_user(value: Any) -> bool:
     """Whether a side is a table, or `ListsByUser`: lists that were read from one."""
-    keyed = sys.modules.get("toplist.inputs.keyed")
-    return is_frame(value) or (keyed is not None and isinstance(value, keyed.ListsByUser))
+    return is_frame(value) or _is_of("keyed", "ListsByUser", value)
+
+
+def _is_of(module: str, kind: str, value: Any) -> bool:
+    """Whether a value is of a class whose module few need: it may not be loaded."""
+    loaded = sys.modules.get(f"toplist.inputs.{module}")
+    return loaded is not None and isinstance(value, getattr(loaded, kind))
 
 
 def read_ranks(
@@ -167,18 +182,21 @@ def read_once(
     return ranks if items is None else Lists(offsets_of(flat.lengths), items)
 
 
+_ONE_KEYED = (
+    "ranks is keyed by user, ground_truths is not: give both as dicts, or both by position; "
+    "dict(zip(USERS, ground_truths)) names the users"
+)
+
+
 def _arrange(ranks: Any, truths: Any) -> tuple[list[Any] | None, Any, Any, bool, int]:
     """Return (users, rank rows, truth rows, one bare user?, users of ranks only)."""
     _refuse(ranks, truths)
     if isinstance(ranks, Mapping):
         if not isinstance(truths, Mapping):
-            raise TypeError(
-                "ranks is keyed by user, ground_truths is not: give both as dicts, "
-                "or both by position; dict(zip(USERS, ground_truths)) names the users"
-            )
+            raise TypeError(_ONE_KEYED)
         return _by_key(ranks, truths)
     if _holds_many(ranks, truths):
-        return None, ranks, _truths_of_many(truths), False, 0
+        return None, ranks, truths_of_many(truths), False, 0
     if isinstance(truths, (Lists, np.ndarray)) and not is_container(truths):
         raise TypeError(
             f"ranks is one user's list, ground_truths is {_shape(truths)}: give that user's ids"
@@ -189,6 +207,28 @@ def _arrange(ranks: Any, truths: Any) -> tuple[list[Any] | None, Any, Any, bool,
             "as for many users: give [ranks], or that user's ids"
         )
     return None, [ranks], [truths if is_truth_container(truths) else [truths]], True, 0
+
+
+def _beside(ranks: Any, kept: KeptTruths) -> tuple[list[Any] | None, Any, int]:
+    """Return the users of kept truths, the rows of ranks for these, and how many are left over."""
+    from toplist.inputs.keyed import CountedItems
+
+    _refuse(ranks, ())
+    users, rows = kept.users, kept.rows
+    if isinstance(ranks, Mapping):
+        if users is None:
+            raise TypeError(_ONE_KEYED)
+        _check_counted(ranks, rows)
+        _check_users(ranks, "ranks")
+        return users, *_rows_of(ranks, users)
+    if users is not None and not isinstance(rows, CountedItems):
+        raise TypeError(_ONE_BY_POSITION)
+    if not _holds_many(ranks, kept.flat.lengths):
+        raise TypeError(
+            f"ranks is one user's list of ids, ground_truths is of {len(kept):,} users: give a "
+            "list of lists"
+        )
+    return None, ranks, 0
 
 
 def _check_no_path(ranks: Any, truths: Any) -> None:
@@ -235,37 +275,47 @@ def _by_key(
     ranks: Mapping[Any, Any], truths: Mapping[Any, Any]
 ) -> tuple[list[Any], list[Any], list[Any], bool, int]:
     if not type(ranks) is type(truths) is dict:
-        from toplist.inputs.keyed import check_not_counted
-
-        check_not_counted("ranks", ranks, "ground_truths", truths)
-        check_not_counted("ground_truths", truths, "ranks", ranks)
-    _check_users(ranks, truths)
+        _check_counted(ranks, truths)
+    for side, rows in (("ranks", ranks), ("ground_truths", truths)):
+        _check_users(rows, side)
     users = list(truths)
+    listed, n_extra = _rows_of(ranks, users)
+    bare = [row if is_truth_container(row) else [row] for row in truths.values()]
+    return users, listed, bare, False, n_extra
+
+
+def _check_counted(ranks: Any, truths: Any) -> None:
+    from toplist.inputs.keyed import check_not_counted
+
+    check_not_counted("ranks", ranks, "ground_truths", truths)
+    check_not_counted("ground_truths", truths, "ranks", ranks)
+
+
+def _rows_of(ranks: Mapping[Any, Any], users: list[Any]) -> tuple[list[Any], int]:
+    """Return the ranked lists of some users, and how many others there are."""
     n_common = sum(user in ranks for user in users)
-    if ranks and truths and not n_common:
+    if ranks and users and not n_common:
         from toplist.inputs.keyed import no_common_user
 
         raise no_common_user(next(iter(ranks)), users[0])
     check_ranked(ranks)
-    bare = [row if is_truth_container(row) else [row] for row in truths.values()]
-    return users, [ranks.get(user, ()) for user in users], bare, False, len(ranks) - n_common
+    return [ranks.get(user, ()) for user in users], len(ranks) - n_common
 
 
-def _check_users(ranks: Mapping[Any, Any], truths: Mapping[Any, Any]) -> None:
+def _check_users(rows: Mapping[Any, Any], side: str) -> None:
     """Raise TypeError for a user of True or False: to Python these are the users 1 and 0.
 
     And ValueError for an integer beyond 64 bits.
     """
-    for side, rows in (("ranks", ranks), ("ground_truths", truths)):
-        kinds = set(map(type, rows))
-        if kinds == {int}:
-            check_width(rows, side)
-        if bool in kinds:
-            user = next(user for user in rows if type(user) is bool)
-            raise TypeError(
-                f"{side}: user {user} is a bool, and equal to {int(user)}: name users by integers "
-                "or text"
-            )
+    kinds = set(map(type, rows))
+    if kinds == {int}:
+        check_width(rows, side)
+    if bool in kinds:
+        user = next(user for user in rows if type(user) is bool)
+        raise TypeError(
+            f"{side}: user {user} is a bool, and equal to {int(user)}: name users by integers "
+            "or text"
+        )
 
 
 def _holds_many(ranks: Any, truths: Any) -> bool:
@@ -286,12 +336,16 @@ def _holds_many(ranks: Any, truths: Any) -> bool:
     return is_container(ranks[0]) or isinstance(ranks[0], (Set, Mapping))
 
 
-def _truths_of_many(truths: Any) -> Any:
+_ONE_BY_POSITION = (
+    "ground_truths is keyed by user, ranks is not: give both as dicts or both by position; "
+    "dict(zip(USERS, ranks)) names the users of the lists, in their order"
+)
+
+
+def truths_of_many(truths: Any) -> Any:
+    """Return ground truths by position as they can be flattened."""
     if isinstance(truths, Mapping):
-        raise TypeError(
-            "ground_truths is keyed by user, ranks is not: give both as dicts or both by position; "
-            "dict(zip(USERS, ranks)) names the users of the lists, in their order"
-        )
+        raise TypeError(_ONE_BY_POSITION)
     if isinstance(truths, Lists) or (isinstance(truths, np.ndarray) and truths.ndim in (1, 2)):
         return truths
     if isinstance(truths, np.ndarray):

@@ -156,14 +156,14 @@ def alike(a: Column, b: Column) -> tuple[Column, Column]:
         return _signed(a), _signed(b)
     texts = next((one.names for one in (b, a) if isinstance(one.names, Texts)), None)
     if texts is not None and isinstance(first, str) and isinstance(other, str):
-        return _encoded(a, texts), _encoded(b, texts)
+        return encoded(a, texts), encoded(b, texts)
     a, b = _named(a), _named(b)
     places = {name: code for code, name in enumerate(b.names)}
     codes, _ = numbered_by(places, a.names)
     return Column(a.name, codes[a.codes], list(places)), b
 
 
-def _encoded(column: Column, texts: Texts) -> Column:
+def encoded(column: Column, texts: Texts) -> Column:
     """Return a column of text with the codes of `texts`."""
     if column.names is texts:
         return column

@@ -21,6 +21,7 @@ from toplist.inputs import ordering
 from toplist.inputs.factorize import Column, blocks, in_runs, numbered, starts_of_runs
 from toplist.inputs.flatten import Scored, check_ranked, first_repeat, is_frame
 from toplist.inputs.grades import Grading, warn_of_ignored
+from toplist.inputs.kept import KeptTruths
 from toplist.inputs.keyed import ListsByUser, align, check_not_counted, keyed, user_in_two_rows
 from toplist.inputs.lists import offsets_of
 from toplist.inputs.options import ColumnNames, columns_of
@@ -42,7 +43,7 @@ def read_tables(
     ties: str = "order",
 ) -> Sides:
     """Read two sides of which at least one is a table."""
-    known = Texts(), Texts()
+    known = truths.texts if isinstance(truths, KeptTruths) else (Texts(), Texts())
     try:
         ranked = lists_of(ranks, "ranks", columns, ties, known)
     except ValueError as error:
@@ -52,10 +53,9 @@ def read_tables(
             ) from error
         raise
     truth = lists_of(truths, "ground_truths", columns, known=known, padding=padding)
+    rows = truths.rows if isinstance(truths, KeptTruths) else truths
     check_not_counted("ranks", ranks, "ground_truths", map(truth.users.decode, truth.users.codes))
-    check_not_counted(
-        "ground_truths", truths, "ranks", map(ranked.users.decode, ranked.users.codes)
-    )
+    check_not_counted("ground_truths", rows, "ranks", map(ranked.users.decode, ranked.users.codes))
     return sides_of(*align(ranked, truth), k, padding, grading)
 
 
@@ -99,6 +99,8 @@ def lists_of(
         return read(SideTable(frame, side, names, ties=ties, known=known))
     if isinstance(value, ListsByUser):
         return value
+    if isinstance(value, KeptTruths) and value.users is not None:
+        return value.lists if padding is None else value.listed(padding)
     if not isinstance(value, Mapping):
         other = "ground_truths" if side == "ranks" else "ranks"
         raise TypeError(

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -155,6 +156,15 @@ class Texts(Sequence[str]):
         self._arena = np.empty(SMALLEST, np.uint8)
         self._slow: dict[bytes, int] | None = None  # in place of the table
         self._words = np.empty(0, np.uint64)  # those that were asked for, by number
+        self._lock = Lock()  # kept truths may meet lists in several threads
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return all but the lock, which belongs to the process."""
+        return vars(self) | {"_lock": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take what another process knows."""
+        vars(self).update(state, _lock=Lock())
 
     def __len__(self) -> int:
         """Return how many distinct texts there are."""
@@ -202,6 +212,10 @@ class Texts(Sequence[str]):
         UnicodeDecodeError
             If a new text is no UTF-8.
         """
+        with self._lock:
+            return self._encoded(source)
+
+    def _encoded(self, source: Views | Spans) -> Ints:
         codes, known = np.empty(len(source), np.int64), self._n
         lo, size = 0, FIRST
         while lo < len(codes):
