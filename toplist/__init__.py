@@ -115,8 +115,8 @@ __all__ = [
     "CONVENTIONS", "DISCOUNTS", "DIVISORS", "METRICS", "Comparison", "Convention", "GroundTruths",
     "Hits", "Lists", "Metric", "TopKResult", "audit", "beyond", "cg", "compare", "conformance",
     "dcg", "f1", "files", "hit", "inference", "judged", "loo", "map", "match", "merge", "mrr",
-    "ndcg", "paired_tests", "plots", "pointwise", "precision", "r_precision", "rbp", "recall", "scores",
-    "spark", "top_k_eval",
+    "ndcg", "paired_tests", "plots", "pointwise", "precision", "r_precision", "rbp", "recall",
+    "scores", "spark", "top_k_eval",
 ]  # fmt: skip
 
 

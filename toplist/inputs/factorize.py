@@ -184,10 +184,12 @@ def numbered(codes: NDArray[Any]) -> tuple[Ints, NDArray[Any]]:
         used, first = used_codes(codes)  # codes of texts, or users 0, 1, ...: without hashing
         if len(used) == used[-1] + 1 and np.all(first[1:] > first[:-1]):  # they are the numbers
             return codes.astype(np.int64, copy=False), used.astype(codes.dtype)
-        used = used[np.argsort(first)]
-        place = np.empty(int(used.max()) + 1, np.int64)
+        place = np.empty(int(used[-1]) + 1, np.int64)
+        is_first = np.zeros(len(codes), bool)
+        is_first[first] = True
+        used = codes[is_first]
         place[used] = np.arange(len(used))
-        return recoded(codes, place), used.astype(codes.dtype)
+        return recoded(codes, place), used
     numbering = Numbering()
     numbers = numbering.number(codes)
     return numbers, numbering.codes.astype(codes.dtype)

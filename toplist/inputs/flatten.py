@@ -72,6 +72,10 @@ class Flat:
             return self.ids  # type: ignore[no-any-return]
         return map(self.row, range(len(self.lengths)))
 
+    def given(self, user: int) -> Any:
+        """Return the container of ids that one user was given as, or a list of them."""
+        return self.row(user) if isinstance(self.ids, np.ndarray) else self.ids[user]
+
     def row(self, user: int) -> Sequence[Any]:
         """Return the ids of one user as Python objects, as they were written."""
         if not isinstance(self.ids, np.ndarray):
@@ -121,9 +125,10 @@ def _flatten_rows(rows: Sequence[Any], depth: int | None, side: str) -> Flat:
                     f"{side}: user {user} has {row!r} where a container of ids belongs"
                     + swapped(row)
                 )
-    if depth is not None:
-        rows = [row if len(row) <= depth else row[:depth] for row in rows]
     lengths = np.fromiter(map(len, rows), np.int64, len(rows))
+    if depth is not None and (lengths > depth).any():
+        rows = [row if len(row) <= depth else row[:depth] for row in rows]
+        lengths = np.minimum(lengths, depth)
     offsets = offsets_of(lengths)
     if kinds == {np.ndarray}:
         filled = [row for row in rows if len(row)]  # numpy makes an empty list one of floats
@@ -208,6 +213,8 @@ def swapped(row: Any) -> str:
 
 def check_ranked(ranks: Mapping[Any, Any]) -> None:
     """Raise for a user whose ranked list has no order, or is no list."""
+    if set(map(type, ranks.values())) <= {*CONTAINERS}:
+        return
     for user, row in ranks.items():
         if not is_container(row):
             raise TypeError(

@@ -293,7 +293,7 @@ def _check_counted(ranks: Any, truths: Any) -> None:
 
 def _rows_of(ranks: Mapping[Any, Any], users: list[Any]) -> tuple[list[Any], int]:
     """Return the ranked lists of some users, and how many others there are."""
-    n_common = sum(user in ranks for user in users)
+    n_common = sum(map(ranks.__contains__, users))
     if ranks and users and not n_common:
         from toplist.inputs.keyed import no_common_user
 

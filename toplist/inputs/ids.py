@@ -336,16 +336,22 @@ def hashed(flat: Flat) -> Flat | None:
 
 def agree(ranked: Flat, truth: Flat, offsets: Ints, ranks: NDArray[Any], n_relevant: Ints) -> bool:
     """Return whether the hits of hashes are hits of the strings themselves."""
-    ranks_of = ranks.tolist()
-    begin = 0
-    for listed, row, end, n in zip(
-        ranked.rows, truth.rows, offsets[1:].tolist(), n_relevant.tolist(), strict=True
-    ):
-        relevant = row if isinstance(row, Set) else set(row)
-        if len(relevant) != n or not all(listed[r - 1] in relevant for r in ranks_of[begin:end]):
+
+    def sizes() -> Ints:
+        return np.fromiter((len(_set(row)) for row in truth.rows), np.int64, len(n_relevant))
+
+    if not np.array_equal(truth.once(agree, sizes), n_relevant):
+        return False
+    ends, ranks_of = offsets.tolist(), ranks.tolist()
+    for user in np.flatnonzero(np.diff(offsets)).tolist():
+        listed, relevant = ranked.given(user), _set(truth.given(user))
+        if not all(listed[r - 1] in relevant for r in ranks_of[ends[user] : ends[user + 1]]):
             return False
-        begin = end
     return True
+
+
+def _set(row: Any) -> Any:
+    return row if isinstance(row, (set, frozenset)) else set(row)
 
 
 def two_kinds(what: str, first: str, second: str, way_out: str) -> TypeError:
