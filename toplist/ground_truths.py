@@ -9,7 +9,7 @@ from toplist.inputs.dataframes import readable
 from toplist.inputs.flatten import is_frame
 from toplist.inputs.forms import read_sides, side_to_builtin, truths_of_many
 from toplist.inputs.kept import KeptTruths
-from toplist.inputs.keyed import ListsByUser
+from toplist.inputs.keyed import CountedItems, ListsByUser
 from toplist.inputs.lists import Lists
 from toplist.inputs.options import ColumnNames, FormatName
 from toplist.inputs.tables import lists_of
@@ -64,8 +64,9 @@ class GroundTruths(KeptTruths):
         else:
             rows = _rows(ground_truths, columns, texts)
         super().__init__(rows, texts, stream)
-        n_users = len(self)
-        nothing: Any = {} if self.users else Lists(np.zeros(n_users + 1, int), np.empty(0, int))
+        nothing: Any = {}
+        if self.users is None or isinstance(self.rows, CountedItems):
+            nothing = Lists(np.zeros(len(self) + 1, int), np.empty(0, int))
         read_sides(nothing, self)  # what is wrong with the truths is said here
 
     def __repr__(self) -> str:

@@ -124,6 +124,25 @@ def test_columns_of_lists_with_empty_ones(session):
     assert (alone.n_missing, alone.n_extra) == (1, len(ranks) - 1)
 
 
+@pytest.mark.parametrize("text", [False, True])
+def test_kept_ground_truths(session, text):
+    ranks, truth = lists(text=text)
+    truth[next(iter(truth))] = []
+    recs, _ = frames(session, ranks, truth, *(("string", "string") if text else ()))
+    kept = tl.GroundTruths(truth)
+    same(tl.top_k_eval(recs, kept, K, partitions=2), tl.top_k_eval(ranks, truth, K))
+    graded = {
+        user: {item: place for place, item in enumerate(some)} for user, some in truth.items()
+    }
+    found = tl.top_k_eval(recs, tl.GroundTruths(graded), K, relevant_from=2)
+    same(found, tl.top_k_eval(ranks, graded, K, relevant_from=2))
+    of_spark = tl.GroundTruths(frames(session, ranks, truth)[1]) if not text else None
+    if of_spark is not None:
+        assert tl.top_k_eval(ranks, of_spark, 3)["hit@3"] > 0
+    with pytest.raises(TypeError, match="^ground_truths have no users"):
+        tl.top_k_eval(recs, tl.GroundTruths([[1]]), K)
+
+
 def test_grades_thresholds_and_columns(session):
     ranks, truth = lists()
     grades = {u: {i: 1 + i % 4 for i in some} for u, some in truth.items()}

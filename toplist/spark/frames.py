@@ -13,6 +13,7 @@ from typing import Any
 
 from toplist.checks import no_columns
 from toplist.inputs.grades import warn_of_ignored
+from toplist.inputs.kept import KeptTruths
 from toplist.inputs.options import SIDES, columns_of
 
 RANKED, RELEVANT = 0, 1
@@ -67,6 +68,8 @@ def sides_of(
     if system is not None and not isinstance(system, str):
         raise TypeError(f"system={system!r}: give the name of one column of ranks")
     sides = []
+    if isinstance(truth, KeptTruths) and hasattr(recs, "sparkSession"):
+        truth = _frame_of(truth, recs.sparkSession, columns_of(columns, "ground_truths"))
     for frame, argument in zip((recs, truth), SIDES, strict=True):
         _check_kind(frame, argument)
         found = Side(frame, columns_of(columns, argument), argument)
@@ -79,6 +82,22 @@ def sides_of(
         sides.append(found)
     _check_ids(*sides)
     return sides[0], sides[1]
+
+
+def _frame_of(kept: KeptTruths, session: Any, names: Mapping[str, str]) -> Any:
+    """Return ground truths as a DataFrame with a list for each user, which may be empty."""
+    import pyarrow as pa
+
+    if kept.users is None:
+        raise TypeError("ground_truths have no users: Spark needs them keyed, or from a table")
+    offsets, lists = pa.array(kept.lists.offsets, pa.int32()), kept.lists
+    columns = {names["user_id"]: kept.users}
+    items = lists.items.decoded(lists.items.codes)
+    columns[names["item_id"]] = pa.ListArray.from_arrays(offsets, pa.array(items))
+    if lists.grades is not None:
+        grades = pa.ListArray.from_arrays(offsets, pa.array(lists.grades))
+        columns[names["relevance"]] = grades
+    return session.createDataFrame(pa.table(columns))
 
 
 def _check_kind(frame: Any, argument: str) -> None:
