@@ -105,7 +105,8 @@ def top_k_eval(
         Parquet file: see `toplist.files`. A DataFrame of Spark: see `toplist.spark`.
     ground_truths : relevant ids of the same users
         Sets, lists, or one bare id per user, in the same form; a path beside a path. Beside lists
-        in memory, only a PathLike is a path: a text may be an id.
+        in memory, only a PathLike is a path: a text may be an id. `GroundTruths` beside any form:
+        read once, for many lists.
     k : int or several ints, optional
         Cut-offs. None is the whole list: the length of the longest one. A metric may carry its own
         (``metrics=["ndcg@10", "recall"], k=[5, 20]``), which wins over these.

@@ -35,7 +35,7 @@ CHAPTERS = {
 COOKBOOK = Path("cookbook.md")  # among the notebooks
 # Modules and packages that users do not import.
 INSIDE = {"__main__", "averages", "checks", "evaluation", "kernels", "matching", "parallel"}
-INSIDE |= {"stats", "top_k"}
+INSIDE |= {"ground_truths", "stats", "top_k"}
 # What users import under another name than that of its module.
 ALIASES = {"toplist.inference": "toplist.comparing.inference"}
 

@@ -29,6 +29,8 @@ Ground truths
 - a scipy sparse matrix (users x items, values are grades); of 0/1 or grades as an array:
   ``tl.Lists.from_matrix(matrix)``
 - ranx ``Qrels`` and the others above
+- ``tl.GroundTruths(any of these, or a path)``: read, checked and encoded once, for the lists of
+  many checkpoints or systems, of any form and from any source
 
 Ids are integers of any width, strings, bytes or other hashables, of one kind on both sides; not
 floats, bools, None or containers. An integer 2-D truth is read as ids. Tables with other column

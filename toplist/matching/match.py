@@ -65,7 +65,8 @@ def match(
         In the same form, though keyed forms mix; a user's may be a set, a dict item -> grade, or
         one bare id. A pandas Series is keyed by its index, unless that only counts its rows and
         `ranks` is by position. A table has user_id, item_id and, with grades, relevance. Or a scipy
-        sparse matrix, users x items, of 1s or grades; a ranx ``Qrels``; the other objects above.
+        sparse matrix, users x items, of 1s or grades; a ranx ``Qrels``; the other objects above;
+        `toplist.GroundTruths`, read once for many lists.
     k : int, optional
         Read the first k ids of each list only; default all.
     duplicates : {"raise", "first"}
