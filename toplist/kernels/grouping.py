@@ -145,23 +145,15 @@ def place_in_order(rows: int64, items: int64, values: generic, ends, out, values
         ends[row] += 1
 
 
-@kernel
-def scores_in_order(scores: generic, offsets: int64, strict):
+def scores_in_order(scores: Any, offsets: Any, strict: bool) -> bool:
     """Return whether the scores of every list never rise, or if `strict`, always fall.
 
     A NaN is out of order.
 
     Scores are float64 or int64 (`toplist.inputs.ordering.comparable`).
     """
-    wrong = 0
-    for row in range(len(offsets) - 1):
-        start, end = offsets[row], offsets[row + 1]
-        if start < end:
-            wrong += scores[start] != scores[start]
-        for i in range(start + 1, end):
-            wrong += not scores[i] <= scores[i - 1]
-            wrong += strict and scores[i] == scores[i - 1]
-    return wrong == 0
+    tied = _tied_in_order(scores, offsets)
+    return bool(tied == 0 if strict else tied >= 0)
 
 
 def count_tied(scores: Any, offsets: Any) -> int:
@@ -178,13 +170,13 @@ def count_tied(scores: Any, offsets: Any) -> int:
 
 @kernel
 def _tied_in_order(scores: generic, offsets: int64):
-    """Do what `count_tied` does; -1 where the scores of a list are not in falling order."""
+    """Do what `count_tied` does; -1 where the scores of a list rise, or one is NaN."""
     n = 0
     for row in range(len(offsets) - 1):
         start, end = offsets[row], offsets[row + 1]
         before = False
         for i in range(start, end):
-            if i > start and not scores[i] <= scores[i - 1]:
+            if not scores[i] <= scores[max(i - 1, start)]:
                 return -1
             after = i + 1 < end and scores[i] == scores[i + 1]
             n += before or after
