@@ -1,13 +1,18 @@
 """What is said while kernels are compiled: on a terminal, once, where it takes a while."""
 
+import gc
 import json
 import os
 import subprocess
 import sys
 from contextlib import suppress
 
+import numba
+import numpy as np
 import pytest
+from numba.core import event
 
+from toplist.kernels import hashing
 from toplist.kernels.compiling import KEPT, NOT_KEPT
 
 pty = pytest.importorskip("pty", reason="a terminal of Unix")
@@ -69,6 +74,25 @@ def test_nothing_is_said_in_pipes_and_of_short_waits(tmp_path):
 def test_where_compiled_code_is_not_kept_the_words_say_so(tmp_path, fault):
     code = fault + HASH.format(patience=0)
     assert said(tmp_path, code) == NOT_KEPT.encode() + b"\r\n"
+
+
+@pytest.mark.parametrize("collects", [True, False])
+def test_the_collector_waits_while_a_kernel_is_compiled(collects):
+    seen = []
+    listener = event.RecordingListener()
+    listener.notify = lambda _: seen.append(gc.isenabled())
+    before = gc.isenabled()
+    (gc.enable if collects else gc.disable)()
+    try:
+        with event.install_listener("numba:run_pass", listener):
+            numba.njit(hashing.mix.py_func)(np.uint64(1))
+            with pytest.raises(numba.TypingError):
+                numba.njit(hashing.mix.py_func)("text")
+        assert gc.isenabled() == collects
+    finally:
+        (gc.enable if before else gc.disable)()
+    assert seen
+    assert not any(seen)
 
 
 @pytest.mark.slow

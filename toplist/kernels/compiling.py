@@ -1,5 +1,6 @@
 """Compiling a kernel: the code is kept for the next process, and a terminal is told to wait."""
 
+import gc
 import sys
 import time
 from contextlib import suppress
@@ -24,12 +25,16 @@ class Notice(event.Listener):  # type: ignore[misc]
     def __init__(self) -> None:
         self.words = ""  # known as soon as one kernel was, or was not, kept
         self._said = False
+        self._collects = True
         self._spent = 0.0
         self._begun: list[float] = []  # of our kernels that are being compiled, one within another
 
     def on_start(self, event: Any) -> None:
         """Note when a kernel begins to be compiled."""
         if _ours(event):
+            if not self._begun:  # a tenth of the time is looking for cycles among numba's objects
+                self._collects = gc.isenabled()
+                gc.disable()
             self._begun.append(time.monotonic())
         self._look()
 
@@ -40,6 +45,8 @@ class Notice(event.Listener):  # type: ignore[misc]
             begun = self._begun.pop()
             if not self._begun:
                 self._spent += time.monotonic() - begun
+                if self._collects:
+                    gc.enable()
 
     def _look(self) -> None:
         if self._said or not self._begun or not self.words:
@@ -58,8 +65,9 @@ def _ours(event: Any) -> bool:
 
 def _print(words: str) -> None:
     """Print a line to standard error, above a bar of progress."""
-    if "tqdm" in sys.modules:
-        sys.modules["tqdm"].tqdm.write(words, file=sys.stderr)
+    tqdm = getattr(sys.modules.get("tqdm"), "tqdm", None)
+    if tqdm is not None:
+        tqdm.write(words, file=sys.stderr)
     else:
         print(words, file=sys.stderr, flush=True)
 
