@@ -33,6 +33,16 @@ EXAMPLE = """
 import toplist as tl
 tl.top_k_eval([[5, 7, 8, 9, 3], [4, 6, 2, 1, 10]], [[7, 3, 5], [4, 2, 8, 7]], k=3)
 """
+TREC_EXAMPLE = """
+import tempfile
+from pathlib import Path
+import toplist as tl
+with tempfile.TemporaryDirectory() as folder:
+    run, qrels = Path(folder, "run.txt"), Path(folder, "qrels.txt")
+    run.write_text("".join(f"q{r // 99} Q0 FR940104-0-{r} 1 {500 - r}.5 a\\n" for r in range(500)))
+    qrels.write_text("".join(f"q{r // 99} 0 FR940104-0-{r} {r % 4}\\n" for r in range(0, 600, 7)))
+    tl.top_k_eval(str(run), str(qrels), k=10)
+"""
 SMOKE_USERS = 200
 
 # One workload at a time: the largest takes 800 MB, and lines on the same one follow each other.
@@ -143,14 +153,14 @@ def python(code: str, *arguments: str, cache: str | None = None) -> str:
     return process(sys.executable, "-P", "-c", code, *arguments, cache=cache)
 
 
-def cold(size: Size, cached: bool) -> Measured:
-    """Measure a whole process that evaluates the two users of the example."""
+def cold(size: Size, cached: bool, code: str = EXAMPLE) -> Measured:
+    """Measure a whole process that evaluates an example."""
     with tempfile.TemporaryDirectory() as folder:
         if cached:
-            python(EXAMPLE, cache=folder)
-            return Measured(best_of(size.repeats, lambda: python(EXAMPLE, cache=folder))[0])
+            python(code, cache=folder)
+            return Measured(best_of(size.repeats, lambda: python(code, cache=folder))[0])
         empty = (tempfile.mkdtemp(dir=folder) for _ in range(size.repeats))
-        return Measured(best_of(size.repeats, lambda: python(EXAMPLE, cache=next(empty)))[0])
+        return Measured(best_of(size.repeats, lambda: python(code, cache=next(empty)))[0])
 
 
 def importing(size: Size) -> Measured:
@@ -292,6 +302,9 @@ BUDGETS = {
         'leave-one-out, "first"', partial(one_each, duplicates="first"), "x sum", 2.5, 1.5, 10**6
     ),
     "cold": Budget("new process, kernels not cached", partial(cold, cached=False), "s", 3, 2),
+    "cold-trec": Budget(
+        "the same, graded run of TREC", partial(cold, cached=False, code=TREC_EXAMPLE), "s", 4
+    ),
     "cached": Budget("new process, kernels cached", partial(cold, cached=True), "s", 0.9, 0.6),
     "import": Budget("import toplist, over numpy", importing, "s", 0.05),
     "help": Budget("toplist --help", help_page, "s", 0.25),

@@ -15,7 +15,6 @@ in the formulas; positions in arrays from 0.
 import functools
 import importlib
 from collections.abc import Iterator
-from contextlib import suppress
 from itertools import pairwise
 from typing import Any
 
@@ -74,21 +73,9 @@ def kernel(function: Any) -> Any:
 
 
 def _compiled(function: Any) -> Any:
-    import numba
+    from toplist.kernels.compiling import compiled  # numba is loaded here
 
-    options = {"nogil": True, "error_model": "numpy"}
-    try:
-        compiled = numba.njit(cache=True, **options)(function)
-    except RuntimeError:  # read-only install and no home: no folder for the compiled code
-        return numba.njit(**options)(function)
-    save = compiled._cache.save_overload
-
-    def save_if_possible(*code: Any) -> None:
-        with suppress(OSError):  # a full disk: the next process compiles it again
-            save(*code)
-
-    compiled._cache.save_overload = save_if_possible
-    return compiled
+    return compiled(function)
 
 
 def _readonly(array: ArrayLike, dtype: DTypeLike) -> NDArray[Any]:

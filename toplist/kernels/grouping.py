@@ -1,10 +1,13 @@
 """Integers to numbers by a hash table, rows of long tables put in lists, and lists by item."""
 
+from typing import Any
+
 import numpy as np
 from numpy import generic, int64, uint64
 
 from toplist.kernels import in_steps, kernel
 from toplist.kernels.hashing import GOLDEN, most_probes_of_rows
+from toplist.kernels.sorting import order_of_rows
 
 
 @kernel
@@ -142,38 +145,42 @@ def place_in_order(rows: int64, items: int64, values: generic, ends, out, values
         ends[row] += 1
 
 
-@kernel
-def scores_in_order(scores: generic, offsets: int64, strict):
+def scores_in_order(scores: Any, offsets: Any, strict: bool) -> bool:
     """Return whether the scores of every list never rise, or if `strict`, always fall.
 
     A NaN is out of order.
 
     Scores are float64 or int64 (`toplist.inputs.ordering.comparable`).
     """
-    wrong = 0
-    for row in range(len(offsets) - 1):
-        start, end = offsets[row], offsets[row + 1]
-        if start < end:
-            wrong += scores[start] != scores[start]
-        for i in range(start + 1, end):
-            wrong += not scores[i] <= scores[i - 1]
-            wrong += strict and scores[i] == scores[i - 1]
-    return wrong == 0
+    tied = _tied_in_order(scores, offsets)
+    return bool(tied == 0 if strict else tied >= 0)
+
+
+def count_tied(scores: Any, offsets: Any) -> int:
+    """Return how many places of the lists hold a score that another of the list has, too."""
+    n = int(_tied_in_order(scores, offsets))
+    if n < 0:
+        part = scores[offsets[0] : offsets[-1]]
+        keys = part if part.dtype.kind == "i" else (part + 0.0).view(int64)  # -0.0 becomes 0.0
+        _, again = order_of_rows(keys, offsets)
+        # the first of each run of equal scores is not in `again`
+        n = len(again) + int(np.count_nonzero(np.diff(again, prepend=-1) > 1))
+    return n
 
 
 @kernel
-def count_tied(scores: generic, offsets: int64):
-    """Return how many places of the lists hold a score that another of the list has, too."""
+def _tied_in_order(scores: generic, offsets: int64):
+    """Do what `count_tied` does; -1 where the scores of a list rise, or one is NaN."""
     n = 0
     for row in range(len(offsets) - 1):
-        own = scores[offsets[row] : offsets[row + 1]]
-        for i in range(1, len(own)):
-            if not own[i] <= own[i - 1]:
-                own = np.sort(own)
-                break
-        for i in range(len(own)):
-            before = i > 0 and own[i] == own[i - 1]
-            n += before or (i + 1 < len(own) and own[i] == own[i + 1])
+        start, end = offsets[row], offsets[row + 1]
+        before = False
+        for i in range(start, end):
+            if not scores[i] <= scores[max(i - 1, start)]:
+                return -1
+            after = i + 1 < end and scores[i] == scores[i + 1]
+            n += before or after
+            before = after
     return n
 
 
@@ -202,24 +209,17 @@ def sort_by_score(offsets: int64, scores: generic, items):
     return -1
 
 
-@kernel
-def sort_by_score_and_key(offsets: int64, scores: int64, keys: int64, items):
+def sort_by_score_and_key(offsets: Any, scores: Any, keys: Any, items: Any) -> None:
     """Order every list by score, highest first; equal scores by key, lowest first.
 
     Items of equal score and key keep their order.
     """
-    for row in range(len(offsets) - 1):
-        start, end = offsets[row], offsets[row + 1]
-        order = np.argsort(~scores[start:end], kind="mergesort") + start
-        begin = 0
-        for i in range(1, len(order) + 1):
-            if i < len(order) and scores[order[i]] == scores[order[begin]]:
-                continue
-            if i > begin + 1:
-                tied = order[begin:i].copy()
-                order[begin:i] = tied[np.argsort(keys[tied], kind="mergesort")]
-            begin = i
-        items[start:end] = items[order]
+    part = slice(offsets[0], offsets[-1])
+    order, again = order_of_rows(~scores[part], offsets)
+    if len(again):
+        starts = np.delete(np.arange(len(order) + 1), again)
+        order = order[order_of_rows(keys[part][order], starts)[0]]
+    items[part] = items[part][order]
 
 
 @kernel

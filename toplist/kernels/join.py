@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from numpy import float64, int32, int64, uint16, uint32, uint64
 
-from toplist.kernels import in_steps, kernel
+from toplist.kernels import kernel, steps
 from toplist.kernels.hashing import GOLDEN, most_probes
+from toplist.kernels.sorting import order_of_rows
 
 # Slots of two bytes for the relevant ids, of four for both sides: 8 kB fit in the first-level cache
 # together with the ids that are read.
@@ -309,37 +310,26 @@ def trim(ids: int64, offsets: int64, lengths: int64, padding):
     return trimmed, -1, -1
 
 
-@in_steps
-def two_grades(offsets: int64, truths: int64, grades: float64):
+def two_grades(offsets: Any, truths: Any, grades: Any) -> int:
     """Return the position of an id that is in its ground truth with another grade, too; else -1."""
-    for u in range(len(offsets) - 1):
-        start, end = offsets[u], offsets[u + 1]
-        order = np.argsort(truths[start:end], kind="mergesort") + start
-        for i in range(1, len(order)):
-            a, b = order[i - 1], order[i]
-            if truths[a] == truths[b] and grades[a] != grades[b]:
-                return b
+    for lo, hi in steps(offsets):
+        begin, end = int(offsets[lo]), int(offsets[hi])
+        order, again = order_of_rows(truths[begin:end], offsets[lo : hi + 1])
+        found = grades[begin:end]
+        for i in again[found[order[again]] != found[order[again - 1]]]:
+            return begin + int(order[i])
     return -1
 
 
-@kernel
-def ideals(truths: int64, offsets: int64, gains: float64, out):
+def ideals(truths: Any, offsets: Any, gains: Any, n_relevant: Any, out: Any) -> int:
     """Fill `out` with each user's gains of distinct ids, highest first; return their number."""
-    n = 0
-    for u in range(len(offsets) - 1):
-        start, end = offsets[u] - offsets[0], offsets[u + 1] - offsets[0]
-        order = np.argsort(truths[start:end], kind="mergesort") + start
-        best = np.empty(end - start)
-        n_distinct = 0
-        for i in range(len(order)):
-            if i == 0 or truths[order[i]] != truths[order[i - 1]]:
-                best[n_distinct] = -gains[order[i]]
-                n_distinct += 1
-        best = np.sort(best[:n_distinct])
-        for i in range(n_distinct):
-            out[n] = -best[i]
-            n += 1
-    return n
+    # the bits of gains are in the order of the gains, since none is negative
+    best, _ = order_of_rows(~gains.view(int64), offsets)
+    if n_relevant.sum() < len(truths):
+        order, again = order_of_rows(truths, offsets)
+        best = best[~np.isin(best, order[again])]
+    out[: len(best)] = gains[best]
+    return len(best)
 
 
 @kernel

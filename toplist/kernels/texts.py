@@ -319,7 +319,7 @@ def hash_strings(text: uint8, ends: int64, hashes):
 
     String i ends before ``ends[i]``, where one byte separates it from the next.
     """
-    at = 0
+    at = int64(0)  # of one type: as a literal, `hash_of` would be compiled again
     for i in range(len(ends)):
         hashes[i] = int64(hash_of(text, at, ends[i]))
         at = ends[i] + 1

@@ -233,7 +233,7 @@ def _join_block(
         hashes = _row_hashes(rows, n_relevant < sizes)
     if sides.truth.gains is not None and "ideal" not in sides.known:
         ideal = np.empty(len(truths))
-        ideal = ideal[: kernels.join.ideals(truths, relevant, values, ideal)]
+        ideal = ideal[: kernels.join.ideals(truths, relevant, values, n_relevant, ideal)]
     return ranks[:n].copy(), n_hits, n_relevant, hashes, gains[:n].copy(), ideal
 
 
