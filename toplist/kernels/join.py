@@ -44,12 +44,10 @@ def _bits_for(n_entries, bits):
     return bits
 
 
-@kernel
 def join(
-    items: int64, offsets: int64, lengths: int64,
-    truths: int64, truth_offsets: int64, gains: float64,
-    distinct, tables, ranks, hit_gains, n_hits, n_relevant,
-):  # fmt: skip
+    items: Any, offsets: Any, lengths: Any, truths: Any, truth_offsets: Any, gains: Any,
+    distinct: bool, tables: Any, ranks: Any, hit_gains: Any, n_hits: Any, n_relevant: Any,
+) -> int:  # fmt: skip
     """Fill `ranks`, `n_hits` and `n_relevant` with the hits of a block of users.
 
     Parameters
@@ -86,13 +84,55 @@ def join(
     the slot; entries bear the user's stamp in their upper half, so that this table is cleared once
     in 65,535 users.
 
+    """
+    sides = items, offsets, lengths, truths, truth_offsets
+    user, total = 0, 0
+    while True:
+        user, total = _join(
+            *sides, gains, distinct, tables, user, total, ranks, hit_gains, n_hits, n_relevant
+        )
+        if user == len(lengths):
+            return -1
+        begin, first = offsets[user] - offsets[0], truth_offsets[user] - truth_offsets[0]
+        last = truth_offsets[user + 1] - truth_offsets[0]
+        listed, truth = items[begin : begin + lengths[user]], truths[first:last]
+        places, found, n_relevant[user] = _by_sorting(listed, truth)
+        if distinct and len(np.unique(listed)) < len(listed):
+            return user
+        n_hits[user] = n = len(places)
+        ranks[total : total + n] = places + 1
+        if len(gains):
+            hit_gains[total : total + n] = gains[first:last][found]
+        user, total = user + 1, total + n
+
+
+def _by_sorting(listed: Any, truth: Any) -> tuple[Any, Any, int]:
+    """Return the places of hits in the list and in the truth, and how many relevant ids differ."""
+    (items, places), (relevant, found) = (np.unique(ids, True) for ids in (listed, truth))
+    _, a, b = np.intersect1d(items, relevant, assume_unique=True, return_indices=True)
+    order = np.argsort(places[a])
+    return places[a][order], found[b][order], len(relevant)
+
+
+@kernel
+def _join(
+    items: int64, offsets: int64, lengths: int64,
+    truths: int64, truth_offsets: int64, gains: float64,
+    distinct, tables, begin_at, total, ranks, hit_gains, n_hits, n_relevant,
+):  # fmt: skip
+    """Do what `join` does from a user on, up to one whose list holds an id twice, if one does.
+
+    Or whose ids share so many slots that it would take too long. Return this user, or the number
+    of users, and the number of hits so far.
+
     Arrays are passed whole, with places: a slice per user is counted by numba, which takes as long
     as ten ids.
     """
     taken, slots, replaced, hashes, chain, finder, candidates, table = tables
     half = uint64(HALF if taken.itemsize == 2 else 1 << 31)
-    total, stamp = 0, uint64(0)
-    for u in range(len(lengths)):
+    stamp = uint64(0)
+    slots[:] = 0
+    for u in range(begin_at, len(lengths)):
         first, last = truth_offsets[u] - truth_offsets[0], truth_offsets[u + 1] - truth_offsets[0]
         begin, end = offsets[u] - offsets[0], offsets[u] - offsets[0] + lengths[u]
         n, left = 0, most_probes(end - begin)  # counted down: a register less
@@ -114,7 +154,7 @@ def join(
                 item, entry = items[begin + i], replaced[i]
                 while entry < HALF:  # of this list
                     if items[begin + entry] == item:
-                        return u
+                        return u, total
                     entry = replaced[entry]
                     left -= 1
                 t = int64(entry) - HALF if entry < 2 * HALF else -1
@@ -128,11 +168,9 @@ def join(
                     n += 1
                 if left < 0:
                     break
-            if (n_relevant[u] < 0 or left < 0) and _sort(items, begin, end, table) < end - begin:
-                return u
         else:
             if distinct and _repeats(items, begin, end, table):
-                return u
+                return u, total
             shift = uint64(64 - _bits_for(last - first, SLOT_BITS))
             n_relevant[u] = _enter(truths, first, last, shift, taken, uint64(0), half, chain)
             n_candidates = 0
@@ -156,21 +194,10 @@ def join(
             for t in range(first, last):
                 taken[(uint64(truths[t]) * GOLDEN) >> shift] = 0
         if n_relevant[u] < 0 or left < 0:
-            n_relevant[u] = _sort(truths, first, last, chain)
-            for t in range(last - first):
-                finder[t] = -1  # what was found before it gave up
-            n = 0
-            for i in range(end - begin):
-                t = _search(truths, first, last, chain, items[begin + i])
-                if t >= 0 and finder[t] != u:
-                    finder[t] = u
-                    ranks[total + n] = i + 1
-                    if len(gains):
-                        hit_gains[total + n] = gains[first + t]
-                    n += 1
+            return u, total
         n_hits[u] = n
         total += n
-    return -1
+    return len(lengths), total
 
 
 @kernel
@@ -224,53 +251,8 @@ def _mark(items, begin, end, shift, slots, mark, replaced, hashes, candidates):
 
 
 @kernel
-def _search(ids, first, last, order, wanted):
-    """Return the first place of an id among the ids that `order` sorts, or -1."""
-    low, high = 0, last - first
-    while low < high:
-        middle = (low + high) >> 1
-        if ids[first + order[middle]] < wanted:
-            low = middle + 1
-        else:
-            high = middle
-    return order[low] if low < last - first and ids[first + order[low]] == wanted else -1
-
-
-@kernel
-def _sort(ids, first, last, order):
-    """Fill `order` with the places of some ids, sorted by id and place; return how many differ.
-
-    Shellsort by the gaps of Sedgewick (1986, A new upper bound for Shellsort), which takes at most
-    n^(4/3): `np.argsort` would take numba long to compile.
-    """
-    n, level = last - first, 0
-    for i in range(n):
-        order[i] = i
-    while 1 << 2 * level < n:
-        level += 1
-    while level >= 0:
-        gap = (1 << 2 * level) + (3 << level >> 1) + 1 if level else 1
-        for i in range(gap, n):
-            one, place = order[i], i
-            while place >= gap and _before(ids, first + one, first + order[place - gap]):
-                order[place] = order[place - gap]
-                place -= gap
-            order[place] = one
-        level -= 1
-    n_distinct = min(n, 1)
-    for i in range(1, n):
-        n_distinct += ids[first + order[i]] != ids[first + order[i - 1]]
-    return n_distinct
-
-
-@kernel
-def _before(ids, a, b):
-    return ids[a] < ids[b] or (ids[a] == ids[b] and a < b)
-
-
-@kernel
 def _repeats(items, begin, end, table):
-    """Return whether an id is in a list twice, by open addressing."""
+    """Return whether an id is in a list twice, or many share places: by open addressing."""
     n, bits, probes = end - begin, 1, 0
     while 1 << bits <= n:
         bits += 1
@@ -287,7 +269,7 @@ def _repeats(items, begin, end, table):
             slot = (slot + uint64(1)) & last
             probes += 1
         if probes > most_probes(n):
-            return _sort(items, begin, end, table) < n
+            return True
         table[slot] = i
     return False
 
