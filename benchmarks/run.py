@@ -238,6 +238,29 @@ def frame(size: Size, shuffled: bool) -> Measured:
     return cost(1e9 * seconds / work.lists.size, seconds, reading, work)
 
 
+def checkpoint(size: Size, text: bool) -> Measured:
+    """Measure lists of one item of a table, beside ground truths that are kept, against reading."""
+    import toplist as tl
+    from toplist.inputs.tables import lists_of
+
+    rng, n = np.random.default_rng(0), size.n_users
+    users, items = rng.permutation(n), rng.integers(0, 50_000, (4, n))
+    if text:
+        users, items = (
+            np.char.add("id-", some.astype(str)).astype(object) for some in (users, items)
+        )
+    order = rng.permutation(n)
+    ranks = long_table(user_id=users[order], item_id=items[0], rank=np.ones(n, int))
+    truths = long_table(user_id=np.tile(users, 3), item_id=items[1:].ravel())
+    kept = tl.GroundTruths(truths)
+    seconds, reading = best_of(
+        size.repeats,
+        partial(tl.top_k_eval, ranks, kept, 1, metrics=["hit", "ndcg"]),
+        partial(lists_of, ranks, "ranks", None, known=kept.texts),
+    )
+    return Measured(seconds / reading, math.nan, 1e9 * seconds / n)
+
+
 def long_table(**columns: np.ndarray) -> Any:
     """Return a pandas frame."""
     import pandas
@@ -274,9 +297,9 @@ class Budget(NamedTuple):
 
 BUDGETS = {
     "arrays-raise": Budget(
-        "arrays, full check", partial(arrays, duplicates="raise"), "x sum", 9, 6
+        "arrays, full check", partial(arrays, duplicates="raise"), "x sum", 5.5, 4
     ),
-    "arrays-first": Budget('arrays, "first"', partial(arrays, duplicates="first"), "x sum", 6, 4),
+    "arrays-first": Budget('arrays, "first"', partial(arrays, duplicates="first"), "x sum", 5.2, 4),
     "per-user": Budget("ndcg of each user at every k", per_user, "x sum", 12, 8),
     "memory": Budget("extra memory on arrays", memory, "of the ids", 0.25),
     "ints": Budget("lists and sets of Python ints", python_ints, "x fromiter", 2, 1.5, repeats=3),
@@ -292,14 +315,24 @@ BUDGETS = {
         60,
         repeats=3,
     ),
+    "checkpoint-text": Budget(
+        "a checkpoint, kept truths, text",
+        partial(checkpoint, text=True),
+        "x reading",
+        1.2,
+        n_users=300_000,
+    ),
+    "checkpoint": Budget(
+        "the same, integers", partial(checkpoint, text=False), "x reading", 1.2, n_users=300_000
+    ),
     "top-k": Budget(
         "top 100 of 50,000 scores", selecting, "x numpy", math.nan, n_users=1_000, repeats=3
     ),
     "loo-raise": Budget(
-        "leave-one-out, full check", partial(one_each, duplicates="raise"), "x sum", 5, 3, 10**6
+        "leave-one-out, full check", partial(one_each, duplicates="raise"), "x sum", 2.7, 2, 10**6
     ),
     "loo-first": Budget(
-        'leave-one-out, "first"', partial(one_each, duplicates="first"), "x sum", 2.5, 1.5, 10**6
+        'leave-one-out, "first"', partial(one_each, duplicates="first"), "x sum", 2.3, 1.5, 10**6
     ),
     "cold": Budget("new process, kernels not cached", partial(cold, cached=False), "s", 3, 2),
     "cold-trec": Budget(
