@@ -219,7 +219,7 @@ def test_to_pandas(both):
         ([1], TypeError, "dict of name -> result, not list"),
         ({}, ValueError, "empty"),
         ({"a": 1.0}, TypeError, "'a' is float"),
-        ({1: evaluated()}, TypeError, "names are str"),
+        ({(1,): evaluated()}, TypeError, "names are text or numbers"),
     ],
 )
 def test_what_is_not_a_dict_of_results(given, error, message):
@@ -286,3 +286,52 @@ def test_many_systems_over_other_users_are_one_line():
     assert len(lines) == 1
     assert lines[0].startswith("DIFFERENT USERS: to 2 is over 2, with 1 that are not in to 1")
     assert lines[0].endswith(", to 11, to 12")
+
+
+def of_ranks(*ranks, **options):
+    asked = {"k": 5, "metrics": "mrr", **options}
+    return tl.top_k_eval(tl.Hits.from_ranks(list(ranks), 5), **asked)
+
+
+def test_sort_puts_the_best_first():
+    mrr = tl.METRICS["mrr"]
+    worst = replace(mrr, name="worst", higher_is_better=False)
+    some = {"b": (2, 0), 7: (1, 1), "a": (0, 2), 0.5: (4, 4), "c": (1, 0)}
+    results = {name: of_ranks(*ranks, metrics=[mrr, worst]) for name, ranks in some.items()}
+    results["none"] = of_ranks(1, 1, metrics=["hit"])
+    results["nobody"] = tl.top_k_eval([[1]], [set()], k=5, metrics=[mrr, worst])
+    many = tl.compare(results, baseline=7)
+    last = ["none", "nobody"]
+    assert many.sort("mrr@5").systems == ["7", "c", "b", "a", "0.5", *last]  # equal: as they were
+    assert many.sort("worst@5").systems == ["b", "a", "0.5", "c", "7", *last]
+    assert many.sort("RR@5") == many.sort("mrr@5") != many
+    assert many.sort("mrr@5").baselines == ("7",)
+    runs = {"x": [results["a"]] * 2, "y": [results["c"], results[7]], "z": [results["none"]] * 2}
+    assert list(tl.compare(runs).sort("mrr@5").to_dict()) == ["y", "x", "z"]
+    assert tl.compare(runs).sort("hit@5").systems == ["z", "x", "y"]
+
+
+def test_sort_refuses_what_has_no_order():
+    both = tl.compare(
+        {
+            name: evaluated(lists, metrics=["mrr", "novelty"], item_counts={1: 3, 2: 1, 3: 1, 5: 1})
+            for name, lists in (("good", GOOD), ("poor", POOR))
+        }
+    )
+    with pytest.raises(ValueError, match="'novelty@2': neither more nor less of it is better"):
+        both.sort("novelty@2")
+    with pytest.raises(ValueError, match="'mrr' is a whole curve: give one k, such as 'mrr@2'"):
+        both.sort("mrr")
+    with pytest.raises(KeyError, match="'hit@2': this result has mrr, novelty, without k or with"):
+        both.sort("hit@2")
+
+
+def test_numbers_are_names_of_systems():
+    steps = tl.compare({np.int64(1000): evaluated(POOR), 2000: evaluated()}, baseline=[1000])
+    assert steps.systems == ["1000", "2000"] and steps.baselines == ("1000",)
+    assert tl.compare({0.1: evaluated()}).systems == ["0.1"]
+    with pytest.raises(ValueError, match="two results are called '1'"):
+        tl.compare({1: evaluated(), "1": evaluated()})
+    for wrong in (None, True, (1,)):
+        with pytest.raises(TypeError, match="names are text or numbers"):
+            tl.compare({wrong: evaluated()})

@@ -3,8 +3,9 @@ r"""`toplist compare`: is B better than A? Files of lists and of relevant items 
 Every system but the baseline is compared with it, user by user, in every
 metric at every k; p is corrected for all comparisons that are printed. Without
 --baseline, the first file is it; of more than two files each is compared with
-those before it. Files are those of toplist eval, read whole;
-systems are named by their files, without folder and extension.
+those before it, in the order of --sort if there is one: with those that are
+better. Files are those of toplist eval, read whole; systems are named by their
+files, without folder and extension.
 
 examples:
   toplist compare knn.csv ease.csv truth.csv -m ndcg@10
@@ -51,6 +52,7 @@ def add(parser: Parser) -> None:
     add("--correction", text, default="holm", choices=CORRECTIONS)
     add("--family", "all comparisons, or those of a metric", default="all", choices=FAMILIES)
     add("--alternative", "of system - baseline", default="two-sided", choices=ALTERNATIVES)
+    add("--sort", "the systems by a mean, best first, such as ndcg@10", metavar="METRIC")
     add("--level", "of the intervals (default: 0.95)", type=float, default=0.95)
     add("--users", "same in all systems, or common to all", default="same", choices=USERS)
     add("--margin", "test whether differences are within ±MARGIN instead", type=float)
@@ -98,6 +100,8 @@ def run(options: argparse.Namespace) -> Output:
     results = evaluated(options, in_memory=True)
     comparison = compare(results, baseline=_baselines(options))
     try:
+        if options.sort:
+            comparison = comparison.sort(options.sort)
         tests = _tests(options, comparison)
         text = _text(options, comparison, tests)
     except KeyError as error:  # a name that a system lacks

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Unpack
 
 from toplist import plots
@@ -18,7 +19,7 @@ from toplist.comparing.segments import SegmentedComparison
 from toplist.comparing.side_by_side import SideBySide, page_of_means, tested
 from toplist.comparing.testing import Power
 from toplist.comparing.tests import Tests
-from toplist.metrics.names import AnyName, Name
+from toplist.metrics.names import AnyName, Name, Names
 from toplist.results import markup
 from toplist.results.markup import Cell, Look, Page
 from toplist.results.result import TopKResult
@@ -30,9 +31,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+# What `compare` takes of a system: its result, or those of its runs.
+Given = TopKResult | Sequence[TopKResult]
+
+
 def compare(
-    results: Mapping[str, TopKResult | Sequence[TopKResult]],
-    baseline: str | Sequence[str] | None = None,
+    results: Mapping[str, Given] | Mapping[int, Given] | Mapping[float, Given],
+    baseline: str | float | Sequence[str | float] | None = None,
     *,
     runs: RunsAre = "independent",
 ) -> Comparison:
@@ -42,7 +47,8 @@ def compare(
     ----------
     results : dict of system -> TopKResult
         What `top_k_eval` returned for every system, with the same ground truths, convention
-        and k. A list of results are runs of one system: other seeds, other splits.
+        and k. A list of results are runs of one system: other seeds, other splits. Names that are
+        numbers, such as the steps of checkpoints, are text from here on: ``"1000"``.
     baseline : str or several, optional
         The system that the others are tested against: † and ‡ mark what is better in a paired t
         test (p below 0.05 and 0.01 after Holm), ▾ what is worse. `Comparison.test` has the tests;
@@ -86,10 +92,15 @@ def compare(
     if not results:
         raise ValueError("compare: the dict is empty: give name -> result")
     choice("runs", runs, RUNS)
-    if baseline is not None:
-        pairs_of(list(results), baseline)
-    baselines = (baseline,) if isinstance(baseline, str) else tuple(baseline or ())
     found, names = _runs(results)
+
+    def key(one: Any) -> Any:  # as it is in the dict, where it is a number
+        return next((_name(system) for system in results if system == one), one)
+
+    whose: Any = [*map(key, baseline)] if isinstance(baseline, (list, tuple)) else key(baseline)
+    if whose is not None:
+        pairs_of(list(names), whose)
+    baselines = (whose,) if isinstance(whose, str) else tuple(whose or ())
     if runs == "paired" and len({*map(len, names.values())}) > 1:
         counts = ", ".join(f"{system} {len(some)}" for system, some in names.items())
         raise ValueError(f"runs='paired' needs as many runs of every system; there are {counts}")
@@ -98,19 +109,24 @@ def compare(
     return Comparison(found, baselines)
 
 
-def _runs(results: Mapping[str, Any]) -> tuple[dict[str, TopKResult], dict[str, tuple[str, ...]]]:
+def _name(given: Any) -> Any:
+    """Return the name of a system; a number is a name, as it is written."""
+    return str(given) if isinstance(given, Real) and not isinstance(given, bool) else given
+
+
+def _runs(results: Mapping[Any, Any]) -> tuple[dict[str, TopKResult], dict[str, tuple[str, ...]]]:
     """Return all results by name, and the names of the runs of every system."""
     found: dict[str, TopKResult] = {}
     names: dict[str, tuple[str, ...]] = {}
-    for system, given in results.items():
+    for system, given in ((_name(key), given) for key, given in results.items()):
         if system == "" or (isinstance(given, (list, tuple)) and not given):
             raise ValueError(f"compare: {system!r} has {'no name' if given else 'no runs'}")
         some = list(given) if isinstance(given, (list, tuple)) else [given]
         for one in [system if isinstance(system, str) else None, *some]:
             if not isinstance(one, (str, TopKResult)):
                 raise TypeError(
-                    f"compare: {system!r} is {type(given).__name__}: names are str, and values "
-                    "what top_k_eval returned, or lists of it (runs)"
+                    f"compare: {system!r} is {type(given).__name__}: names are text or numbers, "
+                    "and values what top_k_eval returned, or lists of it (runs)"
                 )
         runs = tuple(f"{system}, run {i + 1}" for i in range(len(some)))
         names[system] = runs if len(some) > 1 else (system,)
@@ -160,6 +176,7 @@ class Comparison(SideBySide):
         self,
         every_metric: bool = False,
         *,
+        names: Names | None = None,
         intervals: bool = False,
         digits: int | None = None,
         percent: bool = False,
@@ -177,6 +194,8 @@ class Comparison(SideBySide):
         ----------
         every_metric : bool
             Whether metrics that are equal by definition have a column each.
+        names : str or several, optional
+            The means to show, and to test, as in `to_text`; default: all.
         intervals : bool
             Whether every mean has its 95 % interval.
         digits : int, optional
@@ -207,8 +226,9 @@ class Comparison(SideBySide):
         <BLANKLINE>
         ...
         """
-        look, tested = Look.of(digits, percent, intervals), self._tested_for_paper
-        page = page_of_means(self, every_metric, look, *tested, self._marks)
+        look = Look.of(digits, percent, intervals)
+        one = self if names is None else self._only(names)
+        page = page_of_means(one, every_metric, look, *one._tested_for_paper, one._marks)
         return markup.latex(page, caption, label)
 
     def by(self, labels: Any) -> SegmentedComparison[Comparison]:
@@ -260,7 +280,7 @@ class Comparison(SideBySide):
 
     def test(
         self,
-        names: AnyName | Sequence[AnyName] | None = None,
+        names: Names | None = None,
         *,
         method: TestMethod = "t",
         correction: TestCorrection = "holm",
@@ -314,7 +334,7 @@ class Comparison(SideBySide):
 
     def equivalence(
         self,
-        names: AnyName | Sequence[AnyName] | None = None,
+        names: Names | None = None,
         *,
         margin: float,
         correction: Correction = "holm",
@@ -368,7 +388,7 @@ class Comparison(SideBySide):
 
     def power(
         self,
-        names: AnyName | Sequence[AnyName] | None = None,
+        names: Names | None = None,
         *,
         power: float = 0.8,
         difference: float | None = None,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from toplist.checks import cached
@@ -16,15 +16,18 @@ from toplist.comparing.contrasts import each_of
 from toplist.comparing.tests import Tests
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import Metric
-from toplist.metrics.names import keys_of
+from toplist.metrics.names import AnyName, Names, keys_of
 from toplist.metrics.properties import equal_names
 from toplist.results import describe
 from toplist.results.display import Display
 from toplist.results.markup import Cell, Look, Page, Table
 from toplist.results.result import TopKResult
+from toplist.results.terms import chosen
 from toplist.stats.paired import RunsAre
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from pandas import DataFrame
 
 
@@ -130,7 +133,73 @@ class SideBySide(Display):
         rest = [(one.baselines, dict(one.runs), one.runs_are) for one in (self, other)]
         return mine == theirs and rest[0] == rest[1]
 
-    def to_pandas(self, per_user: bool = False) -> DataFrame:
+    def _only(self, names: Names) -> Self:
+        terms = chosen({name: result.terms for name, result in self.results.items()}, names)
+        results = {name: replace(one, terms=terms[name]) for name, one in self.results.items()}
+        return replace(self, results=results)
+
+    def sort(self, name: AnyName) -> Self:
+        """Return the same with the systems sorted by a mean, the best first.
+
+        Lower is better where the metric says so. Equal systems stay in their order; those without
+        this mean, or with NaN, come last. Without a baseline, tests are of each system against
+        those before it.
+
+        Parameters
+        ----------
+        name : str
+            ``"ndcg@10"``; any k up to the largest.
+
+        Raises
+        ------
+        KeyError
+            For a name that no system has.
+        ValueError
+            For a curve, and for metrics in which neither direction is better, such as novelty.
+
+        Examples
+        --------
+        >>> import toplist as tl
+        >>> truths, lists = [{2}, {3}], {500: [[1, 2], [3, 4]], 1000: [[2, 1], [3, 4]]}
+        >>> results = {step: tl.top_k_eval(some, truths, k=2) for step, some in lists.items()}
+        >>> print(tl.compare(results).sort("mrr@2").to_text(names=["mrr@2", "precision@2"]))
+                mrr@2  precision@2
+        1000  *1.0000      *0.5000
+        500    0.7500      *0.5000
+        * best of its column; not tested: .test() and toplist compare test the difference
+        convention standard: mean over users
+        2 of 2 users evaluated
+        """
+        name, metric = self._directed(name)
+        sign = -1 if metric.higher_is_better else 1
+
+        def place(system: str) -> tuple[bool, float]:
+            every = all(name in result for result in self._of(system))
+            mean = self._mean(system, name) if every else math.nan
+            return mean != mean, sign * mean if mean == mean else 0.0
+
+        order = sorted(self.systems, key=place)
+        results = {run: self.results[run] for s in order for run in self.runs.get(s, (s,))}
+        runs = {system: self.runs[system] for system in order} if self.runs else {}
+        return replace(self, results=results, runs=runs)
+
+    def _directed(self, name: AnyName) -> tuple[str, Metric]:
+        """Return a ``name@k`` as it is here, and its metric, which says what is better."""
+        systems = self.results.values()
+        first = next((one for one in systems if name in one), next(iter(systems)))
+        metric, k = first.terms.find(name)
+        if k is None:
+            ks = first.terms.ks_of[metric.name]
+            raise ValueError(f"{name!r} is a whole curve: give one k, such as '{name}@{ks[-1]}'")
+        if not isinstance(metric, Metric):
+            directed = [n for n in self.names() if isinstance(self._metric(n), Metric)]
+            raise ValueError(
+                f"{name!r}: neither more nor less of it is better; give one of "
+                f"{', '.join(directed) or 'no other metric: there is none'}"
+            )
+        return f"{metric.name}@{k}", metric
+
+    def to_pandas(self, per_user: bool = False, *, names: Names | None = None) -> DataFrame:
         """Return a DataFrame: the rows of `TopKResult.to_pandas`, for every system.
 
         ``.pivot(index="system", columns=["metric", "k"], values="mean")`` has one row per system;
@@ -141,12 +210,14 @@ class SideBySide(Display):
         per_user : bool
             False: a row per system, metric and k. True: a row per system and user. With several
             runs, a row for each, numbered in a column ``run``.
+        names : str or several, optional
+            The means to show; default: all.
         """
         import pandas
 
-        frames = []
+        frames, shown = [], self if names is None else self._only(names)
         for system in self.systems:
-            for run, result in enumerate(self._of(system), start=1):
+            for run, result in enumerate(shown._of(system), start=1):
                 frame = result.to_pandas(per_user)
                 frame.insert(0, "system", system)
                 if self.runs:
