@@ -56,3 +56,9 @@ def test_systems_are_sorted_by_a_mean(cli):
     for wrong, words in (("ndcg", "is a whole curve"), ("hit@10", "this result has ndcg, mrr")):
         status, _, error = cli("compare", *FILES, *names, "--sort", wrong)
         assert status == 1 and words in error
+
+
+def test_the_lead_of_the_best_is_said_where_it_is_asked_for(cli):
+    out = cli("compare", *FILES, "-m", "ndcg@10", "--lead", "--resamples", "200", "--seed", "5")[1]
+    assert "itemknn ndcg@10" in out and "(200 sign flips, seed 5)" in out
+    assert "best of 2 systems on the same 992 users" in out

@@ -335,3 +335,63 @@ def test_numbers_are_names_of_systems():
     for wrong in (None, True, (1,)):
         with pytest.raises(TypeError, match="names are text or numbers"):
             tl.compare({wrong: evaluated()})
+
+
+def checkpoints(n, n_users=120):
+    rng = np.random.default_rng(0)
+    truths = {user: {user % 9} for user in range(n_users)}
+    return {
+        step: tl.top_k_eval(
+            dict(zip(truths, rng.permuted([range(9)] * n_users, axis=1).tolist(), strict=True)),
+            truths,
+            k=[3, 5],
+            metrics=["ndcg", "mrr", "hit", "average_popularity"],
+            item_counts=dict.fromkeys(range(9), 2),
+        )
+        for step in range(1000, 1000 * (n + 1), 1000)
+    }
+
+
+def test_the_best_of_many_is_said_to_be_that():
+    words = "best of 10 on the same users: part of the lead is chance, .lead() and toplist compare"
+    some = checkpoints(10)
+    many = tl.compare(some)
+    for output in (repr(many), many.to_html(), many.to_markdown()):
+        assert words in output
+    assert words not in repr(tl.compare(some, baseline=1000))  # tested, with p after Holm
+    del some[1000]
+    assert "best of 9" not in repr(tl.compare(some))
+    assert not any("lead" in name for name in vars(many))  # nothing is drawn for it
+
+
+def test_the_lead_of_the_best_says_what_chance_gives():
+    many = tl.compare(checkpoints(12))
+    found = many.lead("nDCG@3", seed=7)
+    one = found.rows["ndcg@3"]
+    values = [result.per_user("ndcg@3") for result in many.results.values()]
+    assert found.systems[one.place] == many.best()["ndcg@3"][0]
+    assert one.mean == pytest.approx(max(np.mean(some) for some in values))
+    assert one.lead == pytest.approx(one.mean - np.mean(values))
+    assert (one.n, one.n_systems) == (120, 12) and one.share == one.by_chance / one.lead
+    label = f"{found.systems[one.place]} ndcg@3"
+    cells = [f"{one.mean:.4f}", f"{one.mean_of_all:.4f}", f"{one.lead:+.4f}"]
+    assert f"{label}  {'       '.join(cells[:2])}" in repr(found) and cells[2] in repr(found)
+    assert "best of 12 systems on the same 120 users, chosen by the mean shown" in repr(found)
+    assert "rough" not in repr(found)
+    assert found.to_pandas().loc[0, "system"] == found.systems[one.place]
+    every = many.lead()  # not of average_popularity: neither direction is better
+    assert list(every.rows) == ["ndcg@3", "ndcg@5", "mrr@3", "mrr@5", "hit@3", "hit@5"]
+    assert many.lead("ndcg@3", n_threads=1, seed=7).rows == found.rows
+    assert "rough: fewer than 50 users" in repr(tl.compare(checkpoints(2, 30)).lead("mrr@3"))
+
+
+def test_the_lead_is_refused_where_it_says_nothing():
+    some = checkpoints(2)
+    with pytest.raises(ValueError, match="neither more nor less of it is better"):
+        tl.compare(some).lead("average_popularity@3")
+    with pytest.raises(ValueError, match="the lead of the best is of one result of each system"):
+        tl.compare({"a": [*some.values()], "b": some[1000]}).lead("mrr@3")
+    other = tl.compare({1: some[1000], 2: checkpoints(1, 99)[1000]})
+    with pytest.raises(ValueError, match="count other users"):
+        other.lead("mrr@3")
+    assert other.lead("mrr@3", users="common").rows["mrr@3"].n == 99

@@ -58,6 +58,8 @@ def add(parser: Parser) -> None:
     add("--margin", "test whether differences are within ±MARGIN instead", type=float)
     add("--band", "also the difference at every k, all k together", action="store_true")
     add("--power", "also what so many users detect", action="store_true")
+    text = "also how far the best of many leads, and how far by chance"
+    add("--lead", text, action="store_true")
     add("--resamples", "of flips, bootstrap and MaxT", type=int, metavar="N")
     add("--seed", "of what is drawn (default: 0)", type=int, default=0)
     add = parser.group("output")
@@ -80,8 +82,12 @@ def check(options: argparse.Namespace) -> None:
         margin=options.margin,
     )
     pairs_of(output.names_of(options.recs), _baselines(options))
-    if options.format in ("json", "csv") and (options.band or options.power):
-        raise ValueError(f"--band and --power are tables of their own: not with {options.format}")
+    if options.format in ("json", "csv") and (
+        options.band or options.power or options.lead
+    ):
+        raise ValueError(
+            f"--band, --power and --lead are tables of their own: not with {options.format}"
+        )
 
 
 def _baselines(options: argparse.Namespace) -> list[str] | None:
@@ -147,12 +153,15 @@ def _tests(options: argparse.Namespace, comparison: Comparison) -> Tests:
 
 
 def _more(options: argparse.Namespace, comparison: Comparison) -> Iterable[Display]:
-    """Yield the bands of every metric, and the power."""
+    """Yield the bands of every metric, the lead of the best, and the power."""
     if options.band:
         how = {"level": options.level, "users": options.users, "seed": options.seed}
         pairs = pairs_of(list(comparison.results), _baselines(options))
         for metric in dict.fromkeys(name.rpartition("@")[0] for name in comparison.names()):
             for system, baseline in pairs:
                 yield comparison.band(metric, system, baseline, **how)
+    if options.lead:
+        drawn = {"n_resamples": options.resamples, "seed": options.seed}
+        yield comparison.lead(users=options.users, **drawn)
     if options.power:
         yield comparison.power(level=options.level, users=options.users)
