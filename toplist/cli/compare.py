@@ -82,9 +82,7 @@ def check(options: argparse.Namespace) -> None:
         margin=options.margin,
     )
     pairs_of(output.names_of(options.recs), _baselines(options))
-    if options.format in ("json", "csv") and (
-        options.band or options.power or options.lead
-    ):
+    if options.format in ("json", "csv") and (options.band or options.power or options.lead):
         raise ValueError(
             f"--band, --power and --lead are tables of their own: not with {options.format}"
         )

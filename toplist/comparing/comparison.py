@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 
 from toplist import plots
 from toplist.checks import cached, choice
@@ -21,6 +22,7 @@ from toplist.comparing.side_by_side import SideBySide, page_of_means, tested
 from toplist.comparing.testing import Power
 from toplist.comparing.tests import Tests
 from toplist.metrics.names import AnyName, Name, Names
+from toplist.plots import charts
 from toplist.results import markup
 from toplist.results.markup import Cell, Look, Page
 from toplist.results.result import TopKResult
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+Picture = Literal["curve"]
+PICTURES: tuple[Picture, ...] = get_args(Picture)
 # What `compare` takes of a system: its result, or those of its runs.
 Given = TopKResult | Sequence[TopKResult]
 
@@ -259,25 +263,55 @@ class Comparison(SideBySide):
         return segment_tests.by(self, labels)
 
     def plot(
-        self, metric: Name | str | None = None, *, level: float = 0.95, ax: Axes | None = None
+        self,
+        metric: AnyName | None = None,
+        kind: Picture = "curve",
+        *,
+        level: float = 0.95,
+        ax: Axes | None = None,
     ) -> Axes:
-        """Draw one metric over k: a line with its band per system.
+        """Draw one metric over k, or at one k over the systems.
 
         Parameters
         ----------
         metric : str, optional
-            Without ``@``; default: the first.
+            ``"ndcg"``: over k, a line with its band per system. ``"ndcg@10"``: over the systems, a
+            point with its interval for each, as a learning curve. Default: the first, over k.
+        kind : {"curve"}
+            Over systems whose names are all numbers (steps, settings), these are the axis, rising:
+            ``.set_xscale("log")`` of what is returned makes it logarithmic. Others stand in their
+            order. Of several runs it is the mean of theirs, without an interval.
         level : float
-            Of the bands, between 0 and 1.
+            Of the intervals, between 0 and 1.
         ax : matplotlib Axes, optional
             Where to draw; a new figure otherwise.
 
         Returns
         -------
         matplotlib Axes
+
+        Examples
+        --------
+        >>> import toplist as tl
+        >>> truths, lists = [{2}, {3}], {2000: [[2, 1], [3, 4]], 1000: [[1, 2], [3, 4]]}
+        >>> results = {step: tl.top_k_eval(some, truths, k=2) for step, some in lists.items()}
+        >>> ax = tl.compare(results).plot("mrr@2")
+        >>> ax.lines[0].get_xydata().tolist()
+        [[1000.0, 0.75], [2000.0, 1.0]]
         """
-        first = self.names()[0].rpartition("@")[0]
-        return plots.curves(self.results, metric or first, level=level, ax=ax)
+        choice("kind", kind, PICTURES)
+        metric = self.names()[0].rpartition("@")[0] if metric is None else metric
+        if "@" not in metric:
+            return plots.curves(self.results, metric, level=level, ax=ax)
+        for one in self.results.values():
+            one.terms.find(metric)
+        means = [self._mean(system, metric) for system in self.systems]
+        ends = [
+            (math.nan, math.nan) if self.runs else self.results[system].interval(metric, level)
+            for system in self.systems
+        ]
+        every = self.results.values()
+        return charts.over_systems(metric, self.systems, means, ends, every, level=level, ax=ax)
 
     def test(
         self,

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 # From so many systems on it is said that the best is the best of many: that of 10 equal ones leads
-# their mean by 1.5 standard errors, and 40 % of samples have one beyond its one-sided 95 % interval.
+# their mean by 1.5 standard errors; in 40 % of samples one is beyond its one-sided 95 % interval.
 MANY = 10
 # What stands at a (system, name): a mark against the baseline.
 Marks = Mapping[tuple[str, str], str]

@@ -5,7 +5,7 @@ Those of differences take what `toplist.results` returns by its attributes, and 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -80,6 +80,68 @@ def curves(
     axes.caption(ax, *axes.words(systems.values(), ax, level))
     axes.legend(ax)
     return ax
+
+
+def over_systems(
+    name: str,
+    systems: Sequence[str],
+    means: Sequence[float],
+    ends: Sequence[tuple[float, float]],
+    results: Collection[Result],
+    *,
+    level: float = 0.95,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw a mean with its interval over systems: steps of numbers, rising, or names as they are.
+
+    Parameters
+    ----------
+    name : str
+        ``"name@k"``.
+    systems : sequence of str
+    means, ends : of each system
+        NaN ends where there is no interval.
+    results : collection of TopKResult
+        Who was counted, and by which rules.
+    level : float
+        Of the intervals, for the caption.
+    ax : matplotlib Axes, optional
+    """
+    steps = _numbers(systems)
+    places = np.arange(len(systems)) if steps is None else np.array(steps)
+    order = np.argsort(places, kind="stable")
+    places, y, (low, high) = places[order], np.array(means)[order], np.array(ends)[order].T
+    longest = max(map(len, systems))
+    turned = steps is None and (longest + 2) * len(systems) > 60
+    width, height = axes.INCHES
+    ax = axes.axes(ax, max(width, 0.22 * len(systems) * turned), height + 0.07 * longest * turned)
+    # names without an order of their own are not one curve
+    joined: dict[str, Any] = {"linewidth": 0.8, "linestyle": ":"} if steps is None else {}
+    ax.plot(places, y, color=COLOURS[0], marker="o", markersize=4, **{"linewidth": 1.4, **joined})
+    reach = np.nan_to_num([y - low, high - y])
+    what = f"{level * 100:g} % interval of each" if reach.any() else "no interval"
+    ax.errorbar(places, y, reach, fmt="none", ecolor=COLOURS[0], elinewidth=1, alpha=0.6)
+    ax.set(ylabel=name)
+    if steps is None:
+        ax.set_xticks(places, systems, rotation=90 * turned, fontsize="small")
+    axes.clean(ax)
+    axes.caption(ax, axes.users_of(results), axes.rules_of(results), what)
+    return ax
+
+
+def _numbers(names: Sequence[str]) -> list[float] | None:
+    """Return names as numbers; None unless all of them are, and differ.
+
+    Examples
+    --------
+    >>> _numbers(["1000", "2e3"]), _numbers(["1", "a"]), _numbers(["1", "1.0"]), _numbers(["nan"])
+    ([1000.0, 2000.0], None, None, None)
+    """
+    try:
+        found = [float(name) for name in names]
+    except ValueError:
+        return None
+    return found if np.isfinite(found).all() and len({*found}) == len(found) else None
 
 
 def panels(results: Results, *, level: float = 0.95) -> Figure:

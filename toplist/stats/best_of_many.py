@@ -96,7 +96,8 @@ def best_of_many(
     of_user /= len(systems)
     n, size = len(of_user), float(units(of_user, weights)[1].sum())
     if not n:
-        return Best(0, *[math.nan] * 5, 0, len(systems))
+        nothing = math.nan
+        return Best(0, nothing, nothing, nothing, nothing, nothing, 0, len(systems))
 
     def flips(first: int, last: int) -> list[tuple[float, Floats]]:
         found = []
