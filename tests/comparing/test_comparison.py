@@ -395,3 +395,25 @@ def test_the_lead_is_refused_where_it_says_nothing():
     with pytest.raises(ValueError, match="count other users"):
         other.lead("mrr@3")
     assert other.lead("mrr@3", users="common").rows["mrr@3"].n == 99
+
+
+def test_notes_about_many_systems_are_short():
+    """Systems of one line share it; of many lines the first are there, and all warnings."""
+    truths = {user: {user % 3} for user in range(30)}
+    some = {}
+    for step in range(40):
+        lists = {user: [user % 3, 7, 8, 9][: 4 - step % 2] for user in truths if user >= step % 20}
+        lists = {user: [5, 6] for user in truths} if step == 33 else lists
+        some[step] = tl.top_k_eval(lists, truths, k=4, metrics="mrr")
+    lines = repr(tl.compare(some)).splitlines()[41:]
+    lengths, rules, *accounts = lines
+    assert "0, 2, 4, 6 and 16 more at least 4, 1, 3, 5, 7 and 15 more at most 3, 33" in lengths
+    assert rules == "convention standard: mean over users" and len(accounts) == 6
+    assert accounts[:2] == [
+        "0, 20: 30 of 30 users evaluated",
+        "1, 21: 30 of 30 users evaluated, 1 without a list (counted as 0)",
+    ]
+    assert accounts[4].startswith("33: 30 of 30 users evaluated; NO HIT AT ALL")
+    assert accounts[5] == "16 more lines like these, of other systems"
+    few = repr(tl.compare({step: some[step] for step in (0, 1, 20)})).splitlines()
+    assert few[-2].startswith("0, 20: ") and few[-1].startswith("1: ")

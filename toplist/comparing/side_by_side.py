@@ -326,10 +326,21 @@ class SideBySide(Display):
         )
 
     def _once(self, lines: list[str]) -> list[str]:
-        """Return a line of every system, or one line if they are equal."""
+        """Return one line if all are equal, else those of the systems; of many others, the first.
+
+        None is left out that is a warning.
+        """
         if len(set(lines)) == 1:
             return lines[:1]
-        return [f"{name}: {line}" for name, line in zip(self.results, lines, strict=True)]
+        systems: dict[str, list[str]] = {}
+        for name, line in zip(self.results, lines, strict=True):
+            systems.setdefault(line, []).append(name)
+        found = [f"{aligning.few_of(names)}: {line}" for line, names in systems.items()]
+        if len(found) <= MANY:
+            return found
+        kept = [i for i, line in enumerate(systems) if i < aligning.FEW_NAMES or "NO HIT" in line]
+        left = len(found) - len(kept)
+        return [*(found[i] for i in kept), f"{left:,} more lines like these, of other systems"]
 
 
 def page_of_means(
