@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-Picture = Literal["curve"]
-PICTURES: tuple[Picture, ...] = get_args(Picture)
+ComparisonPicture = Literal["curve"]
+PICTURES: tuple[ComparisonPicture, ...] = get_args(ComparisonPicture)
 # What `compare` takes of a system: its result, or those of its runs.
 Given = TopKResult | Sequence[TopKResult]
 
@@ -265,7 +265,7 @@ class Comparison(SideBySide):
     def plot(
         self,
         metric: AnyName | None = None,
-        kind: Picture = "curve",
+        kind: ComparisonPicture = "curve",
         *,
         level: float = 0.95,
         ax: Axes | None = None,
