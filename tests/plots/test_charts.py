@@ -367,7 +367,7 @@ def test_one_metric_over_steps_is_a_learning_curve(result, other):
         assert line.get_xdata().tolist() == [500, 1000, 2000] and ax.get_ylabel() == "ndcg@10"
         assert line.get_ydata().tolist() == [other["ndcg@10"]] * 2 + [result["ndcg@10"]]
         bars = ax.collections[0].get_segments()
-        np.testing.assert_allclose(bars[2][:, 1], result.interval("ndcg@10"))
+        np.testing.assert_allclose(bars[0][:, 1], result.interval("ndcg@10"))
         assert ax.get_title(loc="left").endswith("95 % interval of each")
     # others stand in their order; without @ it is over k, as ever
     ax = tl.compare({"late": result, "9": other}).plot("ndcg@10", level=0.5)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
@@ -98,14 +97,12 @@ def compare(
         raise ValueError("compare: the dict is empty: give name -> result")
     choice("runs", runs, RUNS)
     found, names = _runs(results)
-
-    def key(one: Any) -> Any:  # as it is in the dict, where it is a number
-        return next((_name(system) for system in results if system == one), one)
-
-    whose: Any = [*map(key, baseline)] if isinstance(baseline, (list, tuple)) else key(baseline)
-    if whose is not None:
-        pairs_of(list(names), whose)
-    baselines = (whose,) if isinstance(whose, str) else tuple(whose or ())
+    several = isinstance(baseline, (list, tuple))
+    given: list[Any] = list(baseline) if several else [baseline]  # type: ignore[arg-type]
+    given = [next((_name(key) for key in results if key == one), one) for one in given]
+    if baseline is not None:
+        pairs_of(list(names), given if several else given[0])
+    baselines = tuple(one for one in given if one is not None)
     if runs == "paired" and len({*map(len, names.values())}) > 1:
         counts = ", ".join(f"{system} {len(some)}" for system, some in names.items())
         raise ValueError(f"runs='paired' needs as many runs of every system; there are {counts}")
@@ -305,13 +302,10 @@ class Comparison(SideBySide):
             return plots.curves(self.results, metric, level=level, ax=ax)
         for one in self.results.values():
             one.terms.find(metric)
-        means = [self._mean(system, metric) for system in self.systems]
-        ends = [
-            (math.nan, math.nan) if self.runs else self.results[system].interval(metric, level)
-            for system in self.systems
-        ]
+        means = {system: self._mean(system, metric) for system in self.systems}
+        ends = [one.interval(metric, level) for one in self.results.values() if not self.runs]
         every = self.results.values()
-        return charts.over_systems(metric, self.systems, means, ends, every, level=level, ax=ax)
+        return charts.over_systems(metric, means, ends, every, level=level, ax=ax)
 
     def test(
         self,

@@ -47,20 +47,20 @@ class Lead(Display):
         """Return a DataFrame with a row per name."""
         import pandas
 
-        rows = [
-            {"name": name, "system": self.systems[one.place], **one._asdict(), "share": one.share}
-            for name, one in self.rows.items()
-        ]
-        return pandas.DataFrame(rows).drop(columns="place")
+        found = pandas.DataFrame([*self.rows.values()])
+        found.insert(0, "name", [*self.rows])
+        found["place"] = [self.systems[place] for place in found["place"]]
+        found["share"] = [one.share for one in self.rows.values()]
+        return found.rename(columns={"place": "system"})
 
     def _page(self, every_metric: bool = False) -> Page:
         look, floor, rows = Look(), 1 / (self.n_resamples + 1), []
         for name, one in self.rows.items():
             share = "-" if one.share != one.share else f"{100 * one.share:.0f} %"
-            means = map(look.number, (one.mean, one.mean_of_all))
-            ahead = map(look.signed, (one.lead, one.by_chance))
-            cells = [*means, *ahead, share, probability(one.p, floor)]
-            rows.append((f"{self.systems[one.place]} {name}", [*map(Cell, cells)]))
+            means = look.number(one.mean), look.number(one.mean_of_all)
+            ahead = look.signed(one.lead), look.signed(one.by_chance)
+            cells = [*map(Cell, (*means, *ahead, share, probability(one.p, floor)))]
+            rows.append((f"{self.systems[one.place]} {name}", cells))
         n, users = len(self.systems), sorted({one.n for one in self.rows.values()})
         over = " or ".join(f"{some:,}" for some in users)
         notes = [
@@ -70,8 +70,7 @@ class Lead(Display):
             f"flips, seed {self.seed}); by at most so much is the mean of the best too high, on "
             "average; p: of a lead as long by chance",
         ]
-        if users and users[0] < FEW:
-            notes.append(f"rough: fewer than {FEW} users")
+        notes += [f"rough: fewer than {FEW} users"] * (min(users, default=FEW) < FEW)
         columns = ["mean", "mean of all", "lead", "by chance", "share", "p"]
         return Page([Table("best", columns, rows)], notes)
 

@@ -173,32 +173,29 @@ class SideBySide(Display):
         convention standard: mean over users
         2 of 2 users evaluated
         """
-        name, metric = self._directed(name)
-        sign = -1 if metric.higher_is_better else 1
+        at, metric = self._directed(name)
 
         def place(system: str) -> tuple[bool, float]:
-            every = all(name in result for result in self._of(system))
-            mean = self._mean(system, name) if every else math.nan
-            return mean != mean, sign * mean if mean == mean else 0.0
+            known = all(at in result for result in self._of(system))
+            mean = self._mean(system, at) if known else math.nan
+            return mean != mean, -mean if metric.higher_is_better else mean
 
         order = sorted(self.systems, key=place)
-        results = {run: self.results[run] for s in order for run in self.runs.get(s, (s,))}
         runs = {system: self.runs[system] for system in order} if self.runs else {}
-        return replace(self, results=results, runs=runs)
+        every = (run for system in order for run in runs.get(system, (system,)))
+        return replace(self, results={run: self.results[run] for run in every}, runs=runs)
 
     def _directed(self, name: AnyName) -> tuple[str, Metric]:
         """Return a ``name@k`` as it is here, and its metric, which says what is better."""
-        systems = self.results.values()
-        first = next((one for one in systems if name in one), next(iter(systems)))
+        first = max(self.results.values(), key=lambda one: name in one)  # the first that has it
         metric, k = first.terms.find(name)
         if k is None:
-            ks = first.terms.ks_of[metric.name]
-            raise ValueError(f"{name!r} is a whole curve: give one k, such as '{name}@{ks[-1]}'")
+            k = first.terms.ks_of[metric.name][-1]
+            raise ValueError(f"{name!r} is a whole curve: give one k, such as '{name}@{k}'")
         if not isinstance(metric, Metric):
-            directed = [n for n in self.names() if isinstance(self._metric(n), Metric)]
+            some = ", ".join(n for n in self.names() if isinstance(self._metric(n), Metric))
             raise ValueError(
-                f"{name!r}: neither more nor less of it is better; give one of "
-                f"{', '.join(directed) or 'no other metric: there is none'}"
+                f"{name!r}: neither more nor less of it is better; others are {some or 'none'}"
             )
         return f"{metric.name}@{k}", metric
 
@@ -283,10 +280,9 @@ class SideBySide(Display):
         """Return that the best of many systems, which is marked, leads by chance too."""
         if len(self.systems) < MANY or not any(table.marked for table in tables):
             return ()
-        return (
-            f"best of {len(self.systems)} on the same users: part of the lead is chance, "
-            ".lead() and toplist compare --lead say how much",
-        )
+        words = f"best of {len(self.systems)} on the same users: part of the lead is chance"
+        how_much = ", .lead() and toplist compare --lead say how much"
+        return (words if self.runs else words + how_much,)
 
     def _marked(self, system: str, name: str, mark: str, best: bool) -> Cell:
         """Return the mean of a system as it is printed, with its mark."""

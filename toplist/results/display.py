@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from typing import Self
@@ -25,8 +25,11 @@ class Display:
             "were asked for"
         )
 
-    def _shown(self, every_metric: bool, names: Names | None) -> Page:
-        return (self if names is None else self._only(names))._page(every_metric)
+    def _written(self, form: str, every_metric: bool, names: Names | None, *how: Any) -> str:
+        from toplist.results import markup  # a twentieth of the import of toplist
+
+        page = (self if names is None else self._only(names))._page(every_metric)
+        return str(getattr(markup, form)(page, *how))
 
     def __repr__(self) -> str:
         """Return the table for a terminal."""
@@ -72,9 +75,7 @@ class Display:
         95 % interval, ± half or [low, high]: normal (rough: only 2 users)
         2 of 2 users evaluated
         """
-        from toplist.results import markup  # a twentieth of the import of toplist
-
-        return markup.text(self._shown(every_metric, names), width)
+        return self._written("text", every_metric, names, width)
 
     def _repr_html_(self) -> str:
         """Return the table for a notebook, light or dark."""
@@ -88,9 +89,7 @@ class Display:
         every_metric, names
             As in `to_text`.
         """
-        from toplist.results import markup  # a twentieth of the import of toplist
-
-        return markup.html(self._shown(every_metric, names))
+        return self._written("html", every_metric, names)
 
     def to_markdown(self, every_metric: bool = False, *, names: Names | None = None) -> str:
         """Return the table in Markdown, for a README or an issue.
@@ -114,9 +113,7 @@ class Display:
         <BLANKLINE>
         2 of 2 users evaluated
         """
-        from toplist.results import markup  # a twentieth of the import of toplist
-
-        return markup.markdown(self._shown(every_metric, names))
+        return self._written("markdown", every_metric, names)
 
     def to_latex(
         self,
@@ -154,6 +151,4 @@ class Display:
         \bottomrule
         \end{tabular}
         """
-        from toplist.results import markup  # a twentieth of the import of toplist
-
-        return markup.latex(self._shown(every_metric, names), caption, label)
+        return self._written("latex", every_metric, names, caption, label)
