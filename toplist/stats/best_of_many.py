@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -90,34 +91,23 @@ def best_of_many(
     """
     key, n_resamples = seeded(seed), resamples(n_resamples)
     systems = [differences(x) if higher_is_better else -differences(x) for x in values]
-    of_user = np.zeros(len(systems[0]))
-    for x in systems:
-        of_user += x
-    of_user /= len(systems)
-    n, size = len(of_user), float(units(of_user, weights)[1].sum())
-    if not n:
-        nothing = math.nan
-        return Best(0, nothing, nothing, nothing, nothing, nothing, 0, len(systems))
+    of_user = functools.reduce(np.add, systems) / len(systems)
+    total, sizes = units(of_user, weights)
+    n, size = len(total), float(sizes.sum()) or math.nan
 
-    def flips(first: int, last: int) -> list[tuple[float, Floats]]:
-        found = []
-        for x in systems[first:last]:
-            sums, sizes = units(snap(x, of_user), weights)
-            ahead = float(sums.sum()) / size
-            centred = snap(sums, ahead * sizes)
-            found.append((ahead, flipped_sums(centred, n_resamples, key, 1)))
-        return found
+    def flips(first: int, _: int) -> tuple[float, Floats]:
+        sums, sizes = units(snap(systems[first], of_user), weights)
+        ahead = float(sums.sum()) / size
+        return ahead, flipped_sums(snap(sums, ahead * sizes), n_resamples, key, 1)
 
     # a system at a time, in any thread: each has the same signs
-    parts = parallel.run(flips, [(i, i + 1) for i in range(len(systems))], n_threads)
     drawn, ahead = np.full(n_resamples, -math.inf), []
-    for part in parts:
-        for lead, sums in part:
-            ahead.append(lead)
-            np.maximum(drawn, sums, out=drawn)
+    for found, sums in parallel.run(flips, [(i, i + 1) for i in range(len(systems))], n_threads):
+        ahead.append(found)
+        np.maximum(drawn, sums, out=drawn)
     drawn *= math.sqrt(n / (n - 1)) / size if n > 1 else math.nan
     place, sign = int(np.argmax(ahead)), 1.0 if higher_is_better else -1.0
-    lead, mean = max(ahead[place], 0.0), float(units(of_user, weights)[0].sum()) / size
+    lead, mean = ahead[place], float(total.sum()) / size
     p = share(drawn >= lead - TIE * abs(mean), exact=False) if n > 1 else math.nan
-    means = sign * (mean + ahead[place]), sign * mean
+    means = sign * (mean + lead), sign * mean
     return Best(place, *means, lead, float(drawn.mean()), p, n, len(systems))
