@@ -30,6 +30,7 @@ from toplist.beyond.diversity import Distance, SerendipityDivisor, UnknownItem
 from toplist.beyond.groups import Against
 from toplist.beyond.popularity import UnknownToTail
 from toplist.comparing.aligning import SameUsers
+from toplist.comparing.comparison import ComparisonPicture
 from toplist.comparing.inference import TukeyMethod
 from toplist.comparing.pairwise import TestCorrection, TestFamily, TestMethod
 from toplist.comparing.tests import Picture
@@ -51,8 +52,8 @@ from toplist.stats.corrections import Correction
 from toplist.stats.paired import Alternative, RunsAre
 
 __all__ = [
-    "Against", "Aggregate", "Alternative", "CandidateTies", "ConventionName", "Correction",
-    "Counts", "Cut", "DiscountName", "Distance", "DivisorName", "Duplicates", "Empty",
+    "Against", "Aggregate", "Alternative", "CandidateTies", "ComparisonPicture", "ConventionName",
+    "Correction", "Counts", "Cut", "DiscountName", "Distance", "DivisorName", "Duplicates", "Empty",
     "EntropyVariant", "FormatName", "Gains", "GiniDivisor", "HeldOut", "HeldOutTies", "Keep",
     "Level", "ListMetricName", "Metrics", "Missing", "Name", "NameAtK", "Of", "Order", "Over",
     "OverlapDivisor", "Part", "Picture", "RankedTies", "RboVariant", "Relevant", "Repeats",

@@ -45,3 +45,20 @@ def test_compare_of_the_command_line(cli, tmp_path, monkeypatch):
     picture = tmp_path / "forest.png"
     assert cli("compare", *FILES, "-m", "ndcg@10", "--plot", picture)[0] == 0
     assert picture.read_bytes()[:4] == b"\x89PNG"
+
+
+def test_systems_are_sorted_by_a_mean(cli):
+    names = "-m", "ndcg@10", "mrr@10", "--format", "json"
+    alone = json.loads(cli("compare", *FILES, *names)[1])
+    again = json.loads(cli("compare", FILES[1], FILES[0], FILES[2], *names, "--sort", "ndcg@10")[1])
+    assert again == alone  # itemknn is better, and so it is first
+    assert "popularity - itemknn" in cli("compare", *FILES, "--sort", "mrr@10")[1]
+    for wrong, words in (("ndcg", "is a whole curve"), ("hit@10", "this result has ndcg, mrr")):
+        status, _, error = cli("compare", *FILES, *names, "--sort", wrong)
+        assert status == 1 and words in error
+
+
+def test_the_lead_of_the_best_is_said_where_it_is_asked_for(cli):
+    out = cli("compare", *FILES, "-m", "ndcg@10", "--lead", "--resamples", "200", "--seed", "5")[1]
+    assert "itemknn ndcg@10" in out and "(200 sign flips, seed 5)" in out
+    assert "best of 2 systems on the same 992 users" in out

@@ -219,7 +219,7 @@ def test_to_pandas(both):
         ([1], TypeError, "dict of name -> result, not list"),
         ({}, ValueError, "empty"),
         ({"a": 1.0}, TypeError, "'a' is float"),
-        ({1: evaluated()}, TypeError, "names are str"),
+        ({(1,): evaluated()}, TypeError, "names are text or numbers"),
     ],
 )
 def test_what_is_not_a_dict_of_results(given, error, message):
@@ -286,3 +286,134 @@ def test_many_systems_over_other_users_are_one_line():
     assert len(lines) == 1
     assert lines[0].startswith("DIFFERENT USERS: to 2 is over 2, with 1 that are not in to 1")
     assert lines[0].endswith(", to 11, to 12")
+
+
+def of_ranks(*ranks, **options):
+    asked = {"k": 5, "metrics": "mrr", **options}
+    return tl.top_k_eval(tl.Hits.from_ranks(list(ranks), 5), **asked)
+
+
+def test_sort_puts_the_best_first():
+    mrr = tl.METRICS["mrr"]
+    worst = replace(mrr, name="worst", higher_is_better=False)
+    some = {"b": (2, 0), 7: (1, 1), "a": (0, 2), 0.5: (4, 4), "c": (1, 0)}
+    results = {name: of_ranks(*ranks, metrics=[mrr, worst]) for name, ranks in some.items()}
+    results["none"] = of_ranks(1, 1, metrics=["hit"])
+    results["nobody"] = tl.top_k_eval([[1]], [set()], k=5, metrics=[mrr, worst])
+    many = tl.compare(results, baseline=7)
+    last = ["none", "nobody"]
+    assert many.sort("mrr@5").systems == ["7", "c", "b", "a", "0.5", *last]  # equal: as they were
+    assert many.sort("worst@5").systems == ["b", "a", "0.5", "c", "7", *last]
+    assert many.sort("RR@5") == many.sort("mrr@5") != many
+    assert many.sort("mrr@5").baselines == ("7",)
+    runs = {"x": [results["a"]] * 2, "y": [results["c"], results[7]], "z": [results["none"]] * 2}
+    assert list(tl.compare(runs).sort("mrr@5").to_dict()) == ["y", "x", "z"]
+    assert tl.compare(runs).sort("hit@5").systems == ["z", "x", "y"]
+
+
+def test_sort_refuses_what_has_no_order():
+    both = tl.compare(
+        {
+            name: evaluated(lists, metrics=["mrr", "novelty"], item_counts={1: 3, 2: 1, 3: 1, 5: 1})
+            for name, lists in (("good", GOOD), ("poor", POOR))
+        }
+    )
+    with pytest.raises(ValueError, match="'novelty@2': neither more nor less of it is better"):
+        both.sort("novelty@2")
+    with pytest.raises(ValueError, match="'mrr' is a whole curve: give one k, such as 'mrr@2'"):
+        both.sort("mrr")
+    with pytest.raises(KeyError, match="'hit@2': this result has mrr, novelty, without k or with"):
+        both.sort("hit@2")
+
+
+def test_numbers_are_names_of_systems():
+    steps = tl.compare({np.int64(1000): evaluated(POOR), 2000: evaluated()}, baseline=[1000])
+    assert steps.systems == ["1000", "2000"] and steps.baselines == ("1000",)
+    assert tl.compare({0.1: evaluated()}).systems == ["0.1"]
+    with pytest.raises(ValueError, match="two results are called '1'"):
+        tl.compare({1: evaluated(), "1": evaluated()})
+    for wrong in (None, True, (1,)):
+        with pytest.raises(TypeError, match="names are text or numbers"):
+            tl.compare({wrong: evaluated()})
+
+
+def checkpoints(n, n_users=120):
+    rng = np.random.default_rng(0)
+    truths = {user: {user % 9} for user in range(n_users)}
+    return {
+        step: tl.top_k_eval(
+            dict(zip(truths, rng.permuted([range(9)] * n_users, axis=1).tolist(), strict=True)),
+            truths,
+            k=[3, 5],
+            metrics=["ndcg", "mrr", "hit", "average_popularity"],
+            item_counts=dict.fromkeys(range(9), 2),
+        )
+        for step in range(1000, 1000 * (n + 1), 1000)
+    }
+
+
+def test_the_best_of_many_is_said_to_be_that():
+    words = "best of 10 on the same users: part of the lead is chance, .lead() and toplist compare"
+    some = checkpoints(10)
+    many = tl.compare(some)
+    for output in (repr(many), many.to_html(), many.to_markdown()):
+        assert words in output
+    assert words not in repr(tl.compare(some, baseline=1000))  # tested, with p after Holm
+    del some[1000]
+    assert "best of 9" not in repr(tl.compare(some))
+    assert not any("lead" in name for name in vars(many))  # nothing is drawn for it
+
+
+def test_the_lead_of_the_best_says_what_chance_gives():
+    many = tl.compare(checkpoints(12))
+    found = many.lead("nDCG@3", seed=7)
+    one = found.rows["ndcg@3"]
+    values = [result.per_user("ndcg@3") for result in many.results.values()]
+    assert found.systems[one.place] == many.best()["ndcg@3"][0]
+    assert one.mean == pytest.approx(max(np.mean(some) for some in values))
+    assert one.lead == pytest.approx(one.mean - np.mean(values))
+    assert (one.n, one.n_systems) == (120, 12) and one.share == one.by_chance / one.lead
+    label = f"{found.systems[one.place]} ndcg@3"
+    cells = [f"{one.mean:.4f}", f"{one.mean_of_all:.4f}", f"{one.lead:+.4f}"]
+    assert f"{label}  {'       '.join(cells[:2])}" in repr(found) and cells[2] in repr(found)
+    assert "best of 12 systems on the same 120 users, chosen by the mean shown" in repr(found)
+    assert "rough" not in repr(found)
+    assert found.to_pandas().loc[0, "system"] == found.systems[one.place]
+    every = many.lead()  # not of average_popularity: neither direction is better
+    assert list(every.rows) == ["ndcg@3", "ndcg@5", "mrr@3", "mrr@5", "hit@3", "hit@5"]
+    assert many.lead("ndcg@3", n_threads=1, seed=7).rows == found.rows
+    assert "rough: fewer than 50 users" in repr(tl.compare(checkpoints(2, 30)).lead("mrr@3"))
+
+
+def test_the_lead_is_refused_where_it_says_nothing():
+    some = checkpoints(2)
+    with pytest.raises(ValueError, match="neither more nor less of it is better"):
+        tl.compare(some).lead("average_popularity@3")
+    with pytest.raises(ValueError, match="the lead of the best is of one result of each system"):
+        tl.compare({"a": [*some.values()], "b": some[1000]}).lead("mrr@3")
+    other = tl.compare({1: some[1000], 2: checkpoints(1, 99)[1000]})
+    with pytest.raises(ValueError, match="count other users"):
+        other.lead("mrr@3")
+    assert other.lead("mrr@3", users="common").rows["mrr@3"].n == 99
+
+
+def test_notes_about_many_systems_are_short():
+    """Systems of one line share it; of many lines the first are there, and all warnings."""
+    truths = {user: {user % 3} for user in range(30)}
+    some = {}
+    for step in range(40):
+        lists = {user: [user % 3, 7, 8, 9][: 4 - step % 2] for user in truths if user >= step % 20}
+        lists = {user: [5, 6] for user in truths} if step == 33 else lists
+        some[step] = tl.top_k_eval(lists, truths, k=4, metrics="mrr")
+    lines = repr(tl.compare(some)).splitlines()[41:]
+    lengths, rules, *accounts = lines
+    assert "0, 2, 4, 6 and 16 more at least 4, 1, 3, 5, 7 and 15 more at most 3, 33" in lengths
+    assert rules == "convention standard: mean over users" and len(accounts) == 6
+    assert accounts[:2] == [
+        "0, 20: 30 of 30 users evaluated",
+        "1, 21: 30 of 30 users evaluated, 1 without a list (counted as 0)",
+    ]
+    assert accounts[4].startswith("33: 30 of 30 users evaluated; NO HIT AT ALL")
+    assert accounts[5] == "16 more lines like these, of other systems"
+    few = repr(tl.compare({step: some[step] for step in (0, 1, 20)})).splitlines()
+    assert few[-2].startswith("0, 20: ") and few[-1].startswith("1: ")

@@ -354,3 +354,54 @@ def test_many_segments_have_room():
     parts = {f"s{i}": tl.top_k_eval([[1], [2]], [{1}, {1}], k=1) for i in range(40)}
     figure = tl.plots.segments(parts, "hit@1").figure
     assert figure.get_size_inches()[1] > 15
+
+
+def steps(result, names):
+    return tl.compare({name: result.without_users() for name in names})
+
+
+def test_one_metric_over_steps_is_a_learning_curve(result, other):
+    found = tl.compare({2000: result, 500: other, 1000: other})
+    for ax in (found.plot(kind="curve", metric="ndcg@10"), found.sort("mrr@5").plot("ndcg@10")):
+        (line,) = ax.lines
+        assert line.get_xdata().tolist() == [500, 1000, 2000] and ax.get_ylabel() == "ndcg@10"
+        assert line.get_ydata().tolist() == [other["ndcg@10"]] * 2 + [result["ndcg@10"]]
+        bars = ax.collections[0].get_segments()
+        np.testing.assert_allclose(bars[0][:, 1], result.interval("ndcg@10"))
+        assert ax.get_title(loc="left").endswith("95 % interval of each")
+    # others stand in their order; without @ it is over k, as ever
+    ax = tl.compare({"late": result, "9": other}).plot("ndcg@10", level=0.5)
+    assert [text.get_text() for text in ax.get_xticklabels()] == ["late", "9"]
+    assert ax.lines[0].get_ydata()[0] == result["ndcg@10"]
+    assert "50 % interval" in ax.get_title(loc="left")
+    assert found.plot(kind="curve").get_xlabel() == "k" and len(found.plot("ndcg").lines) == 3
+
+
+def test_a_curve_over_steps_has_the_mean_of_runs(result, other):
+    ax = tl.compare({1: [result, other], 2: other}).plot("mrr@5")
+    assert ax.lines[0].get_ydata()[0] == (result["mrr@5"] + other["mrr@5"]) / 2
+    assert ax.get_title(loc="left").endswith("no interval")
+
+
+def test_what_is_not_there_to_draw_is_refused_with_what_is(result):
+    found = tl.compare({1: result, 2: result})
+    with pytest.raises(ValueError, match="kind='curv' .did you mean 'curve'.*choose from 'curve'"):
+        found.plot("ndcg@10", kind="curv")
+    with pytest.raises(KeyError, match="'ndgc@10' .did you mean 'ndcg@10'.*: this result has hit,"):
+        found.plot("ndgc@10")
+    with pytest.raises(KeyError, match="'ndcg@11'.* with @1 to @10"):
+        found.plot("ndcg@11")
+
+
+def test_forty_systems_fit_their_pictures(result):
+    """The legend has as many as there is room for, and says so; names stand side by side."""
+    many = steps(result, [f"rate {i / 8}, dropout" for i in range(40)])
+    for ax in (many.plot("ndcg"), many.plot("ndcg@10")):
+        ax.figure.draw_without_rendering()  # a warning where there is no room
+        frame = ax.figure.bbox
+        inside = ax.get_tightbbox().extents
+        assert inside[0] >= 0 and inside[2] <= frame.x1 + 1 and inside[3] <= frame.y1 + 1
+        assert ax.get_window_extent().height > 0.5 * 3.4 * ax.figure.dpi
+    legend = many.plot("ndcg").get_legend()
+    assert len(legend.get_texts()) == 12 and legend.get_title().get_text() == "12 highest of 40"
+    assert steps(result, "abc").plot("ndcg").get_legend().get_title().get_text() == ""

@@ -95,3 +95,47 @@ def test_a_switch_prints_every_metric(tmp_path, capsys):
     files = [str(tmp_path / "r.csv"), str(tmp_path / "t.csv")]
     assert main(["eval", *files, "-k", "1", "-m", "hit", "recall", "--every-metric"]) == 0
     assert "hit = recall" not in capsys.readouterr().out
+
+
+CHOSEN = (["ndcg@3", "hit"], "mrr@1", ["recall@1", "hit@1"], ["novelty@3", "map"], ["novelty@1"])
+
+
+@pytest.mark.parametrize("names", CHOSEN, ids=str)
+def test_every_output_takes_the_names_to_show(names):
+    """It is that of an evaluation in which nothing else was asked."""
+    ranks, truths = {"a": [1, 2, 3], "b": [3, 4], "c": [9]}, {"a": {2}, "b": {3}, "c": {1}}
+    options = {"item_counts": {1: 4, 2: 3, 3: 2, 4: 1, 9: 1}}
+    metrics = ["hit", "recall", "map", "ndcg", "mrr", "novelty"]
+    whole = tl.top_k_eval(ranks, truths, k=[1, 3], metrics=metrics, **options)
+    spelled = [names] if isinstance(names, str) else names
+    asked = [n for one in spelled for n in ([one] if "@" in one else [f"{one}@1", f"{one}@3"])]
+    other = tl.top_k_eval(ranks, truths, metrics=asked, **options)
+    for every in (False, True):
+        for output in ("to_text", "to_html", "to_markdown", "to_latex"):
+            assert getattr(whole, output)(every, names=names) == getattr(other, output)(every)
+            two = tl.compare({"x": whole, "y": whole}), tl.compare({"x": other, "y": other})
+            mine, theirs = (getattr(one, output) for one in two)
+            assert mine(every, names=names) == theirs(every)
+    labels = {"a": 1, "b": 2}
+    if "novelty@1" not in asked and "novelty@3" not in asked:
+        assert whole.by(labels).to_text(names=names) == other.by(labels).to_text()
+        assert repr(whole.by(labels).to_pandas(names=names)) == repr(other.by(labels).to_pandas())
+    assert repr(whole.to_pandas(names=names)) == repr(other.to_pandas())
+    assert repr(whole.to_pandas(True, names=names)) == repr(other.to_pandas(True))
+
+
+def test_names_that_are_not_there_are_refused():
+    result = tl.top_k_eval([[1, 2]], [{2}], k=[1, 2], metrics=["mrr", "ndcg"])
+    with pytest.raises(KeyError, match="'hit@1' is not shown here: there are mrr@1, mrr@2, ndcg@1"):
+        result.to_text(names=["mrr", "hit@1"])
+    for empty in ([], ()):
+        with pytest.raises(ValueError, match="names is empty"):
+            result.to_markdown(names=empty)
+    with pytest.raises(TypeError, match="names is 3: give 'ndcg@10', or a list"):
+        result.to_latex(names=3)
+    other = tl.top_k_eval([[1, 2]], [{2}], k=[1, 2], metrics=["mrr"])
+    with pytest.raises(KeyError, match="y has none of these: it has mrr@1, mrr@2"):
+        tl.compare({"x": result, "y": other}).to_html(names="ndcg")
+    tests = tl.compare({"x": result, "y": result}).test()
+    with pytest.raises(ValueError, match="names= chooses among the means of results"):
+        tests.to_latex(names="mrr@1")

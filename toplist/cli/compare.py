@@ -3,8 +3,9 @@ r"""`toplist compare`: is B better than A? Files of lists and of relevant items 
 Every system but the baseline is compared with it, user by user, in every
 metric at every k; p is corrected for all comparisons that are printed. Without
 --baseline, the first file is it; of more than two files each is compared with
-those before it. Files are those of toplist eval, read whole;
-systems are named by their files, without folder and extension.
+those before it, in the order of --sort if there is one: with those that are
+better. Files are those of toplist eval, read whole; systems are named by their
+files, without folder and extension.
 
 examples:
   toplist compare knn.csv ease.csv truth.csv -m ndcg@10
@@ -51,11 +52,14 @@ def add(parser: Parser) -> None:
     add("--correction", text, default="holm", choices=CORRECTIONS)
     add("--family", "all comparisons, or those of a metric", default="all", choices=FAMILIES)
     add("--alternative", "of system - baseline", default="two-sided", choices=ALTERNATIVES)
+    add("--sort", "the systems by a mean, best first, such as ndcg@10", metavar="METRIC")
     add("--level", "of the intervals (default: 0.95)", type=float, default=0.95)
     add("--users", "same in all systems, or common to all", default="same", choices=USERS)
     add("--margin", "test whether differences are within ±MARGIN instead", type=float)
     add("--band", "also the difference at every k, all k together", action="store_true")
     add("--power", "also what so many users detect", action="store_true")
+    text = "also how far the best of many leads, and how far by chance"
+    add("--lead", text, action="store_true")
     add("--resamples", "of flips, bootstrap and MaxT", type=int, metavar="N")
     add("--seed", "of what is drawn (default: 0)", type=int, default=0)
     add = parser.group("output")
@@ -78,8 +82,10 @@ def check(options: argparse.Namespace) -> None:
         margin=options.margin,
     )
     pairs_of(output.names_of(options.recs), _baselines(options))
-    if options.format in ("json", "csv") and (options.band or options.power):
-        raise ValueError(f"--band and --power are tables of their own: not with {options.format}")
+    if options.format in ("json", "csv") and (options.band or options.power or options.lead):
+        raise ValueError(
+            f"--band, --power and --lead are tables of their own: not with {options.format}"
+        )
 
 
 def _baselines(options: argparse.Namespace) -> list[str] | None:
@@ -98,6 +104,8 @@ def run(options: argparse.Namespace) -> Output:
     results = evaluated(options, in_memory=True)
     comparison = compare(results, baseline=_baselines(options))
     try:
+        if options.sort:
+            comparison = comparison.sort(options.sort)
         tests = _tests(options, comparison)
         text = _text(options, comparison, tests)
     except KeyError as error:  # a name that a system lacks
@@ -143,12 +151,15 @@ def _tests(options: argparse.Namespace, comparison: Comparison) -> Tests:
 
 
 def _more(options: argparse.Namespace, comparison: Comparison) -> Iterable[Display]:
-    """Yield the bands of every metric, and the power."""
+    """Yield the bands of every metric, the lead of the best, and the power."""
     if options.band:
         how = {"level": options.level, "users": options.users, "seed": options.seed}
         pairs = pairs_of(list(comparison.results), _baselines(options))
         for metric in dict.fromkeys(name.rpartition("@")[0] for name in comparison.names()):
             for system, baseline in pairs:
                 yield comparison.band(metric, system, baseline, **how)
+    if options.lead:
+        drawn = {"n_resamples": options.resamples, "seed": options.seed}
+        yield comparison.lead(users=options.users, **drawn)
     if options.power:
         yield comparison.power(level=options.level, users=options.users)

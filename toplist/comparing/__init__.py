@@ -23,6 +23,18 @@ convention standard: mean over users
 >>> both.best()["ndcg@5"], both.differences
 (['mine'], [])
 
+Many runs of one model
+----------------------
+
+Checkpoints or settings are systems: ``tl.compare({1000: result, 2000: other, ...})``.
+``.sort("ndcg@10")`` puts the best first, ``.to_text(names=["ndcg@10", "recall@20"])`` has these
+columns alone, ``.plot("ndcg@10")`` is the learning curve. The best of many on the same users leads
+by chance, too: ``.lead("ndcg@10")`` says how far, and how far the best of as many equal ones would.
+
+>>> runs = {1000 * i: tl.top_k_eval(tl.Hits.from_ranks([i, 3, 0, 2], 5), k=5) for i in (3, 1, 2)}
+>>> tl.compare(runs).sort("mrr@5").systems
+['1000', '2000', '3000']
+
 Tests
 -----
 

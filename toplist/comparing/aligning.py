@@ -196,6 +196,7 @@ def _same_rows(one: Means, counted: Any, other: Means, also: Any) -> bool:
     return one.users is other.users or list(one.users) == list(other.users)
 
 
+FEW_NAMES = 4
 LENGTHS = "LISTS OF DIFFERENT LENGTH"
 
 
@@ -229,12 +230,13 @@ def differences(results: Results, alike: Sequence[Sequence[str]] = ()) -> list[s
     lines += [f"DIFFERENT FORMULAS: of {', '.join(several)}"] if several else []
     ks = ", ".join(map(str, unequal_ks(results)))
     if ks:
-        ends = [
-            f"{name} at {'least' if n == results[name].hits.k else 'most'} {n:,}"  # type: ignore[union-attr]
-            for name, n in _longest(results).items()
-        ]
+        ends: dict[str, list[str]] = {}
+        for name, n in _longest(results).items():
+            bound = "least" if n == results[name].hits.k else "most"  # type: ignore[union-attr]
+            ends.setdefault(f"at {bound} {n:,}", []).append(name)
+        found_ends = ", ".join(f"{few_of(some)} {end}" for end, some in ends.items())
         lines.append(
-            f"{LENGTHS}: {', '.join(ends)}: at k = {ks} the places below the end of a list are "
+            f"{LENGTHS}: {found_ends}: at k = {ks} the places below the end of a list are "
             "misses: no system is marked as the best there, and a test compares lengths"
         )
     for first, *others in alike or [list(results)]:
@@ -258,6 +260,18 @@ def _briefly(lines: Mapping[str, str], first: str) -> list[str]:
     return found
 
 
+def few_of(names: Sequence[str]) -> str:
+    """Return names in a line; of many, the first, and how many more there are.
+
+    Examples
+    --------
+    >>> few_of(["a", "b"]), few_of("abcdefg")
+    ('a, b', 'a, b, c, d and 3 more')
+    """
+    more = len(names) - FEW_NAMES
+    return ", ".join(names) if more < 2 else f"{', '.join(names[:FEW_NAMES])} and {more:,} more"
+
+
 def _different(what: str, results: Results, describing: Callable[[Means], str]) -> str:
     """Return which systems have which description; nothing if all have the same."""
     systems: dict[str, list[str]] = {}
@@ -265,7 +279,7 @@ def _different(what: str, results: Results, describing: Callable[[Means], str]) 
         systems.setdefault(describing(result), []).append(name)
     if len(systems) == 1:
         return ""
-    parts = (f"{', '.join(names)}: {text}" for text, names in systems.items())
+    parts = (f"{few_of(names)}: {text}" for text, names in systems.items())
     return f"DIFFERENT {what}: {'; '.join(parts)}"
 
 

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Unpack
+from numbers import Real
+from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 
 from toplist import plots
 from toplist.checks import cached, choice
-from toplist.comparing import pairwise, testing
+from toplist.comparing import leads, pairwise, testing
 from toplist.comparing import segments as segment_tests
 from toplist.comparing.aligning import SameUsers
 from toplist.comparing.bands import Band
 from toplist.comparing.inference import Drawn, TukeyMethod
+from toplist.comparing.leads import Lead
 from toplist.comparing.pairwise import TestCorrection, TestFamily, TestMethod, pairs_of
 from toplist.comparing.segments import SegmentedComparison
 from toplist.comparing.side_by_side import SideBySide, page_of_means, tested
 from toplist.comparing.testing import Power
 from toplist.comparing.tests import Tests
-from toplist.metrics.names import AnyName, Name
+from toplist.metrics.names import AnyName, Name, Names
+from toplist.plots import charts
 from toplist.results import markup
 from toplist.results.markup import Cell, Look, Page
 from toplist.results.result import TopKResult
@@ -30,9 +33,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+ComparisonPicture = Literal["curve"]
+PICTURES: tuple[ComparisonPicture, ...] = get_args(ComparisonPicture)
+# What `compare` takes of a system: its result, or those of its runs.
+Given = TopKResult | Sequence[TopKResult]
+
+
 def compare(
-    results: Mapping[str, TopKResult | Sequence[TopKResult]],
-    baseline: str | Sequence[str] | None = None,
+    results: Mapping[str, Given] | Mapping[int, Given] | Mapping[float, Given],
+    baseline: str | float | Sequence[str | float] | None = None,
     *,
     runs: RunsAre = "independent",
 ) -> Comparison:
@@ -42,7 +51,8 @@ def compare(
     ----------
     results : dict of system -> TopKResult
         What `top_k_eval` returned for every system, with the same ground truths, convention
-        and k. A list of results are runs of one system: other seeds, other splits.
+        and k. A list of results are runs of one system: other seeds, other splits. Names that are
+        numbers, such as the steps of checkpoints, are text from here on: ``"1000"``.
     baseline : str or several, optional
         The system that the others are tested against: † and ‡ mark what is better in a paired t
         test (p below 0.05 and 0.01 after Holm), ▾ what is worse. `Comparison.test` has the tests;
@@ -86,10 +96,13 @@ def compare(
     if not results:
         raise ValueError("compare: the dict is empty: give name -> result")
     choice("runs", runs, RUNS)
-    if baseline is not None:
-        pairs_of(list(results), baseline)
-    baselines = (baseline,) if isinstance(baseline, str) else tuple(baseline or ())
     found, names = _runs(results)
+    several = isinstance(baseline, (list, tuple))
+    given: list[Any] = list(baseline) if several else [baseline]  # type: ignore[arg-type]
+    given = [next((_name(key) for key in results if key == one), one) for one in given]
+    if baseline is not None:
+        pairs_of(list(names), given if several else given[0])
+    baselines = tuple(one for one in given if one is not None)
     if runs == "paired" and len({*map(len, names.values())}) > 1:
         counts = ", ".join(f"{system} {len(some)}" for system, some in names.items())
         raise ValueError(f"runs='paired' needs as many runs of every system; there are {counts}")
@@ -98,19 +111,24 @@ def compare(
     return Comparison(found, baselines)
 
 
-def _runs(results: Mapping[str, Any]) -> tuple[dict[str, TopKResult], dict[str, tuple[str, ...]]]:
+def _name(given: Any) -> Any:
+    """Return the name of a system; a number is a name, as it is written."""
+    return str(given) if isinstance(given, Real) and not isinstance(given, bool) else given
+
+
+def _runs(results: Mapping[Any, Any]) -> tuple[dict[str, TopKResult], dict[str, tuple[str, ...]]]:
     """Return all results by name, and the names of the runs of every system."""
     found: dict[str, TopKResult] = {}
     names: dict[str, tuple[str, ...]] = {}
-    for system, given in results.items():
+    for system, given in ((_name(key), given) for key, given in results.items()):
         if system == "" or (isinstance(given, (list, tuple)) and not given):
             raise ValueError(f"compare: {system!r} has {'no name' if given else 'no runs'}")
         some = list(given) if isinstance(given, (list, tuple)) else [given]
         for one in [system if isinstance(system, str) else None, *some]:
             if not isinstance(one, (str, TopKResult)):
                 raise TypeError(
-                    f"compare: {system!r} is {type(given).__name__}: names are str, and values "
-                    "what top_k_eval returned, or lists of it (runs)"
+                    f"compare: {system!r} is {type(given).__name__}: names are text or numbers, "
+                    "and values what top_k_eval returned, or lists of it (runs)"
                 )
         runs = tuple(f"{system}, run {i + 1}" for i in range(len(some)))
         names[system] = runs if len(some) > 1 else (system,)
@@ -160,6 +178,7 @@ class Comparison(SideBySide):
         self,
         every_metric: bool = False,
         *,
+        names: Names | None = None,
         intervals: bool = False,
         digits: int | None = None,
         percent: bool = False,
@@ -177,6 +196,8 @@ class Comparison(SideBySide):
         ----------
         every_metric : bool
             Whether metrics that are equal by definition have a column each.
+        names : str or several, optional
+            The means to show, and to test, as in `to_text`; default: all.
         intervals : bool
             Whether every mean has its 95 % interval.
         digits : int, optional
@@ -207,8 +228,9 @@ class Comparison(SideBySide):
         <BLANKLINE>
         ...
         """
-        look, tested = Look.of(digits, percent, intervals), self._tested_for_paper
-        page = page_of_means(self, every_metric, look, *tested, self._marks)
+        look = Look.of(digits, percent, intervals)
+        one = self if names is None else self._only(names)
+        page = page_of_means(one, every_metric, look, *one._tested_for_paper, one._marks)
         return markup.latex(page, caption, label)
 
     def by(self, labels: Any) -> SegmentedComparison[Comparison]:
@@ -238,29 +260,56 @@ class Comparison(SideBySide):
         return segment_tests.by(self, labels)
 
     def plot(
-        self, metric: Name | str | None = None, *, level: float = 0.95, ax: Axes | None = None
+        self,
+        metric: AnyName | None = None,
+        kind: ComparisonPicture = "curve",
+        *,
+        level: float = 0.95,
+        ax: Axes | None = None,
     ) -> Axes:
-        """Draw one metric over k: a line with its band per system.
+        """Draw one metric over k, or at one k over the systems.
 
         Parameters
         ----------
         metric : str, optional
-            Without ``@``; default: the first.
+            ``"ndcg"``: over k, a line with its band per system. ``"ndcg@10"``: over the systems, a
+            point with its interval for each, as a learning curve. Default: the first, over k.
+        kind : {"curve"}
+            Over systems whose names are all numbers (steps, settings), these are the axis, rising:
+            ``.set_xscale("log")`` of what is returned makes it logarithmic. Others stand in their
+            order. Of several runs it is the mean of theirs, without an interval.
         level : float
-            Of the bands, between 0 and 1.
+            Of the intervals, between 0 and 1.
         ax : matplotlib Axes, optional
             Where to draw; a new figure otherwise.
 
         Returns
         -------
         matplotlib Axes
+
+        Examples
+        --------
+        >>> import toplist as tl
+        >>> truths, lists = [{2}, {3}], {2000: [[2, 1], [3, 4]], 1000: [[1, 2], [3, 4]]}
+        >>> results = {step: tl.top_k_eval(some, truths, k=2) for step, some in lists.items()}
+        >>> ax = tl.compare(results).plot("mrr@2")
+        >>> ax.lines[0].get_xydata().tolist()
+        [[1000.0, 0.75], [2000.0, 1.0]]
         """
-        first = self.names()[0].rpartition("@")[0]
-        return plots.curves(self.results, metric or first, level=level, ax=ax)
+        choice("kind", kind, PICTURES)
+        metric = self.names()[0].rpartition("@")[0] if metric is None else metric
+        if "@" not in metric:
+            return plots.curves(self.results, metric, level=level, ax=ax)
+        for one in self.results.values():
+            one.terms.find(metric)
+        means = {system: self._mean(system, metric) for system in self.systems}
+        ends = [one.interval(metric, level) for one in self.results.values() if not self.runs]
+        every = self.results.values()
+        return charts.over_systems(metric, means, ends, every, level=level, ax=ax)
 
     def test(
         self,
-        names: AnyName | Sequence[AnyName] | None = None,
+        names: Names | None = None,
         *,
         method: TestMethod = "t",
         correction: TestCorrection = "holm",
@@ -314,7 +363,7 @@ class Comparison(SideBySide):
 
     def equivalence(
         self,
-        names: AnyName | Sequence[AnyName] | None = None,
+        names: Names | None = None,
         *,
         margin: float,
         correction: Correction = "holm",
@@ -368,7 +417,7 @@ class Comparison(SideBySide):
 
     def power(
         self,
-        names: AnyName | Sequence[AnyName] | None = None,
+        names: Names | None = None,
         *,
         power: float = 0.8,
         difference: float | None = None,
@@ -390,6 +439,49 @@ class Comparison(SideBySide):
         """
         asked = pairwise.TestSpec(level=level, users=users)
         return testing.power(self, names, power, difference, asked)
+
+    def lead(
+        self,
+        names: Names | None = None,
+        *,
+        users: SameUsers = "same",
+        n_resamples: int | None = None,
+        seed: int = 0,
+        n_threads: int | None = None,
+    ) -> Lead:
+        """Return how far the best of the systems leads, and how much of that chance alone gives.
+
+        The highest of many means on the same users is partly luck: the best of 40 equal systems
+        leads their mean by about 2.2 standard errors. Here it is drawn by sign flips, see
+        `toplist.stats.best_of_many.best_of_many`: values are centred by the user's own mean over
+        the systems and by each system's mean, a flip changes the signs of a user's values in all
+        systems, and the mean of the largest mean is what chance gives.
+
+        Parameters
+        ----------
+        names, users, seed, n_threads
+            As in `test`; default: all names in which one direction is better.
+        n_resamples : int, optional
+            Flips; default 1,000. 40 systems over 300,000 users take about a second.
+
+        Examples
+        --------
+        >>> import random
+        >>> import toplist as tl
+        >>> truths, draw = {user: {user % 9} for user in range(900)}, random.Random(0).sample
+        >>> lists = {step: {user: draw(range(9), 3) for user in truths} for step in range(12)}
+        >>> results = {step: tl.top_k_eval(some, truths, k=3) for step, some in lists.items()}
+        >>> print(tl.compare(results).lead("ndcg@3").to_text(width=80))
+        best         mean  mean of all     lead  by chance  share      p
+        10 ndcg@3  0.2552       0.2390  +0.0162    +0.0198  122 %  0.697
+        best of 12 systems on the same 900 users, chosen by the mean shown; lead: over
+          the mean of all
+        by chance: mean lead of the best of 12 with equal means (1,000 sign flips, seed
+          0); by at most so much is the mean of the best too high, on average; p: of a
+          lead as long by chance
+        """
+        given: dict[str, Any] = {"seed": seed, "n_threads": n_threads, "n_resamples": n_resamples}
+        return leads.lead(self, names, pairwise.TestSpec(users=users, **given))
 
     def anova(self, name: AnyName, *, users: SameUsers = "same") -> Anova:
         """Test whether any two of the systems differ in ``"ndcg@10"``; users are blocks."""
@@ -422,7 +514,7 @@ class Comparison(SideBySide):
         said = () if tests is None else (tests._legend,)
         if why:
             said = (f"NOT TESTED against {', '.join(self.baselines)}: {why}",)
-        notes = *said, *self._accounts()
+        notes = *said, *self._of_many(tables), *self._accounts()
         legend = notes[0] if marks else ""
         return Page(tables, notes, self.differences, legend=legend)
 

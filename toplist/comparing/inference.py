@@ -32,6 +32,8 @@ You ask, and you call:
 - *is the difference too small to matter?* ``compared.equivalence("ndcg@10", margin=0.005)``
 - *how many users does the next experiment need?* ``compared.power("ndcg@10", difference=0.002)``
 - *all systems at once*: ``compared.anova("ndcg@10")``, ``compared.tukey("ndcg@10")``
+- *the best of many checkpoints or settings*: ``compared.lead("ndcg@10")``, how far it leads the
+  mean of all, and how far the best of as many equal ones would by chance
 - *several seeds or splits*: ``tl.compare({"a": [run, run], "b": [run, run]})``, ``runs="paired"``
   where run i of all systems is of one split: users and runs are two sources of chance (repeated
   splits overlap: their variance is a lower bound)

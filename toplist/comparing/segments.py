@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -13,7 +13,7 @@ from toplist.comparing.pairwise import TestFamily, TestMethod
 from toplist.comparing.side_by_side import SideBySide, tested
 from toplist.comparing.tests import Tests
 from toplist.inputs.user_values import values_by_user
-from toplist.metrics.names import AnyName
+from toplist.metrics.names import Names
 from toplist.results.markup import Cell, Page, Table
 from toplist.results.means import has_keys
 from toplist.results.segments import ON_SPARK, ByLabel
@@ -44,7 +44,7 @@ class SegmentedComparison(ByLabel[S]):
 
     def test(
         self,
-        names: AnyName | Sequence[AnyName] | None = None,
+        names: Names | None = None,
         *,
         method: TestMethod = "t",
         correction: Correction = "holm",
@@ -115,11 +115,17 @@ class SegmentedComparison(ByLabel[S]):
         """Return the means, ``{label: {"mine": {"ndcg@10": 0.1, ...}, ...}, ...}``."""
         return {label: part.to_dict() for label, part in self.items()}
 
-    def to_pandas(self) -> DataFrame:
-        """Return a DataFrame: the rows of `Comparison.to_pandas`, for every segment."""
+    def to_pandas(self, *, names: Names | None = None) -> DataFrame:
+        """Return a DataFrame: the rows of `Comparison.to_pandas`, for every segment.
+
+        Parameters
+        ----------
+        names : str or several, optional
+            The means to show; default: all.
+        """
         import pandas
 
-        frames = {label: part.to_pandas() for label, part in self.items()}
+        frames = {label: part.to_pandas(names=names) for label, part in self.items()}
         for label, frame in frames.items():
             frame.insert(0, "segment", label)
         return pandas.concat(list(frames.values()), ignore_index=True)

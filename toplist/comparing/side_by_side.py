@@ -6,8 +6,8 @@ Also their table for LaTeX, where bold, marks and letters follow from the tests.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from toplist.checks import cached
@@ -16,18 +16,24 @@ from toplist.comparing.contrasts import each_of
 from toplist.comparing.tests import Tests
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import Metric
-from toplist.metrics.names import keys_of
+from toplist.metrics.names import AnyName, Names, keys_of
 from toplist.metrics.properties import equal_names
 from toplist.results import describe
 from toplist.results.display import Display
 from toplist.results.markup import Cell, Look, Page, Table
 from toplist.results.result import TopKResult
+from toplist.results.terms import chosen
 from toplist.stats.paired import RunsAre
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from pandas import DataFrame
 
 
+# From so many systems on it is said that the best is the best of many: that of 10 equal ones leads
+# their mean by 1.5 standard errors; in 40 % of samples one is beyond its one-sided 95 % interval.
+MANY = 10
 # What stands at a (system, name): a mark against the baseline.
 Marks = Mapping[tuple[str, str], str]
 
@@ -130,7 +136,70 @@ class SideBySide(Display):
         rest = [(one.baselines, dict(one.runs), one.runs_are) for one in (self, other)]
         return mine == theirs and rest[0] == rest[1]
 
-    def to_pandas(self, per_user: bool = False) -> DataFrame:
+    def _only(self, names: Names) -> Self:
+        terms = chosen({name: result.terms for name, result in self.results.items()}, names)
+        results = {name: replace(one, terms=terms[name]) for name, one in self.results.items()}
+        return replace(self, results=results)
+
+    def sort(self, name: AnyName) -> Self:
+        """Return the same with the systems sorted by a mean, the best first.
+
+        Lower is better where the metric says so. Equal systems stay in their order; those without
+        this mean, or with NaN, come last. Without a baseline, tests are of each system against
+        those before it.
+
+        Parameters
+        ----------
+        name : str
+            ``"ndcg@10"``; any k up to the largest.
+
+        Raises
+        ------
+        KeyError
+            For a name that no system has.
+        ValueError
+            For a curve, and for metrics in which neither direction is better, such as novelty.
+
+        Examples
+        --------
+        >>> import toplist as tl
+        >>> truths, lists = [{2}, {3}], {500: [[1, 2], [3, 4]], 1000: [[2, 1], [3, 4]]}
+        >>> results = {step: tl.top_k_eval(some, truths, k=2) for step, some in lists.items()}
+        >>> print(tl.compare(results).sort("mrr@2").to_text(names=["mrr@2", "precision@2"]))
+                mrr@2  precision@2
+        1000  *1.0000      *0.5000
+        500    0.7500      *0.5000
+        * best of its column; not tested: .test() and toplist compare test the difference
+        convention standard: mean over users
+        2 of 2 users evaluated
+        """
+        at, metric = self._directed(name)
+
+        def place(system: str) -> tuple[bool, float]:
+            known = all(at in result for result in self._of(system))
+            mean = self._mean(system, at) if known else math.nan
+            return mean != mean, -mean if metric.higher_is_better else mean
+
+        order = sorted(self.systems, key=place)
+        runs = {system: self.runs[system] for system in order} if self.runs else {}
+        every = (run for system in order for run in runs.get(system, (system,)))
+        return replace(self, results={run: self.results[run] for run in every}, runs=runs)
+
+    def _directed(self, name: AnyName) -> tuple[str, Metric]:
+        """Return a ``name@k`` as it is here, and its metric, which says what is better."""
+        first = max(self.results.values(), key=lambda one: name in one)  # the first that has it
+        metric, k = first.terms.find(name)
+        if k is None:
+            k = first.terms.ks_of[metric.name][-1]
+            raise ValueError(f"{name!r} is a whole curve: give one k, such as '{name}@{k}'")
+        if not isinstance(metric, Metric):
+            some = ", ".join(n for n in self.names() if isinstance(self._metric(n), Metric))
+            raise ValueError(
+                f"{name!r}: neither more nor less of it is better; others are {some or 'none'}"
+            )
+        return f"{metric.name}@{k}", metric
+
+    def to_pandas(self, per_user: bool = False, *, names: Names | None = None) -> DataFrame:
         """Return a DataFrame: the rows of `TopKResult.to_pandas`, for every system.
 
         ``.pivot(index="system", columns=["metric", "k"], values="mean")`` has one row per system;
@@ -141,12 +210,14 @@ class SideBySide(Display):
         per_user : bool
             False: a row per system, metric and k. True: a row per system and user. With several
             runs, a row for each, numbered in a column ``run``.
+        names : str or several, optional
+            The means to show; default: all.
         """
         import pandas
 
-        frames = []
+        frames, shown = [], self if names is None else self._only(names)
         for system in self.systems:
-            for run, result in enumerate(self._of(system), start=1):
+            for run, result in enumerate(shown._of(system), start=1):
                 frame = result.to_pandas(per_user)
                 frame.insert(0, "system", system)
                 if self.runs:
@@ -205,6 +276,14 @@ class SideBySide(Display):
         """Return by which rules, over how many runs and over whom the means are."""
         return (*((self._of_runs(),) if self.runs else ()), *self.rules())
 
+    def _of_many(self, tables: Sequence[Table]) -> tuple[str, ...]:
+        """Return that the best of many systems, which is marked, leads by chance too."""
+        if len(self.systems) < MANY or not any(table.marked for table in tables):
+            return ()
+        words = f"best of {len(self.systems)} on the same users: part of the lead is chance"
+        how_much = ", .lead() and toplist compare --lead say how much"
+        return (words if self.runs else words + how_much,)
+
     def _marked(self, system: str, name: str, mark: str, best: bool) -> Cell:
         """Return the mean of a system as it is printed, with its mark."""
         mean = describe.LOOK.number(self._mean(system, name)) if self._has(system, name) else "-"
@@ -243,10 +322,21 @@ class SideBySide(Display):
         )
 
     def _once(self, lines: list[str]) -> list[str]:
-        """Return a line of every system, or one line if they are equal."""
+        """Return one line if all are equal, else those of the systems; of many others, the first.
+
+        None is left out that is a warning.
+        """
         if len(set(lines)) == 1:
             return lines[:1]
-        return [f"{name}: {line}" for name, line in zip(self.results, lines, strict=True)]
+        systems: dict[str, list[str]] = {}
+        for name, line in zip(self.results, lines, strict=True):
+            systems.setdefault(line, []).append(name)
+        found = [f"{aligning.few_of(names)}: {line}" for line, names in systems.items()]
+        if len(found) <= MANY:
+            return found
+        kept = [i for i, line in enumerate(systems) if i < aligning.FEW_NAMES or "NO HIT" in line]
+        left = len(found) - len(kept)
+        return [*(found[i] for i in kept), f"{left:,} more lines like these, of other systems"]
 
 
 def page_of_means(
@@ -274,7 +364,8 @@ def page_of_means(
     labels = [f"({one}) {s}" for one, s in zip(_letters(), systems, strict=False)]
     tables = comparison._tables(every_metric, labels if letters else systems, cell)
     said = why if tests is None else tests.sentence()
-    notes = said, *comparison._accounts(), *comparison.differences
+    many = comparison._of_many(tables)
+    notes = said, *many, *comparison._accounts(), *comparison.differences
     best = "best of its column, with those that do not differ from it"
     if comparison.baselines:
         best = f"best of its column, and different from {each_of(comparison.baselines)}"

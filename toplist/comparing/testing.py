@@ -23,6 +23,7 @@ from toplist.comparing.values import Units, clusters_by_user
 from toplist.inputs.keyed import is_series
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import Metric
+from toplist.metrics.names import listed
 from toplist.results.display import Display
 from toplist.results.markup import Cell, Page, Table
 from toplist.results.means import hits_of
@@ -338,10 +339,6 @@ def _pair(compared: SideBySide, system: str | None, baseline: str | None) -> tup
 
 def _names(compared: SideBySide, names: Names) -> list[str]:
     """Return the ``name@k`` to test; each must be one of every system."""
-    if names is not None and not isinstance(names, (str, list, tuple)):
-        raise TypeError(f"names is {names!r}: give 'ndcg@10', or a list of such names")
-    if names is not None and not len(names):
-        raise ValueError("names is empty: give 'ndcg@10', a list of such names, or nothing for all")
     if names is None:
         held = [one.names() for one in compared.results.values()]
         known = dict.fromkeys(compared._tested_as.values())
@@ -350,7 +347,7 @@ def _names(compared: SideBySide, names: Names) -> list[str]:
         some = [name for name in some if not _lacks_users(compared, name)] or some
     else:
         first = next(iter(compared.results.values())).terms
-        some = [first.spelled(name) for name in ([names] if isinstance(names, str) else names)]
+        some = [first.spelled(name) for name in listed(names)]
         twice = [name for name in some if some.count(name) > 1]
         if twice:
             raise ValueError(f"{twice[0]!r} is there twice: it would be corrected for twice")

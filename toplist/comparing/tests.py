@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
+    from toplist.metrics.names import Names
+
 Picture = Literal["forest", "matrix"]
 PICTURES: tuple[Picture, ...] = get_args(Picture)
 NAMES = {
@@ -152,6 +154,7 @@ class Tests(Display, Sequence[Contrast]):
         self,
         every_metric: bool = False,
         *,
+        names: Names | None = None,
         intervals: bool = True,
         digits: int | None = None,
         percent: bool = False,
@@ -162,11 +165,13 @@ class Tests(Display, Sequence[Contrast]):
 
         Parameters
         ----------
-        every_metric
-            Without effect here.
+        every_metric, names
+            Without effect here, and refused: `Comparison.test` takes names.
         intervals, digits, percent, caption, label
             As in `Comparison.to_latex`: of the differences and means.
         """
+        if names is not None:
+            self._only(names)
         page = _page(self, Look.of(digits, percent, intervals))
         notes = (self.sentence(), *page.notes)
         legend = page.legend + "; means and differences in percent" * percent

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from types import ModuleType
 from typing import Any, Literal
 
@@ -25,6 +25,8 @@ NameAtK = Literal[
     "mrr@1", "mrr@3", "mrr@5", "mrr@10", "mrr@20", "mrr@50", "mrr@100",
 ]  # fmt: skip
 AnyName = Name | NameAtK | str
+# What chooses means: one ``"ndcg@10"``, or several.
+Names = AnyName | Sequence[AnyName]
 # An entry of `metrics`, and what `metrics` is.
 Spec = AnyName | Metric
 Metrics = Spec | Iterable[Spec]
@@ -32,6 +34,21 @@ Metrics = Spec | Iterable[Spec]
 _SPELLING = re.compile(
     r"(?P<name>[^@()]+)(\((?P<parameter>\w+)=(?P<value>[^@()=]+)\))?(@(?P<k>.+))?"
 )
+
+
+def listed(names: Names) -> list[str]:
+    """Return names as a list, which is not empty.
+
+    Examples
+    --------
+    >>> listed("ndcg@10"), listed(("mrr", "ndcg"))
+    (['ndcg@10'], ['mrr', 'ndcg'])
+    """
+    if not isinstance(names, (str, list, tuple)):
+        raise TypeError(f"names is {names!r}: give 'ndcg@10', or a list of such names")
+    if not len(names):
+        raise ValueError("names is empty: give 'ndcg@10', a list of such names, or nothing for all")
+    return [names] if isinstance(names, str) else list(names)
 
 
 def parse(entry: str | Metric, convention: Convention) -> tuple[Metric, int | None]:

@@ -32,6 +32,8 @@ GREY = "#666666"
 INCHES = (5.6, 3.4)
 # Entries of a legend that are drawn on the chart.
 LEGEND_INSIDE = 4
+# Entries for which there is room beside it.
+LEGEND_LONGEST = 12
 
 
 def need_matplotlib() -> None:
@@ -130,7 +132,8 @@ def clean(ax: "Axes", grid: str = "both") -> None:
 def legend(ax: "Axes", inside: str = "") -> None:
     """Add a legend: to the right, sorted by the last values of the lines; or inside, as drawn.
 
-    Inside there is room for a few; more than that stand to the right, too.
+    Inside there is room for a few; more than that stand to the right, too. Of very many, it has the
+    first.
     """
     handles, labels = ax.get_legend_handles_labels()
     pairs = list(zip(handles, labels, strict=True))
@@ -140,8 +143,10 @@ def legend(ax: "Axes", inside: str = "") -> None:
     right = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
     few = len(pairs) <= LEGEND_INSIDE
     place: dict[str, Any] = {"loc": inside} if inside and few else right
+    if len(pairs) > LEGEND_LONGEST:
+        place["title"] = f"{LEGEND_LONGEST} {'of' if inside else 'highest of'} {len(pairs)}"
     if pairs:
-        ax.legend(*zip(*pairs, strict=True), frameon=False, **place)
+        ax.legend(*zip(*pairs[:LEGEND_LONGEST], strict=True), frameon=False, **place)
 
 
 def caption(ax: "Axes", *parts: str) -> None:

@@ -5,7 +5,7 @@ Those of differences take what `toplist.results` returns by its attributes, and 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -80,6 +80,65 @@ def curves(
     axes.caption(ax, *axes.words(systems.values(), ax, level))
     axes.legend(ax)
     return ax
+
+
+def over_systems(
+    name: str,
+    means: Mapping[str, float],
+    ends: Sequence[tuple[float, float]],
+    results: Collection[Result],
+    *,
+    level: float = 0.95,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw a mean with its interval over systems: steps of numbers, rising, or names as they are.
+
+    Parameters
+    ----------
+    name : str
+        ``"name@k"``.
+    means : dict of system -> float
+    ends : sequence of (float, float)
+        Of the interval of each system; empty without intervals.
+    results : collection of TopKResult
+        Who was counted, and by which rules.
+    level : float
+        Of the intervals, for the caption.
+    ax : matplotlib Axes, optional
+    """
+    steps, n, longest = _numbers(list(means)), len(means), max(map(len, means))
+    places, y = np.array(steps or range(n)), np.array([*means.values()])
+    turned = not steps and (longest + 2) * n > 60
+    width, height = axes.INCHES
+    ax = axes.axes(ax, max(width, 0.22 * n * turned), height + 0.07 * longest * turned)
+    reach = np.nan_to_num(np.abs(np.array(ends).T - y)) if ends else np.zeros((2, n))
+    what = f"{level * 100:g} % interval of each" if reach.any() else "no interval"
+    ax.errorbar(places, y, reach, fmt="none", ecolor=COLOURS[0], elinewidth=1, alpha=0.6)
+    order = np.argsort(places, kind="stable")
+    dash, width = ("-", 1.4) if steps else (":", 0.8)  # other names are not one curve
+    points = {"color": COLOURS[0], "marker": "o", "markersize": 4}
+    ax.plot(places[order], y[order], dash, linewidth=width, **points)  # type: ignore[arg-type]
+    ax.set(ylabel=name)
+    if not steps:
+        ax.set_xticks(places, [*means], rotation=90 * turned, fontsize="small")
+    axes.clean(ax)
+    axes.caption(ax, axes.users_of(results), axes.rules_of(results), what)
+    return ax
+
+
+def _numbers(names: Sequence[str]) -> list[float]:
+    """Return names as numbers; none unless all of them are, and differ.
+
+    Examples
+    --------
+    >>> _numbers(["1000", "2e3"]), _numbers(["1", "a"]), _numbers(["1", "1.0"]), _numbers(["nan"])
+    ([1000.0, 2000.0], [], [], [])
+    """
+    try:
+        found = [float(name) for name in names]
+    except ValueError:
+        return []
+    return found if np.isfinite(found).all() and len({*found}) == len(found) else []
 
 
 def panels(results: Results, *, level: float = 0.95) -> Figure:

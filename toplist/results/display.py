@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from typing import Self
+
+    from toplist.metrics.names import Names
     from toplist.results.markup import Page
 
 
@@ -15,19 +18,41 @@ class Display:
         """Return what is displayed; metrics that are equal by definition share a line, or not."""
         raise NotImplementedError
 
+    def _only(self, names: Names) -> Self:
+        """Return the same with the means of some names alone."""
+        raise ValueError(
+            "names= chooses among the means of results and comparisons: this has the names that "
+            "were asked for"
+        )
+
+    def _written(self, form: str, every_metric: bool, names: Names | None, *how: Any) -> str:
+        from toplist.results import markup  # a twentieth of the import of toplist
+
+        page = (self if names is None else self._only(names))._page(every_metric)
+        return str(getattr(markup, form)(page, *how))
+
     def __repr__(self) -> str:
         """Return the table for a terminal."""
         from toplist.results import markup  # a twentieth of the import of toplist
 
         return self.to_text(width=markup.terminal_width())
 
-    def to_text(self, every_metric: bool = False, *, width: int | None = None) -> str:
+    def to_text(
+        self,
+        every_metric: bool = False,
+        *,
+        names: Names | None = None,
+        width: int | None = None,
+    ) -> str:
         """Return the table as it is printed.
 
         Parameters
         ----------
         every_metric : bool
             Whether metrics that are equal by definition have a line each.
+        names : str or several, optional
+            The means to show, in this order: ``"ndcg@10"``, or ``"ndcg"`` for every k that was
+            asked for. Default: all.
         width : int, optional
             How many columns there are: wider tables have their columns below each other, and
             notes are wrapped. Default: as wide as it is; a terminal gets its own width.
@@ -43,24 +68,36 @@ class Display:
         convention standard: mean over users
         95 % interval, ± half or [low, high]: normal (rough: only 2 users)
         2 of 2 users evaluated
+        >>> print(result.to_text(names="mrr@2"))
+                                  @2
+        mrr  0.7500 [0.2600, 1.0000]
+        convention standard: mean over users
+        95 % interval, ± half or [low, high]: normal (rough: only 2 users)
+        2 of 2 users evaluated
         """
-        from toplist.results import markup  # a twentieth of the import of toplist
-
-        return markup.text(self._page(every_metric), width)
+        return self._written("text", every_metric, names, width)
 
     def _repr_html_(self) -> str:
         """Return the table for a notebook, light or dark."""
-        from toplist.results import markup  # a twentieth of the import of toplist
+        return self.to_html()
 
-        return markup.html(self._page())
+    def to_html(self, every_metric: bool = False, *, names: Names | None = None) -> str:
+        """Return the table as a notebook shows it: HTML without scripts, light or dark.
 
-    def to_markdown(self, every_metric: bool = False) -> str:
+        Parameters
+        ----------
+        every_metric, names
+            As in `to_text`.
+        """
+        return self._written("html", every_metric, names)
+
+    def to_markdown(self, every_metric: bool = False, *, names: Names | None = None) -> str:
         """Return the table in Markdown, for a README or an issue.
 
         Parameters
         ----------
-        every_metric : bool
-            Whether metrics that are equal by definition have a line each.
+        every_metric, names
+            As in `to_text`.
 
         Examples
         --------
@@ -76,12 +113,15 @@ class Display:
         <BLANKLINE>
         2 of 2 users evaluated
         """
-        from toplist.results import markup  # a twentieth of the import of toplist
-
-        return markup.markdown(self._page(every_metric))
+        return self._written("markdown", every_metric, names)
 
     def to_latex(
-        self, every_metric: bool = False, *, caption: str | None = None, label: str | None = None
+        self,
+        every_metric: bool = False,
+        *,
+        names: Names | None = None,
+        caption: str | None = None,
+        label: str | None = None,
     ) -> str:
         r"""Return the table in LaTeX (booktabs), for a paper.
 
@@ -89,8 +129,8 @@ class Display:
 
         Parameters
         ----------
-        every_metric : bool
-            Whether metrics that are equal by definition have a line each.
+        every_metric, names
+            As in `to_text`.
         caption, label : str, optional
             With either of them the table is a floating one, ``\begin{table}``.
 
@@ -111,6 +151,4 @@ class Display:
         \bottomrule
         \end{tabular}
         """
-        from toplist.results import markup  # a twentieth of the import of toplist
-
-        return markup.latex(self._page(every_metric), caption, label)
+        return self._written("latex", every_metric, names, caption, label)

@@ -420,8 +420,9 @@ class Means:
     def _moments(self) -> dict[str, Any]:
         """The mean, std and error of every metric at the k's of `_cuts`, by name."""
         of_lists = {} if self.lists is None else dict(self.lists.averages())
-        kept = self.histograms
-        return {one.name: kept.moments(one, self._cuts) for one in kept.metrics} | of_lists
+        kept, asked = self.histograms, self.terms.asked
+        of_hits = {one.name: kept.moments(one, self._cuts) for one in self.terms.metrics.values()}
+        return of_hits | {name: one for name, one in of_lists.items() if name in asked}
 
 
 def _counted(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from toplist.checks import choice
@@ -11,12 +11,13 @@ from toplist.metrics.formulas import STYLES, Style
 from toplist.metrics.names import metric_meant
 from toplist.results.display import Display
 from toplist.results.means import Means, merged
+from toplist.results.terms import chosen
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
-    from toplist.metrics.names import AnyName, Name
+    from toplist.metrics.names import AnyName, Name, Names
     from toplist.results.markup import Page
     from toplist.results.segments import Segments
     from toplist.results.writing import PathLike
@@ -270,7 +271,7 @@ class TopKResult(Means, Display):
 
         return segments.by(self, labels)
 
-    def to_pandas(self, per_user: bool = False) -> DataFrame:
+    def to_pandas(self, per_user: bool = False, *, names: Names | None = None) -> DataFrame:
         """Return a DataFrame: a row per metric and k, or per user.
 
         Parameters
@@ -278,10 +279,15 @@ class TopKResult(Means, Display):
         per_user : bool
             False: columns metric, k, mean, std, low, high (95 % interval), n. True: a row per
             user, with user_id and one column per metric and k.
+        names : str or several, optional
+            The means to show; default: all.
         """
         from toplist.results import describe
 
-        return describe.to_pandas(self, per_user)
+        return describe.to_pandas(self if names is None else self._only(names), per_user)
+
+    def _only(self, names: Names) -> TopKResult:
+        return replace(self, terms=chosen({"this result": self.terms}, names)["this result"])
 
     def _page(self, every_metric: bool = False) -> Page:
         """Return a table of metrics x k with 95 % intervals, and who was counted."""

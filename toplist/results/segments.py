@@ -19,7 +19,11 @@ from toplist.results.markup import Cell, Page, Table
 from toplist.results.means import Means, has_keys, hits_of
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from pandas import DataFrame
+
+    from toplist.metrics.names import Names
 
 # What does for results without users.
 ON_SPARK = "evaluate the truth of every segment by itself"
@@ -35,6 +39,12 @@ class ByLabel(Display, Mapping[Any, T], Generic[T]):
 
     whole: T
     parts: Mapping[Any, T]
+
+    def _only(self, names: Names) -> Self:
+        whole: Any = self.whole
+        parts: dict[Any, Any] = dict(self)
+        parts = {label: part._only(names) for label, part in parts.items()}
+        return replace(self, whole=whole._only(names), parts=parts)
 
     def __getitem__(self, label: Any) -> T:
         """Return one segment; a KeyError names the labels."""
@@ -103,11 +113,18 @@ class Segments(ByLabel[R]):
         """Return the means asked for, ``{label: {"ndcg@10": 0.1, ...}}``."""
         return {label: part.to_dict() for label, part in self.items()}
 
-    def to_pandas(self) -> DataFrame:
-        """Return a DataFrame: a row per segment, metric and k, with mean, std, interval and n."""
+    def to_pandas(self, *, names: Names | None = None) -> DataFrame:
+        """Return a DataFrame: a row per segment, metric and k, with mean, std, interval and n.
+
+        Parameters
+        ----------
+        names : str or several, optional
+            The means to show; default: all.
+        """
         import pandas
 
-        return pandas.DataFrame(rows(self), columns=["segment", *describe.COLUMNS])
+        shown = self if names is None else self._only(names)
+        return pandas.DataFrame(rows(shown), columns=["segment", *describe.COLUMNS])
 
 
 def by(result: R, labels: Any) -> Segments[R]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Literal, get_args
 
@@ -11,7 +12,7 @@ from toplist.inputs.options import Ties
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.conventions import CONVENTIONS, ConventionName, Missing, Relevant
 from toplist.metrics.definitions import PARAMETRIC, Empty, Metric, Of
-from toplist.metrics.names import canonical, metric_meant
+from toplist.metrics.names import Names, canonical, listed, metric_meant
 
 Sampler = Literal["uniform", "popularity"]
 SAMPLERS: tuple[Sampler, ...] = get_args(Sampler)
@@ -233,7 +234,7 @@ class Terms:
             its = standard.get(name)
             own += [] if of_tables or (its and its.formula == one.formula) else [one.name]
         text = f"convention {self.convention}"
-        if len(own) == len(asked):
+        if own and len(own) == len(asked):
             text = f"own definition, policies of {text}"
         elif own:
             text += f" (except {', '.join(own)}: own definition)"
@@ -259,6 +260,41 @@ class Terms:
                 theirs_is = f"in trec_eval and ir_measures over {divisor}"
                 lines.append(f"{other} is {name}, over {ours}; {theirs_is}")
         return lines
+
+
+def chosen(several: Mapping[str, Terms], names: Names) -> dict[str, Terms]:
+    """Return terms with the means of some names alone, in their order.
+
+    Parameters
+    ----------
+    several : dict of system -> Terms
+    names : str or several
+        ``"ndcg@10"``, or ``"ndcg"`` for every k that was asked for.
+
+    Raises
+    ------
+    KeyError
+        For a name that no system has, and a system that has none of the names.
+    """
+    found: dict[str, list[Entry]] = {system: [] for system in several}
+    for given in listed(names):
+        before = sum(map(len, found.values()))
+        for system, terms in several.items():
+            name = terms.spelled(given)
+            for one in terms.entries:
+                ks = [k for k in one.ks if name in (one.metric.name, f"{one.metric.name}@{k}")]
+                found[system] += [replace(one, ks=tuple(ks))] if ks else []
+        if sum(map(len, found.values())) == before:
+            held = dict.fromkeys(name for terms in several.values() for name in terms.names)
+            raise KeyError(f"{given!r} is not shown here: there are {', '.join(held)}")
+    left = {}
+    for system, terms in several.items():
+        if not found[system]:
+            raise KeyError(f"{system} has none of these: it has {', '.join(terms.names)}")
+        kept = {entry.metric.name for entry in found[system]}
+        pooled = tuple(name for name in terms.pooled if name in kept)
+        left[system] = replace(terms, entries=tuple(found[system]), pooled=pooled)
+    return left
 
 
 def difference(a: Terms, b: Terms) -> str:
