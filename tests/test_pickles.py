@@ -68,6 +68,7 @@ FOUND = {
     "anova": lambda: compared().anova("ndcg@3"),
     "hits": lambda: tl.match(RANKS, GRADES),
     "lists": lambda: tl.Lists([0, 1, 3], [3, 4, 5]),
+    "ground truths": lambda: tl.GroundTruths(TRUTHS),
     "metric": lambda: tl.METRICS["rbp"],
     "convention": lambda: tl.CONVENTIONS["trec_eval"],
     "exposure": exposed,

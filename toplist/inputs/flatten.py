@@ -61,6 +61,10 @@ class Flat:
         known: dict[Hashable, T] = vars(self).setdefault("_known", {})
         return known[what] if what in known else known.setdefault(what, make())
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle without what was computed once."""
+        return {name: value for name, value in vars(self).items() if name != "_known"}
+
     def cut(self, depth: int) -> "Flat":
         """Keep the first `depth` ids of every list."""
         return replace(self, lengths=np.minimum(self.lengths, depth))

@@ -241,7 +241,7 @@ class _Kinds:
 
     def __init__(self) -> None:
         self._types: set[type] = set()
-        self._examples: dict[Any, str] = {}
+        self._examples: dict[Any, tuple[bool, str, str]] = {}  # ranks come first in messages
 
     def copy(self) -> _Kinds:
         """Return the same kinds, to which others may be added."""
@@ -267,11 +267,12 @@ class _Kinds:
                     f"{side}: {_short(example)} is a {new.__name__}, never an id; "
                     + _way_out(example)
                 )
-            self._examples.setdefault(kind, f"{example!r} in {side}")
+            words = side != "ranks", side, f"{example!r} in {side}"
+            self._examples.setdefault(kind, words)
             if len(self._examples) > 1:
                 way_out = "write all as one kind, for example [str(i) for i in ids]"
-                first, second = self._examples.values()
-                raise two_kinds("ids", first, second, way_out)
+                first, second = sorted(self._examples.values(), key=lambda words: words[:2])
+                raise two_kinds("ids", first[2], second[2], way_out)
             self._types.add(new)
         if int in self._examples:
             check_width(row, side)
