@@ -302,3 +302,29 @@ NO_K = from_counts_of_counts(COUNTS, n_users=5)
 )
 def test_what_counts_of_counts_cannot_say(call, error, words):
     refused(error, words, call)
+
+
+@pytest.mark.parametrize("table", [0, 1 << 25])
+def test_parts_add_up_to_the_whole_by_tables_and_by_sorting(monkeypatch, table):
+    """Merged in a table of ranks and items, or sorted where that would be too large."""
+    monkeypatch.setattr(sys.modules["toplist.beyond.exposure"], "TABLE", table)
+    rng = np.random.default_rng(8)
+    lists = [rng.permutation(30)[: rng.integers(0, 9)].tolist() for _ in range(40)]
+    for catalogue in (30, list(range(29, -1, -1)), 10**7):
+        options = {"catalogue": catalogue, "unknown": "skip"}
+        whole = tl.beyond.exposure(lists, 8, **options)
+        parts = [tl.beyond.exposure(lists[at : at + 7], 8, **options) for at in range(0, 40, 7)]
+        before = pickle.dumps(parts[0])
+        added = sum(parts)
+        growing = parts[0]
+        for part in parts[1:]:
+            growing = growing.plus(part, absorbing=True)
+        for found in (added, growing, pickle.loads(pickle.dumps(added)), added.without_lists()):
+            assert found.n_users == 40
+            for mine, theirs in zip(found.pairs, whole.pairs, strict=True):
+                assert np.array_equal(mine, theirs)
+            assert np.array_equal(tl.beyond.gini(found), tl.beyond.gini(whole))
+            assert np.array_equal(tl.beyond.item_coverage(found), tl.beyond.item_coverage(whole))
+            entropies = tl.beyond.shannon_entropy(found), tl.beyond.shannon_entropy(whole)
+            assert np.array_equal(*entropies)
+        assert pickle.dumps(parts[0]) == before  # nothing was added to the first part itself

@@ -24,6 +24,8 @@ from toplist.metrics.names import parse
 # Of merged exposures over more lists than this, the counts are sorted anew at every rank: a table
 # of the numbers of items by count has a place for every list, and takes a step for every listing.
 LARGE = 1 << 24
+# Parts are added up in a table of ranks and items of at most this size, 256 MB.
+TABLE = 1 << 25
 
 
 class Curves(NamedTuple):
@@ -99,8 +101,8 @@ class Exposure(ListingCounts):
         Size of the catalogue; without a stated one, of all ids met.
     catalogue : range, array or list, or None
         The ids of the catalogue, or that none was stated.
-    source : IndexedLists or Pairs
-        The lists, or only how many of them have each item at each rank; `pairs` are the latter.
+    source : IndexedLists, UserItemPairs or (K, n_items) int64
+        The lists, or only how many of them have each item at each rank.
     n_threads : int or None
         Of what is computed from the lists.
 
@@ -116,7 +118,7 @@ class Exposure(ListingCounts):
     n_users: int
     n_items: int
     catalogue: Any
-    source: IndexedLists | UserItemPairs
+    source: IndexedLists | UserItemPairs | Ints
     n_threads: int | None = None
 
     def __repr__(self) -> str:
@@ -133,8 +135,10 @@ class Exposure(ListingCounts):
             If k or the catalogue differ, or no catalogue was stated: then each has numbered the
             items in its own way.
         """
-        if not isinstance(other, Exposure):
-            return NotImplemented
+        return self.plus(other) if isinstance(other, Exposure) else NotImplemented
+
+    def plus(self, other: Exposure, absorbing: bool = False) -> Exposure:
+        """Return the sum; `absorbing` says that nobody else has this one, whose table may grow."""
         if self.k != other.k:
             raise ValueError(f"exposures read to k={self.k} and to k={other.k} do not merge")
         if self.catalogue is None or other.catalogue is None:
@@ -142,8 +146,28 @@ class Exposure(ListingCounts):
             raise option_error(ValueError, told, OptionRef("catalogue"))
         if not _same(self.catalogue, other.catalogue):
             raise ValueError("exposures over two catalogues do not merge")
-        both = _merged(self.pairs, other.pairs, self.n_items)
-        return replace(self, n_users=self.n_users + other.n_users, source=both)
+        n_users, size = self.n_users + other.n_users, self.k * self.n_items
+        both: Any
+        if size <= TABLE and (absorbing or size <= FREE + 8 * self.k * n_users):
+            both = self.source
+            if not (absorbing and isinstance(both, np.ndarray)):
+                both = self._added_to(np.zeros((self.k, self.n_items), np.int64))
+            other._added_to(both)
+        else:
+            both = _merged(self.pairs, other.pairs, self.n_items)
+        return replace(self, n_users=n_users, source=both)
+
+    def _added_to(self, table: Ints) -> Ints:
+        """Add how many lists have each item at each rank to a table (K, n_items)."""
+        if isinstance(self.source, np.ndarray):
+            table += self.source
+        elif isinstance(self.source, UserItemPairs):
+            table[self.source.ranks, self.source.items] += self.source.counts
+        else:
+            places = np.empty(0, np.int64) if self.source.places is None else self.source.places
+            for items, row in zip(self._items_at_ranks(self.source), table, strict=False):
+                kernels.exposure.tally(items, places, row)
+        return table
 
     def __radd__(self, other: Any) -> Exposure:
         """Let ``sum(parts)`` start from 0."""
@@ -237,6 +261,10 @@ class Exposure(ListingCounts):
         """Return the items at each rank with their counts."""
         if isinstance(self.source, UserItemPairs):
             return self.source
+        if isinstance(self.source, np.ndarray):
+            ranks, items = self.source.nonzero()
+            starts = np.searchsorted(ranks, np.arange(self.k + 1)).astype(np.int64)
+            return UserItemPairs(starts, _narrow(items, self.n_items), self.source[ranks, items])
         listed = self.source
         found = [_counts(items, listed.n_items) for items in self._items_at_ranks(listed)]
         sizes = np.zeros(self.k, np.int64)  # 0 where no list reaches
@@ -251,7 +279,7 @@ class Exposure(ListingCounts):
     def curves(self) -> Curves:
         """Return the sums from which the metrics are computed, at every k."""
         n_items, ranks = self._ranks()
-        if isinstance(self.source, UserItemPairs) and self.n_users > LARGE:
+        if not isinstance(self.source, IndexedLists) and self.n_users > LARGE:
             return Curves.of(_counts_of_counts(ranks, n_items))
         at, reach = np.zeros(n_items, np.int64), np.zeros(self.n_users + 2, np.int64)
         sums, shannon = np.zeros((self.k + 1, 4), np.int64), np.zeros(self.k)
@@ -272,7 +300,7 @@ class Exposure(ListingCounts):
         if isinstance(self.source, IndexedLists):
             once = np.empty(0, np.int64)
             return self.source.n_items, ((row, once) for row in self._items_at_ranks(self.source))
-        starts, items, counts = self.source
+        starts, items, counts = self.pairs
         n_items = self.n_items
         if n_items > FREE + 2 * len(items):  # only those that are listed
             listed, items = np.unique(items, return_inverse=True)

@@ -229,6 +229,8 @@ class ItemValues(OfUser):
         code = None  # refused
         if unknown is not None:
             code = -1 if np.isnan(unknown) else len(ids)  # left out, or an item of its own
+        if set(map(type, ids)) == {int} and np.array(ids).dtype == np.int64:
+            ids = np.array(ids)  # once for all parts of the lists
         self.items = Indexing(ids, "item_counts", code, way_out)
         self.values = np.append(values, 0.0 if unknown is None else unknown)
 

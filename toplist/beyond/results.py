@@ -116,9 +116,13 @@ class ListResult:
 
     def __add__(self, other: "ListResult") -> "ListResult":
         """Return the metrics over both sets of lists; ValueError for two catalogues, or none."""
+        return self.plus(other)
+
+    def plus(self, other: "ListResult", absorbing: bool = False) -> "ListResult":
+        """Return the sum; `absorbing` says that nobody else has this one, whose counts may grow."""
         both = None
         if self.exposure is not None and other.exposure is not None:
-            both = self.exposure + other.exposure
+            both = self.exposure.plus(other.exposure, absorbing)
         spreads = {name: spread + other.spreads[name] for name, spread in self.spreads.items()}
         return replace(self, exposure=both, spreads=spreads, values=None)
 
@@ -174,7 +178,10 @@ def evaluate_lists(
     indexed: dict[Any, IndexedLists] = {}  # lists as indices of the same items are made once
     for metric in metrics:
         if metric.of_users:
-            source = OF_USERS[metric.name](data.get(metric.needs), known.unknown)
+            source = known.sources.get(metric.name)
+            if source is None:
+                source = OF_USERS[metric.name](data.get(metric.needs), known.unknown)
+                known.sources[metric.name] = source
             items = metric.needs, len(source.items.ids)  # those of novelty are some of the others
             if items not in indexed:
                 indexed[items] = source.index(lists, depth, known.reading)

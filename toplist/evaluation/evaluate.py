@@ -16,7 +16,7 @@ from toplist.checks import check_positive_int, prefixed
 from toplist.evaluation.plan import Plan, counted_users, plan_of, rules_of
 from toplist.inputs.flatten import is_frame
 from toplist.inputs.forms import read_once
-from toplist.inputs.options import Duplicates, ItemData, Joining, Options, Ties
+from toplist.inputs.options import Duplicates, Joining, Options, Ties
 from toplist.matching.hits import Hits
 from toplist.matching.match import joined
 from toplist.metrics.conventions import CONVENTIONS, Convention, ConventionName, Missing, Relevant
@@ -109,7 +109,7 @@ def lists_of(plan: Plan, ranks: Any, longest: int | None = None) -> ListResult |
     if depth is None:
         names = ", ".join(metric.name for metric in plan.list_metrics)
         raise ValueError(f"{names}: lists that come in parts need a k, the whole list is not known")
-    return evaluate_lists(plan.list_metrics, ranks, depth, ItemData.of(plan.options))
+    return evaluate_lists(plan.list_metrics, ranks, depth, plan.item_data)
 
 
 def hits_of(ranks: Any, truths: Any, depth: int | None, joining: Joining) -> tuple[Hits, bool]:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from toplist.averages import per_user
 from toplist.checks import (
     OptionRef,
+    cached,
     check_positive_int,
     choice,
     did_you_mean,
@@ -22,7 +23,7 @@ from toplist.checks import (
     option_error,
 )
 from toplist.inputs.flatten import name_user
-from toplist.inputs.options import Joining, Options, Ties
+from toplist.inputs.options import ItemData, Joining, Options, Ties
 from toplist.matching.hits import Hits
 from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetric
 from toplist.metrics.conventions import (
@@ -67,6 +68,11 @@ class Plan:
         """The metrics of the lists themselves."""
         metrics = (entry.metric for entry in self.entries)
         return tuple({one.name: one for one in metrics if isinstance(one, ListMetric)}.values())
+
+    @cached
+    def item_data(self) -> ItemData:
+        """What the metrics of the lists know of the items."""
+        return ItemData.of(self.options)
 
     @property
     def joining(self) -> Joining:

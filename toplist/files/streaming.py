@@ -338,7 +338,7 @@ class Join:
             return
         lists = replace(lists, items=in_list(replace(lists.items, names=self.items.names)))
         part = lists_of(self.plan, lists)
-        self.lists = part if self.lists is None or part is None else self.lists + part
+        self.lists = part if self.lists is None or part is None else self.lists.plus(part, True)
 
     def _join(
         self, users: NDArray[np.int64], lists: ListsByUser, side: _Side, other: _Side

@@ -255,16 +255,20 @@ ITEMS = {
 
 
 class ItemData(NamedTuple):
-    """Data of the items, what is done with others, and how lists are read."""
+    """Data of the items, what is done with others, and how lists are read.
+
+    `sources` has what the metrics of users made of the data, for all parts of the lists.
+    """
 
     items: Items
     unknown: Unknown
     reading: Reading
+    sources: dict[str, Any]
 
     @classmethod
     def of(cls, options: Options) -> ItemData:
         """Return what options say of the items."""
-        return cls(options.items, options.unknown, options.joining.reading)
+        return cls(options.items, options.unknown, options.joining.reading, {})
 
 
 def needs(what: str, keyword: str) -> ValueError:
