@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import toplist as tl
+from toplist.files import parquet
 
 pa = pytest.importorskip("pyarrow")
 
@@ -197,3 +198,28 @@ def test_a_part_without_rows_of_truth_takes_relevant_from():
     assert tl.merge(parts)["hit@1"] == evaluate(lists, truths)["hit@1"] == 1
     with pytest.raises(ValueError, match="relevant_from=2 needs ground truths with grades"):
         evaluate(lists, [one.select(["user_id", "item_id"]) for one in truths])
+
+
+def test_a_user_of_many_batches_is_looked_at_a_few_times(monkeypatch):
+    looked_at = []
+    start_of_last = parquet.start_of_last
+    monkeypatch.setattr(
+        parquet, "start_of_last", lambda users: looked_at.append(len(users)) or start_of_last(users)
+    )
+    monkeypatch.setattr(parquet, "LEAST", 16)
+    n = 2_000
+    users = np.repeat(["ann", "bob", "eve", "fay"], [3, n, 1, 7])
+    ranks = np.concatenate([np.arange(1, size + 1) for size in (3, n, 1, 7)])
+    table = pa.table({"user_id": users, "item_id": np.arange(n + 11), "rank": ranks})
+    truth = {"ann": {1}, "bob": {n, 3}, "eve": {n + 3}, "fay": {0}}
+    relevant = pa.table(
+        {
+            "user_id": [user for user, items in truth.items() for _ in items],
+            "item_id": [item for items in truth.values() for item in items],
+        }
+    )
+    found = tl.top_k_eval(
+        iter(table.to_batches(max_chunksize=5)), iter(relevant.to_batches(1)), n, stream=True
+    )
+    assert found["mrr"][-1] == tl.top_k_eval(table, relevant, n)["mrr"][-1]
+    assert found.n_missing == 0 and sum(looked_at) < 8 * n

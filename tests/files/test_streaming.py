@@ -80,6 +80,7 @@ def parts(request, monkeypatch):
         monkeypatch.setattr(row_parts, "CHUNK", 8)
         monkeypatch.setattr(lines_of_files, "SIZE", 40)
         monkeypatch.setattr(parquet, "IDS", 12)
+        monkeypatch.setattr(parquet, "LEAST", 1)
         monkeypatch.setattr(streaming, "MAX_WAITING_IDS", 20)
         monkeypatch.setattr(streaming, "PART", 2)
 

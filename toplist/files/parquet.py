@@ -14,6 +14,8 @@ from toplist.files.errors import refused, short
 from toplist.files.formats import PARQUET, PathLike
 from toplist.files.lines import bar
 
+# Rows of small tables that are evaluated together: a part of one row took 0.4 ms.
+LEAST = 1 << 14
 IDS = 1 << 20  # ids in a part: 8 MB of them
 
 
@@ -78,17 +80,23 @@ def of_complete_users(
 
     Each table comes with whether it is long: a row per user and item. `where` is for messages.
     """
-    first, rest = 0, None
+    first, n, most = 0, 0, LEAST
+    held: list[Any] = []  # small tables, until a part of them is worth its work
     for table, long in tables:
         if long and user in table.column_names:
-            table = table if rest is None else joined(where, [rest, table])
-            end = start_of_last(table[user]) if len(table) else 0
-            rest, table = table.slice(end), table.slice(0, end)
+            held.append(table)
+            n += len(table)
+            if n < most:
+                continue
+            whole = joined(where, held)
+            end = start_of_last(whole[user])
+            held, n, table = [whole.slice(end)], n - end, whole.slice(0, end)
+            most = max(LEAST, 2 * n)  # a user of many tables is not looked at for each of them
         if len(table):
             yield first, table
             first += len(table)
-    if rest is not None and len(rest):
-        yield first, rest
+    if n:
+        yield first, joined(where, held)
 
 
 def joined(where: str, tables: Sequence[Any]) -> Any:
