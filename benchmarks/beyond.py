@@ -59,7 +59,7 @@ def lists(n_users: int, repeats: int) -> None:
             [LIST_METRICS[name] for name in ("average_popularity", "tail_percentage")],
             ids,
             ids.shape[1],
-            ItemData({"item_counts": counts}, "raise", options),
+            ItemData({"item_counts": counts}, "raise", options, {}),
         ),
         "novelty of every user at every k": lambda: beyond.novelty(
             ids, item_counts=counts, **options
