@@ -223,3 +223,27 @@ def test_a_user_of_many_batches_is_looked_at_a_few_times(monkeypatch):
     )
     assert found["mrr"][-1] == tl.top_k_eval(table, relevant, n)["mrr"][-1]
     assert found.n_missing == 0 and sum(looked_at) < 8 * n
+
+
+@pytest.mark.parametrize(("kind", "known"), [(int, "ids"), (int, "number"), ("i{}".format, "ids")])
+def test_items_of_later_batches_are_looked_up(monkeypatch, kind, known):
+    """New items in every batch, some in no catalogue: as of lists in memory."""
+    monkeypatch.setattr(parquet, "LEAST", 8)
+    rng = np.random.default_rng(4)
+    lists = {u: [kind(i) for i in rng.permutation(u + 9)[:6]] for u in range(40)}
+    truth = {u: [kind(u), kind(u + 20)] for u in range(40)}
+    catalogue = [kind(i) for i in rng.permutation(60)[:45]] if known == "ids" else 45
+    counts = {kind(i): i + 1 for i in range(0, 60, 2)}
+    options = {
+        "metrics": ["ndcg", "item_coverage", "gini", "novelty", "average_popularity"],
+        "catalogue": catalogue, "item_counts": counts, "unknown": "skip",
+    }  # fmt: skip
+    tables = [
+        pa.table({"user_id": list(side), "item_id": list(side.values())}) for side in (lists, truth)
+    ]
+    found = tl.top_k_eval(
+        *(in_batches(table, 3) for table in tables), [2, 6], stream=True, **options
+    )
+    whole = tl.top_k_eval(lists, truth, [2, 6], **options)
+    assert found.to_dict() == pytest.approx(whole.to_dict(), rel=1e-12, nan_ok=True)
+    assert found["item_coverage@6"] == whole["item_coverage@6"] < 1

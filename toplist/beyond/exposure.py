@@ -12,11 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import kernels, parallel
-from toplist.beyond.indexing import FREE, IndexedLists, Indexing, ListingCounts, indexed, read_lists
+from toplist.beyond.indexing import (
+    FREE,
+    IndexedLists,
+    Indexing,
+    ListingCounts,
+    ReadLists,
+    indexed,
+    read_lists,
+)
 from toplist.checks import Floats, Ints, OptionRef, cached, check_positive_int, choice, option_error
 from toplist.inputs.catalogues import ids_of
 from toplist.inputs.lists import offsets_of
-from toplist.inputs.options import UNKNOWN, Duplicates, Unknown
+from toplist.inputs.options import UNKNOWN, Duplicates, Reading, Unknown
 from toplist.metrics.conventions import CONVENTIONS
 from toplist.metrics.definitions import DISCOUNTS, Metric
 from toplist.metrics.names import parse
@@ -373,13 +381,23 @@ def exposure(
     >>> exposure([[5, 7, 3], [4, 5, 2]], catalogue=8)
     Exposure(2 lists, 8 items, read to k=3)
     """
+    how: Reading = {"duplicates": duplicates, "padding": padding, "n_threads": n_threads}
+    lists = read_lists(ranks, k, {"columns": columns, "padding": padding})
+    return exposure_of(lists, indexing_of(catalogue, unknown).reading(how))
+
+
+def indexing_of(catalogue: Any, unknown: Unknown) -> Indexing:
+    """Return how lists become indices of a catalogue that was given, or of what is listed."""
     choice("unknown", unknown, UNKNOWN)
     ids = None if catalogue is None else ids_of(catalogue)
-    code = -1 if unknown == "skip" else None
-    rules = Indexing(ids, unknown=code, duplicates=duplicates, padding=padding, n_threads=n_threads)
-    listed = indexed(read_lists(ranks, k, {"columns": columns, "padding": padding}), rules)
+    return Indexing(ids, unknown=-1 if unknown == "skip" else None)
+
+
+def exposure_of(lists: ReadLists, rules: Indexing) -> Exposure:
+    """Count how often each item is at each rank."""
+    listed, ids = indexed(lists, rules), rules.ids
     n_items = listed.n_items if ids is None else len(ids)
-    return Exposure(listed.depth, len(listed), n_items, ids, listed, n_threads)
+    return Exposure(listed.depth, len(listed), n_items, ids, listed, rules.n_threads)
 
 
 def discounts_of(discount: Any, depth: int) -> Floats:

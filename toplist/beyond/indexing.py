@@ -7,7 +7,8 @@ indices 0..n_items-1 of the catalogue, exactly; a place that does not count has 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from toplist.inputs.forms import read_ranks
 from toplist.inputs.ids import encode, encode_alone, padding_code
 from toplist.inputs.lists import offsets_of
 from toplist.inputs.options import DUPLICATES, Duplicates, Reading
+from toplist.inputs.texts import Texts
 from toplist.matching.hits import Hits
 
 # Items of a catalogue that cost nothing to speak of, however few are listed: tables of 12 MB.
@@ -105,7 +107,8 @@ class Indexing:
 
     `name` is the keyword that gave the `ids` of the items (None: those that are listed).
     `unknown` is the code of any other item: -1 leaves it out, `n_items` is an item of its own with
-    its own value; None refuses it, and `way_out` says what else to do.
+    its own value; None refuses it, and `way_out` says what else to do. `kept` has what is made of
+    the ids once, for all parts of the lists.
     """
 
     ids: Any
@@ -115,6 +118,7 @@ class Indexing:
     duplicates: Duplicates = "raise"
     padding: Any = None
     n_threads: int | None = None
+    kept: dict[str, Any] = field(default_factory=dict, compare=False)
 
     def reading(self, how: Reading) -> Indexing:
         """Return the same with the caller's keywords; the columns are used by `read_lists`."""
@@ -136,7 +140,10 @@ def indexed(lists: ReadLists, rules: Indexing) -> IndexedLists:
     places = None
     if isinstance(rules.ids, range):
         places = _listed_places(lists.flat, rules.ids)
-        rules = replace(rules, ids=np.arange(len(rules.ids)) if places is None else places)
+        if places is None:
+            rules = replace(rules, ids=np.arange(len(rules.ids)))
+        else:  # of these lists alone
+            rules = replace(rules, ids=places, kept={})
     codes, offsets, lengths, n_items = _indices(lists.flat, rules, lists.users)
     depth = int(lengths.max(initial=0)) if lists.k is None else lists.k
     found = IndexedLists(codes, offsets, lengths, n_items, depth, lists.users, lists.single, places)
@@ -164,27 +171,25 @@ def _indices(
     ids = np.empty(0, np.int64) if rules.ids is None else rules.ids
     if rules.padding is not None and size and rules.padding in ids:
         raise ValueError(f"{rules.name} holds the padding id {rules.padding!r}")
-    if flat.names is not None:  # only the distinct ids are looked up
-        n = len(flat.names)
-        names = Flat("ranks", [flat.names], np.array([0, n]), np.array([n]))
-        places, _, _, n_items = _indices(names, replace(rules, padding=None), None)
+    if flat.names is not None:
+        places, n_items = _places_of(flat.names, rules)
         if rules.padding is not None:
             flat = trim(flat, padding_code(rules.padding, flat), users)
         return places[flat.ids], flat.offsets, flat.lengths, n_items
-    rows = ids if isinstance(ids, np.ndarray) else [ids]
-    known = Flat(rules.name, rows, np.array([0, size]), np.array([size]))
-    keys = None if users is None else list(users)
+    if "ids" not in rules.kept:
+        rows = ids if isinstance(ids, np.ndarray) else [ids]
+        rules.kept["ids"] = Flat(rules.name, rows, np.array([0, size]), np.array([size]))
+    known, keys = rules.kept["ids"], None if users is None else list(users)
     ranked, catalogue, _ = encode(flat, known, rules.padding, keys, hashing=False)
     if rules.ids is None:
-        numbering = Numbering()
-        codes = numbering.number(ranked.ids)
-        return codes, ranked.offsets, ranked.lengths, len(numbering)
+        own = Numbering()
+        codes = own.number(ranked.ids)
+        return codes, ranked.offsets, ranked.lengths, len(own)
     listed = ranked.ids
-    if np.array_equal(catalogue.ids, np.arange(size)):  # the ids are the indices
+    numbering = catalogue.once(Numbering, partial(_numbering_of, catalogue.ids))
+    if numbering is None:  # the ids are the indices
         codes = np.asarray(listed, np.int64)
     else:
-        numbering = Numbering()
-        numbering.number(catalogue.ids)
         starts = range(0, len(listed), parallel.BLOCK)
         bounds = [(lo, min(lo + parallel.BLOCK, len(listed))) for lo in starts]
         parts = parallel.run(lambda lo, hi: numbering.find(listed[lo:hi]), bounds, rules.n_threads)
@@ -194,6 +199,33 @@ def _indices(
         codes = codes.copy()
         codes[others] = size + Numbering().number(listed[others])
     return codes, ranked.offsets, ranked.lengths, size
+
+
+def _numbering_of(ids: Ints) -> Numbering | None:
+    """Return the numbers of ids; None where each id is its own."""
+    if np.array_equal(ids, np.arange(len(ids))):
+        return None
+    numbering = Numbering()
+    numbering.number(ids)
+    return numbering
+
+
+def _places_of(names: Sequence[Any], rules: Indexing) -> tuple[Ints, int]:
+    """Return the indices of distinct ids, and the number of items.
+
+    Texts, which grow with the parts of a file, are looked up when they are new.
+    """
+    texts, places = rules.kept.get("names", (None, None))
+    if texts is not names:
+        places = np.empty(0, np.int64)
+    new, size = names[len(places) :], 0 if rules.ids is None else len(rules.ids)
+    row = Flat("ranks", [new], np.array([0, len(new)]), np.array([len(new)]))
+    codes, _, _, n_items = _indices(row, replace(rules, padding=None), None)
+    codes = codes + np.where(codes < size, 0, np.count_nonzero(places >= size))
+    places = np.concatenate([places, codes])
+    if isinstance(names, Texts) and rules.ids is not None:
+        rules.kept["names"] = names, places
+    return places, n_items
 
 
 def _cleaned(listed: IndexedLists, flat: Flat, rules: Indexing) -> IndexedLists:

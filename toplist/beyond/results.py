@@ -16,7 +16,7 @@ import numpy as np
 from toplist import kernels, parallel
 from toplist.averages.moments import Moments
 from toplist.beyond import OF_USERS, WHOLE
-from toplist.beyond.exposure import Exposure, exposure
+from toplist.beyond.exposure import Exposure, exposure_of, indexing_of
 from toplist.beyond.indexing import IndexedLists, read_lists
 from toplist.beyond.popularity import OfUser
 from toplist.checks import Floats, Ints
@@ -172,8 +172,10 @@ def evaluate_lists(
     lists = replace(lists, k=depth)
     counts = None
     if any(metric.name in WHOLE for metric in metrics):
-        reading: dict[str, Any] = {**known.reading, "unknown": known.unknown}
-        counts = exposure(lists, depth, catalogue=known.items.get("catalogue"), **reading)
+        if "catalogue" not in known.sources:
+            rules = indexing_of(known.items.get("catalogue"), known.unknown)
+            known.sources["catalogue"] = rules.reading(known.reading)
+        counts = exposure_of(lists, known.sources["catalogue"])
     spreads, values = {}, {}
     indexed: dict[Any, IndexedLists] = {}  # lists as indices of the same items are made once
     for metric in metrics:

@@ -336,7 +336,7 @@ class Join:
         """Add the metrics of a part of the lists themselves."""
         if not self.plan.list_metrics:
             return
-        lists = replace(lists, items=in_list(replace(lists.items, names=self.items.names)))
+        lists = replace(lists, items=replace(lists.items, names=self.items.names))
         part = lists_of(self.plan, lists)
         self.lists = part if self.lists is None or part is None else self.lists.plus(part, True)
 

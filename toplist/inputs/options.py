@@ -257,7 +257,7 @@ ITEMS = {
 class ItemData(NamedTuple):
     """Data of the items, what is done with others, and how lists are read.
 
-    `sources` has what the metrics of users made of the data, for all parts of the lists.
+    `sources` has what the metrics made of the data, for all parts of the lists.
     """
 
     items: Items
