@@ -282,3 +282,11 @@ def test_a_bad_line_of_a_file_is_named(tmp_path):
     (tmp_path / "truth.csv").write_text("user_id,item_id,relevance\na,x,1\nb,y,-2\n")
     with pytest.raises(ValueError, match=r"truth\.csv:3: .*-2"):
         tl.GroundTruths(tmp_path / "truth.csv")
+
+
+def test_each_result_has_a_list_of_users_of_its_own():
+    truth = tl.GroundTruths({"ann": {1}, "bob": {2}})
+    one, other = (tl.top_k_eval({"ann": [1], "bob": [3]}, truth, 1) for _ in range(2))
+    one.users.reverse()
+    assert other.users == ["ann", "bob"]
+    assert tl.top_k_eval({"bob": [2], "ann": [3]}, truth, 1).per_user("hit@1").tolist() == [0, 1]

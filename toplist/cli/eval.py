@@ -21,6 +21,8 @@ the files:
 import argparse
 import os
 import re
+from collections.abc import Callable
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +46,7 @@ from toplist.evaluation.plan import entries_of
 from toplist.files import tables
 from toplist.files.batches import stream_of
 from toplist.files.formats import TEXT_IDS
+from toplist.ground_truths import GroundTruths
 from toplist.inputs.grades import Grading
 from toplist.inputs.options import DEFAULT_METRICS, ITEMS, SIDES
 from toplist.inputs.texts import Texts
@@ -185,8 +188,11 @@ def run(options: argparse.Namespace) -> Output:
 def evaluated(options: argparse.Namespace, in_memory: bool) -> dict[str, TopKResult]:
     """Evaluate all systems, by the names of their files."""
     results: dict[str, TopKResult] = {}
+    columns, form = names_of_columns(options, "ground_truths"), options.ground_truths_format
+    once = partial(GroundTruths, options.truth, columns=columns, format=form)
+    truth = cache(once if in_memory and len(options.recs) > 1 else partial(Path, options.truth))
     for name, recs in zip(output.names_of(options.recs), options.recs, strict=True):
-        found = _evaluate(options, recs, name, in_memory)
+        found = _evaluate(options, recs, name, truth, in_memory)
         alone = len(options.recs) == 1
         if isinstance(found, TopKResult):
             results[name] = found
@@ -196,7 +202,7 @@ def evaluated(options: argparse.Namespace, in_memory: bool) -> dict[str, TopKRes
 
 
 def _evaluate(
-    options: argparse.Namespace, recs: str, name: str, in_memory: bool
+    options: argparse.Namespace, recs: str, name: str, truth: Callable[[], Any], in_memory: bool
 ) -> TopKResult | dict[str, TopKResult]:
     """Evaluate one file of lists; with several files, an error names it."""
     of_lists = names_of_columns(options, "ranks", name, recs)
@@ -206,7 +212,7 @@ def _evaluate(
     try:
         found: TopKResult | dict[str, TopKResult] = top_k_eval(
             recs,
-            Path(options.truth),
+            truth(),
             padding=_padding_of(options, recs, of_lists),
             columns=of_truth if of_lists == of_truth else by_side,
             in_memory=in_memory,

@@ -172,7 +172,7 @@ def join(
         ideal_gains=known["ideal"] if graded else None,
         k=sides.depth,
         grading=sides.grading,
-        users=sides.users,
+        users=sides.users[:] if isinstance(sides.users, list) else sides.users,
         n_extra=sides.n_extra,
         fingerprints=tuple(found) if fingerprints else (),
         truth_hashes=known["hashes"] if fingerprints else None,
