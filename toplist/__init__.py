@@ -80,13 +80,17 @@ import typing as _typing
 
 from toplist.evaluation.evaluate import (
     cg,
+    complete,
     conformance,
     dcg,
+    err,
     f1,
     hit,
+    iprec,
     judged,
     mrr,
     ndcg,
+    nerr,
     precision,
     r_precision,
     rbp,
@@ -113,10 +117,10 @@ __version__ = "0.2.0"
 # what help(toplist) lists
 __all__ = [
     "CONVENTIONS", "DISCOUNTS", "DIVISORS", "METRICS", "Comparison", "Convention", "GroundTruths",
-    "Hits", "Lists", "Metric", "TopKResult", "audit", "beyond", "cg", "compare", "conformance",
-    "dcg", "f1", "files", "hit", "inference", "judged", "loo", "map", "match", "merge", "mrr",
-    "ndcg", "paired_tests", "plots", "pointwise", "precision", "r_precision", "rbp", "recall",
-    "scores", "spark", "top_k_eval",
+    "Hits", "Lists", "Metric", "TopKResult", "audit", "beyond", "cg", "compare", "complete",
+    "conformance", "dcg", "err", "f1", "files", "hit", "inference", "iprec", "judged", "loo", "map",
+    "match", "merge", "mrr", "ndcg", "nerr", "paired_tests", "plots", "pointwise", "precision",
+    "r_precision", "rbp", "recall", "scores", "spark", "top_k_eval",
 ]  # fmt: skip
 
 

@@ -27,7 +27,7 @@ from toplist.inputs.options import (
     Unknown,
 )
 from toplist.metrics.conventions import ConventionName, Missing, Relevant
-from toplist.metrics.definitions import Empty, Gains
+from toplist.metrics.definitions import Empty, Gains, GainTable
 from toplist.metrics.names import Metrics
 from toplist.results.result import TopKResult
 
@@ -73,7 +73,7 @@ def top_k_eval(
     duplicates: Duplicates = "raise",
     padding: Any = None,
     relevant_from: float | None = None,
-    gains: Gains | None = None,
+    gains: Gains | GainTable | None = None,
     ties: Ties | None = None,
     columns: Mapping[str, Any] | None = None,
     users: Any = None,
@@ -137,9 +137,10 @@ def top_k_eval(
         0 is every item that was judged; the metric judged is over these at any threshold. In
         convention "trec_eval", nDCG reads all grades, as trec_eval -l does: a user with nothing
         relevant enough keeps it, unless ``empty`` leaves the user out ("skip") or gives 1 ("one").
-    gains : {"linear", "exponential"}, optional
-        Where the ground truth has grades: the gain of a hit is its grade, or 2^grade - 1, in cg,
-        dcg and ndcg. Default: the convention's.
+    gains : {"linear", "exponential"} or dict, optional
+        Where the ground truth has grades: the gain of a hit is its grade, 2^grade - 1, or that of
+        a dict grade -> gain such as ``{1: 1, 2: 4}``, in cg, dcg and ndcg. Default: the
+        convention's.
     ties : {"order", "item", "item_desc"}, optional
         Where scores rank the items: equal scores keep their order, or go by item id, ascending or
         descending. Default: trec_eval's "item_desc" in runs of TREC, "item" on Spark, whose rows

@@ -76,7 +76,7 @@ class Histograms:
 
         A metric of judged items, where it counts other users, has its own number.
         """
-        if metric is not None and metric.of == "judged" and metric.name in self.gathered:
+        if metric is not None and metric.counts_others and metric.name in self.gathered:
             return self.gathered[metric.name].n
         n_counted, n_with_relevant = self._sizes
         return n_with_relevant if empty == "skip" else n_counted
@@ -115,7 +115,7 @@ class Histograms:
         Counts are divided by the users of their row before they are weighted, so that a
         population of perfect lists has a mean of exactly 1.
         """
-        counts: Ints = getattr(self, metric.counts)
+        counts: Ints = getattr(self, metric.word)
         discounts = metric.discounts(counts.shape[1])
         return np.cumsum(counts / self.n_users[:, np.newaxis] / discounts, axis=1)
 
@@ -146,7 +146,7 @@ class Histograms:
 
         empty = self.n_relevant == 0 if metric.empty == "one" else np.zeros(len(n_users), bool)
         divisors[empty] = 1.0
-        counts, discounts = getattr(self, metric.counts), metric.discounts(self.depth)
+        counts, discounts = getattr(self, metric.word), metric.discounts(self.depth)
         # rows of one R, unless they differ in their divisors: no bit hangs on what else was asked
         first = np.flatnonzero(
             metric.dividing.by_length | (np.diff(self.n_relevant, prepend=-1) != 0)
@@ -298,7 +298,8 @@ def sums_of(metrics: tuple[Metric, ...]) -> list[Metric]:
     """Return one metric per distinct sum over hits whose spread needs a table of its own."""
     sums: dict[Any, Metric] = {}
     for metric in metrics:
-        if metric.counts != "first" and not (_undiscounted(metric) or metric.dividing.by_hits):
+        by_hits = metric.dividing.by_hits or metric.earning is not None
+        if metric.counts != "first" and not (_undiscounted(metric) or by_hits):
             sums.setdefault((metric.counts, metric.discounting), metric)
     return list(sums.values())
 
@@ -354,7 +355,8 @@ def count(
         read = gains_of(hits, metric, threshold_in_gains)
         ratio = metric.name in pooled
         of_curves = ratio or weights is not None or metric.dividing.by_hits
-        of_curves |= metric.of == "judged" and read is not hits
+        of_curves |= metric.counts_others and read is not hits
+        of_curves |= metric.earning is not None
         if of_curves or (metric.graded and (read.graded or read is not hits)):
             gathered[metric.name] = gather(read, metric, ratio)
     return Histograms(

@@ -11,7 +11,7 @@ from toplist import kernels, parallel
 from toplist.checks import Bools, Floats, Ints
 from toplist.inputs.lists import offsets_of
 from toplist.matching.hits import Hits
-from toplist.metrics.definitions import COUNTS, METRICS, Metric, Of
+from toplist.metrics.definitions import COUNTS, METRICS, Metric
 
 # Tables reach down to this rank even where every list is shorter: they cost little, and parts of
 # results whose longest lists differ have the same columns.
@@ -46,7 +46,7 @@ def curves(
 
 def values(hits: Hits, counted: Bools, metric: Metric, k: int) -> Floats:
     """Return one metric of every user at one k, (n_users,); NaN for users not counted."""
-    out = np.empty(len(hits))
+    out, metric = np.empty(len(hits)), metric.summed
     if metric.graded and hits.graded:
         cuts = cut_offs(hits, [k])
         fill = filler(hits, counted, metric, cuts)
@@ -69,16 +69,18 @@ def values(hits: Hits, counted: Bools, metric: Metric, k: int) -> Floats:
     return out
 
 
-def truths_of(hits: Hits, of: Of) -> Hits:
+def truths_of(hits: Hits, metric: Metric) -> Hits:
     """Return the hits of what counts as a hit: the relevant items, or all that were judged."""
-    return hits.judged if of == "judged" and hits.judged is not None else hits
+    if metric.relevant_from is not None:
+        return hits.from_grade(metric.relevant_from)
+    return hits.judged if metric.of == "judged" and hits.judged is not None else hits
 
 
 def counted_in(hits: Hits, counted: Bools, metric: Metric) -> Bools:
     """Return who is in the mean of a metric, of those who are in any."""
     if metric.empty != "skip":
         return counted
-    return counted & (truths_of(hits, metric.of).n_relevant > 0)
+    return counted & (truths_of(hits, metric).n_relevant > 0)
 
 
 def gains_of(hits: Hits, metric: Metric, threshold_in_gains: bool) -> Hits:
@@ -88,6 +90,8 @@ def gains_of(hits: Hits, metric: Metric, threshold_in_gains: bool) -> Hits:
     nothing relevant scores 1 where the metric's policy says so. Where the metric is cut at R, hits
     below are left out.
     """
+    if metric.relevant_from is not None:
+        threshold_in_gains = True
     with_gains = metric.graded and hits.grading.relevant_from is not None
     if hits.judged is not None and with_gains and not threshold_in_gains:
         has = hits.n_relevant > 0
@@ -97,7 +101,9 @@ def gains_of(hits: Hits, metric: Metric, threshold_in_gains: bool) -> Hits:
             some = hits.down_to(np.where(has, hits.n_listed, 0))
             n_relevant = np.where(has, hits.n_relevant, 0)
             hits = replace(some, n_relevant=n_relevant, ideal_gains=hits.ideal_gains[kept])
-    hits = truths_of(hits, metric.of)
+    hits = truths_of(hits, metric)
+    if metric.earning is not None:
+        hits = hits.earning(metric.earning.function)
     return hits.down_to(hits.n_relevant) if metric.cut == "R" else hits
 
 
@@ -142,7 +148,7 @@ def filler(hits: Hits, counted: Bools, metric: Metric, cuts: Ints) -> Callable[.
     They are written to `out` where it is given. `cuts` are the k's of the columns, as `cut_offs`
     returns them.
     """
-    write = _writer(hits, counted, metric, cuts)
+    write = _writer(hits, counted, metric.summed, cuts)
 
     def fill(lo: int, hi: int, out: Floats | None = None) -> Floats:
         out = np.empty((hi - lo, len(cuts))) if out is None else out

@@ -13,7 +13,7 @@ from toplist.checks import OptionRef
 from toplist.cli.options import Parser, add_convention, option
 from toplist.cli.streams import add_output
 from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetric
-from toplist.metrics.conventions import CONVENTIONS, Convention, policies, same_formula
+from toplist.metrics.conventions import CONVENTIONS, Convention, known_of, policies, same_formula
 from toplist.metrics.definitions import METRICS, Metric
 from toplist.metrics.formulas import GAIN_WORDS, SYMBOLS, formula
 from toplist.metrics.names import parse
@@ -64,14 +64,15 @@ def _one_metric(name: str, convention: Convention) -> str:
     """Return what one metric is under one convention, in words and formulas."""
     metric, _ = parse(name, convention)
     ratio = "ratio of sums over users" if metric.name in convention.pooled else "mean over users"
+    whom = policies(convention.policy_of(metric), convention.missing, of=known_of(metric))
     same = same_formula(metric, convention.relevant, convention.gains)
     lines = [
         _words(metric),
         formula(metric),
         formula(metric, "latex"),
         SYMBOLS["text"],
-        GAIN_WORDS[convention.gains] if metric.graded else "",
-        f"{ratio}; {policies(convention.policy_of(metric), convention.missing, of=metric.of)}",
+        GAIN_WORDS[convention.gains] if metric.graded and not metric.earning else "",
+        f"{ratio}; {whom}",
         f"convention {convention.name}: {convention.text}",
         f"source: {convention.source}" if convention.source else "",
         f"the same formula in: {', '.join(same) or 'none of the others'}",

@@ -355,7 +355,7 @@ def _truth_hashes(result: Means) -> Iterator[NDArray[np.uint64] | None]:
     (hits, _), terms = hits_of(result, "its users are unknown"), result.terms
     yield hits.truth_hashes
     threshold = hits.grading.relevant_from is not None and not terms.threshold_in_gains
-    if any(one.of == "judged" or (one.graded and threshold) for one in terms.metrics.values()):
+    if any(one.counts_others or (one.graded and threshold) for one in terms.metrics.values()):
         yield (hits if hits.judged is None else hits.judged).truth_hashes
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -34,7 +35,7 @@ VALUES = (
 
 def shape_of(systems: Sequence[str], terms: Terms) -> MomentLayout:
     """Return what the moments of systems are of: every ``name@k`` asked for, and curves over k."""
-    groups: dict[tuple[str, str], list[str]] = {}
+    groups: dict[Any, list[str]] = {}
     for name in dict.fromkeys(terms.names):
         metric = name.rpartition("@")[0]
         if metric in terms.metrics and metric not in terms.pooled:

@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 
 from toplist.averages import per_user
 from toplist.checks import check_positive_int, prefixed
-from toplist.evaluation.plan import Plan, counted_users, plan_of, rules_of
+from toplist.evaluation.plan import Plan, counted_users, plan_of, rules_of, settled
 from toplist.inputs.flatten import is_frame
 from toplist.inputs.forms import read_once
 from toplist.inputs.options import Duplicates, Joining, Options, Ties
 from toplist.matching.hits import Hits
 from toplist.matching.match import joined
 from toplist.metrics.conventions import CONVENTIONS, Convention, ConventionName, Missing, Relevant
-from toplist.metrics.definitions import METRICS, Divisor, DivisorName, Empty, Gains
+from toplist.metrics.definitions import METRICS, Divisor, DivisorName, Empty, Gains, GainTable
 from toplist.metrics.formulas import formula
 from toplist.metrics.names import parse
 from toplist.results.result import TopKResult
@@ -238,7 +238,7 @@ def _curves(
     duplicates: Duplicates = "raise",
     padding: Any = None,
     relevant_from: float | None = None,
-    gains: Gains | None = None,
+    gains: Gains | GainTable | None = None,
     ties: Ties = "order",
     columns: Mapping[str, Any] | None = None,
     n_threads: int | None = None,
@@ -255,6 +255,7 @@ def _curves(
         fingerprints=False,
     )
     hits, single = hits_of(ranks, ground_truths, depth, ruled(ranks, joining, rules))
+    metric = settled(metric, hits)
     counted = counted_users(hits, rules, [metric])
     hits = per_user.gains_of(hits, metric, rules.threshold_in_gains)
     out = per_user.curves(hits, counted, metric, depth or hits.k, n_threads)
@@ -301,4 +302,8 @@ cg = _metric_function(_curves, "cg", [1.0, 2.0, 2.0, 2.0, 3.0])
 f1 = _metric_function(_curves, "f1", [0.5, 0.8, 0.6667, 0.5714, 0.75])
 rbp = _metric_function(_curves, "rbp", [0.2, 0.36, 0.36, 0.36, 0.4419])
 judged = _metric_function(_curves, "judged", [1.0, 1.0, 0.6667, 0.5, 0.6])
+complete = _metric_function(_curves, "complete", [0.0, 0.0, 0.0, 0.0, 1.0])
+err = _metric_function(_curves, "err", [0.5, 0.625, 0.625, 0.625, 0.65])
+nerr = _metric_function(_curves, "nerr", [1.0, 1.0, 0.9375, 0.9375, 0.975])
+iprec = _metric_function(_curves, "iprec", [1.0, 1.0, 1.0, 1.0, 1.0])
 r_precision = _metric_function(_curves, "r_precision", [0.3333, 0.6667, 0.6667, 0.6667, 0.6667])

@@ -81,7 +81,8 @@ class Plan:
 
     def result(self, hits: Hits, lists: ListResult | None = None) -> TopKResult:
         """Evaluate hits; `lists` are the metrics of the lists themselves."""
-        found = self.part(hits, max(hits.k, 1))
+        entries = tuple(_settled(entry, hits) for entry in self.entries)
+        found = replace(self, entries=entries).part(hits, max(hits.k, 1))
         return replace(found, terms=found.terms.with_depth(hits.k), lists=lists)
 
     def part(self, hits: Hits, depth: int = per_user.MIN_TABLE_DEPTH) -> TopKResult:
@@ -101,6 +102,36 @@ class Plan:
         given = None if weights is None else _weights(weights, hits)
         n_threads = self.options.n_threads
         return TopKResult.of(terms, hits, counted, given, depth=depth, n_threads=n_threads)
+
+
+def _settled(entry: Entry, hits: Hits) -> Entry:
+    """Return an entry whose metric knows what follows from all ground truths together."""
+    return (
+        entry
+        if isinstance(entry.metric, ListMetric)
+        else replace(entry, metric=settled(entry.metric, hits))
+    )
+
+
+def settled(metric: Metric, hits: Hits) -> Metric:
+    """Return a metric with what follows from all ground truths together: ERR's largest grade.
+
+    Raises
+    ------
+    ValueError
+        If no item has the grade from which on it counts items as relevant.
+    """
+    least = metric.relevant_from
+    if least is not None and len(hits) and not per_user.truths_of(hits, metric).n_relevant.any():
+        raise ValueError(
+            f"{metric.name}: no ground truth has a grade of {least:g} or more, the largest is "
+            f"{hits.largest_grade:g}: give a lower rel="
+        )
+    earning = metric.earning
+    settle = None if earning is None else getattr(earning.function, "settled", None)
+    if earning is None or settle is None:
+        return metric
+    return replace(metric, counts=replace(earning, function=settle(hits)))
 
 
 def plan_of(options: Options, k: int | Iterable[int] | None, ties: Ties = "order") -> Plan:
@@ -227,6 +258,8 @@ def _entries(
         if isinstance(metric, Metric):
             metric = metric.with_policy(rules.policy_of(metric))
         at, one = ((own,), True) if own else (ks, scalar)
+        if isinstance(metric, Metric) and metric.cut == "n":
+            at, one = (), True
         entries.append(Entry(metric, at, one, of_trec_eval(spec)))
     _check_no_twins(entries)
     return tuple(entries)
@@ -278,11 +311,13 @@ def counted_users(hits: Hits, rules: Convention, metrics: Iterable[Metric]) -> N
 
     Without metrics, those whom the policies of the rules leave in.
     """
-    policies = {(one.of, one.empty or rules.empty) for one in metrics}
-    policies = policies or {("relevant", rules.empty)}
+    policies = {
+        (one.of, one.relevant_from or -1.0, one.empty or rules.empty): one for one in metrics
+    }
+    policies = policies or {("relevant", -1.0, rules.empty): METRICS["hit"]}
     has, counted = np.zeros((2, len(hits)), bool)
-    for of, policy in sorted(policies):
-        known = per_user.truths_of(hits, of).n_relevant > 0
+    for (*_, policy), one in sorted(policies.items(), key=lambda row: row[0]):
+        known = per_user.truths_of(hits, one).n_relevant > 0
         if policy == "raise":
             _refuse(hits, ~known, "an empty ground truth", OptionRef("empty", "skip"))
         has |= known

@@ -12,7 +12,7 @@ from toplist.checks import Bools, Floats, OptionRef, about, choice, doubles, opt
 from toplist.inputs.flatten import Flat, name_user, user_of
 from toplist.inputs.lists import NEGATIVE, Lists, offsets_of
 from toplist.metrics.definitions import GAINS as GAINS
-from toplist.metrics.definitions import Gains
+from toplist.metrics.definitions import Gains, GainTable
 
 # The largest gain: squares of it, summed over 10^14 users who have 10^7 relevant items each, are
 # still finite.
@@ -28,14 +28,20 @@ _LIKE_GRADES = {"rating", "ratings", "grade", "grades", "rel", "gain"}
 
 @dataclass(frozen=True)
 class Grading:
-    """From which grade on an item is relevant (None: above 0), and how a grade becomes a gain."""
+    """From which grade on an item is relevant (None: above 0), and how a grade becomes a gain.
+
+    `gains` is a word, or pairs (grade, gain) that rise.
+    """
 
     relevant_from: float | None = None
-    gains: Gains = "linear"
+    gains: Gains | GainTable = "linear"
 
     def __post_init__(self) -> None:
         """Check the options."""
-        choice("gains", self.gains, GAINS)
+        if isinstance(self.gains, str) or not isinstance(self.gains, (Mapping, tuple, list)):
+            choice("gains", self.gains, GAINS)
+        else:
+            object.__setattr__(self, "gains", _pairs(self.gains))
         number = isinstance(self.relevant_from, (int, float, np.number))
         valid = number and 0 <= doubles(self.relevant_from) < np.inf
         if self.relevant_from is not None and not valid:
@@ -43,6 +49,106 @@ class Grading:
             raise option_error(ValueError, keyword, ": give a grade, 0 or more, and finite")
         if isinstance(self.relevant_from, np.number):  # a number of Python, as JSON holds it
             object.__setattr__(self, "relevant_from", self.relevant_from.item())
+
+    @property
+    def words(self) -> str:
+        """What the gain of a grade is, in words."""
+        if self.table is None:
+            return "gain = grade" if self.gains == "linear" else "gain 2^grade - 1"
+        pairs: Any = self.gains
+        return "gains " + ", ".join(f"{gain:g} of grade {grade:g}" for grade, gain in pairs)
+
+    @property
+    def table(self) -> tuple[Floats, Floats] | None:
+        """The grades that have gains, rising, and these, 0 of grade 0; None for a word."""
+        if isinstance(self.gains, str):
+            return None
+        pairs: Any = self.gains
+        grades, gains = np.array(pairs if pairs[0][0] == 0 else ((0.0, 0.0), *pairs)).T
+        return grades, gains
+
+    def gains_of(self, grades: Floats) -> Floats:
+        """Return the gains of grades; NaN where a table has none.
+
+        2^grade - 1 keeps the digits of grades near 0.
+        """
+        if self.gains == "linear":
+            return grades
+        if self.table is not None:
+            known, gains = self.table
+            place = np.minimum(np.searchsorted(known, grades), len(known) - 1)
+            return np.where(known[place] == grades, gains[place], np.nan)
+        with np.errstate(over="ignore"):
+            gains = np.exp2(grades) - 1
+        small = grades < SMALL
+        gains[small] = np.expm1(grades[small] * np.log(2))
+        return gains
+
+    def gain_of(self, least: float) -> float:
+        """Return the least gain of the grades from one on; infinite where a table has none."""
+        if self.table is None:
+            return float(self.gains_of(np.array([float(least)]))[0])
+        grades, gains = self._distinct()
+        return float(np.append(gains, np.inf)[np.searchsorted(grades, least)])
+
+    def grade_of(self, gain: float) -> float:
+        """Return the grade that has a gain."""
+        return float(np.log2(self.powers(np.array([gain])) + 1.0)[0])
+
+    def powers(self, gains: Floats) -> Floats:
+        """Return 2^grade - 1 of the grades that have these gains."""
+        if self.gains == "exponential":
+            return gains
+        if self.table is not None:
+            grades, known = self._distinct()
+            gains = np.append(grades, 0.0)[np.searchsorted(known, gains)]
+        return Grading(gains="exponential").gains_of(gains)
+
+    def _distinct(self) -> tuple[Floats, Floats]:
+        """Return the table; ValueError where two grades have one gain."""
+        assert self.table is not None
+        grades, gains = self.table
+        same = np.flatnonzero(np.diff(gains) == 0)
+        if len(same):
+            a, b = grades[same[0] : same[0] + 2]
+            raise ValueError(
+                f"gains give the grades {a:g} and {b:g} one gain, so that err and rel= cannot tell "
+                "them apart: give each its own"
+            )
+        return grades, gains
+
+
+def read_gains(text: str) -> Any:
+    """Read gains from a command line: a word, or the gain of each grade.
+
+    Examples
+    --------
+    >>> read_gains("1=1,2=4"), read_gains("linear")
+    ({1.0: 1.0, 2.0: 4.0}, 'linear')
+    """
+    pairs = [one.partition("=") for one in text.split(",")]
+    try:
+        gains: Any = {float(grade): float(gain) for grade, _, gain in pairs}
+    except ValueError:
+        gains = text
+    return Grading(gains=gains) and gains
+
+
+def _pairs(gains: Any) -> tuple[tuple[float, float], ...]:
+    """Return the gain of each grade as pairs that rise."""
+    given = gains.items() if isinstance(gains, Mapping) else gains
+    try:
+        pairs = sorted((float(grade), float(gain)) for grade, gain in given)
+    except (TypeError, ValueError):
+        pairs = []
+    if not pairs:
+        raise ValueError(f"gains={gains!r}: give 'linear', 'exponential', or {{grade: gain}}")
+    table = np.array(pairs)
+    if not (np.isfinite(table).all() and (table >= 0).all()):
+        raise ValueError(f"gains={gains!r}: grades and gains are 0 or more, and finite")
+    if (np.diff(table[:, 0]) == 0).any() or (np.diff(table[:, 1]) < 0).any():
+        raise ValueError(f"gains={gains!r}: a higher grade must not have a lower gain")
+    return tuple(pairs)
 
 
 STANDARD = Grading()
@@ -104,7 +210,12 @@ def apply(truth: Lists, source: Flat, grading: Grading, users: Sequence[Any] | N
         if twice >= 0:
             wrong = "{} has item {!r} twice in the ground truth, with different grades"
             raise _refused(truth, source, users, twice, wrong)
-    gains = _gains(grades, grading)
+    gains = grading.gains_of(grades)
+    none = np.flatnonzero(np.isnan(gains))
+    if len(none):
+        grade = f"{grades[none[0]]:g}"
+        wrong = f"{{}}, item {{!r}}: grade {grade} has no gain; add it, gains={{{{{grade}: ...}}}}"
+        raise _refused(truth, source, users, none[0], wrong)
     large = np.flatnonzero(~(gains <= LARGEST))
     if len(large):
         bound = f"beyond {LARGEST:g} the sums of squares over users overflow"
@@ -127,18 +238,7 @@ def judged(truth: Lists, grading: Grading) -> Lists | None:
     grades, least = truth.gains, grading.relevant_from
     if grades is None or np.all(grades > 0 if least is None else grades >= least):
         return None
-    return _kept(truth, _gains(grades, grading), np.ones(len(grades), bool))
-
-
-def _gains(grades: Floats, grading: Grading) -> Floats:
-    """Return the gains of grades: 2^grade - 1 keeps the digits of grades near 0."""
-    if grading.gains == "linear":
-        return grades
-    with np.errstate(over="ignore"):
-        gains = np.exp2(grades) - 1
-    small = grades < SMALL
-    gains[small] = np.expm1(grades[small] * np.log(2))
-    return gains
+    return _kept(truth, grading.gains_of(grades), np.ones(len(grades), bool))
 
 
 def _kept(truth: Lists, gains: Floats, kept: Bools) -> Lists:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Literal, NamedTuple, TypedDict, cast, get_args
 
 from toplist.checks import OptionRef, choice, option_error
-from toplist.inputs.grades import GAINS, Grading
+from toplist.inputs.grades import Grading, read_gains
 from toplist.metrics.conventions import MISSING, RELEVANT, ConventionName, Missing, Relevant
-from toplist.metrics.definitions import EMPTY, Empty, Gains
+from toplist.metrics.definitions import EMPTY, Empty, Gains, GainTable
 from toplist.metrics.names import Metrics
 
 #: What the columns of tables and files are called unless ``columns=`` says otherwise.
@@ -50,7 +50,7 @@ class Joining(NamedTuple):
     duplicates: Duplicates = "raise"
     padding: Any = None
     relevant_from: float | None = None
-    gains: Gains | None = None
+    gains: Gains | GainTable | None = None
     columns: ColumnNames = None
     n_threads: int | None = None
     ties: Ties = "order"
@@ -139,8 +139,9 @@ class Options:
     )
     padding: Any = _option()
     relevant_from: float | None = _option(help="relevant from this grade on", read=float)
-    gains: Gains | None = _option(
-        choices=GAINS, help="of a grade in nDCG (default: the convention's)"
+    gains: Gains | GainTable | None = _option(
+        help="of a grade in nDCG: linear, exponential, or 1=1,2=4 (default: the convention's)",
+        read=read_gains,
     )
     ties: Ties | None = _option(
         choices=TIES,

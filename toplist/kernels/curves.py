@@ -144,3 +144,42 @@ def graded_curves(
                 h += 1
             divisor = earned[int64(divisors[row, k])] if ideal else divisors[row, k]
             out[u, k] = total / divisor if divisor > 0.0 else 0.0
+
+
+@kernel
+def preferences(
+    offsets: int64, ranks: int32, judged_offsets: int64, judged_ranks: int32, most: int64, gains
+):
+    """Fill `gains` (n_hits,) with 1 - b / most of each hit, b judged items above it that are none.
+
+    `most` (n_users,) is the largest b that counts; the hits are among the judged items.
+    """
+    for u in range(len(most)):
+        j = judged_offsets[u]
+        for h in range(offsets[u], offsets[u + 1]):
+            while judged_ranks[j] < ranks[h]:
+                j += 1
+            others = min(j - judged_offsets[u] - (h - offsets[u]), most[u])
+            gains[h] = 1.0 - others / most[u] if others else 1.0
+
+
+@kernel
+def cascade(offsets: int64, p: float64, gains):
+    """Fill `gains` with p_j times the product of 1 - p_i over the user's i < j."""
+    for u in range(len(offsets) - 1):
+        left = 1.0
+        for h in range(offsets[u], offsets[u + 1]):
+            gains[h] = p[h] * left
+            left *= 1.0 - p[h]
+
+
+@kernel
+def best_precision(offsets: int64, ranks: int32, first: int64, gains):
+    """Fill `gains` with what each hit adds to the largest j / rank from the `first` hit on."""
+    for u in range(len(first)):
+        best = 0.0
+        for h in range(offsets[u], offsets[u + 1]):
+            j = h - offsets[u] + 1
+            precision = j / ranks[h] if j >= first[u] else 0.0
+            gains[h] = max(precision - best, 0.0)
+            best = max(best, precision)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
@@ -150,7 +150,7 @@ class Hits:
                 raise ValueError(f"Hits of {name} {mine} and of {name} {theirs} do not merge")
         gains, ideal_gains = None, None
         if self.gains is not None or other.gains is not None:
-            parts = [hits._all_gains() for hits in (self, other)]
+            parts = [hits.all_gains() for hits in (self, other)]
             gains, ideal_gains = (np.concatenate(part) for part in zip(*parts, strict=True))
         return trusted(
             offsets=np.concatenate([self.offsets, other.offsets[1:] + self.offsets[-1]]),
@@ -253,6 +253,40 @@ class Hits:
         """
         return self._kept(self.ranks <= np.repeat(depths, np.diff(self.offsets)))
 
+    @property
+    def largest_grade(self) -> float:
+        """The largest grade of a ground truth; 0 where none is relevant."""
+        _, ideal = (self if self.judged is None else self.judged).all_gains()
+        return self.grading.grade_of(float(ideal.max(initial=0.0)))
+
+    def from_grade(self, least: float) -> Hits:
+        """Return the hits of the items with this grade or a higher one, whatever was relevant.
+
+        Examples
+        --------
+        >>> from toplist import match
+        >>> match(["a", "b", "c"], {"a": 1, "b": 0, "c": 3}).from_grade(2).ranks.tolist()
+        [3]
+        """
+        every = self if self.judged is None else self.judged
+        gains, ideal = every.all_gains()
+        gain = self.grading.gain_of(least)
+        counts = offsets_of(ideal >= gain)[offsets_of(every.n_relevant)]
+        found = every._kept(gains >= gain)
+        graded = {} if every.gains is None else {"ideal_gains": ideal[ideal >= gain]}
+        return found._changed(n_relevant=np.diff(counts), judged=every, **graded)
+
+    def earning(self, earned: Callable[[Hits], Any]) -> Hits:
+        """Return the same hits with what they earn as their gains: see `toplist.metrics.Earned`."""
+        found = earned(self)
+        gains, ideal = found if isinstance(found, tuple) else (found, np.empty(0))
+        if np.shape(gains) != self.ranks.shape:
+            raise ValueError(
+                f"what hits earn is of shape {np.shape(gains)}: one number for each of "
+                f"{len(self.ranks):,} hits is needed"
+            )
+        return self._changed(gains=np.asarray(gains, np.float64), ideal_gains=ideal)
+
     def _kept(self, kept: Bools) -> Hits:
         """Return some of the hits of the same lists and truths."""
         gains = None if self.gains is None else self.gains[kept]
@@ -265,7 +299,7 @@ class Hits:
             **{field.name: getattr(self, field.name) for field in fields(self)} | changed
         )
 
-    def _all_gains(self) -> tuple[Floats, Floats]:
+    def all_gains(self) -> tuple[Floats, Floats]:
         """Return the gains of the hits, and of all relevant items; 1 where there are none."""
         if self.gains is None or self.ideal_gains is None:
             return np.ones(len(self.ranks)), np.ones(int(self.n_relevant.sum()))

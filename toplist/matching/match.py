@@ -23,7 +23,7 @@ from toplist.inputs.lists import offsets_of
 from toplist.inputs.options import DUPLICATES, TIES, ColumnNames, Duplicates, Joining, Ties
 from toplist.inputs.sides import Sides
 from toplist.matching.hits import Hits, trusted
-from toplist.metrics.definitions import Gains
+from toplist.metrics.definitions import Gains, GainTable
 
 if TYPE_CHECKING:
     from toplist.matching.fingerprints import Fingerprint
@@ -37,7 +37,7 @@ def match(
     duplicates: Duplicates = "raise",
     padding: Any = None,
     relevant_from: float | None = None,
-    gains: Gains = "linear",
+    gains: Gains | GainTable = "linear",
     columns: ColumnNames = None,
     n_threads: int | None = None,
     ties: Ties = "order",
@@ -76,8 +76,9 @@ def match(
         ids of a pair that end with -1 (implicit and faiss write it) need ``padding=-1``.
     relevant_from : float, optional
         An item is relevant if its grade is at least this; default: above 0.
-    gains : {"linear", "exponential"}
-        The gain of a hit in graded metrics: its grade, or 2^grade - 1.
+    gains : {"linear", "exponential"} or dict
+        The gain of a hit in graded metrics: its grade, 2^grade - 1, or that of a dict grade ->
+        gain, which rises; it has all grades but 0.
     columns : mapping, optional
         Of tables: their own names of user_id, item_id, rank, score and relevance; or names by
         side, ``{"ranks": {"item_id": "movieId"}, "ground_truths": {...}}``.

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Literal, cast, get_args
 
-from toplist.metrics.definitions import METRICS, DivisorName, Empty, Gains, Metric, Of, table_of
+from toplist.metrics.definitions import METRICS, DivisorName, Empty, Gains, Metric, table_of
 
 Missing = Literal["zero", "skip", "raise"]
 MISSING: tuple[Missing, ...] = get_args(Missing)
@@ -163,12 +163,16 @@ CONVENTIONS: Mapping[ConventionName, Convention] = table_of(
     ),
     Convention(
         "trec_eval",
-        _metrics("hit precision recall map/R ndcg mrr r_precision judged", graded=True),
+        _metrics(
+            "hit precision recall map/R ndcg mrr r_precision judged complete err nerr bpref iprec",
+            graded=True,
+        ),
         empty="zero",
         missing="skip",
         threshold_in_gains=False,
         source="usnistgov/trec_eval@f425365 m_success.c m_P.c m_recall.c m_map_cut.c "
-        "m_ndcg_cut.c m_recip_rank.c m_Rprec.c",
+        "m_ndcg_cut.c m_recip_rank.c m_Rprec.c m_bpref.c m_iprec_at_recall.c; err, nerr and "
+        "complete are those of ir_measures, which asks gdeval",
         text="success, P, recall, map_cut (map when k covers the list), ndcg_cut, recip_rank, and "
         "Rprec when k covers R. Users without a list are left out; its option -c counts them as 0.",
     ),
@@ -383,7 +387,7 @@ CONVENTIONS: Mapping[ConventionName, Convention] = table_of(
 )
 
 
-def same_formula(metric: Metric, relevant: Relevant = "all", gains: Gains = "linear") -> list[str]:
+def same_formula(metric: Metric, relevant: Relevant = "all", gains: str = "linear") -> list[str]:
     """Return the conventions that have a metric of this name with the same three choices.
 
     R counts the same items in these; and in a graded metric, grades become gains in the same way.
@@ -404,14 +408,20 @@ def same_formula(metric: Metric, relevant: Relevant = "all", gains: Gains = "lin
 
 
 _WORDS = {"skip": "are left out", "zero": "score 0", "one": "score 1", "raise": "are an error"}
-_OF_WORDS = {"relevant": "relevant items", "judged": "a judgement"}
+
+
+def known_of(metric: Metric) -> str:
+    """Return what the ground truth of a user has, who is not empty in a metric, in words."""
+    if metric.relevant_from is not None:
+        return f"items of grade {metric.relevant_from:g} or more"
+    return "a judgement" if metric.of == "judged" else "relevant items"
 
 
 def policies(
     empty: Empty,
     missing: Missing,
     empty_of: Mapping[str, Empty] = MappingProxyType({}),
-    of: Of = "relevant",
+    of: str = "relevant items",
 ) -> str:
     """Return the two policies in words, with the metrics that do otherwise.
 
@@ -424,7 +434,4 @@ def policies(
     """
     others = [f"{name}: {_WORDS[policy]}" for name, policy in empty_of.items() if policy != empty]
     of_some = f" ({', '.join(others)})" if others else ""
-    return (
-        f"users without {_OF_WORDS[of]} {_WORDS[empty]}{of_some}; "
-        f"users without a list {_WORDS[missing]}"
-    )
+    return f"users without {of} {_WORDS[empty]}{of_some}; users without a list {_WORDS[missing]}"

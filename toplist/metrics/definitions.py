@@ -5,8 +5,10 @@ With the hits j = 1..h of a user at ranks r_1 < r_2 < ..., R relevant items, lis
     metric@k = ( sum over r_j <= k of count(j) * gain_j / discount(r_j) ) / divisor(k, R, n)
 
 Gains are 1, except in graded metrics. `COUNTS`, `DISCOUNTS` and `DIVISORS` are the choices, and
-`METRICS` the metrics made of them. These tables are the only definitions: the metric functions, the
-command line, the error messages, the README and the tests read them.
+`METRICS` the metrics made of them. Where a hit earns what the hits or the judged items before it
+leave (ERR, bpref), `counts` is an `Earned`, a function of all hits. These tables are the only
+definitions: the metric functions, the command line, the error messages, the README and the tests
+read them.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist.checks import choice
+from toplist.metrics import earned
 
 Array = NDArray[Any]
 # Ranks down to which discounts are kept.
@@ -28,8 +31,8 @@ KEPT = 1 << 10
 
 Counts = Literal["each", "nth", "first"]
 COUNTS: tuple[Counts, ...] = get_args(Counts)
-# Down to which rank hits count: k, or the number R of relevant items where that is less.
-Cut = Literal["k", "R"]
+# Down to which rank hits count: k; the number R of relevant items if that is less; the whole list.
+Cut = Literal["k", "R", "n"]
 CUTS: tuple[Cut, ...] = get_args(Cut)
 Of = Literal["relevant", "judged"]
 OF: tuple[Of, ...] = get_args(Of)
@@ -37,6 +40,8 @@ OF: tuple[Of, ...] = get_args(Of)
 # How a grade becomes a gain.
 Gains = Literal["linear", "exponential"]
 GAINS: tuple[Gains, ...] = get_args(Gains)
+# Gains of each grade, rising by grade, as a dict or as pairs.
+GainTable = Mapping[float, float] | tuple[tuple[float, float], ...]
 # What is done with a user whose ground truth is empty.
 Empty = Literal["skip", "zero", "one", "raise"]
 EMPTY: tuple[Empty, ...] = get_args(Empty)
@@ -44,7 +49,7 @@ EMPTY: tuple[Empty, ...] = get_args(Empty)
 # The names of `METRICS`, `DISCOUNTS` and `DIVISORS`, for type checkers and editors.
 MetricName = Literal[
     "hit", "precision", "recall", "map", "ndcg", "mrr", "dcg", "cg", "f1", "rbp", "r_precision",
-    "judged",
+    "judged", "complete", "err", "nerr", "bpref", "iprec",
 ]  # fmt: skip
 DiscountName = Literal["1", "r", "log2(r+1)", "log2(max(r,2))"]
 DivisorName = Literal[
@@ -89,6 +94,32 @@ class Divisor:
     by_length: bool = False
     ideal: bool = False
     by_hits: bool = False
+
+
+@dataclass(frozen=True)
+class Earned:
+    """What each hit earns, where that hangs on other hits or judgements; and its formula.
+
+    ``function(hits)`` takes `toplist.Hits` and returns the gain of each hit, (n_hits,); or a pair,
+    with the gains of each user's ideal order, (sum of n_relevant,), which an ideal divisor needs.
+
+    Parameters
+    ----------
+    name, latex : str
+        The formula of what hit j earns.
+    function : callable
+    most : {"", "within 1", "0 or 1"}
+        What the sum over a user's hits is by definition, with divisor and discount: any number, at
+        most 1, or 0 or 1.
+    where : str
+        What the symbols of the formula are.
+    """
+
+    name: str
+    function: Callable[[Any], Any]
+    latex: str = "g(j)"
+    most: Literal["", "within 1", "0 or 1"] = ""
+    where: str = ""
 
 
 def table_of(*rows: Any) -> Mapping[Any, Any]:
@@ -154,8 +185,9 @@ class Metric:
     ----------
     name : str
         The name in `metrics` and in tables, without ``@``.
-    counts : {"each", "nth", "first"}
-        Each hit counts 1; the n-th hit counts n; only the first hit counts, 1.
+    counts : {"each", "nth", "first"}, Earned or callable
+        Each hit counts 1; the n-th hit counts n; only the first hit counts, 1. Or what hits earn:
+        see `Earned`, a function alone will do.
     discount : str or callable
         A name in `DISCOUNTS`, or a function of the ranks 1..K (float64) that returns positive
         numbers.
@@ -169,14 +201,18 @@ class Metric:
         Whether the highest mean is the best of a comparison.
     text, latex : str
         A description in one line; a formula in LaTeX that replaces the composed one.
-    cut : {"k", "R"}
-        Hits in the first k ranks count; or in the first min(k, R), as in R-precision.
+    cut : {"k", "R", "n"}
+        Hits in the first k ranks count; or in the first min(k, R), as in R-precision; or in the
+        whole list, so that the metric has no k, as bpref.
     of : {"relevant", "judged"}
         A hit is a relevant item; or one with a grade, also 0, where the ground truth has grades. A
         ground truth is then empty only if it has no grade at all.
     empty : {"skip", "zero", "one"}, optional
         What a user with an empty ground truth does to this metric: left out of its mean, 0, or 1.
         Default: as the evaluation says for all metrics.
+    relevant_from : float, optional
+        An item is relevant in this metric from this grade on, whatever the evaluation says:
+        ``"precision(rel=2)"``.
 
     Raises
     ------
@@ -193,7 +229,7 @@ class Metric:
     """
 
     name: str
-    counts: Counts
+    counts: Counts | Earned | Callable[[Any], Any]
     discount: DiscountName | Discount | Callable[[Array], Any]
     divisor: DivisorName | Divisor | Callable[[Array, Array, Array], Any]
     graded: bool = False
@@ -203,12 +239,14 @@ class Metric:
     empty: Empty | None = None
     cut: Cut = "k"
     of: Of = "relevant"
+    relevant_from: float | None = None
 
     def __post_init__(self) -> None:
         """Check the name and the three choices."""
         if not isinstance(self.name, str) or not self.name or "@" in self.name:
             raise ValueError(f"metric name {self.name!r}: a name is needed, without '@'")
-        choice("counts", self.counts, COUNTS)
+        if not (isinstance(self.counts, Earned) or callable(self.counts)):
+            choice("counts", self.counts, COUNTS)
         choice("cut", self.cut, CUTS)
         choice("of", self.of, OF)
         if self.empty is not None:
@@ -241,6 +279,30 @@ class Metric:
         found = object.__new__(type(self))
         vars(found).update(vars(self), empty=empty)
         return found
+
+    @property
+    def earning(self) -> Earned | None:
+        """What hits earn, with its formula; None where `counts` is a word."""
+        if isinstance(self.counts, str):
+            return None
+        if isinstance(self.counts, Earned):
+            return self.counts
+        return Earned(_words(self.counts), self.counts)
+
+    @property
+    def word(self) -> Counts:
+        """How hits count, in a word; each where they have what they earn as their gains."""
+        return self.counts if isinstance(self.counts, str) else "each"
+
+    @property
+    def counts_others(self) -> bool:
+        """Whether other items count as relevant than in most metrics, so that R is another."""
+        return self.of != "relevant" or self.relevant_from is not None
+
+    @property
+    def summed(self) -> Metric:
+        """The metric of hits that have what they earn as their gains."""
+        return self if self.earning is None else replace(self, counts="each", graded=True)
 
     @property
     def discounting(self) -> Discount:
@@ -379,6 +441,61 @@ def rbp_metric(p: float = 0.8) -> Metric:
     )
 
 
+def _cascade(max: float | None) -> Earned:
+    return Earned(
+        "p_j (1 - p_1)...(1 - p_(j-1))",
+        earned.Cascade(max),
+        r"p_j \prod_{i < j} (1 - p_i)",
+        "within 1",
+        "p_j: (2^grade - 1) / 2^max of the j-th hit; max: the largest grade"
+        + ("" if max is None else f", {max:g}"),
+    )
+
+
+def err_metric(max: float | None = None) -> Metric:
+    """Return expected reciprocal rank (Chapelle et al. 2009); `max` is the largest grade there is.
+
+    Without it, the largest grade of the ground truths.
+    """
+    text = "expected reciprocal rank: of the item that satisfies the user (Chapelle et al. 2009)"
+    return Metric(_called("err", max=max), _cascade(max), "r", "1", graded=True, text=text)
+
+
+def nerr_metric(max: float | None = None) -> Metric:
+    """Return expected reciprocal rank over that of the ideal order."""
+    text = "expected reciprocal rank over that of the ideal order"
+    ideal: DivisorName = "ideal(min(k,R))"
+    return Metric(_called("nerr", max=max), _cascade(max), "r", ideal, graded=True, text=text)
+
+
+def iprec_metric(recall: float = 0.1) -> Metric:
+    """Return interpolated precision: the best from the rank on that reaches a recall."""
+    if not (isinstance(recall, (int, float)) and 0 <= recall <= 1):
+        raise ValueError(f"iprec: recall = {recall!r} must be a number from 0 to 1")
+    return Metric(
+        _called("iprec", recall=recall),
+        Earned(
+            f"[j >= ceil({recall:g} R)] (m_j - m_(j-1))",
+            earned.Interpolated(recall),
+            rf"[j \ge \lceil {recall:g} R \rceil] (m_j - m_{{j-1}})",
+            "within 1",
+            "m_j: the largest precision at a hit, from the first one that reaches the recall on",
+        ),
+        "1",
+        "1",
+        text="interpolated precision: the largest at any rank in the first k from where "
+        f"{recall:g} of the relevant items are found (the eleven points of TREC)",
+    )
+
+
+def _called(name: str, **parameters: float | None) -> str:
+    """Return the name of a metric with its parameters."""
+    known = {word: one for word, one in parameters.items() if one is not None}
+    words = {word: int(one) if one == int(one) else one for word, one in known.items()}
+    given = ",".join(f"{word}={one}" for word, one in words.items())
+    return f"{name}({given})" if given else name
+
+
 #: The metrics by name, as convention "standard" computes them. Read-only.
 METRICS: Mapping[str, Metric] = table_of(
     Metric("hit", "first", "1", "1", text="1 if any relevant item is in the first k"),
@@ -430,10 +547,40 @@ METRICS: Mapping[str, Metric] = table_of(
         of="judged",
         empty="skip",
     ),
+    Metric(
+        "complete",
+        Earned("[j = R]", earned.complete, "[j = R]", "0 or 1"),
+        "1",
+        "1",
+        text="1 if all relevant items are in the first k",
+    ),
+    replace(err_metric(), name="err"),
+    replace(nerr_metric(), name="nerr"),
+    Metric(
+        "bpref",
+        Earned(
+            "(1 - min(b_j, R) / min(N, R))",
+            earned.preference,
+            r"\left(1 - \frac{\min(b_j, R)}{\min(N, R)}\right)",
+            "within 1",
+            "b_j: judged items that are not relevant above the j-th hit; N: those in all",
+        ),
+        "1",
+        "R",
+        text="binary preference: judged items that are not relevant above each hit; items without "
+        "a judgement have no part (Buckley, Voorhees 2004)",
+        cut="n",
+    ),
+    replace(iprec_metric(), name="iprec"),
 )
 
 # Metrics with a parameter, written as a call: "rbp(p=0.5)".
-PARAMETRIC: dict[str, Callable[..., Metric]] = {"rbp": rbp_metric}
+PARAMETRIC: dict[str, Callable[..., Metric]] = {
+    "rbp": rbp_metric,
+    "err": err_metric,
+    "nerr": nerr_metric,
+    "iprec": iprec_metric,
+}
 
 
 @lru_cache(maxsize=256)

@@ -15,7 +15,7 @@ SYMBOLS = {
     "latex": r"$r_j$: rank of the user's $j$-th hit; $R$: number of relevant items; "
     r"$n$: length of the list",
 }
-GAIN_WORDS = {
+GAIN_WORDS: dict[str, str] = {
     "linear": "gain_j: the grade of the j-th hit, 1 without grades",
     "exponential": "gain_j: 2^grade - 1 of the j-th hit, 1 without grades",
 }
@@ -42,24 +42,29 @@ def formula(metric: Metric, style: Style = "text") -> str:
 
 def _text(metric: Metric) -> str:
     """Return the formula as text."""
-    term, last = _term(metric), {"k": "k", "R": "min(k,R)"}[metric.cut]
+    term, last = _term(metric), {"k": "k", "R": "min(k,R)", "n": "n"}[metric.cut]
     divisor = metric.dividing.name
     if metric.dividing.ideal:
         deepest = divisor.removeprefix("ideal(").removesuffix(")")
-        each = _term(replace(metric, counts="each"))  # whatever the metric counts
+        each = term if metric.earning else _term(replace(metric, counts="each"))
         total = "the same sum" if term == each else f"the sum of {each}"
         divisor = f"{total} over hits at all ranks up to {deepest}, best gains first"
     if metric.dividing.by_hits:
         divisor = f"the number of hits with r_j <= {last}"
     divided = "" if divisor == "1" else f", divided by {divisor}"
     which = " (hits: judged items)" if metric.of == "judged" else ""
+    if metric.relevant_from is not None:
+        which = f" (relevant: from grade {metric.relevant_from:g} on)"
+    if metric.earning is not None and metric.earning.where:
+        which += f" ({metric.earning.where})"
     return f"{metric.name}@k = sum over r_j <= {last} of {term}{divided}{which}"
 
 
 def _term(metric: Metric) -> str:
     """Return what a hit adds: its count over the discount, or times the weight of its rank."""
-    count = _COUNT_WORDS[metric.counts]
-    if metric.graded:
+    earning = metric.earning
+    count = earning.name if earning else _COUNT_WORDS[metric.counts]  # type: ignore[index]
+    if metric.graded and not earning:
         count = "gain_j" if count == "1" else f"{count} gain_j"
     discount = metric.discounting
     if discount.weight:
@@ -76,10 +81,11 @@ def _latex(metric: Metric) -> str:
     """Return the formula in LaTeX: the metric's own one, or the composed one."""
     if metric.latex:
         return metric.latex
-    count, discount = _COUNT_WORDS[metric.counts], metric.discounting.latex
-    if metric.graded:
+    earning, discount = metric.earning, metric.discounting.latex
+    count = earning.latex if earning else _COUNT_WORDS[metric.counts]  # type: ignore[index]
+    if metric.graded and not earning:
         count = "g_j" if count == "1" else f"{count} g_j"
-    last = {"k": "k", "R": r"\min(k, R)"}[metric.cut]
+    last = {"k": "k", "R": r"\min(k, R)", "n": "n"}[metric.cut]
     term = _fraction(count, discount)
     if weight := metric.discounting.weight_latex:
         term = weight if count == "1" else rf"{count} \cdot {weight}"
@@ -89,6 +95,8 @@ def _latex(metric: Metric) -> str:
     if dividing.ideal:
         ideal = discount.replace("r_j", "i")
         gain = "g^*_i" if metric.graded else "1"
+        if earning:
+            gain = count.replace("i", "l").replace("j", "i")
         divisor = rf"\sum_{{i = 1}}^{{{dividing.latex}}} {_fraction(gain, ideal)}"
     which = r"\quad\text{(hits: judged items)}" if metric.of == "judged" else ""
     return rf"\mathrm{{{metric.name}}}@k = {_fraction(total, divisor)}{which}"

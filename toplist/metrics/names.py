@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from types import ModuleType
 from typing import Any, Literal
 
@@ -32,7 +33,7 @@ Spec = AnyName | Metric
 Metrics = Spec | Iterable[Spec]
 
 _SPELLING = re.compile(
-    r"(?P<name>[^@()]+)(\((?P<parameter>\w+)=(?P<value>[^@()=]+)\))?(@(?P<k>.+))?"
+    r"(?P<name>[^@()]+)(\((?P<given>\w+=[^@()=,]+(,\s*\w+=[^@()=,]+)*)\))?(@(?P<k>.+))?"
 )
 
 
@@ -89,8 +90,10 @@ def parse(entry: str | Metric, convention: Convention) -> tuple[Metric, int | No
         raise ValueError(f"{what}: choose from {', '.join(convention.metrics)}")
     k = None if found["k"] is None else _k_of(entry, found["k"])
     metric = convention.metrics[name]
-    if found["parameter"]:
-        metric = _with_parameter(name, found["parameter"], found["value"])
+    if found["given"]:
+        metric = _with_parameters(metric, found["given"])
+    if metric.cut == "n" and k is not None:
+        raise ValueError(f"metric {entry!r}: {name} has no k, it is of the whole list: {name!r}")
     return metric, k
 
 
@@ -153,19 +156,33 @@ def _k_of(entry: Any, k: str) -> int:
     return int(k)
 
 
-def _with_parameter(name: str, parameter: str, value: str) -> Metric:
-    """Return a metric with its parameter, such as rbp with p."""
-    if name not in PARAMETRIC:
-        takes = ", ".join(PARAMETRIC)
-        raise ValueError(f"metric {name!r} takes no parameter; only {takes} does")
-    try:
-        number = float(value)
-    except ValueError:
-        raise ValueError(f"metric {name!r}: {parameter}={value!r} is not a number") from None
-    try:
-        return PARAMETRIC[name](**{parameter: number})
-    except TypeError:
-        raise ValueError(f"metric {name!r} takes no parameter {parameter!r}") from None
+def _with_parameters(metric: Metric, given: str) -> Metric:
+    """Return a metric with its parameters: rbp with p, any with rel, its least relevant grade."""
+    name, numbers = metric.name, {}
+    for one in given.split(","):
+        parameter, _, value = (part.strip() for part in one.partition("="))
+        if parameter in numbers:
+            raise ValueError(f"metric {name!r}: {parameter} is given twice")
+        if parameter != "rel" and name not in PARAMETRIC:
+            takes = ", ".join(PARAMETRIC)
+            raise ValueError(f"metric {name!r} takes no parameter but rel; only {takes} do")
+        try:
+            numbers[parameter] = float(value)
+        except ValueError:
+            raise ValueError(f"metric {name!r}: {parameter}={value!r} is not a number") from None
+    rel = numbers.pop("rel", None)
+    if numbers:
+        try:
+            metric = PARAMETRIC[name](**numbers)
+        except TypeError:
+            wrong = ", ".join(map(repr, numbers))
+            raise ValueError(f"metric {name!r} takes no parameter {wrong}") from None
+    if rel is None:
+        return metric
+    if not 0 <= rel < LARGEST_INT:
+        raise ValueError(f"metric {name!r}: rel={rel:g}: give a grade, 0 or more, and finite")
+    written = f"{metric.name.removesuffix(')')}{',' if numbers else '('}rel={rel:g})"
+    return replace(metric, name=written, relevant_from=rel)
 
 
 # Case, hyphens and underscores do not matter: "Recip_Rank" is "recip rank".
@@ -181,6 +198,7 @@ _OF_TREC_EVAL = {
     "mrr": "RR, recip_rank",
     "ndcg": "ndcg_cut",
     "r_precision": "Rprec",
+    "bpref": "Bpref",
 }
 _SAME = {
     "hit": "hits, hit_rate, hit_ratio, HR, retrieval_hit_rate",
@@ -194,6 +212,11 @@ _SAME = {
     "f1": "f1_score",
     "rbp": "rank_biased_precision",
     "r_precision": "r_prec, retrieval_r_precision",
+    "err": "expected_reciprocal_rank",
+    "nerr": "normalized_err",
+    "bpref": "binary_preference",
+    "iprec": "interpolated_precision",
+    "complete": "recall_all",
 }
 # Names that others use for more than one definition: proposed, not read. sentence-transformers:
 # accuracy@k; RecTools: F1Beta, CatalogCoverage, MeanInvUserFreq; RecBole: GiniIndex; Elliot:
@@ -254,6 +277,8 @@ _FOREIGN_SPELLING = re.compile(
 )
 # "RBP(p=0.8)@10" of ir_measures, "rbp.95" of ranx; and what is near one of them.
 _RBP = re.compile(r"rbp(\(p=)?(?P<p>(?(1)0?)\.\d+)(?(1)\))(?P<k>@\d+)?", re.IGNORECASE)
+# "IPrec@0.1" of ir_measures, "iprec_at_recall_0.10" of trec_eval.
+_IPREC = re.compile(r"iprec(_at_recall_|@)(?P<recall>[01]?\.\d+)", re.IGNORECASE)
 _PERSISTENCE = re.compile(r"rbp[^\d.]*(?P<p>0?\.\d+)\)?(?P<k>@\d+)?", re.IGNORECASE)
 
 
@@ -274,8 +299,12 @@ def canonical(entry: str) -> str:
     rbp = _RBP.fullmatch(entry)
     if rbp:
         return f"rbp(p={float(rbp['p'])}){rbp['k'] or ''}"
-    if "(" in entry:  # with parameters, which are not read
-        return entry
+    recall = _IPREC.fullmatch(entry)
+    if recall:
+        return f"iprec(recall={float(recall['recall'])})"
+    if "(" in entry:  # with parameters, which are read as they are
+        before, _, rest = entry.partition("(")
+        return f"{_READ.get(plain(before), before)}({rest}"
     whole = _READ.get(plain(entry)) if "@" not in entry else None
     found = _AT_K.fullmatch(entry)
     if whole is not None or not found:

@@ -50,6 +50,8 @@ def is_proportion(metric: Metric, population: Population) -> bool:
     >>> [is_proportion(METRICS["recall"], one) for one in (alone, several)]
     [True, False]
     """
+    if metric.earning is not None:
+        return metric.earning.most == "0 or 1"
     if not (population.single or metric.counts == "first"):
         return False
     if metric.graded and population.graded:
@@ -74,6 +76,8 @@ def is_within_one(metric: Metric, population: Population) -> bool:
     >>> [name for name in METRICS if not is_within_one(METRICS[name], Population(False, False))]
     ['dcg', 'cg']
     """
+    if metric.earning is not None:
+        return metric.earning.most != ""
     if metric.graded and population.graded and not metric.dividing.ideal:
         return False
     if isinstance(metric.discount, str) and isinstance(metric.divisor, str):
@@ -92,7 +96,7 @@ def _within_one(metric: Metric, single: bool) -> bool:
     if np.any(np.diff(discounts) < 0):
         return False  # then hits at the first ranks are not the best
     j = np.arange(1, DEPTH + 1)
-    counts = {"each": j > 0, "nth": j, "first": j == 1}[metric.counts]
+    counts = {"each": j > 0, "nth": j, "first": j == 1}[metric.counts]  # type: ignore[index]
     perfect = np.concatenate([[0.0], np.cumsum(counts / discounts)])
     R, n = _pairs(sizes)
     n_hits = np.minimum(np.minimum(R, n)[:, np.newaxis], j)
@@ -119,14 +123,19 @@ def identity(metric: Metric, population: Population, pooled: bool) -> tuple[Any,
     graded = metric.graded and population.graded
     dividing = metric.dividing
     if not population.single:
-        return metric.counts, metric.discounting, dividing, graded, pooled, metric.cut, metric.of
+        return metric.counts, metric.discounting, dividing, graded, pooled, *_reading(metric)
     if dividing not in DIVISORS.values():
-        return metric.discounting, dividing, graded, pooled, metric.cut, metric.of
+        return metric.discounting, dividing, graded, pooled, *_reading(metric)
     sizes = np.array([0, 1] if pooled else [1])
     ideal = graded and dividing.ideal  # then the divisor has the user's grade
     by_hits = pooled and dividing.by_hits  # then a user without a hit has no part in the ratio
     of_divisors = _divisors(metric, sizes).tobytes(), ideal, by_hits
-    return metric.discounting, of_divisors, graded, pooled, metric.cut, metric.of
+    return metric.discounting, of_divisors, graded, pooled, *_reading(metric)
+
+
+def _reading(metric: Metric) -> tuple[Any, ...]:
+    """Return which hits a metric reads, and what they earn where that is no count."""
+    return metric.cut, metric.of, metric.relevant_from, metric.earning
 
 
 def identity_at_one(metric: Metric, population: Population, pooled: bool) -> tuple[Any, ...]:
@@ -151,7 +160,7 @@ def identity_at_one(metric: Metric, population: Population, pooled: bool) -> tup
     numbers = metric.discounts(1).tobytes(), metric.divisors(R, n, 1).tobytes()
     graded = metric.graded and population.graded
     of_hits = graded and dividing.ideal, dividing.by_hits
-    return *numbers, graded, *of_hits, pooled, metric.cut, metric.of
+    return *numbers, graded, *of_hits, pooled, *_reading(metric)
 
 
 class HasIdentities(Protocol):

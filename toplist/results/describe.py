@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from toplist.averages.moments import Moments
 from toplist.checks import counted
 from toplist.metrics.beyond_accuracy import ListMetric
-from toplist.metrics.conventions import policies, same_formula
+from toplist.metrics.conventions import known_of, policies, same_formula
 from toplist.metrics.definitions import Metric
 from toplist.metrics.formulas import GAIN_WORDS, SYMBOLS, Style, formula
 from toplist.metrics.properties import equal_names
@@ -61,7 +61,7 @@ def _other_numbers(result: Means) -> list[str]:
     n_empty = result.histograms.n_of(None) - result.histograms.n_of("skip")
     names: dict[str, list[str]] = {}
     for name, policy in terms.empty_of.items():
-        if n_empty and policy != terms.empty and terms.metrics[name].of == "relevant":
+        if n_empty and policy != terms.empty and not terms.metrics[name].counts_others:
             names.setdefault(policy, []).append(name)
     one = n_empty == 1
     words = {
@@ -70,9 +70,11 @@ def _other_numbers(result: Means) -> list[str]:
         "one": f"count{'s' * one} as 1",
     }
     judged = [
-        f"{name}: over {result.n_of(name):,}, those with a judgement"
-        for name, counting in terms.counting.items()
-        if counting == ("skip", "judged") and result.n_of(name) != result.n_evaluated
+        f"{name}: over {result.n_of(name):,}, those with {known_of(terms.metrics[name])}"
+        for name, (policy, *_) in terms.counting.items()
+        if policy == "skip"
+        and terms.metrics[name].counts_others
+        and result.n_of(name) != result.n_evaluated
     ]
     return judged + [
         f"{', '.join(some)}: over {result.n_of(some[0]):,}, as {n_empty:,} without relevant items "
@@ -107,8 +109,8 @@ def treatment(result: Means, metric: Metric | None = None) -> str:
     """Return what is done with users who have no relevant items, or no list."""
     terms = result.terms
     if metric is not None:
-        return policies(terms.empty_of[metric.name], terms.missing, of=metric.of)
-    others = {name: policy for name, (policy, of) in terms.counting.items() if of == "relevant"}
+        return policies(terms.empty_of[metric.name], terms.missing, of=known_of(metric))
+    others = {n: p for n, p in terms.empty_of.items() if not terms.metrics[n].counts_others}
     return policies(terms.empty, terms.missing, others)
 
 
@@ -126,14 +128,16 @@ def explanation(result: Means, metric: Metric | ListMetric, style: Style) -> str
         words = metric.formula if style == "text" else metric.latex
         return f"{words}\n{of_lists(result, metric)}"
     terms = result.terms
-    same = same_formula(metric, terms.relevant, terms.grading.gains)
+    gains = terms.grading.gains if isinstance(terms.grading.gains, str) else ""
+    same = same_formula(metric, terms.relevant, gains)
     peers = [name for name in same if name != terms.convention]
     if metric.graded and terms.grading.relevant_from is not None:
         peers = []  # conventions differ in what the threshold does to gains
+    of_gains = metric.graded and not metric.earning
     lines = [
         formula(metric, style),
         SYMBOLS[style],
-        *([GAIN_WORDS[terms.grading.gains]] if metric.graded else []),
+        *([GAIN_WORDS.get(gains, terms.grading.words)] if of_gains else []),
         rules(result, metric) + (f"; the same in {', '.join(peers)}" if peers else ""),
         f"{averaging(result, metric)}; {treatment(result, metric)}",
         *sampling(result),
@@ -230,7 +234,7 @@ def _fewest(result: Means, name: str, cuts: Sequence[int]) -> tuple[int, int, st
     of_judged = not terms.threshold_in_gains and terms.grading.relevant_from is not None
     if n < FEW_USERS or not isinstance(metric, Metric):
         return n, n, name
-    if metric.of == "judged" or (metric.graded and of_judged):  # other hits are read
+    if metric.counts_others or (metric.graded and of_judged):  # other hits are read
         return n, n, name
     fewest, k = min((result.histograms.n_with_value(metric, k), k) for k in cuts)
     return n, fewest, f"{name}@{k}"

@@ -143,16 +143,19 @@ class Terms:
         return {name: metric.empty or self.empty for name, metric in self.metrics.items()}
 
     @cached
-    def counting(self) -> dict[str, tuple[Empty, Of]]:
+    def counting(self) -> dict[str, tuple[Empty, Of, float | None]]:
         """What decides who is in the mean of each metric of hits, by name."""
-        return {name: (self.empty_of[name], one.of) for name, one in self.metrics.items()}
+        return {
+            name: (self.empty_of[name], one.of, one.relevant_from)
+            for name, one in self.metrics.items()
+        }
 
     @property
     def of_judged(self) -> list[str]:
         """The metrics whose R counts judged items: by definition, or since gains count them."""
         gains = not self.threshold_in_gains and self.grading.relevant_from is not None
         metrics = self.metrics.items()
-        return [name for name, one in metrics if one.of == "judged" or (one.graded and gains)]
+        return [name for name, one in metrics if one.counts_others or (one.graded and gains)]
 
     @cached
     def depth(self) -> int:
@@ -212,7 +215,8 @@ class Terms:
         base = base if at else name
         known = base in metrics if isinstance(base, str) else False
         if known and not at:
-            return metrics[base], None
+            whole = getattr(metrics[base], "cut", "k") == "n"
+            return metrics[base], self.depth if whole else None
         if known and k.isascii() and k.isdigit() and 1 <= int(k) <= self.depth:
             return metrics[base], int(k)
 
@@ -230,8 +234,11 @@ class Terms:
         own = []
         for one in asked:
             name, parameter, _ = one.name.partition("(")
-            of_tables = name in PARAMETRIC and parameter  # such as rbp(p=0.5)
+            # such as rbp(p=0.5) and precision(rel=2)
+            of_tables = parameter and (name in PARAMETRIC or one.relevant_from is not None)
             its = standard.get(name)
+            if its and its.earning and one.earning and its.earning.name == one.earning.name:
+                its = replace(its, counts=one.counts)  # with the largest grade that was found
             own += [] if of_tables or (its and its.formula == one.formula) else [one.name]
         text = f"convention {self.convention}"
         if own and len(own) == len(asked):
@@ -245,7 +252,11 @@ class Terms:
         if self.grading.relevant_from is not None:
             text += f", relevant from grade {self.grading.relevant_from:g}"
         if self.grading.gains != "linear" and any(one.graded for one in asked):
-            text += ", gain 2^grade - 1"
+            text += f", {self.grading.words}"
+        for one in asked:
+            largest = getattr(one.earning and one.earning.function, "max", None)
+            if largest is not None and "(" not in one.name:
+                text += f", {one.name}: largest grade {largest:g}"
         return text
 
     def other_formulas(self) -> list[str]:

@@ -1,0 +1,102 @@
+"""What a hit earns where that hangs on the user's other hits or judgements.
+
+Each takes `toplist.Hits` and returns the gain of every hit, or with it the gains of the ideal
+order; the metrics in `toplist.metrics.definitions` are sums of these.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
+from typing import Any
+
+import numpy as np
+
+from toplist import kernels
+from toplist.checks import Floats
+
+
+def complete(hits: Any) -> Floats:
+    """Return 1 for the hit that is the last relevant item, else 0."""
+    gains = np.zeros(len(hits.ranks))
+    n_hits = np.diff(hits.offsets)
+    gains[hits.offsets[1:][(n_hits == hits.n_relevant) & (n_hits > 0)] - 1] = 1.0
+    return gains
+
+
+def preference(hits: Any) -> Floats:
+    """Return what each hit earns in bpref (Buckley and Voorhees 2004), of at most 1.
+
+    A hit with b judged items that are not relevant above it earns 1 - min(b, R) / min(N, R), of N
+    such items in all; 1 where none stands above.
+    """
+    if hits.judged is None:
+        raise ValueError(
+            "bpref needs judged items that are not relevant, and no ground truth has one: give "
+            "those with grade 0, {item: 0}"
+        )
+    judged, gains = hits.judged, np.empty(len(hits.ranks))
+    most = np.minimum(judged.n_relevant - hits.n_relevant, hits.n_relevant)
+    kernels.curves.preferences(hits.offsets, hits.ranks, judged.offsets, judged.ranks, most, gains)
+    return gains
+
+
+@dataclass(frozen=True)
+class Cascade:
+    """What a hit earns in ERR: that its item satisfies the user, and no item before it did.
+
+    The first has probability p = (2^grade - 1) / 2^max; `max` is the largest grade there is.
+    """
+
+    max: float | None = None
+
+    def __post_init__(self) -> None:
+        """Check the largest grade."""
+        number = isinstance(self.max, (int, float)) and 0 < self.max < 1000
+        if self.max is not None and not number:
+            raise ValueError(f"err: max = {self.max!r} must be a grade above 0 (below 1000)")
+
+    def settled(self, hits: Any) -> Cascade:
+        """Return the same with the largest grade of the ground truths, where none is given."""
+        return self if self.max is not None else Cascade(hits.largest_grade or 1.0)
+
+    def __call__(self, hits: Any) -> tuple[Floats, Floats]:
+        """Return the gains of hits, and of the ideal order."""
+        if self.max is None:
+            raise ValueError(
+                "err and nerr of lists that come in parts need the largest grade there is: write "
+                "it, as in 'err(max=4)'"
+            )
+        if hits.largest_grade > self.max:
+            raise ValueError(
+                f"a ground truth has grade {hits.largest_grade:g}, above max={self.max:g}: write "
+                f"'err(max={hits.largest_grade:g})'"
+            )
+        found = []
+        ends = np.concatenate([[0], np.cumsum(hits.n_relevant)])
+        gains, ideal = hits.all_gains()
+        for offsets, some in ((hits.offsets, gains), (ends, ideal)):
+            p, earned = hits.grading.powers(some) / 2.0**self.max, np.empty(len(some))
+            kernels.curves.cascade(offsets, p, earned)
+            found.append(earned)
+        return found[0], found[1]
+
+
+@dataclass(frozen=True)
+class Interpolated:
+    """What a hit adds to the largest precision from where a share of the relevant items is found.
+
+    That is at the hit of number ceil(recall R), exactly: the recall is read as it is written.
+    """
+
+    recall: float
+
+    def __call__(self, hits: Any) -> Floats:
+        """Return the gains of hits."""
+        share, sizes = Fraction(str(self.recall)), np.unique(hits.n_relevant)
+        needed = np.array([max(1, ceil(share * int(R))) for R in sizes], np.int64)
+        first = needed[np.searchsorted(sizes, hits.n_relevant)]
+        gains = np.empty(len(hits.ranks))
+        kernels.curves.best_precision(hits.offsets, hits.ranks, first, gains)
+        return gains
