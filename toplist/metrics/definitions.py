@@ -560,7 +560,7 @@ METRICS: Mapping[str, Metric] = table_of(
         "bpref",
         Earned(
             "(1 - min(b_j, R) / min(N, R))",
-            earned.preference,
+            earned.Preference(),
             r"\left(1 - \frac{\min(b_j, R)}{\min(N, R)}\right)",
             "within 1",
             "b_j: judged items that are not relevant above the j-th hit; N: those in all",

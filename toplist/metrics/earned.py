@@ -25,21 +25,30 @@ def complete(hits: Any) -> Floats:
     return gains
 
 
-def preference(hits: Any) -> Floats:
-    """Return what each hit earns in bpref (Buckley and Voorhees 2004), of at most 1.
+@dataclass(frozen=True)
+class Preference:
+    """What each hit earns in bpref (Buckley and Voorhees 2004), of at most 1.
 
     A hit with b judged items that are not relevant above it earns 1 - min(b, R) / min(N, R), of N
     such items in all; 1 where none stands above.
     """
-    if hits.judged is None:
-        raise ValueError(
-            "bpref needs judged items that are not relevant, and no ground truth has one: give "
-            "those with grade 0, {item: 0}"
-        )
-    judged, gains = hits.judged, np.empty(len(hits.ranks))
-    most = np.minimum(judged.n_relevant - hits.n_relevant, hits.n_relevant)
-    kernels.curves.preferences(hits.offsets, hits.ranks, judged.offsets, judged.ranks, most, gains)
-    return gains
+
+    def settled(self, hits: Any) -> Preference:
+        """Return the same, where some item was judged and is not relevant."""
+        if hits.judged is None and len(hits):
+            raise ValueError(
+                "bpref needs judged items that are not relevant, and no ground truth has one: give "
+                "those with grade 0, {item: 0}"
+            )
+        return self
+
+    def __call__(self, hits: Any) -> Floats:
+        """Return the gains of hits."""
+        judged, gains = hits.judged or hits, np.empty(len(hits.ranks))
+        most = np.minimum(judged.n_relevant - hits.n_relevant, hits.n_relevant)
+        both = hits.offsets, hits.ranks, judged.offsets, judged.ranks
+        kernels.curves.preferences(*both, most, gains)
+        return gains
 
 
 @dataclass(frozen=True)
