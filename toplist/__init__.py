@@ -79,6 +79,7 @@ In memory, `top_k_eval` goes from inputs over matching and averages to a result.
 import typing as _typing
 
 from toplist.evaluation.evaluate import (
+    bpref,
     cg,
     complete,
     conformance,
@@ -117,10 +118,10 @@ __version__ = "0.2.0"
 # what help(toplist) lists
 __all__ = [
     "CONVENTIONS", "DISCOUNTS", "DIVISORS", "METRICS", "Comparison", "Convention", "GroundTruths",
-    "Hits", "Lists", "Metric", "TopKResult", "audit", "beyond", "cg", "compare", "complete",
-    "conformance", "dcg", "err", "f1", "files", "hit", "inference", "iprec", "judged", "loo", "map",
-    "match", "merge", "mrr", "ndcg", "nerr", "paired_tests", "plots", "pointwise", "precision",
-    "r_precision", "rbp", "recall", "scores", "spark", "top_k_eval",
+    "Hits", "Lists", "Metric", "TopKResult", "audit", "beyond", "bpref", "cg", "compare",
+    "complete", "conformance", "dcg", "err", "f1", "files", "hit", "inference", "iprec", "judged",
+    "loo", "map", "match", "merge", "mrr", "ndcg", "nerr", "paired_tests", "plots", "pointwise",
+    "precision", "r_precision", "rbp", "recall", "scores", "spark", "top_k_eval",
 ]  # fmt: skip
 
 

@@ -28,8 +28,8 @@ def line(result, word):
 
 
 def test_one_in_every_metric():
-    result = tl.top_k_eval(RANKS, TRUTHS, 2, metrics=list(tl.METRICS), empty="one")
-    for name in tl.METRICS:
+    result = tl.top_k_eval(RANKS, TRUTHS, 2, metrics=list(oracle.METRICS), empty="one")
+    for name in oracle.METRICS:
         one = np.nan if name == "judged" else 1.0  # which is over users with a judgement
         np.testing.assert_array_equal(result.per_user(name)[[1, 3]], np.full((2, 2), one), name)
         np.testing.assert_array_equal(result.per_user(f"{name}@2")[[1, 3]], [one, one], name)

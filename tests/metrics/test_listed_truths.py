@@ -26,7 +26,7 @@ def test_against_the_truth_that_is_listed(population, k, relevant_from):
     join = {"relevant_from": relevant_from} if graded else {}
     policies = {"empty": "zero", "missing": "zero"}
     result = tl.top_k_eval(
-        *population, k, metrics=list(tl.METRICS), relevant="listed", **policies, **join
+        *population, k, metrics=list(oracle.METRICS), relevant="listed", **policies, **join
     )
     whole = listed(population)
     for name, twin in oracle.METRICS.items():

@@ -135,7 +135,7 @@ def compiled():
 
 
 def evaluate_graded(metrics):
-    for truths in (TRUTHS, [{7: 2, 3: 1}, {4: 3}]):
+    for truths in ([{**dict.fromkeys(t, 1), -1: 0} for t in TRUTHS], [{7: 2, 3: 1}, {4: 3, 5: 0}]):
         result = top_k_eval(RANKS, truths, k=3, metrics=metrics)
         for name in result.terms.metrics:
             result.per_user(name)
@@ -189,7 +189,7 @@ def test_rbp_takes_its_parameter_in_the_name():
         ("rbp(p=nan)", r"rbp: p = nan must be"),
         ("rbp(p=half)", r"rbp.*'half'"),
         ("rbp(q=0.5)", r"'rbp' takes no parameter 'q'"),
-        ("ndcg(p=0.5)", r"'ndcg' takes no parameter; only rbp does"),
+        ("ndcg(p=0.5)", r"'ndcg' takes no parameter but rel; only rbp, err, nerr, iprec do"),
         ("rbp()", r"'rbp\(\)' \(did you mean 'rbp'\?\): write a name"),
         ("rbp(0.5)", r"'rbp\(0\.5\)' \(did you mean 'rbp\(p=0\.5\)'\?\): write a name"),
         ("rbp(p=0.5", r"'rbp\(p=0\.5' \(did you mean 'rbp\(p=0\.5\)'\?\): write a name"),

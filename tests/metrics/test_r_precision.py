@@ -55,5 +55,5 @@ def test_words():
     metric = replace(tl.METRICS["recall"], name="same", cut="R")
     both = tl.top_k_eval([[1, 2, 3]] * 2, [{1, 3}] * 2, 2, metrics=["r_precision", metric])
     assert "r_precision = same" in str(both)
-    with pytest.raises(ValueError, match="cut='n': choose from 'k', 'R'"):
-        tl.Metric("own", "each", "1", "k", cut="n")
+    with pytest.raises(ValueError, match="cut='x': choose from 'k', 'R', 'n'"):
+        tl.Metric("own", "each", "1", "k", cut="x")

@@ -123,7 +123,8 @@ def test_formula_as_text(result):
 
 @pytest.mark.parametrize("style", ["text", "latex"])
 def test_every_metric_has_a_formula(style):
-    result = top_k_eval(RANKS, TRUTHS, k=3, metrics=METRICS)
+    judged = [dict.fromkeys(truth, 1) | {-1: 0} for truth in TRUTHS]
+    result = top_k_eval(RANKS, judged, k=3, metrics=METRICS)
     formulas = [result.formula(name, style).splitlines()[0] for name in METRICS]
     assert len(set(formulas)) == len(METRICS)
     for name, formula in zip(METRICS, formulas, strict=True):

@@ -154,7 +154,7 @@ def conformance(ranks: Any, ground_truths: Any, k: int) -> dict[str, dict[str, f
     Returns
     -------
     dict
-        ``{convention: {metric: mean}}``, each with the metrics that it has.
+        ``{convention: {metric: mean}}``, each with the metrics that it has at a k.
 
     Examples
     --------
@@ -173,13 +173,14 @@ def conformance(ranks: Any, ground_truths: Any, k: int) -> dict[str, dict[str, f
     for name, rules in CONVENTIONS.items():
         empty: Empty | None = "skip" if rules.empty == "raise" else None
         missing: Missing | None = "zero" if rules.missing == "raise" else None
-        asked = Options(metrics=list(rules.metrics), convention=name, empty=empty, missing=missing)
+        metrics = [word for word, metric in rules.metrics.items() if metric.cut != "n"]  # have a k
+        asked = Options(metrics=metrics, convention=name, empty=empty, missing=missing)
         plan = plan_of(asked, depth)
         ways = rules.relevant, rules.gains
         if ways not in hits:
             joining = ruled(ranks, Joining("first"), plan.rules)
             hits[ways], _ = hits_of(ranks, ground_truths, depth, joining)
-        found[name] = dict(zip(rules.metrics, plan.result(hits[ways]), strict=True))
+        found[name] = dict(zip(metrics, plan.result(hits[ways]), strict=True))
     return found
 
 
@@ -216,7 +217,7 @@ TypeError, ValueError
 Examples
 --------
 >>> import toplist as tl
->>> tl.{name}([5, 7, 8, 9, 3], {{7, 3, 5}}).round(4).tolist()
+>>> tl.{name}([5, 7, 8, 9, 3], {truth}).round(4).tolist()
 {example}
 """
 
@@ -267,7 +268,10 @@ def _curves(
 
 
 def _metric_function(
-    curves: Callable[Concatenate[str, Call], NDArray[np.float64]], name: str, example: list[float]
+    curves: Callable[Concatenate[str, Call], NDArray[np.float64]],
+    name: str,
+    example: list[float],
+    truth: str = "{7, 3, 5}",
 ) -> Callable[Call, NDArray[np.float64]]:
     """Return the function of a metric, with the signature of `curves`, documented by its row."""
     own: Any = FunctionType(curves.__code__, globals(), name, curves.__defaults__)
@@ -287,6 +291,7 @@ def _metric_function(
         text=f"{metric.text[0].upper()}{metric.text[1:]}.",
         formula=formula(metric),
         example=example,
+        truth=truth,
     )
     return function
 
@@ -302,6 +307,8 @@ cg = _metric_function(_curves, "cg", [1.0, 2.0, 2.0, 2.0, 3.0])
 f1 = _metric_function(_curves, "f1", [0.5, 0.8, 0.6667, 0.5714, 0.75])
 rbp = _metric_function(_curves, "rbp", [0.2, 0.36, 0.36, 0.36, 0.4419])
 judged = _metric_function(_curves, "judged", [1.0, 1.0, 0.6667, 0.5, 0.6])
+_JUDGED = "{7: 1, 3: 1, 5: 1, 8: 0, 6: 0}"
+bpref = _metric_function(_curves, "bpref", [0.3333, 0.6667, 0.6667, 0.6667, 0.8333], _JUDGED)
 complete = _metric_function(_curves, "complete", [0.0, 0.0, 0.0, 0.0, 1.0])
 err = _metric_function(_curves, "err", [0.5, 0.625, 0.625, 0.625, 0.65])
 nerr = _metric_function(_curves, "nerr", [1.0, 1.0, 0.9375, 0.9375, 0.975])

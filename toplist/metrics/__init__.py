@@ -22,12 +22,26 @@ metric                  counts                      discount at rank r          
 `r_precision`           each hit within rank R      1                                R
 `judged`                each judged, grade 0 too    1                                min(k, n)
 `rbp`, p = 0.8          each                        1 / ((1 - p) p^(r - 1))          1
+`complete`              the R-th                    1                                1
+`err`                   p_j (1 - p_i) of i < j      r                                1
+`nerr`                  p_j (1 - p_i) of i < j      r                                ideal list
+`bpref`, no k           1 - judged misses above     1                                R
+`iprec`, recall = 0.1   rise of the best precision  1                                1
 ======================  ==========================  ===============================  =============
 
 *each* hit counts 1, the *nth* hit counts n, only the *first* counts. The divisor of nDCG is the
 same sum over an ideal list: ranks 1 to min(k, R). Gains are 1; where the truth has grades (a dict
 item -> grade), `cg`, `dcg` and `ndcg` count a hit by its grade, or by 2^grade - 1 with
-``gains="exponential"``. Another p: ``"rbp(p=0.5)"``. Past the end of a list the places are misses.
+``gains="exponential"``, or ``gains={1: 1, 2: 4}``. Another p: ``"rbp(p=0.5)"``. Past the end of a
+list the places are misses.
+
+In `err` the item of a hit satisfies the user with p = (2^grade - 1) / 2^max; max is the largest
+grade of the truths, which the result says, or ``"err(max=4)"`` (parts, streams and Spark need it).
+`bpref` needs items of grade 0, judged and not relevant; a hit earns 1 - min(b, R) / min(N, R) with
+b of these above it, of N. `iprec` is the best precision from the rank on that has found
+``"iprec(recall=0.5)"`` of the R; the eleven points of TREC are 0, 0.1, ..., 1, and
+`toplist.plots.precision_recall` draws them. ``"precision(rel=2)@10"``, and so with every metric:
+relevant in this metric from grade 2 on, whatever the others count.
 
 ``result.formula("map@3")`` says which formula a number has, and who else computes it so:
 

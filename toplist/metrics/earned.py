@@ -7,7 +7,6 @@ order; the metrics in `toplist.metrics.definitions` are sums of these.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from math import ceil
 from typing import Any
 
@@ -103,6 +102,8 @@ class Interpolated:
 
     def __call__(self, hits: Any) -> Floats:
         """Return the gains of hits."""
+        from fractions import Fraction  # few ask for it, and imports are quick
+
         share, sizes = Fraction(str(self.recall)), np.unique(hits.n_relevant)
         needed = np.array([max(1, ceil(share * int(R))) for R in sizes], np.int64)
         first = needed[np.searchsorted(sizes, hits.n_relevant)]

@@ -216,7 +216,6 @@ _SAME = {
     "nerr": "normalized_err",
     "bpref": "binary_preference",
     "iprec": "interpolated_precision",
-    "complete": "recall_all",
 }
 # Names that others use for more than one definition: proposed, not read. sentence-transformers:
 # accuracy@k; RecTools: F1Beta, CatalogCoverage, MeanInvUserFreq; RecBole: GiniIndex; Elliot:
@@ -294,7 +293,7 @@ def canonical(entry: str) -> str:
     >>> [canonical(one) for one in ("nDCG@10", "P_5", "AP", "RR@10", "map_cut_10", "recall_at_5")]
     ['ndcg@10', 'precision@5', 'map', 'mrr@10', 'map@10', 'recall@5']
     >>> [canonical(one) for one in ("RBP(p=0.8)@10", "ndcg@10", "F1", "ERR@10", "coverage")]
-    ['rbp(p=0.8)@10', 'ndcg@10', 'f1', 'ERR@10', 'coverage']
+    ['rbp(p=0.8)@10', 'ndcg@10', 'f1', 'err@10', 'coverage']
     """
     rbp = _RBP.fullmatch(entry)
     if rbp:

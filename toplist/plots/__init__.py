@@ -7,6 +7,7 @@ changed. They need the extra ``toplist[plot]``.
 
 - ``result.plot("ndcg")`` and ``compared.plot("ndcg")``, or `curves`: curves over k, with bands
 - `per_user`: how a metric is spread over users
+- `precision_recall`: interpolated precision over recall, the eleven points of TREC
 - `segments`: of ``result.by(labels)``
 - `exposure`: Lorenz curve and Gini of ``beyond.exposure(lists, catalogue=items).counts(k)``
 - `sampled`: sampled candidates beside the full ranking
@@ -14,9 +15,9 @@ changed. They need the extra ``toplist[plot]``.
   matrices and bands of differences
 """
 
-from toplist.plots.charts import curves, exposure, per_user, sampled, segments
+from toplist.plots.charts import curves, exposure, per_user, precision_recall, sampled, segments
 
-__all__ = ["curves", "exposure", "per_user", "sampled", "segments"]
+__all__ = ["curves", "exposure", "per_user", "precision_recall", "sampled", "segments"]
 
 
 def __dir__() -> list[str]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from toplist.metrics.names import AnyName, Name
 
 
-__all__ = ["curves", "exposure", "panels", "per_user", "sampled", "segments"]
+__all__ = ["curves", "exposure", "panels", "per_user", "precision_recall", "sampled", "segments"]
 
 Results = Mapping[str, Result]
 # Inches for each line of a forest, and for what is around it.
@@ -219,6 +219,67 @@ def per_user(results: Result | Results, name: AnyName, *, ax: Axes | None = None
     axes.caption(ax, axes.users_of(drawn), axes.rules_of(drawn), "area below: mean")
     filled = max(result[name] for result in drawn) > ax.get_xlim()[1] / 2
     axes.legend(ax, inside="lower left" if filled else "upper right")
+    return ax
+
+
+def precision_recall(
+    results: Result | Results, k: int | None = None, *, level: float = 0.95, ax: Axes | None = None
+) -> Axes:
+    """Draw interpolated precision over recall, with bands: the eleven points of TREC, or others.
+
+    Parameters
+    ----------
+    results : TopKResult or dict of label -> TopKResult
+        Each with two or more metrics ``"iprec(recall=0.1)"``: their recalls are the points.
+    k : int, optional
+        Down to which rank the lists are read; default the largest k of the results.
+    level : float
+        Of the bands, between 0 and 1.
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    ValueError
+        For a result without such metrics.
+
+    Examples
+    --------
+    >>> import toplist as tl
+    >>> points = [f"iprec(recall={tenth / 10})" for tenth in range(11)]
+    >>> result = tl.top_k_eval([[1, 2, 3], [4, 5]], [{1, 3}, {5}], metrics=points)
+    >>> tl.plots.precision_recall(result).get_xlabel()
+    'recall'
+    """
+    systems, ax = axes.named(results), axes.axes(ax)
+    for i, (label, result) in enumerate(systems.items()):
+        asked = {
+            name: getattr(m.earning and m.earning.function, "recall", None)
+            for name, m in result.terms.metrics.items()
+        }
+        points = sorted((recall, name) for name, recall in asked.items() if recall is not None)
+        if len(points) < 2:
+            raise ValueError(
+                "precision_recall draws two or more metrics 'iprec(recall=...)', and "
+                f"{label or 'the result'} has {len(points)}: give "
+                "metrics=[f'iprec(recall={tenth / 10})' for tenth in range(11)]"
+            )
+        names = [f"{name}@{k or result.terms.depth}" for _, name in points]
+        recalls, means = [recall for recall, _ in points], [result[name] for name in names]
+        low, high = zip(*(result.interval(name, level) for name in names), strict=True)
+        style = axes.style(i, i)
+        ax.plot(
+            recalls, means, label=label or None, linewidth=1.8, marker="o", markersize=3, **style
+        )
+        ax.fill_between(recalls, low, high, alpha=0.15, color=style["color"], linewidth=0)
+    ax.set(xlabel="recall", ylabel="interpolated precision", ylim=(0, None))
+    axes.clean(ax)
+    axes.caption(ax, *axes.words(systems.values(), ax, level))
+    if any(systems):
+        axes.legend(ax, inside="upper right")
     return ax
 
 

@@ -11,7 +11,7 @@ import json
 import re
 import zlib
 from collections.abc import Mapping
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, fields, is_dataclass, replace
 from math import prod
 from typing import Any, TypeVar
 
@@ -27,7 +27,15 @@ from toplist.inputs.options import TIES
 from toplist.matching.fingerprints import Fingerprint, together
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.conventions import CONVENTIONS, MISSING, RELEVANT
-from toplist.metrics.definitions import EMPTY, Geometric, Metric, rbp_metric
+from toplist.metrics.definitions import (
+    EMPTY,
+    METRICS,
+    PARAMETRIC,
+    Earned,
+    Geometric,
+    Metric,
+    rbp_metric,
+)
 from toplist.results.means import Means, Unmatched, fingerprints_of
 from toplist.results.terms import SAMPLERS, Entry, Sampled, Terms
 
@@ -119,13 +127,31 @@ def metric_content(metric: Metric | ListMetric) -> dict[str, Any]:
     geometric = getattr(metric.discount, "function", None)
     if isinstance(geometric, Geometric):
         plain["discount"] = {"rbp": geometric.p}
-    for part in ("discount", "divisor"):
+    if metric.earning is not None:
+        plain["counts"] = _earned_content(metric.earning)
+    for part in ("counts", "discount", "divisor"):
         if not isinstance(plain[part], (str, dict)):
             raise ValueError(
                 f"metric {metric.name!r} has a {part} of its own, which bytes cannot hold: give "
                 "the name of one, or pickle the result"
             )
     return plain
+
+
+def _earned_content(earned: Earned) -> Any:
+    """Return what a metric of the tables with these earnings is called, and its parameters."""
+    kind = type(earned.function)
+    for name, metric in METRICS.items():
+        if metric.earning and isinstance(metric.earning.function, kind):
+            given = vars(earned.function)
+            if is_dataclass(kind) or metric.earning == earned:
+                return {"earned": name, **given}
+    return earned
+
+
+def _earned(name: str, **given: float) -> Any:
+    """Return what hits earn in a metric of the tables."""
+    return (PARAMETRIC[name](**given) if given else METRICS[name]).counts
 
 
 def from_bytes(made: type[M], data: bytes) -> M:
@@ -241,6 +267,9 @@ def _terms(asked: Any) -> Terms:
         plain = dict(one["metric"])
         if isinstance(plain["discount"], dict):
             plain["discount"] = rbp_metric(plain["discount"]["rbp"]).discount
+        if isinstance(plain["counts"], dict):
+            given = dict(plain["counts"])
+            plain["counts"] = _earned(given.pop("earned"), **given)
         texts = plain["name"], plain.get("text", ""), plain.get("latex", "")
         if not all(isinstance(text, str) for text in texts):
             raise ValueError(f"a metric named {plain['name']!r:.40}")
