@@ -447,8 +447,7 @@ def _cascade(max: float | None) -> Earned:
         earned.Cascade(max),
         r"p_j \prod_{i < j} (1 - p_i)",
         "within 1",
-        "p_j: (2^grade - 1) / 2^max of the j-th hit; max: the largest grade"
-        + ("" if max is None else f", {max:g}"),
+        "p_j: (2^grade - 1) / 2^max of the j-th hit; max: the largest grade",
     )
 
 
