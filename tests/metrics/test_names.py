@@ -111,7 +111,8 @@ def test_names_of_other_libraries_are_read_and_printed_as_ours(name, ours):
 @pytest.mark.parametrize(
     "name",
     [
-        "errr@10", "erra", "NERR8x@10", "iprec@0.1@5", "context_precision", "NCG@10", "infbpref", "MAPR", "mape", "gmap", "infAP", "alpha_nDCG@10", "recall_cap@10",
+        "errr@10", "erra", "NERR8x@10", "iprec@0.1@5", "context_precision", "NCG@10", "infbpref",
+        "MAPR", "mape", "gmap", "infAP", "alpha_nDCG@10", "recall_cap@10",
         "ndcg_exp", "nrbp", "mar@10", "StRecall",
     ],
 )  # fmt: skip

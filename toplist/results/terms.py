@@ -214,9 +214,11 @@ class Terms:
         base, at, k = name.rpartition("@") if isinstance(name, str) else ("", "", "")
         base = base if at else name
         known = base in metrics if isinstance(base, str) else False
+        whole = known and getattr(metrics[base], "cut", "k") == "n"  # of the whole list alone
         if known and not at:
-            whole = getattr(metrics[base], "cut", "k") == "n"
-            return metrics[base], self.depth if whole else None
+            return metrics[base], self.ks_of[base][-1] if whole else None
+        if whole and k.isdigit() and int(k) not in self.ks_of[base]:
+            raise KeyError(f"{given!r}: {base} has no k, it is of the whole list: {base!r}")
         if known and k.isascii() and k.isdigit() and 1 <= int(k) <= self.depth:
             return metrics[base], int(k)
 

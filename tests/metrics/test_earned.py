@@ -1,0 +1,180 @@
+"""Metrics whose hits earn what others leave: err, bpref, iprec, complete; rel= and gains=."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import toplist as tl
+from toplist.metrics.definitions import Earned
+
+GRADES = {"a": 1, "b": 0, "c": 2, "d": 0, "e": 1, "z": 1}
+RUN = list("xabycde")
+ERR_GRADES = {"a": 3, "b": 2, "c": 0, "d": 1}
+
+
+def evaluated(metrics, ranks=RUN, truth=GRADES, k=3, **options):
+    return tl.top_k_eval({"q": ranks}, {"q": truth}, k, metrics=metrics, **options)
+
+
+def test_err_of_the_test_of_elasticsearch():
+    found = tl.err(list("abcd"), ERR_GRADES)
+    assert found[2:].tolist() == [0.8984375, 0.90087890625]
+    stated = evaluated("err(max=3)", list("abcd"), ERR_GRADES, 4)
+    assert stated["err(max=3)@4"] == 0.90087890625
+    assert evaluated("err(max=4)", list("abcd"), ERR_GRADES, 4)["err(max=4)@4"] < 0.9
+    ideal = tl.err(list("abdc"), ERR_GRADES)
+    np.testing.assert_allclose(tl.nerr(list("abcd"), ERR_GRADES), found / ideal, rtol=1e-15)
+    assert tl.nerr(list("abd"), ERR_GRADES).tolist() == [1.0, 1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    "gains", ["linear", "exponential", {1: 1, 2: 4, 3: 9}, {3: 1, 2: 0.5, 1: 0.2}]
+)
+def test_err_reads_grades_whatever_they_gain(gains):
+    same = evaluated(["err", "nerr"], list("abcd"), ERR_GRADES, 4, gains=gains)
+    np.testing.assert_allclose(same["err"][3], 0.90087890625, rtol=1e-14)
+    assert "err: largest grade 3" in str(same)
+
+
+def test_the_largest_grade_is_needed_where_truths_come_in_parts():
+    parts = [evaluated("err(max=3)", list("abcd"), ERR_GRADES, 4)]
+    parts += [tl.top_k_eval({"r": ["a"]}, {"r": {"a": 1}}, 4, metrics="err(max=3)")]
+    whole = tl.top_k_eval(
+        {"q": list("abcd"), "r": ["a"]}, {"q": ERR_GRADES, "r": {"a": 1}}, 4, metrics=["err(max=3)"]
+    )
+    assert sum(parts)["err(max=3)@4"] == pytest.approx(whole["err(max=3)@4"], rel=1e-15)
+    alone = [
+        tl.top_k_eval({user: ["a"]}, {user: {"a": grade}}, 4, metrics="err")
+        for user, grade in (("q", 3), ("r", 1))
+    ]
+    with pytest.raises(ValueError, match="err is defined differently"):
+        sum(alone)
+    pa = pytest.importorskip("pyarrow")
+    tables = (
+        pa.table({"user_id": ["q"], "item_id": ["a"], "rank": [1]}),
+        pa.table({"user_id": ["q"], "item_id": ["a"], "relevance": [3]}),
+    )
+    with pytest.raises(ValueError, match=r"come in parts need .* 'err\(max=4\)'"):
+        tl.top_k_eval(*(t.to_reader() for t in tables), 4, metrics="err", stream=True)
+    found = tl.top_k_eval(*(t.to_reader() for t in tables), 4, metrics="err(max=4)", stream=True)
+    assert found["err(max=4)@4"] == 7 / 16
+
+
+@pytest.mark.parametrize(
+    ("metric", "words"),
+    [
+        ("err(max=1)", "a ground truth has grade 2, above max=1: write 'err\\(max=2\\)'"),
+        ("err(max=0)", "max = 0.0 must be a grade above 0"),
+        ("iprec(recall=2)", "recall = 2.0 must be a number from 0 to 1"),
+        ("bpref@10", "bpref has no k, it is of the whole list: 'bpref'"),
+        ("precision(rel=3)", "no ground truth has a grade of 3 or more, the largest is 2"),
+        ("precision(rel=-1)", "rel=-1: give a grade, 0 or more"),
+        ("precision(rel=2,rel=1)", "rel is given twice"),
+        ("rbp(q=2)", "'rbp' takes no parameter 'q'"),
+    ],
+)
+def test_what_is_refused(metric, words):
+    with pytest.raises(ValueError, match=words):
+        evaluated(metric)
+
+
+def test_bpref_of_the_table_and_of_sets():
+    found = evaluated(["bpref", "map"], convention="trec_eval")
+    assert found["bpref"] == 0.375 and found["map@3"] < 0.34
+    assert found.names() == ["bpref@7", "map@3"] and found.to_dict()["bpref@7"] == 0.375
+    assert evaluated("bpref", [*RUN, "w", "v"])["bpref"] == 0.375  # holes have no part
+    with pytest.raises(ValueError, match="bpref needs judged items .* grade 0"):
+        tl.top_k_eval([[1, 2]], [{2}], metrics="bpref")
+    with pytest.raises(KeyError, match="bpref@3"):
+        found["bpref@3"]
+
+
+def test_rel_is_of_one_metric_alone():
+    found = evaluated(
+        ["precision", "precision(rel=2)", "P(rel=2)@5", "recall(rel=0)", "ndcg(rel=2)"]
+    )
+    assert found["precision@3"] == pytest.approx(1 / 3) and found["precision(rel=2)@3"] == 0
+    assert found["precision(rel=2)@5"] == 0.2
+    assert found["recall(rel=0)@3"] == pytest.approx(2 / 6)  # all that was judged
+    only_two = {item: grade for item, grade in GRADES.items() if grade >= 2}
+    assert found["ndcg(rel=2)"].tolist() == evaluated("ndcg", truth=only_two, k=5)["ndcg"].tolist()
+    two = tl.top_k_eval(
+        {"q": RUN, "r": ["a"]}, {"q": GRADES, "r": {"a": 1}}, 5, metrics=["mrr", "mrr(rel=2)"]
+    )
+    assert (two.n_of("mrr@5"), two.n_of("mrr(rel=2)@5")) == (2, 1)  # r has none of grade 2
+    assert "mrr(rel=2): over 1, those with items of grade 2 or more" in str(two)
+    assert np.isnan(two.per_user("mrr(rel=2)@5")).tolist() == [False, True]
+    assert two.formula("mrr(rel=2)").startswith(
+        "mrr(rel=2)@k = sum over r_j <= k of [j = 1] / r_j (relevant: from grade 2 on)"
+    )
+    assert evaluated("rbp(p=0.5,rel=2)", k=5)["rbp(p=0.5,rel=2)@5"] == 0.5**5
+
+
+def test_gains_of_each_grade():
+    table = {1: 1, 2: 4}
+    mapped = {item: table.get(grade, 0) for item, grade in GRADES.items()}
+    for metric in ("ndcg", "dcg", "cg"):
+        found = evaluated(metric, gains=table, k=7)[metric]
+        assert found.tolist() == evaluated(metric, truth=mapped, k=7)[metric].tolist()
+    result = evaluated("ndcg", gains=table)
+    assert "gains 1 of grade 1, 4 of grade 2" in str(result)
+    assert tl.TopKResult.from_bytes(result.to_bytes()) == result.without_users()
+    assert tl.match(RUN, GRADES, gains=table).gains.tolist() == [1, 4, 1]
+
+
+@pytest.mark.parametrize(
+    ("gains", "words"),
+    [
+        ({1: 1}, "user 'q', item 'c': grade 2 has no gain; add it, gains={2: ...}"),
+        ({1: 2, 2: 1}, "a higher grade must not have a lower gain"),
+        ({}, "give 'linear', 'exponential', or {grade: gain}"),
+        ({1: "a"}, "give 'linear', 'exponential', or {grade: gain}"),
+        ({1: -1}, "grades and gains are 0 or more, and finite"),
+        ("cubic", "gains='cubic': choose from 'linear', 'exponential'"),
+        (3, "gains=3: choose from 'linear', 'exponential'"),
+    ],
+)
+def test_gains_that_cannot_be(gains, words):
+    with pytest.raises(ValueError, match=re.escape(words)):
+        evaluated("ndcg", gains=gains)
+
+
+def test_grades_with_one_gain_are_not_told_apart():
+    assert evaluated("ndcg", gains={1: 1, 2: 1})["ndcg@3"] > 0
+    for metric in ("err", "precision(rel=2)"):
+        with pytest.raises(ValueError, match="the grades 1 and 2 one gain, so that err and rel="):
+            evaluated(metric, gains={1: 1, 2: 1})
+
+
+def test_complete_is_a_proportion():
+    lists, truths = [[1, 2, 3]] * 4, [{1}, {1, 2}, {1, 2, 3}, {1, 9}]
+    found = tl.top_k_eval(lists, truths, 3, metrics="complete")
+    assert found["complete"].tolist() == [0.25, 0.5, 0.75]
+    assert "Wilson" in str(found)
+    assert found.interval("complete@3")[1] < 1
+    alone = tl.top_k_eval([[1], [2]], [{1}, {3}], 1, metrics=["complete", "hit"])
+    assert alone["complete@1"] == alone["hit@1"]
+
+
+def test_a_metric_of_ones_own_can_earn_so():
+    def halved(hits):
+        """1 for the first hit, half of that for each next"""
+        j = np.arange(len(hits.ranks)) - np.repeat(hits.offsets[:-1], np.diff(hits.offsets))
+        return 0.5**j
+
+    own = tl.Metric("halved", halved, "1", "1")
+    found = evaluated([own, "hit"], k=7)
+    assert found["halved"].tolist() == [0, 1, 1, 1, 1.5, 1.5, 1.75]
+    assert "halved@k = sum over r_j <= k of 1 for the first hit" in found.formula("halved")
+    parts = [tl.top_k_eval({u: RUN}, {u: GRADES}, 7, metrics=own) for u in "qr"]
+    assert sum(parts)["halved@7"] == 1.75 and found.per_user("halved@5").tolist() == [1.5]
+    ideal = replace(
+        own, counts=Earned("g", lambda hits: (halved(hits), np.ones(4))), divisor="ideal(R)"
+    )
+    assert evaluated(ideal, k=7)["halved@7"] == 1.75 / 4
+    with pytest.raises(ValueError, match=r"of shape \(2,\): one number for each of 3 hits"):
+        evaluated(tl.Metric("bad", lambda hits: np.ones(2), "1", "1"), k=7)
+    with pytest.raises(ValueError, match="a counts of its own, which bytes cannot hold"):
+        found.to_bytes()
