@@ -113,6 +113,27 @@ def text_ideal(ranked: list[Any], groups: list[Any], k: int) -> float:
     return twins.alpha_ndcg([f"s{i // 3}_{i % 3}" for i in ranked], texts, k)
 
 
+def rounded(alpha: float) -> Stated:
+    """Return the difference of an ideal by gains in floating point, group by group."""
+
+    def rounded_ideal(ranked: list[Any], groups: list[Any], k: int) -> float:
+        best: list[Any] = []
+        left, found = twins.union(groups), [0] * len(groups)
+
+        def gain(item: Any) -> tuple[float, Any]:
+            pairs = zip(groups, found, strict=True)
+            return sum((1 - alpha) ** n for group, n in pairs if item in group), item
+
+        while left:
+            best.append(max(left, key=gain))
+            left.remove(best[-1])
+            found = [n + (best[-1] in g) for g, n in zip(groups, found, strict=True)]
+        ideal = twins.alpha_dcg(best, groups, k, alpha=alpha)
+        return oracle.ratio(twins.alpha_dcg(ranked, groups, k, alpha=alpha), ideal)
+
+    return Stated("equal gains of its ideal may differ by the rounding of sums", rounded_ideal)
+
+
 def repeated_ideal(ranked: list[Any], groups: list[Any], k: int) -> float:
     """Evaluate nDCG over an ideal that holds an id once for each of its groups, cut at n."""
     n = min(k, len(ranked))
@@ -162,7 +183,12 @@ IR_MEASURES = (
     level(0.5, "IPrec(rel=2)@0.5", ",rel=2"),
     level(0.3, "IPrec(judged_only=True)@0.3", unjudged="drop"),
     *(
-        Question(f"alpha_nDCG(alpha={alpha})@{{k}}", f"alpha_ndcg(alpha={alpha})", "groups")
+        Question(
+            f"alpha_nDCG(alpha={alpha})@{{k}}",
+            f"alpha_ndcg(alpha={alpha})",
+            "groups",
+            stated=rounded(alpha),
+        )
         for alpha in (0.0, 0.25, 0.5, 0.9, 1.0)
     ),
     Question(
@@ -226,8 +252,8 @@ PEERS = {
         (("ir-measures", "pytrec-eval-terrier", "pyndeval"),),
         IR_MEASURES,
         "NERR8 to NERR11, approximations of ERR by another model of the reader; ERR_IA and "
-        "alpha_DCG, which pyndeval divides by a constant of k; judged_only of measures of groups, which "
-        "raises TypeError",
+        "alpha_DCG, which pyndeval divides by a constant of k; judged_only of measures of groups, "
+        "which raises TypeError; k above 20, which pyndeval refuses",
     ),
     "pytrec_eval": Peer("pytrec-eval-terrier", (("pytrec-eval-terrier", "numpy"),), PYTREC_EVAL),
     "autorag": Peer(

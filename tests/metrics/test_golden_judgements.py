@@ -6,6 +6,7 @@ toplist does not have yet is skipped, by name.
 
 import math
 
+import numpy as np
 import oracle
 import oracle_judgements as twins
 import pytest
@@ -233,3 +234,34 @@ def test_a_table_of_grades_with_a_threshold_of_its_own_leaves_other_metrics_alon
     names = ["precision(rel=2)@2", "precision@2"]
     result = tl.top_k_eval({"u": ["a", "b"]}, {"u": {"a": 1, "b": 2}}, metrics=names)
     assert [result[name] for name in names] == [0.5, 1.0]
+
+
+# Measures of ir_measures 0.4.3 that benchmarks/README.md writes as a `Metric`; its own values, by
+# cwl_eval and pytrec_eval, of two queries.
+S = sum(1 / (rank + 1) ** 2 for rank in range(1, 1001))
+WRITTEN = {
+    "SetF": (tl.Metric("f", "each", "1", lambda k, R, n: (n + R) / 2), [4 / 7, 1 / 2]),
+    "SetRelP": (tl.Metric("rel_p", "each", "1", "min(k,n,R)"), [2 / 3, 1 / 2]),
+    "INSQ(max_rel=4)": (
+        tl.Metric("insq", "each", lambda r: S * (r + 1) ** 2, lambda k, R, n: 4.0, graded=True),
+        [0.14558910105535985, 0.12941253427143096],
+    ),
+    "SDCG(max_rel=4)@3": (
+        tl.Metric(
+            *("sdcg", "each", "log2(r+1)"),
+            lambda k, R, n: np.cumsum(4 / np.log2(np.arange(2, 9)))[np.asarray(k) - 1],
+            graded=True,
+        ),
+        [0.23463936301137828, 0.22206143322439897],
+    ),
+}
+
+
+@pytest.mark.parametrize("theirs", WRITTEN)
+def test_measures_of_ir_measures_that_are_written_as_a_metric(theirs):
+    metric, golden = WRITTEN[theirs]
+    lists = {"u": ["b", "x", "a", "y"], "v": ["c", "d"]}
+    grades = {"u": {"a": 2, "b": 1, "c": 1}, "v": {"d": 3, "e": 1}}
+    k = 3 if theirs.endswith("@3") else 4
+    found = tl.top_k_eval(lists, grades, k, metrics=metric).per_user(metric.name)[:, -1]
+    assert found.tolist() == pytest.approx(golden, rel=1e-12)
