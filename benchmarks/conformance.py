@@ -274,14 +274,14 @@ def table(reports: list[Report]) -> str:
     return "\n".join([*lines, "", *notes])
 
 
-def write(text: str) -> None:
-    """Put the table between the marks of benchmarks/README.md."""
+def write(text: str, marks: tuple[str, str] = MARKS) -> None:
+    """Put a table between its marks in benchmarks/README.md."""
     page = README.read_text(encoding="utf-8")
-    if any(page.count(mark) != 1 for mark in MARKS):
-        raise SystemExit(f"{README} needs each of {' and '.join(MARKS)} once")
-    before, rest = page.split(MARKS[0])
-    after = rest.split(MARKS[1])[1]
-    page = f"{before}{MARKS[0]}\n{text}\n{MARKS[1]}{after}"
+    if any(page.count(mark) != 1 for mark in marks):
+        raise SystemExit(f"{README} needs each of {' and '.join(marks)} once")
+    before, rest = page.split(marks[0])
+    after = rest.split(marks[1])[1]
+    page = f"{before}{marks[0]}\n{text}\n{marks[1]}{after}"
     README.write_text(page, encoding="utf-8")
 
 

@@ -1,0 +1,58 @@
+"""Measures of judgements by the two sides that must agree: the oracle, user by user, and toplist.
+
+Both take a measure's name, lists and truths by user, cut-offs and the options of an evaluation. A
+truth that is a list is one of groups. A measure without a k, such as bpref, has the one cut-off
+None. Users without a relevant item score 0.
+"""
+
+import inspect
+
+import oracle_judgements as oracle
+
+import toplist as tl
+
+
+def by_oracle(name, lists, truths, ks, **options):
+    """Return {k: {user: value}} of the twins."""
+    return {
+        k: {u: oracle.value(name, lists.get(u, []), row, k, **options) for u, row in truths.items()}
+        for k in ks
+    }
+
+
+def by_toplist(name, lists, truths, ks, **options):
+    """Return {k: {user: value}} of the library."""
+    if any(isinstance(truth, list) for truth in truths.values()):
+        truths = tl.Groups(truths)
+    depths = None if list(ks) == [None] else list(ks)
+    options = {"empty": "zero", "missing": "zero"} | options
+    result = tl.top_k_eval(lists, truths, depths, metrics=[name], **options)
+    found = {k: result.per_user(name if k is None else f"{name}@{k}").tolist() for k in ks}
+    return {k: dict(zip(result.users, values, strict=True)) for k, values in found.items()}
+
+
+def lacking(name, options=(), groups=False):
+    """Say what toplist does not have that a call needs; "" if it has everything."""
+    bare, _, parameters = name.partition("(")
+    if bare not in tl.METRICS:
+        return f"toplist has no metric {bare}"
+    if absent := set(options) - set(inspect.signature(tl.top_k_eval).parameters):
+        return f"top_k_eval has no option {', '.join(sorted(absent))}"
+    if groups and not hasattr(tl, "Groups"):
+        return "toplist has no Groups"
+    if "rel=" in parameters and not _runs(metrics=["precision(rel=2)@1"]):
+        return "metrics take no rel="
+    given = dict(options)
+    if given.get("duplicates") == "collapse" and not _runs(duplicates="collapse"):
+        return "duplicates takes no 'collapse'"
+    if isinstance(given.get("gains"), dict) and not _runs(gains={1: 1, 2: 4}):
+        return "gains takes no mapping"
+    return ""
+
+
+def _runs(**options):
+    try:
+        tl.top_k_eval({"u": ["a"]}, {"u": {"a": 2}}, **{"metrics": ["hit@1"]} | options)
+    except ValueError:
+        return False
+    return True

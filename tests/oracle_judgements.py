@@ -1,0 +1,341 @@
+"""Slow, obvious twins of the measures of judgements: groups, bpref, ERR, levels of recall.
+
+As in `oracle`, each function is the definition of its measure for one user, to be checked by
+reading, and nothing is shared with the library. `ranked` is a list of ids, best first. `relevant`
+is a set of ids or a dict item -> grade, `grades` that dict, and `groups` a list of sets of ids, any
+of which will do. Places past the end of a list are misses, an empty truth scores 0, and a later
+copy of an item earns nothing and keeps its place, unless `collapsed` took it out.
+"""
+
+import ast
+import math
+from fractions import Fraction
+
+import oracle
+
+# What is done to a list, a truth or the grades before anything is measured
+
+
+def judged_only(ranked, grades):
+    """Leave out the items without a grade; ranks close up (trec_eval -J).
+
+    >>> judged_only(["x", "a", "b", "y"], {"a": 1, "b": 0})
+    ['a', 'b']
+    """
+    return [item for item in ranked if item in grades]
+
+
+def collapsed(ranked):
+    """Leave out the later copies of an item; ranks close up.
+
+    >>> collapsed(["d1", "d1", "d1", "d2", "d3"])
+    ['d1', 'd2', 'd3']
+    """
+    return list(dict.fromkeys(ranked))
+
+
+def list_as(ranked, items_as):
+    """Put the document in the place of each chunk, each document once.
+
+    >>> list_as(["c1", "c2", "c3"], {"c1": "d1", "c2": "d1", "c3": "d2"})
+    ['d1', 'd2']
+    """
+    return collapsed([items_as[item] for item in ranked])
+
+
+def truth_as(relevant, items_as):
+    """Put the document in the place of each chunk; an id that is a document stays as it is.
+
+    >>> truth_as({"c1": 2, "d2": 1}, {"c1": "d1", "c2": "d1", "c3": "d2"})
+    {'d1': 2, 'd2': 1}
+    """
+    if not isinstance(relevant, dict):
+        return {items_as.get(item, item) for item in relevant}
+    mapped = {}
+    for item, grade in relevant.items():
+        document = items_as.get(item, item)
+        if mapped.setdefault(document, grade) != grade:
+            raise ValueError(f"{document!r} has two grades")
+    return mapped
+
+
+def valued(grades, gains):
+    """Put the gain in the place of each grade above 0; nDCG of what comes out is nDCG with `gains`.
+
+    >>> valued({"a": 2, "b": 1, "c": 0}, {1: 1, 2: 4})
+    {'a': 4, 'b': 1, 'c': 0}
+    """
+    return {item: gains[grade] if grade else 0 for item, grade in grades.items()}
+
+
+def union(groups):
+    """Collect the ids of all groups: the truth of precision, hit, mrr, map and ndcg.
+
+    >>> sorted(union([{"a", "x"}, {"c"}]))
+    ['a', 'c', 'x']
+    """
+    return set().union(*groups)
+
+
+# Groups: any id of a group will do, all groups are wanted
+
+
+def covered(ranked, groups, k):
+    """Count the groups of which the first k hold an id."""
+    return sum(not union([group]).isdisjoint(ranked[:k]) for group in groups)
+
+
+def group_recall(ranked, groups, k):
+    """Share of the groups of which the first k hold an id: covered / G.
+
+    >>> group_recall(["x", "b", "c"], [{"a", "x"}, {"c"}], 2)
+    0.5
+    """
+    return oracle.ratio(covered(ranked, groups, k), len(groups))
+
+
+def complete_groups(ranked, groups, k):
+    """Tell whether the first k hold an id of every group: 1 or 0.
+
+    >>> [complete_groups(["x", "b", "c"], [{"a", "x"}, {"c"}], k) for k in (2, 3)]
+    [0.0, 1.0]
+    """
+    return float(bool(groups) and covered(ranked, groups, k) == len(groups))
+
+
+def complete(ranked, relevant, k, *, relevant_from=None):
+    """Tell whether the first k hold every relevant item: 1 or 0; each is a group of its own.
+
+    >>> [complete(["x", "b", "c"], {"x", "c"}, k) for k in (2, 3)], complete(["x"], set(), 1)
+    ([0.0, 1.0], 0.0)
+    """
+    items = oracle.relevant_items(relevant, relevant_from)
+    return complete_groups(ranked, [{item} for item in items], k)
+
+
+def alpha_gain(item, seen, groups, alpha):
+    """Sum over the item's groups (1 - alpha)^n, n the items of the group seen already; exact."""
+    left = 1 - Fraction(str(alpha))
+    return sum(
+        (left ** len(set(seen) & set(group)) for group in groups if item in group), Fraction(0)
+    )
+
+
+def alpha_dcg(ranked, groups, k, *, alpha=0.5):
+    """Sum the gains of the first k, each over log2(rank + 1) (Clarke et al. 2008).
+
+    >>> alpha_dcg(["a", "x", "c"], [{"a", "x"}, {"c"}], 3) == 1 + 0.5 / math.log2(3) + 1 / 2
+    True
+    """
+    return math.fsum(
+        alpha_gain(ranked[rank - 1], ranked[: rank - 1], groups, alpha) / math.log2(rank + 1)
+        for rank in range(1, min(k, len(ranked)) + 1)
+        if ranked[rank - 1] not in ranked[: rank - 1]
+    )
+
+
+def greedy_ideal(groups, *, alpha=0.5):
+    """Take at each rank the id that gains most; of several, the last one in order.
+
+    >>> greedy_ideal([{"a", "x"}, {"x", "c"}, {"b"}])
+    ['x', 'b', 'c', 'a']
+    """
+    best, left = [], union(groups)
+    while left:
+        best.append(max(left, key=lambda item: (alpha_gain(item, best, groups, alpha), item)))
+        left.remove(best[-1])
+    return best
+
+
+def alpha_ndcg(ranked, groups, k, *, alpha=0.5):
+    """Divide alpha-DCG by that of the greedy ideal, both at k.
+
+    >>> alpha_ndcg(["x", "b", "c", "a"], [{"a", "x"}, {"x", "c"}, {"b"}], 4)
+    1.0
+    """
+    best = greedy_ideal(groups, alpha=alpha)
+    return oracle.ratio(
+        alpha_dcg(ranked, groups, k, alpha=alpha), alpha_dcg(best, groups, k, alpha=alpha)
+    )
+
+
+# Incomplete judgements
+
+
+def bpref(ranked, grades, *, relevant_from=None):
+    """Sum 1 - min(n_r, R) / min(N, R) over the relevant items found in the whole list, over R.
+
+    n_r judged items that are not relevant stand above the item, of N in all; none above: 1.
+
+    >>> bpref(["x", "a", "b", "y", "c"], {"a": 1, "b": 0, "c": 2, "d": 0})  # (1 + 1/2) / 2
+    0.75
+    """
+    relevant = oracle.relevant_items(grades, relevant_from)
+    others = set(grades) - relevant
+    R, N = len(relevant), len(others)
+    total = Fraction(0)
+    for rank in oracle.hit_ranks(ranked, relevant, len(ranked)):
+        above = len(others & set(ranked[: rank - 1]))
+        total += 1 - Fraction(min(above, R), min(N, R)) if above else 1
+    return float(total / R) if R else 0.0
+
+
+def bounds(metric, ranked, grades, k, **options):
+    """Evaluate twice: every item without a grade is a miss, or those of the first k are relevant.
+
+    >>> bounds(oracle.precision, ["x", "a", "b"], {"a": 1, "b": 0}, 2)
+    (0.5, 1.0)
+    """
+    relevant = oracle.relevant_items(grades)
+    unjudged = {item for item in ranked[:k] if item not in grades}
+    return metric(ranked, relevant, k, **options), metric(ranked, relevant | unjudged, k, **options)
+
+
+# Expected reciprocal rank
+
+
+def err(ranked, grades, k, *, max):
+    """Sum 1/r p_r (1 - p_1) ... (1 - p_{r-1}) up to k, where p = (2^grade - 1) / 2^max.
+
+    >>> err(["a", "b"], {"a": 1, "b": 1}, 2, max=1)  # 1/2 + 1/2 * 1/2 * 1/2
+    0.625
+    """
+    total, left = Fraction(0), Fraction(1)  # of the readers
+    for rank, item in enumerate(ranked[:k], start=1):
+        grade = 0 if item in ranked[: rank - 1] else grade_of(item, grades)
+        if grade > max:
+            raise ValueError(f"grade {grade} of {item!r} is above max={max}")
+        p = Fraction(2.0**grade - 1) / Fraction(2.0**max)
+        total += left * p / rank
+        left *= 1 - p
+    return float(total)
+
+
+def grade_of(item, relevant):
+    """Look up a grade; an item without one has 0, and one of a set has 1."""
+    if isinstance(relevant, dict):
+        return relevant.get(item, 0)
+    return int(item in relevant)
+
+
+def nerr(ranked, grades, k, *, max):
+    """Divide ERR by that of all graded items in falling order, both at k.
+
+    >>> nerr(["x", "a"], {"a": 1, "b": 1}, 2, max=1)  # (1/2 * 1/2) / (1/2 + 1/2 * 1/2 * 1/2)
+    0.4
+    """
+    best = sorted(grades, key=lambda item: grade_of(item, grades), reverse=True)
+    return oracle.ratio(err(ranked, grades, k, max=max), err(best, grades, k, max=max))
+
+
+# Levels of recall
+
+
+def needed(recall, n_relevant):
+    """Round recall times R up, exactly, with the decimal as it is written; at least 1.
+
+    >>> needed(0.7, 3), needed(0.1, 10), needed(0, 5)
+    (3, 1, 1)
+    """
+    return max(1, math.ceil(Fraction(str(recall)) * n_relevant))
+
+
+def trec_needed(recall, n_relevant):
+    """Round as trec_eval does, in floating point: one short where .7 R + .9 is 2.99...96.
+
+    >>> trec_needed(0.7, 3), trec_needed(0.1, 10), trec_needed(0.05, 5)
+    (2, 1, 1)
+    """
+    return int(recall * n_relevant + 0.9)
+
+
+def iprec(ranked, relevant, k, *, recall, relevant_from=None, needed=needed):
+    """Find the largest precision at a rank r <= k from where needed(recall, R) relevant are found.
+
+    >>> [iprec(["x", "a", "b"], {"a", "b"}, 3, recall=x) for x in (0.5, 1)]  # 2/3 at rank 3
+    [0.6666666666666666, 0.6666666666666666]
+    >>> iprec(["a", "x", "b"], {"a", "b"}, 2, recall=1)
+    0.0
+    """
+    items = oracle.relevant_items(relevant, relevant_from)
+    wanted = needed(recall, len(items))
+    return max(
+        (
+            oracle.precision(ranked, items, rank)
+            for rank in range(1, min(k, len(ranked)) + 1)
+            if len(oracle.found(ranked, items, rank)) >= wanted
+        ),
+        default=0.0,
+    )
+
+
+def eleven_points(ranked, relevant, k, *, relevant_from=None):
+    """List the interpolated precision at recall 0, .1, ..., 1.
+
+    >>> eleven_points(["a", "x"], {"a", "b"}, 2)
+    [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+    """
+    return [
+        iprec(ranked, relevant, k, recall=tenths / 10, relevant_from=relevant_from)
+        for tenths in range(11)
+    ]
+
+
+# Any measure by its name
+
+OF_GROUPS = {"group_recall": group_recall, "complete": complete_groups, "alpha_ndcg": alpha_ndcg}
+OF_ITEMS = {"complete": complete, "bpref": bpref, "err": err, "nerr": nerr, "iprec": iprec}
+
+
+def named(name):
+    """Split a name from its parameters; `rel` is the twins' `relevant_from`.
+
+    >>> named("precision(rel=2)"), named("bpref")
+    (('precision', {'relevant_from': 2}), ('bpref', {}))
+    """
+    name, _, inside = name.rstrip(")").partition("(")
+    pairs = [part.split("=") for part in inside.split(",") if part]
+    options = {key.strip(): ast.literal_eval(value.strip()) for key, value in pairs}
+    if "rel" in options:
+        options["relevant_from"] = options.pop("rel")
+    return name, options
+
+
+def prepared(ranked, truth, items_as=None, duplicates="first", unjudged="miss", gains=None):
+    """Change a list and its truth as the options of an evaluation say, in this order.
+
+    >>> prepared(["c1", "c2", "x"], {"c1": 2}, {"c1": "d", "c2": "d", "x": "y"}, unjudged="drop")
+    (['d'], {'d': 2})
+    """
+    if items_as is not None:
+        ranked = list_as(ranked, items_as)
+        in_groups = isinstance(truth, list)
+        truth = [truth_as(g, items_as) for g in truth] if in_groups else truth_as(truth, items_as)
+    if duplicates == "collapse":
+        ranked = collapsed(ranked)
+    if unjudged == "drop":
+        ranked = judged_only(ranked, union(truth) if isinstance(truth, list) else truth)
+    return ranked, truth if gains is None else valued(truth, gains)
+
+
+def value(name, ranked, truth, k, *, convention="standard", needed=None, **options):
+    """Evaluate a measure by its name for one user; a truth that is a list is one of groups.
+
+    >>> value("alpha_ndcg(alpha=0.5)", ["a", "c"], [{"a", "x"}, {"c"}], 2)
+    1.0
+    >>> value("map", ["x", "a", "b", "y", "c"], {"a": 1, "b": 0, "c": 2}, 5, unjudged="drop")
+    0.8333333333333333
+    """
+    name, parameters = named(name)
+    ranked, truth = prepared(ranked, truth, **options)
+    if needed is not None:
+        parameters["needed"] = needed
+    if name == "bpref":
+        return bpref(ranked, truth, **parameters)
+    if name in OF_GROUPS and (isinstance(truth, list) or name not in OF_ITEMS):
+        groups = truth if isinstance(truth, list) else [{i} for i in oracle.relevant_items(truth)]
+        return OF_GROUPS[name](ranked, groups, k, **parameters)
+    if name in OF_ITEMS:
+        return OF_ITEMS[name](ranked, truth, k, **parameters)
+    twin = oracle.CONVENTIONS[convention][name]
+    return twin(ranked, union(truth) if isinstance(truth, list) else truth, k, **parameters)
