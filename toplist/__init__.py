@@ -79,10 +79,12 @@ In memory, `top_k_eval` goes from inputs over matching and averages to a result.
 import typing as _typing
 
 from toplist.evaluation.evaluate import (
+    alpha_ndcg,
     cg,
     conformance,
     dcg,
     f1,
+    group_recall,
     hit,
     judged,
     mrr,
@@ -93,6 +95,7 @@ from toplist.evaluation.evaluate import (
     recall,
 )
 from toplist.evaluation.evaluate import map_ as map
+from toplist.inputs.groups import Groups
 from toplist.inputs.lists import Lists
 from toplist.matching.hits import Hits
 from toplist.matching.match import match
@@ -113,10 +116,10 @@ __version__ = "0.2.0"
 # what help(toplist) lists
 __all__ = [
     "CONVENTIONS", "DISCOUNTS", "DIVISORS", "METRICS", "Comparison", "Convention", "GroundTruths",
-    "Hits", "Lists", "Metric", "TopKResult", "audit", "beyond", "cg", "compare", "conformance",
-    "dcg", "f1", "files", "hit", "inference", "judged", "loo", "map", "match", "merge", "mrr",
-    "ndcg", "paired_tests", "plots", "pointwise", "precision", "r_precision", "rbp", "recall",
-    "scores", "spark", "top_k_eval",
+    "Groups", "Hits", "Lists", "Metric", "TopKResult", "alpha_ndcg", "audit", "beyond", "cg",
+    "compare", "conformance", "dcg", "f1", "files", "group_recall", "hit", "inference", "judged",
+    "loo", "map", "match", "merge", "mrr", "ndcg", "paired_tests", "plots", "pointwise",
+    "precision", "r_precision", "rbp", "recall", "scores", "spark", "top_k_eval",
 ]  # fmt: skip
 
 

@@ -189,7 +189,7 @@ def test_rbp_takes_its_parameter_in_the_name():
         ("rbp(p=nan)", r"rbp: p = nan must be"),
         ("rbp(p=half)", r"rbp.*'half'"),
         ("rbp(q=0.5)", r"'rbp' takes no parameter 'q'"),
-        ("ndcg(p=0.5)", r"'ndcg' takes no parameter; only rbp does"),
+        ("ndcg(p=0.5)", r"'ndcg' takes no parameter; these do: rbp, alpha_ndcg"),
         ("rbp()", r"'rbp\(\)' \(did you mean 'rbp'\?\): write a name"),
         ("rbp(0.5)", r"'rbp\(0\.5\)' \(did you mean 'rbp\(p=0\.5\)'\?\): write a name"),
         ("rbp(p=0.5", r"'rbp\(p=0\.5' \(did you mean 'rbp\(p=0\.5\)'\?\): write a name"),

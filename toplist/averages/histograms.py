@@ -354,7 +354,7 @@ def count(
         read = gains_of(hits, metric, threshold_in_gains)
         ratio = metric.name in pooled
         of_curves = ratio or weights is not None or metric.dividing.by_hits
-        of_curves |= metric.of == "judged" and read is not hits
+        of_curves |= metric.of != "relevant" and read is not hits
         if of_curves or (metric.graded and (read.graded or read is not hits)):
             gathered[metric.name] = gather(read, metric, ratio)
     return Histograms(

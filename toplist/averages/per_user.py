@@ -70,7 +70,9 @@ def values(hits: Hits, counted: Bools, metric: Metric, k: int) -> Floats:
 
 
 def truths_of(hits: Hits, of: Of) -> Hits:
-    """Return the hits of what counts as a hit: the relevant items, or all that were judged."""
+    """Return the hits of what counts as a hit: relevant items, all that were judged, or groups."""
+    if of == "groups":
+        return hits.groups
     return hits.judged if of == "judged" and hits.judged is not None else hits
 
 
@@ -88,7 +90,7 @@ def gains_of(hits: Hits, metric: Metric, threshold_in_gains: bool) -> Hits:
     nothing relevant scores 1 where the metric's policy says so. Where the metric is cut at R, hits
     below are left out.
     """
-    with_gains = metric.graded and hits.grading.relevant_from is not None
+    with_gains = metric.of_grades and hits.grading.relevant_from is not None
     if hits.judged is not None and with_gains and not threshold_in_gains:
         has = hits.n_relevant > 0
         hits = hits.judged
@@ -98,6 +100,8 @@ def gains_of(hits: Hits, metric: Metric, threshold_in_gains: bool) -> Hits:
             n_relevant = np.where(has, hits.n_relevant, 0)
             hits = replace(some, n_relevant=n_relevant, ideal_gains=hits.ideal_gains[kept])
     hits = truths_of(hits, metric.of)
+    if metric.alpha is not None:
+        hits = hits.novelty(metric.alpha)
     return hits.down_to(hits.n_relevant) if metric.cut == "R" else hits
 
 

@@ -70,7 +70,7 @@ def _one_metric(name: str, convention: Convention) -> str:
         formula(metric),
         formula(metric, "latex"),
         SYMBOLS["text"],
-        GAIN_WORDS[convention.gains] if metric.graded else "",
+        GAIN_WORDS[convention.gains] if metric.of_grades else "",
         f"{ratio}; {policies(convention.policy_of(metric), convention.missing, of=metric.of)}",
         f"convention {convention.name}: {convention.text}",
         f"source: {convention.source}" if convention.source else "",

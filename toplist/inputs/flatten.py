@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -39,13 +39,33 @@ class Scored(NamedTuple):
         return Scored(self.tied + other.tied, self.listed + other.listed)
 
 
+class GroupedIds(tuple[Any, ...]):
+    """The relevant ids of one user, one group after another; `sizes` are those of the groups."""
+
+    sizes: tuple[int, ...]
+
+    @classmethod
+    def of(cls, groups: Iterable[Sequence[Any]]) -> "GroupedIds":
+        """Return the ids of groups."""
+        found = cls(chain.from_iterable(groups))
+        found.sizes = tuple(map(len, groups))
+        return found
+
+    def without(self, padding: Any) -> "GroupedIds":
+        """Return the ids without those that only fill an array."""
+        ids = iter(self)
+        groups = [list(islice(ids, size)) for size in self.sizes]
+        return self.of([[one for one in group if one != padding] for group in groups])
+
+
 @dataclass(frozen=True, eq=False)
 class Flat:
     """The ids of one side: user u's are the `lengths[u]` from `offsets[u]` on.
 
     `ids` is an array, or (before encoding) the rows as Python containers. `grades`, if any, has
     a place for each id. With `names`, the ids are codes of these. `scored` is known of lists that
-    came with scores.
+    came with scores. If `grouped`, the grades are no grades, but the group of each id: a number
+    that is the same for the ids of one group of a user.
     """
 
     side: str
@@ -55,6 +75,7 @@ class Flat:
     grades: Floats | None = None
     names: Any = None
     scored: Scored | None = None
+    grouped: bool = False
 
     def once(self, what: Hashable, make: Callable[[], T]) -> T:
         """Return what `make` returns, computed once: many lists may meet the same truths."""
@@ -99,7 +120,7 @@ def written(codes: NDArray[Any], names: Any) -> list[Any]:
 def flatten(rows: Any, depth: int | None, side: str, padding: Any = None) -> Flat:
     """Put the rows of one side into one flat array, each list cut at `depth`.
 
-    A set is rid of `padding` here, since it has no end to drop it from.
+    A set is rid of `padding` here, since it has no end to drop it from; and so are groups.
     """
     if isinstance(rows, Lists):
         flat = Flat(side, rows.items, rows.offsets, np.diff(rows.offsets), rows.gains)
@@ -113,9 +134,16 @@ def flatten(rows: Any, depth: int | None, side: str, padding: Any = None) -> Fla
         )
     else:
         if padding is not None:
-            rows = [row - {padding} if isinstance(row, (set, frozenset)) else row for row in rows]
+            rows = [_without(padding, row) for row in rows]
         return _flatten_rows(rows, depth, side)
     return flat if depth is None else flat.cut(depth)
+
+
+def _without(padding: Any, row: Any) -> Any:
+    """Return a set or groups without padding; other rows unchanged."""
+    if isinstance(row, GroupedIds):
+        return row.without(padding)
+    return row - {padding} if isinstance(row, (set, frozenset)) else row
 
 
 def _flatten_rows(rows: Sequence[Any], depth: int | None, side: str) -> Flat:
@@ -140,6 +168,8 @@ def _flatten_rows(rows: Sequence[Any], depth: int | None, side: str) -> Flat:
             return Flat(side, np.concatenate(filled), offsets, lengths)
     if any(issubclass(kind, np.ndarray) for kind in kinds):
         rows = [row.tolist() if isinstance(row, np.ndarray) else row for row in rows]
+    if GroupedIds in kinds:
+        return Flat(side, rows, offsets, lengths, _groups_of(rows), grouped=True)
     graded = any(issubclass(kind, Mapping) for kind in kinds)
     return Flat(side, rows, offsets, lengths, _grades_of(rows) if graded else None)
 
@@ -155,6 +185,15 @@ def _grades_of(rows: Sequence[Any]) -> Floats:
             example = next(value for value in flat if type(value) is kind)
             raise TypeError(f"ground_truths: grade {example!r} is a {kind.__name__}, not a number")
     return doubles(flat)
+
+
+def _groups_of(rows: Sequence[GroupedIds]) -> Floats:
+    """Return the group of each id, flat: 0, 1, ... in each row."""
+    n_groups = np.fromiter((len(row.sizes) for row in rows), np.int64, len(rows))
+    ends = offsets_of(n_groups)
+    sizes = np.fromiter(chain.from_iterable(row.sizes for row in rows), np.int64, int(ends[-1]))
+    numbers = np.arange(ends[-1], dtype=np.float64) - np.repeat(ends[:-1], n_groups)
+    return np.repeat(numbers, sizes)
 
 
 def trim(flat: Flat, padding: int | None, users: Sequence[Any] | None) -> Flat:

@@ -404,7 +404,7 @@ def same_formula(metric: Metric, relevant: Relevant = "all", gains: Gains = "lin
 
 
 _WORDS = {"skip": "are left out", "zero": "score 0", "one": "score 1", "raise": "are an error"}
-_OF_WORDS = {"relevant": "relevant items", "judged": "a judgement"}
+_OF_WORDS = {"relevant": "relevant items", "judged": "a judgement", "groups": "relevant items"}
 
 
 def policies(

@@ -31,7 +31,7 @@ COUNTS: tuple[Counts, ...] = get_args(Counts)
 # Down to which rank hits count: k, or the number R of relevant items where that is less.
 Cut = Literal["k", "R"]
 CUTS: tuple[Cut, ...] = get_args(Cut)
-Of = Literal["relevant", "judged"]
+Of = Literal["relevant", "judged", "groups"]
 OF: tuple[Of, ...] = get_args(Of)
 
 # How a grade becomes a gain.
@@ -44,7 +44,7 @@ EMPTY: tuple[Empty, ...] = get_args(Empty)
 # The names of `METRICS`, `DISCOUNTS` and `DIVISORS`, for type checkers and editors.
 MetricName = Literal[
     "hit", "precision", "recall", "map", "ndcg", "mrr", "dcg", "cg", "f1", "rbp", "r_precision",
-    "judged",
+    "judged", "group_recall", "alpha_ndcg",
 ]  # fmt: skip
 DiscountName = Literal["1", "r", "log2(r+1)", "log2(max(r,2))"]
 DivisorName = Literal[
@@ -171,9 +171,15 @@ class Metric:
         A description in one line; a formula in LaTeX that replaces the composed one.
     cut : {"k", "R"}
         Hits in the first k ranks count; or in the first min(k, R), as in R-precision.
-    of : {"relevant", "judged"}
-        A hit is a relevant item; or one with a grade, also 0, where the ground truth has grades. A
-        ground truth is then empty only if it has no grade at all.
+    of : {"relevant", "judged", "groups"}
+        A hit is a relevant item; or one with a grade, also 0, where the ground truth has grades (a
+        ground truth is then empty only if it has no grade at all); or a group that is found for the
+        first time, and R is the number of groups (`toplist.Groups`; without them each relevant item
+        is one).
+    alpha : float, optional
+        From 0 to 1: the gain of a hit is the sum over its groups of (1 - alpha)^m, where m is how
+        often the list had the group above; the ideal is built greedily. Default: groups do not
+        matter.
     empty : {"skip", "zero", "one"}, optional
         What a user with an empty ground truth does to this metric: left out of its mean, 0, or 1.
         Default: as the evaluation says for all metrics.
@@ -203,6 +209,7 @@ class Metric:
     empty: Empty | None = None
     cut: Cut = "k"
     of: Of = "relevant"
+    alpha: float | None = None
 
     def __post_init__(self) -> None:
         """Check the name and the three choices."""
@@ -211,6 +218,10 @@ class Metric:
         choice("counts", self.counts, COUNTS)
         choice("cut", self.cut, CUTS)
         choice("of", self.of, OF)
+        if self.alpha is not None and not (
+            isinstance(self.alpha, (int, float)) and 0 <= self.alpha <= 1
+        ):
+            raise ValueError(f"metric {self.name!r}: alpha={self.alpha!r} must be from 0 to 1")
         if self.empty is not None:
             choice("empty", self.empty, EMPTY)
         for what, given, valid in (
@@ -241,6 +252,11 @@ class Metric:
         found = object.__new__(type(self))
         vars(found).update(vars(self), empty=empty)
         return found
+
+    @property
+    def of_grades(self) -> bool:
+        """Whether gains are made of grades, not of groups."""
+        return self.graded and self.alpha is None
 
     @property
     def discounting(self) -> Discount:
@@ -379,6 +395,20 @@ def rbp_metric(p: float = 0.8) -> Metric:
     )
 
 
+def alpha_ndcg_metric(alpha: float = 0.5) -> Metric:
+    """Return nDCG whose gains fall with repeated groups, 0 <= alpha <= 1 (Clarke et al. 2008)."""
+    return Metric(
+        f"alpha_ndcg(alpha={alpha})",
+        "each",
+        "log2(r+1)",
+        "ideal(min(k,R))",
+        graded=True,
+        text=f"nDCG of groups: each id of a group that is found again adds {1 - alpha:g} of what "
+        "the last one did; over a greedy ideal order (Clarke et al. 2008)",
+        alpha=alpha,
+    )
+
+
 #: The metrics by name, as convention "standard" computes them. Read-only.
 METRICS: Mapping[str, Metric] = table_of(
     Metric("hit", "first", "1", "1", text="1 if any relevant item is in the first k"),
@@ -430,10 +460,22 @@ METRICS: Mapping[str, Metric] = table_of(
         of="judged",
         empty="skip",
     ),
+    Metric(
+        "group_recall",
+        "each",
+        "1",
+        "R",
+        text="share of the groups of which any id is in the first k; without groups, recall",
+        of="groups",
+    ),
+    replace(alpha_ndcg_metric(), name="alpha_ndcg"),
 )
 
 # Metrics with a parameter, written as a call: "rbp(p=0.5)".
-PARAMETRIC: dict[str, Callable[..., Metric]] = {"rbp": rbp_metric}
+PARAMETRIC: dict[str, Callable[..., Metric]] = {
+    "rbp": rbp_metric,
+    "alpha_ndcg": alpha_ndcg_metric,
+}
 
 
 @lru_cache(maxsize=256)

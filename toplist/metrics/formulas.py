@@ -10,6 +10,8 @@ Style = Literal["text", "latex"]
 STYLES: tuple[Style, ...] = get_args(Style)
 
 _COUNT_WORDS = {"each": "1", "nth": "j", "first": "[j = 1]"}
+# What hits are, where not relevant items.
+_HITS = {"judged": "hits: judged items", "groups": "hits: groups, R of them, each counted once"}
 SYMBOLS = {
     "text": "r_j: rank of the user's j-th hit; R: number of relevant items; n: length of the list",
     "latex": r"$r_j$: rank of the user's $j$-th hit; $R$: number of relevant items; "
@@ -47,12 +49,15 @@ def _text(metric: Metric) -> str:
     if metric.dividing.ideal:
         deepest = divisor.removeprefix("ideal(").removesuffix(")")
         each = _term(replace(metric, counts="each"))  # whatever the metric counts
+        best = "best gains" if metric.alpha is None else "greedily the best"
         total = "the same sum" if term == each else f"the sum of {each}"
-        divisor = f"{total} over hits at all ranks up to {deepest}, best gains first"
+        divisor = f"{total} over hits at all ranks up to {deepest}, {best} first"
     if metric.dividing.by_hits:
         divisor = f"the number of hits with r_j <= {last}"
     divided = "" if divisor == "1" else f", divided by {divisor}"
-    which = " (hits: judged items)" if metric.of == "judged" else ""
+    which = f" ({_HITS[metric.of]})" if metric.of in _HITS else ""
+    if metric.alpha is not None:
+        which = f" (gain_j: sum over its groups of {1 - metric.alpha:g}^m, m times found above)"
     return f"{metric.name}@k = sum over r_j <= {last} of {term}{divided}{which}"
 
 
@@ -90,7 +95,9 @@ def _latex(metric: Metric) -> str:
         ideal = discount.replace("r_j", "i")
         gain = "g^*_i" if metric.graded else "1"
         divisor = rf"\sum_{{i = 1}}^{{{dividing.latex}}} {_fraction(gain, ideal)}"
-    which = r"\quad\text{(hits: judged items)}" if metric.of == "judged" else ""
+    which = rf"\quad\text{{({_HITS[metric.of]})}}" if metric.of in _HITS else ""
+    if metric.alpha is not None:
+        which = rf",\quad g_j = \sum_{{g \ni d_j}} {1 - metric.alpha:g}^{{m_g}}"
     return rf"\mathrm{{{metric.name}}}@k = {_fraction(total, divisor)}{which}"
 
 

@@ -157,7 +157,7 @@ def _with_parameter(name: str, parameter: str, value: str) -> Metric:
     """Return a metric with its parameter, such as rbp with p."""
     if name not in PARAMETRIC:
         takes = ", ".join(PARAMETRIC)
-        raise ValueError(f"metric {name!r} takes no parameter; only {takes} does")
+        raise ValueError(f"metric {name!r} takes no parameter; these do: {takes}")
     try:
         number = float(value)
     except ValueError:
@@ -194,6 +194,7 @@ _SAME = {
     "f1": "f1_score",
     "rbp": "rank_biased_precision",
     "r_precision": "r_prec, retrieval_r_precision",
+    "group_recall": "st_recall, subtopic_recall",
 }
 # Names that others use for more than one definition: proposed, not read. sentence-transformers:
 # accuracy@k; RecTools: F1Beta, CatalogCoverage, MeanInvUserFreq; RecBole: GiniIndex; Elliot:

@@ -76,6 +76,8 @@ def is_within_one(metric: Metric, population: Population) -> bool:
     """
     if metric.graded and population.graded and not metric.dividing.ideal:
         return False
+    if metric.alpha is not None:  # a greedy ideal is not always the best
+        return False
     if isinstance(metric.discount, str) and isinstance(metric.divisor, str):
         return _known_within_one(metric, population.single)
     return _within_one(metric, population.single)  # a user's own function may change
@@ -117,16 +119,16 @@ def identity(metric: Metric, population: Population, pooled: bool) -> tuple[Any,
     (True, False)
     """
     graded = metric.graded and population.graded
-    dividing = metric.dividing
+    dividing, read = metric.dividing, (metric.cut, metric.of, metric.alpha)
     if not population.single:
-        return metric.counts, metric.discounting, dividing, graded, pooled, metric.cut, metric.of
+        return metric.counts, metric.discounting, dividing, graded, pooled, read
     if dividing not in DIVISORS.values():
-        return metric.discounting, dividing, graded, pooled, metric.cut, metric.of
+        return metric.discounting, dividing, graded, pooled, read
     sizes = np.array([0, 1] if pooled else [1])
     ideal = graded and dividing.ideal  # then the divisor has the user's grade
     by_hits = pooled and dividing.by_hits  # then a user without a hit has no part in the ratio
     of_divisors = _divisors(metric, sizes).tobytes(), ideal, by_hits
-    return metric.discounting, of_divisors, graded, pooled, metric.cut, metric.of
+    return metric.discounting, of_divisors, graded, pooled, read
 
 
 def identity_at_one(metric: Metric, population: Population, pooled: bool) -> tuple[Any, ...]:
@@ -151,7 +153,7 @@ def identity_at_one(metric: Metric, population: Population, pooled: bool) -> tup
     numbers = metric.discounts(1).tobytes(), metric.divisors(R, n, 1).tobytes()
     graded = metric.graded and population.graded
     of_hits = graded and dividing.ideal, dividing.by_hits
-    return *numbers, graded, *of_hits, pooled, metric.cut, metric.of
+    return *numbers, graded, *of_hits, pooled, metric.cut, metric.of, metric.alpha
 
 
 class HasIdentities(Protocol):

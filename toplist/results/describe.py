@@ -61,7 +61,7 @@ def _other_numbers(result: Means) -> list[str]:
     n_empty = result.histograms.n_of(None) - result.histograms.n_of("skip")
     names: dict[str, list[str]] = {}
     for name, policy in terms.empty_of.items():
-        if n_empty and policy != terms.empty and terms.metrics[name].of == "relevant":
+        if n_empty and policy != terms.empty and terms.metrics[name].of != "judged":
             names.setdefault(policy, []).append(name)
     one = n_empty == 1
     words = {
@@ -84,7 +84,7 @@ def _other_numbers(result: Means) -> list[str]:
 def rules(result: Means, metric: Metric | None = None) -> str:
     """Return the convention, and whether grades are gains; of one metric, or of all."""
     asked = [metric] if metric else result.terms.metrics.values()
-    of_grades = result.graded and any(one.graded for one in asked)
+    of_grades = result.graded and any(one.of_grades for one in asked)
     linear = result.terms.grading.gains == "linear"  # terms.rules names another gain
     return result.terms.rules(metric) + ", gain = grade" * (of_grades and linear)
 
@@ -128,12 +128,12 @@ def explanation(result: Means, metric: Metric | ListMetric, style: Style) -> str
     terms = result.terms
     same = same_formula(metric, terms.relevant, terms.grading.gains)
     peers = [name for name in same if name != terms.convention]
-    if metric.graded and terms.grading.relevant_from is not None:
+    if metric.of_grades and terms.grading.relevant_from is not None:
         peers = []  # conventions differ in what the threshold does to gains
     lines = [
         formula(metric, style),
         SYMBOLS[style],
-        *([GAIN_WORDS[terms.grading.gains]] if metric.graded else []),
+        *([GAIN_WORDS[terms.grading.gains]] if metric.of_grades else []),
         rules(result, metric) + (f"; the same in {', '.join(peers)}" if peers else ""),
         f"{averaging(result, metric)}; {treatment(result, metric)}",
         *sampling(result),
@@ -230,7 +230,7 @@ def _fewest(result: Means, name: str, cuts: Sequence[int]) -> tuple[int, int, st
     of_judged = not terms.threshold_in_gains and terms.grading.relevant_from is not None
     if n < FEW_USERS or not isinstance(metric, Metric):
         return n, n, name
-    if metric.of == "judged" or (metric.graded and of_judged):  # other hits are read
+    if metric.of != "relevant" or (metric.graded and of_judged):  # other hits are read
         return n, n, name
     fewest, k = min((result.histograms.n_with_value(metric, k), k) for k in cuts)
     return n, fewest, f"{name}@{k}"

@@ -86,7 +86,7 @@ class Means:
         n_missing = int(np.sum((hits.n_relevant > 0) & (hits.n_listed == 0)))
         sizes = len(hits), n_missing, hits.n_extra
         threshold = terms.threshold_in_gains
-        read = (per_user.gains_of(hits, one, threshold) for one in found.metrics if one.graded)
+        read = (per_user.gains_of(hits, one, threshold) for one in found.metrics if one.of_grades)
         graded = hits.graded or any(one.graded for one in read)
         given = terms, found, hits, counted, *sizes, weights
         return cls(*given, graded=graded, scored=hits.scored)

@@ -149,10 +149,10 @@ class Terms:
 
     @property
     def of_judged(self) -> list[str]:
-        """The metrics whose R counts judged items: by definition, or since gains count them."""
+        """The metrics whose R counts others: judged items (also where gains count them), groups."""
         gains = not self.threshold_in_gains and self.grading.relevant_from is not None
         metrics = self.metrics.items()
-        return [name for name, one in metrics if one.of == "judged" or (one.graded and gains)]
+        return [name for name, one in metrics if one.of != "relevant" or (one.graded and gains)]
 
     @cached
     def depth(self) -> int:
@@ -244,7 +244,7 @@ class Terms:
             text += ", R counts relevant items of the list only"
         if self.grading.relevant_from is not None:
             text += f", relevant from grade {self.grading.relevant_from:g}"
-        if self.grading.gains != "linear" and any(one.graded for one in asked):
+        if self.grading.gains != "linear" and any(one.of_grades for one in asked):
             text += ", gain 2^grade - 1"
         return text
 

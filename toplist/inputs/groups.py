@@ -1,0 +1,173 @@
+"""`Groups`: ground truths made of groups; and which groups each relevant item is in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toplist import kernels
+from toplist.checks import Floats, Ints
+from toplist.inputs.factorize import Column, numbered_by
+from toplist.inputs.flatten import Flat, GroupedIds, is_container, name_user
+from toplist.inputs.lists import Lists, offsets_of
+from toplist.inputs.ordering import order_of_ids
+
+
+class Groups:
+    """Ground truths made of groups: any id of a group will do, and all groups are wanted.
+
+    Facts of an answer (nuggets), hops of a question, near-duplicates. It stands wherever
+    `ground_truths` does. The metrics group_recall and alpha_ndcg are of the groups; all others are
+    of the ids of all groups, each of which counts once.
+
+    Parameters
+    ----------
+    groups : dict user -> list of groups, or list of these by position
+        A group is a list, tuple, set or 1-D array of ids. An id may be in several groups, which it
+        covers all. A user without groups has an empty ground truth.
+
+    Raises
+    ------
+    TypeError
+        For a user's groups that are no list, and a group that is none (a bare id, or grades).
+    ValueError
+        For a group without ids.
+
+    Examples
+    --------
+    >>> import toplist as tl
+    >>> truth = tl.Groups({"q1": [["a", "x"], ["c"]], "q2": [["b"]]})
+    >>> truth
+    Groups(2 users, 3 groups)
+    >>> lists = {"q1": ["x", "a", "d"], "q2": ["b"]}
+    >>> tl.top_k_eval(lists, truth, 2, metrics=["group_recall", "recall"]).to_dict()
+    {'group_recall@2': 0.75, 'recall@2': 0.8333333333333334}
+    """
+
+    def __init__(
+        self, groups: Mapping[Any, Sequence[Sequence[Any]]] | Sequence[Sequence[Sequence[Any]]]
+    ) -> None:
+        self.rows: Any  # as ground truths by key, or by position
+        if isinstance(groups, Mapping):
+            users = list(groups)
+            self.rows = dict(zip(users, _rows(groups.values(), users), strict=True))
+        elif isinstance(groups, (list, tuple)):
+            self.rows = list(_rows(groups, None))
+        else:
+            raise TypeError(
+                f"Groups: give a dict user -> list of groups, or a list of these, not a "
+                f"{type(groups).__name__}"
+            )
+
+    def __len__(self) -> int:
+        """Return the number of users."""
+        return len(self.rows)
+
+    def __repr__(self) -> str:
+        """Return the sizes."""
+        rows = self.rows.values() if isinstance(self.rows, dict) else self.rows
+        return f"Groups({len(self):,} users, {sum(len(row.sizes) for row in rows):,} groups)"
+
+
+def _rows(rows: Any, users: list[Any] | None) -> Any:
+    """Yield the ids of each user's groups, once these are checked."""
+    for user, groups in enumerate(rows):
+        if not isinstance(groups, (list, tuple)):
+            raise TypeError(
+                f"Groups: {name_user(users, user)} has {groups!r:.60} where a list of groups "
+                "belongs: write [[...], [...]], and [] for none"
+            )
+        if not set(map(type, groups)) <= _PLAIN:
+            groups = [_ids(one, users, user, at) for at, one in enumerate(groups)]
+        if not all(groups):
+            at = next(at for at, one in enumerate(groups) if not one)
+            raise ValueError(
+                f"Groups: {name_user(users, user)}, group {at} has no id: leave it out, or write "
+                "its ids"
+            )
+        yield GroupedIds.of(groups)
+
+
+_PLAIN = {list, tuple, set, frozenset, range}
+
+
+def _ids(group: Any, users: list[Any] | None, user: int, at: int) -> Any:
+    """Return the ids of one group; TypeError for what is none."""
+    if is_container(group) or isinstance(group, Set):
+        return group.tolist() if isinstance(group, np.ndarray) else group
+    way = f"write [{group!r:.40}]"
+    if isinstance(group, Mapping):
+        way = "groups have no grades, write a list of what is relevant"
+    raise TypeError(
+        f"Groups: {name_user(users, user)}, group {at} is {group!r:.60}, no list of ids: {way}"
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class ItemGroups:
+    """The groups of each relevant item, user after user, from the highest id to the lowest.
+
+    `sizes` (n_items,) is how many groups an item is in, `groups` these, as numbers within the user;
+    `n_groups` (n_users,) is how many groups a user has.
+    """
+
+    sizes: Ints
+    groups: NDArray[np.int32]
+    n_groups: Ints
+
+    @classmethod
+    def of(cls, truth: Lists, source: Flat, flat: Flat) -> tuple[Lists, ItemGroups]:
+        """Return the distinct relevant items, and their groups.
+
+        `truth` has the group of each id in place of a gain; `flat` are its ids with their names,
+        `source` as they were written, in case that they are hashes.
+        """
+        offsets = truth.offsets
+        assert truth.gains is not None
+        numbers, n_groups = _numbered(truth.gains, offsets)
+        order, _ = kernels.sorting.order_of_rows(~_ranked(truth, source, flat), offsets)
+        items = np.empty(len(truth.items), np.int64)
+        sizes, groups = np.empty(len(items), np.int64), np.empty(len(items), np.int32)
+        n_items = np.empty(len(truth), np.int64)
+        n, n_pairs = kernels.coverage.by_item(
+            *(offsets, order, truth.items, numbers, n_groups), *(items, n_items, sizes, groups)
+        )
+        found = cls(sizes[:n], groups[:n_pairs], n_groups)
+        return Lists(offsets_of(n_items), items[:n]), found
+
+    def hashes(self, truth: Lists, words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        """Return a hash of each user's groups, by the words of their ids."""
+        found = np.empty(len(truth), np.uint64)
+        starts = offsets_of(self.sizes)
+        kernels.coverage.hash_groups(
+            truth.offsets, words, starts, self.groups, self.n_groups, found
+        )
+        return found
+
+
+def _numbered(labels: Floats, offsets: Ints) -> tuple[Ints, Ints]:
+    """Return the group of each row, numbered from 0 for each user, and how many there are."""
+    numbers, n_groups = np.empty(len(labels), np.int64), np.empty(len(offsets) - 1, np.int64)
+    if not kernels.coverage.number_runs(offsets, labels, numbers, n_groups):
+        order, _ = kernels.sorting.order_of_rows(labels.astype(np.int64), offsets)
+        in_order = np.empty(len(labels), np.int64)
+        kernels.coverage.number_runs(offsets, labels[order], in_order, n_groups)
+        numbers[order] = in_order
+    return numbers, n_groups
+
+
+def _ranked(truth: Lists, source: Flat, flat: Flat) -> Ints:
+    """Return a number for each id, in the order of the ids as they were written."""
+    column = Column("item_id", truth.items, flat.names)
+    if flat.names is None and not isinstance(source.ids, np.ndarray) and truth.items.size:
+        first = next(chain.from_iterable(source.ids))
+        if isinstance(first, str):  # the ids are their hashes
+            places: dict[str, int] = {}
+            codes, _ = numbered_by(places, chain.from_iterable(source.ids))
+            column = Column("item_id", codes, list(places))
+    return order_of_ids(column, "ground_truths")
