@@ -1,8 +1,9 @@
 """Containers of ids and arrays, recognised by type; `Flat`: all ids of one side in one array."""
 
+from array import array as array_of
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from itertools import chain, islice
+from itertools import chain, compress, count, repeat
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -40,22 +41,24 @@ class Scored(NamedTuple):
 
 
 class GroupedIds(tuple[Any, ...]):
-    """The relevant ids of one user, one group after another; `sizes` are those of the groups."""
+    """The relevant ids of one user by group; `numbers` are the groups of the ids, as int32."""
 
-    sizes: tuple[int, ...]
+    numbers: bytes
 
     @classmethod
-    def of(cls, groups: Iterable[Sequence[Any]]) -> "GroupedIds":
+    def of(cls, groups: Sequence[Sequence[Any]]) -> "GroupedIds":
         """Return the ids of groups."""
         found = cls(chain.from_iterable(groups))
-        found.sizes = tuple(map(len, groups))
+        numbers = chain.from_iterable(map(repeat, count(), map(len, groups)))
+        found.numbers = array_of("i", numbers).tobytes()
         return found
 
     def without(self, padding: Any) -> "GroupedIds":
         """Return the ids without those that only fill an array."""
-        ids = iter(self)
-        groups = [list(islice(ids, size)) for size in self.sizes]
-        return self.of([[one for one in group if one != padding] for group in groups])
+        kept = [one != padding for one in self]
+        found = GroupedIds(compress(self, kept))
+        found.numbers = array_of("i", compress(array_of("i", self.numbers), kept)).tobytes()
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,7 +172,8 @@ def _flatten_rows(rows: Sequence[Any], depth: int | None, side: str) -> Flat:
     if any(issubclass(kind, np.ndarray) for kind in kinds):
         rows = [row.tolist() if isinstance(row, np.ndarray) else row for row in rows]
     if GroupedIds in kinds:
-        return Flat(side, rows, offsets, lengths, _groups_of(rows), grouped=True)
+        numbers = np.frombuffer(b"".join([row.numbers for row in rows]), np.int32)
+        return Flat(side, rows, offsets, lengths, numbers.astype(np.float64), grouped=True)
     graded = any(issubclass(kind, Mapping) for kind in kinds)
     return Flat(side, rows, offsets, lengths, _grades_of(rows) if graded else None)
 
@@ -185,15 +189,6 @@ def _grades_of(rows: Sequence[Any]) -> Floats:
             example = next(value for value in flat if type(value) is kind)
             raise TypeError(f"ground_truths: grade {example!r} is a {kind.__name__}, not a number")
     return doubles(flat)
-
-
-def _groups_of(rows: Sequence[GroupedIds]) -> Floats:
-    """Return the group of each id, flat: 0, 1, ... in each row."""
-    n_groups = np.fromiter((len(row.sizes) for row in rows), np.int64, len(rows))
-    ends = offsets_of(n_groups)
-    sizes = np.fromiter(chain.from_iterable(row.sizes for row in rows), np.int64, int(ends[-1]))
-    numbers = np.arange(ends[-1], dtype=np.float64) - np.repeat(ends[:-1], n_groups)
-    return np.repeat(numbers, sizes)
 
 
 def trim(flat: Flat, padding: int | None, users: Sequence[Any] | None) -> Flat:

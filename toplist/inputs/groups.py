@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import kernels
-from toplist.checks import Floats, Ints
-from toplist.inputs.factorize import Column, numbered_by
+from toplist.checks import Ints
+from toplist.inputs.factorize import Column, Numbering
 from toplist.inputs.flatten import Flat, GroupedIds, is_container, name_user
 from toplist.inputs.lists import Lists, offsets_of
 from toplist.inputs.ordering import order_of_ids
@@ -52,17 +52,17 @@ class Groups:
     def __init__(
         self, groups: Mapping[Any, Sequence[Sequence[Any]]] | Sequence[Sequence[Sequence[Any]]]
     ) -> None:
-        self.rows: Any  # as ground truths by key, or by position
-        if isinstance(groups, Mapping):
-            users = list(groups)
-            self.rows = dict(zip(users, _rows(groups.values(), users), strict=True))
-        elif isinstance(groups, (list, tuple)):
-            self.rows = list(_rows(groups, None))
-        else:
+        if not isinstance(groups, (Mapping, list, tuple)):
             raise TypeError(
                 f"Groups: give a dict user -> list of groups, or a list of these, not a "
                 f"{type(groups).__name__}"
             )
+        users, given = None, groups
+        if isinstance(groups, Mapping):
+            users, given = list(groups), list(groups.values())
+        rows = list(_rows(given, users))
+        self.rows: Any = rows if users is None else dict(zip(users, rows, strict=True))
+        self._n_groups = sum(map(len, given))
 
     def __len__(self) -> int:
         """Return the number of users."""
@@ -70,8 +70,7 @@ class Groups:
 
     def __repr__(self) -> str:
         """Return the sizes."""
-        rows = self.rows.values() if isinstance(self.rows, dict) else self.rows
-        return f"Groups({len(self):,} users, {sum(len(row.sizes) for row in rows):,} groups)"
+        return f"Groups({len(self):,} users, {self._n_groups:,} groups)"
 
 
 def _rows(rows: Any, users: list[Any] | None) -> Any:
@@ -93,6 +92,8 @@ def _rows(rows: Any, users: list[Any] | None) -> Any:
         yield GroupedIds.of(groups)
 
 
+# Of items, places, sizes and groups.
+_KINDS = np.int64, np.int64, np.int64, np.int32
 _PLAIN = {list, tuple, set, frozenset, range}
 
 
@@ -110,15 +111,17 @@ def _ids(group: Any, users: list[Any] | None, user: int, at: int) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class ItemGroups:
-    """The groups of each relevant item, user after user, from the highest id to the lowest.
+    """The groups of each relevant item, user after user.
 
     `sizes` (n_items,) is how many groups an item is in, `groups` these, as numbers within the user;
-    `n_groups` (n_users,) is how many groups a user has.
+    `n_groups` (n_users,) is how many groups a user has. `order` (n_items,) are numbers in the order
+    of the ids.
     """
 
     sizes: Ints
     groups: NDArray[np.int32]
     n_groups: Ints
+    order: Ints
 
     @classmethod
     def of(cls, truth: Lists, source: Flat, flat: Flat) -> tuple[Lists, ItemGroups]:
@@ -127,18 +130,29 @@ class ItemGroups:
         `truth` has the group of each id in place of a gain; `flat` are its ids with their names,
         `source` as they were written, in case that they are hashes.
         """
-        offsets = truth.offsets
+        ids, offsets = truth.items, truth.offsets
         assert truth.gains is not None
-        numbers, n_groups = _numbered(truth.gains, offsets)
-        order, _ = kernels.sorting.order_of_rows(~_ranked(truth, source, flat), offsets)
-        items = np.empty(len(truth.items), np.int64)
-        sizes, groups = np.empty(len(items), np.int64), np.empty(len(items), np.int32)
-        n_items = np.empty(len(truth), np.int64)
-        n, n_pairs = kernels.coverage.by_item(
-            *(offsets, order, truth.items, numbers, n_groups), *(items, n_items, sizes, groups)
-        )
-        found = cls(sizes[:n], groups[:n_pairs], n_groups)
-        return Lists(offsets_of(n_items), items[:n]), found
+        labels: Any = truth.gains
+        order = _ranked(ids, source, flat)
+        numbers, n_groups = np.empty(len(ids), np.int64), np.empty(len(truth), np.int64)
+        if not kernels.coverage.number_runs(offsets, labels, numbers, n_groups):
+            rows, _ = kernels.sorting.order_of_rows(labels.astype(np.int64), offsets)
+            ids, order = ids[rows], order[rows]
+            kernels.coverage.number_runs(offsets, labels[rows], numbers, n_groups)
+        items, places, sizes, groups = (np.empty(len(ids), kind) for kind in _KINDS)
+        found = items, np.empty(len(truth), np.int64), sizes, groups, places
+        n = kernels.coverage.by_item(offsets, ids, numbers, *found)
+        if n < 0:  # the ids were chosen so: numbers in their place
+            distinct, codes = np.unique(ids, return_inverse=True)
+            n = kernels.coverage.by_item(offsets, codes, numbers, *found)
+            items[:n] = distinct[items[:n]]
+        if order is not truth.items:
+            order_of_items = np.empty(n, np.int64)
+            order_of_items[places[places >= 0]] = order[places >= 0]
+        else:
+            order_of_items = items[:n]
+        of_groups = cls(sizes[:n], groups[: sizes[:n].sum()], n_groups, order_of_items)
+        return Lists(offsets_of(found[1]), items[:n]), of_groups
 
     def hashes(self, truth: Lists, words: NDArray[np.uint64]) -> NDArray[np.uint64]:
         """Return a hash of each user's groups, by the words of their ids."""
@@ -150,24 +164,15 @@ class ItemGroups:
         return found
 
 
-def _numbered(labels: Floats, offsets: Ints) -> tuple[Ints, Ints]:
-    """Return the group of each row, numbered from 0 for each user, and how many there are."""
-    numbers, n_groups = np.empty(len(labels), np.int64), np.empty(len(offsets) - 1, np.int64)
-    if not kernels.coverage.number_runs(offsets, labels, numbers, n_groups):
-        order, _ = kernels.sorting.order_of_rows(labels.astype(np.int64), offsets)
-        in_order = np.empty(len(labels), np.int64)
-        kernels.coverage.number_runs(offsets, labels[order], in_order, n_groups)
-        numbers[order] = in_order
-    return numbers, n_groups
-
-
-def _ranked(truth: Lists, source: Flat, flat: Flat) -> Ints:
+def _ranked(ids: Ints, source: Flat, flat: Flat) -> Ints:
     """Return a number for each id, in the order of the ids as they were written."""
-    column = Column("item_id", truth.items, flat.names)
-    if flat.names is None and not isinstance(source.ids, np.ndarray) and truth.items.size:
-        first = next(chain.from_iterable(source.ids))
-        if isinstance(first, str):  # the ids are their hashes
-            places: dict[str, int] = {}
-            codes, _ = numbered_by(places, chain.from_iterable(source.ids))
-            column = Column("item_id", codes, list(places))
+    column = Column("item_id", ids, flat.names)
+    if flat.names is None and not isinstance(source.ids, np.ndarray) and ids.size:
+        written = list(chain.from_iterable(source.ids))
+        if isinstance(written[0], str):  # the ids are their hashes
+            numbering = Numbering()
+            codes = numbering.number(ids)
+            places = np.empty(len(numbering), np.int64)
+            places[codes[::-1]] = np.arange(len(ids))[::-1]  # the first of each
+            column = Column("item_id", codes, [written[at] for at in places.tolist()])
     return order_of_ids(column, "ground_truths")

@@ -4,7 +4,7 @@ import numpy as np
 from numpy import float64, int32, int64, uint64
 
 from toplist.kernels import kernel
-from toplist.kernels.hashing import mix
+from toplist.kernels.hashing import GOLDEN, mix, most_probes
 
 # Gains that differ by less than this share are equal: sums of powers are rounded.
 EQUAL = 1.0 + 1e-12
@@ -30,31 +30,56 @@ def number_runs(offsets: int64, labels: float64, numbers, n_groups):
 
 @kernel
 def by_item(
-    offsets: int64, order: int64, ids: int64, numbers: int64, n_groups: int64,
-    items, n_items, sizes, groups,
+    offsets: int64, ids: int64, numbers: int64, items, n_items, sizes, groups, places
 ):  # fmt: skip
     """Fill `items` with the distinct ids of each user, `sizes` and `groups` with their groups.
 
-    `order` are the rows of each user by id, so that equal ones are together. An id that is in a
-    group twice is in it once. Return the number of items, and of their groups.
+    The rows of each user are by group; `places` (n_rows,) is where to work. An id that is in a
+    group twice is in it once. Return the number of items, or -1 where ids share so many places of
+    the table that it would take too long.
     """
-    last = np.full(max(1, n_groups.max() if len(n_groups) else 1), -1)  # item that had the group
-    item, n = -1, 0
+    most = 1
     for u in range(len(n_items)):
-        before = item
+        most = max(most, offsets[u + 1] - offsets[u])
+    bits = 2
+    while 1 << bits < 2 * most:
+        bits += 1
+    table, last = np.empty(1 << bits, int64), np.empty(most, int64)
+    item, n = 0, 0
+    for u in range(len(n_items)):
+        first, probes, rows = item, 0, offsets[u + 1] - offsets[u]
+        bits = 2
+        while 1 << bits < 2 * rows:
+            bits += 1
+        end = uint64((1 << bits) - 1)
+        for slot in range(1 << bits):
+            table[slot] = -1
         for i in range(offsets[u], offsets[u + 1]):
-            row = order[i]
-            if item == before or ids[row] != items[item]:
+            slot = (uint64(ids[i]) * GOLDEN) >> uint64(64 - bits)
+            while table[slot] >= 0 and items[table[slot]] != ids[i]:
+                slot = (slot + uint64(1)) & end
+                probes += 1
+            if probes > most_probes(rows):
+                return -1
+            if table[slot] < 0:
+                table[slot] = item
+                items[item], sizes[item], last[item - first] = ids[i], 0, -1
                 item += 1
-                items[item] = ids[row]
-                sizes[item] = 0
-            if last[numbers[row]] != item:
-                last[numbers[row]] = item
-                groups[n] = numbers[row]
-                sizes[item] += 1
-                n += 1
-        n_items[u] = item - before
-    return item + 1, n
+            at = table[slot]
+            places[i] = -1
+            if last[at - first] != numbers[i]:
+                last[at - first] = numbers[i]
+                places[i] = at
+                sizes[at] += 1
+        n_items[u] = item - first
+        for at in range(first, item):
+            last[at - first] = n
+            n += sizes[at]
+        for i in range(offsets[u], offsets[u + 1]):
+            if places[i] >= 0:
+                groups[last[places[i] - first]] = numbers[i]
+                last[places[i] - first] += 1
+    return item
 
 
 @kernel
@@ -104,8 +129,9 @@ def first_found(
 
 @kernel
 def novelty(
-    offsets: int64, items: int32, best: int64, starts: int64, groups: int32, kept, gains, ideal
-):
+    offsets: int64, items: int32, best: int64, order: int64, starts: int64, groups: int32,
+    kept, gains, ideal,
+):  # fmt: skip
     """Fill `gains` with what each hit adds where groups are worth less each time they are found.
 
     Parameters
@@ -115,7 +141,9 @@ def novelty(
     items : int32 (n_hits,)
         Which of the user's relevant items each hit is.
     best : int64 (n_users + 1,)
-        Where the relevant items of each user begin; equally good ones come first that stand first.
+        Where the relevant items of each user begin.
+    order : int64 (n_items,)
+        The relevant items of each user, in the order in which equally good ones are chosen.
     starts, groups : int64 (n_items + 1,), int32
         The groups of each relevant item, numbers from 0 within the user.
     kept : float
@@ -145,15 +173,16 @@ def novelty(
         for i in range(begin, end):
             worth[groups[i]] = 1.0
         for i in range(n_items):
-            after[i], bound[i] = i + 1, starts[first + i + 1] - starts[first + i]
+            item = order[first + i]
+            after[i], bound[i] = i + 1, starts[item + 1] - starts[item]
         head, last = 0, np.inf
         for place in range(n_items):
             best_one, before_it, highest = -1, -1, -1.0
             before, i = -1, head
             while i < n_items:
                 if bound[i] > highest * EQUAL:
-                    bound[i] = 0.0
-                    for j in range(starts[first + i], starts[first + i + 1]):
+                    bound[i], item = 0.0, order[first + i]
+                    for j in range(starts[item], starts[item + 1]):
                         bound[i] += worth[groups[j]]
                     if bound[i] > highest * EQUAL:
                         best_one, before_it, highest = i, before, bound[i]
@@ -164,7 +193,7 @@ def novelty(
                 head = after[best_one]
             else:
                 after[before_it] = after[best_one]
-            last = _found(first + best_one, starts, groups, worth, kept)
+            last = _found(order[first + best_one], starts, groups, worth, kept)
             ideal[first + place] = last
 
 

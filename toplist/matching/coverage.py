@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,33 +22,36 @@ class Coverage:
     Attributes
     ----------
     items : (n_hits,) int32
-        Which of the user's relevant items each hit is, from 0: the highest id is the first.
+        Which of the user's relevant items each hit is, from 0.
     sizes : (sum of n_relevant,) integers
         How many groups each relevant item is in, user after user.
     groups : (sum of sizes,) int32
         The groups of each relevant item, as numbers from 0 within the user.
     n_groups : (n_users,) integers
         How many groups each user has.
+    order : (sum of n_relevant,) integers
+        Numbers of the relevant items, in the order of their ids.
     """
 
     items: NDArray[np.int32]
     sizes: Ints
     groups: NDArray[np.int32]
     n_groups: Ints
+    order: Ints
 
     @classmethod
     def of(cls, marks: Floats, n_hits: Ints, n_relevant: Ints, found: ItemGroups) -> Coverage:
         """Return the coverage of hits whose gains are the places of all relevant items."""
         items = (marks - np.repeat(offsets_of(n_relevant)[:-1], n_hits)).astype(np.int32)
-        return cls(items, found.sizes, found.groups, found.n_groups)
+        return cls(items, **vars(found))
 
     @classmethod
     def plain(cls, n_hits: int, n_relevant: Ints) -> Coverage:
         """Return the coverage of users without relevant items."""
         if n_hits or n_relevant.any():
             raise ValueError("Hits of truths made of groups and of plain ones do not merge")
-        nothing = np.empty(0, np.int32)
-        return cls(nothing, np.empty(0, np.int64), nothing, np.zeros(len(n_relevant), np.int64))
+        none, nothing = np.empty(0, np.int32), np.empty(0, np.int64)
+        return cls(none, nothing, none, np.zeros(len(n_relevant), np.int64), nothing)
 
     def merged(self, other: Coverage) -> Coverage:
         """Return the coverage of both sets of users, one after the other."""
@@ -61,11 +64,12 @@ class Coverage:
         """Return the coverage of some users, given the items of their hits."""
         ideal = offsets_of(n_relevant)
         groups = taken(offsets_of(self.sizes)[ideal], self.groups)
-        return Coverage(items, taken(ideal, self.sizes), groups, self.n_groups[rows])
+        sizes, order = taken(ideal, self.sizes), taken(ideal, self.order)
+        return Coverage(items, sizes, groups, self.n_groups[rows], order)
 
     def hit(self, kept: Bools) -> Coverage:
         """Return the coverage of some of the hits."""
-        return Coverage(self.items[kept], self.sizes, self.groups, self.n_groups)
+        return replace(self, items=self.items[kept])
 
     def listed(self, offsets: Ints, n_relevant: Ints, listed: Bools) -> Coverage:
         """Return the coverage of relevant items that are hit, and of users without a list.
@@ -83,7 +87,7 @@ class Coverage:
         ends = offsets_of(sizes)[before[ideal]]
         keys = np.repeat(users, np.diff(ends)) << 32 | groups
         n_groups = np.bincount(np.unique(keys) >> 32, minlength=len(users))
-        return Coverage(items.astype(np.int32), sizes, groups, n_groups)
+        return Coverage(items.astype(np.int32), sizes, groups, n_groups, self.order[kept])
 
     def found(
         self, offsets: Ints, ranks: NDArray[np.int32], n_relevant: Ints
@@ -103,8 +107,10 @@ class Coverage:
     def novelty(self, offsets: Ints, n_relevant: Ints, alpha: float) -> tuple[Floats, Floats]:
         """Return the gains of hits and of a greedy ideal order, as `kernels.coverage.novelty`."""
         gains, ideal = np.empty(len(self.items)), np.empty(len(self.sizes))
+        best = offsets_of(n_relevant)
+        order, _ = kernels.sorting.order_of_rows(~self.order, best)  # the highest id first
         kernels.coverage.novelty(
-            *(offsets, self.items, offsets_of(n_relevant), offsets_of(self.sizes), self.groups),
+            *(offsets, self.items, best, order, offsets_of(self.sizes), self.groups),
             *(1.0 - alpha, gains, ideal),
         )
         return gains, ideal

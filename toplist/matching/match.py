@@ -199,8 +199,9 @@ def _marked(sides: Sides, groups: ItemGroups, fingerprints: bool) -> Sides:
     if fingerprints and "hashes" not in known:
         words = truth.items.view(np.uint64) if sides.words is None else sides.words(truth.items)
         known["hashes"] = groups.hashes(truth, words)
-    marks = np.arange(len(truth.items), dtype=np.float64)
-    return replace(sides, truth=replace(truth, gains=marks))
+    if "marked" not in known:
+        known["marked"] = replace(truth, gains=np.arange(len(truth.items), dtype=np.float64))
+    return replace(sides, truth=known["marked"])
 
 
 def _fingerprint(hashes: NDArray[np.uint64], users: Sequence[Any] | None) -> Fingerprint:
