@@ -101,9 +101,9 @@ class RowSource(TextFile):
         if not self._is_named and {*_BEIR.values()} <= {*found}:
             grade = {} if "score" in self.candidates else {"relevance": "score"}
             self.names = renamed(_BEIR | grade)
-        if GROUP in self.candidates and self.format.name != "trec":
-            if self.names["relevance"] in found:
-                raise self.error(*grades_and_groups("ground_truths", self.names).args)
+        grades = self.format.name != "trec" and self.names["relevance"] in found
+        if grades and GROUP in self.candidates:
+            raise self.error(*grades_and_groups("ground_truths", self.names).args)
         missing = [name for name in self.needed if self.names[name] not in found]
         value = next((name for name in self.candidates if self.names[name] in found), None)
         unranked = value is None and "rank" in self.candidates and not optional

@@ -92,8 +92,6 @@ def _rows(rows: Any, users: list[Any] | None) -> Any:
         yield GroupedIds.of(groups)
 
 
-# Of items, places, sizes and groups.
-_KINDS = np.int64, np.int64, np.int64, np.int32
 _PLAIN = {list, tuple, set, frozenset, range}
 
 
@@ -139,7 +137,8 @@ class ItemGroups:
             rows, _ = kernels.sorting.order_of_rows(labels.astype(np.int64), offsets)
             ids, order = ids[rows], order[rows]
             kernels.coverage.number_runs(offsets, labels[rows], numbers, n_groups)
-        items, places, sizes, groups = (np.empty(len(ids), kind) for kind in _KINDS)
+        items, places, sizes = np.empty((3, len(ids)), np.int64)
+        groups = np.empty(len(ids), np.int32)
         found = items, np.empty(len(truth), np.int64), sizes, groups, places
         n = kernels.coverage.by_item(offsets, ids, numbers, *found)
         if n < 0:  # the ids were chosen so: numbers in their place

@@ -295,10 +295,11 @@ def columns_of(columns: ColumnNames, side: str) -> dict[str, str]:
     if not isinstance(columns, Mapping):
         return renamed(columns)
     both = {name: theirs for name, theirs in columns.items() if name not in SIDES}
-    unknown = [name for name in both if name not in (*COLUMNS, GROUP)]
+    valid = *COLUMNS, GROUP
+    unknown = [name for name in both if name not in valid]
     if unknown:
         raise ValueError(
-            f"columns: {unknown[0]!r} is none of {', '.join((*COLUMNS, GROUP))}; for one side only: "
+            f"columns: {unknown[0]!r} is none of {', '.join(valid)}; for one side only: "
             f"columns={{'ranks': {{'item_id': 'NAME'}}}} or 'ground_truths'"
         )
     for one in SIDES:
@@ -306,11 +307,11 @@ def columns_of(columns: ColumnNames, side: str) -> dict[str, str]:
             raise TypeError(
                 f"columns: {one!r} is a side: give a dict, {{{one!r}: {{'item_id': 'NAME'}}}}"
             )
-        renamed(columns.get(one), COLUMNS if one == "ranks" else (*COLUMNS, GROUP))
-    found = renamed(both | dict(columns.get(side, {})), (*COLUMNS, GROUP))
-    if side == "ranks" or GROUP not in {**both, **columns.get(side, {})}:
-        del found[GROUP]
-    return found
+        renamed(columns.get(one), COLUMNS if one == "ranks" else valid)
+    own = both | dict(columns.get(side, {}))
+    if side == "ranks":
+        own.pop(GROUP, None)
+    return renamed(own, valid if GROUP in own else COLUMNS)
 
 
 def renamed(columns: Mapping[str, str] | None, valid: Sequence[str] = COLUMNS) -> dict[str, str]:

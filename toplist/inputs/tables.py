@@ -69,8 +69,8 @@ def read_tables(
 def grades_and_groups(side: str, names: Mapping[str, str]) -> ValueError:
     """Return the error of ground truths with a column of grades and one of groups."""
     return ValueError(
-        f"{side} has grades, column {names['relevance']!r}, beside groups, {names[GROUP]!r}: groups "
-        "have no grades; leave out that column, and the rows that are not relevant"
+        f"{side} has grades, column {names['relevance']!r}, beside groups, {names[GROUP]!r}: "
+        "groups have no grades; leave out that column, and the rows that are not relevant"
     )
 
 

@@ -22,12 +22,21 @@ metric                  counts                      discount at rank r          
 `r_precision`           each hit within rank R      1                                R
 `judged`                each judged, grade 0 too    1                                min(k, n)
 `rbp`, p = 0.8          each                        1 / ((1 - p) p^(r - 1))          1
+`group_recall`          each group, once            1                                groups
+`alpha_ndcg`, alpha=.5  each                        log2(r + 1)                      greedy list
 ======================  ==========================  ===============================  =============
 
 *each* hit counts 1, the *nth* hit counts n, only the *first* counts. The divisor of nDCG is the
 same sum over an ideal list: ranks 1 to min(k, R). Gains are 1; where the truth has grades (a dict
 item -> grade), `cg`, `dcg` and `ndcg` count a hit by its grade, or by 2^grade - 1 with
 ``gains="exponential"``. Another p: ``"rbp(p=0.5)"``. Past the end of a list the places are misses.
+
+Where truths are made of groups (`toplist.Groups`: facts of an answer, hops, near-duplicates), any
+id of a group will do. `group_recall` is the share of groups that are found. In `alpha_ndcg` the
+gain of a hit is the sum over its groups of (1 - alpha)^m, m times found above, and the ideal takes
+the best item that is left, again and again, of equally good ones that with the highest id (as
+ndeval does, with which it agrees to 1e-12; as a greedy choice is not always the best, a list may
+pass 1). All other metrics read the ids of all groups. Without groups, every relevant item is one.
 
 ``result.formula("map@3")`` says which formula a number has, and who else computes it so:
 
