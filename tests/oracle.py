@@ -216,6 +216,72 @@ def judged(ranked, relevant, k, *, relevant_from=None):
 judged.of_judgements = True
 
 
+def groups_of(relevant, relevant_from=None):
+    """List the groups of a truth: a list of sets of ids; without groups, each id is one.
+
+    >>> groups_of([{"a", "x"}, {"c"}]) == [{"a", "x"}, {"c"}], groups_of({"c": 2, "d": 0})
+    (True, [{'c'}])
+    """
+    if isinstance(relevant, list):
+        return relevant
+    return [{item} for item in relevant_items(relevant, relevant_from)]
+
+
+def group_recall(ranked, relevant, k, *, relevant_from=None):
+    """Share of the groups of which the first k hold an id.
+
+    >>> group_recall(["x", "a", "b"], [{"a", "x"}, {"c"}], 3)
+    0.5
+    """
+    groups = groups_of(relevant, relevant_from)
+    return ratio(sum(not group.isdisjoint(ranked[:k]) for group in groups), len(groups))
+
+
+def novelty(item, groups, above, alpha):
+    """Sum (1 - alpha)^m over the groups of an item; m ids of the group stand above.
+
+    >>> novelty("a", [{"a", "b"}, {"a"}], ["b", "z"], 0.5)
+    1.5
+    """
+    seen = [len(group & set(above)) for group in groups if item in group]
+    return math.fsum((1 - alpha) ** m for m in seen)
+
+
+def greedy(groups, alpha):
+    """Order all ids: the one of the highest gain next, of equal ones that with the highest id.
+
+    >>> greedy([{"a", "b"}, {"b", "c"}], 0.5)
+    ['b', 'c', 'a']
+    """
+    left, order = set().union(*groups), []
+    while left:
+        gains = {item: novelty(item, groups, order, alpha) for item in left}
+        best = max(gains.values())
+        order.append(max(item for item in left if gains[item] >= best * (1 - 1e-12)))
+        left.remove(order[-1])
+    return order
+
+
+def alpha_dcg(ranked, groups, k, alpha):
+    """Sum the gains of the first k, discounted; a later copy of an item earns nothing."""
+    once = [item if item not in ranked[:rank] else None for rank, item in enumerate(ranked[:k])]
+    return math.fsum(
+        novelty(item, groups, once[:rank], alpha) / math.log2(rank + 2)
+        for rank, item in enumerate(once)
+    )
+
+
+def alpha_ndcg(ranked, relevant, k, *, alpha=0.5, relevant_from=None, exponential=False):
+    """Divide alpha-DCG by that of a greedy ideal order; grades do not matter.
+
+    >>> round(alpha_ndcg(["d1", "x", "d0"], [{"d0", "d1"}, {"d0"}], 10), 7)
+    0.7557878
+    """
+    groups = groups_of(relevant, relevant_from)
+    ideal = greedy(groups, alpha)
+    return ratio(alpha_dcg(ranked, groups, k, alpha), alpha_dcg(ideal, groups, k, alpha))
+
+
 METRICS = {
     "hit": hit,
     "precision": precision,
@@ -229,6 +295,8 @@ METRICS = {
     "rbp": rbp,
     "r_precision": r_precision,
     "judged": judged,
+    "group_recall": group_recall,
+    "alpha_ndcg": alpha_ndcg,
 }
 
 

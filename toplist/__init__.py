@@ -79,6 +79,7 @@ In memory, `top_k_eval` goes from inputs over matching and averages to a result.
 import typing as _typing
 
 from toplist.evaluation.evaluate import (
+    alpha_ndcg,
     bpref,
     cg,
     complete,
@@ -86,6 +87,7 @@ from toplist.evaluation.evaluate import (
     dcg,
     err,
     f1,
+    group_recall,
     hit,
     iprec,
     judged,
@@ -98,6 +100,7 @@ from toplist.evaluation.evaluate import (
     recall,
 )
 from toplist.evaluation.evaluate import map_ as map
+from toplist.inputs.groups import Groups
 from toplist.inputs.lists import Lists
 from toplist.matching.hits import Hits
 from toplist.matching.match import match
@@ -118,10 +121,11 @@ __version__ = "0.2.0"
 # what help(toplist) lists
 __all__ = [
     "CONVENTIONS", "DISCOUNTS", "DIVISORS", "METRICS", "Comparison", "Convention", "GroundTruths",
-    "Hits", "Lists", "Metric", "TopKResult", "audit", "beyond", "bpref", "cg", "compare",
-    "complete", "conformance", "dcg", "err", "f1", "files", "hit", "inference", "iprec", "judged",
-    "loo", "map", "match", "merge", "mrr", "ndcg", "nerr", "paired_tests", "plots", "pointwise",
-    "precision", "r_precision", "rbp", "recall", "scores", "spark", "top_k_eval",
+    "Groups", "Hits", "Lists", "Metric", "TopKResult", "alpha_ndcg", "audit", "beyond", "bpref",
+    "cg", "compare", "complete", "conformance", "dcg", "err", "f1", "files", "group_recall", "hit",
+    "inference", "iprec", "judged", "loo", "map", "match", "merge", "mrr", "ndcg", "nerr",
+    "paired_tests", "plots", "pointwise", "precision", "r_precision", "rbp", "recall", "scores",
+    "spark", "top_k_eval",
 ]  # fmt: skip
 
 

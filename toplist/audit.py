@@ -18,6 +18,7 @@ import numpy as np
 
 from toplist.checks import counted
 from toplist.inputs import dataframes as cols
+from toplist.inputs.flatten import GroupedIds
 from toplist.inputs.forms import side_to_builtin
 from toplist.inputs.lists import Lists
 from toplist.inputs.objects import to_builtin
@@ -433,7 +434,12 @@ def is_log(value: Any, columns: Mapping[str, str] | None) -> bool:
 
 
 def _items(row: Any) -> list[Any]:
-    """Return the ids of a container, of a dict those of positive grade; a bare id as a list."""
+    """Return the ids of a container, of a dict those of positive grade; a bare id as a list.
+
+    Of groups, each id once.
+    """
+    if isinstance(row, GroupedIds):
+        return [*dict.fromkeys(row)]
     if isinstance(row, Mapping):
         return [item for item, grade in row.items() if grade > 0]
     if isinstance(row, np.ndarray):

@@ -106,7 +106,7 @@ def top_k_eval(
     ground_truths : relevant ids of the same users
         Sets, lists, or one bare id per user, in the same form; a path beside a path. Beside lists
         in memory, only a PathLike is a path: a text may be an id. `GroundTruths` beside any form:
-        read once, for many lists.
+        read once, for many lists. `Groups`: any id of a group will do, all groups are wanted.
     k : int or several ints, optional
         Cut-offs. None is the whole list: the length of the longest one. A metric may carry its own
         (``metrics=["ndcg@10", "recall"], k=[5, 20]``), which wins over these.
@@ -147,8 +147,10 @@ def top_k_eval(
         have no order, else "order". The result says which was used.
     columns : mapping, optional
         Of tables: their own names of user_id, item_id, rank, score and relevance; for each side,
-        ``{"ranks": {...}, "ground_truths": {...}}``. A UserWarning says that a column such as
-        rating is not read, where ground truths have no relevance and it is not named.
+        ``{"ranks": {...}, "ground_truths": {...}}``. A column of groups is read where "group" names
+        it: see `Groups`; "iteration" is the second field of TREC qrels. A UserWarning says that a
+        column such as rating is not read, where ground truths have no relevance and it is not
+        named.
     users : sequence, optional
         The users' keys, one per row, where the lists have none (lists by position, arrays,
         `Lists`, `Hits`): weights, labels and merging then go by key.

@@ -351,7 +351,14 @@ def count(
         return reduce(operator.add, parallel.run(block, bounds, n_threads))
 
     gathered = {}
+    # groups are counted as relevant items are: no curve of each user
+    plain = [one for one in metrics if one.of == "groups" and one.name not in pooled]
+    if hits.groups is not hits and weights is None and plain:
+        found = count(hits.groups, counted, tuple(plain), ks, n_threads=n_threads)
+        gathered = {one.name: found.moments(one, cuts) for one in plain}
     for metric in metrics:
+        if metric.name in gathered:
+            continue
         read = gains_of(hits, metric, threshold_in_gains)
         ratio = metric.name in pooled
         of_curves = ratio or weights is not None or metric.dividing.by_hits

@@ -70,9 +70,11 @@ def values(hits: Hits, counted: Bools, metric: Metric, k: int) -> Floats:
 
 
 def truths_of(hits: Hits, metric: Metric) -> Hits:
-    """Return the hits of what counts as a hit: the relevant items, or all that were judged."""
+    """Return the hits of what counts as a hit: relevant items, all that were judged, or groups."""
     if metric.relevant_from is not None:
-        return hits.from_grade(metric.relevant_from)
+        hits = hits.from_grade(metric.relevant_from)
+    if metric.of == "groups":
+        return hits.groups
     return hits.judged if metric.of == "judged" and hits.judged is not None else hits
 
 

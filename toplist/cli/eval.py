@@ -48,7 +48,7 @@ from toplist.files.batches import stream_of
 from toplist.files.formats import TEXT_IDS
 from toplist.ground_truths import GroundTruths
 from toplist.inputs.grades import Grading
-from toplist.inputs.options import DEFAULT_METRICS, ITEMS, SIDES
+from toplist.inputs.options import DEFAULT_METRICS, GROUP, ITEMS, SIDES
 from toplist.inputs.texts import Texts
 from toplist.metrics.beyond_accuracy import LIST_METRICS
 from toplist.metrics.conventions import CONVENTIONS
@@ -97,7 +97,7 @@ def add_reading(parser: Parser, *, in_memory: bool = False) -> None:
     for name, row in ITEMS.items():
         add(option(OptionRef(name)), row.help, metavar="FILE")
     add = parser.group("how files are read")
-    add_columns(add, files.COLUMNS, sides="ranks, ground_truths or FILE")
+    add_columns(add, (*files.COLUMNS, GROUP), sides="ranks, ground_truths or FILE")
     add_formats(add, files.FORMATS)
     if not in_memory:
         add("--in-memory", "read files whole: rows in any order", action="store_true")
@@ -207,6 +207,8 @@ def _evaluate(
     """Evaluate one file of lists; with several files, an error names it."""
     of_lists = names_of_columns(options, "ranks", name, recs)
     of_truth = names_of_columns(options, "ground_truths")
+    if of_lists != of_truth:
+        of_lists.pop(GROUP, None)  # named for both
     by_side = {"ranks": of_lists, "ground_truths": of_truth}
     same = "k", "metrics", "convention", "ranks_format", "ground_truths_format", "order"
     try:

@@ -10,7 +10,7 @@ from toplist.cli.options import names_of_columns
 from toplist.files import parquet
 from toplist.files.formats import MOST, TREC_COLUMNS, find_format, first_line
 from toplist.files.lines import csv_rows
-from toplist.inputs.options import renamed
+from toplist.inputs.options import columns_of
 
 
 def swapped(options: argparse.Namespace, recs: str, columns: dict[str, str]) -> str:
@@ -30,7 +30,7 @@ def ranked_truth(options: argparse.Namespace) -> str:
 def _swapped(options: argparse.Namespace, recs: str, columns: dict[str, str]) -> str:
     if options.order is not None:
         return ""
-    names = renamed(columns)
+    names = columns_of(columns, "ranks")
     first, in_lists = _begin(recs, options.ranks_format)
     last, _ = _begin(options.truth, options.ground_truths_format)
     ids, values = {names["user_id"], names["item_id"]}, {names["rank"], names["score"]}
@@ -45,7 +45,7 @@ def _swapped(options: argparse.Namespace, recs: str, columns: dict[str, str]) ->
 
 
 def _ranked_truth(options: argparse.Namespace) -> str:
-    rank = renamed(names_of_columns(options, "ground_truths"))["rank"]
+    rank = columns_of(names_of_columns(options, "ground_truths"), "ground_truths")["rank"]
     columns, _ = _begin(options.truth, options.ground_truths_format)
     if rank not in columns:
         return ""

@@ -20,6 +20,10 @@ together, or else one error names the user and both places, and ``in_memory=True
 The result has all means, spreads and counts, but no values per user; ``keep="hits"`` keeps these,
 for segments and tests of ten million users.
 
+Truths made of groups have a column for these, which is read where it is named:
+``columns={"group": "nugget"}``; in TREC qrels ``{"group": "iteration"}``, their second field, and
+rows of a grade below 1 are left out.
+
 `read_ranks` and `read_truths` read a file into memory, for `toplist.match` and all others. A path
 may stand beside lists in memory: ``tl.top_k_eval(lists, Path("truth.csv"), k)``.
 

@@ -33,7 +33,7 @@ from toplist.files.text import (
 from toplist.inputs import tables
 from toplist.inputs.keyed import ListsByUser
 from toplist.inputs.objects import CURSORS, one_result_at_a_time
-from toplist.inputs.options import Options, Order, Ties, columns_of
+from toplist.inputs.options import GROUP, Options, Order, Ties, columns_of
 from toplist.inputs.tables import Groups, SideTable, grouped, put_in_order
 
 
@@ -147,14 +147,16 @@ class TextStream(Stream):
         source = self.source()
         found = together(list(rows(source, self.valid, known)), source)
         lists = self._lists(source, found, grouped(found.users, ends=found.offsets))
-        if self.format.name == "trec" and self.side == "ground_truths":
+        if self.format.name == "trec" and self.side == "ground_truths" and not lists.grouped:
             return _relevant(lists)
         return lists
 
     def source(self) -> RowSource:
         """Return the file to be read."""
-        own = {ours: theirs for ours, theirs in self.names.items() if ours != theirs}
-        wanted: tuple[str, ...] = ("rank", "score") if self.side == "ranks" else ("relevance",)
+        names = self.names.items()
+        own = {ours: theirs for ours, theirs in names if ours != theirs or ours == GROUP}
+        of_truth = GROUP if GROUP in own else "relevance"
+        wanted: tuple[str, ...] = ("rank", "score") if self.side == "ranks" else (of_truth,)
         return RowSource(self.path, self.format, own, *(() if self.order else wanted))
 
     @property

@@ -203,6 +203,7 @@ class Waiting:
             lengths[these] = np.diff(self._part(part).offsets)[rows[these] - self._starts[part]]
         offsets = offsets_of(lengths)
         graded = any(self._part(part).grades is not None for part, _ in groups)
+        grouped = any(self._part(part).grouped for part, _ in groups)
         items = np.empty(offsets[-1], np.int64)
         grades = np.empty(offsets[-1]) if graded else None
         for part, these in groups:
@@ -212,7 +213,7 @@ class Waiting:
             if self._left[part] == 0:
                 self._parts[part] = None
         self.n_ids -= int(offsets[-1])
-        return Flat(self._side, items, offsets, lengths, grades)
+        return Flat(self._side, items, offsets, lengths, grades, grouped=grouped)
 
     def _part(self, part: int) -> ListsByUser:
         found = self._parts[part]

@@ -10,7 +10,8 @@ from toplist.checks import about, choice
 from toplist.files.batches import Stream, TextStream, stream_of
 from toplist.files.errors import short
 from toplist.files.formats import ColumnNames, Id, PathLike, TextFormatName
-from toplist.inputs.options import ORDERS, TIES, Order, Ties
+from toplist.inputs.groups import Groups
+from toplist.inputs.options import GROUP, ORDERS, TIES, Order, Ties
 from toplist.inputs.texts import Texts
 
 
@@ -50,12 +51,13 @@ def read_ranks(
 
 def read_truths(
     path: PathLike, *, format: TextFormatName | None = None, columns: ColumnNames = None
-) -> dict[Id, set[Id]] | dict[Id, dict[Id, float]]:
+) -> dict[Id, set[Id]] | dict[Id, dict[Id, float]] | Groups:
     r"""Read the relevant items of every user; users as they first appear.
 
     The parameters are those of `read_ranks`. Truths are sets, or dicts item to grade if there
     is a ``relevance`` column. A TREC file is read as qrels: a grade below 1 is 0, judged and not
-    relevant; below 0 a document is not judged. Its truths are sets only if every grade is 1.
+    relevant; below 0 a document is not judged. Its truths are sets only if every grade is 1. A
+    column of groups that `columns` names makes them `toplist.Groups`.
 
     Examples
     --------
@@ -67,6 +69,8 @@ def read_truths(
     {'q1': {'d7': 1.0, 'd8': 0.0}, 'q2': {'d7': 0.0}}
     """
     stream = _text(path, "ground_truths", format, columns)
+    if GROUP in stream.names:
+        return Groups({user: _groups(items, numbers) for user, items, numbers in _lists(stream)})
     truths: dict[Id, Any] = {}
     for user, items, grades in _lists(stream):
         truths[user] = set(items) if grades is None else _grades(stream, user, items, grades)
@@ -99,6 +103,14 @@ def _lists(stream: Stream) -> Iterator[tuple[Id, list[Id], list[float] | None]]:
     grades = None if found.grades is None else found.grades.tolist()
     for user, (start, end) in zip(users, pairwise(found.offsets.tolist()), strict=True):
         yield user, items[start:end], None if grades is None else grades[start:end]
+
+
+def _groups(items: list[Id], numbers: list[float] | None) -> list[list[Id]]:
+    """Return the items of each group."""
+    groups: dict[float, list[Id]] = {}
+    for item, number in zip(items, numbers or (), strict=True):
+        groups.setdefault(number, []).append(item)
+    return list(groups.values())
 
 
 def _grades(stream: Stream, user: Id, items: list[Id], values: list[float]) -> dict[Id, float]:

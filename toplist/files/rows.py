@@ -44,6 +44,7 @@ from toplist.inputs.dataframes import spans_of
 from toplist.inputs.factorize import Column, starts_of_runs
 from toplist.inputs.keyed import column_of
 from toplist.inputs.lists import offsets_of
+from toplist.inputs.options import GROUP
 from toplist.inputs.texts import TextColumn, Texts, joined
 
 CHUNK = 1 << 17  # rows at a time that are Python objects: some 30 MB
@@ -160,7 +161,7 @@ def _table_parts(source: RowSource, valid: Valid, known: IdTexts, stream: Any) -
     wanted = [source.names[name] for name in ("user_id", "item_id", source.value) if name]
     places = source.places(wanted, header)
     read = partial(blocks.read_table, delimiter=delimiter, header=header, places=places)
-    read = partial(read, value=source.value)
+    read = partial(read, value=None if source.value == GROUP else source.value)
     texts = row_blocks(stream, source.longest, delimiter)
     for block in parallel.ahead(read, texts, None):
         part = _simple(source, valid, known, block, wanted[:2])
@@ -174,17 +175,19 @@ def _table_parts(source: RowSource, valid: Valid, known: IdTexts, stream: Any) -
 
 def _trec_parts(source: RowSource, valid: Valid, known: IdTexts, stream: Any) -> Iterator[Rows]:
     """Read a run or qrels of TREC in blocks; a query of a run has one tag."""
-    header = TREC_QRELS if "relevance" in source.candidates else TREC_RUN
+    header = source.trec_header
     source.value = source.choose(header)
     wanted = [source.names[name] for name in ("user_id", "item_id", source.value) if name]
     wanted += ["tag"] * (header is TREC_RUN)
     places = source.places(wanted, header)
     tags: dict[str, Any] = {}
-    read = partial(blocks.read_fields, width=len(header), places=places, value=source.value)
+    value = None if source.value == GROUP else source.value
+    read = partial(blocks.read_fields, width=len(header), places=places, value=value)
     texts = row_blocks(stream, source.longest, "")
     for block in parallel.ahead(read, texts, None):
         part = None
-        if block.ids is None or len(block.ids) < 3 or _one_tag(block.ids, tags):
+        plain = source.value == GROUP  # which rows are relevant is another column
+        if not plain and (header is TREC_QRELS or not block.ids or _one_tag(block.ids, tags)):
             part = _simple(source, valid, known, block)
         if part is None:
             cells = trec_rows(source, source.counted(io.BytesIO(block.text)), tags)
@@ -217,7 +220,7 @@ def _of_objects(
         source.value = source.choose(first, optional=is_list)
     except ValueError:  # it has no line yet
         return None
-    if not seen.forms <= {(is_list, source.value)}:
+    if not seen.forms <= {(is_list, source.value)} or source.value == GROUP:
         return None
     users, *columns = (
         [record[source.names[name]] for record in records]
@@ -294,6 +297,8 @@ def _simple(
     if titles and any(holds(texts, column, titles) for texts, column in columns):
         return None
     source.skip(block.n_lines)
+    if source.value == GROUP:
+        values = source.labels.encode(spans_of(block.ids[2])).astype(np.float64)
     return Rows(users, np.append(starts, len(items)), Column("item_id", items, known[1]), values)
 
 

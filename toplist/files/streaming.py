@@ -314,7 +314,7 @@ class Join:
 
     def _look_for_a_matrix(self, users: NDArray[np.int64], lists: ListsByUser) -> None:
         """Note whether a part of the truth holds nothing but 0 and 1, and one of them twice."""
-        if not self.is_binary or self.items.names is not None:
+        if not self.is_binary or self.items.names is not None or lists.grouped:
             return
         items = lists.items.codes
         self.is_binary = not np.any(items >> 1)

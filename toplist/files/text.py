@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -23,12 +24,16 @@ from toplist.files.lines import JSON_LINE, LINE, TextFile, csv_rows, row_blocks
 from toplist.files.numbers import EXACT, LARGEST, Number, parse, way_out
 from toplist.inputs.grades import warn_of_ignored
 from toplist.inputs.lists import NEGATIVE
-from toplist.inputs.options import renamed
+from toplist.inputs.options import COLUMNS, GROUP, renamed
+from toplist.inputs.tables import grades_and_groups
+from toplist.inputs.texts import Texts, joined
 
 _KNOWN = 1 << 12  # texts whose numbers are remembered
 
 # A TREC file is a table without a header; like trec_eval, nothing reads the rank of a run.
 _TREC_COLUMNS = {"user_id": "qid", "item_id": "docno", "relevance": "rel"}
+# What their second field is called, where it names groups.
+_ITERATION = "iteration"
 # The header of qrels in BEIR, where columns have no names of the user's; its grade is "score".
 _BEIR = {"user_id": "query-id", "item_id": "corpus-id"}
 TREC_RUN = ("qid", "Q0", "docno", "(rank)", "score", "tag")
@@ -60,20 +65,45 @@ class RowSource(TextFile):
         super().__init__(path, JSON_LINE if format.name == "jsonl" else LINE)
         self.format = format
         own = columns or {}
-        self.names = renamed(columns)
+        self.names = renamed(columns, (*COLUMNS, GROUP))
         self._is_named = bool(own)
         if format.name == "trec":
-            own, self.names = _TREC_COLUMNS, renamed(_TREC_COLUMNS)
+            if own.get(GROUP, _ITERATION) != _ITERATION:
+                raise ValueError(
+                    f"columns: groups of TREC qrels are in their second field: write "
+                    f"{GROUP!r}: {_ITERATION!r}, not {own[GROUP]!r}"
+                )
+            own = {**_TREC_COLUMNS, GROUP: TREC_QRELS[1]}
+            self.names = renamed(own, (*COLUMNS, GROUP))
         self.needed = ["user_id", "item_id", *(name for name in candidates if name in own)]
         self.candidates = candidates  # for the values; the first that is found has them
         self.system: str | None = None  # a column of systems: users are pairs of system and user
         self.value: str | None = None
+        self.labels = Texts()  # of groups
+        self._known_labels: dict[str, float] = {}
+
+    @property
+    def trec_header(self) -> tuple[str, ...]:
+        """What the fields of a line of TREC are called."""
+        return TREC_QRELS if {"relevance", GROUP} & {*self.candidates} else TREC_RUN
+
+    def label(self, value: Any) -> float:
+        """Return the number of a group, whose label is compared as text."""
+        text = str(value)
+        if text not in self._known_labels:
+            if type(value) not in (int, str) or not text:
+                raise self.error(f"{json.dumps(value):.60} names no group: use integers or texts")
+            self._known_labels[text] = float(self.labels.encode(joined([text]))[0])
+        return self._known_labels[text]
 
     def choose(self, found: Collection[str], *, optional: bool = False) -> str | None:
         """Return the column that has the values, once the columns found are checked."""
         if not self._is_named and {*_BEIR.values()} <= {*found}:
             grade = {} if "score" in self.candidates else {"relevance": "score"}
             self.names = renamed(_BEIR | grade)
+        grades = self.format.name != "trec" and self.names["relevance"] in found
+        if grades and GROUP in self.candidates:
+            raise self.error(*grades_and_groups("ground_truths", self.names).args)
         missing = [name for name in self.needed if self.names[name] not in found]
         value = next((name for name in self.candidates if self.names[name] in found), None)
         unranked = value is None and "rank" in self.candidates and not optional
@@ -191,14 +221,33 @@ def trec_rows(
 
     `tags` are those of the queries that were read before, and the line of each if it is known.
     """
-    header = TREC_QRELS if "relevance" in source.candidates else TREC_RUN
+    header = source.trec_header
     # bytes are split at ASCII white space only, text would be at any
     table: Iterator[list[str]] = (
         [field.decode() for field in _fields_of(source, line)] for line in lines
     )
     if header is TREC_RUN:
         table = _one_run(source, table, {} if tags is None else tags)
+    if GROUP in source.candidates:
+        return _groups_of_qrels(source, table)
     return table_rows(source, header, table)
+
+
+def _groups_of_qrels(source: RowSource, table: Iterator[list[str]]) -> Iterator[RawRow]:
+    """Yield query, document and group; a query without the document where the grade is below 1."""
+    grade = ""
+
+    def noted() -> Iterator[list[str]]:
+        nonlocal grade
+        for row in table:
+            grade = row[-1]
+            yield row
+
+    for user, item, group in table_rows(source, TREC_QRELS, noted()):
+        number = parse(grade)
+        if number is None or not math.isfinite(number):
+            raise source.error(f"relevance {grade!r:.60} is not a finite number")
+        yield (user, item, group) if number >= 1 else (user, None, 0.0)
 
 
 def _one_run(
@@ -238,6 +287,7 @@ def table_rows(
     titled = bool(source.format.delimiter)
     titles = used[:2] if titled else []  # only a row with one of them may be a second header
     value, width = rest[0] if rest else None, len(header)
+    is_group = source.value == GROUP
     system = None if source.system is None else source.place(source.system, header)
     for row in rows:
         source.row = source.line
@@ -251,7 +301,10 @@ def table_rows(
                 whose = row[system], one
                 if not row[system]:
                     raise source.error(f"empty {short(source.system)[1:-1]}")
-            yield whose, other, 1.0 if value is None else row[value]
+            if is_group:
+                yield whose, other, source.label(row[rest[0]])
+            else:
+                yield whose, other, 1.0 if value is None else row[value]
         elif fits:
             raise source.error(f"empty {short(used[1] if row[user] else used[0])[1:-1]}")
         elif row and not titled and row[0].startswith("#"):
@@ -350,6 +403,8 @@ def _fields(
     for one in (user, *items):
         if type(one) not in (int, str) or one == "":
             raise source.error(f"{json.dumps(one):.60} is not an id: use integers or texts")
+    if source.value == GROUP:
+        return user, items, list(map(source.label, values))
     # what is no JSON number stays JSON, which float() refuses
     return user, items, [v if type(v) in (int, float) else json.dumps(v) for v in values]
 

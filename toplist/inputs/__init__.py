@@ -29,6 +29,8 @@ Ground truths
 - a scipy sparse matrix (users x items, values are grades); of 0/1 or grades as an array:
   ``tl.Lists.from_matrix(matrix)``
 - ranx ``Qrels`` and the others above
+- ``tl.Groups({"q1": [["a", "x"], ["c"]]})``: any id of a group will do, all groups are wanted; or
+  a table with a column of groups that is named, ``columns={"group": "nugget"}``
 - ``tl.GroundTruths(any of these, or a path)``: read, checked and encoded once, for the lists of
   many checkpoints or systems, of any form and from any source
 
@@ -59,6 +61,9 @@ Stated once, applied alike to every metric; a convention may choose otherwise.
   ``duplicates="first"``: later copies earn nothing and keep their place
 - *an item twice in a truth*: counted once; with two grades an error
 - *grades*: relevant if above 0; ``relevant_from=``; negative, NaN or infinite ones are an error
+- *groups*: an id may be in several, and counts once in all metrics but `group_recall` and
+  `alpha_ndcg`; no group is an empty truth; a group without ids, and groups beside grades, are an
+  error
 - *padding ids in rectangular arrays*: none assumed; ``padding=-1`` is dropped from the ends
 - *ids of two kinds* (1 and "1"), floats, bools, None, NaN: an error with an example and the way out
 - *a list shorter than k*: the missing places are misses

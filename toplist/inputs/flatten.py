@@ -1,8 +1,9 @@
 """Containers of ids and arrays, recognised by type; `Flat`: all ids of one side in one array."""
 
+from array import array as array_of
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, compress, count, repeat
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -39,13 +40,35 @@ class Scored(NamedTuple):
         return Scored(self.tied + other.tied, self.listed + other.listed)
 
 
+class GroupedIds(tuple[Any, ...]):
+    """The relevant ids of one user by group; `numbers` are the groups of the ids, as int32."""
+
+    numbers: bytes
+
+    @classmethod
+    def of(cls, groups: Sequence[Sequence[Any]]) -> "GroupedIds":
+        """Return the ids of groups."""
+        found = cls(chain.from_iterable(groups))
+        numbers = chain.from_iterable(map(repeat, count(), map(len, groups)))
+        found.numbers = array_of("i", numbers).tobytes()
+        return found
+
+    def without(self, padding: Any) -> "GroupedIds":
+        """Return the ids without those that only fill an array."""
+        kept = [one != padding for one in self]
+        found = GroupedIds(compress(self, kept))
+        found.numbers = array_of("i", compress(array_of("i", self.numbers), kept)).tobytes()
+        return found
+
+
 @dataclass(frozen=True, eq=False)
 class Flat:
     """The ids of one side: user u's are the `lengths[u]` from `offsets[u]` on.
 
     `ids` is an array, or (before encoding) the rows as Python containers. `grades`, if any, has
     a place for each id. With `names`, the ids are codes of these. `scored` is known of lists that
-    came with scores.
+    came with scores. If `grouped`, the grades are no grades, but the group of each id: a number
+    that is the same for the ids of one group of a user.
     """
 
     side: str
@@ -55,6 +78,7 @@ class Flat:
     grades: Floats | None = None
     names: Any = None
     scored: Scored | None = None
+    grouped: bool = False
 
     def once(self, what: Hashable, make: Callable[[], T]) -> T:
         """Return what `make` returns, computed once: many lists may meet the same truths."""
@@ -99,7 +123,7 @@ def written(codes: NDArray[Any], names: Any) -> list[Any]:
 def flatten(rows: Any, depth: int | None, side: str, padding: Any = None) -> Flat:
     """Put the rows of one side into one flat array, each list cut at `depth`.
 
-    A set is rid of `padding` here, since it has no end to drop it from.
+    A set is rid of `padding` here, since it has no end to drop it from; and so are groups.
     """
     if isinstance(rows, Lists):
         flat = Flat(side, rows.items, rows.offsets, np.diff(rows.offsets), rows.gains)
@@ -113,9 +137,16 @@ def flatten(rows: Any, depth: int | None, side: str, padding: Any = None) -> Fla
         )
     else:
         if padding is not None:
-            rows = [row - {padding} if isinstance(row, (set, frozenset)) else row for row in rows]
+            rows = [_without(padding, row) for row in rows]
         return _flatten_rows(rows, depth, side)
     return flat if depth is None else flat.cut(depth)
+
+
+def _without(padding: Any, row: Any) -> Any:
+    """Return a set or groups without padding; other rows unchanged."""
+    if isinstance(row, GroupedIds):
+        return row.without(padding)
+    return row - {padding} if isinstance(row, (set, frozenset)) else row
 
 
 def _flatten_rows(rows: Sequence[Any], depth: int | None, side: str) -> Flat:
@@ -140,6 +171,9 @@ def _flatten_rows(rows: Sequence[Any], depth: int | None, side: str) -> Flat:
             return Flat(side, np.concatenate(filled), offsets, lengths)
     if any(issubclass(kind, np.ndarray) for kind in kinds):
         rows = [row.tolist() if isinstance(row, np.ndarray) else row for row in rows]
+    if GroupedIds in kinds:
+        numbers = np.frombuffer(b"".join([row.numbers for row in rows]), np.int32)
+        return Flat(side, rows, offsets, lengths, numbers.astype(np.float64), grouped=True)
     graded = any(issubclass(kind, Mapping) for kind in kinds)
     return Flat(side, rows, offsets, lengths, _grades_of(rows) if graded else None)
 

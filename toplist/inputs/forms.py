@@ -37,6 +37,7 @@ from toplist.inputs.flatten import (
     is_truth_container,
 )
 from toplist.inputs.grades import STANDARD, Grading
+from toplist.inputs.groups import Groups
 from toplist.inputs.ids import check_width, encode, integers_of
 from toplist.inputs.lists import Lists, offsets_of
 from toplist.inputs.options import ColumnNames
@@ -421,6 +422,10 @@ def _without_library(value: Any, side: str) -> Any:
     """Return one side as arrays, `Lists`, lists, dicts or tables; others unchanged."""
     if isinstance(value, (np.ndarray, Lists)):
         return value
+    if isinstance(value, Groups):
+        if side == "ranks":
+            raise TypeError("ranks is Groups, which have no ranking: are the arguments swapped?")
+        return value.rows
     if hasattr(value, "tocsr"):  # before dict: scipy's dok is one
         if side == "ranks":
             raise TypeError("ranks is a sparse matrix: scores enter by scores.top_k")

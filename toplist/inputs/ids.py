@@ -40,7 +40,8 @@ def encode(
 ) -> tuple[Flat, Flat, bool]:
     """Encode both sides alike as integers, and drop `padding` from the ends of their lists.
 
-    With `hashing`, strings are hashed where there is neither padding nor a grade; then the hits
+    With `hashing`, strings are hashed where there is neither padding nor a grade (a group is
+    none); then the hits
     have to be verified. Returns both sides, and whether their integers are hashes.
 
     Raises
@@ -53,7 +54,8 @@ def encode(
     if not (ranked.lengths.any() or truth.lengths.any()):
         padding = None
     integers = _as_integers(ranked, truth)
-    if integers is None and hashing and padding is None and truth.grades is None:
+    plain = padding is None and (truth.grades is None or truth.grouped)
+    if integers is None and hashing and plain:
         hashes = hashed(ranked), truth.once(hashed, partial(hashed, truth))
         if hashes[0] is not None and hashes[1] is not None:
             return hashes[0], hashes[1], True

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from toplist.checks import cached
-from toplist.inputs.flatten import Flat, flatten, is_truth_container
+from toplist.inputs.flatten import Flat, GroupedIds, flatten, is_truth_container
 from toplist.inputs.keyed import ListsByUser, encoded, keyed
 from toplist.inputs.lists import Lists
 from toplist.inputs.texts import Texts
@@ -92,6 +92,8 @@ def _copied(rows: Any) -> Any:
 
 def _row(row: Any) -> Any:
     """Return a copy of a ground truth, one bare id in a list."""
+    if isinstance(row, GroupedIds):
+        return row
     if isinstance(row, Set):
         return frozenset(row)
     if isinstance(row, (Mapping, np.ndarray)):

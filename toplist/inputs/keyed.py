@@ -25,7 +25,10 @@ COPIED = 1 << 18
 
 @dataclass(frozen=True, eq=False)
 class ListsByUser:
-    """Lists of ids, each under its user: list i is ``items.codes[offsets[i]:offsets[i + 1]]``."""
+    """Lists of ids, each under its user: list i is ``items.codes[offsets[i]:offsets[i + 1]]``.
+
+    `grouped` is as in `Flat`.
+    """
 
     side: str
     users: Column
@@ -33,6 +36,7 @@ class ListsByUser:
     offsets: Ints
     grades: Floats | None = None
     scored: Scored | None = None
+    grouped: bool = False
 
     def take(self, places: Ints) -> "ListsByUser":
         """Return the lists at `places` (-1: an empty one); the column of users is unchanged."""
@@ -60,7 +64,7 @@ class ListsByUser:
         """The lists, in their order."""
         lengths, items = np.diff(self.offsets), self.items
         ids = items.codes, self.offsets, lengths, self.grades, items.names
-        return Flat(self.side, *ids, self.scored)
+        return Flat(self.side, *ids, self.scored, self.grouped)
 
     @cached
     def keys(self) -> list[Any]:
@@ -87,9 +91,8 @@ def keyed(rows: Mapping[Any, Any], side: str, padding: Any = None) -> ListsByUse
     lists = [r if is_truth_container(r) else [r] for r in rows.values()]
     flat = flatten(lists, None, side, padding)
     items = Column("item_id", *encode_alone(flat))
-    return ListsByUser(
-        side, column_of("user_id", list(rows), side), items, flat.offsets, flat.grades
-    )
+    users = column_of("user_id", list(rows), side)
+    return ListsByUser(side, users, items, flat.offsets, flat.grades, grouped=flat.grouped)
 
 
 def column_of(name: str, ids: Sequence[Any], where: str) -> Column:

@@ -14,6 +14,8 @@ from toplist.metrics.names import Metrics
 
 #: What the columns of tables and files are called unless ``columns=`` says otherwise.
 COLUMNS = ("user_id", "item_id", "rank", "score", "relevance")
+#: A column of ground truths that is read only where ``columns=`` names it.
+GROUP = "group"
 Duplicates = Literal["raise", "first"]
 DUPLICATES: tuple[Duplicates, ...] = get_args(Duplicates)
 Ties = Literal["order", "item", "item_desc"]
@@ -283,7 +285,7 @@ def columns_of(columns: ColumnNames, side: str) -> dict[str, str]:
     """Return what each column is called in the tables of one side, "ranks" or "ground_truths".
 
     `columns` holds names for both sides, names by side, or both forms together: those of the side
-    come first.
+    come first. "group" is there only if it is given, and of ground truths alone.
 
     Examples
     --------
@@ -294,10 +296,11 @@ def columns_of(columns: ColumnNames, side: str) -> dict[str, str]:
     if not isinstance(columns, Mapping):
         return renamed(columns)
     both = {name: theirs for name, theirs in columns.items() if name not in SIDES}
-    unknown = [name for name in both if name not in COLUMNS]
+    valid = *COLUMNS, GROUP
+    unknown = [name for name in both if name not in valid]
     if unknown:
         raise ValueError(
-            f"columns: {unknown[0]!r} is none of {', '.join(COLUMNS)}; for one side only: "
+            f"columns: {unknown[0]!r} is none of {', '.join(valid)}; for one side only: "
             f"columns={{'ranks': {{'item_id': 'NAME'}}}} or 'ground_truths'"
         )
     for one in SIDES:
@@ -305,8 +308,11 @@ def columns_of(columns: ColumnNames, side: str) -> dict[str, str]:
             raise TypeError(
                 f"columns: {one!r} is a side: give a dict, {{{one!r}: {{'item_id': 'NAME'}}}}"
             )
-        renamed(columns.get(one))
-    return renamed(both | dict(columns.get(side, {})))
+        renamed(columns.get(one), COLUMNS if one == "ranks" else valid)
+    own = both | dict(columns.get(side, {}))
+    if side == "ranks":
+        own.pop(GROUP, None)
+    return renamed(own, valid if GROUP in own else COLUMNS)
 
 
 def renamed(columns: Mapping[str, str] | None, valid: Sequence[str] = COLUMNS) -> dict[str, str]:

@@ -11,6 +11,7 @@ from toplist.checks import Ints, about
 from toplist.inputs import grades
 from toplist.inputs.flatten import Flat, Scored, compact, name_user, trim, user_of
 from toplist.inputs.grades import Grading
+from toplist.inputs.groups import ItemGroups
 from toplist.inputs.ids import padding_code
 from toplist.inputs.lists import Lists, offsets_of
 
@@ -28,8 +29,9 @@ class Sides:
     `sources` are both sides as the caller wrote them; `hashed` says that the integers are hashes,
     so that the hits have to be verified. `words` returns the words of the ids that codes of the
     truth stand for; None where the integers are ids, or hashes. `judged` is the truth with all
-    graded items, where some of them are not relevant. `known` is what the join knows of the truth
-    from other lists that met it.
+    graded items, where some of them are not relevant. `groups` are those of the relevant items,
+    which then are distinct. `known` is what the join knows of the truth from other lists that met
+    it.
     """
 
     ranked: Lists
@@ -45,6 +47,7 @@ class Sides:
     words: Words | None = None
     judged: Lists | None = None
     scored: Scored | None = None
+    groups: ItemGroups | None = None
     known: dict[str, Any] = field(default_factory=dict)
 
 
@@ -74,13 +77,16 @@ def sides_of(
     written = (listed, relevant) if sources is None else sources
 
     def of_truth() -> dict[str, Any]:
-        truth = compact(relevant)
-        if whole and not hashed and relevant.names is None:
+        truth, groups = compact(relevant), None
+        if relevant.grouped:
+            truth, groups = ItemGroups.of(truth, written[1], relevant)
+        elif whole and not hashed and relevant.names is None:
             check_no_matrix(truth, users)
         return {
             "truth": grades.apply(truth, written[1], grading, users),
             "words": hashes_behind(relevant.names, truth),
             "judged": grades.judged(truth, grading),
+            "groups": groups,
             "known": {},
         }
 

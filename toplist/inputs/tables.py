@@ -22,9 +22,16 @@ from toplist.inputs.factorize import Column, blocks, in_runs, numbered, starts_o
 from toplist.inputs.flatten import Scored, check_ranked, first_repeat, is_frame
 from toplist.inputs.grades import Grading, warn_of_ignored
 from toplist.inputs.kept import KeptTruths
-from toplist.inputs.keyed import ListsByUser, align, check_not_counted, keyed, user_in_two_rows
+from toplist.inputs.keyed import (
+    ListsByUser,
+    align,
+    check_not_counted,
+    column_of,
+    keyed,
+    user_in_two_rows,
+)
 from toplist.inputs.lists import offsets_of
-from toplist.inputs.options import ColumnNames, columns_of
+from toplist.inputs.options import GROUP, ColumnNames, columns_of
 from toplist.inputs.ordering import as_integers, comparable, order_of_ids
 from toplist.inputs.sides import Sides, sides_of
 from toplist.inputs.texts import Texts
@@ -57,6 +64,14 @@ def read_tables(
     check_not_counted("ranks", ranks, "ground_truths", map(truth.users.decode, truth.users.codes))
     check_not_counted("ground_truths", rows, "ranks", map(ranked.users.decode, ranked.users.codes))
     return sides_of(*align(ranked, truth), k, padding, grading)
+
+
+def grades_and_groups(side: str, names: Mapping[str, str]) -> ValueError:
+    """Return the error of ground truths with a column of grades and one of groups."""
+    return ValueError(
+        f"{side} has grades, column {names['relevance']!r}, beside groups, {names[GROUP]!r}: "
+        "groups have no grades; leave out that column, and the rows that are not relevant"
+    )
 
 
 def by_column(frame: Any, name: str, side: str) -> Iterator[tuple[str, Any]]:
@@ -138,7 +153,14 @@ class SideTable:
 
     @cached
     def value(self) -> str | None:
-        """Return the column of values of the items: a rank or score; of a truth, the relevance."""
+        """Return the column of values of the items: a rank or score; of a truth, grades or groups.
+
+        ValueError for a truth that has both.
+        """
+        if GROUP in self.names:
+            if self.names["relevance"] in self.columns:
+                raise grades_and_groups(self.side, self.names)
+            return self.one_of(GROUP)
         wanted = ("rank", "score") if self.side == "ranks" else ("relevance",)
         found = [name for name in wanted if self.names[name] in self.columns]
         if not found and self.side == "ground_truths" and not self.first:
@@ -238,12 +260,22 @@ def read(table: SideTable, in_runs: bool = False) -> ListsByUser:
         table.one_of("rank", "score")
     values = None
     if table.value is not None:
-        where = table.names[table.value], table.side, table.where
-        values = cols.numbers(table.frame, *where, table.value == "score")
+        values = _values(table, table.frame, table.where)
     runs = cols.runs(table.frame, user, table.side, table.known[0])
     users, ends = (table.ids("user_id"), None) if runs is None else runs
     groups = grouped(users, in_runs, ends)
     return put_in_order(table.ordering, groups, table.ids("item_id"), values)
+
+
+def _values(table: SideTable, frame: Any, where: Callable[[int], str]) -> NDArray[Any]:
+    """Return the values of items, of a column or the values of one of lists; of groups, numbers."""
+    assert table.value is not None
+    name = table.names[table.value]
+    if table.value == GROUP:
+        if not len(frame):  # an empty column is of any type
+            return np.empty(0)
+        return numbered(cols.ids(frame, name, table.side, where=where).codes)[0]
+    return cols.numbers(frame, name, table.side, where, table.value == "score")
 
 
 def put_in_order(
@@ -267,7 +299,8 @@ def put_in_order(
         grades = None if values is None else values.astype(np.float64)
         if groups.rows is not None:
             items, grades = in_order(groups, items, grades)
-    return ListsByUser(side, groups.users, items, groups.offsets, grades)
+    lists = groups.users, items, groups.offsets, grades
+    return ListsByUser(side, *lists, grouped=value == GROUP and grades is not None)
 
 
 def _of_lists(table: SideTable, offsets: Ints, frame: Any) -> ListsByUser:
@@ -286,7 +319,7 @@ def _of_lists(table: SideTable, offsets: Ints, frame: Any) -> ListsByUser:
         def where(at: int) -> str:
             return table.where(int(np.searchsorted(offsets, at, side="right")) - 1)
 
-        values = cols.numbers(found[1], name, table.side, where, table.value == "score")
+        values = _values(table, found[1], where)
     return put_in_order(table.ordering, Groups(users, offsets, None), items, values)
 
 
@@ -328,7 +361,11 @@ def _of_python(table: SideTable, rows: list[Any]) -> ListsByUser:
     given = cols.python_lists(table.frame, name, table.side) or []
     if not given or list(map(len, given)) != list(map(len, rows)):
         raise _unlike(table, name, [len(a) != len(b) for a, b in zip(given, rows, strict=False)])
-    values = ordering.of_python([value for row in given for value in row])
+    flat = [value for row in given for value in row]
+    if table.value == GROUP:
+        values = numbered(column_of(name, flat, f"{table.side}, column {name!r}").codes)[0]
+    else:
+        values = ordering.of_python(flat)
     if values.dtype.kind not in "iuf":
         raise TypeError(f"{table.side}: column {name!r} must hold lists of numbers")
     groups = Groups(lists.users, lists.offsets, None)

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from toplist.checks import Bools, Floats, Ints
+from toplist.checks import Bools, Floats, Ints, cached
 from toplist.inputs.flatten import Scored, name_user
 from toplist.inputs.grades import LARGEST, STANDARD, Grading
 from toplist.inputs.lists import offsets_of
+from toplist.matching.coverage import Coverage
 
 if TYPE_CHECKING:
     from toplist.matching.fingerprints import Fingerprint
@@ -51,6 +52,9 @@ class Hits:
     judged : Hits, optional
         The hits of all items with a grade, 0 included, where some of them are not relevant: same
         users and lists. What is relevant decides counts; the convention says whose gains.
+    coverage : Coverage, optional
+        Where ground truths are made of groups (`toplist.Groups`), which groups the hits are in; R
+        counts the ids of all groups.
     examples : (str, str), optional
         Where nobody has a hit: a listed and a relevant id as written.
     scored : Scored, optional
@@ -89,6 +93,7 @@ class Hits:
     examples: tuple[str, str] | None = None
     cause: str = ""
     scored: Scored | None = None
+    coverage: Coverage | None = None
 
     def __post_init__(self) -> None:
         """Check and normalise the arrays."""
@@ -166,6 +171,7 @@ class Hits:
             fingerprints=fingerprints.merged(self.fingerprints, other.fingerprints, disjoint),
             truth_hashes=_joined_hashes(self.truth_hashes, other.truth_hashes),
             judged=_merged_judged(self, other, disjoint),
+            coverage=_merged_coverage(self, other),
             **_merged_examples(self, other),
             scored=self.scored + other.scored if self.scored and other.scored else None,
         )
@@ -188,7 +194,10 @@ class Hits:
             starts = np.repeat(offsets[rows] - offsets_of(sizes)[:-1], sizes)
             return values[starts + np.arange(len(starts))]
 
-        ideal = offsets_of(self.n_relevant)
+        ideal, coverage = offsets_of(self.n_relevant), self.coverage
+        if coverage is not None:
+            items = taken(self.offsets, coverage.items)
+            coverage = coverage.subset(rows, self.n_relevant, items, taken)
         users = range(len(self)) if self.users is None else self.users
         return trusted(
             offsets=offsets_of(np.diff(self.offsets)[rows]),
@@ -202,6 +211,7 @@ class Hits:
             users=[users[row] for row in rows.tolist()],
             truth_hashes=None if self.truth_hashes is None else self.truth_hashes[rows],
             judged=None if self.judged is None else self.judged.subset(rows),
+            coverage=coverage,
         )
 
     def listed(self, k: int | None = None) -> Hits:
@@ -235,10 +245,13 @@ class Hits:
             whose = np.concatenate([np.repeat(users, n_hits), relevant[unlisted]])
             ideal = gains[np.lexsort((-gains, whose))]
         judged = None if self.judged is None else self.judged.listed(k)
-        within = self
+        coverage = self.coverage
+        if coverage is not None:
+            coverage = coverage.listed(self.offsets, self.n_relevant, listed)
+        within = self._changed(coverage=coverage)
         if k is not None:
             n_listed = np.minimum(self.n_listed, k)
-            within = self._kept(self.ranks <= k)._changed(k=k, n_listed=n_listed)
+            within = within._kept(self.ranks <= k)._changed(k=k, n_listed=n_listed)
         n_relevant = np.where(listed, n_hits, self.n_relevant)
         return within._changed(n_relevant=n_relevant, ideal_gains=ideal, judged=judged)
 
@@ -291,7 +304,51 @@ class Hits:
         """Return some of the hits of the same lists and truths."""
         gains = None if self.gains is None else self.gains[kept]
         offsets = offsets_of(kept)[self.offsets]
-        return self._changed(offsets=offsets, ranks=self.ranks[kept], gains=gains)
+        coverage = None if self.coverage is None else self.coverage.hit(kept)
+        ranks = self.ranks[kept]
+        return self._changed(offsets=offsets, ranks=ranks, gains=gains, coverage=coverage)
+
+    @cached
+    def groups(self) -> Hits:
+        """The hits of groups: each at the rank where one of its ids is first found.
+
+        Ranks may repeat, R counts groups. Of plain ground truths, each id is a group of its own.
+        """
+        if self.coverage is None:
+            return self
+        offsets, ranks = self.coverage.found(self.offsets, self.ranks, self.n_relevant)
+        n_groups = self.coverage.n_groups
+        return self._changed(offsets=offsets, ranks=ranks, n_relevant=n_groups, coverage=None)
+
+    def novelty(self, alpha: float) -> Hits:
+        """Return hits whose gains fall with every id of a group that stands above.
+
+        The gain of a hit is the sum, over its groups, of (1 - alpha)^m, where m is how often the
+        list had the group above. The ideal is built greedily: the item of the highest gain next,
+        of equally good ones that with the highest id, numbers as numbers, text by code points. Of
+        plain ground truths every gain is 1.
+
+        Examples
+        --------
+        >>> import toplist as tl
+        >>> hits = tl.match([["a", "b", "c"]], tl.Groups([[["a", "b"], ["b", "d"]]]))
+        >>> hits.novelty(0.5).gains.tolist(), hits.novelty(0.5).ideal_gains.tolist()
+        ([1.0, 1.5], [2.0, 0.5, 0.5])
+        """
+        if self.coverage is None and self.gains is None:
+            return self
+        known: dict[float, Hits] = vars(self).setdefault("_novelty", {})
+        if alpha not in known:
+            gains: tuple[Floats | None, Floats | None] = None, None
+            if self.coverage is not None:
+                gains = self.coverage.novelty(self.offsets, self.n_relevant, alpha)
+            found = self._changed(gains=gains[0], ideal_gains=gains[1], coverage=None)
+            known.setdefault(alpha, found)
+        return known[alpha]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle without what was computed once."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def _changed(self, **changed: Any) -> Hits:
         """Return the hits with other values of some fields."""
@@ -432,6 +489,14 @@ def _merged_judged(a: Hits, b: Hits, disjoint: bool) -> Hits | None:
         return None
     parts = [hits if hits.judged is None else hits.judged for hits in (a, b)]
     return parts[0].merged(parts[1], disjoint)
+
+
+def _merged_coverage(a: Hits, b: Hits) -> Coverage | None:
+    """Return the coverage of two parts; one without relevant items has no groups."""
+    if a.coverage is None and b.coverage is None:
+        return None
+    parts = [one.coverage or Coverage.plain(len(one.ranks), one.n_relevant) for one in (a, b)]
+    return parts[0].merged(parts[1])
 
 
 def _merged_examples(a: Hits, b: Hits) -> dict[str, Any]:

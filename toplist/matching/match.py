@@ -19,9 +19,11 @@ from toplist.checks import Bools, about, choice
 from toplist.inputs import ids
 from toplist.inputs.flatten import Flat, first_repeat, item_twice, name_user, user_of
 from toplist.inputs.forms import read_sides
+from toplist.inputs.groups import ItemGroups
 from toplist.inputs.lists import offsets_of
 from toplist.inputs.options import DUPLICATES, TIES, ColumnNames, Duplicates, Joining, Ties
 from toplist.inputs.sides import Sides
+from toplist.matching.coverage import Coverage
 from toplist.matching.hits import Hits, trusted
 from toplist.metrics.definitions import Gains, GainTable
 
@@ -66,7 +68,8 @@ def match(
         one bare id. A pandas Series is keyed by its index, unless that only counts its rows and
         `ranks` is by position. A table has user_id, item_id and, with grades, relevance. Or a scipy
         sparse matrix, users x items, of 1s or grades; a ranx ``Qrels``; the other objects above;
-        `toplist.GroundTruths`, read once for many lists.
+        `toplist.GroundTruths`, read once for many lists; `toplist.Groups`, of which any id will do.
+        A table whose column of groups is named, ``columns={"group": ...}``, is such a truth too.
     k : int, optional
         Read the first k ids of each list only; default all.
     duplicates : {"raise", "first"}
@@ -142,6 +145,9 @@ def join(
 ) -> Hits:
     """Join two sides, in blocks of users; without `fingerprints`, for hits that never merge."""
     bounds, known = parallel.bounds(sides.ranked.offsets + sides.truth.offsets), sides.known
+    groups = sides.groups
+    if groups is not None:
+        sides = _marked(sides, groups, fingerprints)
     hashing = fingerprints and "hashes" not in known
     of_block = partial(_join_block, sides, duplicates == "raise", hashing)
     parts = list(parallel.run(of_block, bounds, n_threads))
@@ -158,7 +164,7 @@ def join(
     offsets = offsets_of(n_hits)
     if sides.hashed and not ids.agree(*sides.sources, offsets, ranks, n_relevant):
         raise HashCollisionError
-    graded, judged, examples = sides.truth.gains is not None, None, {}
+    graded, judged, examples = groups is None and sides.truth.gains is not None, None, {}
     if sides.judged is not None:  # repeats were looked for with the relevant items
         of_judged = replace(sides, truth=sides.judged, judged=None, known=known.setdefault("", {}))
         judged = join(of_judged, "first", n_threads)
@@ -178,9 +184,25 @@ def join(
         fingerprints=tuple(found) if fingerprints else (),
         truth_hashes=known["hashes"] if fingerprints else None,
         judged=judged,
+        coverage=None if groups is None else Coverage.of(gains, n_hits, n_relevant, groups),
         scored=sides.scored,
         **examples,
     )
+
+
+def _marked(sides: Sides, groups: ItemGroups, fingerprints: bool) -> Sides:
+    """Return sides where the gain of a hit is the place of its item among all relevant ones.
+
+    What the join would make of gains is known, then: no ideal, and hashes of the groups.
+    """
+    truth, known = sides.truth, sides.known
+    known["ideal"] = None
+    if fingerprints and "hashes" not in known:
+        words = truth.items.view(np.uint64) if sides.words is None else sides.words(truth.items)
+        known["hashes"] = groups.hashes(truth, words)
+    if "marked" not in known:
+        known["marked"] = replace(truth, gains=np.arange(len(truth.items), dtype=np.float64))
+    return replace(sides, truth=known["marked"])
 
 
 def _fingerprint(hashes: NDArray[np.uint64], users: Sequence[Any] | None) -> Fingerprint:

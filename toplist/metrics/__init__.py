@@ -27,6 +27,8 @@ metric                  counts                      discount at rank r          
 `nerr`                  p_j (1 - p_i) of i < j      r                                ideal list
 `bpref`, no k           1 - judged misses above     1                                R
 `iprec`, recall = 0.1   rise of the best precision  1                                1
+`group_recall`          each group, once            1                                groups
+`alpha_ndcg`, alpha=.5  each                        log2(r + 1)                      greedy list
 ======================  ==========================  ===============================  =============
 
 *each* hit counts 1, the *nth* hit counts n, only the *first* counts. The divisor of nDCG is the
@@ -42,6 +44,13 @@ b of these above it, of N. `iprec` is the best precision from the rank on that h
 ``"iprec(recall=0.5)"`` of the R; the eleven points of TREC are 0, 0.1, ..., 1, and
 `toplist.plots.precision_recall` draws them. ``"precision(rel=2)@10"``, and so with every metric:
 relevant in this metric from grade 2 on, whatever the others count.
+
+Where truths are made of groups (`toplist.Groups`: facts of an answer, hops, near-duplicates), any
+id of a group will do. `group_recall` is the share of groups that are found. In `alpha_ndcg` the
+gain of a hit is the sum over its groups of (1 - alpha)^m, m times found above, and the ideal takes
+the best item that is left, again and again, of equally good ones that with the highest id (as
+ndeval does, with which it agrees to 1e-12; as a greedy choice is not always the best, a list may
+pass 1). All other metrics read the ids of all groups. Without groups, every relevant item is one.
 
 ``result.formula("map@3")`` says which formula a number has, and who else computes it so:
 

@@ -164,7 +164,8 @@ CONVENTIONS: Mapping[ConventionName, Convention] = table_of(
     Convention(
         "trec_eval",
         _metrics(
-            "hit precision recall map/R ndcg mrr r_precision judged complete err nerr bpref iprec",
+            "hit precision recall map/R ndcg mrr r_precision judged complete err nerr bpref iprec "
+            "group_recall alpha_ndcg",
             graded=True,
         ),
         empty="zero",
@@ -410,18 +411,22 @@ def same_formula(metric: Metric, relevant: Relevant = "all", gains: str = "linea
 _WORDS = {"skip": "are left out", "zero": "score 0", "one": "score 1", "raise": "are an error"}
 
 
+# What the ground truth of a user has, who is not empty in most metrics.
+KNOWN = "relevant items"
+
+
 def known_of(metric: Metric) -> str:
     """Return what the ground truth of a user has, who is not empty in a metric, in words."""
     if metric.relevant_from is not None:
         return f"items of grade {metric.relevant_from:g} or more"
-    return "a judgement" if metric.of == "judged" else "relevant items"
+    return "a judgement" if metric.of == "judged" else KNOWN
 
 
 def policies(
     empty: Empty,
     missing: Missing,
     empty_of: Mapping[str, Empty] = MappingProxyType({}),
-    of: str = "relevant items",
+    of: str = KNOWN,
 ) -> str:
     """Return the two policies in words, with the metrics that do otherwise.
 

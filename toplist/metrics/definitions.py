@@ -34,7 +34,7 @@ COUNTS: tuple[Counts, ...] = get_args(Counts)
 # Down to which rank hits count: k; the number R of relevant items if that is less; the whole list.
 Cut = Literal["k", "R", "n"]
 CUTS: tuple[Cut, ...] = get_args(Cut)
-Of = Literal["relevant", "judged"]
+Of = Literal["relevant", "judged", "groups"]
 OF: tuple[Of, ...] = get_args(Of)
 
 # How a grade becomes a gain.
@@ -49,7 +49,7 @@ EMPTY: tuple[Empty, ...] = get_args(Empty)
 # The names of `METRICS`, `DISCOUNTS` and `DIVISORS`, for type checkers and editors.
 MetricName = Literal[
     "hit", "precision", "recall", "map", "ndcg", "mrr", "dcg", "cg", "f1", "rbp", "r_precision",
-    "judged", "complete", "err", "nerr", "bpref", "iprec",
+    "judged", "complete", "err", "nerr", "bpref", "iprec", "group_recall", "alpha_ndcg",
 ]  # fmt: skip
 DiscountName = Literal["1", "r", "log2(r+1)", "log2(max(r,2))"]
 DivisorName = Literal[
@@ -204,9 +204,11 @@ class Metric:
     cut : {"k", "R", "n"}
         Hits in the first k ranks count; or in the first min(k, R), as in R-precision; or in the
         whole list, so that the metric has no k, as bpref.
-    of : {"relevant", "judged"}
-        A hit is a relevant item; or one with a grade, also 0, where the ground truth has grades. A
-        ground truth is then empty only if it has no grade at all.
+    of : {"relevant", "judged", "groups"}
+        A hit is a relevant item; or one with a grade, also 0, where the ground truth has grades (a
+        ground truth is then empty only if it has no grade at all); or a group that is found for the
+        first time, and R is the number of groups (`toplist.Groups`; without them each relevant item
+        is one).
     empty : {"skip", "zero", "one"}, optional
         What a user with an empty ground truth does to this metric: left out of its mean, 0, or 1.
         Default: as the evaluation says for all metrics.
@@ -487,6 +489,25 @@ def iprec_metric(recall: float = 0.1) -> Metric:
     )
 
 
+def alpha_ndcg_metric(alpha: float = 0.5) -> Metric:
+    """Return nDCG whose gains fall with repeated groups, 0 <= alpha <= 1 (Clarke et al. 2008)."""
+    if not (isinstance(alpha, (int, float)) and 0 <= alpha <= 1):
+        raise ValueError(f"alpha_ndcg: alpha = {alpha!r} must be a number from 0 to 1")
+    return Metric(
+        _called("alpha_ndcg", alpha=alpha),
+        Earned(
+            f"g_j, the sum over its groups of {1 - alpha:g}^m",
+            earned.Novelty(alpha),
+            rf"\sum_{{g \ni d_j}} {1 - alpha:g}^{{m_g}}",
+            where="m: times the group was found above; the ideal is built greedily",
+        ),
+        "log2(r+1)",
+        "ideal(min(k,R))",
+        text=f"nDCG of groups: each id of a group that is found again adds {1 - alpha:g} of what "
+        "the last one did; over a greedy ideal order (Clarke et al. 2008)",
+    )
+
+
 def _called(name: str, **parameters: float | None) -> str:
     """Return the name of a metric with its parameters."""
     known = {word: one for word, one in parameters.items() if one is not None}
@@ -551,8 +572,18 @@ METRICS: Mapping[str, Metric] = table_of(
         Earned("[j = R]", earned.complete, "[j = R]", "0 or 1"),
         "1",
         "1",
-        text="1 if all relevant items are in the first k",
+        text="1 if all relevant items are in the first k, or an id of every group",
+        of="groups",
     ),
+    Metric(
+        "group_recall",
+        "each",
+        "1",
+        "R",
+        text="share of the groups of which any id is in the first k; without groups, recall",
+        of="groups",
+    ),
+    replace(alpha_ndcg_metric(), name="alpha_ndcg"),
     replace(err_metric(), name="err"),
     replace(nerr_metric(), name="nerr"),
     Metric(
@@ -579,6 +610,7 @@ PARAMETRIC: dict[str, Callable[..., Metric]] = {
     "err": err_metric,
     "nerr": nerr_metric,
     "iprec": iprec_metric,
+    "alpha_ndcg": alpha_ndcg_metric,
 }
 
 

@@ -110,3 +110,14 @@ class Interpolated:
         gains = np.empty(len(hits.ranks))
         kernels.curves.best_precision(hits.offsets, hits.ranks, first, gains)
         return gains
+
+
+@dataclass(frozen=True)
+class Novelty:
+    """What a hit earns in alpha-nDCG: less for each group that was found above."""
+
+    alpha: float
+
+    def __call__(self, hits: Any) -> Any:
+        """Return the gains of hits, and of the ideal order, which is built greedily."""
+        return hits.novelty(self.alpha).all_gains()

@@ -10,6 +10,8 @@ Style = Literal["text", "latex"]
 STYLES: tuple[Style, ...] = get_args(Style)
 
 _COUNT_WORDS = {"each": "1", "nth": "j", "first": "[j = 1]"}
+# What hits are, where not relevant items.
+_HITS = {"judged": "hits: judged items", "groups": "hits: groups, R of them, each counted once"}
 SYMBOLS = {
     "text": "r_j: rank of the user's j-th hit; R: number of relevant items; n: length of the list",
     "latex": r"$r_j$: rank of the user's $j$-th hit; $R$: number of relevant items; "
@@ -52,7 +54,7 @@ def _text(metric: Metric) -> str:
     if metric.dividing.by_hits:
         divisor = f"the number of hits with r_j <= {last}"
     divided = "" if divisor == "1" else f", divided by {divisor}"
-    which = " (hits: judged items)" if metric.of == "judged" else ""
+    which = f" ({_HITS[metric.of]})" if metric.of in _HITS else ""
     if metric.relevant_from is not None:
         which = f" (relevant: from grade {metric.relevant_from:g} on)"
     if metric.earning is not None and metric.earning.where:
@@ -98,7 +100,7 @@ def _latex(metric: Metric) -> str:
         if earning:
             gain = count.replace("i", "l").replace("j", "i")
         divisor = rf"\sum_{{i = 1}}^{{{dividing.latex}}} {_fraction(gain, ideal)}"
-    which = r"\quad\text{(hits: judged items)}" if metric.of == "judged" else ""
+    which = rf"\quad\text{{({_HITS[metric.of]})}}" if metric.of in _HITS else ""
     return rf"\mathrm{{{metric.name}}}@k = {_fraction(total, divisor)}{which}"
 
 

@@ -216,6 +216,7 @@ _SAME = {
     "nerr": "normalized_err",
     "bpref": "binary_preference",
     "iprec": "interpolated_precision",
+    "group_recall": "st_recall, subtopic_recall",
 }
 # Names that others use for more than one definition: proposed, not read. sentence-transformers:
 # accuracy@k; RecTools: F1Beta, CatalogCoverage, MeanInvUserFreq; RecBole: GiniIndex; Elliot:

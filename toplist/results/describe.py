@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from toplist.averages.moments import Moments
 from toplist.checks import counted
 from toplist.metrics.beyond_accuracy import ListMetric
-from toplist.metrics.conventions import known_of, policies, same_formula
+from toplist.metrics.conventions import KNOWN, known_of, policies, same_formula
 from toplist.metrics.definitions import Metric
 from toplist.metrics.formulas import GAIN_WORDS, SYMBOLS, Style, formula
 from toplist.metrics.properties import equal_names
@@ -61,7 +61,7 @@ def _other_numbers(result: Means) -> list[str]:
     n_empty = result.histograms.n_of(None) - result.histograms.n_of("skip")
     names: dict[str, list[str]] = {}
     for name, policy in terms.empty_of.items():
-        if n_empty and policy != terms.empty and not terms.metrics[name].counts_others:
+        if n_empty and policy != terms.empty and known_of(terms.metrics[name]) == KNOWN:
             names.setdefault(policy, []).append(name)
     one = n_empty == 1
     words = {
@@ -73,7 +73,7 @@ def _other_numbers(result: Means) -> list[str]:
         f"{name}: over {result.n_of(name):,}, those with {known_of(terms.metrics[name])}"
         for name, (policy, *_) in terms.counting.items()
         if policy == "skip"
-        and terms.metrics[name].counts_others
+        and known_of(terms.metrics[name]) != KNOWN
         and result.n_of(name) != result.n_evaluated
     ]
     return judged + [
@@ -110,7 +110,7 @@ def treatment(result: Means, metric: Metric | None = None) -> str:
     terms = result.terms
     if metric is not None:
         return policies(terms.empty_of[metric.name], terms.missing, of=known_of(metric))
-    others = {n: p for n, p in terms.empty_of.items() if not terms.metrics[n].counts_others}
+    others = {n: p for n, p in terms.empty_of.items() if known_of(terms.metrics[n]) == KNOWN}
     return policies(terms.empty, terms.missing, others)
 
 

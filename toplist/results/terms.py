@@ -152,7 +152,7 @@ class Terms:
 
     @property
     def of_judged(self) -> list[str]:
-        """The metrics whose R counts judged items: by definition, or since gains count them."""
+        """The metrics whose R counts others: judged items (also where gains count them), groups."""
         gains = not self.threshold_in_gains and self.grading.relevant_from is not None
         metrics = self.metrics.items()
         return [name for name, one in metrics if one.counts_others or (one.graded and gains)]

@@ -68,7 +68,7 @@ from typing import TYPE_CHECKING, Any
 
 from toplist.checks import check_positive_int, choice
 from toplist.evaluation.plan import Plan, plan_of
-from toplist.inputs.options import OPTIONS, SPARK, Options
+from toplist.inputs.options import GROUP, OPTIONS, SPARK, Options
 from toplist.results.result import TopKResult
 from toplist.results.stored import metric_content
 from toplist.spark.frames import (
@@ -215,7 +215,10 @@ def _check_sendable(plan: Plan) -> None:
 def _work(sides: tuple[Side, Side], k: Any, options: Options) -> Work:
     ranks, truths = sides
     # what workers do: they read names of ours, and each is one of many
-    given = replace(options, columns=None, system=None, partitions=None, paired=True, n_threads=1)
+    columns = {"ground_truths": {GROUP: GROUP}} if truths.value == GROUP else None
+    given = replace(
+        options, columns=columns, system=None, partitions=None, paired=True, n_threads=1
+    )
     given = replace(given, stream=True, part=True, ties=options.ties or "item")
     values = ranks.value, truths.value
     if options.system is None:

@@ -14,7 +14,8 @@ from typing import Any
 from toplist.checks import no_columns
 from toplist.inputs.grades import warn_of_ignored
 from toplist.inputs.kept import KeptTruths
-from toplist.inputs.options import SIDES, columns_of
+from toplist.inputs.options import GROUP, SIDES, columns_of
+from toplist.inputs.tables import grades_and_groups
 
 RANKED, RELEVANT = 0, 1
 LONG, EMPTY = -1, 0
@@ -47,6 +48,8 @@ class Side:
     @property
     def value(self) -> str | None:
         """The column of values of the items, by our name; `PLACE` for lists that have none."""
+        if GROUP in self.names:
+            return GROUP
         wanted = ("rank", "score") if self.argument == "ranks" else ("relevance",)
         found = next((name for name in wanted if self.names[name] in self.frame.columns), None)
         return PLACE if found is None and self.has_lists and self.argument == "ranks" else found
@@ -55,6 +58,8 @@ class Side:
     def value_kind(self) -> str:
         """The type in which values reach a worker: scores in their own, since none is rounded."""
         assert self.value is not None
+        if self.value == GROUP:
+            return "string"
         kind = self.element(self.value)
         if self.value == "score":
             return kind
@@ -68,11 +73,14 @@ def sides_of(
     if system is not None and not isinstance(system, str):
         raise TypeError(f"system={system!r}: give the name of one column of ranks")
     sides = []
+    names_of = {side: columns_of(columns, side) for side in SIDES}
     if isinstance(truth, KeptTruths) and hasattr(recs, "sparkSession"):
-        truth = _frame_of(truth, recs.sparkSession, columns_of(columns, "ground_truths"))
+        if truth.users is not None and truth.lists.grouped:
+            names_of["ground_truths"].setdefault(GROUP, GROUP)
+        truth = _frame_of(truth, recs.sparkSession, names_of["ground_truths"])
     for frame, argument in zip((recs, truth), SIDES, strict=True):
         _check_kind(frame, argument)
-        found = Side(frame, columns_of(columns, argument), argument)
+        found = Side(frame, names_of[argument], argument)
         names = [found.names["user_id"], found.names["item_id"]]
         more = [system] if system is not None and argument == "ranks" else []
         _check_columns(found, [*names, *more])
@@ -96,7 +104,7 @@ def _frame_of(kept: KeptTruths, session: Any, names: Mapping[str, str]) -> Any:
     columns[names["item_id"]] = pa.ListArray.from_arrays(offsets, pa.array(items))
     if lists.grades is not None:
         grades = pa.ListArray.from_arrays(offsets, pa.array(lists.grades))
-        columns[names["relevance"]] = grades
+        columns[names[GROUP if lists.grouped else "relevance"]] = grades
     return session.createDataFrame(pa.table(columns))
 
 
@@ -142,6 +150,10 @@ def _check_value(side: Side) -> None:
             f"{side.argument}: {name!r} is {kind}, {names['item_id']!r} {side.kind('item_id')}: "
             f"give both as lists of one length, or drop {name!r}"
         )
+    if value == GROUP:
+        if names["relevance"] in side.frame.columns:
+            raise grades_and_groups(side.argument, names)
+        return
     element = side.element(value)
     if element not in (*_WHOLE, "float", "double") and not element.startswith("decimal("):
         raise TypeError(f"{side.argument}: {name!r} is {kind}: a {value} is a number")

@@ -1,0 +1,177 @@
+"""`Groups`: ground truths made of groups; and which groups each relevant item is in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toplist import kernels
+from toplist.checks import Ints
+from toplist.inputs.factorize import Column, Numbering
+from toplist.inputs.flatten import Flat, GroupedIds, is_container, name_user
+from toplist.inputs.lists import Lists, offsets_of
+from toplist.inputs.ordering import order_of_ids
+
+
+class Groups:
+    """Ground truths made of groups: any id of a group will do, and all groups are wanted.
+
+    Facts of an answer (nuggets), hops of a question, near-duplicates. It stands wherever
+    `ground_truths` does. The metrics group_recall and alpha_ndcg are of the groups; all others are
+    of the ids of all groups, each of which counts once.
+
+    Parameters
+    ----------
+    groups : dict user -> list of groups, or list of these by position
+        A group is a list, tuple, set or 1-D array of ids. An id may be in several groups, which it
+        covers all. A user without groups has an empty ground truth.
+
+    Raises
+    ------
+    TypeError
+        For a user's groups that are no list, and a group that is none (a bare id, or grades).
+    ValueError
+        For a group without ids.
+
+    Examples
+    --------
+    >>> import toplist as tl
+    >>> truth = tl.Groups({"q1": [["a", "x"], ["c"]], "q2": [["b"]]})
+    >>> truth
+    Groups(2 users, 3 groups)
+    >>> lists = {"q1": ["x", "a", "d"], "q2": ["b"]}
+    >>> tl.top_k_eval(lists, truth, 2, metrics=["group_recall", "recall"]).to_dict()
+    {'group_recall@2': 0.75, 'recall@2': 0.8333333333333334}
+    """
+
+    def __init__(
+        self, groups: Mapping[Any, Sequence[Sequence[Any]]] | Sequence[Sequence[Sequence[Any]]]
+    ) -> None:
+        if not isinstance(groups, (Mapping, list, tuple)):
+            raise TypeError(
+                f"Groups: give a dict user -> list of groups, or a list of these, not a "
+                f"{type(groups).__name__}"
+            )
+        users, given = None, groups
+        if isinstance(groups, Mapping):
+            users, given = list(groups), list(groups.values())
+        rows = list(_rows(given, users))
+        self.rows: Any = rows if users is None else dict(zip(users, rows, strict=True))
+        self._n_groups = sum(map(len, given))
+
+    def __len__(self) -> int:
+        """Return the number of users."""
+        return len(self.rows)
+
+    def __repr__(self) -> str:
+        """Return the sizes."""
+        return f"Groups({len(self):,} users, {self._n_groups:,} groups)"
+
+
+def _rows(rows: Any, users: list[Any] | None) -> Any:
+    """Yield the ids of each user's groups, once these are checked."""
+    for user, groups in enumerate(rows):
+        if not isinstance(groups, (list, tuple)):
+            raise TypeError(
+                f"Groups: {name_user(users, user)} has {groups!r:.60} where a list of groups "
+                "belongs: write [[...], [...]], and [] for none"
+            )
+        if not set(map(type, groups)) <= _PLAIN:
+            groups = [_ids(one, users, user, at) for at, one in enumerate(groups)]
+        if not all(groups):
+            at = next(at for at, one in enumerate(groups) if not one)
+            raise ValueError(
+                f"Groups: {name_user(users, user)}, group {at} has no id: leave it out, or write "
+                "its ids"
+            )
+        yield GroupedIds.of(groups)
+
+
+_PLAIN = {list, tuple, set, frozenset, range}
+
+
+def _ids(group: Any, users: list[Any] | None, user: int, at: int) -> Any:
+    """Return the ids of one group; TypeError for what is none."""
+    if is_container(group) or isinstance(group, Set):
+        return group.tolist() if isinstance(group, np.ndarray) else group
+    way = f"write [{group!r:.40}]"
+    if isinstance(group, Mapping):
+        way = "groups have no grades, write a list of what is relevant"
+    raise TypeError(
+        f"Groups: {name_user(users, user)}, group {at} is {group!r:.60}, no list of ids: {way}"
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class ItemGroups:
+    """The groups of each relevant item, user after user.
+
+    `sizes` (n_items,) is how many groups an item is in, `groups` these, as numbers within the user;
+    `n_groups` (n_users,) is how many groups a user has. `order` (n_items,) are numbers in the order
+    of the ids.
+    """
+
+    sizes: Ints
+    groups: NDArray[np.int32]
+    n_groups: Ints
+    order: Ints
+
+    @classmethod
+    def of(cls, truth: Lists, source: Flat, flat: Flat) -> tuple[Lists, ItemGroups]:
+        """Return the distinct relevant items, and their groups.
+
+        `truth` has the group of each id in place of a gain; `flat` are its ids with their names,
+        `source` as they were written, in case that they are hashes.
+        """
+        ids, offsets = truth.items, truth.offsets
+        assert truth.gains is not None
+        labels: Any = truth.gains
+        order = _ranked(ids, source, flat)
+        numbers, n_groups = np.empty(len(ids), np.int64), np.empty(len(truth), np.int64)
+        if not kernels.coverage.number_runs(offsets, labels, numbers, n_groups):
+            rows, _ = kernels.sorting.order_of_rows(labels.astype(np.int64), offsets)
+            ids, order = ids[rows], order[rows]
+            kernels.coverage.number_runs(offsets, labels[rows], numbers, n_groups)
+        items, places, sizes = np.empty((3, len(ids)), np.int64)
+        groups = np.empty(len(ids), np.int32)
+        found = items, np.empty(len(truth), np.int64), sizes, groups, places
+        n = kernels.coverage.by_item(offsets, ids, numbers, *found)
+        if n < 0:  # the ids were chosen so: numbers in their place
+            distinct, codes = np.unique(ids, return_inverse=True)
+            n = kernels.coverage.by_item(offsets, codes, numbers, *found)
+            items[:n] = distinct[items[:n]]
+        if order is not truth.items:
+            order_of_items = np.empty(n, np.int64)
+            order_of_items[places[places >= 0]] = order[places >= 0]
+        else:
+            order_of_items = items[:n]
+        of_groups = cls(sizes[:n], groups[: sizes[:n].sum()], n_groups, order_of_items)
+        return Lists(offsets_of(found[1]), items[:n]), of_groups
+
+    def hashes(self, truth: Lists, words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        """Return a hash of each user's groups, by the words of their ids."""
+        found = np.empty(len(truth), np.uint64)
+        starts = offsets_of(self.sizes)
+        kernels.coverage.hash_groups(
+            truth.offsets, words, starts, self.groups, self.n_groups, found
+        )
+        return found
+
+
+def _ranked(ids: Ints, source: Flat, flat: Flat) -> Ints:
+    """Return a number for each id, in the order of the ids as they were written."""
+    column = Column("item_id", ids, flat.names)
+    if flat.names is None and not isinstance(source.ids, np.ndarray) and ids.size:
+        written = list(chain.from_iterable(source.ids))
+        if isinstance(written[0], str):  # the ids are their hashes
+            numbering = Numbering()
+            codes = numbering.number(ids)
+            places = np.empty(len(numbering), np.int64)
+            places[codes[::-1]] = np.arange(len(ids))[::-1]  # the first of each
+            column = Column("item_id", codes, [written[at] for at in places.tolist()])
+    return order_of_ids(column, "ground_truths")

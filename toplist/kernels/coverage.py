@@ -1,0 +1,207 @@
+"""Truths made of groups: the groups of each relevant item, what lists cover, the greedy ideal."""
+
+import numpy as np
+from numpy import float64, int32, int64, uint64
+
+from toplist.kernels import kernel
+from toplist.kernels.hashing import GOLDEN, mix, most_probes
+
+# Gains that differ by less than this share are equal: sums of powers are rounded.
+EQUAL = 1.0 + 1e-12
+
+
+@kernel
+def number_runs(offsets: int64, labels: float64, numbers, n_groups):
+    """Fill `numbers` with the group of each row, 0, 1, ... within its user; `n_groups` as well.
+
+    Return whether the labels of each user rise; else the numbers are of no use.
+    """
+    for u in range(len(n_groups)):
+        n = -1
+        for i in range(offsets[u], offsets[u + 1]):
+            if n < 0 or labels[i] != labels[i - 1]:
+                if n >= 0 and labels[i] < labels[i - 1]:
+                    return False
+                n += 1
+            numbers[i] = n
+        n_groups[u] = n + 1
+    return True
+
+
+@kernel
+def by_item(
+    offsets: int64, ids: int64, numbers: int64, items, n_items, sizes, groups, places
+):  # fmt: skip
+    """Fill `items` with the distinct ids of each user, `sizes` and `groups` with their groups.
+
+    The rows of each user are by group; `places` (n_rows,) is where to work. An id that is in a
+    group twice is in it once. Return the number of items, or -1 where ids share so many places of
+    the table that it would take too long.
+    """
+    most = 1
+    for u in range(len(n_items)):
+        most = max(most, offsets[u + 1] - offsets[u])
+    bits = 2
+    while 1 << bits < 2 * most:
+        bits += 1
+    table, last = np.empty(1 << bits, int64), np.empty(most, int64)
+    item, n = 0, 0
+    for u in range(len(n_items)):
+        first, probes, rows = item, 0, offsets[u + 1] - offsets[u]
+        bits = 2
+        while 1 << bits < 2 * rows:
+            bits += 1
+        end = uint64((1 << bits) - 1)
+        for slot in range(1 << bits):
+            table[slot] = -1
+        for i in range(offsets[u], offsets[u + 1]):
+            slot = (uint64(ids[i]) * GOLDEN) >> uint64(64 - bits)
+            while table[slot] >= 0 and items[table[slot]] != ids[i]:
+                slot = (slot + uint64(1)) & end
+                probes += 1
+            if probes > most_probes(rows):
+                return -1
+            if table[slot] < 0:
+                table[slot] = item
+                items[item], sizes[item], last[item - first] = ids[i], 0, -1
+                item += 1
+            at = table[slot]
+            places[i] = -1
+            if last[at - first] != numbers[i]:
+                last[at - first] = numbers[i]
+                places[i] = at
+                sizes[at] += 1
+        n_items[u] = item - first
+        for at in range(first, item):
+            last[at - first] = n
+            n += sizes[at]
+        for i in range(offsets[u], offsets[u + 1]):
+            if places[i] >= 0:
+                groups[last[places[i] - first]] = numbers[i]
+                last[places[i] - first] += 1
+    return item
+
+
+@kernel
+def hash_groups(
+    best: int64, words: uint64, starts: int64, groups: int32, n_groups: int64, row_hashes
+):
+    """Fill `row_hashes` with a hash of the groups of each user, whatever their order and numbers.
+
+    `words` are those of the relevant items; the other arrays are as in `novelty`.
+    """
+    sums = np.zeros(max(1, n_groups.max() if len(n_groups) else 1), uint64)
+    for u in range(len(n_groups)):
+        sums[: n_groups[u]] = 0
+        for item in range(best[u], best[u + 1]):
+            word = mix(words[item])
+            for i in range(starts[item], starts[item + 1]):
+                sums[groups[i]] += word
+        total = uint64(0)
+        for g in range(n_groups[u]):
+            total += mix(mix(sums[g]))
+        row_hashes[u] = mix(total)
+
+
+@kernel
+def first_found(
+    offsets: int64, ranks: int32, items: int32, best: int64, starts: int64, groups: int32,
+    n_groups: int64, found, n_found,
+):  # fmt: skip
+    """Fill `found` with the rank at which each group of each user is first found; return how many.
+
+    The arrays are as in `novelty`; `n_found` is the number of groups that each user has found.
+    """
+    seen = np.full(max(1, groups.max() + 1 if len(groups) else 1), -1)
+    n = 0
+    for u in range(len(n_groups)):
+        before = n
+        for h in range(offsets[u], offsets[u + 1]):
+            item = best[u] + items[h]
+            for i in range(starts[item], starts[item + 1]):
+                if seen[groups[i]] != u:
+                    seen[groups[i]] = u
+                    found[n] = ranks[h]
+                    n += 1
+        n_found[u] = n - before
+    return n
+
+
+@kernel
+def novelty(
+    offsets: int64, items: int32, best: int64, order: int64, starts: int64, groups: int32,
+    kept, gains, ideal,
+):  # fmt: skip
+    """Fill `gains` with what each hit adds where groups are worth less each time they are found.
+
+    Parameters
+    ----------
+    offsets : int64 (n_users + 1,)
+        Where the hits of each user begin.
+    items : int32 (n_hits,)
+        Which of the user's relevant items each hit is.
+    best : int64 (n_users + 1,)
+        Where the relevant items of each user begin.
+    order : int64 (n_items,)
+        The relevant items of each user, in the order in which equally good ones are chosen.
+    starts, groups : int64 (n_items + 1,), int32
+        The groups of each relevant item, numbers from 0 within the user.
+    kept : float
+        What is left of a group's worth each time it is found, 1 - alpha.
+    gains, ideal : float64 (n_hits,), (n_items,), written
+        The gains of the hits; and those of the relevant items, each time the best that is left.
+
+    Notes
+    -----
+    The search for the best goes from the first item that is left: one that is worth as much as the
+    last one chosen ends it, since no gain ever rises; one is looked at closely only where its last
+    known gain is above the best so far. So a user takes at most R^2 looks, and few where many items
+    are worth alike.
+    """
+    most = 1
+    for u in range(len(best) - 1):
+        most = max(most, best[u + 1] - best[u])
+    worth = np.ones(max(1, groups.max() + 1 if len(groups) else 1))
+    after, bound = np.empty(most, int64), np.empty(most)
+    for u in range(len(best) - 1):
+        first, n_items = best[u], best[u + 1] - best[u]
+        begin, end = starts[first], starts[first + n_items]
+        for i in range(begin, end):
+            worth[groups[i]] = 1.0
+        for h in range(offsets[u], offsets[u + 1]):
+            gains[h] = _found(first + items[h], starts, groups, worth, kept)
+        for i in range(begin, end):
+            worth[groups[i]] = 1.0
+        for i in range(n_items):
+            item = order[first + i]
+            after[i], bound[i] = i + 1, starts[item + 1] - starts[item]
+        head, last = 0, np.inf
+        for place in range(n_items):
+            best_one, before_it, highest = -1, -1, -1.0
+            before, i = -1, head
+            while i < n_items:
+                if bound[i] > highest * EQUAL:
+                    bound[i], item = 0.0, order[first + i]
+                    for j in range(starts[item], starts[item + 1]):
+                        bound[i] += worth[groups[j]]
+                    if bound[i] > highest * EQUAL:
+                        best_one, before_it, highest = i, before, bound[i]
+                    if highest * EQUAL >= last:
+                        break
+                before, i = i, after[i]
+            if before_it < 0:
+                head = after[best_one]
+            else:
+                after[before_it] = after[best_one]
+            last = _found(order[first + best_one], starts, groups, worth, kept)
+            ideal[first + place] = last
+
+
+@kernel
+def _found(item, starts, groups, worth, kept):
+    """Return what an item's groups are worth, and lower it."""
+    gain = 0.0
+    for i in range(starts[item], starts[item + 1]):
+        gain += worth[groups[i]]
+        worth[groups[i]] *= kept
+    return gain
