@@ -139,7 +139,7 @@ def graded_curves(
         h = start
         total = 0.0
         for k in range(out.shape[1]):
-            if h < end and ranks[h] == k + 1:
+            while h < end and ranks[h] == k + 1:  # groups may be found at one rank
                 total += _weight(code, h - start + 1) * gains[h] / discount[k]
                 h += 1
             divisor = earned[int64(divisors[row, k])] if ideal else divisors[row, k]
