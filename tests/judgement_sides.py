@@ -27,7 +27,9 @@ def by_toplist(name, lists, truths, ks, **options):
     depths = None if list(ks) == [None] else list(ks)
     options = {"empty": "zero", "missing": "zero"} | options
     result = tl.top_k_eval(lists, truths, depths, metrics=[name], **options)
-    found = {k: result.per_user(name if k is None else f"{name}@{k}").tolist() for k in ks}
+    # Parameters may be printed otherwise than they were written.
+    columns = zip(ks, result.names(), strict=True)
+    found = {k: result.per_user(printed).tolist() for k, printed in columns}
     return {k: dict(zip(result.users, values, strict=True)) for k, values in found.items()}
 
 
