@@ -28,10 +28,13 @@ class Population:
         Whether no user has more than one relevant item, as in leave-one-out.
     graded : bool
         Whether the ground truth has grades.
+    grouped : bool
+        Whether the ground truth may be made of groups.
     """
 
     single: bool
     graded: bool
+    grouped: bool = False
 
 
 def is_proportion(metric: Metric, population: Population) -> bool:
@@ -76,7 +79,7 @@ def is_within_one(metric: Metric, population: Population) -> bool:
     """
     if metric.graded and population.graded and not metric.dividing.ideal:
         return False
-    if metric.alpha is not None:  # a greedy ideal is not always the best
+    if metric.alpha is not None and population.grouped:  # a greedy ideal is not always the best
         return False
     if isinstance(metric.discount, str) and isinstance(metric.divisor, str):
         return _known_within_one(metric, population.single)

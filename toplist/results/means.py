@@ -324,7 +324,9 @@ class Means:
 
         n_relevant = self.histograms.n_relevant[self.histograms.n_users > 0]
         single = len(n_relevant) > 0 and int(n_relevant.max()) <= 1
-        return Population(single, self.graded)
+        kept = self.histograms
+        grouped = any(one.alpha is not None and one.name in kept.gathered for one in kept.metrics)
+        return Population(single, self.graded, grouped)
 
     def identity(self, name: str) -> Any:
         """Return a key that is equal for metrics that are equal by definition.
