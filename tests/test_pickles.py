@@ -17,6 +17,7 @@ TRUTHS = {"a": {7, 3, 5}, "b": {4, 2, 8, 7}, "c": {3}}
 GRADES = {"a": {7: 3, 3: 1}, "b": {4: 2, 2: 0}, "c": {3: 1}}
 LABELS = {"a": "new", "b": "old", "c": "old"}
 COLUMNS = [7, 7, 8, 8, 9, 9, 9], list("ababcab"), [1, 2, 3, 4, 5, 6, 7]
+GROUPS = tl.Groups({"a": [[1, 5], [3]], "b": [[2]], "c": [[3, 4]]})
 NAMED = dict(zip(("user_id", "item_id", "timestamp"), COLUMNS, strict=True))
 
 
@@ -57,6 +58,8 @@ FOUND = {
     "result of grades": lambda: evaluated(truths=GRADES, relevant_from=2, weights=[1, 2, 3]),
     "pooled result": lambda: evaluated(aggregate="pooled"),
     "result of lists": of_lists,
+    "groups": lambda: tl.Groups({"a": [[1, 5], [3]]}),
+    "result of groups": lambda: evaluated(truths=GROUPS, metrics=["group_recall", "alpha_ndcg"]),
     "segments": lambda: evaluated().by(LABELS),
     "comparison": compared,
     "comparison of runs": lambda: tl.compare({"x": [evaluated(), evaluated()], "y": evaluated()}),

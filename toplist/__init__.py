@@ -100,7 +100,6 @@ from toplist.evaluation.evaluate import (
     recall,
 )
 from toplist.evaluation.evaluate import map_ as map
-from toplist.inputs.groups import Groups
 from toplist.inputs.lists import Lists
 from toplist.matching.hits import Hits
 from toplist.matching.match import match
@@ -115,6 +114,7 @@ if _typing.TYPE_CHECKING:
     from toplist.comparing.comparison import Comparison, compare
     from toplist.comparing.inference import paired_tests
     from toplist.ground_truths import GroundTruths
+    from toplist.inputs.groups import Groups
 
 __version__ = "0.2.0"
 
@@ -135,6 +135,7 @@ _MODULES = "audit", "beyond", "files", "loo", "plots", "pointwise", "scores", "s
 _LATER = {name: name for name in (*_MODULES, "cli", "comparing", "ground_truths", "typing")} | {
     "Comparison": "comparing.comparison",
     "GroundTruths": "ground_truths",
+    "Groups": "inputs.groups",
     "compare": "comparing.comparison",
     "inference": "comparing.inference",
     "paired_tests": "comparing.inference",

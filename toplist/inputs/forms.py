@@ -37,7 +37,6 @@ from toplist.inputs.flatten import (
     is_truth_container,
 )
 from toplist.inputs.grades import STANDARD, Grading
-from toplist.inputs.groups import Groups
 from toplist.inputs.ids import check_width, encode, integers_of
 from toplist.inputs.lists import Lists, offsets_of
 from toplist.inputs.options import ColumnNames
@@ -422,7 +421,7 @@ def _without_library(value: Any, side: str) -> Any:
     """Return one side as arrays, `Lists`, lists, dicts or tables; others unchanged."""
     if isinstance(value, (np.ndarray, Lists)):
         return value
-    if isinstance(value, Groups):
+    if _is_of("groups", "Groups", value):
         if side == "ranks":
             raise TypeError("ranks is Groups, which have no ranking: are the arguments swapped?")
         return value.rows

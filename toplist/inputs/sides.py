@@ -1,8 +1,10 @@
 """`Sides`: both sides of an evaluation validated, aligned and encoded: the input of the join."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +13,11 @@ from toplist.checks import Ints, about
 from toplist.inputs import grades
 from toplist.inputs.flatten import Flat, Scored, compact, name_user, trim, user_of
 from toplist.inputs.grades import Grading
-from toplist.inputs.groups import ItemGroups
 from toplist.inputs.ids import padding_code
 from toplist.inputs.lists import Lists, offsets_of
+
+if TYPE_CHECKING:
+    from toplist.inputs.groups import ItemGroups
 
 Words = Callable[[Ints], NDArray[np.uint64]]  # of codes
 # Ids that are looked at before all are.
@@ -79,6 +83,8 @@ def sides_of(
     def of_truth() -> dict[str, Any]:
         truth, groups = compact(relevant), None
         if relevant.grouped:
+            from toplist.inputs.groups import ItemGroups  # what few need, so that imports are quick
+
             truth, groups = ItemGroups.of(truth, written[1], relevant)
         elif whole and not hashed and relevant.names is None:
             check_no_matrix(truth, users)

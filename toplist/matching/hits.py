@@ -13,9 +13,9 @@ from toplist.checks import Bools, Floats, Ints, cached
 from toplist.inputs.flatten import Scored, name_user
 from toplist.inputs.grades import LARGEST, STANDARD, Grading
 from toplist.inputs.lists import offsets_of
-from toplist.matching.coverage import Coverage
 
 if TYPE_CHECKING:
+    from toplist.matching.coverage import Coverage
     from toplist.matching.fingerprints import Fingerprint
 
 
@@ -495,6 +495,8 @@ def _merged_coverage(a: Hits, b: Hits) -> Coverage | None:
     """Return the coverage of two parts; one without relevant items has no groups."""
     if a.coverage is None and b.coverage is None:
         return None
+    from toplist.matching.coverage import Coverage
+
     parts = [one.coverage or Coverage.plain(len(one.ranks), one.n_relevant) for one in (a, b)]
     return parts[0].merged(parts[1])
 

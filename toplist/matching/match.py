@@ -15,19 +15,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import kernels, parallel
-from toplist.checks import Bools, about, choice
+from toplist.checks import Bools, Floats, Ints, about, choice
 from toplist.inputs import ids
 from toplist.inputs.flatten import Flat, first_repeat, item_twice, name_user, user_of
 from toplist.inputs.forms import read_sides
-from toplist.inputs.groups import ItemGroups
 from toplist.inputs.lists import offsets_of
 from toplist.inputs.options import DUPLICATES, TIES, ColumnNames, Duplicates, Joining, Ties
 from toplist.inputs.sides import Sides
-from toplist.matching.coverage import Coverage
 from toplist.matching.hits import Hits, trusted
 from toplist.metrics.definitions import Gains, GainTable
 
 if TYPE_CHECKING:
+    from toplist.inputs.groups import ItemGroups
+    from toplist.matching.coverage import Coverage
     from toplist.matching.fingerprints import Fingerprint
 
 
@@ -184,7 +184,7 @@ def join(
         fingerprints=tuple(found) if fingerprints else (),
         truth_hashes=known["hashes"] if fingerprints else None,
         judged=judged,
-        coverage=None if groups is None else Coverage.of(gains, n_hits, n_relevant, groups),
+        coverage=None if groups is None else _covered(groups, gains, n_hits, n_relevant),
         scored=sides.scored,
         **examples,
     )
@@ -203,6 +203,13 @@ def _marked(sides: Sides, groups: ItemGroups, fingerprints: bool) -> Sides:
     if "marked" not in known:
         known["marked"] = replace(truth, gains=np.arange(len(truth.items), dtype=np.float64))
     return replace(sides, truth=known["marked"])
+
+
+def _covered(groups: ItemGroups, marks: Floats, n_hits: Ints, n_relevant: Ints) -> Coverage:
+    """Return the groups of hits whose gains are the places of all relevant items."""
+    from toplist.matching.coverage import Coverage  # what few need, so that imports are quick
+
+    return Coverage.of(marks, n_hits, n_relevant, groups)
 
 
 def _fingerprint(hashes: NDArray[np.uint64], users: Sequence[Any] | None) -> Fingerprint:
