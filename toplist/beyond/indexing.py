@@ -109,7 +109,7 @@ def read_lists(ranks: Any, k: int | None, how: Reading) -> ReadLists:
     elif collapse and padding is not None and flat.lengths.any():
         flat = trim(flat, padding_code(padding, flat), users)
     if collapse:
-        flat = collapsed(flat, how.get("n_threads"))
+        flat = collapsed(flat, how.get("n_threads"), own=items_as is not None)
         flat = flat if k is None else flat.cut(k)
     return ReadLists(flat, k, users, single, collapse or items_as is not None)
 

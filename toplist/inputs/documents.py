@@ -216,8 +216,8 @@ class ItemMap:
         """Keep the documents of chunks; of a dict, documents are their own."""
         kind = self._kind("documents", documents)
         if kind is int:
-            wide = next((one for one in documents if not -(2**63) <= one < 2**63), None)
-            if wide is not None:
+            if min(documents) < -(2**63) or max(documents) >= 2**63:
+                wide = next(one for one in documents if not -(2**63) <= one < 2**63)
                 text = f": document {wide} is beyond 63 bits: give such documents as text, str(id)"
                 raise option_error(ValueError, OptionRef(NAME), text)
             codes = list(map(int, documents))
@@ -275,10 +275,12 @@ class _Table:
     """The documents of ids that are integers: by the ids themselves, or by their numbers."""
 
     def __init__(self, places: Mapping[Any, int]) -> None:
-        pairs = [pair for pair in places.items() if isinstance(pair[0], (int, np.integer))]
-        pairs = [pair for pair in pairs if -(2**63) <= pair[0] < 2**63]
-        ids = np.array([one for one, _ in pairs], np.int64)
-        documents = np.array([one for _, one in pairs], np.int64)
+        if set(map(type, places)) != {int} or min(places) < -(2**63) or max(places) >= 2**63:
+            kinds = int, np.integer
+            places = {one: place for one, place in places.items() if isinstance(one, kinds)}
+            places = {one: place for one, place in places.items() if -(2**63) <= one < 2**63}
+        ids = np.fromiter(places, np.int64, len(places))
+        documents = np.fromiter(places.values(), np.int64, len(places))
         self.numbering: Numbering | None = None
         if not len(ids) or (ids.min() >= 0 and ids.max() < DENSE):
             n = int(ids.max(initial=-1)) + 1
@@ -351,7 +353,7 @@ def _of_table(frame: Any) -> dict[Any, Any]:
 def _once(truth: Flat) -> Flat:
     """Return truths that hold each document once, with the largest of its grades."""
     if truth.grades is None:
-        found = compact(collapsed(truth, None))
+        found = compact(collapsed(truth, None, own=True))
         return replace(
             truth, ids=found.items, offsets=found.offsets, lengths=np.diff(found.offsets)
         )

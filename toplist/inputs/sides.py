@@ -79,7 +79,7 @@ def sides_of(
     if padding is not None:
         listed, relevant = (trim(f, padding_code(padding, f), users) for f in (listed, relevant))
     if shaping.collapse:
-        listed = collapsed(listed, shaping.n_threads)
+        listed = collapsed(listed, shaping.n_threads, own=shaping.items_as is not None)
         listed = listed if k is None else listed.cut(k)
     written = (listed, relevant) if sources is None else sources
 

@@ -14,7 +14,9 @@ from toplist.kernels.hashing import GOLDEN, most_probes
 from toplist.kernels.join import HALF, LONG, MARK_BITS, bits_for, mark_places
 
 
-def collapse(items: Any, offsets: Any, lengths: Any, out: Any, n_kept: Any) -> None:
+def collapse(
+    items: Any, offsets: Any, lengths: Any, out: Any, n_kept: Any, in_place: bool = False
+) -> None:
     """Fill `n_kept` with the number of distinct ids of each list of a block of users.
 
     Parameters
@@ -22,9 +24,11 @@ def collapse(items: Any, offsets: Any, lengths: Any, out: Any, n_kept: Any) -> N
     items, offsets, lengths : int64 arrays
         User u's list is the `lengths[u]` ids from ``offsets[u] - offsets[0]`` on.
     out : int64 array, written
-        The first copies of each list, in their order, from where the list begins in `items`; or
-        empty, to only count. It may be `items` itself.
+        The first copies of each list, in their order, from where the list begins in `items`, and
+        then what stands in `items`; or empty, to only count.
     n_kept : int64 (n_users,), written
+    in_place : bool
+        Whether `out` is `items` itself.
     """
     longest = int(lengths.max(initial=0))
     bits, marked = bits_for.py_func(min(longest, LONG), MARK_BITS), min(longest, LONG)
@@ -34,7 +38,7 @@ def collapse(items: Any, offsets: Any, lengths: Any, out: Any, n_kept: Any) -> N
     )
     user = 0
     while True:
-        user = _collapse(items, offsets, lengths, tables, user, out, n_kept)
+        user = _collapse(items, offsets, lengths, tables, user, out, n_kept, in_place)
         if user == len(lengths):
             return
         begin = offsets[user] - offsets[0]
@@ -42,12 +46,16 @@ def collapse(items: Any, offsets: Any, lengths: Any, out: Any, n_kept: Any) -> N
         kept = row[np.sort(np.unique(row, return_index=True)[1])]
         n_kept[user] = len(kept)
         if len(out):
+            end = offsets[user + 1] - offsets[0]
+            out[begin:end] = items[begin:end]
             out[begin : begin + len(kept)] = kept
         user += 1
 
 
 @kernel
-def _collapse(items: int64, offsets: int64, lengths: int64, tables, begin_at, out, n_kept):
+def _collapse(
+    items: int64, offsets: int64, lengths: int64, tables, begin_at, out, n_kept, in_place
+):
     """Do what `collapse` does from a user on; return the user whose ids share too many slots.
 
     Or the number of users.
@@ -72,14 +80,17 @@ def _collapse(items: int64, offsets: int64, lengths: int64, tables, begin_at, ou
         if found < 0:
             return u
         n_kept[u] = n - found
-        if len(out):
+        if len(out) and (found or not in_place):
             place, at = begin, 0
             for r in range(found + 1):  # what stands between two repeats
                 end = repeats[r] if r < found else n
-                for i in range(begin + at, begin + end):
-                    out[place] = items[i]
+                for i in range(uint64(begin + at), uint64(begin + end)):
+                    out[uint64(place)] = items[i]
                     place += 1
                 at = end + 1
+            if not in_place:  # codes are looked up wherever they stand
+                for i in range(place, offsets[u + 1] - offsets[0]):
+                    out[i] = items[i]
     return len(lengths)
 
 
@@ -136,9 +147,9 @@ def documents_of(codes: int64, documents: int64, known: uint8, out):
 
     Or -1. A code has a document where it is `known`.
     """
-    for i in range(len(codes)):
-        code = codes[i]
-        if code < 0 or code >= len(known) or not known[code]:
+    for i in range(uint64(len(codes))):
+        code = uint64(codes[i])  # one below 0 is a large one
+        if code >= uint64(len(known)) or not known[code]:
             return i
         out[i] = documents[code]
     return -1
