@@ -124,7 +124,7 @@ if TYPE_CHECKING:
         tl.top_k_eval(RANKS, TRUTHS, relevant="any")  # type: ignore[call-overload]
         tl.top_k_eval(RANKS, TRUTHS, aggregate="micro")  # type: ignore[call-overload]
         tl.top_k_eval(RANKS, TRUTHS, duplicates="last")  # type: ignore[call-overload]
-        tl.top_k_eval(RANKS, TRUTHS, duplicates=None)  # type: ignore[call-overload]
+        tl.top_k_eval(RANKS, TRUTHS, duplicates=1)  # type: ignore[call-overload]
         tl.top_k_eval(RANKS, TRUTHS, gains="exp")  # type: ignore[call-overload]
         tl.top_k_eval(RANKS, TRUTHS, ties="items")  # type: ignore[call-overload]
         tl.top_k_eval(RANKS, TRUTHS, unknown="ignore")  # type: ignore[call-overload]

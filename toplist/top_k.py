@@ -70,7 +70,8 @@ def top_k_eval(
     empty: Empty | None = None,
     missing: Missing | None = None,
     relevant: Relevant | None = None,
-    duplicates: Duplicates = "raise",
+    duplicates: Duplicates | None = None,
+    items_as: Any = None,
     padding: Any = None,
     relevant_from: float | None = None,
     gains: Gains | GainTable | None = None,
@@ -128,8 +129,14 @@ def top_k_eval(
     relevant : {"all", "listed"}, optional
         Which relevant items count as R: all, or where a ground truth is known for listed items
         only, those in the whole list, whatever k (see `Hits.listed`). Default: the convention's.
-    duplicates : {"raise", "first"}
-        An item twice in one list: refused, or later copies earn nothing and keep their place.
+    duplicates : {"raise", "first", "collapse"}, optional
+        An item twice in one list: refused; or later copies earn nothing and keep their place; or
+        they leave and ranks close up: of [d1, d1, d2] is left [d1, d2]. k and the ranks in messages
+        then count what is left. Default: "raise", with `items_as` "collapse".
+    items_as : dict id -> document, pandas Series, table or function, optional
+        Of ids that are chunks (passages, variants): the item that each is a part of, in place of
+        the ids of lists and truths; metrics of the lists and their data are of documents, too. See
+        `toplist.match`. With ``duplicates="first"``, later chunks of a document keep their place.
     padding : id, optional
         An id that fills rectangular arrays, dropped from the ends.
     relevant_from : float, optional
@@ -236,6 +243,12 @@ def top_k_eval(
     ...     write_text(f"{folder}/recs.csv", "user_id,item_id,rank\nann,tea,1\nann,jam,2\n")
     ...     write_text(f"{folder}/truth.csv", "user_id,item_id\nann,jam\n")
     ...     top_k_eval(f"{folder}/recs.csv", f"{folder}/truth.csv", k=2)["mrr@2"]
+    0.5
+
+    Chunks of documents, of which one list has two of "a":
+
+    >>> chunks = {"a1": "a", "a2": "a", "b1": "b"}
+    >>> top_k_eval([["a1", "a2", "b1"]], [{"b"}], k=2, metrics="mrr", items_as=chunks)["mrr@2"]
     0.5
 
     Streams of record batches:

@@ -65,6 +65,7 @@ OTHER = {
     "metrics": "ndcg",
     "convention": "neurec",
     "weights": {"ann": 2.0, "bob": 1.0},
+    "items_as": {"a": "b"},
     "padding": "x",
     "relevant_from": 1.0,
     "columns": {"user_id": "user_id"},

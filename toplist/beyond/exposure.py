@@ -341,10 +341,11 @@ def exposure(
     *,
     catalogue: Any = None,
     unknown: Unknown = "raise",
-    duplicates: Duplicates = "raise",
+    duplicates: Duplicates | None = None,
     padding: Any = None,
     columns: Mapping[str, str] | None = None,
     n_threads: int | None = None,
+    items_as: Any = None,
 ) -> Exposure:
     """Count how often each item is at each rank, once; `item_coverage` and others take it.
 
@@ -359,14 +360,19 @@ def exposure(
         list, a set, an array, a column. Without it, only what is listed is known.
     unknown : {"raise", "skip"}
         An id that is not in the catalogue: refused, or its place counts for nothing.
-    duplicates : {"raise", "first"}
-        An id twice in one list: refused, or only its first place counts.
+    duplicates : {"raise", "first", "collapse"}, optional
+        An id twice in one list: refused; or only its first place counts; or later copies leave and
+        ranks close up, of which k counts what is left. Default: "raise", with `items_as`
+        "collapse".
     padding : id, optional
         An id that fills rectangular arrays: dropped from the ends of lists.
     columns : mapping, optional
         Of tables: their own names of user_id, item_id, rank and score.
     n_threads : int, optional
         Default: the CPUs this process may use. The result does not depend on it.
+    items_as : dict id -> document, pandas Series, table or function, optional
+        Puts documents in place of the ids of lists, see `toplist.match`; the catalogue is then of
+        documents.
 
     Raises
     ------
@@ -381,8 +387,11 @@ def exposure(
     >>> exposure([[5, 7, 3], [4, 5, 2]], catalogue=8)
     Exposure(2 lists, 8 items, read to k=3)
     """
-    how: Reading = {"duplicates": duplicates, "padding": padding, "n_threads": n_threads}
-    lists = read_lists(ranks, k, {"columns": columns, "padding": padding})
+    how: Reading = {
+        **{"duplicates": duplicates, "padding": padding, "columns": columns},
+        **{"n_threads": n_threads, "items_as": items_as},
+    }
+    lists = read_lists(ranks, k, how)
     return exposure_of(lists, indexing_of(catalogue, unknown).reading(how))
 
 

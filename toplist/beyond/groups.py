@@ -338,7 +338,7 @@ def _of_exposure(
 
 def _as_list(ids: Any, how: Reading) -> ReadLists:
     """Return ids of items as one list, to be numbered together with others."""
-    padding = how.get("padding")
+    padding = how.get("padding") if how.get("items_as") is None else None
     if padding is not None and padding in ids:
         raise ValueError(f"groups holds the padding id {padding!r}")
     try:

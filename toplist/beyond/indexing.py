@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 
 from toplist import kernels, parallel
-from toplist.checks import Ints, OptionRef, check_positive_int, choice, option_error, prefixed
+from toplist.checks import Ints, OptionRef, check_positive_int, option_error, prefixed
 from toplist.inputs.factorize import Numbering
 from toplist.inputs.flatten import Flat, item_twice, name_user, trim
 from toplist.inputs.forms import read_ranks
-from toplist.inputs.ids import encode, encode_alone, padding_code
-from toplist.inputs.lists import offsets_of
-from toplist.inputs.options import DUPLICATES, Duplicates, Reading
+from toplist.inputs.ids import alone, encode, padding_code
+from toplist.inputs.options import Duplicates, Reading, repeats_of
+from toplist.inputs.repeats import collapsed
 from toplist.inputs.texts import Texts
 from toplist.matching.hits import Hits
 
@@ -61,13 +61,15 @@ class IndexedLists:
 class ReadLists:
     """Ranked lists that are read and cut at `k`: integers, or codes and their distinct ids.
 
-    The input of `indexed`, so that metrics over several catalogues read the lists once.
+    The input of `indexed`, so that metrics over several catalogues read the lists once. `settled`
+    says that they hold documents, or each id once, and no padding.
     """
 
     flat: Flat
     k: int | None
     users: Sequence[Any] | None
     single: bool
+    settled: bool = False
 
 
 class ListingCounts:
@@ -77,7 +79,8 @@ class ListingCounts:
 def read_lists(ranks: Any, k: int | None, how: Reading) -> ReadLists:
     """Read ranked lists in any form; `ReadLists` are returned unchanged.
 
-    Padding is not dropped here: a pair (ids, scores) with the id -1 asks for it.
+    Padding is not dropped here, unless lists are collapsed or mapped: a pair (ids, scores) with the
+    id -1 asks for it.
 
     Raises
     ------
@@ -94,11 +97,21 @@ def read_lists(ranks: Any, k: int | None, how: Reading) -> ReadLists:
     if isinstance(ranks, ListingCounts):
         name = type(ranks).__name__
         raise TypeError(f"ranks is of type {name}, which holds no lists: give the lists themselves")
-    users, flat, single = read_ranks(ranks, k, how.get("columns"), how.get("padding"))
-    if not isinstance(flat.ids, np.ndarray) or flat.ids.dtype.kind not in "iu":
-        ids, names = encode_alone(flat)
-        flat = replace(flat, ids=ids, offsets=offsets_of(flat.lengths), names=names)
-    return ReadLists(flat, k, users, single)
+    padding, items_as = how.get("padding"), how.get("items_as")
+    collapse = repeats_of(how.get("duplicates"), items_as) == "collapse"
+    depth = None if collapse else k
+    users, flat, single = read_ranks(ranks, depth, how.get("columns"), padding)
+    flat = alone(flat)
+    if items_as is not None:
+        from toplist.inputs.documents import ItemMap  # what few need, so that imports are quick
+
+        flat = ItemMap.of(items_as).mapped(flat, padding, users)
+    elif collapse and padding is not None and flat.lengths.any():
+        flat = trim(flat, padding_code(padding, flat), users)
+    if collapse:
+        flat = collapsed(flat, how.get("n_threads"), own=items_as is not None)
+        flat = flat if k is None else flat.cut(k)
+    return ReadLists(flat, k, users, single, collapse or items_as is not None)
 
 
 @dataclass(frozen=True)
@@ -122,8 +135,15 @@ class Indexing:
 
     def reading(self, how: Reading) -> Indexing:
         """Return the same with the caller's keywords; the columns are used by `read_lists`."""
-        given: Any = {name: value for name, value in how.items() if name != "columns"}
-        return replace(self, **given)
+        used = ("padding", "n_threads")
+        given: Any = {name: value for name, value in how.items() if name in used}
+        repeats = repeats_of(how.get("duplicates"), how.get("items_as"))
+        return replace(self, duplicates=repeats, **given)
+
+    def of(self, *lists: ReadLists) -> Indexing:
+        """Return the same for lists that may be without padding."""
+        settled = any(one.settled for one in lists)
+        return replace(self, padding=None) if settled and self.padding is not None else self
 
 
 def indexed(lists: ReadLists, rules: Indexing) -> IndexedLists:
@@ -136,8 +156,7 @@ def indexed(lists: ReadLists, rules: Indexing) -> IndexedLists:
     ValueError
         For an id that is not in the catalogue, an id twice in a list, misplaced padding.
     """
-    choice("duplicates", rules.duplicates, DUPLICATES)
-    places = None
+    rules, places = rules.of(lists), None
     if isinstance(rules.ids, range):
         places = _listed_places(lists.flat, rules.ids)
         if places is None:
@@ -287,8 +306,7 @@ def indexed_together(
     ValueError
         For an id twice in a list, misplaced padding; the message says in which of `names`.
     """
-    rules = Indexing(None).reading(how)
-    choice("duplicates", rules.duplicates, DUPLICATES)
+    rules = Indexing(None).reading(how).of(*lists)
     flats = [replace(one.flat, side=name) for one, name in zip(lists, names, strict=True)]
     if rules.padding is not None:
         flats = [

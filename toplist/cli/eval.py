@@ -22,6 +22,7 @@ import argparse
 import os
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -93,6 +94,8 @@ def add_reading(parser: Parser, *, in_memory: bool = False) -> None:
     add = parser.group("users and items")
     add_options(add)
     add("--padding", "the id that fills up short lists: dropped from their ends", metavar="ID")
+    text = "documents in place of chunks (CSV, TSV: item_id, document)"
+    add("--items-as", text, metavar="FILE")
     add = parser.group("metrics of the lists themselves")
     for name, row in ITEMS.items():
         add(option(OptionRef(name)), row.help, metavar="FILE")
@@ -235,11 +238,24 @@ def _evaluate(
 def _known_items(options: argparse.Namespace, recs: str, columns: dict[str, str]) -> dict[str, Any]:
     """Read the files of the keywords about items; ids have the type that they have in the lists.
 
+    Those of documents have the type of the documents.
+
     `columns` are the names of columns in the file of the lists.
     """
     paths = {name: getattr(options, name) for name in ITEMS}
-    known = {}
-    numbers = any(paths.values()) and _hold_numbers(options, recs, columns)
+    known: dict[str, Any] = {}
+    given = any(paths.values()) or options.items_as is not None
+    numbers = given and _hold_numbers(options, recs, columns)
+    if options.items_as is not None:
+        map_ = tables.documents(options.items_as)
+        chunks: list[Any] = list(map_)
+        documents: list[Any] = list(map_.values())
+        if numbers:
+            chunks = _integers(options.items_as, chunks)
+            with suppress(ValueError):  # documents may be text where chunks are numbers
+                documents = list(map(int, documents))
+            numbers = not documents or isinstance(documents[0], int)
+        known["items_as"] = dict(zip(chunks, documents, strict=True))
     for name, path in paths.items():
         if path is not None:
             found = tables.READERS[ITEMS[name].file](path)

@@ -118,6 +118,8 @@ def hits_of(ranks: Any, truths: Any, depth: int | None, joining: Joining) -> tup
         return joined(ranks, truths, depth, joining)
     if truths is not None:
         raise TypeError("ranks is a Hits, joined already: it takes no ground_truths")
+    if joining.duplicates == "raise":  # said, and so it is
+        joining = joining._replace(duplicates=None)
     given = [
         name
         for name, value in joining._asdict().items()
@@ -236,7 +238,7 @@ def _curves(
     empty: Empty | None = None,
     missing: Missing | None = None,
     relevant: Relevant | None = None,
-    duplicates: Duplicates = "raise",
+    duplicates: Duplicates | None = None,
     padding: Any = None,
     relevant_from: float | None = None,
     gains: Gains | GainTable | None = None,

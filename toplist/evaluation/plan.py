@@ -79,6 +79,16 @@ class Plan:
         """How lists are joined with ground truths, before the convention is asked."""
         return self.options.joining._replace(ties=self.ties)
 
+    @property
+    def mapped(self) -> Plan:
+        """The same plan for lists whose items are documents already, without padding."""
+        given = self.options
+        if given.items_as is None:
+            return self
+        repeats = given.joining.repeats
+        given = replace(given, items_as=None, padding=None, duplicates=repeats)
+        return replace(self, options=given)
+
     def result(self, hits: Hits, lists: ListResult | None = None) -> TopKResult:
         """Evaluate hits; `lists` are the metrics of the lists themselves."""
         entries = tuple(_settled(entry, hits) for entry in self.entries)
@@ -147,6 +157,10 @@ def plan_of(options: Options, k: int | Iterable[int] | None, ties: Ties = "order
             text = f"{name} is a ratio of sums over users, in which no user scores 1: give "
             ways = OptionRef("empty", "zero"), " or ", OptionRef("empty", "skip")
             raise option_error(ValueError, text, *ways)
+    if options.items_as is not None:
+        from toplist.inputs.documents import ItemMap  # what few need, so that imports are quick
+
+        options = replace(options, items_as=ItemMap.of(options.items_as))
     return Plan(entries, rules, pooled, options, options.ties or ties)
 
 

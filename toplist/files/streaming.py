@@ -123,6 +123,9 @@ def _evaluate_whole(
     streams: Streams, plan: Plan, ranked: ListsByUser, truth: ListsByUser
 ) -> TopKResult:
     try:
+        if plan.options.items_as is not None:
+            ranked, truth = plan.options.items_as.tables(ranked, truth, plan.options.padding)
+            plan = plan.mapped
         users, listed, relevant, n_extra = align(ranked, truth)
         hits = _hits(plan, users, listed, relevant, n_extra)
     except (ValueError, TypeError) as error:
@@ -168,9 +171,9 @@ def _hits(
     `read_all` says that this is all of the truth, which may then be seen to be a matrix.
     """
     joining = ruled(None, plan.joining, plan.rules)
-    read = joining.depth(plan.depth), joining.padding, joining.grading
-    sides = sides_of(users, ranked, truth, n_extra, *read, whole)
-    hits = join(sides, joining.duplicates, joining.n_threads)
+    read = joining.cut(plan.depth), joining.padding, joining.grading
+    sides = sides_of(users, ranked, truth, n_extra, *read, whole, shaping=joining.shaping)
+    hits = join(sides, joining.repeats, joining.n_threads)
     return hits.listed(plan.depth) if joining.listed else hits
 
 
@@ -197,8 +200,9 @@ def _no_user_in_both(streams: Streams, listed: Any, absent: Any) -> ValueError:
 class _Side:
     """One file of the join: where the list of each user begins, and the lists that wait."""
 
-    def __init__(self, stream: Stream, users: Users, items: Codes) -> None:
+    def __init__(self, stream: Stream, users: Users, items: Codes, options: Options) -> None:
         self.stream, self.users, self.items = stream, users, items
+        self.items_as, self.padding = options.items_as, options.padding
         self.begins = np.empty(0, np.int64)  # the row, by the number of the user; -1: unseen
         self.waiting = Waiting(stream.side)
 
@@ -207,10 +211,12 @@ class _Side:
         source = str(self.stream.path)
         try:
             for part in self.stream.parts((self.users.texts, self.items.texts)):
-                numbers = self._number(part, source)
-                codes = self.items.encode(part.lists.items, source)
-                items = replace(part.lists.items, codes=codes, names=None)
-                yield numbers, replace(part.lists, items=items)
+                numbers, lists = self._number(part, source), part.lists
+                if self.items_as is not None:
+                    lists = self.items_as.lists(lists, self.padding)
+                codes = self.items.encode(lists.items, source)
+                items = replace(lists.items, codes=codes, names=None)
+                yield numbers, replace(lists, items=items)
         except (ValueError, TypeError) as error:
             if not hasattr(error, "path"):  # of a list, which may be one that is cut in two
                 self._check_rows_together(getattr(error, "user", None))
@@ -272,13 +278,15 @@ class Join:
         weights = plan.options.weights
         if weights is not None and not isinstance(weights, Mapping):
             raise TypeError("weights must be a dict user -> number: files have no rows to count by")
-        self.plan, self.streams, self.part = plan, streams, plan.options.part
+        self.plan, self.streams, self.part = plan.mapped, streams, plan.options.part
         # of every part, the users by number and their hits
         self.hits: list[tuple[NDArray[np.int64], Hits]] | None
         self.hits = None if plan.options.keep is None else []
         self.as_text = are_texts(streams)
         self.users, self.items = Users(self.as_text), Codes(self.as_text)
-        self.ranked, self.truth = (_Side(stream, self.users, self.items) for stream in streams)
+        self.ranked, self.truth = (
+            _Side(stream, self.users, self.items, plan.options) for stream in streams
+        )
         self.lists: ListResult | None = None
         self.result: TopKResult | None = None
         self.longest = 0

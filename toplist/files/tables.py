@@ -189,6 +189,12 @@ def item_counts(path: PathLike) -> dict[str, float]:
     return _by_item(path, columns["item_id"], counts)
 
 
+def documents(path: PathLike) -> dict[str, str]:
+    """Read the document of each chunk: the columns item_id and document."""
+    columns = read(path, ["item_id", "document"])
+    return _by_item(path, columns["item_id"], columns["document"])
+
+
 def features(path: PathLike) -> dict[str, NDArray[np.float64]]:
     """Read the features of each item: the column item_id, and numbers in all others."""
     columns = read(path, lambda header: ["item_id", *(one for one in header if one != "item_id")])

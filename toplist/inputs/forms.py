@@ -39,8 +39,8 @@ from toplist.inputs.flatten import (
 from toplist.inputs.grades import STANDARD, Grading
 from toplist.inputs.ids import check_width, encode, integers_of
 from toplist.inputs.lists import Lists, offsets_of
-from toplist.inputs.options import ColumnNames
-from toplist.inputs.sides import Sides, sides_of
+from toplist.inputs.options import ColumnNames, Shaping
+from toplist.inputs.sides import AS_GIVEN, Sides, sides_of
 
 if TYPE_CHECKING:
     from toplist.inputs.kept import KeptTruths
@@ -56,10 +56,12 @@ def read_sides(
     ties: str = "order",
     users: Any = None,
     hashing: bool = True,
+    shaping: Shaping = AS_GIVEN,
 ) -> Sides:
     """Validate, align and encode the two sides of an evaluation: the input of the join.
 
-    Without `hashing`, strings of lists are numbered: two of them share a hash.
+    Without `hashing`, strings of lists are numbered: two of them share a hash. `shaping` is what
+    becomes of the lists before they are cut at `k`.
 
     Raises
     ------
@@ -81,7 +83,8 @@ def read_sides(
         ranks, ground_truths = beside(ranks, ground_truths)
     if isinstance(ranks, Mapping) and isinstance(ground_truths, Mapping) and not _are_ids(ranks):
         check_not_swapped(ranks, ground_truths)
-    given, ranks = ranks, side_to_builtin(ranks, "ranks", (k, padding, ties))
+    depth = shaping.depth(k)
+    given, ranks = ranks, side_to_builtin(ranks, "ranks", (depth, padding, ties))
     tied = scored(given)
     if kept is None:
         ground_truths = side_to_builtin(ground_truths, "ground_truths")
@@ -96,7 +99,8 @@ def read_sides(
     if tables:
         from toplist.inputs.tables import read_tables  # a quarter of the import of toplist
 
-        found = read_tables(ranks, kept or ground_truths, k, padding, grading, columns, ties)
+        sides = ranks, kept or ground_truths
+        found = read_tables(*sides, k, padding, grading, columns, ties, shaping)
         return found if tied is None else replace(found, scored=tied)
     if kept is None:
         keys, rank_rows, truth_rows, single, n_extra = _arrange(ranks, ground_truths)
@@ -104,7 +108,7 @@ def read_sides(
     else:
         keys, rank_rows, n_extra, single = *_beside(ranks, kept), False
         truth = kept.flat if padding is None else kept.flattened(padding)
-    ranked = flatten(rank_rows, k, "ranks")
+    ranked = flatten(rank_rows, depth, "ranks")
     if len(ranked.lengths) != len(truth.lengths):
         raise ValueError(
             f"{len(ranked.lengths)} ranked lists but {len(truth.lengths)} ground truths: "
@@ -114,8 +118,13 @@ def read_sides(
         from toplist.inputs.user_values import keys_of
 
         keys = keys_of(users, len(truth.lengths))
-    listed, relevant, hashed = encode(ranked, truth, padding, keys, hashing)
-    more: dict[str, Any] = {"sources": (ranked, truth), "single": single, "hashed": hashed}
+    more: dict[str, Any] = {"single": single, "shaping": shaping}
+    if shaping.items_as is not None:
+        listed, relevant = shaping.items_as.sides(ranked, truth, padding, keys)
+    else:
+        hashing = hashing and not shaping.collapse
+        listed, relevant, more["hashed"] = encode(ranked, truth, padding, keys, hashing)
+        more["sources"] = ranked, truth
     found = sides_of(keys, listed, relevant, n_extra, k, None, grading, **more)
     return found if tied is None else replace(found, scored=tied)
 

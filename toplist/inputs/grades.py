@@ -200,16 +200,7 @@ def apply(truth: Lists, source: Flat, grading: Grading, users: Sequence[Any] | N
                 " needs ground truths with grades: dicts item -> grade, or Lists with gains",
             )
         return truth
-    bad = np.flatnonzero(~((grades >= 0) & (grades < np.inf)))
-    if len(bad):
-        way_out = NEGATIVE if grades[bad[0]] < 0 else ""
-        wrong = f"{{}}, item {{!r}}: grade {grades[bad[0]]}; a grade is 0 or more, and finite"
-        raise _refused(truth, source, users, bad[0], wrong + way_out)
-    if isinstance(source.ids, np.ndarray):  # a dict has one grade for an item
-        twice = kernels.join.two_grades(truth.offsets, truth.items, grades)
-        if twice >= 0:
-            wrong = "{} has item {!r} twice in the ground truth, with different grades"
-            raise _refused(truth, source, users, twice, wrong)
+    check(truth, source, users)
     gains = grading.gains_of(grades)
     none = np.flatnonzero(np.isnan(gains))
     if len(none):
@@ -228,6 +219,23 @@ def apply(truth: Lists, source: Flat, grading: Grading, users: Sequence[Any] | N
         raise _refused(truth, source, users, large[0], wrong, *more)
     least = grading.relevant_from
     return _kept(truth, gains, grades > 0 if least is None else grades >= least)
+
+
+def check(truth: Lists, source: Flat, users: Sequence[Any] | None) -> None:
+    """Raise ValueError for a grade that is none, and for an item with two."""
+    grades = truth.gains
+    if grades is None:
+        return
+    bad = np.flatnonzero(~((grades >= 0) & (grades < np.inf)))
+    if len(bad):
+        way_out = NEGATIVE if grades[bad[0]] < 0 else ""
+        wrong = f"{{}}, item {{!r}}: grade {grades[bad[0]]}; a grade is 0 or more, and finite"
+        raise _refused(truth, source, users, bad[0], wrong + way_out)
+    if isinstance(source.ids, np.ndarray):  # a dict has one grade for an item
+        twice = kernels.join.two_grades(truth.offsets, truth.items, grades)
+        if twice >= 0:
+            wrong = "{} has item {!r} twice in the ground truth, with different grades"
+            raise _refused(truth, source, users, twice, wrong)
 
 
 def judged(truth: Lists, grading: Grading) -> Lists | None:

@@ -87,6 +87,14 @@ def encode_alone(flat: Flat) -> tuple[NDArray[Any], list[Any] | None]:
     return numbers.encode(flat).ids, list(numbers.codes)
 
 
+def alone(flat: Flat) -> Flat:
+    """Return one side as integers, or as codes with the distinct ids as names."""
+    if isinstance(flat.ids, np.ndarray) and flat.ids.dtype.kind in "iu":
+        return flat
+    ids, names = encode_alone(flat)
+    return replace(flat, ids=ids, offsets=offsets_of(flat.lengths), names=names)
+
+
 def _as_integers(ranked: Flat, truth: Flat) -> tuple[NDArray[Any], NDArray[Any]] | None:
     """Return the ids of both sides as integers; None where 64 bits do not tell them apart."""
     a, b = integers_of(ranked), truth.once(integers_of, partial(integers_of, truth))

@@ -151,6 +151,8 @@ def alike(a: Column, b: Column) -> tuple[Column, Column]:
         return Column(a.name, np.empty(0, np.int64), b.names), b
     if not len(b.codes):
         return a, Column(b.name, np.empty(0, np.int64), a.names)
+    if a.names is b.names is not None:
+        return a, b
     first, other = a.decode(a.codes[0]), b.decode(b.codes[0])
     if isinstance(first, int) != isinstance(other, int):
         examples = f"{first!r} in ranks", f"{other!r} in ground_truths"

@@ -16,7 +16,7 @@ from toplist.metrics.names import Metrics
 COLUMNS = ("user_id", "item_id", "rank", "score", "relevance")
 #: A column of ground truths that is read only where ``columns=`` names it.
 GROUP = "group"
-Duplicates = Literal["raise", "first"]
+Duplicates = Literal["raise", "first", "collapse"]
 DUPLICATES: tuple[Duplicates, ...] = get_args(Duplicates)
 Ties = Literal["order", "item", "item_desc"]
 TIES: tuple[Ties, ...] = get_args(Ties)
@@ -36,10 +36,46 @@ ColumnNames = Mapping[str, Any] | None
 class Reading(TypedDict, total=False):
     """How lists are read: keywords of `toplist.beyond.exposure`."""
 
-    duplicates: Duplicates
+    duplicates: Duplicates | None
     padding: Any
     columns: ColumnNames
     n_threads: int | None
+    items_as: Any
+
+
+def repeats_of(duplicates: Duplicates | None, items_as: Any) -> Duplicates:
+    """Return what is done with an id twice in a list: chunks of one document are one item.
+
+    Examples
+    --------
+    >>> repeats_of(None, None), repeats_of(None, {"d1#2": "d1"})
+    ('raise', 'collapse')
+    """
+    if duplicates is None:
+        return "raise" if items_as is None else "collapse"
+    choice("duplicates", duplicates, DUPLICATES)
+    if duplicates == "raise" and items_as is not None:
+        given, text = OptionRef("duplicates", duplicates), " does not go with "
+        why = ", which makes one item of the chunks of a document: leave it out, or write "
+        first = OptionRef("duplicates", "first"), ", which keeps their ranks"
+        raise option_error(ValueError, given, text, OptionRef("items_as"), why, *first)
+    return duplicates
+
+
+class Shaping(NamedTuple):
+    """What becomes of lists before they are joined.
+
+    Their ids are mapped by `items_as` (an `ItemMap`); if `collapse`, later copies of an id leave,
+    before the list is cut.
+    """
+
+    items_as: Any = None
+    collapse: bool = False
+    n_threads: int | None = None
+
+    def depth(self, k: int | None) -> int | None:
+        """Return how deep lists are read, to be cut at k."""
+        return None if self.collapse else k
 
 
 class Joining(NamedTuple):
@@ -49,7 +85,7 @@ class Joining(NamedTuple):
     is `listed`: whether a ground truth is known for listed items only, which the convention says.
     """
 
-    duplicates: Duplicates = "raise"
+    duplicates: Duplicates | None = None
     padding: Any = None
     relevant_from: float | None = None
     gains: Gains | GainTable | None = None
@@ -59,10 +95,25 @@ class Joining(NamedTuple):
     users: Sequence[Any] | None = None
     fingerprints: bool = True
     listed: bool = False
+    items_as: Any = None
+
+    @property
+    def repeats(self) -> Duplicates:
+        """What is done with an id twice in a list."""
+        return repeats_of(self.duplicates, self.items_as)
+
+    @property
+    def shaping(self) -> Shaping:
+        """What becomes of the lists first."""
+        return Shaping(self.items_as, self.repeats == "collapse", self.n_threads)
+
+    def cut(self, k: int | None) -> int | None:
+        """Return where lists are cut for values down to k."""
+        return None if self.listed else k
 
     def depth(self, k: int | None) -> int | None:
         """Return how deep lists are read for values down to k."""
-        return None if self.listed else k
+        return self.shaping.depth(self.cut(k))
 
     @property
     def grading(self) -> Grading:
@@ -77,6 +128,7 @@ class Joining(NamedTuple):
             "padding": self.padding,
             "columns": self.columns,
             "n_threads": self.n_threads,
+            "items_as": self.items_as,
         }
 
 
@@ -136,9 +188,11 @@ class Options:
     relevant: Relevant | None = _option(
         choices=RELEVANT, help="R of all relevant items (default), or listed ones"
     )
-    duplicates: Duplicates = _option(
-        "raise", choices=DUPLICATES, help="an item twice in a list (default: raise)"
+    duplicates: Duplicates | None = _option(
+        choices=DUPLICATES,
+        help="an item twice in a list (default: raise; collapse with --items-as)",
     )
+    items_as: Any = _option()
     padding: Any = _option()
     relevant_from: float | None = _option(help="relevant from this grade on", read=float)
     gains: Gains | GainTable | None = _option(
@@ -192,13 +246,14 @@ memory
                 raise option_error(TypeError, OptionRef(row.name, value), text)
             if row.metadata["choices"]:
                 choice(row.name, value, row.metadata["choices"])
-        _ = self.joining.grading  # checks the grade
+        _ = self.joining.grading, self.joining.repeats  # checks the grade, and what goes together
 
     @property
     def joining(self) -> Joining:
         """How lists are joined with ground truths."""
         words = self.duplicates, self.padding, self.relevant_from, self.gains, self.columns
-        return Joining(*words, self.n_threads, self.ties or "order", self.users)
+        joining = Joining(*words, self.n_threads, self.ties or "order", self.users)
+        return joining._replace(items_as=self.items_as)
 
     @property
     def items(self) -> Items:

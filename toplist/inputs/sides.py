@@ -15,6 +15,8 @@ from toplist.inputs.flatten import Flat, Scored, compact, name_user, trim, user_
 from toplist.inputs.grades import Grading
 from toplist.inputs.ids import padding_code
 from toplist.inputs.lists import Lists, offsets_of
+from toplist.inputs.options import Shaping
+from toplist.inputs.repeats import collapsed
 
 if TYPE_CHECKING:
     from toplist.inputs.groups import ItemGroups
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 Words = Callable[[Ints], NDArray[np.uint64]]  # of codes
 # Ids that are looked at before all are.
 FIRST = 64
+AS_GIVEN = Shaping()
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,16 +71,23 @@ def sides_of(
     sources: tuple[Flat, Flat] | None = None,
     single: bool = False,
     hashed: bool = False,
+    shaping: Shaping = AS_GIVEN,
 ) -> Sides:
     """Return sides that are aligned and encoded: cut, without padding, with their gains.
+
+    With ``shaping.collapse``, the lists are cut when they are rid of repeats, which takes ids or
+    codes: two texts may have one hash. (What ``shaping.items_as`` maps is mapped already.)
 
     `whole` says that these are all users, so that the truth may be seen to be a matrix; the others
     are as in `Sides`, the sources by default both sides as they are.
     """
-    if k is not None:
+    if k is not None and not shaping.collapse:
         listed = listed.cut(k)
     if padding is not None:
         listed, relevant = (trim(f, padding_code(padding, f), users) for f in (listed, relevant))
+    if shaping.collapse:
+        listed = collapsed(listed, shaping.n_threads, own=shaping.items_as is not None)
+        listed = listed if k is None else listed.cut(k)
     written = (listed, relevant) if sources is None else sources
 
     def of_truth() -> dict[str, Any]:

@@ -31,9 +31,9 @@ from toplist.inputs.keyed import (
     user_in_two_rows,
 )
 from toplist.inputs.lists import offsets_of
-from toplist.inputs.options import GROUP, ColumnNames, columns_of
+from toplist.inputs.options import GROUP, ColumnNames, Shaping, columns_of
 from toplist.inputs.ordering import as_integers, comparable, order_of_ids
-from toplist.inputs.sides import Sides, sides_of
+from toplist.inputs.sides import AS_GIVEN, Sides, sides_of
 from toplist.inputs.texts import Texts
 
 # The line that lets scores rank what is left of ranks, in pandas; `toplist.spark` has its own.
@@ -48,6 +48,7 @@ def read_tables(
     grading: Grading,
     columns: ColumnNames,
     ties: str = "order",
+    shaping: Shaping = AS_GIVEN,
 ) -> Sides:
     """Read two sides of which at least one is a table."""
     known = truths.texts if isinstance(truths, KeptTruths) else (Texts(), Texts())
@@ -63,7 +64,10 @@ def read_tables(
     rows = truths.rows if isinstance(truths, KeptTruths) else truths
     check_not_counted("ranks", ranks, "ground_truths", map(truth.users.decode, truth.users.codes))
     check_not_counted("ground_truths", rows, "ranks", map(ranked.users.decode, ranked.users.codes))
-    return sides_of(*align(ranked, truth), k, padding, grading)
+    if shaping.items_as is not None:
+        ranked, truth = shaping.items_as.tables(ranked, truth, padding)
+        padding = None
+    return sides_of(*align(ranked, truth), k, padding, grading, shaping=shaping)
 
 
 def grades_and_groups(side: str, names: Mapping[str, str]) -> ValueError:

@@ -27,7 +27,7 @@ HALF = 1 << 15
 
 def tables_for(most: int, longest: int) -> tuple[Any, ...]:
     """Return the tables that `join` works in: truths of up to `most` ids, lists of `longest`."""
-    bits, marked = _bits_for.py_func, min(longest, LONG)
+    bits, marked = bits_for.py_func, min(longest, LONG)
     taken = np.zeros(1 << bits(most, SLOT_BITS), uint16 if most < HALF else uint32)
     slots = np.zeros(1 << bits(max(min(most, LONG), marked), MARK_BITS), uint32)
     replaced, hashes = np.empty(marked, uint32), np.empty(marked, uint16)
@@ -38,7 +38,8 @@ def tables_for(most: int, longest: int) -> tuple[Any, ...]:
 
 
 @kernel
-def _bits_for(n_entries, bits):
+def bits_for(n_entries, bits):
+    """Return the bits of a table for so many entries, at least `bits`."""
     while n_entries > 1 << (bits - 3):  # at most one slot in eight taken: few false candidates
         bits += 1
     return bits
@@ -142,11 +143,11 @@ def _join(
                 slots[:] = 0
                 stamp = uint64(1)
             mark = stamp * uint64(2 * HALF)
-            shift = uint64(64 - _bits_for(max(last - first, end - begin), MARK_BITS))
+            shift = uint64(64 - bits_for(max(last - first, end - begin), MARK_BITS))
             n_relevant[u] = _enter(truths, first, last, shift, slots, mark, uint64(HALF), chain)
             n_candidates = 0
             if n_relevant[u] >= 0:
-                n_candidates = _mark(
+                n_candidates = mark_places(
                     items, begin, end, shift, slots, mark, replaced, hashes, candidates
                 )
             for c in range(n_candidates):
@@ -171,7 +172,7 @@ def _join(
         else:
             if distinct and _repeats(items, begin, end, table):
                 return u, total
-            shift = uint64(64 - _bits_for(last - first, SLOT_BITS))
+            shift = uint64(64 - bits_for(last - first, SLOT_BITS))
             n_relevant[u] = _enter(truths, first, last, shift, taken, uint64(0), half, chain)
             n_candidates = 0
             if n_relevant[u] >= 0:
@@ -235,7 +236,7 @@ def _sweep(items, begin, end, shift, taken, candidates):
 
 
 @kernel
-def _mark(items, begin, end, shift, slots, mark, replaced, hashes, candidates):
+def mark_places(items, begin, end, shift, slots, mark, replaced, hashes, candidates):
     """Do what `_sweep` does, and enter every position; keep the entries it replaces."""
     n = uint64(0)
     for i in range(uint64(end - begin)):  # alone: several ids are multiplied at a time

@@ -20,7 +20,7 @@ from toplist.inputs import ids
 from toplist.inputs.flatten import Flat, first_repeat, item_twice, name_user, user_of
 from toplist.inputs.forms import read_sides
 from toplist.inputs.lists import offsets_of
-from toplist.inputs.options import DUPLICATES, TIES, ColumnNames, Duplicates, Joining, Ties
+from toplist.inputs.options import TIES, ColumnNames, Duplicates, Joining, Ties
 from toplist.inputs.sides import Sides
 from toplist.matching.hits import Hits, trusted
 from toplist.metrics.definitions import Gains, GainTable
@@ -36,7 +36,7 @@ def match(
     ground_truths: Any,
     k: int | None = None,
     *,
-    duplicates: Duplicates = "raise",
+    duplicates: Duplicates | None = None,
     padding: Any = None,
     relevant_from: float | None = None,
     gains: Gains | GainTable = "linear",
@@ -44,6 +44,7 @@ def match(
     n_threads: int | None = None,
     ties: Ties = "order",
     users: Any = None,
+    items_as: Any = None,
 ) -> Hits:
     """Join ranked lists with ground truths, once; every metric then takes the `Hits`.
 
@@ -72,8 +73,10 @@ def match(
         A table whose column of groups is named, ``columns={"group": ...}``, is such a truth too.
     k : int, optional
         Read the first k ids of each list only; default all.
-    duplicates : {"raise", "first"}
-        An id twice in one list: refused, or only its first place counts.
+    duplicates : {"raise", "first", "collapse"}
+        An id twice in one list: refused; or only its first place counts, and later ones are misses;
+        or later copies leave and ranks close up: [d1, d1, d2] is [d1, d2], of which k counts what
+        is left, as do ranks in messages. Default: "raise", with `items_as` "collapse".
     padding : id, optional
         An id that fills rectangular arrays: dropped from the ends of lists and ground truths. The
         ids of a pair that end with -1 (implicit and faiss write it) need ``padding=-1``.
@@ -94,6 +97,12 @@ def match(
     users : keys, one per row, optional
         Names the users of lists that are known by position (arrays, lists of lists, `Lists`):
         weights, labels and the merging of results then go by key.
+    items_as : dict id -> document, pandas Series, table or function, optional
+        Of ids that are chunks (passages, variants): the item that each is a part of, in place of
+        the ids of lists and truths. A table has the columns item_id and document; a function takes
+        the distinct ids, in a list or an array, and returns as many documents. An id that is no
+        key and is the document of another is a document already. Lists then hold each document
+        once, at the place of its first chunk; a document's grade is the largest of its chunks'.
 
     Returns
     -------
@@ -107,7 +116,8 @@ def match(
         where ranks belong).
     ValueError
         For an id twice in a list, sides of different length or without a common user,
-        misplaced padding, a bad `k` or option; a score that is NaN, scores of a pair that rise.
+        misplaced padding, a bad `k` or option; a score that is NaN, scores of a pair that rise; an
+        id that `items_as` does not know.
 
     Examples
     --------
@@ -115,9 +125,15 @@ def match(
     Hits(2 users, 1 hits, lists read to k=2)
     >>> match({"q1": {"a": 0.2, "b": 0.5}}, {"q1": {"a": 1}}).ranks.tolist()
     [2]
+
+    Chunks of documents, of which the second is relevant:
+
+    >>> chunks = {"a1": "a", "a2": "a", "b1": "b"}
+    >>> match(["a1", "a2", "b1"], {"b"}, items_as=chunks).ranks.tolist()
+    [2]
     """
     joining = Joining(duplicates, padding, relevant_from, gains, columns, n_threads, ties, users)
-    return joined(ranks, ground_truths, k, joining)[0]
+    return joined(ranks, ground_truths, k, joining._replace(items_as=items_as))[0]
 
 
 class HashCollisionError(Exception):
@@ -126,11 +142,14 @@ class HashCollisionError(Exception):
 
 def joined(ranks: Any, truths: Any, k: int | None, joining: Joining) -> tuple[Hits, bool]:
     """Return the hits, and whether one user was given bare."""
-    duplicates, n_threads = joining.duplicates, joining.n_threads
-    choice("duplicates", duplicates, DUPLICATES)
+    duplicates, n_threads = joining.repeats, joining.n_threads
     choice("ties", joining.ties, TIES)
+    if joining.items_as is not None:
+        from toplist.inputs.documents import ItemMap  # what few need, so that imports are quick
+
+        joining = joining._replace(items_as=ItemMap.of(joining.items_as))
     how = joining.padding, joining.grading, joining.columns, joining.ties, joining.users
-    read = partial(read_sides, ranks, truths, joining.depth(k), *how)
+    read = partial(read_sides, ranks, truths, joining.cut(k), *how, shaping=joining.shaping)
     sides = read()
     try:
         hits = join(sides, duplicates, n_threads, joining.fingerprints)

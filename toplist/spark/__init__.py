@@ -111,7 +111,7 @@ def evaluate(
     _check_sendable(plan)
     system, partitions = options.system, options.partitions
     sides = sides_of(ranks, truths, options.columns, system)
-    work = _work(sides, k, options)
+    work = _work(sides, k, plan.options)
     several = options.paired and len(work.systems) > 1
     parts = _by_user(sides, system, partitions).mapInArrow(PartialMeans(work, several), SENT)
     n_parts = partitions or int(parts.sparkSession.conf.get("spark.sql.shuffle.partitions"))
@@ -169,7 +169,7 @@ def per_user(
     plan = _plan(k, asked)
     names = tuple(f"{one.metric.name}@{cut}" for one in plan.entries for cut in one.ks)
     sides = sides_of(ranks, ground_truths, asked.columns, asked.system)
-    work = _work(sides, k, asked)
+    work = _work(sides, k, plan.options)
     rows = _by_user(sides, asked.system, asked.partitions)
     fields = [f"user_id {rows.schema['user_id'].dataType.simpleString()}"]
     fields += ["system string"] if asked.system is not None else []

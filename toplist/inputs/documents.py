@@ -1,0 +1,368 @@
+"""`ItemMap`: the document of each chunk, put in place of the ids of lists and ground truths.
+
+The distinct ids are looked up, each once, whatever form the lists have. Documents that are integers
+take the place of ids themselves; others are codes, by one numbering for both sides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from toplist import kernels, parallel
+from toplist.checks import Bools, Ints, OptionRef, about, no_columns, option_error
+from toplist.inputs import dataframes, grades
+from toplist.inputs.factorize import Column, Numbering, blocks, numbered_by, used_codes
+from toplist.inputs.flatten import (
+    Flat,
+    compact,
+    first_repeat,
+    is_frame,
+    name_user,
+    of_column,
+    trim,
+    user_of,
+)
+from toplist.inputs.ids import alone, kinds_of, padding_code, two_kinds
+from toplist.inputs.keyed import ListsByUser, dict_of, is_series
+from toplist.inputs.lists import offsets_of
+from toplist.inputs.repeats import collapsed
+from toplist.inputs.sides import check_no_matrix
+from toplist.inputs.texts import Texts, joined
+
+COLUMNS = ("item_id", "document")
+NAME = "items_as"
+_FORMS = (
+    "a dict chunk -> document, a pandas Series, a table of item_id and document, or a function "
+    "that takes ids and returns as many documents"
+)
+# Integer ids below this are looked up by themselves, in a table of 9 MB at most.
+DENSE = 1 << 20
+NOTHING: tuple[Any, Ints, Bools] = None, np.empty(0, np.int64), np.empty(0, bool)
+
+
+class ItemMap:
+    """Which document an id is a part of, as it was given: a dict, or a function of ids.
+
+    An id that is no key and is the document of another one is a document itself.
+
+    Examples
+    --------
+    >>> found = ItemMap.of({"a1": "a", "a2": "a", "b1": "b"})
+    >>> list(found.mapped(Flat("ranks", [["b1", "a", "a2"]], np.array([0, 3]), np.array([3]))).rows)
+    [['b', 'a', 'a']]
+    """
+
+    def __init__(self, given: Mapping[Any, Any] | Callable[[Any], Any]) -> None:
+        self._function = None if isinstance(given, Mapping) else given
+        self._kinds: dict[str, Any] = {}  # of chunks and of documents
+        self._others: dict[Any, int] = {}  # documents that are neither integers nor text
+        self._names: Any = None  # of documents that are codes
+        self._places: dict[Any, int] = {}  # the document of each id: an integer, or a code
+        self._integers: _Table | None = None  # of ids that are integers
+        self._of_names = NOTHING  # names, their documents, and which have one
+        if isinstance(given, Mapping):
+            self._kind("chunks", list(given))
+            self._learn(list(given), list(given.values()))
+
+    @classmethod
+    def of(cls, items_as: Any) -> ItemMap:
+        """Return the map that was given in any form.
+
+        Raises
+        ------
+        TypeError
+            For other forms.
+        ValueError
+            For a table without the columns, or a chunk that is there twice.
+        """
+        if isinstance(items_as, cls):
+            return items_as
+        if is_frame(items_as):
+            return cls(_of_table(dataframes.readable(items_as)))
+        if is_series(items_as):
+            return cls(dict_of(items_as, NAME, "item"))
+        if isinstance(items_as, Mapping) or callable(items_as):
+            return cls(items_as)
+        raise option_error(
+            TypeError, OptionRef(NAME), f" is a {type(items_as).__name__}: give {_FORMS}"
+        )
+
+    def sides(
+        self, ranked: Flat, truth: Flat, padding: Any, users: Sequence[Any] | None
+    ) -> tuple[Flat, Flat]:
+        """Return both sides of documents, without padding; truths hold each once."""
+        own, relevant = self._of_truth(truth, padding, users)
+        return own.mapped(ranked, padding, users), relevant
+
+    def tables(
+        self, ranked: ListsByUser, truth: ListsByUser, padding: Any
+    ) -> tuple[ListsByUser, ListsByUser]:
+        """Do what `sides` does for lists that are keyed by user."""
+        own, relevant = self._of_truth(truth.flat, padding, _Keys(truth))
+        lists = relevant.once(ListsByUser, partial(_listed, truth, relevant))
+        return own.lists(ranked, padding), lists
+
+    def lists(self, lists: ListsByUser, padding: Any = None) -> ListsByUser:
+        """Return lists of documents, without padding; truths hold each once."""
+        return _listed(lists, self.mapped(lists.flat, padding, _Keys(lists)))
+
+    def _of_truth(self, truth: Flat, padding: Any, users: Any) -> tuple[ItemMap, Flat]:
+        """Return a truth of documents, and the map by which it was made: this, or one like it.
+
+        A truth that is kept for many lists keeps what the last map made of it. What a function
+        returns may change from call to call.
+        """
+        kept: list[tuple[ItemMap, Any, Flat]] = truth.once(ItemMap, list)
+        for known, dropped, found in kept:
+            same = self is known or (self._function is None and self._places == known._places)
+            if same and known._function is self._function and dropped == padding:
+                return known, found
+        flat = self.mapped(truth, padding, users, whole=True)
+        kept[:] = [(self, padding, flat)]
+        return self, flat
+
+    def mapped(
+        self, flat: Flat, padding: Any = None, users: Any = None, whole: bool = False
+    ) -> Flat:
+        """Return one side of documents, without padding; truths hold each once.
+
+        `whole` says that these are all users, so that a truth may be seen to be a matrix.
+
+        Raises
+        ------
+        TypeError
+            For ids that are no ids, or neither of the kind of the chunks nor of the documents.
+        ValueError
+            For an id that has no document.
+        """
+        flat, of_truth = alone(flat), flat.side != "ranks"
+        if flat.ids.dtype == np.uint64 and flat.ids.max(initial=0) >= 2**63:
+            values, codes = np.unique(flat.ids, return_inverse=True)
+            flat = replace(flat, ids=codes, names=values.tolist())
+        if padding is not None and flat.lengths.any() and not self._other_kind(flat, padding):
+            flat = trim(flat, padding_code(padding, flat), users)
+        lists = compact(flat)
+        flat = replace(flat, ids=lists.items, offsets=lists.offsets, grades=lists.gains)
+        if of_truth:
+            if whole and flat.names is None:
+                check_no_matrix(lists, users)
+            if lists.gains is not None:
+                grades.check(lists, flat, users)
+        found = replace(flat, ids=self._documents(flat, users), names=self._names)
+        return _once(found) if of_truth else found
+
+    def _documents(self, flat: Flat, users: Any) -> Ints:
+        """Return the document of each id: an integer, or a code."""
+        codes, known = self._looked_up(flat)
+        out = np.empty(len(codes), np.int64)
+
+        def look(lo: int, hi: int) -> int:
+            return int(kernels.repeats.documents_of(codes[lo:hi], *known, out[lo:hi]))
+
+        bounds = blocks(len(codes))
+        for (lo, _), wrong in zip(bounds, parallel.run(look, bounds, None), strict=True):
+            if wrong >= 0:
+                raise self._unknown(flat, lo + wrong, users)
+        return out
+
+    def _looked_up(self, flat: Flat) -> tuple[Any, tuple[Ints, Bools]]:
+        """Return the ids as codes, and the document of each code, if it has one."""
+        if flat.names is None:
+            table = self._integers = self._integers or _Table(self._places)
+            if self._function is not None and len(new := table.unknown(flat.ids)):
+                self._ask(new)
+                table = self._integers = _Table(self._places)
+            return table.codes(flat.ids), (table.documents, table.known)
+        known_names, documents, known = self._of_names
+        if known_names is not flat.names:
+            documents, known = documents[:0], known[:0]
+        new = np.arange(len(documents), len(flat.names))
+        if len(new):
+            documents = np.concatenate([documents, np.empty(len(new), np.int64)])
+            known = np.concatenate([known, np.zeros(len(new), bool)])
+        if self._function is not None:
+            used = used_codes(flat.ids)[0] if len(flat.ids) else new[:0]
+            new = used[~known[used]]
+        asked = _names_at(flat.names, new)
+        if self._function is not None:
+            self._ask([one for one in asked if one not in self._places])
+        places = [self._places.get(one) for one in asked]
+        known[new] = [place is not None for place in places]
+        documents[new] = [0 if place is None else place for place in places]
+        self._of_names = flat.names, documents, known
+        return flat.ids, (documents, known)
+
+    def _ask(self, ids: Any) -> None:
+        """Ask the function for the documents of ids that it was not asked for."""
+        if not len(ids):
+            return
+        assert self._function is not None
+        answer = self._function(ids)
+        found = answer if isinstance(answer, (list, tuple)) else of_column(answer)
+        if found is None or len(found) != len(ids):
+            what = f"a {type(answer).__name__}" if found is None else f"{len(found):,} documents"
+            text = f" returned {what} for {len(ids):,} ids: it must return a document for each"
+            raise option_error(
+                TypeError if found is None else ValueError, OptionRef(NAME), text, ", in a list"
+            )
+        self._learn(ids if isinstance(ids, list) else ids.tolist(), found)
+
+    def _learn(self, chunks: list[Any], documents: Sequence[Any]) -> None:
+        """Keep the documents of chunks; of a dict, documents are their own."""
+        kind = self._kind("documents", documents)
+        if kind is int:
+            if min(documents) < -(2**63) or max(documents) >= 2**63:
+                wide = next(one for one in documents if not -(2**63) <= one < 2**63)
+                text = f": document {wide} is beyond 63 bits: give such documents as text, str(id)"
+                raise option_error(ValueError, OptionRef(NAME), text)
+            codes = list(map(int, documents))
+        elif kind is str:
+            self._names = Texts() if self._names is None else self._names
+            codes = self._names.encode(joined(list(documents))).tolist()
+        else:
+            codes = numbered_by(self._others, documents)[0].tolist()
+            self._names = list(self._others)
+        if self._function is None:
+            self._places.update(zip(documents, codes, strict=True))
+        self._places.update(zip(chunks, codes, strict=True))
+
+    def _kind(self, what: str, values: Sequence[Any]) -> Any:
+        """Return the one kind of some ids; TypeError for a second, and for what is no id."""
+        kind = next(iter(kinds_of(values, NAME)), None)
+        if kind is not None and (known := self._kinds.setdefault(what, kind)) is not kind:
+            words = f"{known.__name__} and {kind.__name__} among its {what}"
+            raise option_error(TypeError, OptionRef(NAME), f": ids of two kinds, {words}")
+        return kind
+
+    def _other_kind(self, flat: Flat, padding: Any) -> bool:
+        """Whether padding is no id of a side since chunks and documents are of two kinds."""
+        is_text = flat.names is not None and isinstance(next(iter(flat.names), ""), str)
+        return len(set(self._kinds.values())) > 1 and isinstance(padding, str) != is_text
+
+    def _unknown(self, flat: Flat, place: int, users: Any) -> Exception:
+        """Return the error of an id that has no document."""
+        user = int(np.searchsorted(flat.offsets, place, side="right")) - 1
+        at = place - int(flat.offsets[user])
+        item = flat.row(user)[at]
+        kinds = self._kinds.values()
+        if kinds and next(iter(kinds_of([item], flat.side))) not in kinds:
+            example = next(iter(self._places))
+            error: Exception = two_kinds(
+                "ids", f"{item!r} in {flat.side}", f"{example!r} in {NAME}", "convert one side"
+            )
+            return about(error, side=flat.side, user=user_of(users, user), item=item)
+        rank = f" at rank {at + 1}" if flat.side == "ranks" else ""
+        error = option_error(
+            ValueError,
+            f"{flat.side}: {name_user(users, user)} has item {item!r}{rank}, of which ",
+            OptionRef(NAME),
+            f" has no document: add it, as {{{item!r}: DOCUMENT}}, or as its own, "
+            f"{{{item!r}: {item!r}}}",
+        )
+        return about(error, side=flat.side, user=user_of(users, user), item=item)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle without what is looked up again."""
+        return vars(self) | {"_integers": None, "_of_names": NOTHING}
+
+
+class _Table:
+    """The documents of ids that are integers: by the ids themselves, or by their numbers."""
+
+    def __init__(self, places: Mapping[Any, int]) -> None:
+        if set(map(type, places)) != {int} or min(places) < -(2**63) or max(places) >= 2**63:
+            kinds = int, np.integer
+            places = {one: place for one, place in places.items() if isinstance(one, kinds)}
+            places = {one: place for one, place in places.items() if -(2**63) <= one < 2**63}
+        ids = np.fromiter(places, np.int64, len(places))
+        documents = np.fromiter(places.values(), np.int64, len(places))
+        self.numbering: Numbering | None = None
+        if not len(ids) or (ids.min() >= 0 and ids.max() < DENSE):
+            n = int(ids.max(initial=-1)) + 1
+            self.documents, self.known = np.zeros(n, np.int64), np.zeros(n, bool)
+            self.documents[ids], self.known[ids] = documents, True
+        else:
+            self.numbering = Numbering()
+            self.numbering.number(ids)
+            self.documents, self.known = documents, np.ones(len(ids), bool)
+
+    def codes(self, ids: Any) -> Any:
+        """Return the places of ids in the table, outside of it where they have none."""
+        return ids if self.numbering is None else self.numbering.find(ids)
+
+    def unknown(self, ids: Any) -> Ints:
+        """Return the distinct ids that have no document here."""
+        codes = self.codes(ids)
+        inside = (codes >= 0) & (codes < len(self.known))
+        inside[inside] = self.known[codes[inside]]
+        distinct = Numbering()
+        distinct.number(ids[~inside])
+        return distinct.codes.copy()
+
+
+class _Keys(Sequence[Any]):
+    """The users of lists, looked up where a message needs them."""
+
+    def __init__(self, lists: ListsByUser) -> None:
+        self._users = lists.users
+
+    def __len__(self) -> int:
+        """Return the number of users."""
+        return len(self._users.codes)
+
+    def __getitem__(self, at: Any) -> Any:
+        """Return one user, as written."""
+        return self._users.decode(self._users.codes[at])
+
+
+def _listed(lists: ListsByUser, flat: Flat) -> ListsByUser:
+    """Return lists with other items, those of a `Flat` without gaps."""
+    items = Column(lists.items.name, flat.ids, flat.names)
+    return replace(lists, items=items, offsets=flat.offsets, grades=flat.grades)
+
+
+def _names_at(names: Any, codes: Ints) -> list[Any]:
+    """Return the names of some codes."""
+    if hasattr(names, "decoded"):
+        return names.decoded(codes)  # type: ignore[no-any-return]
+    return [names[code] for code in codes.tolist()]
+
+
+def _of_table(frame: Any) -> dict[Any, Any]:
+    """Return the columns item_id and document as a dict."""
+    names = dataframes.names_of(frame)
+    absent = [repr(name) for name in COLUMNS if name not in names]
+    if absent:
+        known = ", ".join(map(repr, names))
+        raise option_error(
+            ValueError, OptionRef(NAME), f": {no_columns(absent)}; columns found: {known}"
+        )
+    items, documents = (dataframes.objects(frame, name) for name in COLUMNS)
+    places = first_repeat(items)
+    if places is not None:
+        text = f": item {items[places[0]]!r} has two rows"
+        raise option_error(ValueError, OptionRef(NAME), text)
+    return dict(zip(items, documents, strict=True))
+
+
+def _once(truth: Flat) -> Flat:
+    """Return truths that hold each document once, with the largest of its grades."""
+    if truth.grades is None:
+        found = compact(collapsed(truth, None, own=True))
+        return replace(
+            truth, ids=found.items, offsets=found.offsets, lengths=np.diff(found.offsets)
+        )
+    order, again = kernels.sorting.order_of_rows(truth.ids, truth.offsets)
+    first = np.ones(len(order), bool)
+    first[again] = False
+    starts = np.flatnonzero(first)
+    values = truth.grades[order]
+    largest = np.maximum.reduceat(values, starts) if len(starts) else values
+    offsets = offsets_of(first)[truth.offsets]
+    ids = truth.ids[order[starts]]
+    return replace(truth, ids=ids, offsets=offsets, lengths=np.diff(offsets), grades=largest)
