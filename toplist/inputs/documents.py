@@ -149,12 +149,12 @@ class ItemMap:
         lists = compact(flat)
         flat = replace(flat, ids=lists.items, offsets=lists.offsets, grades=lists.gains)
         if of_truth:
-            if whole and flat.names is None:
+            if whole and flat.names is None and not flat.grouped:
                 check_no_matrix(lists, users)
-            if lists.gains is not None:
+            if lists.gains is not None and not flat.grouped:
                 grades.check(lists, flat, users)
         found = replace(flat, ids=self._documents(flat, users), names=self._names)
-        return _once(found) if of_truth else found
+        return _once(found) if of_truth and not flat.grouped else found
 
     def _documents(self, flat: Flat, users: Any) -> Ints:
         """Return the document of each id: an integer, or a code."""

@@ -279,6 +279,7 @@ _FOREIGN_SPELLING = re.compile(
 _RBP = re.compile(r"rbp(\(p=)?(?P<p>(?(1)0?)\.\d+)(?(1)\))(?P<k>@\d+)?", re.IGNORECASE)
 # "IPrec@0.1" of ir_measures, "iprec_at_recall_0.10" of trec_eval.
 _IPREC = re.compile(r"iprec(_at_recall_|@)(?P<recall>[01]?\.\d+)", re.IGNORECASE)
+_NUMBER = re.compile(r"(?<==)\d*\.?\d+(?=,|$)")
 _PERSISTENCE = re.compile(r"rbp[^\d.]*(?P<p>0?\.\d+)\)?(?P<k>@\d+)?", re.IGNORECASE)
 
 
@@ -302,15 +303,22 @@ def canonical(entry: str) -> str:
     recall = _IPREC.fullmatch(entry)
     if recall:
         return f"iprec(recall={float(recall['recall'])})"
-    if "(" in entry:  # with parameters, which are read as they are
+    if "(" in entry:  # with parameters, whose numbers are written as here
         before, _, rest = entry.partition("(")
-        return f"{_READ.get(plain(before), before)}({rest}"
+        given, end, k = rest.partition(")")
+        given = _NUMBER.sub(lambda one: _written(float(one[0])), given)
+        return f"{_READ.get(plain(before), before)}({given}{end}{k}"
     whole = _READ.get(plain(entry)) if "@" not in entry else None
     found = _AT_K.fullmatch(entry)
     if whole is not None or not found:
         return whole or entry
     name = _READ.get(plain(found["name"]))
     return entry if name is None else f"{name}@{found['k']}"
+
+
+def _written(number: float) -> str:
+    """Return a parameter as it is in the name of a metric: a whole number without a point."""
+    return str(int(number) if number == int(number) else number)
 
 
 def of_trec_eval(entry: Any) -> str:
