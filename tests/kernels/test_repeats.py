@@ -9,8 +9,7 @@ from strategies import int64_ids
 
 import toplist as tl
 from toplist import kernels
-from toplist.inputs.flatten import flatten
-from toplist.inputs.repeats import collapsed
+from toplist.inputs.flatten import collapsed, flatten
 
 
 def once(row):

@@ -110,6 +110,25 @@ def test_int_beside_bigint_and_text(session):
     same(tl.top_k_eval(*sides, K), tl.top_k_eval(ranks, truth, K))
 
 
+@pytest.mark.parametrize("text", [False, True])
+def test_chunks_of_documents_and_repeats(session, text):
+    ranks, truth = lists(text)
+    sides = frames(session, ranks, truth, *(("string", "string") if text else ()))
+    items = {item for some in (*ranks.values(), *truth.values()) for item in some}
+    chunks = {item: f"d{hash(item) % 9}" if text else int(item) % 9 for item in sorted(items)}
+    expected = tl.top_k_eval(ranks, truth, K, items_as=chunks)
+    same(tl.top_k_eval(*sides, K, items_as=chunks, partitions=3), expected)
+    look = lambda ids: [chunks[one] for one in list(ids)]  # noqa: E731
+    same(tl.top_k_eval(*sides, K, items_as=look, partitions=3), expected)
+    values = on_spark.per_user(*sides, 10, metrics="ndcg", items_as=chunks).collect()
+    assert np.nanmean([row["ndcg@10"] for row in values]) == pytest.approx(expected["ndcg@10"])
+    repeated = {user: [item for item in some for _ in "12"] for user, some in ranks.items()}
+    kinds = ("string", "string") if text else ()
+    both = frames(session, repeated, truth, *kinds)
+    found = tl.top_k_eval(*both, K, duplicates="collapse", partitions=3)
+    same(found, tl.top_k_eval(ranks, truth, K))
+
+
 def test_columns_of_lists_with_empty_ones(session):
     ranks, truth = lists()
     ranks[7], truth[8] = [], []

@@ -188,7 +188,7 @@ def overlap(
         k, or the number of items in any of both lists within k.
     **reading
         duplicates ("first": later places of an item count for nothing), padding, columns (of both
-        tables), n_threads: as in `toplist.beyond.exposure`.
+        tables), n_threads, items_as: as in `toplist.beyond.exposure`.
 
     Returns
     -------

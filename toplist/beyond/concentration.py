@@ -65,7 +65,8 @@ def item_coverage(ranks: Any, k: int | None = None, **reading: Unpack[Counting])
         The largest k wanted; default the longest list. May exceed every list. Counts of counts
         have their own k's, and give a value for each.
     **reading
-        catalogue (needed), unknown, duplicates, padding, columns, n_threads: as in `exposure`.
+        catalogue (needed), unknown, duplicates, padding, columns, n_threads, items_as: as in
+        `exposure`.
 
     Returns
     -------

@@ -61,8 +61,8 @@ def intra_list_diversity(
     unknown : {"raise", "skip", "nan"}
         An item without features: refused, left out, or making the value NaN from there on.
     **reading
-        duplicates ("first": later places of an item are left out), padding, columns, n_threads:
-        as in `toplist.beyond.exposure`.
+        duplicates ("first": later places of an item are left out), padding, columns, n_threads,
+        items_as: as in `toplist.beyond.exposure`.
 
     Returns
     -------

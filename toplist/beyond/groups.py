@@ -194,7 +194,7 @@ def group_exposure(
         As in `Exposure.discounted`: ``"log2(r+1)"``, ``"1"``, ``"rbp(p=0.8)"``, ...
     **reading
         catalogue (default: the items of `groups`), unknown, duplicates, padding, columns,
-        n_threads: as in `toplist.beyond.exposure`.
+        n_threads, items_as: as in `toplist.beyond.exposure`.
 
     Returns
     -------

@@ -16,11 +16,10 @@ import numpy as np
 from toplist import kernels, parallel
 from toplist.checks import Ints, OptionRef, check_positive_int, option_error, prefixed
 from toplist.inputs.factorize import Numbering
-from toplist.inputs.flatten import Flat, item_twice, name_user, trim
+from toplist.inputs.flatten import Flat, collapsed, item_twice, name_user, trim
 from toplist.inputs.forms import read_ranks
 from toplist.inputs.ids import alone, encode, padding_code
 from toplist.inputs.options import Duplicates, Reading, repeats_of
-from toplist.inputs.repeats import collapsed
 from toplist.inputs.texts import Texts
 from toplist.matching.hits import Hits
 

@@ -77,7 +77,7 @@ def average_popularity(
         An item without a count: refused, left out of the mean, or taken to have this count.
     **reading
         duplicates ("first": later places of an item are left out of the mean), padding, columns,
-        n_threads: as in `toplist.beyond.exposure`.
+        n_threads, items_as: as in `toplist.beyond.exposure`.
 
     Returns
     -------

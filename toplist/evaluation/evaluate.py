@@ -238,7 +238,7 @@ def _curves(
     empty: Empty | None = None,
     missing: Missing | None = None,
     relevant: Relevant | None = None,
-    duplicates: Duplicates | None = None,
+    duplicates: Duplicates = "raise",
     padding: Any = None,
     relevant_from: float | None = None,
     gains: Gains | GainTable | None = None,

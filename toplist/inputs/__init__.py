@@ -58,7 +58,10 @@ Stated once, applied alike to every metric; a convention may choose otherwise.
 - *a user with a list but no truth*: no row, counted in `n_extra`
 - *no user in common; lists by position of another number*: an error
 - *an item twice in one list*: an error that names the user, the item and both ranks;
-  ``duplicates="first"``: later copies earn nothing and keep their place
+  ``duplicates="first"``: later copies earn nothing and keep their place; ``"collapse"``: they
+  leave, and ranks close up, so that k counts what is left
+- *chunks of documents*: ``items_as={chunk: document}`` evaluates documents, each at the place of
+  its first chunk, with the largest grade of its chunks; an id without a document is an error
 - *an item twice in a truth*: counted once; with two grades an error
 - *grades*: relevant if above 0; ``relevant_from=``; negative, NaN or infinite ones are an error
 - *groups*: an id may be in several, and counts once in all metrics but `group_recall` and

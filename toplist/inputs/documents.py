@@ -19,6 +19,7 @@ from toplist.inputs import dataframes, grades
 from toplist.inputs.factorize import Column, Numbering, blocks, numbered_by, used_codes
 from toplist.inputs.flatten import (
     Flat,
+    collapsed,
     compact,
     first_repeat,
     is_frame,
@@ -30,7 +31,6 @@ from toplist.inputs.flatten import (
 from toplist.inputs.ids import alone, kinds_of, padding_code, two_kinds
 from toplist.inputs.keyed import ListsByUser, dict_of, is_series
 from toplist.inputs.lists import offsets_of
-from toplist.inputs.repeats import collapsed
 from toplist.inputs.sides import check_no_matrix
 from toplist.inputs.texts import Texts, joined
 

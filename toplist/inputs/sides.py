@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 
 from toplist.checks import Ints, about
 from toplist.inputs import grades
-from toplist.inputs.flatten import Flat, Scored, compact, name_user, trim, user_of
+from toplist.inputs.flatten import Flat, Scored, collapsed, compact, name_user, trim, user_of
 from toplist.inputs.grades import Grading
 from toplist.inputs.ids import padding_code
 from toplist.inputs.lists import Lists, offsets_of
 from toplist.inputs.options import Shaping
-from toplist.inputs.repeats import collapsed
 
 if TYPE_CHECKING:
     from toplist.inputs.groups import ItemGroups
