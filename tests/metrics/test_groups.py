@@ -6,12 +6,12 @@ import random
 import time
 
 import numpy as np
+import oracle
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import toplist as tl
-from tests import oracle
 
 METRICS = ["group_recall", "alpha_ndcg", "alpha_ndcg(alpha=0.3)"]
 TWINS = {

@@ -100,6 +100,30 @@ def test_the_bits_of_a_local_run(session, partitions):
     assert found.hits is None
 
 
+@pytest.mark.parametrize("label", ["string", "bigint"])
+def test_groups(session, label):
+    ranks, truth = lists()
+    groups = {user: [some[:2], some[1:]] if some[1:] else [some] for user, some in truth.items()}
+    rows = [
+        (user, item, at if label == "bigint" else f"g{at}")
+        for user, some in groups.items()
+        for at, group in enumerate(some)
+        for item in group
+    ]
+    recs, _ = frames(session, ranks, truth)
+    table = session.createDataFrame(rows, f"user_id bigint, item_id bigint, nugget {label}")
+    names = ["group_recall", "alpha_ndcg", "recall"]
+    expected = tl.top_k_eval(ranks, tl.Groups(groups), K, metrics=names)
+    kept = tl.GroundTruths(tl.Groups(groups))
+    for relevant, columns in ((table, {"group": "nugget"}), (kept, None)):
+        found = tl.top_k_eval(recs, relevant, K, metrics=names, columns=columns)
+        assert found.to_dict() == pytest.approx(expected.to_dict(), rel=1e-12)
+        assert found.std("alpha_ndcg") == pytest.approx(expected.std("alpha_ndcg"), rel=1e-12)
+    graded = table.selectExpr("*", "1.0 as relevance")
+    with pytest.raises(ValueError, match="grades, column 'relevance', beside groups, 'nugget'"):
+        tl.top_k_eval(recs, graded, K, columns={"group": "nugget"})
+
+
 def test_int_beside_bigint_and_text(session):
     ranks, truth = lists()
     recs, relevant = frames(session, ranks, truth)

@@ -45,8 +45,10 @@ class Groups:
     >>> truth
     Groups(2 users, 3 groups)
     >>> lists = {"q1": ["x", "a", "d"], "q2": ["b"]}
-    >>> tl.top_k_eval(lists, truth, 2, metrics=["group_recall", "recall"]).to_dict()
-    {'group_recall@2': 0.75, 'recall@2': 0.8333333333333334}
+    >>> tl.group_recall(lists, truth), tl.recall(lists, truth).round(4)
+    (array([[0.5, 0.5, 0.5],
+           [1. , 1. , 1. ]]), array([[0.3333, 0.6667, 0.6667],
+           [1.    , 1.    , 1.    ]]))
     """
 
     def __init__(
