@@ -24,6 +24,7 @@ from toplist.inputs.options import (
     Order,
     Source,
     Ties,
+    Unjudged,
     Unknown,
 )
 from toplist.metrics.conventions import ConventionName, Missing, Relevant
@@ -71,6 +72,7 @@ def top_k_eval(
     missing: Missing | None = None,
     relevant: Relevant | None = None,
     duplicates: Duplicates = "raise",
+    unjudged: Unjudged = "miss",
     padding: Any = None,
     relevant_from: float | None = None,
     gains: Gains | None = None,
@@ -130,6 +132,12 @@ def top_k_eval(
         only, those in the whole list, whatever k (see `Hits.listed`). Default: the convention's.
     duplicates : {"raise", "first"}
         An item twice in one list: refused, or later copies earn nothing and keep their place.
+    unjudged : {"miss", "drop"}
+        What is done with listed items that have no grade: they are misses; or they leave the
+        lists, which are read whole, and ranks close up, so that k counts judged items (trec_eval
+        -J). Grades of 0 are judgements. Where no item is judged not relevant, as in sets, nothing
+        is dropped, and the account says so. `judged` is counted before: its mean at the largest k
+        stands in the account. Metrics of the lists themselves read them as they are.
     padding : id, optional
         An id that fills rectangular arrays, dropped from the ends.
     relevant_from : float, optional

@@ -70,8 +70,13 @@ def values(hits: Hits, counted: Bools, metric: Metric, k: int) -> Floats:
 
 
 def truths_of(hits: Hits, of: Of) -> Hits:
-    """Return the hits of what counts as a hit: the relevant items, or all that were judged."""
-    return hits.judged if of == "judged" and hits.judged is not None else hits
+    """Return the hits of what counts as a hit: the relevant items, or all that were judged.
+
+    How many were judged is counted before those that were not leave the lists.
+    """
+    if of == "relevant":
+        return hits
+    return hits.given if hits.given.judged is None else hits.given.judged
 
 
 def counted_in(hits: Hits, counted: Bools, metric: Metric) -> Bools:
@@ -114,7 +119,7 @@ def reach(hits: Hits, k: int) -> int:
     Below every list no rank holds a hit, and only the divisor of a metric changes with k. So cost
     and memory follow the lists, not k.
     """
-    return min(k, max(int(hits.n_listed.max(initial=0)), MIN_TABLE_DEPTH))
+    return min(k, max(int(hits.given.n_listed.max(initial=0)), MIN_TABLE_DEPTH))
 
 
 def cut_offs(hits: Hits, ks: Sequence[int]) -> Ints:

@@ -18,6 +18,8 @@ Duplicates = Literal["raise", "first"]
 DUPLICATES: tuple[Duplicates, ...] = get_args(Duplicates)
 Ties = Literal["order", "item", "item_desc"]
 TIES: tuple[Ties, ...] = get_args(Ties)
+Unjudged = Literal["miss", "drop"]
+UNJUDGED: tuple[Unjudged, ...] = get_args(Unjudged)
 Order = Literal["file"]  # in the order of the file; without it by rank or score
 ORDERS: tuple[Order, ...] = get_args(Order)
 Unknown = Literal["raise", "skip"]
@@ -55,12 +57,13 @@ class Joining(NamedTuple):
     n_threads: int | None = None
     ties: Ties = "order"
     users: Sequence[Any] | None = None
+    unjudged: Unjudged = "miss"
     fingerprints: bool = True
     listed: bool = False
 
     def depth(self, k: int | None) -> int | None:
         """Return how deep lists are read for values down to k."""
-        return None if self.listed else k
+        return None if self.listed or self.unjudged == "drop" else k
 
     @property
     def grading(self) -> Grading:
@@ -137,6 +140,9 @@ class Options:
     duplicates: Duplicates = _option(
         "raise", choices=DUPLICATES, help="an item twice in a list (default: raise)"
     )
+    unjudged: Unjudged = _option(
+        "miss", choices=UNJUDGED, help="listed items without a grade: misses (default), or dropped"
+    )
     padding: Any = _option()
     relevant_from: float | None = _option(help="relevant from this grade on", read=float)
     gains: Gains | None = _option(
@@ -195,7 +201,7 @@ memory
     def joining(self) -> Joining:
         """How lists are joined with ground truths."""
         words = self.duplicates, self.padding, self.relevant_from, self.gains, self.columns
-        return Joining(*words, self.n_threads, self.ties or "order", self.users)
+        return Joining(*words, self.n_threads, self.ties or "order", self.users, self.unjudged)
 
     @property
     def items(self) -> Items:

@@ -13,9 +13,14 @@ from toplist.checks import Bools, Floats, Ints
 from toplist.inputs.flatten import Scored, name_user
 from toplist.inputs.grades import LARGEST, STANDARD, Grading
 from toplist.inputs.lists import offsets_of
+from toplist.inputs.options import Unjudged
 
 if TYPE_CHECKING:
     from toplist.matching.fingerprints import Fingerprint
+
+
+# The depth of lists that are kept whole: no k reaches below it.
+WHOLE = int(np.iinfo(np.int32).max)
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +56,8 @@ class Hits:
     judged : Hits, optional
         The hits of all items with a grade, 0 included, where some of them are not relevant: same
         users and lists. What is relevant decides counts; the convention says whose gains.
+    before : Hits, optional
+        Where unjudged items left the lists (see `judged_only`), the hits of the whole lists.
     examples : (str, str), optional
         Where nobody has a hit: a listed and a relevant id as written.
     scored : Scored, optional
@@ -86,6 +93,7 @@ class Hits:
     fingerprints: tuple[Fingerprint, ...] = ()
     truth_hashes: NDArray[np.uint64] | None = None
     judged: Hits | None = None
+    before: Hits | None = None
     examples: tuple[str, str] | None = None
     cause: str = ""
     scored: Scored | None = None
@@ -105,8 +113,7 @@ class Hits:
         if self.users is not None and not isinstance(self.users, (list, tuple, range)):
             set_(self, "users", _keys_of(self.users, len(self.n_relevant)))
         _check(self)
-        # no k reaches below 2^31 - 1, so neither need ranks
-        set_(self, "ranks", np.minimum(self.ranks, np.iinfo(np.int32).max).astype(np.int32))
+        set_(self, "ranks", np.minimum(self.ranks, WHOLE).astype(np.int32))
 
     def __len__(self) -> int:
         """Return the number of users."""
@@ -120,6 +127,16 @@ class Hits:
     def graded(self) -> bool:
         """Whether the hits have gains of their own."""
         return self.gains is not None
+
+    @property
+    def unjudged(self) -> Unjudged:
+        """What was done with items without a grade: "miss", or "drop" by `judged_only`."""
+        return "miss" if self.before is None else "drop"
+
+    @property
+    def given(self) -> Hits:
+        """The hits of the lists as they were given: before unjudged items left them."""
+        return self if self.before is None else self.before
 
     def block(self, lo: int, hi: int) -> tuple[Ints, NDArray[np.int32], NDArray[Any]]:
         """Return offsets, ranks and gains of the users ``lo..hi``, as kernels take them.
@@ -144,10 +161,12 @@ class Hits:
         """Return ``self + other``; if `disjoint`, equal ground truths are of different users."""
         from toplist.matching import fingerprints
 
-        for name in ("k", "grading"):
+        for name in ("k", "grading", "unjudged"):
             mine, theirs = getattr(self, name), getattr(other, name)
             if mine != theirs:
                 raise ValueError(f"Hits of {name} {mine} and of {name} {theirs} do not merge")
+        if self.before is not None:
+            return self.before.merged(other.given, disjoint).judged_only(self.k)
         gains, ideal_gains = None, None
         if self.gains is not None or other.gains is not None:
             parts = [hits._all_gains() for hits in (self, other)]
@@ -179,6 +198,8 @@ class Hits:
         >>> match([[1], [2], [3]], [{1}, {9}, {3}]).subset([2, 0]).users
         [2, 0]
         """
+        if self.before is not None:
+            return self.before.subset(rows).judged_only(self.k)
         rows = np.asarray(rows, np.int64)
 
         def taken(offsets: Ints, values: Any) -> Any:
@@ -225,6 +246,8 @@ class Hits:
         >>> tl.recall(hits).round(4).tolist(), tl.recall(hits.listed()).tolist()
         ([[0.0, 0.0, 0.3333]], [[0.0, 0.0, 1.0]])
         """
+        if self.before is not None:
+            return self.before.listed().judged_only(self.k if k is None else k)
         n_hits = np.diff(self.offsets)
         ideal, listed = None, self.n_listed > 0
         if self.gains is not None and self.ideal_gains is not None:
@@ -235,12 +258,48 @@ class Hits:
             whose = np.concatenate([np.repeat(users, n_hits), relevant[unlisted]])
             ideal = gains[np.lexsort((-gains, whose))]
         judged = None if self.judged is None else self.judged.listed(k)
-        within = self
-        if k is not None:
-            n_listed = np.minimum(self.n_listed, k)
-            within = self._kept(self.ranks <= k)._changed(k=k, n_listed=n_listed)
+        within = self if k is None else self._cut(k)
         n_relevant = np.where(listed, n_hits, self.n_relevant)
         return within._changed(n_relevant=n_relevant, ideal_gains=ideal, judged=judged)
+
+    def judged_only(self, k: int | None = None, always: bool = False) -> Hits:
+        """Return the hits of the lists without the items that have no grade; ranks close up.
+
+        As trec_eval -J (Sakai, SIGIR 2007): what nobody judged is not taken for a miss. A rank is
+        then the place among the judged items of the list, of any grade, 0 included; R is as before.
+        Later copies of an item leave too. Where all judged items of all users are relevant (sets,
+        grades above 0), nothing leaves: only hits would be left, and every list be perfect.
+        The lists must have been read whole: ``match(..., unjudged="drop")`` does both.
+
+        Parameters
+        ----------
+        k : int, optional
+            Leave out what is then below this rank; default nothing.
+        always : bool
+            Let unjudged items leave even if all judged ones are relevant.
+
+        Examples
+        --------
+        >>> from toplist import match
+        >>> match(["x", "a", "y", "b", "c"], {"a": 1, "b": 0, "c": 2}).judged_only().ranks.tolist()
+        [1, 3]
+        """
+        whole = self.given._changed(k=WHOLE)
+        judged = whole if whole.judged is None and always else whole.judged
+        closed = [whole]
+        if judged is not None:
+            judged = judged._changed(k=WHOLE)
+            whole, n = whole._changed(judged=judged), np.diff(judged.offsets)
+            both = whole, judged
+            closed = [one._changed(ranks=_places(one, judged), n_listed=n) for one in both]
+        k = int(closed[0].n_listed.max(initial=0)) if k is None else k
+        hits, *of_judged = (one._cut(k) for one in closed)
+        return hits._changed(judged=of_judged[0] if of_judged else None, before=whole)
+
+    def _cut(self, k: int) -> Hits:
+        """Return the hits of lists that end at rank k; judged ones are left as they are."""
+        n_listed = np.minimum(self.n_listed, k)
+        return self._kept(self.ranks <= k)._changed(k=k, n_listed=n_listed)
 
     def down_to(self, depths: Ints) -> Hits:
         """Return the hits of each user down to a rank of the user's own; lists stay as long.
@@ -252,6 +311,13 @@ class Hits:
         [1, 2]
         """
         return self._kept(self.ranks <= np.repeat(depths, np.diff(self.offsets)))
+
+    def of_part(self, **changed: Any) -> Hits:
+        """Return the hits with other users or fingerprints, those of judged items alike."""
+        for name in ("judged", "before"):
+            one = getattr(self, name)
+            changed[name] = None if one is None else one.of_part(**changed)
+        return self._changed(**changed)
 
     def _kept(self, kept: Bools) -> Hits:
         """Return some of the hits of the same lists and truths."""
@@ -334,6 +400,17 @@ class Hits:
         found = ranks > 0
         keys = _keys_of(users, len(ranks))
         return cls(offsets_of(found), ranks[found], np.ones(len(ranks)), listed, users=keys)  # type: ignore[arg-type]
+
+
+def _places(hits: Hits, judged: Hits) -> NDArray[np.int32]:
+    """Return the place of each hit among the judged items of its list."""
+    known, asked = (
+        np.repeat(np.arange(len(one)) << 32, np.diff(one.offsets)) + one.ranks
+        for one in (judged, hits)
+    )
+    starts = np.repeat(judged.offsets[:-1], np.diff(hits.offsets))
+    places: NDArray[np.int32] = (np.searchsorted(known, asked) - starts + 1).astype(np.int32)
+    return places
 
 
 def _keys_of(users: Any, n_rows: int) -> list[Any] | None:

@@ -15,12 +15,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import kernels, parallel
-from toplist.checks import Bools, about, choice
+from toplist.checks import Bools, about, check_positive_int, choice
 from toplist.inputs import ids
 from toplist.inputs.flatten import Flat, first_repeat, item_twice, name_user, user_of
 from toplist.inputs.forms import read_sides
 from toplist.inputs.lists import offsets_of
-from toplist.inputs.options import DUPLICATES, TIES, ColumnNames, Duplicates, Joining, Ties
+from toplist.inputs.options import (
+    DUPLICATES,
+    TIES,
+    UNJUDGED,
+    ColumnNames,
+    Duplicates,
+    Joining,
+    Ties,
+    Unjudged,
+)
 from toplist.inputs.sides import Sides
 from toplist.matching.hits import Hits, trusted
 from toplist.metrics.definitions import Gains
@@ -42,6 +51,7 @@ def match(
     n_threads: int | None = None,
     ties: Ties = "order",
     users: Any = None,
+    unjudged: Unjudged = "miss",
 ) -> Hits:
     """Join ranked lists with ground truths, once; every metric then takes the `Hits`.
 
@@ -90,6 +100,9 @@ def match(
     users : keys, one per row, optional
         Names the users of lists that are known by position (arrays, lists of lists, `Lists`):
         weights, labels and the merging of results then go by key.
+    unjudged : {"miss", "drop"}
+        Listed items without a grade are misses, or leave the lists, which are then read whole, and
+        ranks close up: `Hits.judged_only` says how.
 
     Returns
     -------
@@ -112,8 +125,8 @@ def match(
     >>> match({"q1": {"a": 0.2, "b": 0.5}}, {"q1": {"a": 1}}).ranks.tolist()
     [2]
     """
-    joining = Joining(duplicates, padding, relevant_from, gains, columns, n_threads, ties, users)
-    return joined(ranks, ground_truths, k, joining)[0]
+    how = duplicates, padding, relevant_from, gains, columns, n_threads, ties, users, unjudged
+    return joined(ranks, ground_truths, k, Joining(*how))[0]
 
 
 class HashCollisionError(Exception):
@@ -125,6 +138,8 @@ def joined(ranks: Any, truths: Any, k: int | None, joining: Joining) -> tuple[Hi
     duplicates, n_threads = joining.duplicates, joining.n_threads
     choice("duplicates", duplicates, DUPLICATES)
     choice("ties", joining.ties, TIES)
+    choice("unjudged", joining.unjudged, UNJUDGED)
+    k = None if k is None else check_positive_int(k, "k")
     how = joining.padding, joining.grading, joining.columns, joining.ties, joining.users
     read = partial(read_sides, ranks, truths, joining.depth(k), *how)
     sides = read()
@@ -133,7 +148,14 @@ def joined(ranks: Any, truths: Any, k: int | None, joining: Joining) -> tuple[Hi
     except HashCollisionError:
         sides = read(hashing=False)
         hits = join(sides, duplicates, n_threads, joining.fingerprints)
-    return hits.listed(k) if joining.listed else hits, sides.single
+    return closed_up(hits, k, joining), sides.single
+
+
+def closed_up(hits: Hits, k: int | None, joining: Joining) -> Hits:
+    """Return hits of whole lists down to k, by what counts as R and as listed."""
+    if joining.unjudged == "drop":
+        hits = hits.judged_only(k)
+    return hits.listed(k) if joining.listed else hits
 
 
 def join(
