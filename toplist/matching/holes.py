@@ -1,4 +1,4 @@
-"""Holes of the judgements: the hits if every listed item that nobody judged were relevant."""
+"""Holes of the judgements: listed items that nobody judged, and the hits if they were relevant."""
 
 from dataclasses import replace
 
@@ -22,6 +22,15 @@ def filled(hits: Hits, k: int) -> Hits:
     >>> best.ranks.tolist(), best.gains.tolist(), best.n_relevant.tolist()
     ([1, 2], [2.0, 2.0], [2])
     """
+    users, ranks = holes(hits, k)
+    judged = hits if hits.judged is None else hits.judged
+    gains = _best_gains(judged)[users]
+    more = None if hits.judged is None else _with(judged, users, ranks, gains)
+    return replace(_with(hits, users, ranks, gains), judged=more)
+
+
+def holes(hits: Hits, k: int) -> tuple[Ints, Ints]:
+    """Return the users (rows) and ranks, down to k, of the listed items that have no grade."""
     judged = hits if hits.judged is None else hits.judged
     depths = np.minimum(hits.n_listed, k)
     starts = offsets_of(depths)
@@ -29,11 +38,9 @@ def filled(hits: Hits, k: int) -> Hits:
     users = np.repeat(np.arange(len(hits)), np.diff(judged.offsets))
     near = judged.ranks <= depths[users]
     is_hole[starts[users[near]] + judged.ranks[near] - 1] = False
-    holes = np.flatnonzero(is_hole)
-    users = np.repeat(np.arange(len(hits)), depths)[holes]
-    given = users, holes - starts[users] + 1, _best_gains(judged)[users]
-    more = _with(judged, *given) if hits.judged is not None else None
-    return replace(_with(hits, *given), judged=more)
+    places = np.flatnonzero(is_hole)
+    users = np.repeat(np.arange(len(hits)), depths)[places]
+    return users, places - starts[users] + 1
 
 
 def _best_gains(judged: Hits) -> Floats:

@@ -135,6 +135,12 @@ class HashCollisionError(Exception):
 
 def joined(ranks: Any, truths: Any, k: int | None, joining: Joining) -> tuple[Hits, bool]:
     """Return the hits, and whether one user was given bare."""
+    hits, sides = read_and_joined(ranks, truths, k, joining)
+    return closed_up(hits, k, joining), sides.single
+
+
+def read_and_joined(ranks: Any, truths: Any, k: int | None, joining: Joining) -> tuple[Hits, Sides]:
+    """Return the hits as deep as lists are read for k, and the sides that were joined."""
     duplicates, n_threads = joining.duplicates, joining.n_threads
     choice("duplicates", duplicates, DUPLICATES)
     choice("ties", joining.ties, TIES)
@@ -148,7 +154,7 @@ def joined(ranks: Any, truths: Any, k: int | None, joining: Joining) -> tuple[Hi
     except HashCollisionError:
         sides = read(hashing=False)
         hits = join(sides, duplicates, n_threads, joining.fingerprints)
-    return closed_up(hits, k, joining), sides.single
+    return hits, sides
 
 
 def closed_up(hits: Hits, k: int | None, joining: Joining) -> Hits:
