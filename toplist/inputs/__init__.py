@@ -57,6 +57,7 @@ Stated once, applied alike to every metric; a convention may choose otherwise.
 - *no user in common; lists by position of another number*: an error
 - *an item twice in one list*: an error that names the user, the item and both ranks;
   ``duplicates="first"``: later copies earn nothing and keep their place
+- *a listed item without a grade*: a miss; ``unjudged="drop"``: it leaves and ranks close up
 - *an item twice in a truth*: counted once; with two grades an error
 - *grades*: relevant if above 0; ``relevant_from=``; negative, NaN or infinite ones are an error
 - *padding ids in rectangular arrays*: none assumed; ``padding=-1`` is dropped from the ends

@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from toplist.checks import Bools, Floats, Ints
-from toplist.inputs.flatten import Scored, name_user
-from toplist.inputs.grades import LARGEST, STANDARD, Grading
+from toplist.inputs.flatten import Scored
+from toplist.inputs.grades import STANDARD, Grading
 from toplist.inputs.lists import offsets_of
 from toplist.inputs.options import Unjudged
+from toplist.matching.hit_arrays import check, integers, whole_ranks
 
 if TYPE_CHECKING:
     from toplist.matching.fingerprints import Fingerprint
@@ -102,7 +103,7 @@ class Hits:
         """Check and normalise the arrays."""
         set_ = object.__setattr__  # frozen: normalised once, here
         for name in ("offsets", "ranks", "n_relevant", "n_listed"):
-            set_(self, name, _integers(name, getattr(self, name)))
+            set_(self, name, integers(name, getattr(self, name)))
         if self.k == -1:
             set_(self, "k", int(self.n_listed.max(initial=0)))
         elif isinstance(self.k, bool) or not isinstance(self.k, (int, np.integer)) or self.k < 0:
@@ -112,7 +113,7 @@ class Hits:
                 set_(self, name, np.ascontiguousarray(getattr(self, name), np.float64))
         if self.users is not None and not isinstance(self.users, (list, tuple, range)):
             set_(self, "users", _keys_of(self.users, len(self.n_relevant)))
-        _check(self)
+        check(self)
         set_(self, "ranks", np.minimum(self.ranks, WHOLE).astype(np.int32))
 
     def __len__(self) -> int:
@@ -386,8 +387,8 @@ class Hits:
         >>> Hits.from_ranks([1, 0, 3], 10)
         Hits(3 users, 2 hits, lists read to k=10)
         """
-        ranks = _whole_ranks(rank_of_the_item)
-        listed = _integers("n_listed", n_listed)
+        ranks = whole_ranks(rank_of_the_item)
+        listed = integers("n_listed", n_listed)
         if listed.shape not in ((), (1,), ranks.shape):
             raise ValueError(f"Hits.from_ranks: n_listed is {listed.shape}, ranks {ranks.shape}")
         listed = np.broadcast_to(listed, ranks.shape)
@@ -419,28 +420,6 @@ def _keys_of(users: Any, n_rows: int) -> list[Any] | None:
     from toplist.inputs.user_values import keys_of
 
     return keys_of(users, n_rows)
-
-
-def _whole_ranks(ranks: ArrayLike) -> Ints:
-    array = np.asarray(ranks)
-    half = array.dtype.kind == "f" and array.ndim == 1 and (array % 1 == 0.5)
-    if np.any(half):
-        user = int(np.argmax(half))
-        raise ValueError(
-            f"Hits: rank_of_the_item must be whole numbers, user {user} has {array[user]}: "
-            "a metric at a mean rank is not the mean over the orders of tied items; ties='best' "
-            "and ties='worst' bound it, ties='order' ranks as scores.top_k does"
-        )
-    return _integers("rank_of_the_item", array)
-
-
-def _integers(name: str, values: ArrayLike) -> Ints:
-    array = np.asarray(values)
-    if array.dtype.kind not in "iub" and not np.all(np.isfinite(array) & (array % 1 == 0)):
-        raise ValueError(f"Hits: {name} must be whole numbers")
-    array = np.ascontiguousarray(array, np.int64).view()
-    array.flags.writeable = False
-    return array
 
 
 def _kind(user: Any) -> type:
@@ -483,50 +462,6 @@ def _merged_examples(a: Hits, b: Hits) -> dict[str, Any]:
         return {}
     known = next((hits for hits in (a, b) if hits.cause), a if a.examples else b)
     return {"examples": known.examples, "cause": known.cause}
-
-
-def _check(hits: Hits) -> None:
-    """Raise ValueError if the arrays contradict each other."""
-    n_users = len(hits.n_relevant)
-    n_hits = np.diff(hits.offsets)
-    if not len(hits.offsets) - 1 == n_users == len(hits.n_listed):
-        raise ValueError("Hits: offsets, n_relevant and n_listed disagree on the number of users")
-    if hits.offsets[0] != 0 or hits.offsets[-1] != len(hits.ranks) or np.any(n_hits < 0):
-        raise ValueError("Hits: offsets must rise from 0 to the number of ranks")
-    if (hits.gains is None) != (hits.ideal_gains is None):
-        raise ValueError("Hits: gains and ideal_gains go together; one of them is missing")
-    if hits.gains is not None and hits.ideal_gains is not None:
-        for name, values in (("gains", hits.gains), ("ideal_gains", hits.ideal_gains)):
-            if not np.all((values >= 0) & (values <= LARGEST)):
-                raise ValueError(f"Hits: {name} must be 0 or more, and at most {LARGEST:g}")
-        sizes = len(hits.gains), len(hits.ideal_gains)
-        if sizes != (len(hits.ranks), hits.n_relevant.sum()):
-            raise ValueError(
-                f"Hits: {sizes[0]} gains and {sizes[1]} ideal gains for {len(hits.ranks)} hits "
-                f"and {hits.n_relevant.sum()} relevant items"
-            )
-    if hits.users is not None and len(hits.users) != n_users:
-        raise ValueError(f"Hits: {len(hits.users)} users for {n_users} rows")
-    if hits.users is not None and len(set(hits.users)) < n_users:
-        twice = next(user for user in hits.users if list(hits.users).count(user) > 1)
-        raise ValueError(f"Hits: user {twice!r} is there twice: a user has one row")
-    bad = (hits.n_listed < 0) | (hits.n_listed > hits.k)
-    bad |= (n_hits > hits.n_relevant) | (n_hits > hits.n_listed)
-    held = np.flatnonzero(n_hits)
-    bad[held] |= hits.ranks[hits.offsets[held]] < 1
-    bad[held] |= hits.ranks[hits.offsets[held + 1] - 1] > hits.n_listed[held]
-    inner = np.ones(len(hits.ranks), bool)
-    inner[hits.offsets[held]] = False
-    falls = np.flatnonzero(inner[1:] & (np.diff(hits.ranks) <= 0)) + 1
-    bad[np.searchsorted(hits.offsets, falls, side="right") - 1] = True
-    if np.any(bad):
-        user = int(np.flatnonzero(bad)[0])
-        raise ValueError(
-            f"Hits: {name_user(hits.users, user)}: ranks "
-            f"{hits.ranks[hits.offsets[user] : hits.offsets[user + 1]].tolist()} of "
-            f"{hits.n_relevant[user]} relevant items in a list of {hits.n_listed[user]} "
-            f"read to k={hits.k}: ranks rise from 1, within the list, at most one per relevant item"
-        )
 
 
 def trusted(**fields: Any) -> Hits:

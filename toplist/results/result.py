@@ -130,7 +130,8 @@ class TopKResult(Means, Display):
         where the unjudged items stand below the hits.
 
         An item is judged that has a grade, 0 included. Where no truth has a grade 0, as with sets,
-        every item that is not in the truth counts as unjudged. The users are those of the mean.
+        every item that is not in the truth counts as unjudged; so do later copies of an item
+        (``duplicates="first"``). The users are those of the mean.
 
         Parameters
         ----------
