@@ -505,6 +505,55 @@ def listed_truth(ranked, relevant):
     return set(relevant) & set(ranked)
 
 
+def without_unjudged(ranks, truths, relevant_from=None):
+    """Keep the judged items of every list, once; all where every judged item is relevant.
+
+    >>> without_unjudged([["x", "a", "y", "b"]], [{"a": 1, "b": 0}])
+    [['a', 'b']]
+    >>> without_unjudged([["x", "a"], ["y"]], [{"a": 1, "b": 2}, {}])
+    [['x', 'a'], ['y']]
+    """
+    if all(len(relevant_items(one, relevant_from)) == len(one) for one in truths):
+        return ranks
+    return [
+        list(dict.fromkeys(item for item in ranked if item in judged))
+        for ranked, judged in zip(ranks, truths, strict=True)
+    ]
+
+
+def with_all_relevant(ranked, truth, k):
+    """Judge every item of the first k that has no grade as the best of the truth.
+
+    >>> with_all_relevant(["x", "a", "y"], {"a": 2, "b": 0}, 2)
+    {'a': 2, 'b': 0, 'x': 2}
+    >>> with_all_relevant(["x", "a"], {"a"}, 2) == {"x": 1, "a": 1}
+    True
+    """
+    grades = truth if isinstance(truth, dict) else dict.fromkeys(truth, 1)
+    best = max(grades.values(), default=0) or 1
+    return grades | {item: best for item in ranked[:k] if item not in grades}
+
+
+def to_judge(systems, truths, k, p=0.8):
+    """List (user, item, best rank, systems, weight) of every unjudged item, most valuable first.
+
+    >>> to_judge({"s": [["x", "a"]], "t": [["a", "x"]]}, [{"a"}], 2, p=0.5)
+    [(0, 'x', 1, ('s', 't'), 0.75)]
+    """
+    found = {}
+    for user, truth in enumerate(truths):
+        for name, lists in systems.items():
+            for rank, item in enumerate(lists[user][:k], start=1):
+                if item not in truth:
+                    found.setdefault((user, item), []).append((rank, name))
+    rows = []
+    for (user, item), places in found.items():
+        weight = sum((1 - p) * p ** (rank - 1) for rank in sorted(rank for rank, _ in places))
+        names = tuple(name for _, name in places)
+        rows.append((user, item, min(places)[0], names, weight))
+    return sorted(rows, key=lambda row: -round(row[-1], 12))
+
+
 def all_listed(metrics):
     """Define the metrics of such a library."""
     return {name: listed(metric) for name, metric in metrics.items()}

@@ -66,6 +66,7 @@ The packages and modules from the ground up; each imports only from lines above 
     evaluation  what is asked, evaluation in memory, the metric functions (`ndcg`, `recall`, ...)
     files       formats and readers; evaluation of files of any size and of streams
     loo         interaction logs: splits, ranks of held-out items, sampled candidates
+    annotating  `unjudged`: which listed items to judge next
     audit       flaws of lists, ground truths and logs
     spark       evaluation on a cluster
     top_k       `top_k_eval`: by type to memory, files, streams or Spark
@@ -110,6 +111,7 @@ from toplist.top_k import top_k_eval
 
 if _typing.TYPE_CHECKING:
     from toplist import audit, beyond, files, loo, plots, pointwise, scores, spark
+    from toplist.annotating import unjudged
     from toplist.comparing import inference
     from toplist.comparing.comparison import Comparison, compare
     from toplist.comparing.inference import paired_tests
@@ -125,7 +127,7 @@ __all__ = [
     "cg", "compare", "complete", "conformance", "dcg", "err", "f1", "files", "group_recall", "hit",
     "inference", "iprec", "judged", "loo", "map", "match", "merge", "mrr", "ndcg", "nerr",
     "paired_tests", "plots", "pointwise", "precision", "r_precision", "rbp", "recall", "scores",
-    "spark", "top_k_eval",
+    "spark", "top_k_eval", "unjudged",
 ]  # fmt: skip
 
 
@@ -139,6 +141,7 @@ _LATER = {name: name for name in (*_MODULES, "cli", "comparing", "ground_truths"
     "compare": "comparing.comparison",
     "inference": "comparing.inference",
     "paired_tests": "comparing.inference",
+    "unjudged": "annotating",
 }
 
 

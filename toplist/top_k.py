@@ -24,6 +24,7 @@ from toplist.inputs.options import (
     Order,
     Source,
     Ties,
+    Unjudged,
     Unknown,
 )
 from toplist.metrics.conventions import ConventionName, Missing, Relevant
@@ -72,6 +73,7 @@ def top_k_eval(
     relevant: Relevant | None = None,
     duplicates: Duplicates | None = None,
     items_as: Any = None,
+    unjudged: Unjudged = "miss",
     padding: Any = None,
     relevant_from: float | None = None,
     gains: Gains | GainTable | None = None,
@@ -137,6 +139,13 @@ def top_k_eval(
         Of ids that are chunks (passages, variants): the item that each is a part of, in place of
         the ids of lists and truths; metrics of the lists and their data are of documents, too. See
         `toplist.match`. With ``duplicates="first"``, later chunks of a document keep their place.
+    unjudged : {"miss", "drop"}
+        What is done with listed items that have no grade: they are misses; or they leave the
+        lists, which are read whole, and ranks close up, so that k counts judged items (trec_eval
+        -J); so does a later copy of an item. Grades of 0 are judgements. Where no item is judged
+        not relevant, as in sets, nothing is dropped, and the account says so. `judged` is counted
+        before: its mean at the largest k stands in the account. Metrics of the lists themselves
+        read them as they are.
     padding : id, optional
         An id that fills rectangular arrays, dropped from the ends.
     relevant_from : float, optional

@@ -35,7 +35,16 @@ from toplist.comparing.inference import TukeyMethod
 from toplist.comparing.pairwise import TestCorrection, TestFamily, TestMethod
 from toplist.comparing.tests import Picture
 from toplist.files.formats import TextFormatName
-from toplist.inputs.options import Aggregate, Duplicates, FormatName, Keep, Order, Ties, Unknown
+from toplist.inputs.options import (
+    Aggregate,
+    Duplicates,
+    FormatName,
+    Keep,
+    Order,
+    Ties,
+    Unjudged,
+    Unknown,
+)
 from toplist.loo.histories import Repeats
 from toplist.loo.ranks import HeldOutTies
 from toplist.loo.sampling import CandidateTies
@@ -59,7 +68,7 @@ __all__ = [
     "OverlapDivisor", "Part", "Picture", "RankedTies", "RboVariant", "Relevant", "Repeats",
     "RunsAre", "SameUsers", "Sampler", "ScoreTies", "SerendipityDivisor", "ShareHeldOut",
     "Short", "Style", "TestCorrection", "TestFamily", "TestMethod", "TextFormatName", "Ties",
-    "TukeyMethod", "Unit", "Unknown", "UnknownItem", "UnknownToTail", "UserWeights",
+    "TukeyMethod", "Unit", "Unjudged", "Unknown", "UnknownItem", "UnknownToTail", "UserWeights",
 ]  # fmt: skip
 
 

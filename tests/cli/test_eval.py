@@ -57,7 +57,13 @@ def test_json(good):
     content = content_of(good, "-k", 2, 1, "-m", "mrr")
     result = tl.top_k_eval(RANKED, RELEVANT, k=[2, 1], metrics="mrr")
     policies = {"empty": "skip", "missing": "zero", "relevant": "all", "ties": "order"}
-    policies |= {"weighted": False, "pooled": [], "relevant_from": None, "gains": "linear"}
+    policies |= {
+        "unjudged": "miss",
+        "weighted": False,
+        "pooled": [],
+        "relevant_from": None,
+        "gains": "linear",
+    }
     policies["graded"] = False
     expected = {
         "toplist": tl.__version__,

@@ -201,6 +201,35 @@ def test_grades_thresholds_and_columns(session):
         assert found[name] == pytest.approx(expected[name], rel=1e-12)
 
 
+@pytest.mark.parametrize("misses", [True, False])
+def test_unjudged_items_leave_the_lists(session, misses):
+    """Of all users, or of none: no worker knows whether others have a miss among the judged."""
+    ranks, truth = lists()
+    grades = {u: {i: 1 + i % 3 for i in some} for u, some in truth.items()}
+    if misses:  # of one user only
+        grades[7] = dict.fromkeys(ranks[7][1::2], 0) | {ranks[7][2]: 1}
+    systems = {"a": ranks, "b": {u: some[::-1] for u, some in ranks.items()}}
+    rows = [(m, u, i, r) for m, one in systems.items() for u, some in one.items()
+            for r, i in enumerate(some, start=1)]  # fmt: skip
+    recs = session.createDataFrame(rows, "model string, user_id bigint, item_id bigint, rank int")
+    graded = [(u, i, float(g)) for u, row in grades.items() for i, g in row.items()]
+    relevant = session.createDataFrame(graded, "user_id bigint, item_id bigint, relevance double")
+    options = {"k": K, "metrics": ["hit", "precision", "recall"], "unjudged": "drop"}
+    found = tl.top_k_eval(recs, relevant, system="model", **options)
+    local = {name: tl.top_k_eval(one, grades, **options) for name, one in systems.items()}
+    for name, expected in local.items():
+        same(found[name], expected)
+        share = pytest.approx(expected.judged_share()[1], rel=1e-12)
+        assert found[name].judged_share() == ("judged@10", share)
+        assert f"{'before unjudged' if misses else 'NOTHING DROPPED'}" in str(found[name])
+    tests = [tl.compare(one).test(method="t")["precision@10"] for one in (found, local)]
+    assert tests[0].p == pytest.approx(tests[1].p)
+    values = on_spark.per_user(recs, relevant, system="model", **options).toPandas()
+    alone = values[values["system"] == "b"].set_index("user_id")["precision@10"].dropna()
+    expected = local["b"].per_user("precision@10").by_user()
+    assert alone.to_dict() == {u: v for u, v in expected.items() if not np.isnan(v)}
+
+
 def test_tied_scores_have_one_value_in_any_layout(session):
     ranks, truth = lists()
     rows = [(u, i, float(r // 4)) for u, i, r in next(iter(rows_of(ranks, truth)))]

@@ -70,12 +70,15 @@ def values(hits: Hits, counted: Bools, metric: Metric, k: int) -> Floats:
 
 
 def truths_of(hits: Hits, metric: Metric) -> Hits:
-    """Return the hits of what counts as a hit: relevant items, all that were judged, or groups."""
+    """Return the hits of what counts as a hit: relevant items, all that were judged, or groups.
+
+    How many were judged is counted before those that were not leave the lists.
+    """
+    if metric.of == "judged":
+        return hits.given if hits.given.judged is None else hits.given.judged
     if metric.relevant_from is not None:
         hits = hits.from_grade(metric.relevant_from)
-    if metric.of == "groups":
-        return hits.groups
-    return hits.judged if metric.of == "judged" and hits.judged is not None else hits
+    return hits.groups if metric.of == "groups" else hits
 
 
 def counted_in(hits: Hits, counted: Bools, metric: Metric) -> Bools:
@@ -122,7 +125,7 @@ def reach(hits: Hits, k: int) -> int:
     Below every list no rank holds a hit, and only the divisor of a metric changes with k. So cost
     and memory follow the lists, not k.
     """
-    return min(k, max(int(hits.n_listed.max(initial=0)), MIN_TABLE_DEPTH))
+    return min(k, max(int(hits.given.n_listed.max(initial=0)), MIN_TABLE_DEPTH))
 
 
 def cut_offs(hits: Hits, ks: Sequence[int]) -> Ints:

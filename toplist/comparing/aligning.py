@@ -286,7 +286,7 @@ def _different(what: str, results: Results, describing: Callable[[Means], str]) 
 def _longest(results: Results) -> dict[str, int]:
     """Return the length of the longest list of every system whose lists are known."""
     return {
-        name: int(result.hits.n_listed.max(initial=0))
+        name: int(result.hits.given.n_listed.max(initial=0))
         for name, result in results.items()
         if result.hits is not None
     }

@@ -16,7 +16,7 @@ from toplist.checks import check_positive_int, prefixed
 from toplist.evaluation.plan import Plan, counted_users, plan_of, rules_of, settled
 from toplist.inputs.flatten import is_frame
 from toplist.inputs.forms import read_once
-from toplist.inputs.options import Duplicates, Joining, Options, Ties
+from toplist.inputs.options import Duplicates, Joining, Options, Ties, Unjudged
 from toplist.matching.hits import Hits
 from toplist.matching.match import joined
 from toplist.metrics.conventions import CONVENTIONS, Convention, ConventionName, Missing, Relevant
@@ -85,6 +85,8 @@ def ruled(ranks: Any, joining: Joining, rules: Convention) -> Joining:
     joining = joining._replace(listed=rules.relevant == "listed")
     if not isinstance(ranks, Hits):
         return joining._replace(gains=rules.gains if joining.gains is None else joining.gains)
+    if joining.unjudged == ranks.unjudged:  # said, and so it is
+        joining = joining._replace(unjudged="miss")
     own = ranks.grading.gains
     if joining.gains == own:  # said, and so it is
         return joining._replace(gains=None)
@@ -137,7 +139,8 @@ def hits_of(ranks: Any, truths: Any, depth: int | None, joining: Joining) -> tup
     if joining.users is not None:
         if hits.users is not None:
             raise TypeError("ranks is a Hits that has its users by key: it takes no users")
-        hits = replace(hits, users=list(joining.users))
+        hits = replace(hits, users=list(joining.users))  # checks them
+        hits = hits.of_part(users=hits.users)
     return hits.listed() if joining.listed else hits, False
 
 
@@ -202,7 +205,8 @@ convention : str
 divisor : str or callable, optional
     A name in `DIVISORS`, or a function ``f(k, R, n)``, in place of the convention's. "hits" is
     the number of hits in the first k.
-empty, missing, relevant, duplicates, padding, relevant_from, gains, ties, columns, n_threads
+empty, missing, relevant, duplicates, unjudged, padding, relevant_from, gains, ties, columns, \
+n_threads
     As in `toplist.top_k_eval`. Users left out have NaN.
 
 Returns
@@ -239,6 +243,7 @@ def _curves(
     missing: Missing | None = None,
     relevant: Relevant | None = None,
     duplicates: Duplicates = "raise",
+    unjudged: Unjudged = "miss",
     padding: Any = None,
     relevant_from: float | None = None,
     gains: Gains | GainTable | None = None,
@@ -255,13 +260,14 @@ def _curves(
     depth = None if k is None else check_positive_int(k, "k")
     joining = Joining(
         *(duplicates, padding, relevant_from, gains, columns, n_threads, ties),
+        unjudged=unjudged,
         fingerprints=False,
     )
     hits, single = hits_of(ranks, ground_truths, depth, ruled(ranks, joining, rules))
     metric = settled(metric, hits)
     counted = counted_users(hits, rules, [metric])
-    hits = per_user.gains_of(hits, metric, rules.threshold_in_gains)
-    out = per_user.curves(hits, counted, metric, depth or hits.k, n_threads)
+    read = per_user.gains_of(hits, metric, rules.threshold_in_gains)
+    out = per_user.curves(read, counted, metric, depth or hits.k, n_threads)
     if single or hits.users is None:
         return out[0] if single else out
     from toplist.inputs.user_values import by_users  # what few need, so that imports are quick

@@ -107,6 +107,7 @@ class Plan:
             weighted=weights is not None,
             relevant=rules.relevant,
             ties=self.ties,
+            unjudged=hits.unjudged,
         )
         counted = counted_users(hits, rules, terms.metrics.values())
         given = None if weights is None else _weights(weights, hits)
@@ -336,7 +337,7 @@ def counted_users(hits: Hits, rules: Convention, metrics: Iterable[Metric]) -> N
             _refuse(hits, ~known, "an empty ground truth", OptionRef("empty", "skip"))
         has |= known
         counted |= known if policy == "skip" else True
-    listless = hits.n_listed == 0
+    listless = hits.given.n_listed == 0
     if rules.missing == "raise":
         _refuse(hits, listless & has, "no ranked list", OptionRef("missing", "zero"))
     if rules.missing == "skip":  # whatever the truth: trec_eval never sees such a user

@@ -41,9 +41,10 @@ from toplist.inputs.sides import check_no_matrix, sides_of
 from toplist.inputs.texts import Texts
 from toplist.matching.fingerprints import Fingerprint, together
 from toplist.matching.hits import Hits
-from toplist.matching.match import join
+from toplist.matching.match import closed_up, join
 from toplist.results.means import Unmatched, in_pairs, unmatched
 from toplist.results.result import TopKResult
+from toplist.results.stored import without_users
 
 # Ids of ranked lists that may wait before more of the truth is read for them: 32 MB.
 MAX_WAITING_IDS = 1 << 22
@@ -174,7 +175,7 @@ def _hits(
     read = joining.cut(plan.depth), joining.padding, joining.grading
     sides = sides_of(users, ranked, truth, n_extra, *read, whole, shaping=joining.shaping)
     hits = join(sides, joining.repeats, joining.n_threads)
-    return hits.listed(plan.depth) if joining.listed else hits
+    return closed_up(hits, plan.depth, joining)
 
 
 def located(error: Exception, streams: Streams) -> Exception:
@@ -290,6 +291,7 @@ class Join:
         self.lists: ListResult | None = None
         self.result: TopKResult | None = None
         self.longest = 0
+        self.shorter = 0  # the longest list without unjudged items, where these leave
         self.scored: Scored | None = None
         self.unmatched: Unmatched | None = None  # of the first part without a hit
         self.truths: list[Fingerprint] = []  # of every part: together, that of the file
@@ -369,7 +371,12 @@ class Join:
             raise located(error, self.streams) from None
         if self.hits is not None:
             self.hits.append((numbers, hits))
-        part = replace(self.plan.part(hits), hits=None, counted=None, fingerprints=())
+        part = self.plan.part(hits)
+        closed = hits
+        if part.drops_nothing and self.plan.depth is None:
+            closed = hits.judged_only(always=True)
+        self.shorter = max(self.shorter, closed.k)
+        part = replace(without_users(part), fingerprints=())
         self.unmatched = self.unmatched or unmatched(hits)
         self.longest, self.truths = max(self.longest, hits.k), [*self.truths, *hits.fingerprints]
         self.result = part if self.result is None else self.result + part
@@ -394,11 +401,12 @@ class Join:
             )
             self._evaluate(np.empty(0, np.int64), *sides)
         assert self.result is not None
-        terms = self.result.terms.with_depth(self.longest)
+        longest = self.longest if self.result.drops_nothing else self.shorter
+        terms = self.result.terms.with_depth(longest)
         truths = (together(self.truths),)
         whole = self.result
         if self.hits is not None:
-            whole = self.plan.result(self._kept(self.hits))
+            whole = self.plan.result(self._kept(self.hits, longest))
         return replace(
             whole,
             terms=terms,
@@ -409,19 +417,20 @@ class Join:
             scored=self.scored,
         )
 
-    def _kept(self, parts: list[tuple[NDArray[np.int64], Hits]]) -> Hits:
+    def _kept(self, parts: list[tuple[NDArray[np.int64], Hits]], longest: int) -> Hits:
         """Return the hits of all parts as those of one, with the keys of its users."""
-        depth = self.plan.depth or max(hits.k for _, hits in parts)
+        depth = self.plan.depth or longest
         some = [_without_users(hits, depth) for _, hits in parts]
         users = self.users.decoded(np.concatenate([numbers for numbers, _ in parts]))
         whole = in_pairs(some, partial(Hits.merged, disjoint=True))
-        return replace(whole, users=users, fingerprints=(together(self.truths),))
+        return whole.of_part(users=users, fingerprints=(together(self.truths),))
 
 
 def _without_users(hits: Hits, depth: int) -> Hits:
     """Return hits of a part as they merge with others: read to one depth, without keys."""
-    judged = None if hits.judged is None else _without_users(hits.judged, depth)
-    return replace(hits, k=depth, users=None, fingerprints=(), judged=judged)
+    if hits.before is not None:
+        return _without_users(hits.before, hits.before.k).judged_only(depth)
+    return hits.of_part(k=depth, users=None, fingerprints=())
 
 
 class _UserIds(Sequence[Any]):

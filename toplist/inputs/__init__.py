@@ -62,6 +62,7 @@ Stated once, applied alike to every metric; a convention may choose otherwise.
   leave, and ranks close up, so that k counts what is left
 - *chunks of documents*: ``items_as={chunk: document}`` evaluates documents, each at the place of
   its first chunk, with the largest grade of its chunks; an id without a document is an error
+- *a listed item without a grade*: a miss; ``unjudged="drop"``: it leaves and ranks close up
 - *an item twice in a truth*: counted once; with two grades an error
 - *grades*: relevant if above 0; ``relevant_from=``; negative, NaN or infinite ones are an error
 - *groups*: an id may be in several, and counts once in all metrics but `group_recall` and

@@ -20,6 +20,8 @@ Duplicates = Literal["raise", "first", "collapse"]
 DUPLICATES: tuple[Duplicates, ...] = get_args(Duplicates)
 Ties = Literal["order", "item", "item_desc"]
 TIES: tuple[Ties, ...] = get_args(Ties)
+Unjudged = Literal["miss", "drop"]
+UNJUDGED: tuple[Unjudged, ...] = get_args(Unjudged)
 Order = Literal["file"]  # in the order of the file; without it by rank or score
 ORDERS: tuple[Order, ...] = get_args(Order)
 Unknown = Literal["raise", "skip"]
@@ -93,6 +95,7 @@ class Joining(NamedTuple):
     n_threads: int | None = None
     ties: Ties = "order"
     users: Sequence[Any] | None = None
+    unjudged: Unjudged = "miss"
     fingerprints: bool = True
     listed: bool = False
     items_as: Any = None
@@ -109,7 +112,7 @@ class Joining(NamedTuple):
 
     def cut(self, k: int | None) -> int | None:
         """Return where lists are cut for values down to k."""
-        return None if self.listed else k
+        return None if self.listed or self.unjudged == "drop" else k
 
     def depth(self, k: int | None) -> int | None:
         """Return how deep lists are read for values down to k."""
@@ -193,6 +196,9 @@ class Options:
         help="an item twice in a list (default: raise; collapse with --items-as)",
     )
     items_as: Any = _option()
+    unjudged: Unjudged = _option(
+        "miss", choices=UNJUDGED, help="listed items without a grade: misses (default), or dropped"
+    )
     padding: Any = _option()
     relevant_from: float | None = _option(help="relevant from this grade on", read=float)
     gains: Gains | GainTable | None = _option(
@@ -252,7 +258,7 @@ memory
     def joining(self) -> Joining:
         """How lists are joined with ground truths."""
         words = self.duplicates, self.padding, self.relevant_from, self.gains, self.columns
-        joining = Joining(*words, self.n_threads, self.ties or "order", self.users)
+        joining = Joining(*words, self.n_threads, self.ties or "order", self.users, self.unjudged)
         return joining._replace(items_as=self.items_as)
 
     @property

@@ -10,13 +10,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from toplist.checks import Bools, Floats, Ints, cached
-from toplist.inputs.flatten import Scored, name_user
-from toplist.inputs.grades import LARGEST, STANDARD, Grading
+from toplist.inputs.flatten import Scored
+from toplist.inputs.grades import STANDARD, Grading
 from toplist.inputs.lists import offsets_of
+from toplist.inputs.options import Unjudged
+from toplist.matching.hit_arrays import check, integers, whole_ranks
 
 if TYPE_CHECKING:
     from toplist.matching.coverage import Coverage
     from toplist.matching.fingerprints import Fingerprint
+
+
+# The depth of lists that are kept whole: no k reaches below it.
+WHOLE = int(np.iinfo(np.int32).max)
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +61,8 @@ class Hits:
     coverage : Coverage, optional
         Where ground truths are made of groups (`toplist.Groups`), which groups the hits are in; R
         counts the ids of all groups.
+    before : Hits, optional
+        Where unjudged items left the lists (see `judged_only`), the hits of the whole lists.
     examples : (str, str), optional
         Where nobody has a hit: a listed and a relevant id as written.
     scored : Scored, optional
@@ -90,6 +98,7 @@ class Hits:
     fingerprints: tuple[Fingerprint, ...] = ()
     truth_hashes: NDArray[np.uint64] | None = None
     judged: Hits | None = None
+    before: Hits | None = None
     examples: tuple[str, str] | None = None
     cause: str = ""
     scored: Scored | None = None
@@ -99,7 +108,7 @@ class Hits:
         """Check and normalise the arrays."""
         set_ = object.__setattr__  # frozen: normalised once, here
         for name in ("offsets", "ranks", "n_relevant", "n_listed"):
-            set_(self, name, _integers(name, getattr(self, name)))
+            set_(self, name, integers(name, getattr(self, name)))
         if self.k == -1:
             set_(self, "k", int(self.n_listed.max(initial=0)))
         elif isinstance(self.k, bool) or not isinstance(self.k, (int, np.integer)) or self.k < 0:
@@ -109,9 +118,8 @@ class Hits:
                 set_(self, name, np.ascontiguousarray(getattr(self, name), np.float64))
         if self.users is not None and not isinstance(self.users, (list, tuple, range)):
             set_(self, "users", _keys_of(self.users, len(self.n_relevant)))
-        _check(self)
-        # no k reaches below 2^31 - 1, so neither need ranks
-        set_(self, "ranks", np.minimum(self.ranks, np.iinfo(np.int32).max).astype(np.int32))
+        check(self)
+        set_(self, "ranks", np.minimum(self.ranks, WHOLE).astype(np.int32))
 
     def __len__(self) -> int:
         """Return the number of users."""
@@ -125,6 +133,16 @@ class Hits:
     def graded(self) -> bool:
         """Whether the hits have gains of their own."""
         return self.gains is not None
+
+    @property
+    def unjudged(self) -> Unjudged:
+        """What was done with items without a grade: "miss", or "drop" by `judged_only`."""
+        return "miss" if self.before is None else "drop"
+
+    @property
+    def given(self) -> Hits:
+        """The hits of the lists as they were given: before unjudged items left them."""
+        return self if self.before is None else self.before
 
     def block(self, lo: int, hi: int) -> tuple[Ints, NDArray[np.int32], NDArray[Any]]:
         """Return offsets, ranks and gains of the users ``lo..hi``, as kernels take them.
@@ -149,10 +167,12 @@ class Hits:
         """Return ``self + other``; if `disjoint`, equal ground truths are of different users."""
         from toplist.matching import fingerprints
 
-        for name in ("k", "grading"):
+        for name in ("k", "grading", "unjudged"):
             mine, theirs = getattr(self, name), getattr(other, name)
             if mine != theirs:
                 raise ValueError(f"Hits of {name} {mine} and of {name} {theirs} do not merge")
+        if self.before is not None:
+            return self.before.merged(other.given, disjoint).judged_only(self.k)
         gains, ideal_gains = None, None
         if self.gains is not None or other.gains is not None:
             parts = [hits.all_gains() for hits in (self, other)]
@@ -185,6 +205,8 @@ class Hits:
         >>> match([[1], [2], [3]], [{1}, {9}, {3}]).subset([2, 0]).users
         [2, 0]
         """
+        if self.before is not None:
+            return self.before.subset(rows).judged_only(self.k)
         rows = np.asarray(rows, np.int64)
 
         def taken(offsets: Ints, values: Any) -> Any:
@@ -235,6 +257,8 @@ class Hits:
         >>> tl.recall(hits).round(4).tolist(), tl.recall(hits.listed()).tolist()
         ([[0.0, 0.0, 0.3333]], [[0.0, 0.0, 1.0]])
         """
+        if self.before is not None:
+            return self.before.listed().judged_only(self.k if k is None else k)
         n_hits = np.diff(self.offsets)
         ideal, listed = None, self.n_listed > 0
         if self.gains is not None and self.ideal_gains is not None:
@@ -249,11 +273,48 @@ class Hits:
         if coverage is not None:
             coverage = coverage.listed(self.offsets, self.n_relevant, listed)
         within = self._changed(coverage=coverage)
-        if k is not None:
-            n_listed = np.minimum(self.n_listed, k)
-            within = within._kept(self.ranks <= k)._changed(k=k, n_listed=n_listed)
+        within = within if k is None else within._cut(k)
         n_relevant = np.where(listed, n_hits, self.n_relevant)
         return within._changed(n_relevant=n_relevant, ideal_gains=ideal, judged=judged)
+
+    def judged_only(self, k: int | None = None, always: bool = False) -> Hits:
+        """Return the hits of the lists without the items that have no grade; ranks close up.
+
+        As trec_eval -J (Sakai, SIGIR 2007): what nobody judged is not taken for a miss. A rank is
+        then the place among the judged items of the list, of any grade, 0 included; R is as before.
+        Later copies of an item leave too. Where all judged items of all users are relevant (sets,
+        grades above 0), nothing leaves: only hits would be left, and every list be perfect.
+        The lists must have been read whole: ``match(..., unjudged="drop")`` does both.
+
+        Parameters
+        ----------
+        k : int, optional
+            Leave out what is then below this rank; default nothing.
+        always : bool
+            Let unjudged items leave even if all judged ones are relevant.
+
+        Examples
+        --------
+        >>> from toplist import match
+        >>> match(["x", "a", "y", "b", "c"], {"a": 1, "b": 0, "c": 2}).judged_only().ranks.tolist()
+        [1, 3]
+        """
+        whole = self.given._changed(k=WHOLE)
+        judged = whole if whole.judged is None and always else whole.judged
+        closed = [whole]
+        if judged is not None:
+            judged = judged._changed(k=WHOLE)
+            whole, n = whole._changed(judged=judged), np.diff(judged.offsets)
+            both = whole, judged
+            closed = [one._changed(ranks=_places(one, judged), n_listed=n) for one in both]
+        k = int(closed[0].n_listed.max(initial=0)) if k is None else k
+        hits, *of_judged = (one._cut(k) for one in closed)
+        return hits._changed(judged=of_judged[0] if of_judged else None, before=whole)
+
+    def _cut(self, k: int) -> Hits:
+        """Return the hits of lists that end at rank k; judged ones are left as they are."""
+        n_listed = np.minimum(self.n_listed, k)
+        return self._kept(self.ranks <= k)._changed(k=k, n_listed=n_listed)
 
     def down_to(self, depths: Ints) -> Hits:
         """Return the hits of each user down to a rank of the user's own; lists stay as long.
@@ -299,6 +360,13 @@ class Hits:
                 f"{len(self.ranks):,} hits is needed"
             )
         return self._changed(gains=np.asarray(gains, np.float64), ideal_gains=ideal)
+
+    def of_part(self, **changed: Any) -> Hits:
+        """Return the hits with other users or fingerprints, those of judged items alike."""
+        for name in ("judged", "before"):
+            one = getattr(self, name)
+            changed[name] = None if one is None else one.of_part(**changed)
+        return self._changed(**changed)
 
     def _kept(self, kept: Bools) -> Hits:
         """Return some of the hits of the same lists and truths."""
@@ -411,8 +479,8 @@ class Hits:
         >>> Hits.from_ranks([1, 0, 3], 10)
         Hits(3 users, 2 hits, lists read to k=10)
         """
-        ranks = _whole_ranks(rank_of_the_item)
-        listed = _integers("n_listed", n_listed)
+        ranks = whole_ranks(rank_of_the_item)
+        listed = integers("n_listed", n_listed)
         if listed.shape not in ((), (1,), ranks.shape):
             raise ValueError(f"Hits.from_ranks: n_listed is {listed.shape}, ranks {ranks.shape}")
         listed = np.broadcast_to(listed, ranks.shape)
@@ -427,34 +495,23 @@ class Hits:
         return cls(offsets_of(found), ranks[found], np.ones(len(ranks)), listed, users=keys)  # type: ignore[arg-type]
 
 
+def _places(hits: Hits, judged: Hits) -> NDArray[np.int32]:
+    """Return the place of each hit among the judged items of its list."""
+    known, asked = (
+        np.repeat(np.arange(len(one)) << 32, np.diff(one.offsets)) + one.ranks
+        for one in (judged, hits)
+    )
+    starts = np.repeat(judged.offsets[:-1], np.diff(hits.offsets))
+    places: NDArray[np.int32] = (np.searchsorted(known, asked) - starts + 1).astype(np.int32)
+    return places
+
+
 def _keys_of(users: Any, n_rows: int) -> list[Any] | None:
     if users is None:
         return None
     from toplist.inputs.user_values import keys_of
 
     return keys_of(users, n_rows)
-
-
-def _whole_ranks(ranks: ArrayLike) -> Ints:
-    array = np.asarray(ranks)
-    half = array.dtype.kind == "f" and array.ndim == 1 and (array % 1 == 0.5)
-    if np.any(half):
-        user = int(np.argmax(half))
-        raise ValueError(
-            f"Hits: rank_of_the_item must be whole numbers, user {user} has {array[user]}: "
-            "a metric at a mean rank is not the mean over the orders of tied items; ties='best' "
-            "and ties='worst' bound it, ties='order' ranks as scores.top_k does"
-        )
-    return _integers("rank_of_the_item", array)
-
-
-def _integers(name: str, values: ArrayLike) -> Ints:
-    array = np.asarray(values)
-    if array.dtype.kind not in "iub" and not np.all(np.isfinite(array) & (array % 1 == 0)):
-        raise ValueError(f"Hits: {name} must be whole numbers")
-    array = np.ascontiguousarray(array, np.int64).view()
-    array.flags.writeable = False
-    return array
 
 
 def _kind(user: Any) -> type:
@@ -507,50 +564,6 @@ def _merged_examples(a: Hits, b: Hits) -> dict[str, Any]:
         return {}
     known = next((hits for hits in (a, b) if hits.cause), a if a.examples else b)
     return {"examples": known.examples, "cause": known.cause}
-
-
-def _check(hits: Hits) -> None:
-    """Raise ValueError if the arrays contradict each other."""
-    n_users = len(hits.n_relevant)
-    n_hits = np.diff(hits.offsets)
-    if not len(hits.offsets) - 1 == n_users == len(hits.n_listed):
-        raise ValueError("Hits: offsets, n_relevant and n_listed disagree on the number of users")
-    if hits.offsets[0] != 0 or hits.offsets[-1] != len(hits.ranks) or np.any(n_hits < 0):
-        raise ValueError("Hits: offsets must rise from 0 to the number of ranks")
-    if (hits.gains is None) != (hits.ideal_gains is None):
-        raise ValueError("Hits: gains and ideal_gains go together; one of them is missing")
-    if hits.gains is not None and hits.ideal_gains is not None:
-        for name, values in (("gains", hits.gains), ("ideal_gains", hits.ideal_gains)):
-            if not np.all((values >= 0) & (values <= LARGEST)):
-                raise ValueError(f"Hits: {name} must be 0 or more, and at most {LARGEST:g}")
-        sizes = len(hits.gains), len(hits.ideal_gains)
-        if sizes != (len(hits.ranks), hits.n_relevant.sum()):
-            raise ValueError(
-                f"Hits: {sizes[0]} gains and {sizes[1]} ideal gains for {len(hits.ranks)} hits "
-                f"and {hits.n_relevant.sum()} relevant items"
-            )
-    if hits.users is not None and len(hits.users) != n_users:
-        raise ValueError(f"Hits: {len(hits.users)} users for {n_users} rows")
-    if hits.users is not None and len(set(hits.users)) < n_users:
-        twice = next(user for user in hits.users if list(hits.users).count(user) > 1)
-        raise ValueError(f"Hits: user {twice!r} is there twice: a user has one row")
-    bad = (hits.n_listed < 0) | (hits.n_listed > hits.k)
-    bad |= (n_hits > hits.n_relevant) | (n_hits > hits.n_listed)
-    held = np.flatnonzero(n_hits)
-    bad[held] |= hits.ranks[hits.offsets[held]] < 1
-    bad[held] |= hits.ranks[hits.offsets[held + 1] - 1] > hits.n_listed[held]
-    inner = np.ones(len(hits.ranks), bool)
-    inner[hits.offsets[held]] = False
-    falls = np.flatnonzero(inner[1:] & (np.diff(hits.ranks) <= 0)) + 1
-    bad[np.searchsorted(hits.offsets, falls, side="right") - 1] = True
-    if np.any(bad):
-        user = int(np.flatnonzero(bad)[0])
-        raise ValueError(
-            f"Hits: {name_user(hits.users, user)}: ranks "
-            f"{hits.ranks[hits.offsets[user] : hits.offsets[user + 1]].tolist()} of "
-            f"{hits.n_relevant[user]} relevant items in a list of {hits.n_listed[user]} "
-            f"read to k={hits.k}: ranks rise from 1, within the list, at most one per relevant item"
-        )
 
 
 def trusted(**fields: Any) -> Hits:

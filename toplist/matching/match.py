@@ -15,12 +15,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import kernels, parallel
-from toplist.checks import Bools, Floats, Ints, about, choice
+from toplist.checks import Bools, Floats, Ints, about, check_positive_int, choice
 from toplist.inputs import ids
 from toplist.inputs.flatten import Flat, first_repeat, item_twice, name_user, user_of
 from toplist.inputs.forms import read_sides
 from toplist.inputs.lists import offsets_of
-from toplist.inputs.options import TIES, ColumnNames, Duplicates, Joining, Ties
+from toplist.inputs.options import (
+    TIES,
+    UNJUDGED,
+    ColumnNames,
+    Duplicates,
+    Joining,
+    Ties,
+    Unjudged,
+)
 from toplist.inputs.sides import Sides
 from toplist.matching.hits import Hits, trusted
 from toplist.metrics.definitions import Gains, GainTable
@@ -45,6 +53,7 @@ def match(
     ties: Ties = "order",
     users: Any = None,
     items_as: Any = None,
+    unjudged: Unjudged = "miss",
 ) -> Hits:
     """Join ranked lists with ground truths, once; every metric then takes the `Hits`.
 
@@ -103,6 +112,9 @@ def match(
         the distinct ids, in a list or an array, and returns as many documents. An id that is no
         key and is the document of another is a document already. Lists then hold each document
         once, at the place of its first chunk; a document's grade is the largest of its chunks'.
+    unjudged : {"miss", "drop"}
+        Listed items without a grade are misses, or leave the lists, which are then read whole, and
+        ranks close up: `Hits.judged_only` says how.
 
     Returns
     -------
@@ -132,8 +144,8 @@ def match(
     >>> match(["a1", "a2", "b1"], {"b"}, items_as=chunks).ranks.tolist()
     [2]
     """
-    joining = Joining(duplicates, padding, relevant_from, gains, columns, n_threads, ties, users)
-    return joined(ranks, ground_truths, k, joining._replace(items_as=items_as))[0]
+    how = duplicates, padding, relevant_from, gains, columns, n_threads, ties, users, unjudged
+    return joined(ranks, ground_truths, k, Joining(*how)._replace(items_as=items_as))[0]
 
 
 class HashCollisionError(Exception):
@@ -142,8 +154,16 @@ class HashCollisionError(Exception):
 
 def joined(ranks: Any, truths: Any, k: int | None, joining: Joining) -> tuple[Hits, bool]:
     """Return the hits, and whether one user was given bare."""
+    hits, sides = read_and_joined(ranks, truths, k, joining)
+    return closed_up(hits, k, joining), sides.single
+
+
+def read_and_joined(ranks: Any, truths: Any, k: int | None, joining: Joining) -> tuple[Hits, Sides]:
+    """Return the hits as deep as lists are read for k, and the sides that were joined."""
     duplicates, n_threads = joining.repeats, joining.n_threads
     choice("ties", joining.ties, TIES)
+    choice("unjudged", joining.unjudged, UNJUDGED)
+    k = None if k is None else check_positive_int(k, "k")
     if joining.items_as is not None:
         from toplist.inputs.documents import ItemMap  # what few need, so that imports are quick
 
@@ -156,7 +176,14 @@ def joined(ranks: Any, truths: Any, k: int | None, joining: Joining) -> tuple[Hi
     except HashCollisionError:
         sides = read(hashing=False)
         hits = join(sides, duplicates, n_threads, joining.fingerprints)
-    return hits.listed(k) if joining.listed else hits, sides.single
+    return hits, sides
+
+
+def closed_up(hits: Hits, k: int | None, joining: Joining) -> Hits:
+    """Return hits of whole lists down to k, by what counts as R and as listed."""
+    if joining.unjudged == "drop":
+        hits = hits.judged_only(k)
+    return hits.listed(k) if joining.listed else hits
 
 
 def join(

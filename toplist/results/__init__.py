@@ -20,6 +20,8 @@ What a result holds
   interval where every value is 0 or 1 by definition, as that of hit, also of recall in
   leave-one-out; else mean ± z std/√n, cut to [0, 1] where the metric cannot leave it; with weights
   the variance is linearised, as they may go with the values
+- ``.bounds(name)``: the mean if all listed items that nobody judged are misses, and if all are
+  relevant
 - ``.formula(name, style="latex")``: which formula, and by which policies
 - ``.to_dict()``, ``.to_pandas()``, ``.to_pandas(per_user=True)``, ``.to_text()``,
   ``.to_markdown()``, ``.to_latex()``, ``.plot()``

@@ -35,6 +35,7 @@ def account(result: Means) -> str:
     if result.n_extra:
         parts.append(f"{result.n_extra:,} with a list but no ground truth (ignored)")
     parts += _other_numbers(result)
+    parts += _judgements(result)
     n_parts = 0 if has_keys(result) else len(fingerprints_of(result))
     if n_parts > 1:
         parts.append(f"merged by position from {n_parts:,} parts")
@@ -53,6 +54,16 @@ def account(result: Means) -> str:
             likely = f"likely cause: {found.cause}" if found.cause else asked
             text += f"{found.relevant!r}; {likely}"
     return text
+
+
+def _judgements(result: Means) -> list[str]:
+    """Return how much of the lists was judged, where the rest leaves them, or would."""
+    if result.terms.unjudged == "miss":
+        return []
+    name, share = result.judged_share()
+    if result.drops_nothing:
+        return [f"NOTHING DROPPED: no item is judged not relevant (grade 0); {name} {share:.4f}"]
+    return [f"{name} {share:.4f} before unjudged items left"]
 
 
 def _other_numbers(result: Means) -> list[str]:

@@ -64,6 +64,7 @@ class Means:
     unmatched: Unmatched | None = None
     graded: bool = False
     scored: Scored | None = None
+    judged_only: Self | None = None
 
     @classmethod
     def of(
@@ -83,10 +84,11 @@ class Means:
         """
         asked = terms.with_depth(max(depth, hits.k))
         found = _counted(hits, counted, asked, weights, n_threads)
-        n_missing = int(np.sum((hits.n_relevant > 0) & (hits.n_listed == 0)))
+        n_missing = int(np.sum((hits.n_relevant > 0) & (hits.given.n_listed == 0)))
         sizes = len(hits), n_missing, hits.n_extra
         threshold = terms.threshold_in_gains
-        read = (per_user.gains_of(hits, one, threshold) for one in found.metrics if one.graded)
+        metrics = asked.metrics.values()
+        read = (per_user.gains_of(hits, one, threshold) for one in metrics if one.graded)
         graded = hits.graded or any(one.graded for one in read)
         given = terms, found, hits, counted, *sizes, weights
         return cls(*given, graded=graded, scored=hits.scored)
@@ -100,6 +102,33 @@ class Means:
     def n_skipped(self) -> int:
         """The number of users of the ground truth that are left out of the means."""
         return self.n_users - self.n_evaluated
+
+    @property
+    def drops_nothing(self) -> bool:
+        """Whether unjudged items were to leave the lists, and did not: see `Hits.judged_only`."""
+        if self.hits is None:
+            return self.judged_only is not None
+        return self.terms.unjudged == "drop" and self.hits.given.judged is None
+
+    def without_unjudged(self) -> Self | None:
+        """Return the result of judged items alone, of one that drops nothing; None of others.
+
+        So it is among parts of which others have items that are judged not relevant.
+        """
+        if self.hits is None or self.counted is None or not self.drops_nothing:
+            return self.judged_only
+        hits = self.hits.judged_only(self.hits.k, always=True)
+        depth = int(self.histograms.cuts[-1])
+        return replace(
+            type(self).of(self.terms, hits, self.counted, self.weights, depth=depth),
+            **{name: getattr(self, name) for name in ("n_extra", "lists", "unmatched", "scored")},
+        )
+
+    def judged_share(self) -> tuple[str, float]:
+        """Return "judged@k" of the largest k, and its mean, before unjudged items left."""
+        k = self.terms.depth
+        average = self.histograms.moments(self.terms.measured["judged"], np.array([k]))
+        return f"judged@{k}", float(average.mean[0])
 
     @property
     def users(self) -> Sequence[Any]:
@@ -432,7 +461,7 @@ def _counted(
     return histograms.count(
         hits,
         counted,
-        tuple(asked.metrics.values()),
+        tuple(asked.measured.values()),
         asked.ks,
         weights,
         pooled=asked.pooled,
@@ -485,6 +514,7 @@ def merged(parts: Sequence[M], disjoint: bool = False) -> M:
             raise ValueError(f"cannot merge: {difference(first.terms, part.terms)}")
     if not disjoint and not all(map(has_keys, parts)):
         in_pairs([fingerprints_of(part) for part in parts], fingerprints.merged)
+    tables, judged_only = _in_step(parts)
     hits = all_of([part.hits for part in parts])
     if hits and disjoint:
         hits = [_without_fingerprints(one) for one in hits]
@@ -492,7 +522,7 @@ def merged(parts: Sequence[M], disjoint: bool = False) -> M:
     lists, scored = (all_of([getattr(part, one) for part in parts]) for one in ("lists", "scored"))
     return type(first)(
         first.terms,
-        histograms.merged([part.histograms for part in parts], first.terms.of_judged),
+        histograms.merged(tables, first.terms.of_judged),
         in_pairs(hits, operator.add) if hits else None,
         np.concatenate([part.counted for part in parts]) if hits else None,
         n_users=sum(part.n_users for part in parts),
@@ -503,7 +533,24 @@ def merged(parts: Sequence[M], disjoint: bool = False) -> M:
         fingerprints=tuple(one for part in parts for one in fingerprints_of(part)),
         graded=any(part.graded for part in parts),
         scored=reduce(operator.add, scored) if scored else None,
+        judged_only=judged_only if hits is None else None,
     )
+
+
+def _in_step(parts: Sequence[M]) -> tuple[list[Histograms], M | None]:
+    """Return the histograms of parts that all drop unjudged items, or none; then also the others.
+
+    Nothing is dropped where nothing is judged not relevant: of all users, not of those of a part.
+    """
+    tables = [part.histograms for part in parts]
+    if not any(part.drops_nothing for part in parts):
+        return tables, None
+    dropped = [part.without_unjudged() for part in parts]
+    alone = all_of(dropped)
+    if alone is not None:
+        return tables, merged(alone, disjoint=True)
+    both = zip(parts, dropped, strict=True)
+    return [(part if one is None else one).histograms for part, one in both], None
 
 
 def all_of(found: Sequence[T | None]) -> list[T] | None:
@@ -528,8 +575,7 @@ def in_pairs(parts: Sequence[T], join: Callable[[T, T], T]) -> T:
 
 def _without_fingerprints(hits: Hits) -> Hits:
     """Return hits that merge without a look at their ground truths."""
-    judged = None if hits.judged is None else _without_fingerprints(hits.judged)
-    return replace(hits, fingerprints=(), judged=judged) if hits.fingerprints else hits
+    return hits.of_part(fingerprints=()) if hits.fingerprints else hits
 
 
 def has_keys(result: Means) -> bool:

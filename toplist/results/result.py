@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from toplist.metrics.names import AnyName, Name, Names
+    from toplist.results.bounds import Bounds
     from toplist.results.markup import Page
     from toplist.results.segments import Segments
     from toplist.results.writing import PathLike
@@ -70,6 +71,9 @@ class TopKResult(Means, Display):
         Of files read in parts, examples of ids where nobody has a hit.
     graded : bool
         Whether ground truths had grades, other than 1 for all that is relevant.
+    judged_only : TopKResult or None
+        Without hits, of ``unjudged="drop"`` where nothing was dropped, as no item is judged not
+        relevant: the result if all unjudged items were. Merging with other parts needs it.
     scored : Scored or None
         Of lists with scores, how many items share theirs with a neighbour, of how many.
     paired : SystemRef or None
@@ -114,6 +118,50 @@ class TopKResult(Means, Display):
         from toplist.results import describe
 
         return describe.explanation(self, self.terms.find(name)[0], style)
+
+    def bounds(self, name: AnyName) -> Bounds:
+        """Return a mean at both ends of what the unjudged items of the first k can be.
+
+        `low` is the mean as it is: they are misses. `high` is the mean if all of them were
+        relevant: each gains as much as the best item of the user's ground truth (1 without grades),
+        R grows by their number, and so does nDCG's ideal list. The width shows what the holes of
+        the judgements can hide (Moffat and Zobel 2008 call it the residual of RBP). As R grows,
+        `high` of a metric with R in its divisor (recall stays above; map, ndcg) may be below `low`
+        where the unjudged items stand below the hits.
+
+        An item is judged that has a grade, 0 included. Where no truth has a grade 0, as with sets,
+        every item that is not in the truth counts as unjudged; so do later copies of an item
+        (``duplicates="first"``). The users are those of the mean.
+
+        Parameters
+        ----------
+        name : str
+            ``"precision@3"``; without k where the metric was asked for at one k.
+
+        Returns
+        -------
+        Bounds
+            A named tuple (low, high) of floats.
+
+        Raises
+        ------
+        KeyError
+            For a name that the result does not have.
+        ValueError
+            For metrics that do not read what is relevant (of the lists themselves, and judged),
+            results of ``unjudged="drop"``, and results without hits.
+
+        Examples
+        --------
+        >>> from toplist import top_k_eval
+        >>> grades = {"a": 1, "b": 0, "c": 2}
+        >>> result = top_k_eval(["x", "a", "b", "c"], grades, 3, metrics=["precision", "rbp"])
+        >>> [round(end, 4) for end in result.bounds("precision@3")], result.bounds("rbp@3").low
+        ([0.3333, 0.6667], 0.16)
+        """
+        from toplist.results import bounds
+
+        return bounds.bounds(self, name)
 
     def without_users(self) -> TopKResult:
         """Return the same means, spreads, intervals and counts without anything of single users.

@@ -24,7 +24,7 @@ from toplist.results.writing import PathLike, write_all
 M = TypeVar("M", bound=Means)
 
 COUNTS = ("n_users", "n_evaluated", "n_skipped", "n_missing", "n_extra")
-POLICIES = ("empty", "missing", "relevant", "ties", "weighted", "pooled")
+POLICIES = ("empty", "missing", "relevant", "ties", "unjudged", "weighted", "pooled")
 # The key of a file that holds the result itself, as text of `to_bytes`.
 WHOLE = "result"
 # Files may be as long as this, unpacked.
@@ -57,6 +57,7 @@ def content(result: Means) -> dict[str, Any]:
         **({"sampled": vars(terms.sampled)} if terms.sampled else {}),
         **{name: getattr(result, name) for name in COUNTS},
         **({"scores": result.scored._asdict()} if result.scored else {}),
+        **_judged(result),
         "values": {name: json_number(result[name]) for name in names},
         "std": {name: json_number(result.std(name)) for name in names},
         "interval": {name: list(map(json_number, ends)) for name, ends in intervals.items()},
@@ -66,6 +67,14 @@ def content(result: Means) -> dict[str, Any]:
             for name, one in terms.asked.items()
         },
     }
+
+
+def _judged(result: Means) -> dict[str, Any]:
+    """Return how much was judged before the rest left the lists, and whether it did leave."""
+    if result.terms.unjudged == "miss":
+        return {}
+    name, share = result.judged_share()
+    return {"judged": {name: json_number(share)}, "dropped": not result.drops_nothing}
 
 
 def text_of(found: Any) -> str:

