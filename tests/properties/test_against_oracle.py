@@ -53,7 +53,7 @@ def split_divisors():
 
 def test_every_definition_has_a_twin():
     assert set(tl.METRICS) == set(oracle.METRICS)
-    assert {name for name, metric in tl.METRICS.items() if metric.graded} == GRADED
+    assert {name for name, metric in tl.METRICS.items() if metric.of_grades} == GRADED
     twins = {name: set(metrics) for name, metrics in oracle.CONVENTIONS.items()}
     assert {name: set(known.metrics) for name, known in tl.CONVENTIONS.items()} == twins
     assert {
