@@ -233,8 +233,8 @@ def group_recall(ranked, relevant, k, *, relevant_from=None):
     >>> group_recall(["x", "a", "b"], [{"a", "x"}, {"c"}], 3)
     0.5
     """
-    groups = groups_of(relevant, relevant_from)
-    return ratio(sum(not group.isdisjoint(ranked[:k]) for group in groups), len(groups))
+    groups, first = groups_of(relevant, relevant_from), set(ranked[:k])
+    return ratio(sum(not group.isdisjoint(first) for group in groups), len(groups))
 
 
 def novelty(item, groups, above, alpha):
@@ -277,7 +277,9 @@ def alpha_ndcg(ranked, relevant, k, *, alpha=0.5, relevant_from=None, exponentia
     >>> round(alpha_ndcg(["d1", "x", "d0"], [{"d0", "d1"}, {"d0"}], 10), 7)
     0.7557878
     """
-    groups = groups_of(relevant, relevant_from)
+    if not isinstance(relevant, list):  # each id is a group of its own: every gain is 1
+        return ndcg(ranked, relevant_items(relevant, relevant_from), k)
+    groups = groups_of(relevant)
     ideal = greedy(groups, alpha)
     return ratio(alpha_dcg(ranked, groups, k, alpha), alpha_dcg(ideal, groups, k, alpha))
 
