@@ -134,7 +134,9 @@ __all__ = [
 # Loaded on first use, since they take twice as long to import as all others: modules, and names
 # with the module that has them.
 _MODULES = "audit", "beyond", "files", "loo", "plots", "pointwise", "scores", "spark"
-_LATER = {name: name for name in (*_MODULES, "cli", "comparing", "ground_truths", "typing")} | {
+_LATER = {
+    name: name for name in (*_MODULES, "annotating", "cli", "comparing", "ground_truths", "typing")
+} | {
     "Comparison": "comparing.comparison",
     "GroundTruths": "ground_truths",
     "Groups": "inputs.groups",

@@ -14,7 +14,6 @@ from toplist.inputs.flatten import Scored
 from toplist.inputs.grades import STANDARD, Grading
 from toplist.inputs.lists import offsets_of
 from toplist.inputs.options import Unjudged
-from toplist.matching.hit_arrays import check, integers, whole_ranks
 
 if TYPE_CHECKING:
     from toplist.matching.coverage import Coverage
@@ -106,6 +105,8 @@ class Hits:
 
     def __post_init__(self) -> None:
         """Check and normalise the arrays."""
+        from toplist.matching.hit_arrays import check, integers  # the join's hits are trusted
+
         set_ = object.__setattr__  # frozen: normalised once, here
         for name in ("offsets", "ranks", "n_relevant", "n_listed"):
             set_(self, name, integers(name, getattr(self, name)))
@@ -479,6 +480,8 @@ class Hits:
         >>> Hits.from_ranks([1, 0, 3], 10)
         Hits(3 users, 2 hits, lists read to k=10)
         """
+        from toplist.matching.hit_arrays import integers, whole_ranks
+
         ranks = whole_ranks(rank_of_the_item)
         listed = integers("n_listed", n_listed)
         if listed.shape not in ((), (1,), ranks.shape):

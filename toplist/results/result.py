@@ -156,8 +156,10 @@ class TopKResult(Means, Display):
         >>> from toplist import top_k_eval
         >>> grades = {"a": 1, "b": 0, "c": 2}
         >>> result = top_k_eval(["x", "a", "b", "c"], grades, 3, metrics=["precision", "rbp"])
-        >>> [round(end, 4) for end in result.bounds("precision@3")], result.bounds("rbp@3").low
-        ([0.3333, 0.6667], 0.16)
+        >>> [round(end, 4) for end in result.bounds("precision@3")]
+        [0.3333, 0.6667]
+        >>> [round(end, 4) for end in result.bounds("rbp@3")]
+        [0.16, 0.36]
         """
         from toplist.results import bounds
 
