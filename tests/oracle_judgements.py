@@ -314,6 +314,7 @@ def prepared(ranked, truth, items_as=None, duplicates="first", unjudged="miss", 
     if duplicates == "collapse":
         ranked = collapsed(ranked)
     if unjudged == "drop":
+        ranked = collapsed(ranked)  # a later copy leaves, too
         ranked = judged_only(ranked, union(truth) if isinstance(truth, list) else truth)
     return ranked, truth if gains is None else valued(truth, gains)
 

@@ -139,7 +139,7 @@ def evaluate_graded(metrics):
         result = top_k_eval(RANKS, truths, k=3, metrics=metrics)
         for name in result.terms.metrics:
             result.per_user(name)
-            result.per_user(f"{name}@2")
+            result.per_user(f"{name}@{result.terms.ks_of[name][-1]}")
 
 
 def test_own_metrics_compile_nothing():
@@ -189,7 +189,10 @@ def test_rbp_takes_its_parameter_in_the_name():
         ("rbp(p=nan)", r"rbp: p = nan must be"),
         ("rbp(p=half)", r"rbp.*'half'"),
         ("rbp(q=0.5)", r"'rbp' takes no parameter 'q'"),
-        ("ndcg(p=0.5)", r"'ndcg' takes no parameter but rel; only rbp, err, nerr, iprec do"),
+        (
+            "ndcg(p=0.5)",
+            r"'ndcg' takes no parameter but rel; only rbp, err, nerr, iprec, alpha_ndcg do",
+        ),
         ("rbp()", r"'rbp\(\)' \(did you mean 'rbp'\?\): write a name"),
         ("rbp(0.5)", r"'rbp\(0\.5\)' \(did you mean 'rbp\(p=0\.5\)'\?\): write a name"),
         ("rbp(p=0.5", r"'rbp\(p=0\.5' \(did you mean 'rbp\(p=0\.5\)'\?\): write a name"),

@@ -49,7 +49,7 @@ EMPTY: tuple[Empty, ...] = get_args(Empty)
 # The names of `METRICS`, `DISCOUNTS` and `DIVISORS`, for type checkers and editors.
 MetricName = Literal[
     "hit", "precision", "recall", "map", "ndcg", "mrr", "dcg", "cg", "f1", "rbp", "r_precision",
-    "judged", "complete", "err", "nerr", "bpref", "iprec", "group_recall", "alpha_ndcg",
+    "judged", "complete", "group_recall", "alpha_ndcg", "err", "nerr", "bpref", "iprec",
 ]  # fmt: skip
 DiscountName = Literal["1", "r", "log2(r+1)", "log2(max(r,2))"]
 DivisorName = Literal[

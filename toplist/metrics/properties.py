@@ -74,7 +74,7 @@ def is_within_one(metric: Metric, population: Population) -> bool:
     --------
     >>> from toplist.metrics.definitions import METRICS
     >>> [name for name in METRICS if not is_within_one(METRICS[name], Population(False, False))]
-    ['dcg', 'cg']
+    ['dcg', 'cg', 'alpha_ndcg']
     """
     if metric.earning is not None:
         return metric.earning.most != ""
