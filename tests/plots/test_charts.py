@@ -300,10 +300,19 @@ def every(result, ax=None):
     yield plots.segments({"all": result}, "ndcg@1", ax=ax)
     yield plots.exposure([1, 2, 3], ax=ax)
     yield plots.sampled(result, result, "ndcg", ax=ax)
+    points = [f"iprec(recall={tenth / 10})" for tenth in range(11)]
+    yield plots.precision_recall(tl.top_k_eval(RANKS, TRUTHS, metrics=points), ax=ax)
 
 
 def test_every_function_draws_where_it_is_told(result):
-    assert {*plots.__all__} == {"curves", "per_user", "segments", "exposure", "sampled"}
+    assert {*plots.__all__} == {
+        "curves",
+        "per_user",
+        "segments",
+        "exposure",
+        "sampled",
+        "precision_recall",
+    }
     mine = Figure().subplots()
     assert all(ax is mine for ax in every(result, mine))
 
@@ -405,3 +414,17 @@ def test_forty_systems_fit_their_pictures(result):
     legend = many.plot("ndcg").get_legend()
     assert len(legend.get_texts()) == 12 and legend.get_title().get_text() == "12 highest of 40"
     assert steps(result, "abc").plot("ndcg").get_legend().get_title().get_text() == ""
+
+
+def test_interpolated_precision_over_recall(result):
+    asked = ["iprec(recall=0)", "iprec(recall=0.5)", "iprec", "ndcg"]
+    found = tl.top_k_eval(RANKS, TRUTHS, [5, 10], metrics=asked)
+    ax = plots.precision_recall({"a": found, "b": found}, 5)
+    line = ax.lines[0]
+    assert line.get_xdata().tolist() == [0, 0.1, 0.5]
+    assert line.get_ydata().tolist() == [
+        found[name] for name in ("iprec(recall=0)@5", "iprec@5", "iprec(recall=0.5)@5")
+    ]
+    assert texts(ax) == ["a", "b"]
+    with pytest.raises(ValueError, match="two or more metrics 'iprec.*the result has 0"):
+        plots.precision_recall(result)

@@ -146,6 +146,20 @@ class Parser(argparse.ArgumentParser):
         return True
 
 
+def _reader(read: Callable[[str], Any]) -> Callable[[str], Any]:
+    """Return what reads an option; a function's own words say what is wrong with a text."""
+    if isinstance(read, type):
+        return read
+
+    def reads(value: str) -> Any:
+        try:
+            return read(value)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+
+    return reads
+
+
 def _word(choices: Collection[str], value: str) -> str:
     """Return a word that must be one of the choices; the error offers one that is near."""
     if value in choices:
@@ -210,7 +224,7 @@ def add_options(add: Callable[..., Any]) -> None:
             add(option(OptionRef(name)), text, choices=choices)
         elif text:
             metavar = name.rpartition("_")[2].upper()
-            add(option(OptionRef(name)), text, type=row.metadata["read"], metavar=metavar)
+            add(option(OptionRef(name)), text, type=_reader(row.metadata["read"]), metavar=metavar)
 
 
 def given_options(options: argparse.Namespace) -> dict[str, Any]:

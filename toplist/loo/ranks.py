@@ -224,7 +224,11 @@ def from_rank_counts(
     checked: list[Metric] = []
     for metric in (entry.metric for entry in plan.entries):
         name = metric.name
-        if not isinstance(metric, Metric) or metric.dividing.by_hits or name in plan.pooled:
+        if (
+            not isinstance(metric, Metric)
+            or metric.earning is not None
+            or (metric.dividing.by_hits or name in plan.pooled)
+        ):
             raise ValueError(f"{name} needs more than the ranks of the held-out items")
         if metric.dividing.by_length and n_listed is None:
             raise ValueError(f"{name} divides by the length of the lists: give n_listed=")
