@@ -350,22 +350,23 @@ def count(
         bounds = parallel.bounds(np.arange(len(read) + 1) * len(cuts))
         return reduce(operator.add, parallel.run(block, bounds, n_threads))
 
-    gathered = {}
-    # groups are counted as relevant items are: no curve of each user
-    plain = [one for one in metrics if one.of == "groups" and one.name not in pooled]
-    if hits.groups is not hits and weights is None and plain:
-        found = count(hits.groups, counted, tuple(plain), ks, n_threads=n_threads)
-        gathered = {one.name: found.moments(one, cuts) for one in plain}
+    def tally(read: Hits, metric: Metric) -> Average:
+        """Return an average of other hits, in whole numbers as that of relevant items."""
+        plain = replace(metric.summed, of="relevant", relevant_from=None, cut="k", graded=False)
+        mine = counted_in(hits, counted, metric)
+        own = count(read, mine, (plain,), ks, n_threads=n_threads)
+        return own.moments(plain, cuts)  # type: ignore[no-any-return]
+
+    gathered: dict[str, Average] = {}
     for metric in metrics:
-        if metric.name in gathered:
-            continue
         read = gains_of(hits, metric, threshold_in_gains)
         ratio = metric.name in pooled
         of_curves = ratio or weights is not None or metric.dividing.by_hits
-        of_curves |= metric.counts_others and read is not hits
-        of_curves |= metric.earning is not None
+        of_curves |= metric.earning is not None and read.graded
         if of_curves or (metric.graded and (read.graded or read is not hits)):
             gathered[metric.name] = gather(read, metric, ratio)
+        elif (metric.counts_others or metric.earning is not None) and read is not hits:
+            gathered[metric.name] = tally(read, metric)
     return Histograms(
         metrics, rows.n_relevant, rows.n_listed, n_users, each, nth, first, spreads, gathered, cuts
     )

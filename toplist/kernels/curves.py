@@ -147,20 +147,14 @@ def graded_curves(
 
 
 @kernel
-def preferences(
-    offsets: int64, ranks: int32, judged_offsets: int64, judged_ranks: int32, most: int64, gains
-):
-    """Fill `gains` (n_hits,) with 1 - b / most of each hit, b judged items above it that are none.
-
-    `most` (n_users,) is the largest b that counts; the hits are among the judged items.
-    """
-    for u in range(len(most)):
-        j = judged_offsets[u]
+def places(offsets: int64, ranks: int32, among_offsets: int64, among_ranks: int32, out):
+    """Fill `out` (n_hits,) with the place of each hit, from 1, among others that include it."""
+    for u in range(len(offsets) - 1):
+        j = among_offsets[u]
         for h in range(offsets[u], offsets[u + 1]):
-            while judged_ranks[j] < ranks[h]:
+            while among_ranks[j] < ranks[h]:
                 j += 1
-            others = min(j - judged_offsets[u] - (h - offsets[u]), most[u])
-            gains[h] = 1.0 - others / most[u] if others else 1.0
+            out[h] = j - among_offsets[u] + 1
 
 
 @kernel

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from toplist import kernels
 from toplist.checks import Bools, Floats, Ints, cached
 from toplist.inputs.flatten import Scored
 from toplist.inputs.grades import STANDARD, Grading
@@ -307,7 +308,7 @@ class Hits:
             judged = judged._changed(k=WHOLE)
             whole, n = whole._changed(judged=judged), np.diff(judged.offsets)
             both = whole, judged
-            closed = [one._changed(ranks=_places(one, judged), n_listed=n) for one in both]
+            closed = [one._changed(ranks=one.places_among(judged), n_listed=n) for one in both]
         k = int(closed[0].n_listed.max(initial=0)) if k is None else k
         hits, *of_judged = (one._cut(k) for one in closed)
         return hits._changed(judged=of_judged[0] if of_judged else None, before=whole)
@@ -315,7 +316,7 @@ class Hits:
     def _cut(self, k: int) -> Hits:
         """Return the hits of lists that end at rank k; judged ones are left as they are."""
         n_listed = np.minimum(self.n_listed, k)
-        return self._kept(self.ranks <= k)._changed(k=k, n_listed=n_listed)
+        return self.kept(self.ranks <= k)._changed(k=k, n_listed=n_listed)
 
     def down_to(self, depths: Ints) -> Hits:
         """Return the hits of each user down to a rank of the user's own; lists stay as long.
@@ -326,7 +327,13 @@ class Hits:
         >>> match([[1, 2, 3], [4, 5]], [{1, 3}, {5}]).down_to(np.array([2, 2])).ranks.tolist()
         [1, 2]
         """
-        return self._kept(self.ranks <= np.repeat(depths, np.diff(self.offsets)))
+        return self.kept(self.ranks <= np.repeat(depths, np.diff(self.offsets)))
+
+    def places_among(self, others: Hits) -> NDArray[np.int32]:
+        """Return the place of each hit, from 1, among other hits of the same lists, which it is."""
+        places = np.empty(len(self.ranks), np.int32)
+        kernels.curves.places(self.offsets, self.ranks, others.offsets, others.ranks, places)
+        return places
 
     @property
     def largest_grade(self) -> float:
@@ -347,13 +354,15 @@ class Hits:
         gains, ideal = every.all_gains()
         gain = self.grading.gain_of(least)
         counts = offsets_of(ideal >= gain)[offsets_of(every.n_relevant)]
-        found = every._kept(gains >= gain)
+        found = every.kept(gains >= gain)
         graded = {} if every.gains is None else {"ideal_gains": ideal[ideal >= gain]}
         return found._changed(n_relevant=np.diff(counts), judged=every, **graded)
 
     def earning(self, earned: Callable[[Hits], Any]) -> Hits:
         """Return the same hits with what they earn as their gains: see `toplist.metrics.Earned`."""
         found = earned(self)
+        if isinstance(found, Hits):  # of which each earns 1
+            return found._changed(gains=None, ideal_gains=None)
         gains, ideal = found if isinstance(found, tuple) else (found, np.empty(0))
         if np.shape(gains) != self.ranks.shape:
             raise ValueError(
@@ -369,7 +378,7 @@ class Hits:
             changed[name] = None if one is None else one.of_part(**changed)
         return self._changed(**changed)
 
-    def _kept(self, kept: Bools) -> Hits:
+    def kept(self, kept: Bools) -> Hits:
         """Return some of the hits of the same lists and truths."""
         gains = None if self.gains is None else self.gains[kept]
         offsets = offsets_of(kept)[self.offsets]
@@ -496,17 +505,6 @@ class Hits:
         found = ranks > 0
         keys = _keys_of(users, len(ranks))
         return cls(offsets_of(found), ranks[found], np.ones(len(ranks)), listed, users=keys)  # type: ignore[arg-type]
-
-
-def _places(hits: Hits, judged: Hits) -> NDArray[np.int32]:
-    """Return the place of each hit among the judged items of its list."""
-    known, asked = (
-        np.repeat(np.arange(len(one)) << 32, np.diff(one.offsets)) + one.ranks
-        for one in (judged, hits)
-    )
-    starts = np.repeat(judged.offsets[:-1], np.diff(hits.offsets))
-    places: NDArray[np.int32] = (np.searchsorted(known, asked) - starts + 1).astype(np.int32)
-    return places
 
 
 def _keys_of(users: Any, n_rows: int) -> list[Any] | None:

@@ -101,7 +101,8 @@ class Earned:
     """What each hit earns, where that hangs on other hits or judgements; and its formula.
 
     ``function(hits)`` takes `toplist.Hits` and returns the gain of each hit, (n_hits,); or a pair,
-    with the gains of each user's ideal order, (sum of n_relevant,), which an ideal divisor needs.
+    with the gains of each user's ideal order, (sum of n_relevant,), which an ideal divisor needs;
+    or `Hits`, some of these, each of which earns 1.
 
     Parameters
     ----------

@@ -16,12 +16,11 @@ from toplist import kernels
 from toplist.checks import Floats
 
 
-def complete(hits: Any) -> Floats:
-    """Return 1 for the hit that is the last relevant item, else 0."""
-    gains = np.zeros(len(hits.ranks))
-    n_hits = np.diff(hits.offsets)
-    gains[hits.offsets[1:][(n_hits == hits.n_relevant) & (n_hits > 0)] - 1] = 1.0
-    return gains
+def complete(hits: Any) -> Any:
+    """Return the hits that are the last relevant item of a user who has all."""
+    last, n_hits = np.zeros(len(hits.ranks), bool), np.diff(hits.offsets)
+    last[hits.offsets[1:][(n_hits == hits.n_relevant) & (n_hits > 0)] - 1] = True
+    return hits.kept(last)
 
 
 @dataclass(frozen=True)
@@ -43,10 +42,12 @@ class Preference:
 
     def __call__(self, hits: Any) -> Floats:
         """Return the gains of hits."""
-        judged, gains = hits.judged or hits, np.empty(len(hits.ranks))
+        judged, n_hits = hits.judged or hits, np.diff(hits.offsets)
+        j = np.arange(len(hits.ranks)) - np.repeat(hits.offsets[:-1], n_hits)
         most = np.minimum(judged.n_relevant - hits.n_relevant, hits.n_relevant)
-        both = hits.offsets, hits.ranks, judged.offsets, judged.ranks
-        kernels.curves.preferences(*both, most, gains)
+        most = np.repeat(most, n_hits)
+        others = np.minimum(hits.places_among(judged) - 1 - j, most)
+        gains: Floats = 1.0 - others / np.maximum(most, 1)
         return gains
 
 
@@ -120,4 +121,5 @@ class Novelty:
 
     def __call__(self, hits: Any) -> Any:
         """Return the gains of hits, and of the ideal order, which is built greedily."""
-        return hits.novelty(self.alpha).all_gains()
+        found = hits.novelty(self.alpha)
+        return found.all_gains() if found.graded else found
