@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import toplist as tl
+from toplist.files import parquet
 from toplist.metrics.definitions import Earned
 
 GRADES = {"a": 1, "b": 0, "c": 2, "d": 0, "e": 1, "z": 1}
@@ -178,3 +179,23 @@ def test_a_metric_of_ones_own_can_earn_so():
         evaluated(tl.Metric("bad", lambda hits: np.ones(2), "1", "1"), k=7)
     with pytest.raises(ValueError, match="a counts of its own, which bytes cannot hold"):
         found.to_bytes()
+
+
+def test_what_truths_lack_is_seen_over_all_parts_of_a_stream(monkeypatch):
+    pa = pytest.importorskip("pyarrow")
+    monkeypatch.setattr(parquet, "LEAST", 4)
+    users = [f"u{n}" for n in range(40)]
+    recs = pa.table({"user_id": users, "item_id": ["a"] * 40, "rank": [1] * 40})
+
+    def evaluated_in_batches(last, metric):
+        grades = [1] * 39 + [last]
+        truth = pa.table({"user_id": users, "item_id": ["a"] * 40, "relevance": grades})
+        sides = (iter(table.to_batches(max_chunksize=3)) for table in (recs, truth))
+        return tl.top_k_eval(*sides, [1], metrics=metric, stream=True)
+
+    assert evaluated_in_batches(0, "bpref")["bpref"] == 1
+    assert evaluated_in_batches(2, "hit(rel=2)").n_of("hit(rel=2)@1") == 1
+    with pytest.raises(ValueError, match="bpref needs judged items that are not relevant"):
+        evaluated_in_batches(1, "bpref")
+    with pytest.raises(ValueError, match="no ground truth has a grade of 2 or more"):
+        evaluated_in_batches(1, "hit(rel=2)")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -36,6 +36,7 @@ from toplist.metrics.conventions import (
     Relevant,
 )
 from toplist.metrics.definitions import EMPTY, METRICS, Empty, Metric
+from toplist.metrics.earned import Preference
 from toplist.metrics.names import CONVENTION_NAMES, Metrics, named, of_trec_eval, parse
 from toplist.results.result import TopKResult
 from toplist.results.terms import Entry, Terms
@@ -43,6 +44,10 @@ from toplist.results.terms import Entry, Terms
 if TYPE_CHECKING:
     from toplist.beyond.results import ListResult
 
+NO_MISS = (
+    "bpref needs judged items that are not relevant, and no ground truth has one: give those with "
+    "grade 0, {item: 0}"
+)
 # Squares of weights, summed over users, stay finite up to here.
 LARGEST = 1e100
 
@@ -89,6 +94,12 @@ class Plan:
         given = replace(given, items_as=None, padding=None, duplicates=repeats)
         return replace(self, options=given)
 
+    def lacking(self, hits: Hits, before: Mapping[str, str] | None) -> dict[str, str]:
+        """Say what the ground truths of a part lack, and of those before it, by metric."""
+        metrics = (entry.metric for entry in self.entries)
+        found = {m.name: lacks(m, hits) for m in metrics if isinstance(m, Metric)}
+        return {name: words and (before or found)[name] for name, words in found.items()}
+
     def result(self, hits: Hits, lists: ListResult | None = None) -> TopKResult:
         """Evaluate hits; `lists` are the metrics of the lists themselves."""
         entries = tuple(_settled(entry, hits) for entry in self.entries)
@@ -130,19 +141,31 @@ def settled(metric: Metric, hits: Hits) -> Metric:
     Raises
     ------
     ValueError
-        If no item has the grade from which on it counts items as relevant.
+        If the ground truths lack what it needs.
     """
-    least = metric.relevant_from
-    if least is not None and len(hits) and not per_user.truths_of(hits, metric).n_relevant.any():
-        raise ValueError(
-            f"{metric.name}: no ground truth has a grade of {least:g} or more, the largest is "
-            f"{hits.largest_grade:g}: give a lower rel="
-        )
+    words = lacks(metric, hits)
+    if words:
+        raise ValueError(words)
     earning = metric.earning
     settle = None if earning is None else getattr(earning.function, "settled", None)
     if earning is None or settle is None:
         return metric
     return replace(metric, counts=replace(earning, function=settle(hits)))
+
+
+def lacks(metric: Metric, hits: Hits) -> str:
+    """Say what the ground truths lack that a metric needs; "" if nothing, or if there are none.
+
+    It is an item of the grade from which on it counts items as relevant, or one of grade 0.
+    """
+    least, earning = metric.relevant_from, metric.earning
+    if least is not None and len(hits) and not per_user.truths_of(hits, metric).n_relevant.any():
+        return (
+            f"{metric.name}: no ground truth has a grade of {least:g} or more, the largest is "
+            f"{hits.largest_grade:g}: give a lower rel="
+        )
+    needs_misses = earning is not None and isinstance(earning.function, Preference)
+    return NO_MISS if needs_misses and len(hits) and hits.judged is None else ""
 
 
 def plan_of(options: Options, k: int | Iterable[int] | None, ties: Ties = "order") -> Plan:

@@ -291,6 +291,7 @@ class Join:
         self.lists: ListResult | None = None
         self.result: TopKResult | None = None
         self.longest = 0
+        self.lacking: dict[str, str] | None = None  # what all parts lack, by metric
         self.shorter = 0  # the longest list without unjudged items, where these leave
         self.scored: Scored | None = None
         self.unmatched: Unmatched | None = None  # of the first part without a hit
@@ -371,6 +372,8 @@ class Join:
             raise located(error, self.streams) from None
         if self.hits is not None:
             self.hits.append((numbers, hits))
+        if len(hits):
+            self.lacking = self.plan.lacking(hits, self.lacking)
         part = self.plan.part(hits)
         closed = hits
         if part.drops_nothing and self.plan.depth is None:
@@ -401,6 +404,9 @@ class Join:
             )
             self._evaluate(np.empty(0, np.int64), *sides)
         assert self.result is not None
+        words = next(filter(None, (self.lacking or {}).values()), "")
+        if words and not self.part:  # of all ground truths together
+            raise ValueError(words)
         longest = self.longest if self.result.drops_nothing else self.shorter
         terms = self.result.terms.with_depth(longest)
         truths = (together(self.truths),)

@@ -31,15 +31,6 @@ class Preference:
     such items in all; 1 where none stands above.
     """
 
-    def settled(self, hits: Any) -> Preference:
-        """Return the same, where some item was judged and is not relevant."""
-        if hits.judged is None and len(hits):
-            raise ValueError(
-                "bpref needs judged items that are not relevant, and no ground truth has one: give "
-                "those with grade 0, {item: 0}"
-            )
-        return self
-
     def __call__(self, hits: Any) -> Floats:
         """Return the gains of hits."""
         judged, n_hits = hits.judged or hits, np.diff(hits.offsets)

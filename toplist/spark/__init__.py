@@ -69,6 +69,7 @@ from typing import TYPE_CHECKING, Any
 from toplist.checks import check_positive_int, choice
 from toplist.evaluation.plan import Plan, plan_of
 from toplist.inputs.options import GROUP, OPTIONS, SPARK, Options
+from toplist.metrics.definitions import Metric
 from toplist.results.result import TopKResult
 from toplist.results.stored import metric_content
 from toplist.spark.frames import (
@@ -191,6 +192,12 @@ def _plan(k: int | Iterable[int] | None, options: Options) -> Plan:
             "toplist.beyond.from_counts_of_counts gives coverage, Gini and entropy from counts "
             "that Spark makes"
         )
+    for one in plan.entries:
+        if isinstance(one.metric, Metric) and one.metric.cut == "n":
+            raise ValueError(
+                f"{one.metric.name} is of whole lists, and no worker knows the longest of all: "
+                "collect the DataFrames, toplist.top_k_eval(recs.toArrow(), truth.toArrow(), ...)"
+            )
     without = next((one.metric.name for one in plan.entries if not one.ks), None)
     if without is not None:
         raise ValueError(
