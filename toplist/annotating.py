@@ -35,7 +35,19 @@ COLUMNS = ("user_id", "item_id", "rank", "systems", "weight")
 
 
 class ItemToJudge(NamedTuple):
-    """An item that nobody judged for a user: its best rank, who lists it, what that is worth."""
+    """An item that nobody judged for a user: its best rank, who lists it, what that is worth.
+
+    Attributes
+    ----------
+    user : key, or position
+    item : id
+    rank : int
+        The best rank in any of the lists.
+    systems : tuple
+        The names of those that list it in the first k.
+    weight : float
+        The sum of (1 - p) p^(rank - 1) over the systems.
+    """
 
     user: Any
     item: Any

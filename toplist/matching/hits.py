@@ -359,7 +359,7 @@ class Hits:
         return found._changed(n_relevant=np.diff(counts), judged=every, **graded)
 
     def earning(self, earned: Callable[[Hits], Any]) -> Hits:
-        """Return the same hits with what they earn as their gains: see `toplist.metrics.Earned`."""
+        """Return the same hits with what they earn as their gains: `counts` of `toplist.Metric`."""
         found = earned(self)
         if isinstance(found, Hits):  # of which each earns 1
             return found._changed(gains=None, ideal_gains=None)

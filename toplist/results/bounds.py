@@ -11,7 +11,15 @@ from toplist.results.terms import Entry
 
 
 class Bounds(NamedTuple):
-    """The mean if all unjudged items of the first k are misses, and if all are relevant."""
+    """The mean if all unjudged items of the first k are misses, and if all are relevant.
+
+    Attributes
+    ----------
+    low : float
+        All are misses: the mean as it is.
+    high : float
+        All are relevant.
+    """
 
     low: float
     high: float
