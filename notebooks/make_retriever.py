@@ -10,7 +10,9 @@ downloaded. The files go to ``retriever/`` next to this script, and every run wr
   numpy, numpy.linalg, numpy.fft and numpy.random; one with two names (concat, concatenate) is there
   once,
 - ``tfidf.json``, ``bm25.json``, ``trigrams.json``: {query_id: {doc_id: score}}, the `TOP_K` best
-  documents of every query, best first, equal scores by doc_id. Scores are rounded to 6 decimals.
+  documents of every query, best first, equal scores by doc_id. Scores are rounded to 6 decimals,
+- ``passages.json``: the same of BM25 over passages: every document is cut into pieces of
+  `PASSAGE_WORDS` words, of which "numpy.argsort#1" is the second.
 
 ``queries.jsonl`` is read, not written: {"query_id": ..., "query": ..., "judged": {doc_id: grade}}.
 The queries and the grades were written by hand for this page: 2 answers the question, 1 helps, 0
@@ -40,6 +42,7 @@ FOLDER = Path(__file__).resolve().parent / "retriever"
 NUMPY = "2.4.6"
 MODULES = [np, np.linalg, np.fft, np.random]
 N_WORDS = 100
+PASSAGE_WORDS = 25
 TOP_K = 20
 BM25_K1, BM25_B = 1.2, 0.75
 
@@ -68,6 +71,16 @@ def shortened(docstring):
     described = [line for line in section.splitlines() if line.startswith(" ")]
     words = " ".join([*paragraphs[:2], *described]).split()
     return " ".join(words[:N_WORDS])
+
+
+def passages_of(docs):
+    """Return the passages of all documents: doc_id#number -> text."""
+    found = {}
+    for name, text in docs.items():
+        words = text.split()
+        for number, start in enumerate(range(0, len(words), PASSAGE_WORDS)):
+            found[f"{name}#{number}"] = " ".join(words[start : start + PASSAGE_WORDS])
+    return found
 
 
 def words_of(text):
@@ -151,20 +164,21 @@ def main():
     ):
         packed.write("".join(lines).encode())
 
-    doc_ids = list(docs)
-    queries = read_queries(doc_ids)
+    queries = read_queries(list(docs))
     query_ids = [query["query_id"] for query in queries]
     questions = [query["query"] for query in queries]
-    # The name is a part of what is searched: of numpy.linalg.inv, "inv".
-    texts = [f"{name.rpartition('.')[2]} {text}" for name, text in docs.items()]
 
-    def counts(terms_of):
-        columns = term_columns(texts, terms_of)
-        return [count_matrix(some, terms_of, columns) for some in (texts, questions)]
+    def ranked(name, texts, terms_of, scores_of):
+        # The name is a part of what is searched: of numpy.linalg.inv, "inv".
+        searched = [f"{key.partition('#')[0].rpartition('.')[2]} {texts[key]}" for key in texts]
+        columns = term_columns(searched, terms_of)
+        counts = [count_matrix(some, terms_of, columns) for some in (searched, questions)]
+        write_run(name, query_ids, list(texts), scores_of(*counts))
 
-    write_run("tfidf.json", query_ids, doc_ids, tfidf_scores(*counts(words_of)))
-    write_run("bm25.json", query_ids, doc_ids, bm25_scores(*counts(words_of)))
-    write_run("trigrams.json", query_ids, doc_ids, tfidf_scores(*counts(trigrams_of)))
+    ranked("tfidf.json", docs, words_of, tfidf_scores)
+    ranked("bm25.json", docs, words_of, bm25_scores)
+    ranked("trigrams.json", docs, trigrams_of, tfidf_scores)
+    ranked("passages.json", passages_of(docs), words_of, bm25_scores)
 
 
 if __name__ == "__main__":
