@@ -261,8 +261,8 @@ class ItemMap:
             ValueError,
             f"{flat.side}: {name_user(users, user)} has item {item!r}{rank}, of which ",
             OptionRef(NAME),
-            f" has no document: add it, as {{{item!r}: DOCUMENT}}, or as its own, "
-            f"{{{item!r}: {item!r}}}",
+            f" has no document: add it, {{{item!r}: DOCUMENT}}, give the chunks of the whole "
+            "index, or a function that takes ids and returns their documents",
         )
         return about(error, side=flat.side, user=user_of(users, user), item=item)
 

@@ -306,9 +306,15 @@ def page(result: Means, every_metric: bool = False) -> Page:
         first = group[0]
         cells = [cell(result, f"{first}@{k}") if k in shown[first] else Cell() for k in result.ks]
         rows.append((" = ".join(group), cells))
-    table = Table("", [f"@{k}" for k in result.ks], rows)
+    with_k = {k for name, one in result.terms.asked.items() for k in shown[name] if has_k(one)}
+    table = Table("", [f"@{k}" if k in with_k else "whole list" for k in result.ks], rows)
     formulas = [*map(formula, result.terms.metrics.values()), SYMBOLS["text"]]
     return Page([table], rule_lines(result), formulas=formulas)
+
+
+def has_k(metric: Metric | ListMetric) -> bool:
+    """Return whether a metric has a k; others are of whole lists, as bpref."""
+    return not isinstance(metric, Metric) or metric.cut != "n"
 
 
 def rows(result: Means) -> list[tuple[Any, ...]]:
