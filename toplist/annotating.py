@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from toplist.checks import Bools, Floats, Ints, check_positive_int, counted, prefixed
+from toplist.checks import Bools, Floats, Ints, check_positive_int, choice, counted, prefixed
 from toplist.inputs.flatten import Flat, is_container, is_truth_container, written
 from toplist.inputs.kept import KeptTruths
 from toplist.inputs.lists import offsets_of
@@ -215,6 +215,7 @@ def unjudged(
             f"systems: {name!r} has the list of one user, ground_truths those of several: one "
             "system is {'bm25': systems}"
         )
+    choice("duplicates", duplicates, ("raise", "first"))  # of others no ranks are kept
     k, gains = check_positive_int(k, "k"), rbp_metric(p).discounts
     texts = ground_truths.texts if isinstance(ground_truths, KeptTruths) else (Texts(), Texts())
     truths = _opened(ground_truths, "ground_truths", columns, ties, texts)

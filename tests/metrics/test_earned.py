@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import toplist as tl
+from toplist.cli import main
 from toplist.files import parquet
 from toplist.metrics.definitions import Earned
 
@@ -199,3 +200,59 @@ def test_what_truths_lack_is_seen_over_all_parts_of_a_stream(monkeypatch):
         evaluated_in_batches(1, "bpref")
     with pytest.raises(ValueError, match="no ground truth has a grade of 2 or more"):
         evaluated_in_batches(1, "hit(rel=2)")
+
+
+def test_the_whole_list_is_one_k_for_all_results():
+    """The longest lists of systems and parts differ."""
+    lists = {"q": ["a", "x"], "r": ["b", "c", "d", "y"]}
+    truth = {"q": {"a": 1, "x": 0}, "r": {"y": 1, "b": 0, "c": 0}}
+    whole = tl.top_k_eval(lists, truth, 2, metrics=["bpref", "mrr"])
+    parts = [
+        tl.top_k_eval({u: lists[u]}, {u: truth[u]}, 2, metrics=["bpref", "mrr"]) for u in lists
+    ]
+    assert [part.terms.longest for part in parts] == [2, 4]
+    merged = sum(parts)
+    assert merged["bpref"] == whole["bpref"] == 0.5 and merged.names() == whole.names()
+    short = tl.top_k_eval({u: row[:2] for u, row in lists.items()}, truth, 2, metrics="bpref")
+    both = tl.compare({"long": whole, "short": short})
+    assert both.test("bpref").to_dict()[0]["difference"] == short["bpref"] - whole["bpref"] == 0
+    assert "DIFFERENT METRICS" not in str(tl.compare({"a": whole, "b": merged}))
+
+
+def test_bpref_beside_metrics_with_a_k_on_the_command_line(tmp_path, capsys):
+    (tmp_path / "r.csv").write_text("user_id,item_id,rank\nq,a,1\nq,b,2\n")
+    (tmp_path / "t.csv").write_text("user_id,item_id,relevance\nq,b,1\nq,a,0\n")
+    files = [str(tmp_path / "r.csv"), str(tmp_path / "t.csv")]
+    assert main(["eval", *files, "-m", "bpref", "ndcg@2"]) == 0
+    out = capsys.readouterr().out
+    assert "bpref" in out and "@1 " not in out
+
+
+def test_groups_have_no_grades_and_no_bounds():
+    truth = tl.Groups({"q": [["a"], ["b", "c"]]})
+    for metric in ("bpref", "precision(rel=2)"):
+        with pytest.raises(ValueError, match="reads grades, and ground truths of groups have none"):
+            tl.top_k_eval({"q": ["u", "a"]}, truth, 2, metrics=metric)
+    for metric in ("complete", "alpha_ndcg", "group_recall", "recall"):
+        result = tl.top_k_eval({"q": ["u", "a"]}, truth, 2, metrics=metric)
+        with pytest.raises(ValueError, match="ground truths of groups have no bounds"):
+            result.bounds(f"{metric}@2")
+    with pytest.raises(ValueError, match="duplicates='collapse': choose from 'raise', 'first'"):
+        tl.unjudged({"s": {"q": ["a", "a"]}}, {"q": {"z"}}, 3, duplicates="collapse")
+
+
+def test_what_has_no_curve_is_not_drawn():
+    plots = pytest.importorskip("matplotlib") and tl.plots
+    result = evaluated(["bpref", "mrr"])
+    assert len(plots.curves(result).lines) == 1
+    with pytest.raises(ValueError, match="'bpref' is of the whole list: it has no k, and no curve"):
+        plots.curves(result, "bpref")
+
+
+def test_formulas_in_latex():
+    found = evaluated(["alpha_ndcg", "group_recall", "nerr"])
+    assert r"\mathrm{alpha\_ndcg}@k = \frac{\sum_{j : r_j \le k}" in found.formula(
+        "alpha_ndcg", "latex"
+    )
+    assert r"\nl" not in found.formula("alpha_ndcg", "latex")
+    assert r"\mathrm{group\_recall}" in found.formula("group_recall", "latex")

@@ -53,6 +53,7 @@ from toplist.inputs.options import DEFAULT_METRICS, GROUP, ITEMS, SIDES
 from toplist.inputs.texts import Texts
 from toplist.metrics.beyond_accuracy import LIST_METRICS
 from toplist.metrics.conventions import CONVENTIONS
+from toplist.metrics.definitions import METRICS
 from toplist.metrics.names import canonical
 from toplist.plots import axes
 from toplist.results.result import TopKResult
@@ -143,7 +144,7 @@ def check_asked(options: argparse.Namespace) -> None:
         if "," in re.sub(r"\(.*?\)", "", name):  # commas between parameters are in brackets
             raise ValueError(f"-m {name}: write -m {' '.join(filter(None, name.split(',')))}")
     if options.k is None:
-        alone = [metric for metric in options.metrics if "@" not in canonical(metric)]
+        alone = [metric for metric in options.metrics if _takes_k(metric)]
         if len(alone) < len(options.metrics):
             options.metrics = [
                 f"{metric}@{k}" if k else metric
@@ -161,6 +162,12 @@ def check_asked(options: argparse.Namespace) -> None:
         raise ValueError("a file of lists is named twice; the last file is the ground truth")
     check_sides(options, dict.fromkeys([*SIDES, *output.names_of(options.recs), *options.recs]))
     Grading(options.relevant_from)
+
+
+def _takes_k(metric: str) -> bool:
+    """Return whether a metric has no k of its own, and is not of the whole list."""
+    name = canonical(metric)
+    return "@" not in name and (name not in METRICS or METRICS[name].cut != "n")
 
 
 def run(options: argparse.Namespace) -> Output:

@@ -24,6 +24,7 @@ from toplist.metrics.names import AnyName, Name, Names
 from toplist.plots import charts
 from toplist.results import markup
 from toplist.results.markup import Cell, Look, Page
+from toplist.results.means import in_line
 from toplist.results.result import TopKResult
 from toplist.stats.blocked import Anova
 from toplist.stats.corrections import Correction
@@ -97,6 +98,7 @@ def compare(
         raise ValueError("compare: the dict is empty: give name -> result")
     choice("runs", runs, RUNS)
     found, names = _runs(results)
+    found = dict(zip(found, in_line([*found.values()]), strict=True))
     several = isinstance(baseline, (list, tuple))
     given: list[Any] = list(baseline) if several else [baseline]  # type: ignore[arg-type]
     given = [next((_name(key) for key in results if key == one), one) for one in given]

@@ -159,6 +159,8 @@ def lacks(metric: Metric, hits: Hits) -> str:
     It is an item of the grade from which on it counts items as relevant, or one of grade 0.
     """
     least, earning = metric.relevant_from, metric.earning
+    if hits.coverage is not None and (least is not None or metric.name == "bpref"):
+        return f"{metric.name} reads grades, and ground truths of groups have none"
     if least is not None and len(hits) and not per_user.truths_of(hits, metric).n_relevant.any():
         return (
             f"{metric.name}: no ground truth has a grade of {least:g} or more, the largest is "

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import kernels
-from toplist.checks import Ints
+from toplist.checks import Ints, counted
 from toplist.inputs.factorize import Column, Numbering
 from toplist.inputs.flatten import Flat, GroupedIds, is_container, name_user
 from toplist.inputs.lists import Lists, offsets_of
@@ -72,7 +72,7 @@ class Groups:
 
     def __repr__(self) -> str:
         """Return the sizes."""
-        return f"Groups({len(self):,} users, {self._n_groups:,} groups)"
+        return f"Groups({counted(len(self), 'user')}, {counted(self._n_groups, 'group')})"
 
 
 def _rows(rows: Any, users: list[Any] | None) -> Any:

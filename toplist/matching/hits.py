@@ -318,6 +318,11 @@ class Hits:
         n_listed = np.minimum(self.n_listed, k)
         return self.kept(self.ranks <= k)._changed(k=k, n_listed=n_listed)
 
+    def read_to(self, k: int) -> Hits:
+        """Return the hits of whole lists, none of which is longer than k."""
+        judged = None if self.judged is None else self.judged._changed(k=k)
+        return self._changed(k=k, judged=judged)
+
     def down_to(self, depths: Ints) -> Hits:
         """Return the hits of each user down to a rank of the user's own; lists stay as long.
 

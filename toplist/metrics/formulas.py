@@ -96,12 +96,11 @@ def _latex(metric: Metric) -> str:
     divisor = dividing.latex.replace("k", last) if dividing.by_hits else dividing.latex
     if dividing.ideal:
         ideal = discount.replace("r_j", "i")
-        gain = "g^*_i" if metric.graded else "1"
-        if earning:
-            gain = count.replace("i", "l").replace("j", "i")
+        gain = "g^*_i" if metric.graded or earning else "1"
         divisor = rf"\sum_{{i = 1}}^{{{dividing.latex}}} {_fraction(gain, ideal)}"
     which = rf"\quad\text{{({_HITS[metric.of]})}}" if metric.of in _HITS else ""
-    return rf"\mathrm{{{metric.name}}}@k = {_fraction(total, divisor)}{which}"
+    name = metric.name.replace("_", r"\_")
+    return rf"\mathrm{{{name}}}@k = {_fraction(total, divisor)}{which}"
 
 
 def _fraction(above: str, below: str) -> str:

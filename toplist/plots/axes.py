@@ -78,10 +78,13 @@ def named(results: "Result | Mapping[str, Result]") -> "Mapping[str, Result]":
     return results
 
 
-def check_curves(metrics: Sequence[str]) -> None:
-    """Raise ValueError for a metric with a k: a curve is drawn over every k."""
+def check_curves(metrics: Sequence[str], result: "Result") -> None:
+    """Raise ValueError for a metric with a k: a curve is drawn over every k; or of whole lists."""
     for metric in metrics:
         base, at, _ = metric.partition("@")
+        known = result.terms.metrics.get(base)
+        if known is not None and known.cut == "n":
+            raise ValueError(f"{base!r} is of the whole list: it has no k, and no curve over k")
         if at:
             raise ValueError(f"{metric!r}: a curve is drawn over every k; give {base!r}")
 

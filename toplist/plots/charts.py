@@ -65,8 +65,9 @@ def curves(
     """
     systems = axes.named(results)
     first = next(iter(systems.values()))
-    names = [metrics] if isinstance(metrics, str) else list(metrics or first.terms.metrics)
-    axes.check_curves(names)
+    with_k = (name for name, one in first.terms.metrics.items() if one.cut != "n")
+    names = [metrics] if isinstance(metrics, str) else list(metrics or with_k)
+    axes.check_curves(names, first)
     groups = equal_names(list(systems.values()), names)
     ax = axes.axes(ax)
     for i, (label, result) in enumerate(systems.items()):
@@ -440,7 +441,7 @@ def sampled(
     >>> [text.get_text() for text in tl.plots.sampled(*results, "hit").get_legend().get_texts()]
     ['sampled', 'all items']
     """
-    axes.check_curves([metric])
+    axes.check_curves([metric], next(iter(axes.named(full).values())))
     ax = axes.axes(ax)
     for dash, (words, results) in enumerate((("all items", full), ("sampled", sampled))):
         for i, (label, result) in enumerate(axes.named(results).items()):

@@ -46,6 +46,11 @@ def bounds(result: Means, name: str) -> Bounds:
         raise ValueError(f"bounds are of a mean at one k: give one of {names}")
     k = ks[0] if k is None else k
     hits, _ = hits_of(result, "it has no bounds")
+    if hits.coverage is not None:
+        raise ValueError(
+            "ground truths of groups have no bounds: no item is judged not relevant, and an "
+            "unjudged one may be of any group"
+        )
     pooled = tuple(one for one in terms.pooled if one == metric.name)
     asked = replace(terms, entries=(Entry(metric, (k,), scalar=True),), pooled=pooled)
     counted = in_means(result, [metric.name])

@@ -508,6 +508,7 @@ def merged(parts: Sequence[M], disjoint: bool = False) -> M:
     """Merge results over different users, in one step; see `toplist.merge`."""
     from toplist.matching import fingerprints
 
+    parts = in_line(parts)
     first = parts[0]
     for part in parts:
         if part.terms != first.terms:
@@ -535,6 +536,18 @@ def merged(parts: Sequence[M], disjoint: bool = False) -> M:
         scored=reduce(operator.add, scored) if scored else None,
         judged_only=judged_only if hits is None else None,
     )
+
+
+def in_line(results: Sequence[M]) -> list[M]:
+    """Return results with one k in the metrics of whole lists, that of the longest of all."""
+    k = max((one.terms.longest for one in results), default=0)
+    found = []
+    for one in results:
+        if one.terms.longest not in (0, k):
+            hits = None if one.hits is None else one.hits.read_to(k)
+            one = replace(one, terms=one.terms.with_longest(k), hits=hits)
+        found.append(one)
+    return found
 
 
 def _in_step(parts: Sequence[M]) -> tuple[list[Histograms], M | None]:

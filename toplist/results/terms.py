@@ -171,6 +171,20 @@ class Terms:
         return replace(self, entries=tuple(entries))
 
     @cached
+    def longest(self) -> int:
+        """The k of the metrics of whole lists, which is that of the longest; 0 without such."""
+        of_lists = [e.ks for e in self.entries if getattr(e.metric, "cut", "k") == "n"]
+        return max((k for ks in of_lists for k in ks), default=0)
+
+    def with_longest(self, k: int) -> Terms:
+        """Return the same with this k in the metrics of whole lists."""
+        if self.longest in (0, k):
+            return self
+        whole = (getattr(one.metric, "cut", "k") == "n" for one in self.entries)
+        pairs = zip(self.entries, whole, strict=True)
+        return replace(self, entries=tuple(replace(e, ks=(k,)) if w else e for e, w in pairs))
+
+    @cached
     def ks_of(self) -> dict[str, list[int]]:
         """The k's asked for, rising, of every metric by name."""
         ks: dict[str, set[int]] = {}
