@@ -19,7 +19,8 @@ def test_what_a_metric_of_lists_needs(good, name, needs):
 def test_one_metric_and_all(good, name):
     out = good("metrics", name)
     assert f"{name}@k = sum over" in out
-    assert rf"\mathrm{{{name}}}@k = " in out
+    written = name.replace("_", r"\_")
+    assert rf"\mathrm{{{written}}}@k = " in out
     if name in METRICS:
         every = good("metrics")
         assert f"{name}@k = " in every and METRICS[name].text in every

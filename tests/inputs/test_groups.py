@@ -199,7 +199,7 @@ def test_a_plain_block_between_others(tmp_path, monkeypatch):
     path = tmp_path / "truth.csv"
     path.write_text("user_id,item_id,nugget\n" + "\n".join(rows) + "\n")
     truth = tl.files.read_truths(path, columns={"group": "nugget"})
-    assert repr(truth) == "Groups(1 users, 2 groups)"
+    assert repr(truth) == "Groups(1 user, 2 groups)"
     assert tl.group_recall({"q": ["f", "x", "d"]}, truth).tolist() == [[0.5, 0.5, 1.0]]
 
 

@@ -128,8 +128,9 @@ def test_every_metric_has_a_formula(style):
     formulas = [result.formula(name, style).splitlines()[0] for name in METRICS]
     assert len(set(formulas)) == len(METRICS)
     for name, formula in zip(METRICS, formulas, strict=True):
+        written = name.replace("_", r"\_")
         assert formula.startswith(
-            rf"\mathrm{{{name}}}@k = " if style == "latex" else f"{name}@k = "
+            rf"\mathrm{{{written}}}@k = " if style == "latex" else f"{name}@k = "
         )
         assert formula.count("{") == formula.count("}")
 
