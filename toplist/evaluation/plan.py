@@ -128,11 +128,8 @@ class Plan:
 
 def _settled(entry: Entry, hits: Hits) -> Entry:
     """Return an entry whose metric knows what follows from all ground truths together."""
-    return (
-        entry
-        if isinstance(entry.metric, ListMetric)
-        else replace(entry, metric=settled(entry.metric, hits))
-    )
+    metric = entry.metric if isinstance(entry.metric, ListMetric) else settled(entry.metric, hits)
+    return entry if metric is entry.metric else replace(entry, metric=metric)
 
 
 def settled(metric: Metric, hits: Hits) -> Metric:
