@@ -215,28 +215,27 @@ def studentised_ratios(values: float64, sizes: float64, first, seed, out):
 
 
 @kernel
-def resampled_sums(values: float64, n, first, seed, out):
-    """Write the sums of all columns over n drawn users, of resample ``first + b``, to ``out[b]``.
+def add_resampled(values: float64, low, high, first, seed, out):
+    """Add the sums of all columns over drawn users, of resample ``first + b``, to ``out[b]``.
 
-    Draws are those of `studentised_means`.
+    As many are drawn as there are users from `low` to `high`, of these; a draw depends on seed,
+    resample and its place alone, as those of `studentised_means`.
 
     Parameters
     ----------
     values : float64 (m + 1, S)
-        Of the m users whose values are not all 0, and a last row of 0 that stands for the others.
-    n : int
-        All users, below 2^31.
-    first, seed : int, uint64
-    out : float64 (n_resamples, S), written
+        Of the m of these users whose values are not all 0, and a last row of 0 for the others.
+    low, high, first : int
+    seed : uint64
+    out : float64 (n_resamples, S), added to
     """
-    size, last = uint64(n), uint64(len(values) - 1)
+    size, last = uint64(high - low), uint64(len(values) - 1)
     for b in range(len(out)):
         key = mix(seed ^ mix(uint64(first + b)))
-        out[b] = 0.0
-        for place in range(0, n, 2):
+        for place in range(low, high, 2):
             word = mix(key + uint64(place))
             one = min((word >> HALF) * size >> HALF, last)
-            two = min((word & LOW) * size >> HALF, last) if place + 1 < n else last
+            two = min((word & LOW) * size >> HALF, last) if place + 1 < high else last
             for s in range(values.shape[1]):
                 out[b, s] += values[one, s] + values[two, s]
 

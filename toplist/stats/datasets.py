@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
@@ -28,6 +29,9 @@ ReplicabilityMethod = Literal["bonferroni", "fisher"]
 REPLICABILITY: tuple[ReplicabilityMethod, ...] = get_args(ReplicabilityMethod)
 # Means that differ by less than this share of the largest one are equal, in digits.
 DIGITS = -round(math.log10(TIE))
+# Users that are drawn together: their values stay in the cache. Of a million users in one, a draw
+# took 50 ns, and not 4.
+STRATUM = 1 << 12
 
 
 class Friedman(NamedTuple):
@@ -145,9 +149,7 @@ def mid_ranks(values: ArrayLike, *, higher_is_better: bool = True) -> Floats:
     return ranks
 
 
-def friedman(
-    values: ArrayLike, *, higher_is_better: bool = True, level: float = 0.95
-) -> Friedman:
+def friedman(values: ArrayLike, *, higher_is_better: bool = True, level: float = 0.95) -> Friedman:
     """Test whether any systems differ in their ranks over data sets; and which pairs do.
 
         χ² = (S - 1) Σ_s (R_s - J (S + 1) / 2)² / Σ_js (r_js - (S + 1) / 2)²
@@ -272,8 +274,9 @@ def resampled(
 ) -> Floats:
     """Return the means of all systems less that of the first, of users drawn with replacement.
 
-    A resample has the same users for all systems. Who does not differ changes nothing, and is drawn
-    without being looked up. The draws depend on the seed alone.
+    A resample has the same users for all systems. Of more than 4,096 users, strata of about as many
+    are drawn at random, and as many users of each as it has: they stay in the cache, and the
+    variance is smaller by a 4096th part. The draws depend on the seed alone.
 
     Parameters
     ----------
@@ -299,17 +302,20 @@ def resampled(
     columns = [snap(one, first) for one in others]
     if weights is not None:
         columns = [linearised(weights * one, weights) for one in columns]
-    table = np.stack([np.zeros(len(first)), *columns], axis=1)
-    n = len(table)
-    rows = np.vstack([table[table.any(axis=1)], np.zeros((1, len(values)))])
-    sums = np.empty((n_resamples, len(values)))
+    n = len(first)
+    table = np.stack(columns, axis=1)[np.random.default_rng(seed).permutation(n)]
+    edges = np.linspace(0, n, -(-n // STRATUM) + 1).astype(int).tolist()
+    strata = [table[low:high] for low, high in pairwise(edges)]
+    rows = [np.vstack([one[one.any(axis=1)], np.zeros_like(one[:1])]) for one in strata]
+    means = np.zeros((n_resamples, len(columns)))
 
-    def fill(low: int, high: int) -> None:
-        kernels.randomization.resampled_sums(rows, n, low, key, sums[low:high])
+    def add(low: int, high: int) -> None:
+        for ends, differ in zip(pairwise(edges), rows, strict=True):
+            kernels.randomization.add_resampled(differ, *ends, low, key, means[low:high])
 
-    tasks = parallel.bounds(np.arange(n_resamples + 1) * n, DRAWS)
-    parallel.each(fill, tasks, n_threads)
-    return sums / n
+    parallel.each(add, parallel.bounds(np.arange(n_resamples + 1) * n, DRAWS), n_threads)
+    means /= n
+    return np.hstack([np.zeros((n_resamples, 1)), means])
 
 
 def rank_intervals(

@@ -1,4 +1,4 @@
-"""Probabilities of the t, F, χ², normal, binomial, noncentral t and studentised range distributions.
+"""Probabilities of the t, F, χ², normal, binomial, noncentral t and studentised range.
 
 Scalars in, floats out; NaN in, or no degrees of freedom, gives NaN. Own formulas, since toplist
 needs numpy and numba only. All tails are computed as such, never as 1 - p: small ones keep their
