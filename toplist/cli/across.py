@@ -19,7 +19,7 @@ examples:
 import argparse
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from toplist.cli import output
@@ -86,17 +86,19 @@ def run(options: argparse.Namespace) -> Output:
     if options.format == "json":
         text = text_of(found.to_dict())
     elif options.format == "csv":
-        rows = found._rows()
-        means = zip(rows, found.means.T.tolist(), strict=True)
-        header = ["system", *found.datasets, *[*rows[0]][1:]]
-        text = csv_text(header, ([*row.values()][:1] + m + [*row.values()][1:] for row, m in means))
+        rows = found.to_dict()["systems"]
+        means = [row.pop("means") for row in rows.values()]
+        header = ["system", *found.datasets, *rows[found.systems[0]]]
+        both = zip(rows.items(), means, strict=True)
+        text = csv_text(header, ([s, *one.values(), *row.values()] for (s, row), one in both))
     elif options.format == "table":
         text = found.to_text(width=screen_width(options))
     else:
         text = found.to_markdown() if options.format == "markdown" else found.to_latex()
     drawn: dict[str, Content] = {}
     if options.plot:
-        drawn[options.plot] = lambda path: found.plot().figure.savefig(path, bbox_inches="tight")
+        draw: Callable[[], Any] = found.plot
+        drawn[options.plot] = lambda path: draw().figure.savefig(path, bbox_inches="tight")
     return Output(text, drawn)
 
 
@@ -126,19 +128,20 @@ def by_folder(paths: Sequence[str]) -> dict[str, dict[str, str]]:
 
 def table_of(path: str) -> dict[str, dict[str, str]]:
     """Return the files of a table of saved results, found from where it is."""
-    way = f'{path}: write {{"data set": {{"system": "file", ...}}, ...}}'
+    table_form = '{"data set": {"system": "file", ...}, ...}'
+    way = f"{path}: give several saved results, or a table of them, {table_form}"
     try:
         with open(path, encoding="utf-8") as file:
             table: Any = json.load(file)
     except ValueError as error:
-        raise ValueError(f"{way}; it is no JSON: {error}") from None
+        raise ValueError(f"{way}: it is no JSON: {error}") from None
     folder = os.path.dirname(path)
     found: dict[str, dict[str, str]] = {}
     for dataset, systems in table.items() if isinstance(table, dict) else [("", table)]:
         if not dataset or not isinstance(systems, dict) or not systems:
-            raise ValueError(f"{way}; {dataset or 'it'!r} has no systems")
+            raise ValueError(f"{way}: here {dataset or path!r} has no systems")
         for system, file in systems.items():
             if not isinstance(file, str):
-                raise ValueError(f"{way}; {system!r} of {dataset!r} is no file: {file!r}")
+                raise ValueError(f"{way}: here {system!r} of {dataset!r} is no file: {file!r}")
             found.setdefault(dataset, {})[system] = os.path.join(folder, file)
     return found

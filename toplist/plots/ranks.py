@@ -94,7 +94,7 @@ def critical_difference(
         side = "right" if left else "left"
         label = f"{system}  {rank:.2f}" if left else f"{rank:.2f}  {system}"
         ax.text(end + (-1 if left else 1) * 0.01 * n, y, label, ha=side, va="center")
-    ax.set(xlim=(1 - 0.03 * n, n + 0.03 * n), ylim=(-below - LINE * half, 0.8))
+    ax.set(xlim=(1 - 0.03 * n, max(n, 1 + critical) + 0.03 * n), ylim=(-below - LINE * half, 0.8))
     ax.set_axis_off()
     over = [] if n_datasets is None else [f"{n_datasets} data sets"]
     axes.caption(ax, "mean ranks, 1 is the best", *over, "bars join what does not differ")
