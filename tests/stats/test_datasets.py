@@ -258,7 +258,7 @@ def test_equal_systems_are_never_told_apart():
 
 def test_who_is_behind_the_first():
     rng = np.random.default_rng(7)
-    sets = [users(rng, 3, 2000) + [[0.1], [0.1], [0.0]] for _ in range(4)]
+    sets = [users(rng, 3, 2000) + np.array([[0.1], [0.1], [0.0]]) for _ in range(4)]
     ranks = [datasets.mid_ranks(datasets.resampled(one, n_resamples=1000)) for one in sets]
     assert datasets.behind_first(ranks, 0).tolist() == [False, False, True]
     mean = np.mean(ranks, axis=0)

@@ -126,18 +126,24 @@ def across(
         raise TypeError(f"across takes a dict of data set -> comparison, not {kind}")
     if len(datasets) < 2:
         raise ValueError(f"across: two data sets are needed, and there is {len(datasets)}")
-    found = {}
+    found, names = {}, set[str]()
     for key, given in datasets.items():
         dataset = comparison._name(key)
         if not isinstance(dataset, str) or not dataset:
             raise TypeError(f"across: {key!r} is no name of a data set: give text or a number")
         with _about(dataset):
             one = given if isinstance(given, Comparison) else comparison.compare(given)
-            # all else of the results may differ
-            found[dataset] = one._only(testing._names(one, name))
+            some = testing._names(one, name)
+            if len(some) > 1:
+                raise ValueError(f"across is of one name@k, not of {', '.join(some)}")
+            names |= {*some}
+            # the other metrics may have other rules
+            found[dataset] = one = one._only(some[0].rpartition("@")[0])
             if not one.comparable:
                 raise ValueError(f"these systems cannot be compared: {one.differences[0]}")
-    names = {one.names()[0] for one in found.values()}
+            nobody = [system for system, result in one.results.items() if not result.n_evaluated]
+            if nobody:
+                raise ValueError(f"no user is in the mean of {nobody[0]}: leave it out")
     _check_rules(found)
     systems = list(dict.fromkeys(system for one in found.values() for system in one.systems))
     if len(systems) < 2:
@@ -243,7 +249,7 @@ class Across(Display):
         The measure, ``"ndcg@10"``, and its `metric`.
     systems : tuple of str
     comparisons : dict of data set -> Comparison
-        With this measure alone.
+        With this metric alone.
     means : (J, S) float64
         A row per data set, NaN where it lacks the system.
     rank_low, rank_high : (S,) float64, or None
@@ -365,9 +371,8 @@ class Across(Display):
         errors, df = ([getattr(row, field) for row in rows] for field in ("error", "df"))
         these = statistics.over_datasets(differences, errors, df, level=level)._replace(**means)
         better = {dataset: row.p for dataset, row in zip(names, rows, strict=True)}
-        return OverDatasets(
-            these, sample, better, statistics.replicability([*better.values()], level=level)
-        )
+        p = np.nan_to_num([*better.values()], nan=1.0)  # one user, or one run, shows nothing
+        return OverDatasets(these, sample, better, statistics.replicability(p, level=level))
 
     def _tested(self, one: Comparison, system: str, baseline: str) -> Tests | None:
         """Return the one-sided test of two systems in one data set; None where it has none."""
@@ -512,8 +517,9 @@ class Across(Display):
             yield f"no intervals of ranks: {self.why} (saved without them, or of Spark)"
         else:
             yield (
-                "[low, high]: 95 % interval of the rank, for these data sets, by users drawn again "
-                f"in each ({self.n_resamples:,} resamples, seed {self.seed})"
+                "[low, high]: 95 % interval of the rank, for these data sets: who is surely ahead "
+                f"or behind, by users drawn again ({self.n_resamples:,} resamples, seed "
+                f"{self.seed})"
             )
             near = [one for one in self.systems[1:] if one not in self.separable]
             words = f"not separable from {first}: {', '.join(near)}"
@@ -547,6 +553,6 @@ class Across(Display):
         rules = next(iter(firsts.values())).terms.rules()
         yield f"{rules}: mean over users; mean: over data sets, which count the same"
         if any(one.runs for one in self.comparisons.values()):
-            yield "several runs of a system are averaged: intervals are for these runs"
+            yield "several runs of a system are averaged; intervals of ranks are for these runs"
         users = ", ".join(f"{d} {one.n_evaluated:,}" for d, one in firsts.items())
         yield f"users: {users}"

@@ -303,7 +303,7 @@ def resampled(
     if weights is not None:
         columns = [linearised(weights * one, weights) for one in columns]
     n = len(first)
-    table = np.stack(columns, axis=1)[np.random.default_rng(seed).permutation(n)]
+    table = np.reshape(columns, (len(columns), n)).T[np.random.default_rng(seed).permutation(n)]
     edges = np.linspace(0, n, -(-n // STRATUM) + 1).astype(int).tolist()
     strata = [table[low:high] for low, high in pairwise(edges)]
     rows = [np.vstack([one[one.any(axis=1)], np.zeros_like(one[:1])]) for one in strata]
