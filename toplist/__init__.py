@@ -114,6 +114,7 @@ if _typing.TYPE_CHECKING:
     from toplist.annotating import unjudged
     from toplist.comparing import inference
     from toplist.comparing.comparison import Comparison, compare
+    from toplist.comparing.datasets import Across, across
     from toplist.comparing.inference import paired_tests
     from toplist.ground_truths import GroundTruths
     from toplist.inputs.groups import Groups
@@ -122,12 +123,12 @@ __version__ = "0.2.0"
 
 # what help(toplist) lists
 __all__ = [
-    "CONVENTIONS", "DISCOUNTS", "DIVISORS", "METRICS", "Comparison", "Convention", "GroundTruths",
-    "Groups", "Hits", "Lists", "Metric", "TopKResult", "alpha_ndcg", "audit", "beyond", "bpref",
-    "cg", "compare", "complete", "conformance", "dcg", "err", "f1", "files", "group_recall", "hit",
-    "inference", "iprec", "judged", "loo", "map", "match", "merge", "mrr", "ndcg", "nerr",
-    "paired_tests", "plots", "pointwise", "precision", "r_precision", "rbp", "recall", "scores",
-    "spark", "top_k_eval", "unjudged",
+    "CONVENTIONS", "DISCOUNTS", "DIVISORS", "METRICS", "Across", "Comparison", "Convention",
+    "GroundTruths", "Groups", "Hits", "Lists", "Metric", "TopKResult", "across", "alpha_ndcg",
+    "audit", "beyond", "bpref", "cg", "compare", "complete", "conformance", "dcg", "err", "f1",
+    "files", "group_recall", "hit", "inference", "iprec", "judged", "loo", "map", "match", "merge",
+    "mrr", "ndcg", "nerr", "paired_tests", "plots", "pointwise", "precision", "r_precision", "rbp",
+    "recall", "scores", "spark", "top_k_eval", "unjudged",
 ]  # fmt: skip
 
 
@@ -137,9 +138,11 @@ _MODULES = "audit", "beyond", "files", "loo", "plots", "pointwise", "scores", "s
 _LATER = {
     name: name for name in (*_MODULES, "annotating", "cli", "comparing", "ground_truths", "typing")
 } | {
+    "Across": "comparing.datasets",
     "Comparison": "comparing.comparison",
     "GroundTruths": "ground_truths",
     "Groups": "inputs.groups",
+    "across": "comparing.datasets",
     "compare": "comparing.comparison",
     "inference": "comparing.inference",
     "paired_tests": "comparing.inference",

@@ -1,4 +1,4 @@
-"""How often tests reject a true null, by the samples of benchmarks/sizes.py."""
+"""How often tests reject a true null and intervals miss, by benchmarks/sizes.py."""
 
 import sys
 from pathlib import Path
@@ -16,6 +16,21 @@ LINES = {
     "3 runs, paired": sizes.of_runs("paired", 3, 0.95),
     "3 runs, one fixed": sizes.of_runs("independent", 3, 0.95, fixed=True),
 }
+
+
+RANKS = {
+    "3 systems, near": sizes.of_ranks(3, 3, 0.1, True),
+    "8 systems, near": sizes.of_ranks(8, 15, 0.5, True),
+    "behind the first": sizes.of_first(8, 5, 0.05, True),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("line", RANKS)
+def test_ranks_over_data_sets_are_covered(line):
+    """Of quantiles of resampled ranks, which stand beside it, many more miss the true ones."""
+    own, beside = sizes.sizes(RANKS[line], 400)
+    assert own <= 0.07 and own < beside
 
 
 @pytest.mark.slow

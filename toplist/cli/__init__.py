@@ -7,6 +7,7 @@ Commands
 - ``toplist eval RECS [RECS ...] TRUTH``: evaluate ranked lists; several systems side by side, their
   values per user, segments and pictures
 - ``toplist compare RECS RECS [...] TRUTH -m ndcg@10 --baseline A``: is one better than another?
+- ``toplist across TABLE.json -m ndcg@10``: several data sets, from saved results
 - ``toplist split LOG --out DIR``: train and test from a log of interactions
 - ``toplist check RECS TRUTH``: what makes an evaluation fail or mislead
 - ``toplist values FILE``: AUC, GAUC, log loss, MAE, RMSE of predicted values
@@ -50,6 +51,7 @@ NO_THREAD = "can't start new thread"
 COMMANDS = {
     "eval": "evaluate ranked lists against a ground truth; several systems side by side",
     "compare": "test whether one system is better than another, user by user",
+    "across": "put systems side by side over several data sets",
     "split": "split an interaction log into train and test",
     "check": "look for what makes an evaluation fail or mislead",
     "values": "evaluate predicted values: AUC, GAUC, log loss, MAE, RMSE",

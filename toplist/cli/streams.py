@@ -27,7 +27,7 @@ DEFAULT = "csv"
 
 # Options that name a file to write, and those that name files to read.
 TARGETS = {"output": "--out", "per_user": "--per-user", "plot": "--plot"}
-SOURCES = (*PLACES, *ITEMS, "items_as", "segments")
+SOURCES = (*PLACES, *ITEMS, "items_as", "segments", "saved")
 # The formats of --out FILE by its extension, where --format is not given.
 EXTENSIONS = {".json": "json", ".csv": "csv", ".md": "markdown", ".tex": "latex"}
 

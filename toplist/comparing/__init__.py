@@ -1,4 +1,4 @@
-"""Several evaluations side by side: the best of every column, tests, segments, bands, runs, power.
+"""Several evaluations side by side: tests, segments, bands, runs, power, several data sets.
 
 Side by side
 ------------
@@ -34,6 +34,21 @@ by chance, too: ``.lead("ndcg@10")`` says how far, and how far the best of as ma
 >>> runs = {1000 * i: tl.top_k_eval(tl.Hits.from_ranks([i, 3, 0, 2], 5), k=5) for i in (3, 1, 2)}
 >>> tl.compare(runs).sort("mrr@5").systems
 ['1000', '2000', '3000']
+
+Several data sets
+-----------------
+
+``tl.across({"ml-20m": comparison, "yelp": {system: result, ...}}, "ndcg@10")`` has systems as rows
+and data sets as columns, with macro mean, mean rank and Borda's votes. It says how surely the ranks
+are known by these users, who is not separable from the first, and what Friedman's test and
+Nemenyi's critical difference say of sets like these; ``.plot()`` draws it. With ``baseline=``, the
+difference from it has an interval, for these data sets or (``of="sample"``) for sets like these,
+and a column says in how many data sets at least a system is better. Users are never merged across
+data sets.
+
+>>> sets = {"one": {"mine": runs[1000], "theirs": runs[3000]}, "two": both}
+>>> tl.across(sets, "mrr@5").borda.tolist()
+[2.0, 0.0]
 
 Tests
 -----

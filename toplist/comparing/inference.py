@@ -62,6 +62,10 @@ The rest is what stands beside a p value: `band` over k, `equivalence` within a 
 `tukey` over all systems, `ratio` for pooled metrics, `power`, `detectable` and `n_needed` for the
 next experiment.
 
+Over several data sets (of results, `toplist.across` has all of it): `over_datasets` tests a
+difference, `friedman` ranks, with Nemenyi's critical difference; `borda` counts votes,
+`replicability` says in how many data sets a finding holds, `rank_intervals` how sure ranks are.
+
 All of it is own code on numpy and numba, the same bits for any number of threads.
 """
 
@@ -92,6 +96,15 @@ from toplist.inputs.flatten import is_frame
 from toplist.stats import blocked, paired, simultaneous
 from toplist.stats.blocked import Anova
 from toplist.stats.corrections import Correction, adjust
+from toplist.stats.datasets import (
+    borda,
+    friedman,
+    mid_ranks,
+    over_datasets,
+    rank_intervals,
+    replicability,
+    resampled,
+)
 from toplist.stats.distributions import f_sf, range_sf, t_ppf, t_sf
 from toplist.stats.paired import Alternative, RunsAre, TTest, snap
 from toplist.stats.planning import detectable, n_needed, power
@@ -106,15 +119,22 @@ __all__ = [
     "adjust",
     "anova",
     "band",
+    "borda",
     "detectable",
     "equivalence",
     "f_sf",
     "family",
+    "friedman",
+    "mid_ranks",
     "n_needed",
+    "over_datasets",
     "paired_tests",
     "power",
     "range_sf",
+    "rank_intervals",
     "ratio",
+    "replicability",
+    "resampled",
     "t_ppf",
     "t_sf",
     "tukey",
