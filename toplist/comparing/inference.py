@@ -38,7 +38,7 @@ You ask, and you call:
   where run i of all systems is of one split: users and runs are two sources of chance (repeated
   splits overlap: their variance is a lower bound)
 - *in which segment of the users?* ``compared.by(labels)`` and its ``.test()``: p is corrected for
-  all segments together
+  all segments together, and a line says whether the segments differ (Welch's F)
 - *for the paper*: ``.sentence()``, ``compared.to_latex(percent=True, caption=...)`` (bold where the
   best differs, daggers or letters), ``.to_pandas()``, ``.plot()`` (a forest), ``.plot("matrix")``
 
@@ -77,6 +77,8 @@ from numpy.typing import ArrayLike
 from toplist.checks import Floats, choice
 from toplist.comparing.bands import Band
 from toplist.comparing.contrasts import POOLED, Contrast, TestPlan
+from toplist.comparing.heterogeneity import heterogeneity, heterogeneity_of_moments
+from toplist.comparing.judge import judge_corrected
 from toplist.comparing.pairwise import (
     TestCorrection,
     TestMethod,
@@ -95,6 +97,7 @@ from toplist.stats.corrections import Correction, adjust
 from toplist.stats.distributions import f_sf, range_sf, t_ppf, t_sf
 from toplist.stats.paired import Alternative, RunsAre, TTest, snap
 from toplist.stats.planning import detectable, n_needed, power
+from toplist.stats.prediction_powered import ppi
 
 # The name of a measure that has none.
 VALUE = "value"
@@ -110,9 +113,13 @@ __all__ = [
     "equivalence",
     "f_sf",
     "family",
+    "heterogeneity",
+    "heterogeneity_of_moments",
+    "judge_corrected",
     "n_needed",
     "paired_tests",
     "power",
+    "ppi",
     "range_sf",
     "ratio",
     "t_ppf",
