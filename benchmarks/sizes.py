@@ -6,7 +6,9 @@
 
 Samples are made up, from seeds. Of 1,000 samples a share of .050 is uncertain by .014. "Beside" is
 G - 1 degrees of freedom for G clusters or weights, Satterthwaite's one number of degrees of freedom
-for runs, Tukey's test beside MaxT, and the bootstrap beside the t test.
+for runs, Tukey's test beside MaxT, the bootstrap beside the t test; of segments the F test of one
+variance (of weighted ones n - 1 degrees of freedom), and of a judge corrected by people, whose 95 %
+interval covers as often as p is not below 0.05, the judge alone.
 """
 
 import argparse
@@ -17,12 +19,15 @@ import numpy as np
 
 from toplist.stats.blocked import moments_of, tukey_hsd
 from toplist.stats.clustered import linearised, units
-from toplist.stats.distributions import t_sf
+from toplist.stats.distributions import f_sf, normal_sf, t_sf
+from toplist.stats.heterogeneity import welch
 from toplist.stats.paired import paired, runs
+from toplist.stats.prediction_powered import ppi
 from toplist.stats.randomization import bootstrap
 from toplist.stats.simultaneous import Joint, maxt_t
 
 SAMPLES = {"clusters": 2000, "weights": 2000, "runs": 1000, "tukey": 200, "bootstrap": 1000}
+SAMPLES |= {"segments": 2000, "judge": 10_000}
 # A title, and the p of toplist and of what stands beside it, from random numbers.
 Draw = Callable[[np.random.Generator], tuple[float, float]]
 Line = tuple[str, Draw]
@@ -103,6 +108,61 @@ def of_bootstrap(n: int, differ: float) -> Draw:
     return draw
 
 
+def of_segments(sizes: tuple[int, ...], kind: str) -> Draw:
+    """Return segments of equal means, the smaller the more they spread, of up to twice as much."""
+    spreads = np.linspace(2, 1, len(sizes))
+
+    def draw(rng: np.random.Generator) -> tuple[float, float]:
+        tests, groups = [], []
+        for n, spread in zip(sizes, spreads.tolist(), strict=True):
+            d = rng.normal(0, spread, n)
+            if kind != "normal":  # 20 % of the users differ; "skewed": to one side thrice as far
+                far = np.where(rng.random(n) < 0.25, 3.0, -1.0)
+                d = far * spread * rng.exponential(size=n) if kind == "skewed" else d
+                d[rng.random(n) >= 0.2] = 0
+            groups.append(d)
+            tests.append(paired(d, np.zeros(n), n_threads=1).test)
+        known = [(one.difference, one.error, one.df) for one in tests if one.error > 0]
+        found = welch(*np.array(known).reshape(-1, 3).T)
+        every = np.concatenate(groups)
+        within = sum(((d - d.mean()) ** 2).sum() for d in groups)
+        df1, df2 = len(groups) - 1, len(every) - len(groups)
+        f = (((every - every.mean()) ** 2).sum() - within) / df1 / (within / df2)
+        return found.p, f_sf(f, df1, df2)
+
+    return draw
+
+
+def of_weighted_segments(sizes: tuple[int, ...]) -> Draw:
+    """Return segments of users with lognormal weights."""
+
+    def draw(rng: np.random.Generator) -> tuple[float, float]:
+        own, beside = [], []
+        for n in sizes:
+            d, w = rng.normal(size=n), rng.lognormal(size=n)
+            test = paired(d, np.zeros(n), weights=w, n_threads=1).test
+            values = linearised(w * d, w)
+            own.append((test.difference, test.error, test.df))
+            beside.append((values.mean(), values.std(ddof=1) / math.sqrt(n), n - 1))
+        return welch(*np.array(own).T).p, welch(*np.array(beside).T).p
+
+    return draw
+
+
+def of_judge(n: int, correlation: float, n_others: int = 2000) -> Draw:
+    """Return queries of a judge who is .2 too high; 40 % are 0 to people, the mean is .3."""
+
+    def draw(rng: np.random.Generator) -> tuple[float, float]:
+        own = rng.random(n + n_others)
+        people = np.maximum(own - 0.4, 0) / 0.6
+        judge = np.where(rng.random(len(own)) < correlation / 0.953, own, rng.random(len(own)))
+        found = ppi(people[:n], judge[:n], judge[n:])
+        alone = abs(found.judge - 0.3) / found.judge_error
+        return 2 * normal_sf(abs(found.estimate - 0.3) / found.error), 2 * normal_sf(alone)
+
+    return draw
+
+
 def lines() -> Iterator[tuple[str, Line]]:
     """Yield the name of a group, and a line of it."""
     for n_clusters in (5, 10, 20, 50):
@@ -123,6 +183,19 @@ def lines() -> Iterator[tuple[str, Line]]:
         yield "tukey", (f"{twins} near twins, {others} others", of_tukey(twins, others))
     for n, differ in ((50, 0.2), (100, 0.2), (200, 0.2), (1000, 0.2)):
         yield "bootstrap", (f"{n} users, {differ:g} of them differ", of_bootstrap(n, differ))
+    for some in ((50, 50), (50, 50, 50), (50, 200, 1000), (50,) * 10, (200,) * 10, (20, 20, 20)):
+        for kind in ("normal", "sparse", "skewed"):
+            ends = "" if len(set(some)) == 1 else f" to {some[-1]:,}"
+            title = f"{len(some)} segments of {some[0]}{ends}, {kind}"
+            yield "segments", (title, of_segments(some, kind))
+    for some in ((50, 50, 50), (50, 200, 1000)):
+        ends = "" if len(set(some)) == 1 else f" to {some[-1]:,}"
+        title = f"3 segments of {some[0]}{ends}, lognormal weights"
+        yield "segments", (title, of_weighted_segments(some))
+    for n in (30, 50, 200):
+        for correlation in (0.3, 0.8):
+            title = f"{n} of {n + 2000:,} queries by people, correlation {correlation:g}"
+            yield "judge", (title, of_judge(n, correlation))
 
 
 def sizes(draw: Draw, n_samples: int, seed: int = 0) -> tuple[float, float]:

@@ -58,7 +58,7 @@ def heterogeneity(segments: Mapping[Any, ArrayLike]) -> Heterogeneity:
     A difference that is found in one segment and not in another does not say that these two
     differ: this test does. It needs no equal variances (Welch 1951; `toplist.stats.heterogeneity`
     has the formula). With 50 users and more in each segment a true null was rejected in 4 to 6 % of
-    samples; in up to 10 % where few of the users differ, and to one side.
+    samples; in 1 to 9 % where fewer than 30 users of a segment differ (benchmarks/sizes.py).
 
     Parameters
     ----------

@@ -59,8 +59,17 @@ rows belong together. Values that were written by user are read by user, whateve
     tl.paired_tests(ndcg, baseline="popularity", name="ndcg@10")
 
 The rest is what stands beside a p value: `band` over k, `equivalence` within a margin, `anova` and
-`tukey` over all systems, `ratio` for pooled metrics, `power`, `detectable` and `n_needed` for the
-next experiment.
+`tukey` over all systems, `ratio` for pooled metrics, `heterogeneity` between segments, `power`,
+`detectable` and `n_needed` for the next experiment.
+
+A judge corrected by people
+---------------------------
+
+An automatic judge, such as a language model, labels all queries; people label a random sample of
+them. ``judge_corrected(judged=result, human=result_of_the_sample, metric="ndcg@10")`` is the mean
+that people would give over all queries (prediction-powered inference, PPI++), with its interval:
+narrower than that of people alone by as much as the judge goes with them, and right where the judge
+is wrong. Of two systems it corrects their difference. `ppi` takes arrays.
 
 All of it is own code on numpy and numba, the same bits for any number of threads.
 """

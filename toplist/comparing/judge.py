@@ -23,7 +23,7 @@ from toplist.stats.distributions import normal_ppf
 from toplist.stats.paired import checked, snap
 from toplist.stats.prediction_powered import Corrected, ppi
 
-# With fewer queries of people the normal interval covers less than 93 % in place of 95.
+# With 50 queries of people the normal interval covers 94 % in place of 95, with fewer less.
 FEW = 50
 # Apart from any rank, so that row and rank are one number.
 ROW = 1 << 32
@@ -109,8 +109,8 @@ def judge_corrected(
     formula is in `toplist.stats.prediction_powered.ppi`): the estimate is of what people would say
     of all queries, and the better the judge goes with people, the narrower its interval.
 
-    Queries are matched by their keys. The interval is normal: it covered 93 to 95 % in simulations
-    with 50 queries of people, and less with fewer.
+    Queries are matched by their keys. The interval is normal: in simulations it covered 95 % with
+    200 queries of people, 94 % with 50 and 93 % with 30.
 
     Parameters
     ----------
@@ -266,7 +266,7 @@ def _matched(judged: Aligned, human: Aligned) -> Ints:
                 "judged is of all queries, also of those that people judged"
             )
         if (user in place) != (user in labelled):
-            by, other = ("judge", "people") if user in place else ("people", "judge")
+            by, other = ("the judge", "people")[:: 1 if user in place else -1]
             raise ValueError(
                 f"query {user!r} is in the mean by {by} and not in that by {other}, as nothing is "
                 "relevant in it there: evaluate both sides with empty='zero'"
