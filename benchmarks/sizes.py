@@ -9,7 +9,9 @@ G - 1 degrees of freedom for G clusters or weights, Satterthwaite's one number o
 for runs, Tukey's test beside MaxT, and the bootstrap beside the t test. Of ranks over data sets it
 is how often the 95 % interval of a system's mean rank misses the true one (coverage is 1 less
 that), beside quantiles of resampled ranks; and how often a system is called behind the first that
-is not, beside the same without Bonferroni.
+is not, beside the same without Bonferroni. Of segments it is beside the F test of one variance (of
+weighted ones n - 1 degrees of freedom), and of a judge corrected by people, whose 95 % interval
+covers as often as p is not below 0.05, beside the judge alone.
 """
 
 import argparse
@@ -21,8 +23,10 @@ import numpy as np
 from toplist.stats import datasets
 from toplist.stats.blocked import moments_of, tukey_hsd
 from toplist.stats.clustered import linearised, units
-from toplist.stats.distributions import t_sf
+from toplist.stats.distributions import f_sf, normal_sf, t_sf
+from toplist.stats.heterogeneity import welch
 from toplist.stats.paired import paired, runs
+from toplist.stats.prediction_powered import ppi
 from toplist.stats.randomization import bootstrap
 from toplist.stats.simultaneous import Joint, maxt_t
 
@@ -33,6 +37,8 @@ SAMPLES = {
     "tukey": 200,
     "bootstrap": 1000,
     "ranks": 2000,
+    "segments": 2000,
+    "judge": 10_000,
 }
 # A title, and the p of toplist and of what stands beside it, from random numbers.
 Draw = Callable[[np.random.Generator], tuple[float, float]]
@@ -149,6 +155,31 @@ def of_ranks(n_systems: int, n_sets: int, gap: float, alike: bool, n: int = 200)
     return draw
 
 
+def of_segments(sizes: tuple[int, ...], kind: str) -> Draw:
+    """Return segments of equal means, the smaller the more they spread, of up to twice as much."""
+    spreads = np.linspace(2, 1, len(sizes))
+
+    def draw(rng: np.random.Generator) -> tuple[float, float]:
+        tests, groups = [], []
+        for n, spread in zip(sizes, spreads.tolist(), strict=True):
+            d = rng.normal(0, spread, n)
+            if kind != "normal":  # 20 % of the users differ; "skewed": to one side thrice as far
+                far = np.where(rng.random(n) < 0.25, 3.0, -1.0)
+                d = far * spread * rng.exponential(size=n) if kind == "skewed" else d
+                d[rng.random(n) >= 0.2] = 0
+            groups.append(d)
+            tests.append(paired(d, np.zeros(n), n_threads=1).test)
+        known = [(one.difference, one.error, one.df) for one in tests if one.error > 0]
+        found = welch(*np.array(known).reshape(-1, 3).T)
+        every = np.concatenate(groups)
+        within = sum(((d - d.mean()) ** 2).sum() for d in groups)
+        df1, df2 = len(groups) - 1, len(every) - len(groups)
+        f = (((every - every.mean()) ** 2).sum() - within) / df1 / (within / df2)
+        return found.p, f_sf(f, df1, df2)
+
+    return draw
+
+
 def of_first(n_systems: int, n_sets: int, gap: float, alike: bool, n: int = 200) -> Draw:
     """Return 0 where a system is called behind the first, and its true rank is not, else 1."""
 
@@ -161,6 +192,36 @@ def of_first(n_systems: int, n_sets: int, gap: float, alike: bool, n: int = 200)
         alone = (every <= every[:, [first]]).mean(axis=0) <= 0.025
         behind = datasets.behind_first(ranks, first)
         return tuple(float(not one[others].any()) for one in (behind, alone))
+
+    return draw
+
+
+def of_weighted_segments(sizes: tuple[int, ...]) -> Draw:
+    """Return segments of users with lognormal weights."""
+
+    def draw(rng: np.random.Generator) -> tuple[float, float]:
+        own, beside = [], []
+        for n in sizes:
+            d, w = rng.normal(size=n), rng.lognormal(size=n)
+            test = paired(d, np.zeros(n), weights=w, n_threads=1).test
+            values = linearised(w * d, w)
+            own.append((test.difference, test.error, test.df))
+            beside.append((values.mean(), values.std(ddof=1) / math.sqrt(n), n - 1))
+        return welch(*np.array(own).T).p, welch(*np.array(beside).T).p
+
+    return draw
+
+
+def of_judge(n: int, correlation: float, n_others: int = 2000) -> Draw:
+    """Return queries of a judge who is .2 too high; 40 % are 0 to people, the mean is .3."""
+
+    def draw(rng: np.random.Generator) -> tuple[float, float]:
+        own = rng.random(n + n_others)
+        people = np.maximum(own - 0.4, 0) / 0.6
+        judge = np.where(rng.random(len(own)) < correlation / 0.953, own, rng.random(len(own)))
+        found = ppi(people[:n], judge[:n], judge[n:])
+        alone = abs(found.judge - 0.3) / found.judge_error
+        return 2 * normal_sf(abs(found.estimate - 0.3) / found.error), 2 * normal_sf(alone)
 
     return draw
 
@@ -194,6 +255,19 @@ def lines() -> Iterator[tuple[str, Line]]:
         for alike in (True, False):
             what = f"behind the first: {n_systems}, {n_sets}, 0.05" + ", other orders" * (not alike)
             yield "ranks", (what, of_first(n_systems, n_sets, 0.05, alike))
+    for some in ((50, 50), (50, 50, 50), (50, 200, 1000), (50,) * 10, (200,) * 10, (20, 20, 20)):
+        for kind in ("normal", "sparse", "skewed"):
+            ends = "" if len(set(some)) == 1 else f" to {some[-1]:,}"
+            title = f"{len(some)} segments of {some[0]}{ends}, {kind}"
+            yield "segments", (title, of_segments(some, kind))
+    for some in ((50, 50, 50), (50, 200, 1000)):
+        ends = "" if len(set(some)) == 1 else f" to {some[-1]:,}"
+        title = f"3 segments of {some[0]}{ends}, lognormal weights"
+        yield "segments", (title, of_weighted_segments(some))
+    for n in (30, 50, 200):
+        for correlation in (0.3, 0.8):
+            title = f"{n} of {n + 2000:,} queries by people, correlation {correlation:g}"
+            yield "judge", (title, of_judge(n, correlation))
 
 
 def sizes(draw: Draw, n_samples: int, seed: int = 0) -> tuple[float, float]:

@@ -38,3 +38,25 @@ def test_ranks_over_data_sets_are_covered(line):
 def test_a_true_null_is_rejected_as_often_as_it_should(line):
     own, beside = sizes.sizes(LINES[line], 1500)
     assert 0.035 <= own <= 0.065 < beside
+
+
+OTHERS = {
+    "3 segments of 50": sizes.of_segments((50, 50, 50), "sparse"),
+    "3 segments of 50 to 1,000": sizes.of_segments((50, 200, 1000), "sparse"),
+    "10 segments of 50": sizes.of_segments((50,) * 10, "normal"),
+    "3 segments, weighted": sizes.of_weighted_segments((50, 200, 1000)),
+    "50 queries by people, poor judge": sizes.of_judge(50, 0.3),
+    "50 queries by people, good judge": sizes.of_judge(50, 0.8),
+    "200 queries by people, poor judge": sizes.of_judge(200, 0.3),
+    "200 queries by people, good judge": sizes.of_judge(200, 0.8),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("line", OTHERS)
+def test_segments_and_corrected_judges_keep_their_level(line):
+    """Of a judge alone, and of one variance for segments of unequal sizes, little holds."""
+    own, beside = sizes.sizes(OTHERS[line], 6000 if "judge" in line else 1500)
+    assert 0.03 <= own <= 0.07
+    if "judge" in line or "to" in line:
+        assert beside > 0.2

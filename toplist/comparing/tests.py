@@ -239,6 +239,8 @@ class Tests(Display, Sequence[Contrast]):
             against = f" against {whose}" if whose else ""
             return f"nothing could be tested{against} over {_whom(self)}"
         said = f"no difference{f' from {whose}' * bool(whose)} was found"
+        if any(one.segment is not None for one in self):  # all users together may show one
+            said = f"no segment alone shows a difference{f' from {whose}' * bool(whose)}"
         if self._signed and whose:
             said = f"{SIGNS} than {whose}"
         elif any(one.mark for one in self):
