@@ -84,14 +84,9 @@ class Means:
         """
         asked = terms.with_depth(max(depth, hits.k))
         found = _counted(hits, counted, asked, weights, n_threads)
-        n_missing = int(np.sum((hits.n_relevant > 0) & (hits.given.n_listed == 0)))
-        sizes = len(hits), n_missing, hits.n_extra
-        threshold = terms.threshold_in_gains
-        metrics = asked.metrics.values()
-        read = (per_user.gains_of(hits, one, threshold) for one in metrics if one.graded)
-        graded = hits.graded or any(one.graded for one in read)
+        sizes = len(hits), n_missing_of(hits), hits.n_extra
         given = terms, found, hits, counted, *sizes, weights
-        return cls(*given, graded=graded, scored=hits.scored)
+        return cls(*given, graded=is_graded(terms, hits), scored=hits.scored)
 
     @property
     def n_evaluated(self) -> int:
@@ -468,6 +463,18 @@ def _counted(
         threshold_in_gains=asked.threshold_in_gains,
         n_threads=n_threads,
     )
+
+
+def n_missing_of(hits: Hits) -> int:
+    """Return the number of users with relevant items but without a list."""
+    return int(np.sum((hits.n_relevant > 0) & (hits.given.n_listed == 0)))
+
+
+def is_graded(terms: Terms, hits: Hits) -> bool:
+    """Return whether ground truths have grades, or a metric reads such."""
+    threshold, metrics = terms.threshold_in_gains, terms.metrics.values()
+    read = (per_user.gains_of(hits, one, threshold) for one in metrics if one.graded)
+    return hits.graded or any(one.graded for one in read)
 
 
 def in_means(result: Means, names: Iterable[str]) -> Bools:
