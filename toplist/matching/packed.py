@@ -11,21 +11,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.checks import Ints, whole
+from toplist.checks import whole
 from toplist.inputs.flatten import Scored
 from toplist.inputs.grades import Grading
 from toplist.inputs.lists import offsets_of
 from toplist.matching.coverage import Coverage
 from toplist.matching.fingerprints import from_plain
-from toplist.matching.hits import Hits
+from toplist.matching.hit_arrays import check
+from toplist.matching.hits import Hits, trusted
 
 Arrays = dict[str, NDArray[Any]]
 
 # How many hits and relevant items there may be in all: sums of them do not overflow.
 MOST = 2.0**62
-_SIZES = ("n_hits", "ranks", "n_relevant", "n_listed")
+_SIZES = ("n_hits", "n_relevant", "n_listed")
 _GAINS = ("gains", "ideal_gains")
-_GROUPS = ("items", "sizes", "groups", "n_groups", "order")
+_GROUPS = {
+    **{"items": np.int32, "sizes": np.int64, "groups": np.int32},
+    **{"n_groups": np.int64, "order": np.int64},
+}
 
 
 def pack(hits: Hits, prefix: str = "hits") -> tuple[dict[str, Any], Arrays]:
@@ -35,7 +39,8 @@ def pack(hits: Hits, prefix: str = "hits") -> tuple[dict[str, Any], Arrays]:
     """
     given = hits.given
     columns = {"n_hits": np.diff(given.offsets)}
-    columns |= {name: getattr(given, name) for name in (*_SIZES[1:], *_GAINS, "truth_hashes")}
+    names = (*_SIZES[1:], "ranks", *_GAINS, "truth_hashes")
+    columns |= {name: getattr(given, name) for name in names}
     if given.coverage is not None:
         columns |= vars(given.coverage)
     arrays = {f"{prefix}.{name}": one for name, one in columns.items() if one is not None}
@@ -69,32 +74,38 @@ def unpack(plain: Any, arrays: Arrays, prefix: str = "hits") -> Hits:
     def column(name: str, kinds: str = "iu", dtype: Any = np.int64) -> Any:
         return take(arrays, f"{prefix}.{name}", kinds, dtype)
 
-    n_hits, ranks, n_relevant, n_listed = map(column, _SIZES)
+    n_hits, n_relevant, n_listed = map(column, _SIZES)
     for sizes in (n_hits, n_relevant):
         if sizes.min(initial=0) < 0 or sizes.sum(dtype=float) > MOST:
             raise ValueError("it counts more hits, or relevant items, than can be")
-    graded = any(map(has, _GAINS))
-    hits = Hits(
-        *(offsets_of(n_hits), ranks, n_relevant, n_listed),
-        *(column(name, "iuf", np.float64) if graded else None for name in _GAINS),
+    graded, examples = any(map(has, _GAINS)), plain["examples"]
+    hits = trusted(
+        offsets=offsets_of(n_hits),
+        ranks=column("ranks", dtype=np.int32),
+        n_relevant=n_relevant,
+        n_listed=n_listed,
+        **{name: column(name, "iuf", np.float64) if graded else None for name in _GAINS},
         k=whole(plain["k"]),
         grading=Grading(**plain["grading"]),
         n_extra=whole(plain["n_extra"]),
         fingerprints=from_plain(plain["fingerprints"]),
         truth_hashes=column("truth_hashes", "u", np.uint64) if has("truth_hashes") else None,
         judged=unpack(plain["judged"], arrays, f"{prefix}.judged") if plain["judged"] else None,
-        examples=None if plain["examples"] is None else _pair(*plain["examples"]),
+        examples=None if examples is None else (str(examples[0]), str(examples[1])),
         cause=str(plain["cause"]),
         scored=None if plain["scored"] is None else Scored(*map(whole, plain["scored"])),
-        coverage=_coverage(*map(column, _GROUPS)) if has("items") else None,
+        coverage=Coverage(*(column(name, dtype=kind) for name, kind in _GROUPS.items()))
+        if has("items")
+        else None,
     )
+    check(hits)
     _check(hits)
     closed_up_to = plain["closed_up_to"]
     return hits if closed_up_to is None else hits.judged_only(whole(closed_up_to))
 
 
 def take(arrays: Arrays, name: str, kinds: str = "iu", dtype: Any = np.int64) -> NDArray[Any]:
-    """Take an array out of `arrays`, with a type of its own; ValueError for one of other kinds.
+    """Take an array out of `arrays`, as one of a type; ValueError if this cannot hold it.
 
     Examples
     --------
@@ -104,20 +115,10 @@ def take(arrays: Arrays, name: str, kinds: str = "iu", dtype: Any = np.int64) ->
     if name not in arrays:
         raise ValueError(f"there is no array {name}")
     array = arrays.pop(name)
-    if array.dtype.kind not in kinds:
-        raise ValueError(f"array {name} is of {array.dtype}")
-    return array.astype(dtype)
-
-
-def _pair(listed: Any, relevant: Any) -> tuple[str, str]:
-    return str(listed), str(relevant)
-
-
-def _coverage(items: Ints, sizes: Ints, groups: Ints, n_groups: Ints, order: Ints) -> Coverage:
-    for numbers in (items, groups):
-        if numbers.min(initial=0) < 0 or numbers.max(initial=0) > np.iinfo(np.int32).max:
-            raise ValueError("numbers of groups, or of their items, are out of range")
-    return Coverage(items.astype(np.int32), sizes, groups.astype(np.int32), n_groups, order)
+    found = array.astype(dtype)
+    if array.dtype.kind not in kinds or not np.array_equal(found, array):
+        raise ValueError(f"array {name} is of {array.dtype}, or has numbers that cannot be")
+    return found
 
 
 def _check(hits: Hits) -> None:
@@ -145,12 +146,13 @@ def _fits(coverage: Coverage, hits: Hits) -> bool:
     """Return whether groups are numbers within the users, and items are those of the users."""
     n_items, n_hits = hits.n_relevant.sum(), np.diff(hits.offsets)
     sizes, n_groups = coverage.sizes, coverage.n_groups
+    if any(one.min(initial=0) < 0 for one in (sizes, n_groups, coverage.items, coverage.groups)):
+        return False
     lengths = len(sizes) == len(coverage.order) == n_items and len(n_groups) == len(hits)
-    if not lengths or sizes.min(initial=0) < 0 or sizes.sum(dtype=float) != len(coverage.groups):
+    if not lengths or sizes.sum(dtype=float) != len(coverage.groups):
         return False
     # how many groups the items of each user name, at most
     named = np.diff(offsets_of(sizes)[offsets_of(hits.n_relevant)])
-    fits = len(coverage.items) == len(hits.ranks) and (n_groups >= 0).all()
-    fits = fits and (n_groups <= named).all()
+    fits = len(coverage.items) == len(hits.ranks) and (n_groups <= named).all()
     fits = fits and (coverage.items < np.repeat(hits.n_relevant, n_hits)).all()
     return bool(fits and (coverage.groups < np.repeat(n_groups, named)).all())

@@ -15,7 +15,7 @@ import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from hashlib import blake2b
-from itertools import pairwise
+from itertools import count
 from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
@@ -25,7 +25,7 @@ from toplist.averages import histograms, per_user
 from toplist.averages.histograms import Histograms
 from toplist.averages.moments import Moments
 from toplist.checks import Bools
-from toplist.inputs.lists import offsets_of
+from toplist.inputs.id_hashes import hashes_of
 from toplist.matching.fingerprints import from_plain
 from toplist.matching.hits import Hits
 from toplist.matching.packed import Arrays, pack, take, unpack
@@ -117,9 +117,10 @@ def _packed(users: Sequence[Any] | None) -> tuple[str, Arrays]:
         return POSITIONS, {}
     kinds = set(map(type, users))
     if all(issubclass(kind, str) for kind in kinds):
-        text = "".join(users).encode("utf-8", "surrogatepass")
-        lengths = np.fromiter(map(len, users), np.int64, len(users))
-        return TEXT, {"users": np.frombuffer(text, np.uint8), "user_lengths": lengths}
+        text = "".join(users)
+        between = next(one for one in map(chr, count()) if one not in text)
+        data = between.join([*users, ""]).encode("utf-8", "surrogatepass")
+        return TEXT, {"users": np.frombuffer(data, np.uint8)}
     integers = all(issubclass(kind, (int, np.integer)) for kind in kinds - {bool})
     array = np.array(users) if integers else np.empty(0)
     if array.dtype.kind not in "iu":
@@ -142,14 +143,15 @@ def _users(kind: Any, arrays: Arrays, n_users: int) -> list[Any] | None:
         keys = array.tolist()
     elif kind == TEXT:
         text = take(arrays, "users", "u", np.uint8).tobytes().decode("utf-8", "surrogatepass")
-        ends = offsets_of(take(arrays, "user_lengths", "u")).tolist()
-        keys = [text[a:b] for a, b in pairwise(ends)]
-        if ends[-1] != len(text):
-            raise ValueError("the keys of its users have other lengths")
+        keys = text[:-1].split(text[-1]) if text else []
     else:
         raise ValueError(f"its users are {kind!r:.40}")
-    if len(keys) != n_users or len(set(keys)) < n_users:
-        raise ValueError(f"{len(set(keys)):,} keys for {n_users:,} users")
+    # hashes take less time and memory than a set; two that are equal say only that keys may be
+    n_keys = len(keys)
+    alike = (np.diff(np.sort(hashes_of(keys))) == 0).any()
+    twice = bool(alike) and len(set(keys)) < n_keys
+    if n_keys != n_users or twice:
+        raise ValueError(f"{n_keys:,} keys of {n_users:,} users{', one of them twice' * twice}")
     return keys
 
 
