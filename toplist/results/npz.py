@@ -68,7 +68,8 @@ def read(stream: BinaryIO) -> Arrays:
     arrays: Arrays = {}
     with zipfile.ZipFile(stream) as archive:
         members = archive.infolist()
-        if any(one.compress_type != zipfile.ZIP_STORED for one in members):
+        stored = (one.compress_type == zipfile.ZIP_STORED for one in members)
+        if not all(stored) or any(one.compress_size != one.file_size for one in members):
             raise ValueError("an array is compressed, and save() compresses none")
         if sum(one.file_size for one in members) > size:
             raise ValueError("its arrays are longer than the file")
