@@ -52,45 +52,28 @@ def same(one, other):
         assert getattr(values, "users", None) == getattr(other.per_user(name), "users", None)
 
 
-CONVENTIONS = st.sampled_from(list(tl.CONVENTIONS))
+KEYS = st.text(max_size=3), st.integers(-(2**63), 2**63 - 1)
 
 
 @settings(deadline=None, max_examples=80)
-@given(
-    populations_with_duplicates(min_users=0),
-    st.sets(st.integers(1, 12), min_size=1),
-    CONVENTIONS,
-    st.data(),
-)
-def test_what_comes_back_is_what_was_saved(population, ks, convention, data):
-    metrics = tl.CONVENTIONS[convention].metrics
-    names = [name for name, metric in metrics.items() if metric.cut != "n"]
-    policies = {
-        "duplicates": "first",
-        "convention": convention,
-        "missing": data.draw(st.sampled_from(["zero", "skip"])),
-    }
-    if convention not in ("neurec", "neurec-cpp"):
-        policies["empty"] = data.draw(st.sampled_from(["zero", "skip"]))
-    users = data.draw(
-        st.none()
-        | st.lists(
-            st.text(max_size=3),
-            min_size=len(population[0]),
-            max_size=len(population[0]),
-            unique=True,
-        )
-        | st.lists(
-            st.integers(-(2**63), 2**63 - 1),
-            min_size=len(population[0]),
-            max_size=len(population[0]),
-            unique=True,
-        )
+@given(populations_with_duplicates(min_users=0), st.sets(st.integers(1, 12), min_size=1), st.data())
+def test_what_comes_back_is_what_was_saved(population, ks, data):
+    convention = data.draw(st.sampled_from(list(tl.CONVENTIONS)))
+    metrics, n = tl.CONVENTIONS[convention].metrics, len(population[0])
+    result = tl.top_k_eval(
+        *population,
+        sorted(ks),
+        metrics=[name for name, metric in metrics.items() if metric.cut != "n"],
+        convention=convention,
+        duplicates="first",
+        empty=data.draw(st.sampled_from(["zero", "skip"])),
+        missing=data.draw(st.sampled_from(["zero", "skip"])),
+        users=data.draw(
+            st.none()
+            | st.one_of(st.lists(one, min_size=n, max_size=n, unique=True) for one in KEYS)
+        ),
     )
-    same(
-        result := tl.top_k_eval(*population, sorted(ks), metrics=names, users=users, **policies),
-        through_a_file(result),
-    )
+    same(result, through_a_file(result))
 
 
 @settings(deadline=None, max_examples=60)
