@@ -59,7 +59,8 @@ KEYS = st.text(max_size=3), st.integers(-(2**63), 2**63 - 1)
 @given(populations_with_duplicates(min_users=0), st.sets(st.integers(1, 12), min_size=1), st.data())
 def test_what_comes_back_is_what_was_saved(population, ks, data):
     convention = data.draw(st.sampled_from(list(tl.CONVENTIONS)))
-    metrics, n = tl.CONVENTIONS[convention].metrics, len(population[0])
+    metrics = tl.CONVENTIONS[convention].metrics
+    size = dict.fromkeys(("min_size", "max_size"), len(population[0]))
     result = tl.top_k_eval(
         *population,
         sorted(ks),

@@ -11,7 +11,9 @@ import re
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
+from itertools import islice
 from typing import Any, TypeVar
 
 from toplist.checks import prefixed
@@ -29,6 +31,8 @@ POLICIES = ("empty", "missing", "relevant", "ties", "unjudged", "weighted", "poo
 WHOLE = "result"
 # Files may be as long as this, unpacked.
 LONGEST = 1 << 28
+# They are read in pieces of so many bytes, as to read takes what is asked for at once.
+PIECE = 1 << 20
 # What another version may word otherwise, and no figure follows from.
 WORDS = ("toplist", "formulas")
 
@@ -151,9 +155,9 @@ def load(made: type[M], path: PathLike) -> M:
 def _from_json(made: type[M], stream: Any, name: str) -> M:
     """Return the result of an open file of JSON."""
     try:
-        text = (gzip.GzipFile(fileobj=stream) if name.lower().endswith(".gz") else stream).read(
-            LONGEST + 1
-        )
+        source = gzip.GzipFile(fileobj=stream) if name.lower().endswith(".gz") else stream
+        pieces = iter(partial(source.read, PIECE), b"")
+        text = b"".join(islice(pieces, LONGEST // PIECE + 1))
         if len(text) > LONGEST:
             raise ValueError(f"it is longer than {LONGEST:,} bytes")
         found = json.loads(text)
