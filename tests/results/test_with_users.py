@@ -69,10 +69,7 @@ def test_what_comes_back_is_what_was_saved(population, ks, data):
         duplicates="first",
         empty=data.draw(st.sampled_from(["zero", "skip"])),
         missing=data.draw(st.sampled_from(["zero", "skip"])),
-        users=data.draw(
-            st.none()
-            | st.one_of(st.lists(one, min_size=n, max_size=n, unique=True) for one in KEYS)
-        ),
+        users=data.draw(st.none() | st.one_of(*(st.lists(k, **size, unique=True) for k in KEYS))),
     )
     same(result, through_a_file(result))
 

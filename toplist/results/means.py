@@ -506,8 +506,8 @@ def hits_of(result: Means, so: str, on_spark: str = PER_USER) -> tuple[Hits, Boo
         ValueError,
         *(f"this result holds no hits, so {so}; of files, ", keep, " or "),
         *(OptionRef("in_memory", True), " keeps them, of streams ", keep),
-        f"; of Spark, {on_spark}; saved results, bytes and counts of ranks have no hits: pickle "
-        "the result, or evaluate again",
+        f"; of Spark, {on_spark}; results saved as JSON, bytes and counts of ranks have no hits: "
+        "save as .npz, or evaluate again",
     )
 
 

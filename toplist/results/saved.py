@@ -21,7 +21,7 @@ from toplist.metrics.definitions import Metric
 from toplist.metrics.formulas import formula
 from toplist.results.means import Means
 from toplist.results.stored import FIRST, from_bytes, to_bytes
-from toplist.results.writing import PathLike, write_all
+from toplist.results.writing import Content, PathLike, write_all
 
 M = TypeVar("M", bound=Means)
 
@@ -120,6 +120,11 @@ def keeps_users(path: PathLike) -> bool:
 
 def save(result: Means, path: PathLike) -> None:
     """Write a result to a file; see `TopKResult.save`."""
+    write_all({path: written(result, path)})
+
+
+def written(result: Means, path: PathLike) -> Content:
+    """Return what `save` writes to a file of this name."""
     from toplist.results import with_users  # imported late: few save users
 
     try:
@@ -129,13 +134,12 @@ def save(result: Means, path: PathLike) -> None:
             f"save: {error}; to_dict() and to_pandas() give the means, without a way back"
         ) from None
     if keeps_users(path):
-        write_all({path: with_users.content(result, whole)})
-        return
+        return with_users.content(result, whole)
     found = content(result) | {WHOLE: base64.b64encode(whole).decode("ascii")}
     text = text_of(found) + "\n"
     if len(text) > LONGEST:
         raise ValueError(f"save: {len(text):,} characters, at most {LONGEST:,}: ask for fewer k")
-    write_all({path: text})
+    return text
 
 
 def load(made: type[M], path: PathLike) -> M:
