@@ -137,7 +137,9 @@ def array_changed(rng, data):
             other = rng.choice(list(arrays))
             arrays[other], array = array, arrays[other]
         elif what == 5 and len(array) > 1:
-            array = rng.choice([array[::-1], np.roll(array, 1), np.sort(array), array * 0])
+            array = rng.choice(
+                [array[::-1], np.roll(array, 1), np.sort(array), np.zeros_like(array)]
+            )
         elif what == 6:
             array = rng.choice([array.reshape(1, -1), array[:0], np.array(3), np.repeat(array, 2)])
         elif what == 7:
