@@ -146,7 +146,8 @@ def _fits(coverage: Coverage, hits: Hits) -> bool:
     """Return whether groups are numbers within the users, and items are those of the users."""
     n_items, n_hits = hits.n_relevant.sum(), np.diff(hits.offsets)
     sizes, n_groups = coverage.sizes, coverage.n_groups
-    if any(one.min(initial=0) < 0 for one in (sizes, n_groups, coverage.items, coverage.groups)):
+    numbers = n_groups, coverage.items, coverage.groups
+    if sizes.min(initial=1) < 1 or any(one.min(initial=0) < 0 for one in numbers):
         return False
     lengths = len(sizes) == len(coverage.order) == n_items and len(n_groups) == len(hits)
     if not lengths or sizes.sum(dtype=float) != len(coverage.groups):
