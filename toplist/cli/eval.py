@@ -16,8 +16,8 @@ the files:
   truth, if there are grades, relevance). In JSONL and Parquet item_id may be a
   whole ranked list. Files of any size are read part by part; the rows of a
   user must follow each other. --in-memory reads files whole, with rows in any
-  order; TREC files are always read so. Results that --save kept (.npz) may stand
-  among the lists; of such alone no truth is given.
+  order; TREC files are always read so. Results that --save kept (.npz) may
+  stand among the lists; of such alone no truth is given.
 """
 
 import argparse
