@@ -7,6 +7,7 @@ Commands
 - ``toplist eval RECS [RECS ...] TRUTH``: evaluate ranked lists; several systems side by side, their
   values per user, segments and pictures
 - ``toplist compare RECS RECS [...] TRUTH -m ndcg@10 --baseline A``: is one better than another?
+  ``base.npz``, which ``toplist eval --save base.npz`` kept, stands where lists do
 - ``toplist across TABLE.json -m ndcg@10``: several data sets, from saved results
 - ``toplist split LOG --out DIR``: train and test from a log of interactions
 - ``toplist check RECS TRUTH``: what makes an evaluation fail or mislead

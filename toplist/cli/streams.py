@@ -26,7 +26,7 @@ DEFAULT = "csv"
 
 
 # Options that name a file to write, and those that name files to read.
-TARGETS = {"output": "--out", "per_user": "--per-user", "plot": "--plot"}
+TARGETS = {"output": "--out", "per_user": "--per-user", "plot": "--plot", "save": "--save"}
 SOURCES = (*PLACES, *ITEMS, "items_as", "segments", "saved")
 # The formats of --out FILE by its extension, where --format is not given.
 EXTENSIONS = {".json": "json", ".csv": "csv", ".md": "markdown", ".tex": "latex"}
