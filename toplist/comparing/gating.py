@@ -423,16 +423,14 @@ def _of_metric(
     better, worse = both if higher else both[::-1]
     how: dict[str, Any] = {"level": asked.level, "seed": asked.seed, "n_threads": asked.n_threads}
     found = not_worse(better, worse, margin, **how, **units.given)
-    test = found.test
+    test, kept = found.test, ("verdict", "differ", "p_not_worse", "p_worse", "by_flips", "n_needed")
+    given: dict[str, Any] = {one: getattr(found, one) for one in kept}
     means = [test.mean, test.baseline_mean, test.difference, test.low, test.high]
     if not higher:  # 0 - 0 is 0, and -0.0 would be printed with its sign
         ends = (0.0 - one for one in (test.difference, test.high, test.low))
         means = [test.baseline_mean, test.mean, *ends]
-    return GateRow(
-        *(name, found.verdict, *means, test.n, found.differ, margin),
-        **{one: getattr(found, one) for one in ("p_not_worse", "p_worse", "by_flips", "n_needed")},
-        higher_is_better=higher,
-    )
+    given |= zip(("mean", "base_mean", "difference", "low", "high"), means, strict=True)
+    return GateRow(name=name, n=test.n, margin=margin, higher_is_better=higher, **given)
 
 
 def _corrected(parts: Sequence[GateRow], level: float) -> Iterator[GateRow]:
