@@ -25,7 +25,8 @@ class MarginTest(NamedTuple):
 
     `test` is the t test of the difference, with its interval; `p_not_worse` and `p_worse` are
     one-sided: small where the mean of d is above -margin, and below it. `differ` users, or
-    clusters, have a difference that is not 0. `by_flips` says whether p is that of sign flips.
+    clusters, have a difference that is not 0; if none has, `p_not_worse` is NaN. `by_flips` says
+    whether sign flips had to agree.
     `n_needed` users would decide; NaN where the verdict stands, infinite where none would.
     """
 
@@ -95,7 +96,7 @@ def not_worse(
     sums, sizes = units(snap(new, base), **given)
     alpha, differ = (1 - level) / 2, int(np.count_nonzero(sums))
     if not differ:
-        return MarginTest("not worse", test, 0.0, 1.0, 0, False, math.nan)
+        return MarginTest("not worse", test, math.nan, 1.0, 0, False, math.nan)
     p = q = 0.0
     if test.error > 0:
         t = (test.difference + margin) / test.error
