@@ -56,7 +56,7 @@ FORESEEN = ValueError, TypeError, OSError, ImportError
 COMMANDS = {
     "eval": "evaluate ranked lists against a ground truth; several systems side by side",
     "compare": "test whether one system is better than another, user by user",
-    "gate": "is a new system not worse than its base? an exit status for CI",
+    "gate": "test whether a new system is not worse than its base: an exit status for CI",
     "split": "split an interaction log into train and test",
     "check": "look for what makes an evaluation fail or mislead",
     "values": "evaluate predicted values: AUC, GAUC, log loss, MAE, RMSE",

@@ -40,7 +40,7 @@ from toplist.stats.paired import checked
 from toplist.stats.planning import check_margin
 from toplist.testing import UNDECIDED
 
-USAGE = "NEW BASE [TRUTH] -m METRIC ... --margin MARGIN ... [options]"
+USAGE = "NEW BASE [TRUTH] -m METRIC ... --margin MARGIN [options]"
 
 FORMATS = ("table", "markdown", "json")
 # What an error, and each verdict, leaves behind.

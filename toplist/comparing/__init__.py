@@ -48,8 +48,8 @@ A gate
 May the new model replace the base? A mean that is lower by chance must not stop it, and one that is
 not lower by chance alone must. ``tl.gate(new, base, {"ndcg@10": 0.005})`` holds the interval of the
 difference against the loss that does not matter, the margin, and says *not worse*, *worse* or
-*undecided*, then with the number of users that would decide. ``floors={"recall@10": 0.6}`` are least
-means, ``by=labels`` looks for harm in segments.
+*undecided*, then with the number of users that would decide. ``floors={"recall@10": 0.6}`` are
+least means, ``by=labels`` looks for harm in segments.
 
 >>> truth = {user: {user % 7} for user in range(400)}
 >>> lists = {user: [(user * user + i) % 7 for i in range(3)] for user in truth}

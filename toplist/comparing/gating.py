@@ -149,7 +149,11 @@ class GateRow:
         said = [p_is(self.p), "one-sided"]
         if self.segment is not None and self.verdict == "worse":
             said[0] = f"{p_is(self.p_adjusted)} after Holm"
-        said += [f"only {self.differ} differ: t and sign flips"] * self.by_flips
+        if self.low != self.low:  # no t test
+            said.append("by sign flips, as all differences are the same")
+        elif self.by_flips:
+            n = self.differ
+            said.append(f"by t and sign flips, as only {n} differ{'s' * (n == 1)}")
         return f" ({', '.join(said)})"
 
     @property
@@ -175,6 +179,24 @@ class Gate(Display):
         Of the intervals: each side is tested at (1 - level) / 2.
     notes, warnings : tuple of str
         How it was tested, by which rules and over whom; what to look at.
+
+    Examples
+    --------
+    >>> import toplist as tl
+    >>> truth = {user: {user % 3} for user in range(100)}
+    >>> base = tl.top_k_eval({user: [0, 1, 2] for user in truth}, truth, metrics="mrr@3")
+    >>> new = tl.top_k_eval({user: [2, 0, 1] for user in truth}, truth, metrics="mrr@3")
+    >>> print(tl.gate(new, base, {"mrr@3": 0.2}, by={user: user % 3 for user in truth}))
+    mrr@3 -0.0050 [-0.1029, +0.0929]: not worse than -0.2 (p <0.001, one-sided)
+    mrr@3 of 0 -0.5000: worse than -0.2 (p <0.001 after Holm, one-sided, by sign flips, as all \
+differences are the same)
+    gate: worse: mrr@3 of 0
+    segments: 3 tests, 1 worse by p < 0.025 after Holm over all of them, 0 undecided, which fail \
+nothing
+    new - base, paired t over 100 users; intervals are 95 %, each side is tested at p < 0.025
+    where fewer than 30 users differ, sign flips must agree: p is the larger of both (seed 0)
+    convention standard: mean over users
+    100 of 100 users evaluated
     """
 
     rows: tuple[GateRow, ...]
@@ -338,8 +360,8 @@ def gate(
     >>> new = tl.top_k_eval(lists, truth, k=5, metrics=["ndcg", "recall"])
     >>> found = tl.gate(new, base, {"ndcg@5": 0.01}, floors={"recall@5": 0.5})
     >>> print(found)
-    ndcg@5 -0.0022 [-0.0035, -0.0009]: not worse than -0.01 (p <0.001, one-sided, only 14 differ: \
-t and sign flips)
+    ndcg@5 -0.0022 [-0.0035, -0.0009]: not worse than -0.01 (p <0.001, one-sided, by t \
+and sign flips, as only 14 differ)
     recall@5 0.7145 [0.6943, 0.7339]: above the floor 0.5
     gate: not worse
     new - base, paired t over 2,000 users; intervals are 95 %, each side is tested at p < 0.025
