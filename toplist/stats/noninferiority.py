@@ -111,7 +111,7 @@ def not_worse(
     verdict: Verdict = "not worse" if p < alpha else "worse" if q < alpha else "undecided"
     needed = math.nan
     if verdict == "undecided":
-        std, gap = test.error * math.sqrt(test.n), test.difference + margin
+        std, gap = test.error * math.sqrt(test.n), float(snap(test.difference, -margin))
         needed = max(math.ceil(test.n * FEW / differ), n_to_decide(gap, std, level))
     return MarginTest(verdict, test, p, q, differ, by_flips, needed)
 
