@@ -151,7 +151,7 @@ def check_asked(options: argparse.Namespace) -> None:
         if "," in re.sub(r"\(.*?\)", "", name):  # commas between parameters are in brackets
             raise ValueError(f"-m {name}: write -m {' '.join(filter(None, name.split(',')))}")
     if options.k is None:
-        alone = [metric for metric in options.metrics if _takes_k(metric)]
+        alone = [metric for metric in options.metrics if takes_k(metric)]
         if len(alone) < len(options.metrics):
             options.metrics = [
                 f"{metric}@{k}" if k else metric
@@ -171,7 +171,7 @@ def check_asked(options: argparse.Namespace) -> None:
     Grading(options.relevant_from)
 
 
-def _takes_k(metric: str) -> bool:
+def takes_k(metric: str) -> bool:
     """Return whether a metric has no k of its own, and is not of the whole list."""
     name = canonical(metric)
     return "@" not in name and (name not in METRICS or METRICS[name].cut != "n")

@@ -27,7 +27,7 @@ import re
 from typing import Any
 
 from toplist.cli import output
-from toplist.cli.eval import add_reading, check_asked, evaluated
+from toplist.cli.eval import add_reading, check_asked, evaluated, takes_k
 from toplist.cli.options import Parser, names_of_columns
 from toplist.cli.streams import Output, add_output, screen_width
 from toplist.cli.swapped import ranked_truth
@@ -99,6 +99,9 @@ def check(options: argparse.Namespace) -> None:
     options.metrics = list(dict.fromkeys([*margins, *floors]))
     if not options.metrics:
         raise ValueError("nothing to test: write -m ndcg@10 --margin 0.005")
+    for name in options.metrics:
+        if takes_k(name):
+            raise ValueError(f"{name}: at which k? write {name}@10")
     options.k = None
     checked("two-sided", options.level)
     if options.segments:
