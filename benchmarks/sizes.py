@@ -12,19 +12,29 @@ that), beside quantiles of resampled ranks; and how often a system is called beh
 is not, beside the same without Bonferroni. Of segments it is beside the F test of one variance (of
 weighted ones n - 1 degrees of freedom), and of a judge corrected by people, whose 95 % interval
 covers as often as p is not below 0.05, beside the judge alone.
+
+The lines of the gate are of users drawn from those of notebook 6, where the true difference is just
+-margin: how often it is called worse, or not worse, at p < 0.025; beside is the t test alone. Users
+who do not differ stay as they are: either the others are shifted by one number, or the winners (or
+the losers) are drawn less often, "thinned".
 """
 
 import argparse
+import functools
 import math
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import numpy as np
 
+import toplist as tl
+from toplist import files
 from toplist.stats import datasets
 from toplist.stats.blocked import moments_of, tukey_hsd
 from toplist.stats.clustered import linearised, units
 from toplist.stats.distributions import f_sf, normal_sf, t_sf
 from toplist.stats.heterogeneity import welch
+from toplist.stats.noninferiority import not_worse
 from toplist.stats.paired import paired, runs
 from toplist.stats.prediction_powered import ppi
 from toplist.stats.randomization import bootstrap
@@ -39,7 +49,17 @@ SAMPLES = {
     "ranks": 2000,
     "segments": 2000,
     "judge": 10_000,
+    "gate": 2000,
 }
+RETAIL = Path(__file__).parents[1] / "notebooks" / "retail"
+MARGIN = 0.005
+GATES = [
+    *(("ease", "ndcg@10", kind) for kind in ("shifted", "thinned")),
+    *(("itemknn-shrunk", "ndcg@10", kind) for kind in ("shifted", "thinned")),
+    *(("popularity", "ndcg@10", kind) for kind in ("shifted", "thinned")),
+    ("ease", "hit@10", "thinned"),
+    ("itemknn-shrunk", "hit@10", "thinned"),
+]
 # A title, and the p of toplist and of what stands beside it, from random numbers.
 Draw = Callable[[np.random.Generator], tuple[float, float]]
 Line = tuple[str, Draw]
@@ -226,6 +246,38 @@ def of_judge(n: int, correlation: float, n_others: int = 2000) -> Draw:
     return draw
 
 
+@functools.cache
+def retail(system: str, name: str) -> np.ndarray:
+    """Return the values of the users of notebook 6."""
+    truth = files.read_truths(RETAIL / "truth.jsonl.gz")
+    lists = files.read_ranks(RETAIL / f"{system}.jsonl.gz")
+    return np.asarray(tl.top_k_eval(lists, truth, metrics=name).per_user(name))
+
+
+def at_margin(d: np.ndarray, kind: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return differences and the chances to be drawn, by which their mean is -MARGIN."""
+    chances, differ = np.full(len(d), 1 / len(d)), d != 0
+    excess = d.mean() + MARGIN
+    if kind == "shifted":
+        return d - differ * (excess / differ.mean()), chances
+    side = d > 0 if excess > 0 else d < 0  # of whom there are too many
+    chances[side] *= -((d + MARGIN)[~side].sum() / (d + MARGIN)[side].sum())
+    return d, chances / chances.sum()
+
+
+def of_gate(system: str, name: str, kind: str, n: int, side: str) -> Draw:
+    """Return users whose true difference to itemknn is just -MARGIN; p is doubled, as of 0.025."""
+    d, chances = at_margin(retail(system, name) - retail("itemknn", name), kind)
+
+    def draw(rng: np.random.Generator) -> tuple[float, float]:
+        found = not_worse(rng.choice(d, n, p=chances), np.zeros(n), MARGIN, n_threads=1)
+        t = (found.test.difference + MARGIN) / (found.test.error or math.nan)
+        p = t_sf(t if side == "not worse" else -t, n - 1)
+        return 1.0 - (found.verdict == side), 2 * p
+
+    return draw
+
+
 def lines() -> Iterator[tuple[str, Line]]:
     """Yield the name of a group, and a line of it."""
     for n_clusters in (5, 10, 20, 50):
@@ -268,6 +320,11 @@ def lines() -> Iterator[tuple[str, Line]]:
         for correlation in (0.3, 0.8):
             title = f"{n} of {n + 2000:,} queries by people, correlation {correlation:g}"
             yield "judge", (title, of_judge(n, correlation))
+    for system, name, kind in GATES:
+        for n in (50, 200, 1000):
+            for side in ("worse", "not worse"):
+                title = f"{system} {name} {kind}, {n} users: {side}"
+                yield "gate", (title, of_gate(system, name, kind, n, side))
 
 
 def sizes(draw: Draw, n_samples: int, seed: int = 0) -> tuple[float, float]:
@@ -285,12 +342,12 @@ def main() -> None:
     parser.add_argument("--smoke", action="store_true", help="few samples")
     parser.add_argument("--only", nargs="+", choices=groups, default=groups)
     options = parser.parse_args()
-    print(f"{'':<52}{'toplist':>9}{'beside':>9}")
+    print(f"{'':<54}{'toplist':>9}{'beside':>9}")
     for group, (title, draw) in lines():
         if group in options.only:
             n_samples = 20 if options.smoke else SAMPLES[group]
             own, other = sizes(draw, n_samples)
-            print(f"{title:<52}{own:>9.3f}{other:>9.3f}", flush=True)
+            print(f"{title:<54}{own:>9.3f}{other:>9.3f}", flush=True)
 
 
 if __name__ == "__main__":

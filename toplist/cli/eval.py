@@ -88,15 +88,22 @@ def add(parser: Parser) -> None:
     add_output(add, output.FORMATS)
 
 
-def add_reading(parser: Parser, *, in_memory: bool = False) -> None:
-    """Add the files, and all options of how they are read and evaluated."""
+def add_reading(parser: Parser, *, in_memory: bool = False, of_two: bool = False) -> None:
+    """Add the files, and all options of how they are read and evaluated; `of_two` for the gate."""
     add = parser.group("files")
-    add("recs", "ranked lists, a file per system; - is stdin", metavar="RECS", nargs="+")
-    add("truth", "relevant items: the last file", metavar="TRUTH")
+    if of_two:
+        for name in ("new", "base"):
+            add(name, "ranked lists, or a saved result", metavar=name.upper())
+        add("truth", "relevant items, of lists: the last file", metavar="TRUTH", nargs="?")
+    else:
+        add("recs", "ranked lists, a file per system; - is stdin", metavar="RECS", nargs="+")
+        add("truth", "relevant items: the last file", metavar="TRUTH")
     add = parser.group("what to compute")
-    text = "cut-offs (default: 1 5 10 20), or all: whole lists"
-    add("-k", text, several=True, type=_cut_off, metavar="K")
-    text = f"names, also name@k (default: {' '.join(DEFAULT_METRICS)}); see toplist metrics"
+    text = "name@k, as ndcg@10; see toplist metrics"
+    if not of_two:
+        text = "cut-offs (default: 1 5 10 20), or all: whole lists"
+        add("-k", text, several=True, type=_cut_off, metavar="K")
+        text = f"names, also name@k (default: {' '.join(DEFAULT_METRICS)}); see toplist metrics"
     add("-m --metrics", text, several=True, words=NAMES, metavar="METRIC")
     add_convention(add)
     add = parser.group("users and items")
@@ -144,7 +151,7 @@ def check_asked(options: argparse.Namespace) -> None:
 
     Where all results are saved ones, there is no ground truth, and what is not asked is theirs.
     """
-    for path in (*options.recs, options.truth):
+    for path in filter(None, (*options.recs, options.truth)):
         if os.path.exists(path):
             continue
         if path.isdecimal():
@@ -188,7 +195,7 @@ def _settle_asked(options: argparse.Namespace) -> None:
     options.metrics = options.metrics or list(DEFAULT_METRICS)
     if options.k is not None:
         return
-    alone = [metric for metric in options.metrics if _takes_k(metric)]
+    alone = [metric for metric in options.metrics if takes_k(metric)]
     if len(alone) == len(options.metrics):
         options.k = DEFAULT_KS
         return
@@ -199,7 +206,7 @@ def _settle_asked(options: argparse.Namespace) -> None:
     ]
 
 
-def _takes_k(metric: str) -> bool:
+def takes_k(metric: str) -> bool:
     """Return whether a metric has no k of its own, and is not of the whole list."""
     name = canonical(metric)
     return "@" not in name and (name not in METRICS or METRICS[name].cut != "n")

@@ -140,18 +140,29 @@ def split_by(
 ) -> dict[str, Segments[TopKResult]]:
     """Split the result of every system by a column of a file that has a row per user."""
     path, _, column = option.rpartition(":")
-    labels = _labels(path, user_id, column)
-    found = {}
+    labels, found = _labels(path, user_id, column), {}
     for name, result in results.items():
-        # compared as text: keys of a result may be numbers, those of a text file never are
-        known = {user: labels[str(user)] for user in result.users if str(user) in labels}
-        if labels and result.n_users and not known:
-            raise ValueError(
-                f"{path}: has none of the users of the result; it has {next(iter(labels))!r}"
-            )
+        known = _known(labels, result, path)
         one = result.by(known)
         found[name] = Segments(one.whole, one.parts, len(labels) - len(known))
     return found
+
+
+def labels_of(result: TopKResult, option: str, user_id: str) -> dict[Any, Any]:
+    """Return the labels of the users of a result, by a column of a file."""
+    path, _, column = option.rpartition(":")
+    return _known(_labels(path, user_id, column), result, path)
+
+
+def _known(labels: Mapping[str, Any], result: TopKResult, path: str) -> dict[Any, Any]:
+    """Return the labels of the users of a result, by their keys."""
+    # compared as text: keys of a result may be numbers, those of a text file never are
+    known = {user: labels[str(user)] for user in result.users if str(user) in labels}
+    if labels and result.n_users and not known:
+        raise ValueError(
+            f"{path}: has none of the users of the result; it has {next(iter(labels))!r}"
+        )
+    return known
 
 
 def _labels(path: str, user_id: str, column: str) -> dict[str, Any]:

@@ -16,6 +16,8 @@ from toplist.inputs.options import ITEMS
 # Arguments that may be `-`, and the option that names the format of each, if there is one.
 PLACES = {
     "recs": "ranks_format",
+    "new": "ranks_format",
+    "base": "ranks_format",
     "truth": "ground_truths_format",
     "log": "",
     "file": "",
@@ -106,11 +108,12 @@ def csv_text(header: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
 
 
 class Output(NamedTuple):
-    """The text that a command prints, the files that it writes, and a note on standard error."""
+    """What a command prints, the files that it writes, a note on standard error, its status."""
 
     text: str
     files: "Mapping[str, Content]" = {}  # noqa: RUF012 (nothing changes it)
     note: str = ""
+    status: int = 0
 
 
 def add_output(add: Callable[..., Any], formats: Any = ()) -> None:
@@ -175,7 +178,7 @@ def _to_file(options: argparse.Namespace) -> bool:
 
 def written(report: Output, options: argparse.Namespace) -> str:
     """Write the files of a report, all or none; return what is left to print."""
-    text, files, _ = report
+    text, files = report.text, report.files
     text = text.rstrip("\n") + "\n"
     to_file = _to_file(options)
     contents = {**files, **({options.output: text} if to_file else {})}

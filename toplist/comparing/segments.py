@@ -17,7 +17,7 @@ from toplist.inputs.user_values import values_by_user
 from toplist.metrics.names import Names
 from toplist.results.markup import Cell, Page, Table
 from toplist.results.means import has_keys
-from toplist.results.segments import ON_SPARK, ByLabel
+from toplist.results.segments import ON_SPARK, ByLabel, label_text
 from toplist.stats.corrections import Correction
 from toplist.stats.paired import Alternative
 
@@ -99,7 +99,7 @@ class SegmentedComparison(ByLabel[S]):
             if not any(result.n_evaluated for result in part.results.values()):
                 continue
             found = testing.tests(part, names, alone)
-            segment = self._label(label)
+            segment = label_text(label, self)
             named = tuple(replace(one, segment=segment) for one in found)
             parts.append(replace(found, contrasts=named))
         if not parts:
@@ -152,13 +152,6 @@ class SegmentedComparison(ByLabel[S]):
         (0.109, 0.743)
         """
         return between(self.test(names, correction=correction, family=family, users=users))
-
-    def _label(self, label: Any) -> str:
-        """Return a label as it is printed: that of each segment is another."""
-        if label is None:
-            return "(no label)"
-        alike = [one for one in self if str(one) == str(label)]
-        return repr(label) if len(alike) > 1 or str(label) == "all" else str(label)
 
     def to_dict(self) -> dict[Any, dict[str, dict[str, float]]]:
         """Return the means, ``{label: {"mine": {"ndcg@10": 0.1, ...}, ...}, ...}``."""
@@ -219,7 +212,7 @@ class SegmentedComparison(ByLabel[S]):
         blank = " " * any(mark for (_, _, of), mark in marks.items() if of in tested)
         rows = []
         for label, part in [*self.items(), (None, self.whole)]:
-            segment = "all" if part is self.whole else self._label(label)
+            segment = "all" if part is self.whole else label_text(label, self)
             n_users = max(result.n_users for result in part.results.values())
             best = [] if self.whole.baselines else part._best(name)
             cells = [Cell(f"{n_users:,}")]
