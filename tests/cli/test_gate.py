@@ -9,7 +9,6 @@ from systems import DATA
 
 import toplist as tl
 from toplist.cli import main
-from toplist.cli.gate import is_saved
 
 KNN, POP, TRUTH = (
     str(DATA / name) for name in ("itemknn.csv.gz", "popularity.csv.gz", "truth.csv")
@@ -108,15 +107,23 @@ def test_a_saved_result_without_users_is_refused(cli):
     assert err == "toplist: same.csv is no saved result: TRUTH, the last file, is needed\n"
 
 
-def test_saved_results_are_known_by_how_they_begin():
-    saved("base.json", "base")
-    saved("base.json.gz", "base")
-    saved("renamed.csv.gz", "base")
-    Path("base.npz").write_bytes(b"PK\x03\x04 and so on")
-    Path("lists.jsonl").write_text('{"user_id": "u1", "item_id": ["toplist"]}\n')
-    names = "base.json", "base.json.gz", "renamed.csv.gz", "base.npz"
-    assert [is_saved(name) for name in names] == [True] * 4
-    assert not any(map(is_saved, ("base.csv", "lists.jsonl", "empty.csv", KNN)))
+@pytest.mark.parametrize("more", ["", "--floor mrr@2=0.1", "--segments users.csv:group"])
+def test_results_saved_with_their_users_stand_where_lists_do(cli, more):
+    Path("users.csv").write_text("user_id,group\n" + "".join(f"u{i},{i % 2}\n" for i in range(60)))
+    for name in ("base", "worse"):
+        saved(f"{name}.npz", name)
+    line = *MRR.split(), *more.split()
+    expected = cli("gate", "worse.csv", "base.csv", "truth.csv", *line)
+    assert expected[0] == 1 and "worse" in expected[1]
+    assert cli("gate", "worse.npz", "base.npz", *line) == expected
+    mixed = cli("gate", "worse.csv", "base.npz", "truth.csv", *line)
+    assert mixed == expected
+    assert cli("gate", "base.npz", "base.npz", *MRR.split())[0] == 0
+    status, _, err = cli("gate", "worse.npz", "base.npz", "truth.csv", *MRR.split())
+    assert status == 2 and "saved results alone need no ground truth" in err
+    saved("third.npz", "base")
+    status, _, err = cli("gate", "worse.npz", "base.npz", "third.npz", *MRR.split())
+    assert status == 2 and "a gate is of two, NEW and BASE" in err
 
 
 def test_an_error_that_nobody_has_foreseen_is_no_verdict(cli, monkeypatch):

@@ -177,17 +177,32 @@ def check_asked(options: argparse.Namespace) -> None:
 
 def _settle_truth(options: argparse.Namespace) -> None:
     """Take the last file as the ground truth of lists; as one more of saved results alone."""
-    last = keeps_users(options.truth)
-    if not all(map(keeps_users, options.recs)):
-        if last:
-            raise ValueError(f"{options.truth} is a saved result: the last file is the truth")
-    elif last:
-        options.recs, options.truth = [*options.recs, options.truth], None
-    else:
+    saved, truth = [*map(is_saved, options.recs)], options.truth
+    if truth is None and not all(saved):
+        lists = options.recs[saved.index(False)]
+        raise ValueError(f"{lists} is no saved result: TRUTH, the last file, is needed")
+    if truth is None:
+        return
+    if all(saved) and not is_saved(truth):
         raise ValueError(
-            f"{options.truth}: saved results alone need no ground truth, and no lists are given: "
+            f"{truth}: saved results alone need no ground truth, and no lists are given: "
             "leave it out, or name the lists before it"
         )
+    if all(saved):
+        options.recs, options.truth = [*options.recs, truth], None
+    elif is_saved(truth):
+        raise ValueError(f"{truth} is a saved result: the last file is the truth")
+
+
+def is_saved(path: str) -> bool:
+    """Return whether a file is a result that `TopKResult.save` wrote, by its name; else of lists.
+
+    Examples
+    --------
+    >>> [is_saved(name) for name in ("base.npz", "base.json", "lists.jsonl", "lists.csv.gz")]
+    [True, True, False, False]
+    """
+    return keeps_users(path) or path.lower().endswith((".json", ".json.gz"))
 
 
 def _settle_asked(options: argparse.Namespace) -> None:
@@ -248,7 +263,7 @@ def evaluated(options: argparse.Namespace, in_memory: bool) -> dict[str, TopKRes
     for name, recs in zip(output.names_of(options.recs), options.recs, strict=True):
         found = (
             _loaded(options, recs)
-            if keeps_users(recs)
+            if is_saved(recs)
             else _evaluate(options, recs, name, truth, in_memory)
         )
         alone = len(options.recs) == 1

@@ -21,13 +21,11 @@ examples:
 """
 
 import argparse
-import gzip
 import json
-import re
 from typing import Any
 
 from toplist.cli import output
-from toplist.cli.eval import add_reading, check_asked, evaluated, takes_k
+from toplist.cli.eval import add_reading, check_asked, evaluated, is_saved, takes_k
 from toplist.cli.options import Parser, names_of_columns
 from toplist.cli.streams import Output, add_output, screen_width
 from toplist.cli.swapped import ranked_truth
@@ -46,8 +44,6 @@ FORMATS = ("table", "markdown", "json")
 # What an error, and each verdict, leaves behind.
 ERROR = 2
 STATUS = {"not worse": 0, "worse": 1, "undecided": 3}
-# How files begin that `TopKResult.save` wrote: npz, and JSON.
-SAVED = re.compile(rb'PK\x03\x04|\s*\{\s*"toplist"\s*:')
 
 
 def add(parser: Parser) -> None:
@@ -106,6 +102,8 @@ def check(options: argparse.Namespace) -> None:
     checked("two-sided", options.level)
     if options.segments:
         output.check_segments(options.segments)
+    if options.truth and is_saved(options.truth):
+        raise ValueError(f"{options.truth} is a saved result: a gate is of two, NEW and BASE")
     check_asked(options)
 
 
@@ -138,33 +136,14 @@ def _plain(value: Any) -> Any:
 
 
 def _results(options: argparse.Namespace) -> tuple[TopKResult, TopKResult]:
-    """Return both results: loaded where they were saved, else evaluated."""
-    paths = options.recs
-    found = {path: _loaded(path) for path in paths if is_saved(path)}
-    options.recs = [path for path in paths if path not in found]
-    if options.recs and options.truth is None:
-        raise ValueError(f"{options.recs[0]} is no saved result: TRUTH, the last file, is needed")
-    if not options.recs and options.truth is not None:
-        raise ValueError(f"{options.truth}: of two saved results the ground truth is known already")
-    if options.recs:
-        results = evaluated(options, in_memory=True)
-        if len(results) > len(options.recs):
-            raise ValueError("a gate is of two systems: --system gives more of them")
-        found |= zip(options.recs, results.values(), strict=True)
+    """Return both results, loaded or evaluated; they must hold their users."""
+    results = evaluated(options, in_memory=True)
+    if len(results) > len(options.recs):
+        raise ValueError("a gate is of two systems: --system gives more of them")
+    found = dict(zip(options.recs, results.values(), strict=True))
+    for path, result in found.items():
+        if result.hits is None:
+            raise ValueError(
+                f"{path}: without users, whom a gate compares one by one: save it as .npz"
+            )
     return found[options.new], found[options.base]
-
-
-def _loaded(path: str) -> TopKResult:
-    """Return a saved result; it must hold its users."""
-    result = TopKResult.load(path)
-    if result.hits is None:
-        raise ValueError(f"{path}: without users, whom a gate compares one by one: save it as .npz")
-    return result
-
-
-def is_saved(path: str) -> bool:
-    """Return whether a file begins as `TopKResult.save` writes it; else it is of lists."""
-    with open(path, "rb") as file:
-        packed = file.read(2) == b"\x1f\x8b"
-    with gzip.open(path) if packed else open(path, "rb") as file:
-        return SAVED.match(file.read(1 << 10)) is not None
