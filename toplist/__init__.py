@@ -114,8 +114,9 @@ if _typing.TYPE_CHECKING:
     from toplist.annotating import unjudged
     from toplist.comparing import inference
     from toplist.comparing.comparison import Comparison, compare
-    from toplist.comparing.datasets import Across, across
+    from toplist.comparing.datasets import across
     from toplist.comparing.inference import paired_tests
+    from toplist.comparing.rankings import Across
     from toplist.ground_truths import GroundTruths
     from toplist.inputs.groups import Groups
 
@@ -138,7 +139,7 @@ _MODULES = "audit", "beyond", "files", "loo", "plots", "pointwise", "scores", "s
 _LATER = {
     name: name for name in (*_MODULES, "annotating", "cli", "comparing", "ground_truths", "typing")
 } | {
-    "Across": "comparing.datasets",
+    "Across": "comparing.rankings",
     "Comparison": "comparing.comparison",
     "GroundTruths": "ground_truths",
     "Groups": "inputs.groups",
