@@ -170,7 +170,7 @@ class Across(Display):
         ... }
         >>> found = tl.across(datasets, "hit@1").contrast("b", "a")
         >>> [(round(one.difference, 4), round(one.p, 4)) for one in (found.these, found.sample)]
-        [(0.1852, 0.0), (0.1852, 0.0153)]
+        [(0.1852, 0.0), (0.1852, 0.0202)]
         >>> found.replicated.k
         3
         """
