@@ -116,9 +116,10 @@ if _typing.TYPE_CHECKING:
     from toplist.annotating import unjudged
     from toplist.comparing import inference
     from toplist.comparing.comparison import Comparison, compare
-    from toplist.comparing.datasets import Across, across
+    from toplist.comparing.datasets import across
     from toplist.comparing.gating import Gate, gate
     from toplist.comparing.inference import paired_tests
+    from toplist.comparing.rankings import Across
     from toplist.ground_truths import GroundTruths
     from toplist.inputs.groups import Groups
 
@@ -141,7 +142,7 @@ _MODULES = "audit", "beyond", "files", "loo", "plots", "pointwise", "scores", "s
 _LATER = {
     name: name for name in (*_MODULES, "annotating", "cli", "comparing", "ground_truths", "typing")
 } | {
-    "Across": "comparing.datasets",
+    "Across": "comparing.rankings",
     "Comparison": "comparing.comparison",
     "Gate": "comparing.gating",
     "GroundTruths": "ground_truths",

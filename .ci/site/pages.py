@@ -51,7 +51,7 @@ RETURNED = {
     "toplist.comparing.gating": ["GateRow"],
     "toplist.comparing.inference": ["Family"],
     "toplist.stats.blocked": ["Anova"],
-    "toplist.comparing.datasets": ["OverDatasets"],
+    "toplist.comparing.rankings": ["OverDatasets"],
     "toplist.stats.datasets": ["Friedman", "Replicability"],
     "toplist.results.segments": ["Segments"],
     "toplist.comparing.segments": ["SegmentedComparison"],

@@ -11,8 +11,7 @@ nothing to do with each other. Ranks have intervals where the files hold users.
 
 examples:
   toplist across table.json -m ndcg@10
-  toplist across ml-1m/knn.json ml-1m/ease.json yelp/knn.json yelp/ease.json \
-      -m ndcg@10 --baseline knn
+  toplist across -m ndcg@10 --baseline knn ml-1m/*.json ml-20m/*.json
   toplist across table.json -m ndcg@10 --plot ranks.png --format latex
 """
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from toplist.checks import prefixed
 from toplist.comparing.aligning import few_of
 from toplist.comparing.contrasts import Contrast
-from toplist.comparing.tests import CORRECTED, Tests, _p_is
+from toplist.comparing.tests import CORRECTED, Tests, p_is
 from toplist.stats.corrections import adjust
 from toplist.stats.heterogeneity import welch
 from toplist.stats.paired import FEW, Pairs
@@ -199,7 +199,7 @@ def _families(
 
 def _words(tests: Tests, one: Heterogeneity, n_family: int) -> str:
     """Return F, p and what it was corrected for, and which segments are left out, or few."""
-    parts = [f"Welch F({one.df1:g}, {one.df2:,.1f}) = {one.f:.2f}, {_p_is(one.p_adjusted)}"]
+    parts = [f"Welch F({one.df1:g}, {one.df2:,.1f}) = {one.f:.2f}, {p_is(one.p_adjusted)}"]
     if n_family > 1 and tests.plan.correction != "none":
         parts[0] += f" after {CORRECTED[tests.plan.correction]} over {n_family}"
     if one.left_out:

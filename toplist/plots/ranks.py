@@ -63,7 +63,7 @@ def critical_difference(
     >>> import toplist as tl
     >>> ax = tl.plots.critical_difference({"knn": 2.6, "ease": 1.2, "als": 2.2}, 1.1)
     >>> [text.get_text() for text in ax.texts]
-    ['critical difference 1.10', 'ease  1.20', 'als  2.20', 'knn  2.60']
+    ['1', '2', '3', 'critical difference 1.10', 'ease  1.20', 'als  2.20', '2.60  knn']
     """
     if len(ranks) < 2:
         raise ValueError(f"two systems are needed, and there are {len(ranks)}")
