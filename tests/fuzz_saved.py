@@ -22,7 +22,7 @@ import numpy as np
 import toplist as tl
 from toplist.results import npz, with_users
 
-SLOW = 5.0  # seconds of CPU, kernels are compiled before: a file of some kilobytes that takes longer hangs
+SLOW = 5.0  # seconds of CPU, once kernels are compiled: longer hangs
 ROOM = 1 << 21  # bytes that reading may take besides four times the file
 NUMBERS = [0, 1, -1, 2, 255, 2**31 - 1, 2**31, 2**32, 2**53, 2**62, 2**63 - 1, 2**64 - 1]
 VALUES = [*NUMBERS, None, True, 0.5, 1e400, -1e400, "", "text", [], [1], {}, "standard", 2**70]
