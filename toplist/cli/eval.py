@@ -144,14 +144,15 @@ def check_asked(options: argparse.Namespace) -> None:
 
     Where all results are saved ones, there is no ground truth, and what is not asked is theirs.
     """
-    for path in (*options.recs, options.truth):
+    for path in filter(None, (*options.recs, options.truth)):
         if os.path.exists(path):
             continue
         if path.isdecimal():
             raise ValueError(f"{path} is a number, no file: write -k {path}")
         if canonical(path).partition("@")[0] in NAMES:
             raise ValueError(f"{path} is a metric, no file: write -m {path}")
-    _settle_truth(options)
+    if options.truth is not None:
+        _settle_truth(options)
     for name in options.metrics or ():
         if "," in re.sub(r"\(.*?\)", "", name):  # commas between parameters are in brackets
             raise ValueError(f"-m {name}: write -m {' '.join(filter(None, name.split(',')))}")
