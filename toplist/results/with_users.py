@@ -41,7 +41,6 @@ VERSION = 1
 HEADER, RESULT, SEAL = "header", "result", "seal"
 # By which share floats may differ from those that are computed again.
 ROUNDING = 1e-9
-POSITIONS, INTEGERS, TEXT = "positions", "integers", "text"
 # What reading may raise for a file that is none of these.
 DAMAGE = (
     *(ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RuntimeError),
@@ -58,13 +57,11 @@ def content(result: Means, whole: bytes) -> Callable[[str], None]:
     """Return what writes a result to the file of a path; `whole` are the bytes without users."""
     hits, counted = hits_of(result, "an .npz would have no users (.json holds the means alone)")
     plain, columns = pack(hits)
-    kind, keys = _packed(hits.users)
-    columns |= {**keys, "counted": counted}
+    columns |= {**_packed(hits.users), "counted": counted}
     if result.weights is not None:
         columns["weights"] = result.weights
     header = {
         "format": VERSION,
-        "users": kind,
         "fingerprints": [asdict(one) for one in result.fingerprints],
         "hits": plain,
     }
@@ -111,16 +108,16 @@ def _seal(arrays: Arrays) -> NDArray[np.uint8]:
     return np.frombuffer(found.digest(), np.uint8)
 
 
-def _packed(users: Sequence[Any] | None) -> tuple[str, Arrays]:
-    """Return what kind of keys the users have, and these as arrays."""
+def _packed(users: Sequence[Any] | None) -> Arrays:
+    """Return the keys of users as an array, of integers or of text; none by position."""
     if users is None:
-        return POSITIONS, {}
+        return {}
     kinds = set(map(type, users))
     if all(issubclass(kind, str) for kind in kinds):
         text = "".join(users)
         between = next(one for one in map(chr, count()) if one not in text)
         data = between.join([*users, ""]).encode("utf-8", "surrogatepass")
-        return TEXT, {"users": np.frombuffer(data, np.uint8)}
+        return {"users.text": np.frombuffer(data, np.uint8)}
     integers = all(issubclass(kind, (int, np.integer)) for kind in kinds - {bool})
     array = np.array(users) if integers else np.empty(0)
     if array.dtype.kind not in "iu":
@@ -128,31 +125,25 @@ def _packed(users: Sequence[Any] | None) -> tuple[str, Arrays]:
             f"save: an .npz holds users that are text, or integers of 64 bits, and here is user "
             f"{users[0]!r:.80}: evaluate them under str(user), or pickle the result"
         )
-    return INTEGERS, {"users": array}
+    return {"users": array}
 
 
-def _users(kind: Any, arrays: Arrays, n_users: int) -> list[Any] | None:
-    """Return the keys of the users, no two of which are equal."""
-    if kind == POSITIONS:
-        return None
-    keys: list[Any]
-    if kind == INTEGERS:
-        array = arrays.pop("users")
-        if array.dtype.kind not in "iu":
-            raise ValueError(f"users are of {array.dtype}")
-        keys = array.tolist()
-    elif kind == TEXT:
-        text = take(arrays, "users", "u", np.uint8).tobytes().decode("utf-8", "surrogatepass")
+def _users(arrays: Arrays, n_users: int) -> list[Any] | None:
+    """Return the keys of the users, no two of which are equal; None by position."""
+    if "users" in arrays:
+        keys = take(arrays, "users", "iu", arrays["users"].dtype).tolist()
+    elif "users.text" in arrays:
+        data = take(arrays, "users.text", "u", np.uint8).tobytes()
+        text = data.decode("utf-8", "surrogatepass")
         keys = text[:-1].split(text[-1]) if text else []
     else:
-        raise ValueError(f"its users are {kind!r:.40}")
+        return None
     # hashes take less time and memory than a set; two that are equal say only that keys may be
-    n_keys = len(keys)
     alike = (np.diff(np.sort(hashes_of(keys))) == 0).any()
-    twice = bool(alike) and len(set(keys)) < n_keys
-    if n_keys != n_users or twice:
-        raise ValueError(f"{n_keys:,} keys of {n_users:,} users{', one of them twice' * twice}")
-    return keys
+    twice = bool(alike) and len(set(keys)) < len(keys)
+    if len(keys) != n_users or twice:
+        raise ValueError(f"{len(keys):,} keys of {n_users:,} users{', one of them twice' * twice}")
+    return list(keys)
 
 
 def _read(made: type[M], header: Any, arrays: Arrays) -> M:
@@ -160,7 +151,7 @@ def _read(made: type[M], header: Any, arrays: Arrays) -> M:
     del arrays[HEADER]
     bare = from_bytes(made, take(arrays, RESULT, "u", np.uint8).tobytes())
     hits = unpack(header["hits"], arrays)
-    hits = hits.of_part(users=_users(header["users"], arrays, len(hits)))
+    hits = hits.of_part(users=_users(arrays, len(hits)))
     weights = take(arrays, "weights", "iuf", np.float64) if bare.terms.weighted else None
     found = replace(
         bare,
@@ -208,18 +199,8 @@ def _check(found: Means, hits: Hits, counted: Bools) -> None:
 def _alike(kept: Histograms, again: Histograms, metric: Metric) -> bool:
     """Return whether two averages of a metric are equal at every k, but for rounding."""
     one, other = (table.moments(metric, kept.cuts) for table in (kept, again))
-    scales = {}
-    if isinstance(one, Moments):  # deviations are differences of such squares
-        scales["deviation"] = one.weight * one.mean**2
-        scales["deviation2"] = one.weight2 * one.mean**2
-    for name, value in vars(one).items():
-        computed = getattr(other, name)
-        if value is None or computed is None:
-            if value is not computed:
-                return False
-            continue
-        slack = ROUNDING * (np.abs(computed) + scales.get(name, 0.0))
-        near = np.abs(value - computed) <= slack
-        if not (near | (np.isnan(value) & np.isnan(computed))).all():
-            return False
-    return True
+    near = ROUNDING * np.abs(np.nan_to_num(one.mean))  # where no two users differ, errors are 0
+    return all(
+        np.allclose(getattr(one, name), getattr(other, name), ROUNDING, near, equal_nan=True)
+        for name in ("n", "mean", "error", *(("weight", "weight2") * isinstance(one, Moments)))
+    )
