@@ -51,6 +51,9 @@ RETURNED = {
     "toplist.stats.blocked": ["Anova"],
     "toplist.results.segments": ["Segments"],
     "toplist.comparing.segments": ["SegmentedComparison"],
+    "toplist.comparing.heterogeneity": ["Heterogeneity"],
+    "toplist.comparing.judge": ["JudgeCorrected"],
+    "toplist.stats.prediction_powered": ["Corrected"],
 }
 
 PROJECT = {
