@@ -55,6 +55,9 @@ RETURNED = {
     "toplist.stats.datasets": ["Friedman", "Replicability"],
     "toplist.results.segments": ["Segments"],
     "toplist.comparing.segments": ["SegmentedComparison"],
+    "toplist.comparing.heterogeneity": ["Heterogeneity"],
+    "toplist.comparing.judge": ["JudgeCorrected"],
+    "toplist.stats.prediction_powered": ["Corrected"],
 }
 
 PROJECT = {

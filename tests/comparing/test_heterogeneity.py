@@ -47,8 +47,8 @@ def test_what_is_refused():
         heterogeneity({"a": [0.1, 0.2], "b": [0.1, math.nan]})
     with pytest.raises(ValueError, match=r"segment 'b': values of shape \(1, 2\)"):
         heterogeneity({"a": [0.1, 0.2], "b": [[0.1, 0.3]]})
-    for bad in ((5, math.nan, 0.1), (5, 0.1, -1), (-1, 0, 0.1), (5, 0.1, math.inf)):
-        with pytest.raises(ValueError, match="segment 'b' is n .*: give a finite mean"):
+    for bad in ((5, math.nan, 0.1), (5, 0.1, -1), (5, 0.1, math.nan), (5, 0.1, math.inf)):
+        with pytest.raises(ValueError, match="segment 'b' has mean .*: give finite numbers"):
             heterogeneity_of_moments({"a": (5, 0.1, 0.2), "b": bad})
 
 
@@ -91,8 +91,6 @@ def test_p_is_corrected_for_the_tests_of_all_names_and_pairs():
     assert adjusted == tuple(tl.inference.adjust(p, "holm"))
     alone = by.heterogeneity(correction="none")
     assert all(one.p_adjusted == one.p for one in alone.values())
-    each = by.heterogeneity(family="metric", correction="bonferroni")
-    assert [one.p_adjusted for one in each.values()] == [min(3 * one, 1) for one in p]
     assert " after Holm over 3)" in str(by.test(["ndcg@10"]))
     assert " after Holm over 3)" not in str(by.test(["ndcg@10"], correction="none"))
 
@@ -101,12 +99,15 @@ def test_of_many_one_line_says_what_there_is():
     by = in_segments(SHARES, baseline=None)
     lines = [line for line in str(by.test()).splitlines() if "Welch" in line]
     assert len(lines) == 1
-    assert lines[0].startswith("none of 6 differences is shown to differ between segments; the")
+    start = "shown to differ between segments: "
+    assert lines[0].startswith(f"{start}none of 6 differences; least p: b - a ndcg@")
+    assert lines[0].count("Welch F(2, ") == 1
     results = {name: system(*of) for name, of in SHARES.items()} | {"d": unequal()}
     labels = {user: segment(user) for user in TRUTH}
     words = str(tl.compare(results).by(labels).test())
     lines = [line for line in words.splitlines() if "Welch" in line]
-    assert len(lines) == 1 and lines[0].startswith("6 of 12 differences differ between segments: d")
+    assert len(lines) == 1
+    assert lines[0].startswith(f"{start}6 of 12 differences; least p: d - ")
     assert lines[0].count("Welch F(1, ") == 4 and lines[0].endswith(" and 2 more")
 
 
@@ -117,7 +118,7 @@ def test_segments_of_one_user_are_named_and_of_few_called_rough():
 
     words = str(in_segments({name: SHARES[name] for name in "ab"}, label).test("ndcg@10"))
     assert "Welch F(1, " in words
-    assert "; without one: fewer than two users, or one difference for all; rough, as" in words
+    assert "; without one: fewer than two users, or all alike; rough, as" in words
     assert "rough, as fewer than 30 users differ in few)" in words
     alone = in_segments({name: SHARES[name] for name in "ab"}, lambda user: user)
     assert alone.heterogeneity() == {} and "Welch" not in str(alone.test())

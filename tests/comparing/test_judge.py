@@ -104,7 +104,7 @@ def test_the_table_says_how_certain_it_is():
     lists = {query: [0, 1] for query in QUERIES}
     found = judge_corrected(**sides(lists, alike, alike), metric="ndcg@2")
     assert "corrected     1.0000" in str(found) and math.isnan(found.n_effective)
-    assert "as certain as - judged" in str(found) and "nan" not in str(found)
+    assert "as certain as" not in str(found) and "nan" not in str(found)
 
 
 def test_any_k_and_name_that_both_sides_know():
@@ -151,7 +151,7 @@ def test_any_k_and_name_that_both_sides_know():
             lambda: {"human": {"a": corrected_side(), "b": corrected_side()}},
             "judged is of one system, and human of a, b: give both of the same",
         ),
-        (lambda: {"baseline": "a"}, "baseline='a' is of two systems, and there is one"),
+        (lambda: {"baseline": "a"}, "two systems are needed, and there is"),
         (lambda: {"metric": "ndcg"}, "'ndcg' is no mean over queries of what is relevant, at one"),
         (lambda: {"level": 95}, "level must be a number between 0 and 1, not 95"),
     ],
@@ -168,16 +168,14 @@ def corrected_side():
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ([1, 2], "human is list: give what top_k_eval returned"),
-        ({"a": 1, "b": 2}, "human is dict: give"),
+        ([1, 2], "human is list: give a result of top_k_eval, or a dict of two"),
+        ({"a": 1, "b": 2}, "human is a dict of 2: give"),
         ({}, "human is a dict of 0: give"),
     ],
 )
 def test_what_is_no_result_is_refused(given, words):
     with pytest.raises(TypeError, match=words):
         corrected(human=given)
-    with pytest.raises(TypeError, match="judged is a dict of 1: give .* a dict of two systems"):
-        corrected(judged={"a": corrected_side()})
 
 
 def test_a_query_that_one_side_leaves_out_is_refused():
@@ -201,18 +199,8 @@ def test_a_query_that_one_side_leaves_out_is_refused():
 
 def test_a_truth_that_grades_part_of_a_pool_is_refused():
     query = SAMPLE[7]
-    first = LISTS[query].index(next(item for item in LISTS[query] if item < 10))
-    item = LISTS[query][first]
-    part = {one: grade for one, grade in PEOPLE[query].items() if one != item}
-    message = f"of human has no grade for the item at rank {first + 1} of query '{query}', which "
-    with pytest.raises(
-        ValueError, match=message + r"the judge graded \(1 such item\): people must"
-    ):
-        judge_corrected(**sides(people=PEOPLE | {query: part}), metric="precision@5")
-    # below k, and not listed at all: the number of graded items says it
-    last = next(one for one in reversed(LISTS[query]) if one < 10)
-    part = {one: grade for one, grade in PEOPLE[query].items() if one != last}
-    message = f"of human grades 9 items of query '{query}', of which the judge graded 10: people"
+    part = dict(list(PEOPLE[query].items())[1:])
+    message = f"truth of human grades 9 items of query '{query}', that of judged 10: people must"
     with pytest.raises(ValueError, match=message):
         judge_corrected(**sides(people=PEOPLE | {query: part}), metric="precision@1")
     more = PEOPLE | {query: PEOPLE[query] | {11: 1}}
@@ -227,7 +215,7 @@ def test_of_sets_nothing_says_what_was_judged():
     )
     found = judge_corrected(**sides(judge=judge, people=people), metric="ndcg@5")
     assert found.estimate == pytest.approx(corrected().estimate)
-    with pytest.raises(ValueError, match="the truth of human has no grade for the item at rank"):
+    with pytest.raises(ValueError, match="the truth of human grades . items of query"):
         judge_corrected(**sides(people=people), metric="ndcg@5")
     assert judge_corrected(**sides(judge=judge), metric="ndcg@5").n == 60
 

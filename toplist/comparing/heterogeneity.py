@@ -110,10 +110,9 @@ def heterogeneity_of_moments(segments: Mapping[Any, tuple[float, float, float]])
     """
     found = {}
     for label, (n, mean, std) in _checked(segments).items():
-        if not (n >= 0 and (n < 2 or (math.isfinite(mean) and 0 <= std < math.inf))):
+        if n > 1 and not (std >= 0 and math.isfinite(mean + std)):
             raise ValueError(
-                f"segment {label!r} is n {n}, mean {mean}, std {std}: give a finite mean, and a "
-                "standard deviation from 0 on"
+                f"segment {label!r} has mean {mean} and std {std}: give finite numbers, std from 0"
             )
         found[label] = mean, std / math.sqrt(n) if n > 1 else math.nan, n - 1
     return _tested(found)
@@ -137,16 +136,13 @@ def between(tests: Tests) -> dict[tuple[str, str, str], Heterogeneity]:
     found = {}
     for pair, some in by_pair.items():
         test = _tested({label: (c.difference, c.error, c.df) for label, c in some.items()})
-        few = [label for label, c in some.items() if "FEW DIFFER" in c.cautions]
+        few = (label for label, c in some.items() if "FEW DIFFER" in c.cautions)
         if test.p == test.p:
-            few = [label for label in few if label not in test.left_out]
-            found[pair] = test._replace(few=tuple(few))
-    for family in _families(tests, found):
-        correction: Any = tests.plan.correction
-        adjusted = adjust([found[pair].p for pair in family], correction).tolist()
-        for pair, p in zip(family, adjusted, strict=True):
-            found[pair] = found[pair]._replace(p_adjusted=p)
-    return found
+            found[pair] = test._replace(few=tuple(one for one in few if one not in test.left_out))
+    correction: Any = tests.plan.correction
+    adjusted = adjust([one.p for one in found.values()], correction).tolist()
+    both = zip(found.items(), adjusted, strict=True)
+    return {pair: one._replace(p_adjusted=p) for (pair, one), p in both}
 
 
 def lines(tests: Tests) -> list[str]:
@@ -154,29 +150,22 @@ def lines(tests: Tests) -> list[str]:
     if tests.plan.runs is not None:
         return [OF_RUNS]
     found = between(tests)
-    words = {
-        pair: _words(tests, found[pair], len(family))
-        for family in _families(tests, found)
-        for pair in family
-    }
-    label = {pair: f"{pair[0]} - {pair[1]} {pair[2]}" for pair in found}
+    several = len(found) > 1
+    corrected = several and tests.plan.correction in CORRECTED
+    after = f" after {CORRECTED[tests.plan.correction]} over {len(found)}" if corrected else ""
+    words = {pair: f"({_words(one, after)})" for pair, one in found.items()}
+    name = {pair: f"{pair[0]} - {pair[1]} {pair[2]}" for pair in found}
     differ = [pair for pair, one in found.items() if one.p_adjusted < 0.05]
     if len(found) <= SHOWN:
         return [
-            f"{label[pair] + ': ' if len(found) > 1 else ''}the difference "
-            f"{'differs' if pair in differ else 'is not shown to differ'} between segments "
-            f"({words[pair]})"
-            for pair in found
+            f"{name[pair] + ': ' if several else ''}the difference "
+            f"{'differs' if pair in differ else 'is not shown to differ'} between segments {said}"
+            for pair, said in words.items()
         ]
-    if not differ:
-        least = min(found, key=lambda pair: found[pair].p_adjusted)
-        return [
-            f"none of {len(found)} differences is shown to differ between segments; the least p "
-            f"has {label[least]} ({words[least]})"
-        ]
-    first = sorted(differ, key=lambda pair: found[pair].p_adjusted)
-    shown = few_of([f"{label[pair]} ({words[pair]})" for pair in first])
-    return [f"{len(differ)} of {len(found)} differences differ between segments: {shown}"]
+    first = sorted(differ or found, key=lambda pair: found[pair].p_adjusted)[: len(differ) or 1]
+    least = few_of([f"{name[pair]} {words[pair]}" for pair in first])
+    n = f"{len(differ) or 'none'} of {len(found)} differences"
+    return [f"shown to differ between segments: {n}; least p: {least}"]
 
 
 def _tested(segments: Mapping[Any, tuple[float, float, float]]) -> Heterogeneity:
@@ -187,27 +176,14 @@ def _tested(segments: Mapping[Any, tuple[float, float, float]]) -> Heterogeneity
     return Heterogeneity(f, df1, df2, p, p, pooled, left_out)
 
 
-def _families(
-    tests: Tests, found: Mapping[tuple[str, str, str], Heterogeneity]
-) -> list[list[tuple[str, str, str]]]:
-    """Return what p is corrected for together: all, or those of one name."""
-    families: dict[str, list[tuple[str, str, str]]] = {}
-    for pair in found:
-        families.setdefault(pair[2] if tests.plan.family == "metric" else "", []).append(pair)
-    return list(families.values())
-
-
-def _words(tests: Tests, one: Heterogeneity, n_family: int) -> str:
-    """Return F, p and what it was corrected for, and which segments are left out, or few."""
-    parts = [f"Welch F({one.df1:g}, {one.df2:,.1f}) = {one.f:.2f}, {p_is(one.p_adjusted)}"]
-    if n_family > 1 and tests.plan.correction != "none":
-        parts[0] += f" after {CORRECTED[tests.plan.correction]} over {n_family}"
+def _words(one: Heterogeneity, after: str) -> str:
+    """Return F and p, and which segments are left out, or make them rough."""
+    words = f"Welch F({one.df1:g}, {one.df2:,.1f}) = {one.f:.2f}, {p_is(one.p_adjusted)}{after}"
     if one.left_out:
-        whose = few_of(one.left_out)
-        parts.append(f"without {whose}: fewer than two users, or one difference for all")
+        words += f"; without {few_of(one.left_out)}: fewer than two users, or all alike"
     if one.few:
-        parts.append(f"rough, as fewer than {FEW} users differ in {few_of(one.few)}")
-    return "; ".join(parts)
+        words += f"; rough, as fewer than {FEW} users differ in {few_of(one.few)}"
+    return words
 
 
 def _checked(segments: Any) -> Mapping[Any, Any]:

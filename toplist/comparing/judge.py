@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from toplist.checks import Floats, Ints, counted
+from toplist.checks import Floats, Ints
 from toplist.comparing.aligning import LENGTHS, Aligned, align, differences
 from toplist.comparing.pairwise import pairs_of
-from toplist.matching.hits import Hits
 from toplist.metrics.definitions import Metric
 from toplist.results.display import Display
 from toplist.results.markup import Cell, Look, Page, Table
 from toplist.results.means import has_keys, hits_of, in_line
 from toplist.results.result import TopKResult
 from toplist.results.terms import Entry
-from toplist.stats.distributions import normal_ppf
 from toplist.stats.paired import checked, snap
 from toplist.stats.prediction_powered import Corrected, ppi
 
 # With 50 queries of people the normal interval covers 94 % in place of 95, with fewer less.
 FEW = 50
-# Apart from any rank, so that row and rank are one number.
-ROW = 1 << 32
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -61,26 +56,22 @@ class JudgeCorrected(Display, Corrected):
     level: float = 0.95
 
     def _page(self, every_metric: bool = False) -> Page:
-        look, z = Look(), normal_ppf(0.5 + self.level / 2)
+        look = Look()
         shown = look.signed if self.pair else look.number
-        people = self.human - z * self.human_error, self.human + z * self.human_error
-
-        def row(mean: float, error: float, ends: tuple[float, float] | None) -> list[Cell]:
-            interval = "" if ends is None else f"[{', '.join(map(shown, ends))}]"
-            if ends is not None and math.isnan(ends[0]):
-                interval = "-"
-            return [*map(Cell, (shown(mean), interval, look.number(error)))]
-
+        ends = "-" if self.low != self.low else f"[{shown(self.low)}, {shown(self.high)}]"
         rows = [
-            ("corrected", row(self.estimate, self.error, (self.low, self.high))),
-            ("people alone", row(self.human, self.human_error, people)),
-            ("judge alone", row(self.judge, self.judge_error, None)),
+            (label, [Cell(shown(mean)), Cell(interval), Cell(look.number(error))])
+            for label, mean, interval, error in (
+                ("corrected", self.estimate, ends, self.error),
+                ("people alone", self.human, "", self.human_error),
+                ("judge alone", self.judge, "", self.judge_error),
+            )
         ]
         corner = f"{' - '.join(self.pair)} {self.name}" if self.pair else self.name
-        effective = "-" if math.isnan(self.n_effective) else f"{self.n_effective:,.1f}"
+        certain = f"; as certain as {self.n_effective:,.1f} judged by people alone"
         notes = [
             f"{self.n:,} queries judged by people, {self.n_unlabelled:,} more by the judge alone "
-            f"(lambda {self.lam:.3f}); as certain as {effective} judged by people alone",
+            f"(lambda {self.lam:.3f}){certain * (self.n_effective == self.n_effective)}",
             "interval: normal, PPI++ (Angelopoulos et al. 2023); the queries of people must be a "
             "random sample of all",
         ]
@@ -144,9 +135,9 @@ def judge_corrected(
     -----
     People must have graded all items that the judge graded in a query: a part of a pool has too few
     relevant items, and its values are others. Where either truth has items of grade 0, this is
-    checked: every rank down to k that the judge graded must have a grade by people, and their truth
-    as many graded items or more. It cannot be seen where no grade 0 is given (sets of relevant
-    items), nor whether lists of one length hold the same items, nor whether the sample is random.
+    checked by their number: in no query may people have graded fewer items than the judge. What
+    cannot be seen: which items these are; what was judged where no grade 0 is given (sets of
+    relevant items); whether lists of one length hold the same items; whether the sample is random.
 
     A query in which one side finds nothing relevant is left out of its mean by most conventions:
     ``empty="zero"`` keeps it, and is asked for where the sides do not agree on it.
@@ -167,7 +158,7 @@ def judge_corrected(
     >>> print(found.to_text(width=80))
     ndcg@10         mean     95 % interval   error
     corrected     0.2737  [0.2367, 0.3108]  0.0189
-    people alone  0.2935  [0.2409, 0.3461]  0.0268
+    people alone  0.2935                    0.0268
     judge alone   0.2928                    0.0118
     100 queries judged by people, 300 more by the judge alone (lambda 0.704); as
       certain as 201.9 judged by people alone
@@ -180,21 +171,11 @@ def judge_corrected(
     if systems != others:
         names = [", ".join(some) or "one system" for some in (systems, others)]
         raise ValueError(f"judged is of {names[0]}, and human of {names[1]}: give both of the same")
-    if baseline is not None and len(systems) == 1:
-        raise ValueError(f"baseline={baseline!r} is of two systems, and there is one")
-    pair = pairs_of([*given["judged"]], baseline)[0] if len(systems) == 2 else None
-    labelled = {
-        f"{side} {one}".strip(): some[one] for side, some in given.items() for one in pair or [""]
-    }
-    results, name = _of_one_kind(labelled, metric)
+    several = len(systems) > 1 or baseline is not None
+    pair = pairs_of([*given["judged"]], baseline)[0] if several else None
+    results, name = _of_one_kind(given, pair or systems, metric)
     metric, _, k = name.rpartition("@")
-    by_judge, by_people = (
-        align(
-            {label: one for label, one in results.items() if label.startswith(side)},
-            metrics=[metric],
-        )
-        for side in given
-    )
+    by_judge, by_people = (align(results[side], metrics=[metric]) for side in given)
     rows = _matched(by_judge, by_people)
     _check(by_judge, by_people, rows, int(k))
     y_hat = _values(by_judge, name)
@@ -204,48 +185,39 @@ def judge_corrected(
 
 def _read(side: str, given: Any) -> dict[str, TopKResult]:
     """Return results by system: of one, the system has no name."""
-    found = {"": given} if isinstance(given, TopKResult) else given
-    many = isinstance(found, Mapping)
-    good = many and all(isinstance(one, TopKResult) for one in found.values())
-    if not good or len(found) != (2 if many and found is given else 1):
-        what = f"a dict of {len(found)}" if good else type(given).__name__
-        raise TypeError(
-            f"{side} is {what}: give what top_k_eval returned, or a dict of two systems, "
-            "name -> result"
-        )
+    found = dict(given) if isinstance(given, Mapping) else {"": given}
+    if len(found) not in (1, 2) or not all(isinstance(one, TopKResult) for one in found.values()):
+        kind = f"a dict of {len(found)}" if isinstance(given, Mapping) else type(given).__name__
+        raise TypeError(f"{side} is {kind}: give a result of top_k_eval, or a dict of two systems")
     return {str(name): one for name, one in found.items()}
 
 
 def _of_one_kind(
-    results: Mapping[str, TopKResult], given: str
-) -> tuple[dict[str, TopKResult], str]:
-    """Return results with one metric alone, and its ``name@k``, which all define alike."""
-    found, names = dict[str, TopKResult](), dict[str, str]()
-    for label, one in zip(results, in_line([*results.values()]), strict=True):
+    given: Mapping[str, Mapping[str, TopKResult]], systems: Sequence[str], name: str
+) -> tuple[dict[str, dict[str, TopKResult]], str]:
+    """Return the results of each side with one metric alone, and its ``name@k``, alike in all."""
+    places = [(side, system) for side in given for system in systems]
+    found: dict[str, dict[str, TopKResult]] = {side: {} for side in given}
+    for (side, system), one in zip(places, in_line([given[a][b] for a, b in places]), strict=True):
+        label = f"{side} {system}".strip()
         hits_of(one, f"the queries of {label} are unknown")
-        if not has_keys(one):
-            raise ValueError(
-                f"the queries of {label} have no keys, so nothing says which of them people "
-                "judged: evaluate dicts, tables or files, or name them by users="
-            )
-        if one.weights is not None:
-            raise ValueError(f"the queries of {label} have weights: evaluate them without")
+        if not has_keys(one) or one.weights is not None:
+            why = "have no keys: evaluate dicts or tables, or give users="
+            why = "have weights: evaluate without" if has_keys(one) else why
+            raise ValueError(f"the queries of {label} {why}")
         try:
-            metric, k = one.terms.find(given)
+            metric, k = one.terms.find(name)
         except KeyError as error:
             raise KeyError(f"{label}: {error.args[0]}") from None
         if not isinstance(metric, Metric) or metric.name in one.terms.pooled or k is None:
-            raise ValueError(
-                f"{given!r} is no mean over queries of what is relevant, at one k: give a metric "
-                "such as 'ndcg@10'"
-            )
-        names[label] = f"{metric.name}@{k}"
-        entries = (Entry(metric, (k,), scalar=True),)
-        found[label] = replace(one, terms=replace(one.terms, entries=entries, pooled=()))
-    for line in differences(found, [[label] for label in found]):
+            raise ValueError(f"{name!r} is no mean over queries of what is relevant, at one k")
+        terms = replace(one.terms, entries=(Entry(metric, (k,), scalar=True),), pooled=())
+        found[side][label] = replace(one, terms=terms)
+    every = found["judged"] | found["human"]
+    for line in differences(every, [[label] for label in every]):
         if not line.startswith(LENGTHS):
             raise ValueError(f"judged and human cannot be put together: {line}")
-    return found, next(iter(names.values()))
+    return found, f"{metric.name}@{k}"
 
 
 def _values(side: Aligned, name: str) -> Floats:
@@ -291,33 +263,11 @@ def _check(judged: Aligned, human: Aligned, rows: Ints, k: int) -> None:
             )
         if all(one.judged is None for one in hits):  # no grade 0: nothing says what was judged
             continue
-        by_judge, by_people = (one if one.judged is None else one.judged for one in hits)
-        what = _left_out(by_judge, by_people, users, k)
-        if what:
+        n, m = (one.n_relevant if one.judged is None else one.judged.n_relevant for one in hits)
+        if (m < n).any():
+            row = int(np.argmax(m < n))
             raise ValueError(
-                f"the truth of {other} {what}: people must grade all that the judge graded there, "
-                "0 for what is not relevant; or leave the rest out of the truth of the judge"
+                f"the truth of {other} grades {m[row]} items of query {users[row]!r}, that of "
+                f"{label} {n[row]}: people must grade all that the judge graded there, 0 for what "
+                "is not relevant; or leave the others out of the truth of the judge"
             )
-
-
-def _left_out(by_judge: Hits, by_people: Hits, users: Sequence[Any], k: int) -> str:
-    """Return what the judge graded and people did not; hits are of all graded items."""
-    places, others = (_places(one, k) for one in (by_judge, by_people))
-    missed = places[~np.isin(places, others)]
-    if len(missed):
-        row, rank = divmod(int(missed[0]), ROW)
-        return (
-            f"has no grade for the item at rank {rank} of query {users[row]!r}, which the judge "
-            f"graded ({counted(len(missed), 'such item')})"
-        )
-    n, m = by_judge.n_relevant, by_people.n_relevant
-    if (m < n).any():
-        row = int(np.argmax(m < n))
-        return f"grades {m[row]} items of query {users[row]!r}, of which the judge graded {n[row]}"
-    return ""
-
-
-def _places(hits: Hits, k: int) -> Ints:
-    """Return a number for the row and rank of each hit of the first k."""
-    rows = np.repeat(np.arange(len(hits)), np.diff(hits.offsets))
-    return (rows * ROW + hits.ranks)[hits.ranks <= k]

@@ -113,7 +113,6 @@ class SegmentedComparison(ByLabel[S]):
         names: Names | None = None,
         *,
         correction: Correction = "holm",
-        family: TestFamily = "all",
         users: SameUsers = "same",
     ) -> dict[tuple[str, str, str], Heterogeneity]:
         """Test whether the differences of the systems differ between the segments: Welch's F.
@@ -127,8 +126,8 @@ class SegmentedComparison(ByLabel[S]):
         ----------
         names, users
             As in `Comparison.test`.
-        correction, family
-            Of p for these tests: one for each name and pair of systems.
+        correction : {"holm", "bh", "bonferroni", "none"}
+            Of p for all these tests together, one for each name and pair of systems.
 
         Returns
         -------
@@ -151,7 +150,7 @@ class SegmentedComparison(ByLabel[S]):
         >>> round(found.f, 3), round(found.p, 3)
         (0.109, 0.743)
         """
-        return between(self.test(names, correction=correction, family=family, users=users))
+        return between(self.test(names, correction=correction, users=users))
 
     def to_dict(self) -> dict[Any, dict[str, dict[str, float]]]:
         """Return the means, ``{label: {"mine": {"ndcg@10": 0.1, ...}, ...}, ...}``."""
