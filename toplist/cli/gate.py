@@ -14,7 +14,7 @@ exit status:
 examples:
   toplist gate new.csv base.csv truth.csv -m ndcg@10 --margin 0.005
   toplist gate new.npz base.npz -m ndcg@10 --margin 0.005 --undecided ok
-  toplist gate new.csv base.csv truth.csv --margin ndcg@10=0.005 recall@20=0.01 \
+  toplist gate new.csv base.csv truth.csv --margin ndcg@10=0.005 mrr@10=0.01 \
       --floor recall@20=0.6 --segments users.csv:country
   toplist gate new.csv base.csv truth.csv -m ndcg@10 --margin 0.005 \
       --format markdown
