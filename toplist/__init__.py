@@ -116,8 +116,9 @@ if _typing.TYPE_CHECKING:
     from toplist.annotating import unjudged
     from toplist.comparing import inference
     from toplist.comparing.comparison import Comparison, compare
-    from toplist.comparing.gating import Gate, gate
+    from toplist.comparing.gating import gate
     from toplist.comparing.inference import paired_tests
+    from toplist.comparing.verdicts import Gate
     from toplist.ground_truths import GroundTruths
     from toplist.inputs.groups import Groups
 
@@ -141,7 +142,7 @@ _LATER = {
     name: name for name in (*_MODULES, "annotating", "cli", "comparing", "ground_truths", "typing")
 } | {
     "Comparison": "comparing.comparison",
-    "Gate": "comparing.gating",
+    "Gate": "comparing.verdicts",
     "GroundTruths": "ground_truths",
     "Groups": "inputs.groups",
     "compare": "comparing.comparison",
