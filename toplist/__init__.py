@@ -117,9 +117,10 @@ if _typing.TYPE_CHECKING:
     from toplist.comparing import inference
     from toplist.comparing.comparison import Comparison, compare
     from toplist.comparing.datasets import across
-    from toplist.comparing.gating import Gate, gate
+    from toplist.comparing.gating import gate
     from toplist.comparing.inference import paired_tests
     from toplist.comparing.rankings import Across
+    from toplist.comparing.verdicts import Gate
     from toplist.ground_truths import GroundTruths
     from toplist.inputs.groups import Groups
 
@@ -144,7 +145,7 @@ _LATER = {
 } | {
     "Across": "comparing.rankings",
     "Comparison": "comparing.comparison",
-    "Gate": "comparing.gating",
+    "Gate": "comparing.verdicts",
     "GroundTruths": "ground_truths",
     "Groups": "inputs.groups",
     "across": "comparing.datasets",

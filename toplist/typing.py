@@ -32,10 +32,10 @@ from toplist.beyond.popularity import UnknownToTail
 from toplist.comparing.aligning import SameUsers
 from toplist.comparing.comparison import ComparisonPicture
 from toplist.comparing.datasets import MissingSystem
-from toplist.comparing.gating import FloorVerdict
 from toplist.comparing.inference import TukeyMethod
 from toplist.comparing.pairwise import TestCorrection, TestFamily, TestMethod
 from toplist.comparing.tests import Picture
+from toplist.comparing.verdicts import FloorVerdict
 from toplist.files.formats import TextFormatName
 from toplist.inputs.options import (
     Aggregate,

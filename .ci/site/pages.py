@@ -48,7 +48,7 @@ RETURNED = {
     "toplist.comparing.contrasts": ["Contrast", "TestPlan"],
     "toplist.comparing.bands": ["Band"],
     "toplist.comparing.testing": ["Power"],
-    "toplist.comparing.gating": ["GateRow"],
+    "toplist.comparing.verdicts": ["GateRow"],
     "toplist.comparing.inference": ["Family"],
     "toplist.stats.blocked": ["Anova"],
     "toplist.comparing.rankings": ["OverDatasets"],
