@@ -158,8 +158,7 @@ def check_asked(options: argparse.Namespace) -> None:
             raise ValueError(f"{path} is a number, no file: write -k {path}")
         if canonical(path).partition("@")[0] in NAMES:
             raise ValueError(f"{path} is a metric, no file: write -m {path}")
-    if options.truth is not None:
-        _settle_truth(options)
+    _settle_truth(options)
     for name in options.metrics or ():
         if "," in re.sub(r"\(.*?\)", "", name):  # commas between parameters are in brackets
             raise ValueError(f"-m {name}: write -m {' '.join(filter(None, name.split(',')))}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -347,10 +348,11 @@ class Across(Display):
             near = [system for system, behind in both if not behind]
             words = f"not separable from {first}: {', '.join(near)}"
             yield words if near else f"all others are separable from {first}"
+        f = f"; Iman-Davenport F {found.f:.2f}, p {probability(found.p_f)}"
         yield (
-            f"Friedman χ² {found.statistic:.2f}, df {found.df}, p {probability(found.p)}; "
-            f"Iman-Davenport F {found.f:.2f}, p {probability(found.p_f)}; Nemenyi: ranks less than "
-            f"{found.critical_difference:.2f} apart do not differ at 0.05 (for sets like these)"
+            f"Friedman χ² {found.statistic:.2f}, df {found.df}, p {probability(found.p)}"
+            f"{f * isfinite(found.f)}; Nemenyi: ranks less than {found.critical_difference:.2f} "
+            "apart do not differ at 0.05 (for sets like these)"
         )
 
     def _of_differences(self, interval: bool) -> Iterator[str]:
