@@ -652,5 +652,7 @@ def test_saving_and_loading(tmp_path, monkeypatch):
     result = a_result()
     names = run("Saving and loading", result=result)
     assert names["again"] == result and names["again"].to_text() == result.to_text()
+    values = names["again"].per_user("ndcg@3").tolist()
+    assert values == result.per_user("ndcg@3").tolist()
     with pytest.raises(ValueError, match="holds no hits"):
-        names["again"].per_user("ndcg@3")
+        tl.TopKResult.load("result.json").per_user("ndcg@3")
