@@ -264,7 +264,8 @@ def evaluating_a_retriever(page):
 def every_week(page):
     assert page.base == page.evaluate(page.lists["itemknn"])
     assert len(page.some[0].users) == 91
-    gates = [tl.gate(*page.some, {"ndcg@10": 0.01}), tl.gate(page.new, page.base, {"ndcg@10": 0.01})]
+    margins = {"ndcg@10": 0.01}
+    gates = [tl.gate(*page.some, margins), tl.gate(page.new, page.base, margins)]
     assert [gate.verdict for gate in gates] == ["undecided", "not worse"]
     assert gates[0].rows[0].difference > gates[1].rows[0].difference  # "even higher"
 
