@@ -12,7 +12,6 @@ import numpy as np
 
 from toplist.checks import Floats, choice
 from toplist.comparing.contrasts import (
-    FEW_DF,
     FEW_DIFFER,
     FEW_DIFFER_FOR_BOOTSTRAP,
     FEW_FOR_FLIPS,
@@ -27,6 +26,7 @@ from toplist.comparing.contrasts import (
 from toplist.comparing.tests import Tests
 from toplist.comparing.values import Units
 from toplist.stats import clustered, paired, planning, randomization, simultaneous
+from toplist.stats.clustered import FEW_DF
 from toplist.stats.corrections import adjust
 from toplist.stats.distributions import Parts
 from toplist.stats.paired import RUNS, Alternative, RunsAre, checked, snap

@@ -23,6 +23,7 @@ from toplist.evaluation.evaluate import evaluate, lists_of, ruled
 from toplist.evaluation.plan import Plan, plan_of
 from toplist.files.batches import (
     Stream,
+    TextStream,
     UserPart,
     by_system,
     loaded,
@@ -72,6 +73,8 @@ def evaluate_files(
     listed, relevant = sides
     ordering = listed.ordering if isinstance(listed, Stream) else "order"
     plan = plan_of(options, k, ordering)
+    if any(isinstance(one, TextStream) and one.format.name == "trec" for one in sides):
+        plan = plan.called("queries")
     kept = relevant if isinstance(relevant, KeptTruths) else None
     if kept is not None and kept.stream is not None:  # a file that was read before
         relevant = kept.stream
@@ -279,7 +282,13 @@ class Join:
         weights = plan.options.weights
         if weights is not None and not isinstance(weights, Mapping):
             raise TypeError("weights must be a dict user -> number: files have no rows to count by")
-        self.plan, self.streams, self.part = plan.mapped, streams, plan.options.part
+        if plan.options.clusters is not None and plan.options.keep is None:
+            ways = OptionRef("keep", "hits"), " and ", OptionRef("in_memory", True), " of files do"
+            text = " are of rows, and what is read in parts keeps none: "
+            raise option_error(ValueError, OptionRef("clusters"), text, *ways)
+        self.whole, self.streams, self.part = plan.mapped, streams, plan.options.part
+        # of which clusters the rows of a part are is asked of all together
+        self.plan = replace(self.whole, options=replace(self.whole.options, clusters=None))
         # of every part, the users by number and their hits
         self.hits: list[tuple[NDArray[np.int64], Hits]] | None
         self.hits = None if plan.options.keep is None else []
@@ -412,7 +421,7 @@ class Join:
         truths = (together(self.truths),)
         whole = self.result
         if self.hits is not None:
-            whole = self.plan.result(self._kept(self.hits, longest))
+            whole = self.whole.result(self._kept(self.hits, longest))
         return replace(
             whole,
             terms=terms,

@@ -181,6 +181,8 @@ class Options:
     metrics: Metrics = _option(DEFAULT_METRICS)
     convention: ConventionName = _option("standard")
     weights: Any = _option(None, *_LOCAL)
+    clusters: Any = _option(None, *_LOCAL)
+    unit: str | None = _option(help="what the rows are in print: sessions", read=str)
     aggregate: Aggregate | None = _option(choices=get_args(Aggregate))
     empty: Empty | None = _option(
         choices=EMPTY, help="users with an empty truth (default: the convention's)"
