@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 
@@ -99,6 +99,10 @@ def compare(
     choice("runs", runs, RUNS)
     found, names = _runs(results)
     found = dict(zip(found, in_line([*found.values()]), strict=True))
+    unit = next(iter(found.values())).terms.unit  # one noun for all
+    for name, one in found.items():
+        if one.terms.unit != unit:
+            found[name] = replace(one, terms=replace(one.terms, unit=unit))
     several = isinstance(baseline, (list, tuple))
     given: list[Any] = list(baseline) if several else [baseline]  # type: ignore[arg-type]
     given = [next((_name(key) for key in results if key == one), one) for one in given]

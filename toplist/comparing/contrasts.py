@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from toplist.checks import USERS
 from toplist.stats.clustered import FEW_DF
 
 FEW_FOR_FLIPS = (
@@ -181,6 +182,8 @@ class TestPlan:
         Whether the rows are users, or values without users.
     of_metrics : bool
         Whether it is known which direction is better; of your own values it is not.
+    unit : str
+        What users are called.
     """
 
     method: str = "t"
@@ -199,6 +202,12 @@ class TestPlan:
     baselines: tuple[str, ...] = ()
     of_users: bool = True
     of_metrics: bool = True
+    unit: str = USERS
+
+    @property
+    def rows(self) -> str:
+        """What the rows are called: users, or what these are called; "rows" where it is unknown."""
+        return self.unit if self.of_users else "rows"
 
 
 def each_of(names: Sequence[str]) -> str:

@@ -381,7 +381,7 @@ def banded(
 ) -> Band:
     """Return the band of merged moments."""
     found = vars(simultaneous.band(joint, level=asked.level, **asked.drawn))
-    what: dict[str, Any] = {"level": asked.level, "higher_is_better": higher}
+    what: dict[str, Any] = {"level": asked.level, "higher_is_better": higher, "unit": asked.unit}
     return Band(**found, name=name, systems=names, **what, differ=differ or {})
 
 

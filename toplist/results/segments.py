@@ -150,7 +150,9 @@ def by(result: R, labels: Any) -> Segments[R]:
     for label in order:
         some = np.array(members[label], np.int64)
         weights = None if whole.weights is None else whole.weights[some]
-        clusters = None if whole.clusters is None else [whole.clusters[row] for row in members[label]]
+        clusters = (
+            None if whole.clusters is None else [whole.clusters[row] for row in members[label]]
+        )
         own = hits.subset(some), counted[some], weights
         parts[label] = whole.of(whole.terms, *own, clusters=clusters)
     return Segments(whole, parts, n_unused)
