@@ -243,9 +243,9 @@ def _clusters(options: Options, hits: Hits) -> list[Any] | None:
     if isinstance(given, str):
         parts = columns_of(options.columns, "ground_truths")["user_id"]
         if isinstance(parts, str) or given not in parts or hits.users is None:
-            text = f" names no part of the keys of the rows, which are of {parts!r}: write "
-            keys = OptionRef("columns", {"user_id": [given, "..."]})
-            ways = keys, ", or give a dict row -> user"
+            text = f" is no column of the keys of the rows, {parts!r}; "
+            keys = OptionRef("columns", {"user_id": ["user", "time"]})
+            ways = keys, " makes keys of several columns, or give a dict row -> user"
             raise option_error(ValueError, OptionRef("clusters", given), text, *ways)
         place = parts.index(given)
         return [key[place] for key in hits.users]

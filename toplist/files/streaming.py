@@ -33,6 +33,7 @@ from toplist.files.batches import (
 from toplist.files.buffers import Codes, Users, Waiting, in_list, text_codes
 from toplist.files.errors import named, short
 from toplist.files.rows import IdTexts
+from toplist.inputs.factorize import Column
 from toplist.inputs.flatten import Flat, Scored
 from toplist.inputs.kept import KeptTruths
 from toplist.inputs.keyed import ListsByUser, align
@@ -155,10 +156,13 @@ def _as_text(found: ListsByUser, texts: IdTexts, as_text: bool) -> ListsByUser:
     """Return lists whose integers are decimal text, if `as_text`."""
     if not as_text or (found.users.names, found.items.names) == texts:
         return found
-    users, items = (
-        replace(column, codes=text_codes(known, column), names=known)
-        for known, column in zip(texts, (found.users, found.items), strict=True)
-    )
+
+    def in_text(column: Column, known: Texts) -> Column:
+        if isinstance(column.names, list) and type(column.names[0]) is tuple:
+            return replace(column, names=[tuple(map(str, key)) for key in column.names])
+        return replace(column, codes=text_codes(known, column), names=known)
+
+    users, items = map(in_text, (found.users, found.items), texts)
     return replace(found, users=users, items=items)
 
 
@@ -283,8 +287,8 @@ class Join:
         if weights is not None and not isinstance(weights, Mapping):
             raise TypeError("weights must be a dict user -> number: files have no rows to count by")
         if plan.options.clusters is not None and plan.options.keep is None:
-            ways = OptionRef("keep", "hits"), " and ", OptionRef("in_memory", True), " of files do"
-            text = " are of rows, and what is read in parts keeps none: "
+            text, whole = " need the rows, and what is read in parts keeps none: ", "in_memory"
+            ways = OptionRef("keep", "hits"), " keeps them, or of files ", OptionRef(whole, True)
             raise option_error(ValueError, OptionRef("clusters"), text, *ways)
         self.whole, self.streams, self.part = plan.mapped, streams, plan.options.part
         # of which clusters the rows of a part are is asked of all together
