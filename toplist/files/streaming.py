@@ -291,8 +291,10 @@ class Join:
             ways = OptionRef("keep", "hits"), " keeps them, or of files ", OptionRef(whole, True)
             raise option_error(ValueError, OptionRef("clusters"), text, *ways)
         self.whole, self.streams, self.part = plan.mapped, streams, plan.options.part
-        # of which clusters the rows of a part are is asked of all together
-        self.plan = replace(self.whole, options=replace(self.whole.options, clusters=None))
+        self.plan = self.whole
+        if plan.options.clusters is not None:  # asked of all rows together, not of those of a part
+            named = self.whole.called("rows")
+            self.plan = replace(named, options=replace(named.options, clusters=None))
         # of every part, the users by number and their hits
         self.hits: list[tuple[NDArray[np.int64], Hits]] | None
         self.hits = None if plan.options.keep is None else []

@@ -435,8 +435,8 @@ class Means:
             from toplist.stats.distributions import t_ppf
 
             error, df = self._cluster_errors(name, average, cuts)
-            of_df = {one: t_ppf(0.5 + level / 2, one) for one in set(df.tolist())}
-            t = np.array([of_df[one] for one in df.tolist()])
+            distinct, place = np.unique(df, return_inverse=True)
+            t = np.array([t_ppf(0.5 + level / 2, one) for one in distinct.tolist()])[place]
             return normal(average.mean, error, t, self.is_within_one(name))
         from statistics import NormalDist  # a fifth of the import of toplist
 
