@@ -335,7 +335,7 @@ class Comparison(SideBySide):
         names : str or several, optional
             ``"ndcg@10"``; default: every ``name@k`` that was asked for.
         method, correction, alternative, level, clusters, n_resamples, seed, n_threads
-            As in `toplist.paired_tests`.
+            As in `toplist.paired_tests`; `clusters` by default those of the results.
         family : {"all", "metric"}
             What p is corrected for: all comparisons in the table, or those of one name.
         users : {"same", "common"}
@@ -431,6 +431,8 @@ class Comparison(SideBySide):
         users: SameUsers = "same",
     ) -> Power:
         """Return what these users can detect, and how many would detect a given difference.
+
+        Of results with clusters, by the error of these: more rows are more clusters of their kind.
 
         Parameters
         ----------
