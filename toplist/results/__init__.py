@@ -44,9 +44,9 @@ under None, and the counts add up.
 Rows that are not users
 -----------------------
 
-Where rows are sessions, events or queries of users, those of one user are alike, and intervals as of
-so many users are too narrow. ``clusters=`` says whose each row is; the means stay as they are, and
-intervals, tests and power go by the clusters (CR2, with Satterthwaite's degrees of freedom; see
+Where rows are sessions, events or queries of users, those of one user are alike, and intervals as
+of so many users are too narrow. ``clusters=`` says whose each row is; the means stay as they are,
+and intervals, tests and power go by the clusters (CR2, with Satterthwaite's degrees of freedom; see
 `TopKResult.interval`). Keys of rows may be tuples: of a table with
 ``columns={"user_id": ["user", "time"]}``, where ``clusters="user"`` names a part of them. ``unit=``
 is what rows are called in print.

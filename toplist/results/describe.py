@@ -160,7 +160,7 @@ def explanation(result: Means, metric: Metric | ListMetric, style: Style) -> str
     of_gains = metric.graded and not metric.earning
     lines = [
         formula(metric, style),
-        SYMBOLS[style],
+        worded(SYMBOLS[style], terms.unit),
         *([GAIN_WORDS.get(gains, terms.grading.words)] if of_gains else []),
         rules(result, metric) + (f"; the same in {', '.join(peers)}" if peers else ""),
         f"{averaging(result, metric)}; {treatment(result, metric)}",
@@ -336,7 +336,8 @@ def page(result: Means, every_metric: bool = False) -> Page:
         rows.append((" = ".join(group), cells))
     with_k = {k for name, one in result.terms.asked.items() for k in shown[name] if has_k(one)}
     table = Table("", [f"@{k}" if k in with_k else "whole list" for k in result.ks], rows)
-    formulas = [*map(formula, result.terms.metrics.values()), SYMBOLS["text"]]
+    symbols = worded(SYMBOLS["text"], result.terms.unit)
+    formulas = [*map(formula, result.terms.metrics.values()), symbols]
     return Page([table], rule_lines(result), formulas=formulas)
 
 
