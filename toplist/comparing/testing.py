@@ -261,9 +261,9 @@ def _filler(found: Aligned, system: str, name: str, depth: int) -> Callable[[int
         curves = found.values(system, name)
         return lambda lo, hi: curves[lo:hi, :depth]
     hits, counted = hits_of(result, "it has no values per user")
-    hits, counted = per_user.read_by(metric, hits, counted, result.terms.threshold_in_gains)
-    if not np.array_equal(rows, np.arange(len(hits))):
+    if not np.array_equal(rows, np.arange(len(hits))):  # what metrics read is of these users
         hits, counted = hits.subset(rows), counted[rows]
+    hits, counted = per_user.read_by(metric, hits, counted, result.terms.threshold_in_gains)
     return per_user.filler(hits, counted, metric, np.arange(1, depth + 1))
 
 
