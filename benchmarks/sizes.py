@@ -17,6 +17,10 @@ The lines of the gate are of users drawn from those of notebook 6, where the tru
 -margin: how often it is called worse, or not worse, at p < 0.025; beside is the t test alone. Users
 who do not differ stay as they are: either the others are shifted by one number, or the winners (or
 the losers) are drawn less often, "thinned".
+
+Of sessions, which have a
+rank of one held-out item each, it is how often 95 % intervals by clusters miss the mean, or tests
+find a difference, by `toplist.top_k_eval` and `toplist.compare`; beside, those without clusters.
 """
 
 import argparse
@@ -50,6 +54,7 @@ SAMPLES = {
     "segments": 2000,
     "judge": 10_000,
     "gate": 2000,
+    "sessions": 2000,
 }
 RETAIL = Path(__file__).parents[1] / "notebooks" / "retail"
 MARGIN = 0.005
@@ -84,6 +89,46 @@ def of_clusters(n_clusters: int, kind: str, shared: float) -> Draw:
         d += math.sqrt(1 - shared) * rng.normal(size=len(labels))
         test = paired(d, np.zeros(len(d)), clusters=labels, n_threads=1).test
         return test.p, beside(*units(d, clusters=labels))
+
+    return draw
+
+
+def sessions_of(skill: np.ndarray, labels: np.ndarray, rng: np.random.Generator) -> tl.Hits:
+    """Return sessions whose item is among 20 with the chance of their user, at any of the ranks."""
+    listed = rng.random(len(labels)) < skill[labels]
+    return tl.Hits.from_ranks(np.where(listed, rng.integers(1, 21, len(labels)), 0), 20)
+
+
+def of_sessions(n_users: int) -> Draw:
+    """Return whether intervals hold the mean nDCG@10 of sessions of users: 0 where they miss it."""
+    truth = 0.4 * sum(1 / math.log2(rank + 1) for rank in range(1, 11)) / 20
+
+    def draw(rng: np.random.Generator) -> tuple[float, float]:
+        labels = np.repeat(np.arange(n_users), rng.geometric(0.1, n_users))
+        hits = sessions_of(rng.beta(2, 3, n_users), labels, rng)
+        found = []
+        for clusters in (labels, None):
+            result = tl.top_k_eval(hits, k=10, metrics="ndcg", clusters=clusters, n_threads=1)
+            low, high = result.interval("ndcg@10")
+            found.append(float(low <= truth <= high))
+        return found[0], found[1]
+
+    return draw
+
+
+def of_two_systems(n_users: int) -> Draw:
+    """Return p of equal systems over sessions; each is good for other users than the other."""
+
+    def draw(rng: np.random.Generator) -> tuple[float, float]:
+        labels = np.repeat(np.arange(n_users), rng.geometric(0.1, n_users))
+        both = rng.beta(2, 3, n_users)
+        hits = [sessions_of(both + rng.normal(0, 0.2, n_users), labels, rng) for _ in range(2)]
+        options = {"k": 10, "metrics": "ndcg", "n_threads": 1}
+        found = []
+        for clusters in (labels, None):
+            pair = [tl.top_k_eval(one, clusters=clusters, **options) for one in hits]
+            found.append(tl.compare(dict(zip("ab", pair, strict=True))).test()[0].p)
+        return found[0], found[1]
 
     return draw
 
@@ -285,6 +330,9 @@ def lines() -> Iterator[tuple[str, Line]]:
             for shared in (0.0, 0.3, 1.0):
                 title = f"{n_clusters} clusters, {kind}, {shared:g} of the variance theirs"
                 yield "clusters", (title, of_clusters(n_clusters, kind, shared))
+    for n_users in (20, 200):
+        yield "sessions", (f"sessions of {n_users} users, a mean", of_sessions(n_users))
+        yield "sessions", (f"sessions of {n_users} users, a difference", of_two_systems(n_users))
     for n, kind in ((20, "lognormal"), (50, "lognormal"), (50, "pareto"), (200, "pareto")):
         yield "weights", (f"{n} users, {kind} weights", of_weights(n, kind))
     for n_runs in (2, 3, 5):

@@ -1,5 +1,6 @@
 """Checks of single arguments; errors that keep the keywords they name, and offer near names."""
 
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -110,6 +111,26 @@ def counted(n: int, what: str) -> str:
     ('1 user', '2,345 users')
     """
     return f"{n:,} {what}{'' if n == 1 else 's'}"
+
+
+#: What the rows of an evaluation are called in print, unless ``unit=`` says otherwise.
+USERS = "users"
+
+
+def worded(text: str, unit: str) -> str:
+    """Return words of ours about users with their unit, such as sessions, in place of users.
+
+    Only words of ours: a name of a system or a metric in the text would change, too.
+
+    Examples
+    --------
+    >>> worded("mean over users, 1 user left out", "queries")
+    'mean over queries, 1 query left out'
+    """
+    if unit == USERS:
+        return text
+    one = re.sub(r"(?<=ss|sh|ch)es$|(?<=x)es$|(?<!s)s$", "", re.sub(r"ies$", "y", unit))
+    return re.sub(r"\buser(s?)\b", lambda found: unit if found[1] else one, text)
 
 
 def is_missing(value: Any) -> bool:

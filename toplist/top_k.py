@@ -67,6 +67,8 @@ def top_k_eval(
     metrics: Metrics = DEFAULT_METRICS,
     convention: ConventionName = "standard",
     weights: Any = None,
+    clusters: Any = None,
+    unit: str | None = None,
     aggregate: Aggregate | None = None,
     empty: Empty | None = None,
     missing: Missing | None = None,
@@ -120,6 +122,15 @@ def top_k_eval(
     weights : (n_users,) numbers, dict user -> number or pandas Series by user, optional
         How much each user counts, 0 or more: means are Σwx / Σw, and intervals hold also where
         weights go with the values. What has keys is matched by key.
+    clusters : dict row -> user, pandas Series by row, one label per row, or str, optional
+        Where the rows are no users: which of them belong together, such as the sessions of a user.
+        Intervals, tests and power are then those of clusters (CR2, see `TopKResult.interval`); the
+        means are the same. ``"user"`` is that part of keys that are made of several columns, see
+        `columns`. Of files and streams in parts with ``keep="hits"``.
+    unit : str, optional
+        What the rows are called in print, in the plural: "sessions". Default: "users"; "queries"
+        of TREC files, of ranx, and where both sides are dicts query -> {document: number}; "rows"
+        where they have clusters.
     aggregate : {"mean", "pooled"}, optional
         The mean of the users' values; or the ratio of sums, Σ numerators / Σ divisors over
         users, which has no std. Default: the convention's.
@@ -166,7 +177,8 @@ def top_k_eval(
         ``{"ranks": {...}, "ground_truths": {...}}``. A column of groups is read where "group" names
         it: see `Groups`; "iteration" is the second field of TREC qrels. A UserWarning says that a
         column such as rating is not read, where ground truths have no relevance and it is not
-        named.
+        named. The key of a row may be made of several columns, ``{"user_id": ["user", "time"]}``:
+        it is the tuple of both. Files are then read whole, CSV, TSV and Parquet; not streams.
     users : sequence, optional
         The users' keys, one per row, where the lists have none (lists by position, arrays,
         `Lists`, `Hits`): weights, labels and merging then go by key.

@@ -344,3 +344,20 @@ def test_each_metric_is_tested_over_its_own_users():
     assert together.band("precision").n == 5
     with pytest.raises(ValueError, match="these metrics count others"):
         together.test(correction="maxt")
+
+
+@pytest.mark.parametrize("unjudged", ["miss", "drop"])
+def test_a_band_of_users_in_another_order_has_their_values(unjudged):
+    rng = np.random.default_rng(0)
+    truths = {
+        f"u{i}": dict(zip(rng.permutation(9)[:4].tolist(), (0, 1, 2, 0), strict=True))
+        for i in range(40)
+    }
+    metrics, found = ["err(max=2)", "bpref", "ndcg"], {}
+    for name in "ab":  # matched in the order of the words of their keys
+        lists = {user: rng.permutation(9)[:5].tolist() for user in truths}
+        found[name] = tl.top_k_eval(lists, truths, 5, metrics=metrics, unjudged=unjudged)
+    both = tl.compare(found)
+    for name in both.names():
+        difference = found["b"][name] - found["a"][name]
+        assert both.band(name.partition("@")[0]).difference[-1] == pytest.approx(difference)

@@ -65,6 +65,8 @@ OTHER = {
     "metrics": "ndcg",
     "convention": "neurec",
     "weights": {"ann": 2.0, "bob": 1.0},
+    "clusters": {"ann": "x", "bob": "y"},
+    "unit": "sessions",
     "items_as": {"a": "b"},
     "padding": "x",
     "relevant_from": 1.0,

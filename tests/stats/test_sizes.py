@@ -12,6 +12,9 @@ import sizes
 LINES = {
     "20 clusters, geometric": sizes.of_clusters(20, "geometric", 0.3),
     "20 clusters, pareto": sizes.of_clusters(20, "pareto", 0.3),
+    "sessions of 20 users, a mean": sizes.of_sessions(20),
+    "sessions of 20 users, a difference": sizes.of_two_systems(20),
+    "sessions of 200 users, a mean": sizes.of_sessions(200),
     "50 users, lognormal weights": sizes.of_weights(50, "lognormal"),
     "200 users, pareto weights": sizes.of_weights(200, "pareto"),
     "3 runs, paired": sizes.of_runs("paired", 3, 0.95),

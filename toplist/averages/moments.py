@@ -241,7 +241,9 @@ def wilson(mean: Floats, n: float | Floats, z: float) -> tuple[Floats, Floats]:
     return np.minimum(low, p), np.maximum(high, p)
 
 
-def normal(mean: Floats, error: Floats, z: float, within_one: bool) -> tuple[Floats, Floats]:
+def normal(
+    mean: Floats, error: Floats, z: float | Floats, within_one: bool
+) -> tuple[Floats, Floats]:
     """Return mean ± z standard errors, cut to [0, 1] where the metric cannot leave it.
 
     Examples

@@ -111,6 +111,8 @@ def add_reading(parser: Parser, *, in_memory: bool = False, of_two: bool = False
     add("--padding", "the id that fills up short lists: dropped from their ends", metavar="ID")
     text = "documents in place of chunks (CSV, TSV: item_id, document)"
     add("--items-as", text, metavar="FILE")
+    text = "of the rows: intervals and tests are by these; or a column of user_id"
+    add("--clusters", text, metavar="FILE:COLUMN")
     add = parser.group("metrics of the lists themselves")
     for name, row in ITEMS.items():
         add(option(OptionRef(name)), row.help, metavar="FILE")
@@ -141,7 +143,7 @@ def check(options: argparse.Namespace) -> None:
     if options.plot:
         output.check_picture(options.plot)
     if options.segments:
-        output.check_segments(options.segments)
+        output.check_labels("--segments", options.segments)
     if options.save:
         output.check_save(options.save, options.recs, options.system)
 
@@ -158,6 +160,8 @@ def check_asked(options: argparse.Namespace) -> None:
             raise ValueError(f"{path} is a number, no file: write -k {path}")
         if canonical(path).partition("@")[0] in NAMES:
             raise ValueError(f"{path} is a metric, no file: write -m {path}")
+    if options.clusters and ":" in options.clusters:
+        output.check_labels("--clusters", options.clusters)
     _settle_truth(options)
     for name in options.metrics or ():
         if "," in re.sub(r"\(.*?\)", "", name):  # commas between parameters are in brackets
@@ -234,7 +238,8 @@ def run(options: argparse.Namespace) -> Output:
     missing = options.missing or CONVENTIONS[options.convention].missing
     # all systems count the same users of the truth, except where users without a list are left
     # out: then the comparison must know the users themselves, not only their number
-    whole = bool(options.per_user or options.segments or output.saves_users(options.save))
+    whole = bool(options.per_user or options.segments or options.clusters)
+    whole |= output.saves_users(options.save)
     whole |= len(options.recs) > 1 and missing == "skip"
     results = evaluated(options, options.in_memory or whole)
     if options.segments:
@@ -259,6 +264,9 @@ def evaluated(options: argparse.Namespace, in_memory: bool) -> dict[str, TopKRes
     results: dict[str, TopKResult] = {}
     columns, form = names_of_columns(options, "ground_truths"), options.ground_truths_format
     once = partial(GroundTruths, options.truth, columns=columns, format=form)
+    user_id = names_of_columns(options, "clusters").get("user_id", "user_id")
+    path, colon, column = (options.clusters or "").rpartition(":")
+    clusters = output.labels(path, user_id, column) if colon else {}
     truth = cache(once if in_memory and len(options.recs) > 1 else partial(Path, options.truth))
     for name, recs in zip(output.names_of(options.recs), options.recs, strict=True):
         found = (
@@ -267,6 +275,8 @@ def evaluated(options: argparse.Namespace, in_memory: bool) -> dict[str, TopKRes
             else _evaluate(options, recs, name, truth, in_memory)
         )
         alone = len(options.recs) == 1
+        if colon:
+            found = output.clustered(found, clusters, path)
         if isinstance(found, TopKResult):
             results[name] = found
         else:
@@ -312,6 +322,7 @@ def _evaluate(
             padding=_padding_of(options, recs, of_lists),
             columns=of_truth if of_lists == of_truth else by_side,
             in_memory=in_memory,
+            clusters=None if ":" in (options.clusters or "") else options.clusters,
             **{name: getattr(options, name) for name in same},
             **given_options(options),
             **_known_items(options, recs, of_lists),

@@ -101,7 +101,7 @@ def check(options: argparse.Namespace) -> None:
     options.k = None
     checked("two-sided", options.level)
     if options.segments:
-        output.check_segments(options.segments)
+        output.check_labels("--segments", options.segments)
     if options.truth and is_saved(options.truth):
         raise ValueError(f"{options.truth} is a saved result: a gate is of two, NEW and BASE")
     check_asked(options)

@@ -235,8 +235,10 @@ def given_options(options: argparse.Namespace) -> dict[str, Any]:
 
 def renaming(
     valid: Sequence[str], *, by_side: bool = False
-) -> Callable[[str], tuple[str, str, str]]:
+) -> Callable[[str], tuple[str, str, Any]]:
     """Return a function that reads one argument of ``--columns``: side, column, and its name.
+
+    With `by_side`, users may be of several columns: ``user_id=user,time``.
 
     Examples
     --------
@@ -244,9 +246,11 @@ def renaming(
     ('', 'user_id', 'uid')
     >>> renaming(["user_id", "item_id"], by_side=True)("ground_truths:user_id=uid")
     ('ground_truths', 'user_id', 'uid')
+    >>> renaming(["user_id", "item_id"], by_side=True)("user_id=user,time")
+    ('', 'user_id', ['user', 'time'])
     """
 
-    def read(argument: str) -> tuple[str, str, str]:
+    def read(argument: str) -> tuple[str, str, Any]:
         ours, equals, theirs = argument.partition("=")
         side, colon, column = ours.rpartition(":")
         if not (ours and equals and theirs):
@@ -259,7 +263,8 @@ def renaming(
             raise argparse.ArgumentTypeError(
                 f"{column!r} is not a column to rename: {', '.join(valid)}"
             )
-        return side, column, theirs
+        names = theirs.split(",") if by_side and column == "user_id" else [theirs]
+        return side, column, names if len(names) > 1 else theirs
 
     return read
 
@@ -273,7 +278,7 @@ def check_sides(options: argparse.Namespace, sides: Iterable[str]) -> None:
             )
 
 
-def names_of_columns(options: argparse.Namespace, *sides: str) -> dict[str, str]:
+def names_of_columns(options: argparse.Namespace, *sides: str) -> dict[str, Any]:
     """Return the names of columns given for all files, and those for one, by its names."""
     return {
         column: name
@@ -318,4 +323,4 @@ def _flat(columns: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         if isinstance(theirs, Mapping):
             yield from ((f"{ours}:{column}", name) for column, name in theirs.items())
         else:
-            yield ours, theirs
+            yield ours, ",".join(theirs) if isinstance(theirs, list) else theirs

@@ -2,10 +2,11 @@
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from toplist import plots
-from toplist.checks import header_hint, no_columns
+from toplist.checks import USERS, header_hint, no_columns
 from toplist.cli.streams import csv_text
 from toplist.comparing.comparison import compare
 from toplist.files.formats import table_format
@@ -127,62 +128,81 @@ def saved_files(results: Results, path: str) -> dict[str, Content]:
     return {paths[name]: written(result, paths[name]) for name, result in results.items()}
 
 
-def check_segments(option: str) -> None:
+def check_labels(flag: str, option: str) -> None:
     """Raise ValueError unless the option reads FILE:COLUMN."""
     path, colon, column = option.rpartition(":")
     if not (path and colon and column):
-        raise ValueError(f"--segments {option!r}: write FILE:COLUMN")
+        raise ValueError(f"{flag} {option!r}: write FILE:COLUMN")
     table_format(path)
 
 
 def split_by(
-    results: Mapping[str, TopKResult], option: str, user_id: str
+    results: Mapping[str, TopKResult], option: str, user_id: Any
 ) -> dict[str, Segments[TopKResult]]:
     """Split the result of every system by a column of a file that has a row per user."""
     path, _, column = option.rpartition(":")
-    labels, found = _labels(path, user_id, column), {}
+    found, by_text = {}, labels(path, user_id, column)
     for name, result in results.items():
-        known = _known(labels, result, path)
+        known = _of_users(result, by_text, path)
         one = result.by(known)
-        found[name] = Segments(one.whole, one.parts, len(labels) - len(known))
+        found[name] = Segments(one.whole, one.parts, len(by_text) - len(known))
     return found
 
 
-def labels_of(result: TopKResult, option: str, user_id: str) -> dict[Any, Any]:
+def labels_of(result: TopKResult, option: str, user_id: Any) -> dict[Any, Any]:
     """Return the labels of the users of a result, by a column of a file."""
     path, _, column = option.rpartition(":")
-    return _known(_labels(path, user_id, column), result, path)
+    return _of_users(result, labels(path, user_id, column), path)
 
 
-def _known(labels: Mapping[str, Any], result: TopKResult, path: str) -> dict[Any, Any]:
-    """Return the labels of the users of a result, by their keys."""
-    # compared as text: keys of a result may be numbers, those of a text file never are
-    known = {user: labels[str(user)] for user in result.users if str(user) in labels}
-    if labels and result.n_users and not known:
+def clustered(found: Any, by_text: Mapping[Any, Any], path: str) -> Any:
+    """Return a result, or those of several systems, with the clusters of the rows."""
+    if not isinstance(found, TopKResult):
+        return {name: clustered(one, by_text, path) for name, one in found.items()}
+    known = _of_users(found, by_text, path)
+    without = next((one for one in found.users if known.get(one) is None), None)
+    if without is not None:
+        raise ValueError(f"{path}: has no cluster of row {without!r}")
+    unit = "rows" if found.terms.unit == USERS else found.terms.unit
+    terms = replace(found.terms, unit=unit)
+    return replace(found, terms=terms, clusters=[known[one] for one in found.users])
+
+
+def _of_users(result: TopKResult, by_text: Mapping[Any, Any], path: str) -> dict[Any, Any]:
+    """Return labels by the users of a result: its keys may be numbers, a file's are text."""
+    keys = {user: _as_text(user) for user in result.users}
+    known = {user: by_text[key] for user, key in keys.items() if key in by_text}
+    if by_text and result.n_users and not known:
         raise ValueError(
-            f"{path}: has none of the users of the result; it has {next(iter(labels))!r}"
+            f"{path}: has none of the users of the result; it has {next(iter(by_text))!r}"
         )
     return known
 
 
-def _labels(path: str, user_id: str, column: str) -> dict[str, Any]:
-    """Return the label of each user, by the user as text."""
+def _as_text(user: Any) -> Any:
+    return tuple(map(str, user)) if isinstance(user, tuple) else str(user)
+
+
+def labels(path: str, user_id: Any, column: str) -> dict[Any, Any]:
+    """Return the label of each user, by the user as text; `user_id` may be several columns."""
     table = read_table(path)
     names = list(getattr(table, "column_names", table))
-    absent = [name for name in dict.fromkeys((user_id, column)) if name not in names]
+    parts = user_id if isinstance(user_id, list) else [user_id]
+    absent = [name for name in dict.fromkeys((*parts, column)) if name not in names]
     if absent:
         lacks = no_columns(list(map(repr, absent))) + header_hint(absent, names)
         raise ValueError(f"{path}: {lacks}; columns found: {names}")
-    keys, values = (
+    *keys, values = (
         table[name] if isinstance(table, dict) else table.column(name).to_pylist()
-        for name in (user_id, column)
+        for name in (*parts, column)
     )
-    labels: dict[str, Any] = {}
-    for key, value in zip(map(str, keys), values, strict=True):
+    found: dict[Any, Any] = {}
+    users = zip(*keys, strict=True) if len(parts) > 1 else keys[0]
+    for key, value in zip(map(_as_text, users), values, strict=True):
         label = None if value == "" else value
-        if labels.setdefault(key, label) != label:
-            raise ValueError(f"{path}: user {key!r} has two labels, {labels[key]!r} and {label!r}")
-    return labels
+        if found.setdefault(key, label) != label:
+            raise ValueError(f"{path}: user {key!r} has two labels, {found[key]!r} and {label!r}")
+    return found
 
 
 def _split_json(found: Splits) -> str:

@@ -147,8 +147,8 @@ def check_targets(options: argparse.Namespace) -> None:
     """Raise ValueError if an output would replace an input, or another output."""
     given = [getattr(options, name, None) or [] for name in SOURCES]
     paths = [path for one in given for path in ([one] if isinstance(one, str) else one)]
-    if getattr(options, "segments", None):
-        paths.append(options.segments.rpartition(":")[0])
+    labels = (getattr(options, name, None) or "" for name in ("segments", "clusters"))
+    paths += [one.rpartition(":")[0] for one in labels if ":" in one]
     sources = {os.path.realpath(path) for path in paths}
     taken: dict[str, str] = {}
     for name, flag in TARGETS.items():

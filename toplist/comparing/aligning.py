@@ -58,6 +58,35 @@ class Aligned:
         given = self.results[first].weights
         return None if given is None else given[self.rows[first]]
 
+    @property
+    def clusters(self) -> list[Any] | None:
+        """The clusters of the users, the same in all results; None without any."""
+        given = {system: result.clusters for system, result in self.results.items()}
+        without = [system for system, labels in given.items() if labels is None]
+        if len(without) == len(given):
+            return None
+        if without:
+            other = next(system for system in given if system not in without)
+            raise ValueError(
+                f"{other} has clusters and {without[0]} has none: evaluate both with clusters=, or "
+                "give them to test()"
+            )
+        found = {
+            system: [labels[row] for row in self.rows[system].tolist()]  # type: ignore[index]
+            for system, labels in given.items()
+        }
+        first, *others = found
+        for other in others:
+            if found[other] != found[first]:
+                pairs = zip(found[first], found[other], strict=True)
+                at, (a, b) = next((i, pair) for i, pair in enumerate(pairs) if pair[0] != pair[1])
+                row = int(self.rows[first][at]) if self.users is None else self.users[at]
+                raise ValueError(
+                    f"{first} and {other} have other clusters of the same rows: of row {row!r}, "
+                    f"{a!r} and {b!r}"
+                )
+        return found[first]
+
 
 def align(
     results: Results,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.checks import Floats, counted
+from toplist.checks import USERS, Floats, counted, worded
 from toplist.results.display import Display
 from toplist.results.markup import Cell, Page, Table, number
 from toplist.stats import simultaneous
@@ -50,6 +50,8 @@ class Band(Display, simultaneous.BandValues):
         None for metrics in which neither direction is better, such as novelty.
     differ : dict of int -> int
         The users who differ at each k that was asked for.
+    unit : str
+        What users are called.
     """
 
     name: str = "value"
@@ -57,6 +59,7 @@ class Band(Display, simultaneous.BandValues):
     level: float = 0.95
     higher_is_better: bool | None = True
     differ: Mapping[int, int] = field(default_factory=dict)
+    unit: str = USERS
 
     @property
     def better(self) -> list[tuple[int, int]]:
@@ -121,15 +124,15 @@ class Band(Display, simultaneous.BandValues):
             notes += [told] if runs else []
         nowhere = f"neither {' nor '.join(words)} at any k, all k together, with {share} confidence"
         notes = notes or [nowhere]
-        notes[-1] += f" (sup-t, critical value {self.critical:.2f}; {counted(self.n, 'user')})"
+        users = worded(counted(self.n, "user"), self.unit)
+        notes[-1] += f" (sup-t, critical value {self.critical:.2f}; {users})"
         if self.critical != self.critical:
-            notes = [f"no interval: {counted(self.n, 'user')} are too few"]
+            notes = [f"no interval: {users} are too few"]
         for caution, meaning in CAUTIONS.items():
             places = [f"@{k}" for k, some in self.differ.items() if caution in few(some)]
             if places:
-                notes.append(
-                    f"{caution}: {meaning} ({', '.join(places[:4])}{', ...' * (len(places) > 4)})"
-                )
+                where = f"({', '.join(places[:4])}{', ...' * (len(places) > 4)})"
+                notes.append(f"{caution}: {worded(meaning, self.unit)} {where}")
         return Page([Table(corner, [f"@{k}" for k in ks], rows)], notes)
 
 

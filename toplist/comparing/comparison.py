@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 
@@ -99,6 +99,10 @@ def compare(
     choice("runs", runs, RUNS)
     found, names = _runs(results)
     found = dict(zip(found, in_line([*found.values()]), strict=True))
+    unit = next(iter(found.values())).terms.unit  # one noun for all
+    for name, one in found.items():
+        if one.terms.unit != unit:
+            found[name] = replace(one, terms=replace(one.terms, unit=unit))
     several = isinstance(baseline, (list, tuple))
     given: list[Any] = list(baseline) if several else [baseline]  # type: ignore[arg-type]
     given = [next((_name(key) for key in results if key == one), one) for one in given]
@@ -331,7 +335,7 @@ class Comparison(SideBySide):
         names : str or several, optional
             ``"ndcg@10"``; default: every ``name@k`` that was asked for.
         method, correction, alternative, level, clusters, n_resamples, seed, n_threads
-            As in `toplist.paired_tests`.
+            As in `toplist.paired_tests`; `clusters` by default those of the results.
         family : {"all", "metric"}
             What p is corrected for: all comparisons in the table, or those of one name.
         users : {"same", "common"}
@@ -427,6 +431,8 @@ class Comparison(SideBySide):
         users: SameUsers = "same",
     ) -> Power:
         """Return what these users can detect, and how many would detect a given difference.
+
+        Of results with clusters, by the error of these: more rows are more clusters of their kind.
 
         Parameters
         ----------

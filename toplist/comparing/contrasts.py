@@ -6,6 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from toplist.checks import USERS
+from toplist.stats.clustered import FEW_DF
+
 FEW_FOR_FLIPS = (
     "MaxT by flips with fewer than 200 users is liberal: of 12 true nulls one was rejected in 8 to "
     'in 12 % of samples; method="t" is not'
@@ -14,13 +17,12 @@ FEW_FOR_T = (
     "MaxT by t with fewer than 50 users is liberal: of 10 true nulls one was rejected in 7 to 13 % "
     "of samples of 5 to 20; Holm is not"
 )
-# Below so many users who differ, degrees of freedom, and runs, what follows was seen.
+# Below so many users who differ, degrees of freedom (`FEW_DF`), and runs, what follows was seen.
 FEW_DIFFER = 100
 FEW_DIFFER_FOR_BOOTSTRAP = (
     f"the bootstrap is liberal where fewer than {FEW_DIFFER} users differ: true nulls were "
     'rejected in 7 to 21 % of samples of sparse differences; by method="t" in 1 to 9 %'
 )
-FEW_DF = 20
 FEW_UNITS = (
     f"{{units}} so few or unequal leave {{df:.1f}} degrees of freedom: below {FEW_DF}, true nulls "
     "were rejected in 1 to 7 % of samples, in up to 12 % where differences are skewed"
@@ -180,6 +182,8 @@ class TestPlan:
         Whether the rows are users, or values without users.
     of_metrics : bool
         Whether it is known which direction is better; of your own values it is not.
+    unit : str
+        What users are called.
     """
 
     method: str = "t"
@@ -198,6 +202,12 @@ class TestPlan:
     baselines: tuple[str, ...] = ()
     of_users: bool = True
     of_metrics: bool = True
+    unit: str = USERS
+
+    @property
+    def rows(self) -> str:
+        """What the rows are called: users, or what these are called; "rows" where it is unknown."""
+        return self.unit if self.of_users else "rows"
 
 
 def each_of(names: Sequence[str]) -> str:

@@ -19,9 +19,9 @@ from toplist.stats.paired import FEW, Pairs
 
 # So many lines are printed below a table; of more tests, one line.
 SHOWN = 4
-OF_RUNS = (
-    "whether segments differ is not tested of several runs: all segments are of the same models, "
-    "whose chances they share"
+ALONE = (
+    "whether segments differ is not tested of several runs, nor of clusters: segments may share "
+    "both, and their chances"
 )
 
 
@@ -126,10 +126,10 @@ def between(tests: Tests) -> dict[tuple[str, str, str], Heterogeneity]:
     Raises
     ------
     ValueError
-        For tests of several runs.
+        For tests of several runs, and of rows in clusters.
     """
-    if tests.plan.runs is not None:
-        raise ValueError(OF_RUNS)
+    if _share(tests):
+        raise ValueError(ALONE)
     by_pair: dict[tuple[str, str, str], dict[Any, Contrast]] = {}
     for one in tests:
         by_pair.setdefault((one.system, one.baseline, one.name), {})[one.segment] = one
@@ -147,8 +147,8 @@ def between(tests: Tests) -> dict[tuple[str, str, str], Heterogeneity]:
 
 def lines(tests: Tests) -> list[str]:
     """Return whether the segments of tests differ: a line for each pair and name, of many one."""
-    if tests.plan.runs is not None:
-        return [OF_RUNS]
+    if _share(tests):
+        return [ALONE]
     found = between(tests)
     several = len(found) > 1
     corrected = several and tests.plan.correction in CORRECTED
@@ -166,6 +166,11 @@ def lines(tests: Tests) -> list[str]:
     least = few_of([f"{name[pair]} {words[pair]}" for pair in first])
     n = f"{len(differ) or 'none'} of {len(found)} differences"
     return [f"shown to differ between segments: {n}; least p: {least}"]
+
+
+def _share(tests: Tests) -> bool:
+    """Return whether what is known of one segment is known of another, too."""
+    return tests.plan.runs is not None or bool(tests.plan.n_clusters)
 
 
 def _tested(segments: Mapping[Any, tuple[float, float, float]]) -> Heterogeneity:

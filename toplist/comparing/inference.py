@@ -39,6 +39,8 @@ You ask, and you call:
   splits overlap: their variance is a lower bound)
 - *in which segment of the users?* ``compared.by(labels)`` and its ``.test()``: p is corrected for
   all segments together, and a line says whether the segments differ (Welch's F)
+- *rows that are sessions or queries of users?* evaluate with ``clusters=``: tests, equivalence and
+  power go by these clusters (CR2), in segments too; ``.test(clusters=...)`` takes other ones
 - *for the paper*: ``.sentence()``, ``compared.to_latex(percent=True, caption=...)`` (bold where the
   best differs, daggers or letters), ``.to_pandas()``, ``.plot()`` (a forest), ``.plot("matrix")``
 
@@ -417,7 +419,7 @@ def banded(
 ) -> Band:
     """Return the band of merged moments."""
     found = vars(simultaneous.band(joint, level=asked.level, **asked.drawn))
-    what: dict[str, Any] = {"level": asked.level, "higher_is_better": higher}
+    what: dict[str, Any] = {"level": asked.level, "higher_is_better": higher, "unit": asked.unit}
     return Band(**found, name=name, systems=names, **what, differ=differ or {})
 
 

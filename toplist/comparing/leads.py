@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from toplist.checks import counted
+from toplist.checks import USERS, counted
 from toplist.comparing import moments, testing
 from toplist.comparing.pairwise import TestSpec
 from toplist.comparing.side_by_side import SideBySide
@@ -42,6 +42,7 @@ class Lead(Display):
     systems: list[str]
     n_resamples: int
     seed: int
+    unit: str = USERS
 
     def to_pandas(self) -> DataFrame:
         """Return a DataFrame with a row per name."""
@@ -64,13 +65,13 @@ class Lead(Display):
         n, users = len(self.systems), sorted({one.n for one in self.rows.values()})
         over = " or ".join(f"{some:,}" for some in users)
         notes = [
-            f"best of {counted(n, 'system')} on the same {over} users, chosen by the mean shown; "
-            "lead: over the mean of all",
+            f"best of {counted(n, 'system')} on the same {over} {self.unit}, chosen by the mean "
+            "shown; lead: over the mean of all",
             f"by chance: mean lead of the best of {n} with equal means ({self.n_resamples:,} sign "
             f"flips, seed {self.seed}); by at most so much is the mean of the best too high, on "
             "average; p: of a lead as long by chance",
         ]
-        notes += [f"rough: fewer than {FEW} users"] * (min(users, default=FEW) < FEW)
+        notes += [f"rough: fewer than {FEW} {self.unit}"] * (min(users, default=FEW) < FEW)
         columns = ["mean", "mean of all", "lead", "by chance", "share", "p"]
         return Page([Table("best", columns, rows)], notes)
 
@@ -86,6 +87,7 @@ def lead(compared: SideBySide, names: Names | None, asked: TestSpec) -> Lead:
         source = testing._source(compared, [name], asked)
         if isinstance(source, moments.SharedMoments):
             raise moments.refuse("lead()", "test() works")
+        testing.check_no_clusters(source)
         rows[name] = best_of_many(
             [source.values(system, name) for system in compared.systems],
             weights=source.found.weights,
@@ -94,4 +96,4 @@ def lead(compared: SideBySide, names: Names | None, asked: TestSpec) -> Lead:
             seed=asked.seed,
             n_threads=asked.n_threads,
         )
-    return Lead(rows, compared.systems, n_flips, asked.seed)
+    return Lead(rows, compared.systems, n_flips, asked.seed, compared.unit)

@@ -10,9 +10,8 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from toplist.checks import Floats, choice
+from toplist.checks import USERS, Floats, choice, worded
 from toplist.comparing.contrasts import (
-    FEW_DF,
     FEW_DIFFER,
     FEW_DIFFER_FOR_BOOTSTRAP,
     FEW_FOR_FLIPS,
@@ -27,6 +26,7 @@ from toplist.comparing.contrasts import (
 from toplist.comparing.tests import Tests
 from toplist.comparing.values import Units
 from toplist.stats import clustered, paired, planning, randomization, simultaneous
+from toplist.stats.clustered import FEW_DF
 from toplist.stats.corrections import adjust
 from toplist.stats.distributions import Parts
 from toplist.stats.paired import RUNS, Alternative, RunsAre, checked, snap
@@ -57,6 +57,7 @@ class TestSpec:
     users: str = "same"
     weights: Any = None
     clusters: Any = None
+    unit: str = USERS
 
     def __post_init__(self) -> None:
         """Check the choices."""
@@ -112,6 +113,7 @@ class TestSpec:
             *(self.method, self.correction, self.family, self.alternative, self.level),
             *(n_resamples, self.seed, self.margin, self.runs),
             baselines=tuple(self.baselines),
+            unit=self.unit,
             **more,
         )
 
@@ -193,7 +195,7 @@ def contrasted(
         n_clusters=units.n_clusters,
         weighted=units.weights is not None,
         of_users=of_users,
-        notes=tuple(_notes(rows, asked, units, n_runs)),
+        notes=tuple(worded(one, asked.unit) for one in _notes(rows, asked, units, n_runs)),
     )
     return corrected(
         rows, plan, lambda some: maxt([differences[one] for one in some], asked, units)

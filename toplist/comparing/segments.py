@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from toplist.checks import cached
+from toplist.checks import cached, worded
 from toplist.comparing import moments, pairwise, testing
 from toplist.comparing.aligning import SameUsers, few_of
 from toplist.comparing.heterogeneity import Heterogeneity, between, lines
@@ -186,12 +186,13 @@ class SegmentedComparison(ByLabel[S]):
             for name in names
             if any(part._has(one, name) for part in self.values() for one in part.systems)
         ]
-        notes = ["users: those of the ground truth in the segment"]
+        unit = self.whole.unit
+        notes = [worded("users: those of the ground truth in the segment", unit)]
         if why:
             notes.insert(0, f"NOT TESTED against {', '.join(self.whole.baselines)}: {why}")
         legend = "" if tests is None else tests._legend
         if tests is not None and legend:
-            of_all = f"the line of all users is not among these tests{self._of_all(tests)}"
+            of_all = f"the line of all {unit} is not among these tests{self._of_all(tests)}"
             notes = [legend, of_all, *lines(tests), *notes]
         notes += self.whole._accounts()
         best = "best of its line; not tested: .test() tests the difference in every segment"
@@ -220,7 +221,7 @@ class SegmentedComparison(ByLabel[S]):
                 mark = "" if part is self.whole else marks.get((segment, system, of), "")
                 cells.append(part._marked(system, name, mark or blank, system in best))
             rows.append((segment, cells))
-        return Table(name, ["users", *systems], rows)
+        return Table(name, [self.whole.unit, *systems], rows)
 
 
 def by(comparison: S, labels: Any) -> SegmentedComparison[S]:

@@ -60,6 +60,11 @@ class SideBySide(Display):
         """The names of the systems."""
         return list(self.runs or self.results)
 
+    @property
+    def unit(self) -> str:
+        """What users are called."""
+        return next(iter(self.results.values())).terms.unit
+
     @cached
     def differences(self) -> list[str]:
         """What makes the systems not comparable, in a line each; empty if nothing does."""
@@ -280,7 +285,7 @@ class SideBySide(Display):
         """Return that the best of many systems, which is marked, leads by chance too."""
         if len(self.systems) < MANY or not any(table.marked for table in tables):
             return ()
-        words = f"best of {len(self.systems)} on the same users: part of the lead is chance"
+        words = f"best of {len(self.systems)} on the same {self.unit}: part of the lead is chance"
         how_much = ", .lead() and toplist compare --lead say how much"
         return (words if self.runs else words + how_much,)
 

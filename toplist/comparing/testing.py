@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from toplist.averages import per_user
-from toplist.checks import Floats, choice
+from toplist.checks import USERS, Floats, choice, worded
 from toplist.comparing import inference, moments
 from toplist.comparing.aligning import Aligned, align
 from toplist.comparing.bands import Band
@@ -28,7 +28,7 @@ from toplist.results.display import Display
 from toplist.results.markup import Cell, Page, Table
 from toplist.results.means import hits_of
 from toplist.stats import blocked, planning, simultaneous
-from toplist.stats.clustered import weights_of
+from toplist.stats.clustered import numbered, spread, units, weights_of
 from toplist.stats.paired import FEW, Pairs, snap
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ ALLOWED = (
 def tests(compared: SideBySide, names: Names, asked: TestSpec) -> Tests:
     """Return the tests of some names between all pairs, or against the baselines."""
     runs = compared.runs_are if compared.runs else None
-    asked = replace(asked, runs=runs, baselines=compared.baselines)
+    asked = replace(asked, runs=runs, baselines=compared.baselines, unit=compared.unit)
     by_policies: dict[Any, list[str]] = {}  # a convention may have two: then users are others
     for name in _names(compared, names):
         metric = name.rpartition("@")[0]
@@ -86,6 +86,7 @@ def together(parts: Sequence[Tests], asked: TestSpec) -> Tests:
         correction=asked.correction,
         family=asked.family,
         n_resamples=max(part.plan.n_resamples for part in parts),
+        n_clusters=max(part.plan.n_clusters for part in parts),
         notes=tuple(dict.fromkeys(note for part in parts for note in part.plan.notes)),
     )
     return corrected(rows, plan)
@@ -172,14 +173,24 @@ def _source(
     return _Matched(found, asked.n_threads)
 
 
-def _unweighted(compared: SideBySide, name: str, asked: TestSpec) -> Any:
-    """Return the moments or values of one name; the users must have no weights."""
+def _unweighted(compared: SideBySide, name: str, asked: TestSpec, clustered: bool = False) -> Any:
+    """Return the moments or values of one name; the users must have no weights, nor clusters."""
     source = _source(compared, [name], asked)
     if isinstance(source, _Matched) and source.found.weights is not None:
         raise ValueError(
             "the users have weights: test() and equivalence() take them, this does not"
         )
+    if not clustered:
+        check_no_clusters(source)
     return source
+
+
+def check_no_clusters(source: moments.SharedMoments | _Matched) -> None:
+    """Raise ValueError for rows in clusters, where what is asked takes every row for a unit."""
+    if isinstance(source, _Matched) and source.found.clusters is not None:
+        raise ValueError(
+            "the rows are in clusters: test(), equivalence() and power() take them, this does not"
+        )
 
 
 def anova(compared: SideBySide, name: str, asked: TestSpec) -> blocked.Anova:
@@ -238,6 +249,7 @@ def band(
         ):
             both = source.pairs(*pair, name)
             differ[k] = both.wins + both.losses
+    asked = replace(asked, unit=compared.unit)
     return banded(source.curve(*pair, metric), asked, pair, metric, higher, differ)
 
 
@@ -249,9 +261,9 @@ def _filler(found: Aligned, system: str, name: str, depth: int) -> Callable[[int
         curves = found.values(system, name)
         return lambda lo, hi: curves[lo:hi, :depth]
     hits, counted = hits_of(result, "it has no values per user")
-    hits, counted = per_user.read_by(metric, hits, counted, result.terms.threshold_in_gains)
-    if not np.array_equal(rows, np.arange(len(hits))):
+    if not np.array_equal(rows, np.arange(len(hits))):  # what metrics read is of these users
         hits, counted = hits.subset(rows), counted[rows]
+    hits, counted = per_user.read_by(metric, hits, counted, result.terms.threshold_in_gains)
     return per_user.filler(hits, counted, metric, np.arange(1, depth + 1))
 
 
@@ -262,7 +274,9 @@ class Power(Display):
     Attributes
     ----------
     rows : tuple of dict
-        name, system, baseline, n, std, detectable, and n_needed where a difference was given.
+        name, system, baseline, n, std, detectable, and n_needed where a difference was given; of
+        rows in clusters also n_clusters, and effective, the number of rows without clusters whose
+        mean difference would be as certain.
     power, level : float
         The chance that a difference is found, and 1 - p below which it counts as found.
     difference : float or None
@@ -273,6 +287,7 @@ class Power(Display):
     power: float
     level: float
     difference: float | None = None
+    unit: str = USERS
 
     def to_pandas(self) -> DataFrame:
         """Return a DataFrame with a row per compared."""
@@ -281,12 +296,16 @@ class Power(Display):
         return pandas.DataFrame(list(self.rows))
 
     def _page(self, every_metric: bool = False) -> Page:
-        headers, rows = ["users", "std", "detectable"], []
-        headers += [] if self.difference is None else [f"users for {self.difference:g}"]
+        clustered = any("n_clusters" in row for row in self.rows)
+        headers, rows = [self.unit, *["clusters", "effective"] * clustered], []
+        headers += ["std", "detectable"]
+        headers += [] if self.difference is None else [f"{self.unit} for {self.difference:g}"]
         for row in self.rows:
             least = row["detectable"]
             least = "-" if least != least else f"{least:.4f}"
-            cells = [f"{row['n']:,}", f"{row['std']:.4f}", least]
+            cells = [f"{row['n']:,}"]
+            cells += [f"{row['n_clusters']:,}", f"{row['effective']:,.0f}"] if clustered else []
+            cells += [f"{row['std']:.4f}", least]
             cells += [f"{row['n_needed']:,.0f}"] if "n_needed" in row else []
             label = f"{row['system']} - {row['baseline']} {row['name']}"
             rows.append((label, [*map(Cell, cells)]))
@@ -296,7 +315,13 @@ class Power(Display):
             "the differences, not from the difference that was seen; before any correction for "
             f"several comparisons; none where fewer than {FEW} users differ"
         )
-        return Page([Table("", headers, rows)], [note])
+        notes = [worded(note, "clusters" if clustered else self.unit)]
+        if clustered:
+            notes.append(
+                f"effective: {self.unit} without clusters whose mean would be as certain; power is "
+                "that of the error by clusters (CR2), more rows are more clusters like these"
+            )
+        return Page([Table("", headers, rows)], notes)
 
 
 def power(
@@ -306,18 +331,28 @@ def power(
     _check_one_each(compared, "power()")
     rows, level = list[dict[str, Any]](), asked.level
     for name in _names(compared, names):
-        source = _unweighted(compared, name, asked)
+        source = _unweighted(compared, name, asked, clustered=True)
+        matched = isinstance(source, _Matched)
+        clusters = _units(source.found, None).clusters if matched else None
         for system, baseline in pairs_of(list(compared.results), compared.baselines or None):
             pairs = source.pairs(system, baseline, name)
             row: dict[str, Any] = {"name": name, "system": system, "baseline": baseline}
             row |= {"n": pairs.n, "std": pairs.std}
-            known = pairs.wins + pairs.losses >= FEW
-            least = planning.detectable(pairs.std, pairs.n, power, level)
-            row["detectable"] = least if known else math.nan
+            n, std, differ = pairs.n, pairs.std, pairs.wins + pairs.losses
+            if clusters is not None:  # as many units as there are degrees of freedom, and one
+                d = snap(source.values(system, name), source.values(baseline, name))
+                sums, sizes = units(d, clusters=clusters)
+                error, df = spread(sums, sizes)
+                n, std, differ = df + 1, error * math.sqrt(df + 1), np.count_nonzero(sums)
+                effective = (pairs.std / error) ** 2 if error else math.nan
+                row |= {"n_clusters": len(sums), "effective": effective}
+            least = planning.detectable(std, n, power, level)
+            row["detectable"] = least if differ >= FEW else math.nan
             if difference is not None:
-                row["n_needed"] = planning.n_needed(difference, pairs.std, power, level)
+                needed = planning.n_needed(difference, std, power, level)
+                row["n_needed"] = needed if clusters is None else needed * pairs.n / n
             rows.append(row)
-    return Power(tuple(rows), power, level, difference)
+    return Power(tuple(rows), power, level, difference, compared.unit)
 
 
 def _pair(compared: SideBySide, system: str | None, baseline: str | None) -> tuple[str, str]:
@@ -416,7 +451,8 @@ def _units(found: Aligned, clusters: Any) -> Units:
     if found.weights is not None:
         weights_of(found.weights, found.n, found.users)
     if clusters is None:
-        return Units(found.weights)
+        labels = found.clusters
+        return Units(found.weights, None if labels is None else numbered(labels, found.users))
     if found.users is not None:
         if not isinstance(clusters, Mapping) and not is_series(clusters):
             raise TypeError("the users have keys: give clusters as a dict or Series user -> label")

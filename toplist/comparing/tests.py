@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 
-from toplist.checks import cached, choice, counted
+from toplist.checks import cached, choice, counted, worded
 from toplist.comparing.contrasts import MARKS, Contrast, TestPlan, each_of
 from toplist.plots import charts
 from toplist.results import markup
@@ -201,8 +201,7 @@ class Tests(Display, Sequence[Contrast]):
         if len(self) > 4:
             found = sum(bool(one.mark) for one in self)
             return f"{head} p is below 0.05 for {found} of {len(self)} differences."
-        unit = "user" if plan.of_users else "row"
-        return " ".join([head, *(_said(one, unit) for one in self)])
+        return " ".join([head, *(_said(one, plan.rows) for one in self)])
 
     def plot(self, kind: Picture = "forest", *, ax: Axes | None = None) -> Axes:
         """Draw the differences with their intervals, or the systems against each other.
@@ -303,7 +302,7 @@ def _of_pair(tests: Tests, pair: tuple[str, str], look: Look, name: str = "") ->
         users = [Cell(f"{one.n:,}")] if name else []
         means = Cell(look.number(one.baseline_mean)), Cell(look.number(one.mean))
         rows.append((str(one.segment) if name else one.name, [*users, *means, *cells]))
-    columns = [*["users"] * bool(name), pair[1], pair[0], *_headers(tests, look)]
+    columns = [*[tests.plan.rows] * bool(name), pair[1], pair[0], *_headers(tests, look)]
     return Table(name, columns, rows)
 
 
@@ -393,7 +392,8 @@ def _notes(tests: Tests, pairs: Sequence[tuple[str, str]]) -> Iterable[str]:
     for caution, meaning in CAUTIONS.items():
         where = [_label(one) for one in tests if caution in one.cautions]
         if where:
-            yield f"{caution}: {meaning} ({', '.join(where[:4])}{', ...' * (len(where) > 4)})"
+            few = f"({', '.join(where[:4])}{', ...' * (len(where) > 4)})"
+            yield f"{caution}: {worded(meaning, plan.unit)} {few}"
 
 
 def _what_signs_say(tests: Tests) -> str:
@@ -434,12 +434,14 @@ def _test(plan: TestPlan) -> str:
 def _whom(tests: Tests) -> str:
     """Return over whom was tested."""
     sizes = sorted({one.n for one in tests})
-    unit = "user" if tests.plan.of_users else "row"
     if not sizes:
-        return f"no {unit}s"
-    words = counted(sizes[0], unit) if len(sizes) == 1 else f"{sizes[0]:,} to {sizes[-1]:,} {unit}s"
+        return f"no {tests.plan.rows}"
+    several = f"{sizes[0]:,} to {sizes[-1]:,} users"
+    words = counted(sizes[0], "user") if len(sizes) == 1 else several
+    words = worded(words, tests.plan.rows)
     if tests.plan.n_clusters:
-        words += f" in {counted(tests.plan.n_clusters, 'cluster')}"
+        most = "up to " * (len(sizes) > 1)
+        words += f" in {most}{counted(tests.plan.n_clusters, 'cluster')}"
     return words + ", weighted" * tests.plan.weighted
 
 
@@ -525,6 +527,6 @@ def _said(one: Contrast, unit: str) -> str:
         f"{one.system} {change} {one.baseline}{by} in {one.name}{where} "
         f"({round_significant(one.mean):.4f} against {round_significant(one.baseline_mean):.4f}, "
         f"interval [{number(one.low)}, {number(one.high)}], "
-        f"{p_is(one.p_adjusted)}{size}; {counted(one.wins, unit)} higher, "
+        f"{p_is(one.p_adjusted)}{size}; {worded(counted(one.wins, 'user'), unit)} higher, "
         f"{one.ties:,} equal, {one.losses:,} lower)."
     )

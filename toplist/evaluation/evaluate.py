@@ -15,7 +15,7 @@ from toplist.averages import per_user
 from toplist.checks import check_positive_int, prefixed
 from toplist.evaluation.plan import Plan, counted_users, plan_of, rules_of, settled
 from toplist.inputs.flatten import is_frame
-from toplist.inputs.forms import read_once
+from toplist.inputs.forms import are_queries, read_once
 from toplist.inputs.options import Duplicates, Joining, Options, Ties, Unjudged
 from toplist.matching.hits import Hits
 from toplist.matching.match import joined
@@ -42,6 +42,7 @@ def in_memory(
 def evaluate(plan: Plan, ranks: Any, truths: Any) -> TopKResult:
     """Join lists with ground truths and compute what the plan asks for."""
     joining = ruled(ranks, plan.joining, plan.rules)
+    plan = plan.called("queries") if are_queries(ranks, truths) else plan
     if plan.list_metrics and not isinstance(ranks, Hits):
         order = joining.ties, joining.padding
         ranks = read_once(ranks, joining.depth(plan.depth), joining.columns, *order)

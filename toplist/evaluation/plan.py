@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from toplist.averages import per_user
 from toplist.checks import (
+    USERS,
     OptionRef,
     cached,
     check_positive_int,
@@ -23,7 +24,7 @@ from toplist.checks import (
     option_error,
 )
 from toplist.inputs.flatten import name_user
-from toplist.inputs.options import ItemData, Joining, Options, Ties
+from toplist.inputs.options import ItemData, Joining, Options, Ties, columns_of
 from toplist.matching.hits import Hits
 from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetric
 from toplist.metrics.conventions import (
@@ -94,6 +95,11 @@ class Plan:
         given = replace(given, items_as=None, padding=None, duplicates=repeats)
         return replace(self, options=given)
 
+    def called(self, unit: str) -> Plan:
+        """Return the same plan with this noun of the rows, where none is given."""
+        options = replace(self.options, unit=self.options.unit or unit)
+        return replace(self, options=options)
+
     def lacking(self, hits: Hits, before: Mapping[str, str] | None) -> dict[str, str]:
         """Say what the ground truths of a part lack, and of those before it, by metric."""
         metrics = (entry.metric for entry in self.entries)
@@ -119,11 +125,14 @@ class Plan:
             relevant=rules.relevant,
             ties=self.ties,
             unjudged=hits.unjudged,
+            unit=self.options.unit or (USERS if self.options.clusters is None else "rows"),
         )
         counted = counted_users(hits, rules, terms.metrics.values())
         given = None if weights is None else _weights(weights, hits)
-        n_threads = self.options.n_threads
-        return TopKResult.of(terms, hits, counted, given, depth=depth, n_threads=n_threads)
+        more: Any = {"clusters": _clusters(self.options, hits), "depth": depth}
+        return TopKResult.of(
+            *(terms, hits, counted, given), **more, n_threads=self.options.n_threads
+        )
 
 
 def _settled(entry: Entry, hits: Hits) -> Entry:
@@ -180,6 +189,8 @@ def plan_of(options: Options, k: int | Iterable[int] | None, ties: Ties = "order
             text = f"{name} is a ratio of sums over users, in which no user scores 1: give "
             ways = OptionRef("empty", "zero"), " or ", OptionRef("empty", "skip")
             raise option_error(ValueError, text, *ways)
+    if options.unit is not None and not (isinstance(options.unit, str) and options.unit.strip()):
+        raise TypeError(f"unit is {options.unit!r}: give what the rows are called, as 'sessions'")
     if options.items_as is not None:
         from toplist.inputs.documents import ItemMap  # what few need, so that imports are quick
 
@@ -219,6 +230,28 @@ def _weights(weights: Any, hits: Hits) -> NDArray[np.float64]:
             f"the largest weight is {small.max():g}: give larger ones, they are relative"
         )
     return found
+
+
+def _clusters(options: Options, hits: Hits) -> list[Any] | None:
+    """Return the label of the cluster of every row; None where no clusters are given."""
+    given = options.clusters
+    if given is None:
+        return None
+    from toplist.inputs.user_values import values_by_user  # imported late: few give clusters
+    from toplist.stats.clustered import numbered
+
+    if isinstance(given, str):
+        parts = columns_of(options.columns, "ground_truths")["user_id"]
+        if isinstance(parts, str) or given not in parts or hits.users is None:
+            text = f" is no column of the keys of the rows, {parts!r}; "
+            keys = OptionRef("columns", {"user_id": ["user", "time"]})
+            ways = keys, " makes keys of several columns, or give a dict row -> user"
+            raise option_error(ValueError, OptionRef("clusters", given), text, *ways)
+        place = parts.index(given)
+        return [key[place] for key in hits.users]
+    labels, _ = values_by_user(given, hits.users, len(hits), "clusters")
+    numbered(labels, hits.users)  # refuses rows without a cluster
+    return labels
 
 
 def _are_numbers(values: Any) -> bool:

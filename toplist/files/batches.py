@@ -14,11 +14,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.checks import about
+from toplist.checks import about, optional
 from toplist.files import parquet
 from toplist.files.errors import named, refused
 from toplist.files.formats import ColumnNames, FileFormat, FormatName, PathLike, find_format
 from toplist.files.rows import IdTexts, Rows, of_complete_users, plain_rows, rows, together
+from toplist.files.tables import numbers, read_table
 from toplist.files.text import (
     FINITE,
     GRADE,
@@ -33,7 +34,16 @@ from toplist.files.text import (
 from toplist.inputs import tables
 from toplist.inputs.keyed import ListsByUser
 from toplist.inputs.objects import CURSORS, one_result_at_a_time
-from toplist.inputs.options import GROUP, Options, Order, Ties, columns_of
+from toplist.inputs.options import (
+    COLUMNS,
+    GROUP,
+    Options,
+    Order,
+    Ties,
+    columns_of,
+    is_composite,
+    refuse_composite,
+)
 from toplist.inputs.tables import Groups, SideTable, grouped, put_in_order
 
 
@@ -289,9 +299,53 @@ def stream_of(
     """Return the file of one side, by its format, which a keyword may name."""
     found = find_format(path, format, keyword or f"{side}_format")
     columns_of(columns, side)  # refuses wrong names before any file is read
+    if is_composite(columns, side):
+        if found.is_text and not found.is_table:
+            refuse_composite(columns, f"files of {found.name}")
+        return CompositeStream(path, side, columns, order, ties, format=found)
     if found.is_text:
         return TextStream(path, side, columns, order, ties, format=found)
     return ParquetStream(path, side, columns, order, ties)
+
+
+@dataclass(frozen=True)
+class CompositeStream(ParquetStream):
+    """A table in a file whose rows have keys of several columns; it is read whole."""
+
+    format: FileFormat = field(kw_only=True)
+    in_parts = False
+
+    @property
+    def typed_ids(self) -> bool:  # type: ignore[override]
+        """As the format has it."""
+        return self.format.typed_ids
+
+    @property
+    def table(self) -> Any:
+        """The whole table, in Arrow."""
+        if not self.format.is_text:
+            return parquet.read_table(self.path)
+        arrow = optional("pyarrow", "keys of several columns are read through pyarrow", "io")
+        found: dict[str, Any] = dict(read_table(self.path))
+        for name in {self.names[one] for one in COLUMNS[2:]} & found.keys():
+            found[name] = numbers(self.path, name, found[name])
+        return arrow.table(found)
+
+    def _columns(self) -> list[str]:
+        return list(self.table.column_names)
+
+    def parts(self, known: IdTexts) -> Iterator[UserPart]:
+        """Yield all lists."""
+        lists = self.read_all(known)
+        yield UserPart(lists, np.zeros(len(lists.users.codes), np.int64))
+
+    def read_all(self, known: IdTexts) -> ListsByUser:
+        """Return all lists, the rows of a user in any place."""
+        return tables.read(self._table(self.table, 0, known))
+
+    def places_of(self, user: Any, item: Any = None) -> list[int]:
+        """Return nothing: rows are not looked up by several columns."""
+        return []
 
 
 def loaded(stream: Stream, known: IdTexts) -> ListsByUser:
@@ -342,7 +396,9 @@ def by_system(stream: Stream, system: str, known: IdTexts) -> Iterator[tuple[str
     """Yield the rows of each system of a file, in order of first appearance."""
     given = stream.path, stream.side, stream.columns, stream.order, stream.ties
     if not isinstance(stream, TextStream):
-        for name, part in tables.by_column(parquet.read_table(stream.path), system, "ranks"):
+        whole = stream.table if isinstance(stream, CompositeStream) else None
+        whole = parquet.read_table(stream.path) if whole is None else whole
+        for name, part in tables.by_column(whole, system, "ranks"):
             yield name, SystemOfParquet(*given, part)
         return
     source, found = stream.source(), dict[str, list[Row]]()
@@ -364,6 +420,7 @@ def by_system(stream: Stream, system: str, known: IdTexts) -> Iterator[tuple[str
 
 def stream_of_batches(given: Any, side: str, options: Options) -> Stream:
     """Return record batches of one side, one after another."""
+    refuse_composite(options.columns, "streams")
     batches, names = _opened(given, side)
     batches = batches if options.part else _with_rows(batches, side)
     return BatchStream(side, side, options.columns, None, options.ties, batches, names)

@@ -23,6 +23,7 @@ from toplist.evaluation.evaluate import evaluate, lists_of, ruled
 from toplist.evaluation.plan import Plan, plan_of
 from toplist.files.batches import (
     Stream,
+    TextStream,
     UserPart,
     by_system,
     loaded,
@@ -32,6 +33,7 @@ from toplist.files.batches import (
 from toplist.files.buffers import Codes, Users, Waiting, in_list, text_codes
 from toplist.files.errors import named, short
 from toplist.files.rows import IdTexts
+from toplist.inputs.factorize import Column
 from toplist.inputs.flatten import Flat, Scored
 from toplist.inputs.kept import KeptTruths
 from toplist.inputs.keyed import ListsByUser, align
@@ -72,6 +74,8 @@ def evaluate_files(
     listed, relevant = sides
     ordering = listed.ordering if isinstance(listed, Stream) else "order"
     plan = plan_of(options, k, ordering)
+    if any(isinstance(one, TextStream) and one.format.name == "trec" for one in sides):
+        plan = plan.called("queries")
     kept = relevant if isinstance(relevant, KeptTruths) else None
     if kept is not None and kept.stream is not None:  # a file that was read before
         relevant = kept.stream
@@ -152,10 +156,13 @@ def _as_text(found: ListsByUser, texts: IdTexts, as_text: bool) -> ListsByUser:
     """Return lists whose integers are decimal text, if `as_text`."""
     if not as_text or (found.users.names, found.items.names) == texts:
         return found
-    users, items = (
-        replace(column, codes=text_codes(known, column), names=known)
-        for known, column in zip(texts, (found.users, found.items), strict=True)
-    )
+
+    def in_text(column: Column, known: Texts) -> Column:
+        if isinstance(column.names, list) and type(column.names[0]) is tuple:
+            return replace(column, names=[tuple(map(str, key)) for key in column.names])
+        return replace(column, codes=text_codes(known, column), names=known)
+
+    users, items = map(in_text, (found.users, found.items), texts)
     return replace(found, users=users, items=items)
 
 
@@ -279,7 +286,15 @@ class Join:
         weights = plan.options.weights
         if weights is not None and not isinstance(weights, Mapping):
             raise TypeError("weights must be a dict user -> number: files have no rows to count by")
-        self.plan, self.streams, self.part = plan.mapped, streams, plan.options.part
+        if plan.options.clusters is not None and plan.options.keep is None:
+            text, whole = " need the rows, and what is read in parts keeps none: ", "in_memory"
+            ways = OptionRef("keep", "hits"), " keeps them, or of files ", OptionRef(whole, True)
+            raise option_error(ValueError, OptionRef("clusters"), text, *ways)
+        self.whole, self.streams, self.part = plan.mapped, streams, plan.options.part
+        self.plan = self.whole
+        if plan.options.clusters is not None:  # asked of all rows together, not of those of a part
+            named = self.whole.called("rows")
+            self.plan = replace(named, options=replace(named.options, clusters=None))
         # of every part, the users by number and their hits
         self.hits: list[tuple[NDArray[np.int64], Hits]] | None
         self.hits = None if plan.options.keep is None else []
@@ -412,7 +427,7 @@ class Join:
         truths = (together(self.truths),)
         whole = self.result
         if self.hits is not None:
-            whole = self.plan.result(self._kept(self.hits, longest))
+            whole = self.whole.result(self._kept(self.hits, longest))
         return replace(
             whole,
             terms=terms,

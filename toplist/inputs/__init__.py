@@ -36,7 +36,8 @@ Ground truths
 
 Ids are integers of any width, strings, bytes or other hashables, of one kind on both sides; not
 floats, bools, None or containers. An integer 2-D truth is read as ids. Tables with other column
-names: ``columns={"user_id": "userId"}``. Spark, Modin and Dask frames are refused with the line to
+names: ``columns={"user_id": "userId"}``; a key of two columns is a tuple, as of a session,
+``columns={"user_id": ["user", "time"]}``. Spark, Modin and Dask frames are refused with the line to
 write (`toplist.spark` evaluates the first). A tensor on a device is copied to the host once; on the
 host it is read where it lies.
 

@@ -129,6 +129,20 @@ def read_sides(
     return found if tied is None else replace(found, scored=tied)
 
 
+def are_queries(ranks: Any, truths: Any) -> bool:
+    """Whether the forms of both sides are those of queries: of ranx, or {query: {id: number}}.
+
+    Examples
+    --------
+    >>> are_queries({"q1": {"d7": 0.5}}, {"q1": {"d7": 2}}), are_queries([[1]], [{1: 2}])
+    (True, False)
+    """
+    if isinstance(ranks, dict) and isinstance(getattr(truths, "rows", truths), dict):
+        rows = ranks, getattr(truths, "rows", truths)
+        return all(isinstance(next(iter(side.values()), None), dict) for side in rows)
+    return type(ranks).__module__.partition(".")[0] == "ranx"
+
+
 def _by_user(value: Any) -> bool:
     """Whether a side is a table, or `ListsByUser`: lists that were read from one."""
     return is_frame(value) or _is_of("keyed", "ListsByUser", value)

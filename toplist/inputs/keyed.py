@@ -106,6 +106,9 @@ def column_of(name: str, ids: Sequence[Any], where: str) -> Column:
     >>> column.codes.tolist(), column.names
     ([0, 1, 0], ['b', 'a'])
     """
+    if name == "user_id" and {*map(type, ids)} == {tuple}:  # keys of several columns
+        codes, _ = numbered_by(known := dict[Any, int](), ids)
+        return Column(name, codes, list(known))
     if kinds_of(ids, where) == {int}:
         array = np.array(ids)
         if array.dtype.kind in "iu":  # else some are negative and others from 2^63 on

@@ -181,6 +181,8 @@ class Options:
     metrics: Metrics = _option(DEFAULT_METRICS)
     convention: ConventionName = _option("standard")
     weights: Any = _option(None, *_LOCAL)
+    clusters: Any = _option(None, *_LOCAL)
+    unit: str | None = _option(help="what the rows are in print: sessions", read=str)
     aggregate: Aggregate | None = _option(choices=get_args(Aggregate))
     empty: Empty | None = _option(
         choices=EMPTY, help="users with an empty truth (default: the convention's)"
@@ -342,11 +344,12 @@ def needs(what: str, keyword: str) -> ValueError:
     )
 
 
-def columns_of(columns: ColumnNames, side: str) -> dict[str, str]:
+def columns_of(columns: ColumnNames, side: str) -> dict[str, Any]:
     """Return what each column is called in the tables of one side, "ranks" or "ground_truths".
 
     `columns` holds names for both sides, names by side, or both forms together: those of the side
-    come first. "group" is there only if it is given, and of ground truths alone.
+    come first. "group" is there only if it is given, and of ground truths alone. Of keys that are
+    made of several columns, "user_id" is the tuple of their names.
 
     Examples
     --------
@@ -355,7 +358,7 @@ def columns_of(columns: ColumnNames, side: str) -> dict[str, str]:
     (['movieId', 'item_id'], 'who')
     """
     if not isinstance(columns, Mapping):
-        return renamed(columns)
+        return renamed(columns, keys=True)
     both = {name: theirs for name, theirs in columns.items() if name not in SIDES}
     valid = *COLUMNS, GROUP
     unknown = [name for name in both if name not in valid]
@@ -369,15 +372,35 @@ def columns_of(columns: ColumnNames, side: str) -> dict[str, str]:
             raise TypeError(
                 f"columns: {one!r} is a side: give a dict, {{{one!r}: {{'item_id': 'NAME'}}}}"
             )
-        renamed(columns.get(one), COLUMNS if one == "ranks" else valid)
+        renamed(columns.get(one), COLUMNS if one == "ranks" else valid, keys=True)
     own = both | dict(columns.get(side, {}))
     if side == "ranks":
         own.pop(GROUP, None)
-    return renamed(own, valid if GROUP in own else COLUMNS)
+    return renamed(own, valid if GROUP in own else COLUMNS, keys=True)
 
 
-def renamed(columns: Mapping[str, str] | None, valid: Sequence[str] = COLUMNS) -> dict[str, str]:
-    """Return what each of the valid columns is called in the tables."""
+def is_composite(columns: ColumnNames, side: str) -> bool:
+    """Return whether the keys of the rows of a side are made of several columns."""
+    return isinstance(columns_of(columns, side)["user_id"], tuple)
+
+
+def refuse_composite(columns: ColumnNames, what: str) -> None:
+    """Raise ValueError for keys that are made of several columns, which `what` does not take."""
+    for side in SIDES:
+        if is_composite(columns, side):
+            key = columns_of(columns, side)["user_id"]
+            raise option_error(
+                ValueError,
+                OptionRef("columns", {"user_id": [*key]}),
+                f": {what} have one column of users; tables in memory and files of CSV, "
+                "TSV and Parquet take several",
+            )
+
+
+def renamed(
+    columns: Mapping[str, Any] | None, valid: Sequence[str] = COLUMNS, keys: bool = False
+) -> dict[str, Any]:
+    """Return what each of the valid columns is called; with `keys`, "user_id" may be several."""
     if columns is not None and not isinstance(columns, Mapping):
         raise TypeError(
             f"columns is a {type(columns).__name__}: give a dict, {valid[0]} -> its name"
@@ -385,4 +408,12 @@ def renamed(columns: Mapping[str, str] | None, valid: Sequence[str] = COLUMNS) -
     unknown = [name for name in columns or {} if name not in valid]
     if unknown:
         raise ValueError(f"columns: {unknown[0]!r} is none of {', '.join(valid)}")
-    return {name: name for name in valid} | dict(columns or {})
+    found: dict[str, Any] = {name: name for name in valid} | dict(columns or {})
+    for name, theirs in found.items():
+        if isinstance(theirs, (list, tuple)):
+            if name != "user_id" or not keys:
+                raise TypeError(f"columns: {name!r} is one column, not {theirs!r}")
+            if len(theirs) < 2 or len({*theirs}) < len(theirs):
+                raise ValueError(f"columns: {name!r} is {theirs!r}: give two names or more")
+            found[name] = tuple(theirs)
+    return found

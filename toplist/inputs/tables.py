@@ -7,7 +7,7 @@ sorted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -143,7 +143,7 @@ class SideTable:
 
     frame: Any
     side: str
-    names: Mapping[str, str]
+    names: Mapping[str, Any]
     order: str | None = None
     first: int = 0
     in_file: Callable[[], list[str]] | None = None
@@ -179,35 +179,51 @@ class SideTable:
     @cached
     def wide(self) -> list[Any]:
         """Return the columns 1 to K in order, if the others (except user_id) are these."""
-        rest = [name for name in self.columns if name != self.names["user_id"]]
+        rest = [name for name in self.columns if name not in self.parts("user_id")]
         if not rest or not all(str(name).isdecimal() for name in rest):
             return []
         rest.sort(key=int)
         first = int(rest[0])
         return rest if [int(name) for name in rest] == [*range(first, first + len(rest))] else []
 
+    def parts(self, name: str) -> tuple[Any, ...]:
+        """Return the names of the columns that make one of ours: of "user_id" maybe several."""
+        theirs = self.names[name]
+        return theirs if isinstance(theirs, tuple) else (theirs,)
+
+    def has(self, name: str) -> bool:
+        """Whether the table has one of our columns."""
+        return all(part in self.columns for part in self.parts(name))
+
     def one_of(self, *wanted: str) -> str:
         """Return the first of the wanted columns that the table has."""
         for name in wanted:
-            if self.names[name] in self.columns:
-                if self.columns.count(self.names[name]) > 1:
-                    raise ValueError(f"{self.side}: two columns are named {self.names[name]!r}")
+            if self.has(name):
+                for part in self.parts(name):
+                    if self.columns.count(part) > 1:
+                        raise ValueError(f"{self.side}: two columns are named {part!r}")
                 return name
         raise self._lacks(wanted)
 
+    def _absent(self, wanted: Iterable[str]) -> list[Any]:
+        """Return the names of columns that the table does not have."""
+        parts = (part for name in wanted for part in self.parts(name))
+        return [part for part in parts if part not in self.columns]
+
     def _lacks(self, wanted: tuple[str, ...]) -> ValueError:
         """Return the error of a table with none of the wanted columns."""
-        names = " or ".join(repr(self.names[name]) for name in wanted)
+        absent = self._absent(wanted)
+        names = " or ".join(map(repr, absent))
         index = getattr(self.frame, "index", None)  # of pandas
-        if self.names[wanted[0]] in getattr(index, "names", ()):
+        if absent[0] in getattr(index, "names", ()):
             return ValueError(
                 f"{self.side}: {names} is the index, not a column: .reset_index() makes it one"
             )
         ids = [] if self.wide else ["user_id", "item_id"]
-        more = [n for n in ids if n not in wanted and self.names[n] not in self.columns]
-        names = no_columns([names, *(repr(self.names[name]) for name in more)])
+        more = [n for n in ids if n not in wanted and not self.has(n)]
+        names = no_columns([names, *map(repr, self._absent(more))])
         columns = self.columns if self.in_file is None else self.in_file()
-        names += header_hint([self.names[name] for name in (*wanted, *more)], columns)
+        names += header_hint([*absent, *self._absent(more)], columns)
         found = ", ".join(map(repr, columns))
         parts: list[str | OptionRef] = [
             f"{self.side} has {names}, only {found or 'none'}; ",
@@ -219,15 +235,26 @@ class SideTable:
         return option_error(ValueError, *parts)
 
     def ids(self, wanted: str) -> Column:
-        """Return a column of ids."""
-        name = self.names[self.one_of(wanted)]
-        known = self.known[wanted == "item_id"]
-        return cols.ids(self.frame, name, self.side, where=self.where, known=known)
+        """Return a column of ids; of keys that are made of several columns, tuples."""
+        parts, known = self.parts(self.one_of(wanted)), self.known[wanted == "item_id"]
+        if len(parts) == 1:
+            return cols.ids(self.frame, parts[0], self.side, where=self.where, known=known)
+        codes = np.zeros(len(self.frame), np.int64)
+        columns = [cols.ids(self.frame, part, self.side, where=self.where) for part in parts]
+        for column in columns:
+            numbers, distinct = numbered(column.codes)
+            codes = numbered(codes * len(distinct) + numbers)[0]
+        first = np.unique(codes, return_index=True)[1]  # they are numbered as they appear
+        keys = zip(*(column.decoded(column.codes[first]) for column in columns), strict=True)
+        return Column(wanted, codes, list(keys))
 
     def where(self, row: int) -> str:
         """Return how messages name a row: by its number, and by its user, if it has one."""
-        name = self.names["user_id"]
-        user = cols.cell(self.frame, name, row) if name in self.columns else None
+        parts = self.parts("user_id")
+        user = None
+        if self.has("user_id"):
+            found = tuple(cols.cell(self.frame, part, row) for part in parts)
+            user = found if len(parts) > 1 else found[0]
         return cols.in_row(self.first + row) + ("" if user is None else f" (user {user!r})")
 
 
@@ -253,11 +280,11 @@ def read(table: SideTable, in_runs: bool = False) -> ListsByUser:
     """
     if table.wide:
         return _wide(table)
-    user, item = (table.names[table.one_of(wanted)] for wanted in ("user_id", "item_id"))
-    rows = cols.python_lists(table.frame, item, table.side, table.where)
+    user, item = (table.parts(table.one_of(wanted)) for wanted in ("user_id", "item_id"))
+    rows = cols.python_lists(table.frame, item[0], table.side, table.where)
     if rows is not None:
         return _of_python(table, rows)
-    lists = cols.lists(table.frame, item, table.side, table.where)
+    lists = cols.lists(table.frame, item[0], table.side, table.where)
     if lists is not None:
         return _of_lists(table, *lists)
     if table.side == "ranks" and table.order is None:
@@ -265,7 +292,9 @@ def read(table: SideTable, in_runs: bool = False) -> ListsByUser:
     values = None
     if table.value is not None:
         values = _values(table, table.frame, table.where)
-    runs = cols.runs(table.frame, user, table.side, table.known[0])
+    runs = None
+    if len(user) == 1:
+        runs = cols.runs(table.frame, user[0], table.side, table.known[0])
     users, ends = (table.ids("user_id"), None) if runs is None else runs
     groups = grouped(users, in_runs, ends)
     return put_in_order(table.ordering, groups, table.ids("item_id"), values)
@@ -330,8 +359,7 @@ def _of_lists(table: SideTable, offsets: Ints, frame: Any) -> ListsByUser:
 def _wide(table: SideTable) -> ListsByUser:
     """Read a row per user and a column per rank; nulls end a list."""
     frame, side, ranks = table.frame, table.side, table.wide
-    named = table.names["user_id"] in table.columns
-    users = table.ids("user_id") if named else cols.index(frame, side)
+    users = table.ids("user_id") if table.has("user_id") else cols.index(frame, side)
     arrays = [cols.integers(frame, name) for name in ranks]
     if all(array is not None for array in arrays):
         items = np.stack(arrays, axis=1)  # type: ignore[arg-type]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from toplist.checks import optional
+from toplist.checks import USERS, optional, worded
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -165,11 +165,13 @@ def words(results: "Collection[Result]", ax: "Axes", level: float) -> tuple[str,
 
 def users_of(results: "Iterable[Result]") -> str:
     """Return how many users are in the means."""
-    numbers = {result.n_evaluated for result in results}
-    return counted(numbers) if len(numbers) == 1 else "different numbers of users"
+    some = list(results)
+    numbers, unit = {result.n_evaluated for result in some}, some[0].terms.unit
+    several = worded("different numbers of users", unit)
+    return counted(numbers, unit) if len(numbers) == 1 else several
 
 
-def counted(numbers: "Iterable[int]") -> str:
+def counted(numbers: "Iterable[int]", unit: str = USERS) -> str:
     """Return one number of users, or several, in words.
 
     Examples
@@ -178,7 +180,7 @@ def counted(numbers: "Iterable[int]") -> str:
     ('1 user', '3 or 12 users')
     """
     text = " or ".join(f"{n:,}" for n in sorted(numbers))
-    return f"{text} user{'' if text == '1' else 's'}"
+    return worded(f"{text} user{'' if text == '1' else 's'}", unit)
 
 
 def rules_of(results: "Collection[Result]") -> str:

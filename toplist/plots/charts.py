@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from toplist.checks import worded
 from toplist.metrics.beyond_accuracy import gini_index
 from toplist.metrics.properties import equal_names
 from toplist.plots import axes
@@ -213,7 +214,8 @@ def per_user(results: Result | Results, name: AnyName, *, ax: Axes | None = None
         ax.step(steps, above, where="post", label=text, linewidth=1.8, **axes.style(i, i))
         if len(systems) == 1:
             ax.fill_between(steps, above, step="post", alpha=0.15, color=COLOURS[0], linewidth=0)
-    ax.set(xlabel=f"{name} of a user", ylabel="share of users above")
+    whose, share = (worded(text, result.terms.unit) for text in ("of a user", "share of users"))
+    ax.set(xlabel=f"{name} {whose}", ylabel=f"{share} above")
     ax.set(xlim=(0, None), ylim=(0, None))
     axes.clean(ax)
     drawn = systems.values()
@@ -338,7 +340,7 @@ def segments(
         colour, marker = COLOURS[i % len(COLOURS)], MARKERS[i % len(MARKERS)]
         ax.errorbar(means, places, xerr=reach, fmt=marker, color=colour, capsize=3, label=system)
     names = [
-        f"{'no label' if label is None else label}\n{axes.counted(n_users)}"
+        f"{'no label' if label is None else label}\n{axes.counted(n_users, result.terms.unit)}"
         for label, n_users in labels.items()
     ]
     ax.set_yticks(range(len(labels)), names)
@@ -556,6 +558,6 @@ def band(found: Any, *, ax: Axes | None = None) -> Axes:
     lowest = float(np.min(found.low_all, initial=0.0))
     axes.over_k(ax, f"{' - '.join(found.systems)}, {found.name}")
     ax.set_ylim(bottom=1.08 * lowest, auto=None)  # not from 0: differences fall below
-    axes.caption(ax, f"{found.n:,} users; sup-t, critical value {found.critical:.2f}")
+    axes.caption(ax, f"{found.n:,} {found.unit}; sup-t, critical value {found.critical:.2f}")
     axes.legend(ax, inside="best")
     return ax

@@ -41,6 +41,25 @@ under None, and the counts add up.
 >>> {label: part["hit@3"] for label, part in result.by(country).items()}
 {'de': 1.0, 'fr': 1.0, None: 0.0}
 
+Rows that are not users
+-----------------------
+
+Where rows are sessions, events or queries of users, those of one user are alike, and intervals as
+of so many users are too narrow. ``clusters=`` says whose each row is; the means stay as they are,
+and intervals, tests and power go by the clusters (CR2, with Satterthwaite's degrees of freedom; see
+`TopKResult.interval`). Keys of rows may be tuples: of a table with
+``columns={"user_id": ["user", "time"]}``, where ``clusters="user"`` names a part of them. ``unit=``
+is what rows are called in print.
+
+>>> rows = {("ann", 1): [5, 7], ("ann", 2): [7, 8], ("bob", 1): [4, 2], ("cid", 1): [1, 9]}
+>>> wanted = {("ann", 1): 7, ("ann", 2): 7, ("bob", 1): 3, ("cid", 1): 1}
+>>> users = {row: row[0] for row in rows}
+>>> of_users = tl.top_k_eval(rows, wanted, k=2, metrics="mrr", clusters=users, unit="sessions")
+>>> of_users["mrr@2"], of_users.n_evaluated, of_users.n_clusters, of_users.clusters
+(0.625, 4, 3, ['ann', 'ann', 'bob', 'cid'])
+>>> str(of_users).splitlines()[-1]
+'4 of 4 sessions evaluated, of 3 clusters'
+
 Saving
 ------
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from toplist.averages.moments import Moments
-from toplist.checks import counted
+from toplist.checks import counted, worded
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.conventions import KNOWN, known_of, policies, same_formula
 from toplist.metrics.definitions import Metric
@@ -13,6 +13,7 @@ from toplist.metrics.formulas import GAIN_WORDS, SYMBOLS, Style, formula
 from toplist.metrics.properties import equal_names
 from toplist.results.markup import NOTHING, Cell, Look, Page, Table
 from toplist.results.means import Means, fingerprints_of, has_keys, unmatched
+from toplist.stats.clustered import FEW_DF, degrees_of_freedom
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -21,7 +22,10 @@ if TYPE_CHECKING:
 def account(result: Means) -> str:
     """Return who was counted: the users in the means, those left out, and why."""
     terms = result.terms
-    parts = [f"{result.n_evaluated:,} of {counted(result.n_users, 'user')} evaluated"]
+    users = worded(counted(result.n_users, "user"), terms.unit)
+    parts = [f"{result.n_evaluated:,} of {users} evaluated"]
+    if result.clusters is not None:
+        parts.append(f"of {counted(result.n_clusters, 'cluster')}")
     n_empty = result.n_evaluated - result.histograms.n_of("skip")
     if n_empty and (terms.empty in terms.empty_of.values() or not terms.metrics):
         score = {"zero": 0, "one": 1}.get(terms.empty)
@@ -81,17 +85,23 @@ def _other_numbers(result: Means) -> list[str]:
         "one": f"count{'s' * one} as 1",
     }
     judged = [
-        f"{name}: over {result.n_of(name):,}, those with {known_of(terms.metrics[name])}"
+        f"{name}: {_over(result, name)}, those with {known_of(terms.metrics[name])}"
         for name, (policy, *_) in terms.counting.items()
         if policy == "skip"
         and known_of(terms.metrics[name]) != KNOWN
         and result.n_of(name) != result.n_evaluated
     ]
     return judged + [
-        f"{', '.join(some)}: over {result.n_of(some[0]):,}, as {n_empty:,} without relevant items "
+        f"{', '.join(some)}: {_over(result, some[0])}, as {n_empty:,} without relevant items "
         f"{words[policy]}"
         for policy, some in names.items()
     ]
+
+
+def _over(result: Means, name: str) -> str:
+    """Return over how many users a metric is, and of how many clusters these are."""
+    clusters = counted(result.n_clusters_of(name), "cluster")
+    return f"over {result.n_of(name):,}" + f" of {clusters}" * (result.clusters is not None)
 
 
 def rules(result: Means, metric: Metric | None = None) -> str:
@@ -107,6 +117,7 @@ def averaging(result: Means, metric: Metric | None = None) -> str:
     terms = result.terms
     mean = "weighted mean over users" if terms.weighted else "mean over users"
     ratio = f"ratio of {'weighted ' if terms.weighted else ''}sums over users"
+    mean, ratio = (worded(words, terms.unit) for words in (mean, ratio))
     if metric is not None:
         return ratio if metric.name in terms.pooled else mean
     if not terms.pooled:
@@ -120,7 +131,8 @@ def treatment(result: Means, metric: Metric | None = None) -> str:
     """Return what is done with users who have no relevant items, or no list."""
     terms = result.terms
     if metric is not None:
-        return policies(terms.empty_of[metric.name], terms.missing, of=known_of(metric))
+        words = policies(terms.empty_of[metric.name], terms.missing, of=known_of(metric))
+        return worded(words, terms.unit)
     others = {n: p for n, p in terms.empty_of.items() if known_of(terms.metrics[n]) == KNOWN}
     return policies(terms.empty, terms.missing, others)
 
@@ -129,7 +141,8 @@ def of_lists(result: Means, metric: ListMetric) -> str:
     """Return which lists a metric of the lists themselves is over."""
     n = result.n_of(metric.name)
     if metric.of_users:
-        return f"{metric.text}; mean over {counted(n, 'user')} with a list"
+        words = worded(f"mean over {counted(n, 'user')} with a list", result.terms.unit)
+        return f"{metric.text}; {words}"
     return f"{metric.text}; of {'the one list' if n == 1 else f'all {n:,} lists together'}"
 
 
@@ -147,7 +160,7 @@ def explanation(result: Means, metric: Metric | ListMetric, style: Style) -> str
     of_gains = metric.graded and not metric.earning
     lines = [
         formula(metric, style),
-        SYMBOLS[style],
+        worded(SYMBOLS[style], terms.unit),
         *([GAIN_WORDS.get(gains, terms.grading.words)] if of_gains else []),
         rules(result, metric) + (f"; the same in {', '.join(peers)}" if peers else ""),
         f"{averaging(result, metric)}; {treatment(result, metric)}",
@@ -223,12 +236,17 @@ def intervals(results: Sequence[Means]) -> list[str]:
     which = [f"{words} for {', '.join(names)}" for words, names in kinds.items()]
     text = "; ".join(which if len(which) > 1 else kinds)
     old = "; as if weights did not go with values: saved by toplist 0.2 or merged with such"
-    more = _few(rough) + f"; {none}" * dashes + old * any(map(_is_old, results))
+    few = _few(rough, results[0].terms.unit)
+    if results[0].clusters is not None:
+        few = _few_clusters(results)
+    more = few + f"; {none}" * dashes + old * any(map(_is_old, results))
     return [f"95 % interval, ± half or [low, high]: {text}{more}"]
 
 
 def _kind(result: Means, name: str) -> str:
     """Return the kind of the interval of a metric, in a word."""
+    if result.clusters is not None:
+        return "by clusters (CR2)"
     if name in result.terms.pooled:
         return "delta method"
     return "Wilson" if result.is_proportion(name) else "normal"
@@ -251,15 +269,25 @@ def _fewest(result: Means, name: str, cuts: Sequence[int]) -> tuple[int, int, st
     return n, fewest, f"{name}@{k}"
 
 
-def _few(rough: Sequence[tuple[int, int, str]]) -> str:
+def _few(rough: Sequence[tuple[int, int, str]], unit: str) -> str:
     """Say that intervals are rough: where few users, or few values other than 0, are in them."""
     users = min((n for n, _, _ in rough), default=FEW_USERS)
     if users < FEW_USERS:
-        return f" (rough: only {counted(users, 'user')})"
+        return worded(f" (rough: only {counted(users, 'user')})", unit)
     _, fewest, where = min(rough, key=lambda one: one[1], default=(0, FEW_USERS, ""))
     if fewest >= FEW_USERS:
         return ""
-    return f" (rough where few users have a value other than 0: {fewest} for {where})"
+    words = worded("rough where few users have a value other than 0", unit)
+    return f" ({words}: {fewest} for {where})"
+
+
+def _few_clusters(results: Sequence[Means]) -> str:
+    """Say that intervals are rough: where few clusters, or a few large ones, are in them."""
+    sizes = (result.cluster_sizes() for result in results)
+    least = min((degrees_of_freedom(some) for some in sizes if len(some) > 1), default=FEW_DF)
+    if least >= FEW_DF:
+        return ""
+    return f" (rough: clusters so few or unequal leave {least:.1f} degrees of freedom)"
 
 
 def _is_old(result: Means) -> bool:
@@ -308,7 +336,8 @@ def page(result: Means, every_metric: bool = False) -> Page:
         rows.append((" = ".join(group), cells))
     with_k = {k for name, one in result.terms.asked.items() for k in shown[name] if has_k(one)}
     table = Table("", [f"@{k}" if k in with_k else "whole list" for k in result.ks], rows)
-    formulas = [*map(formula, result.terms.metrics.values()), SYMBOLS["text"]]
+    symbols = worded(SYMBOLS["text"], result.terms.unit)
+    formulas = [*map(formula, result.terms.metrics.values()), symbols]
     return Page([table], rule_lines(result), formulas=formulas)
 
 

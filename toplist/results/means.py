@@ -22,6 +22,7 @@ from toplist.results.terms import Entry, Terms, difference
 
 # What only intervals and merging need is imported by them, as `import toplist` must be quick.
 if TYPE_CHECKING:
+    from toplist.averages.clustered import ClusterErrors
     from toplist.inputs.flatten import Scored
     from toplist.matching.fingerprints import Fingerprint
     from toplist.metrics.names import AnyName, Name, NameAtK
@@ -59,6 +60,7 @@ class Means:
     n_missing: int
     n_extra: int
     weights: Floats | None = None
+    clusters: Sequence[Any] | None = None
     lists: ListAverages | None = None
     fingerprints: tuple[Fingerprint, ...] = ()
     unmatched: Unmatched | None = None
@@ -74,6 +76,7 @@ class Means:
         counted: Bools,
         weights: Floats | None = None,
         *,
+        clusters: Sequence[Any] | None = None,
         depth: int = 1,
         n_threads: int | None = None,
     ) -> Self:
@@ -85,7 +88,7 @@ class Means:
         asked = terms.with_depth(max(depth, hits.k))
         found = _counted(hits, counted, asked, weights, n_threads)
         sizes = len(hits), n_missing_of(hits), hits.n_extra
-        given = terms, found, hits, counted, *sizes, weights
+        given = terms, found, hits, counted, *sizes, weights, clusters
         return cls(*given, graded=is_graded(terms, hits), scored=hits.scored)
 
     @property
@@ -114,9 +117,10 @@ class Means:
             return self.judged_only
         hits = self.hits.judged_only(self.hits.k, always=True)
         depth = int(self.histograms.cuts[-1])
+        kept = "clusters", "n_extra", "lists", "unmatched", "scored"
         return replace(
             type(self).of(self.terms, hits, self.counted, self.weights, depth=depth),
-            **{name: getattr(self, name) for name in ("n_extra", "lists", "unmatched", "scored")},
+            **{name: getattr(self, name) for name in kept},
         )
 
     def judged_share(self) -> tuple[str, float]:
@@ -152,7 +156,7 @@ class Means:
     def __getitem__(self, name: str) -> Any:
         """Return the mean at ``"name@k"``, or the curve (K,) of ``"name"``."""
         metric, k = self.terms.find(name)
-        return self._pick(metric, k, self._moments[metric.name].mean, lambda one: one.mean)
+        return self._pick(metric, k, self._moments[metric.name].mean, lambda one, _: one.mean)
 
     def _ipython_key_completions_(self) -> list[str]:
         """Return what IPython and Jupyter complete after ``result["``: means, then curves."""
@@ -175,7 +179,7 @@ class Means:
     def std(self, name: str) -> Any:
         """Return the standard deviation over users (ddof = 1), at ``"name@k"`` or of ``"name"``."""
         metric, k = self.terms.find(name)
-        return self._pick(metric, k, self._moments[metric.name].std, lambda one: one.std)
+        return self._pick(metric, k, self._moments[metric.name].std, lambda one, _: one.std)
 
     @overload
     def interval(self, name: Name, level: float = ...) -> tuple[Floats, Floats]: ...
@@ -200,6 +204,16 @@ class Means:
         p (1 - p) (Σ w)² / Σ w² (x - p)²; (Σ w)² / Σ w² where p is 0 or 1. For a pooled metric, the
         standard error is that of the delta method.
 
+        Of rows in clusters, it is mean ± t · error for every metric, proportions and pooled ones
+        (x - ratio · y in place of x - mean) too, cut to [0, 1] likewise. π is a cluster's share of
+        the rows, or of their weights (CR2: Bell and McCaffrey 2002, Satterthwaite 1946)::
+
+            error² = Σ_c (Σ_{rows of c} w (x - mean))² / (1 - π_c) / (Σ w)²
+            df = 1 / (Σπ² + (Σa)² - Σa²),  a = π² / (1 - π)
+
+        NaN for fewer than two clusters. Of metrics of the lists themselves, the rows are those of
+        the ground truth: NaN where there are other lists, and in merged results.
+
         Parameters
         ----------
         name : str
@@ -218,9 +232,12 @@ class Means:
             raise ValueError(f"level must be between 0 and 1, not {level!r}")
         metric, k = self.terms.find(name)
         ends = partial(self._ends, metric.name, level)
-        near = self._ends_95[metric.name] if level == 0.95 else ends(self._moments[metric.name])
-        low = self._pick(metric, k, near[0], lambda one: ends(one)[0])
-        return low, self._pick(metric, k, near[1], lambda one: ends(one)[1])
+        if (metric.name, level) not in self._near_ends:
+            near = ends(self._moments[metric.name], self._cuts)
+            self._near_ends[metric.name, level] = near
+        low, high = self._near_ends[metric.name, level]
+        low = self._pick(metric, k, low, lambda *one: ends(*one)[0])
+        return low, self._pick(metric, k, high, lambda *one: ends(*one)[1])
 
     def per_user(self, name: AnyName) -> Floats:
         """Return the values of each user: (n_users,) for ``"name@k"``, (n_users, K) for ``"name"``.
@@ -237,11 +254,14 @@ class Means:
 
         return by_users(self._values(name), self.users if has_keys(self) else None)
 
+    def _list_values(self, metric: ListMetric) -> Floats:
+        assert self.lists is not None
+        return self.lists.per_user(metric.name, self.users)
+
     def _values(self, name: AnyName) -> Floats:
         metric, k = self.terms.find(name)
         if isinstance(metric, ListMetric):
-            assert self.lists is not None
-            of_lists = self.lists.per_user(metric.name, self.users)
+            of_lists = self._list_values(metric)
             width = of_lists.shape[1]  # below the lists it stays as it is
             if k is not None:
                 return of_lists[:, min(k, width) - 1]
@@ -252,6 +272,22 @@ class Means:
         if k is None:
             return per_user.curves(hits, counted, metric, self.terms.depth)
         return per_user.values(hits, counted, metric, k)
+
+    @property
+    def n_clusters(self) -> int:
+        """The number of clusters with a row in the means; 0 without clusters."""
+        return self.n_clusters_of()
+
+    def n_clusters_of(self, *names: AnyName) -> int:
+        """Return the number of clusters with a row in the mean of a metric; 0 without clusters."""
+        return 0 if self.clusters is None else len(self.cluster_sizes(*names))
+
+    def cluster_sizes(self, *names: AnyName) -> Floats:
+        """Return how many rows of each cluster are in the mean of a metric, or their weights."""
+        counted = in_means(self, [self.terms.find(name)[0].name for name in names])
+        weights = None if self.weights is None else self.weights[counted]
+        sizes = np.bincount(self._cluster_of[counted], weights).astype(np.float64)
+        return sizes[sizes > 0]
 
     def n_of(self, name: AnyName) -> int:
         """Return the number of users in a mean; for a metric of all lists, the number of lists."""
@@ -316,6 +352,7 @@ class Means:
         mine, theirs = (
             (
                 *(one.terms, one.n_users, one.n_missing, one.n_extra, one.graded, one.histograms),
+                None if one.clusters is None else one._cluster_of,
                 None if one.lists is None else one.lists.averages(),
             )
             for one in (self, other)
@@ -387,8 +424,15 @@ class Means:
 
         return {name: bound(metric) for name, metric in self.terms.asked.items()}
 
-    def _ends(self, name: str, level: float, average: Any) -> tuple[Floats, Floats]:
-        """Return the ends of the intervals of an average of a metric."""
+    def _ends(self, name: str, level: float, average: Any, cuts: Ints) -> tuple[Floats, Floats]:
+        """Return the ends of the intervals of an average of a metric at some k's."""
+        if self.clusters is not None:
+            from toplist.stats.distributions import t_ppf
+
+            error, df = self._cluster_errors(name, average, cuts)
+            distinct, place = np.unique(df, return_inverse=True)
+            t = np.array([t_ppf(0.5 + level / 2, one) for one in distinct.tolist()])[place]
+            return normal(average.mean, error, t, self.is_within_one(name))
         from statistics import NormalDist  # a fifth of the import of toplist
 
         z = NormalDist().inv_cdf((1 + level) / 2)
@@ -397,16 +441,37 @@ class Means:
         return normal(average.mean, average.error, z, self.is_within_one(name))
 
     @cached
-    def _ends_95(self) -> dict[str, tuple[Floats, Floats]]:
-        """The ends of the usual intervals at the k's of `_cuts`, by metric."""
-        return {name: self._ends(name, 0.95, one) for name, one in self._moments.items()}
+    def _near_ends(self) -> dict[tuple[str, float], tuple[Floats, Floats]]:
+        """The ends of intervals at the k's of `_cuts`, by metric and level, once asked for."""
+        return {}
+
+    def _cluster_errors(self, name: str, average: Any, cuts: Ints) -> ClusterErrors:
+        """Return the standard errors by clusters of an average at some k's."""
+        from toplist.averages import clustered
+
+        metric, clusters = self.terms.asked[name], self._cluster_of
+        if isinstance(metric, ListMetric):
+            values = np.empty((0, len(average.mean)))
+            if metric.of_users and not self.n_extra and getattr(self.lists, "values", None):
+                values = self._list_values(metric)
+            return clustered.of_values(values, clusters[: len(values)])
+        hits, counted = hits_of(self, "it has no clusters")
+        more = clusters, self.weights, self.terms.threshold_in_gains
+        return clustered.of_hits(hits, counted, metric, cuts, average, *more)
+
+    @cached
+    def _cluster_of(self) -> Ints:
+        """The number of the cluster of every row."""
+        from toplist.stats.clustered import numbered
+
+        return numbered(self.clusters, self.users)
 
     def _pick(
         self,
         metric: Metric | ListMetric,
         k: int | None,
         near: Floats,
-        curve_of: Callable[[Any], Floats],
+        curve_of: Callable[[Any, Ints], Floats],
     ) -> Any:
         """Return the curve of a metric, or its value at k, of which the part `near` is known."""
         if isinstance(metric, ListMetric):  # below the lists it stays as it is
@@ -418,13 +483,14 @@ class Means:
         if len(near) == self.terms.depth:
             return near.copy()
         if k is not None:
-            return float(curve_of(self._average(metric, np.array([k])))[0])
+            at = np.array([k])
+            return float(curve_of(self._average(metric, at), at)[0])
         curve = per_user.empty((self.terms.depth,))
         curve[: len(near)] = near
         for first in range(len(near), len(curve), per_user.PART):
             part = slice(first, min(first + per_user.PART, len(curve)))
             cuts = np.arange(part.start, part.stop) + 1
-            curve[part] = curve_of(self._average(metric, cuts))
+            curve[part] = curve_of(self._average(metric, cuts), cuts)
         return curve
 
     def _average(self, metric: Metric, cuts: Ints) -> Any:
@@ -527,6 +593,9 @@ def merged(parts: Sequence[M], disjoint: bool = False) -> M:
     if hits and disjoint:
         hits = [_without_fingerprints(one) for one in hits]
     weights = all_of([part.weights for part in parts]) if hits else None
+    clusters = all_of([part.clusters for part in parts])
+    if clusters is None and any(part.clusters is not None for part in parts):
+        raise ValueError("cannot merge: some parts have clusters and others have none")
     lists, scored = (all_of([getattr(part, one) for part in parts]) for one in ("lists", "scored"))
     return type(first)(
         first.terms,
@@ -537,6 +606,7 @@ def merged(parts: Sequence[M], disjoint: bool = False) -> M:
         n_missing=sum(part.n_missing for part in parts),
         n_extra=sum(part.n_extra for part in parts),
         weights=np.concatenate(weights) if weights else None,
+        clusters=[label for part in clusters for label in part] if clusters else None,
         lists=reduce(operator.add, lists) if lists else None,
         fingerprints=tuple(one for part in parts for one in fingerprints_of(part)),
         graded=any(part.graded for part in parts),

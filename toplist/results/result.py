@@ -57,6 +57,10 @@ class TopKResult(Means, Display):
         The users' keys in the order of the rows; their positions where there are no keys.
     weights : (n_users,) float64, or None
         The weight of each user in the means.
+    clusters : sequence, or None
+        The cluster of each row, such as the user of a session; intervals and tests are by these.
+    n_clusters : int
+        Clusters with a row in the means; ``n_clusters_of("bpref")`` of one metric. 0 without any.
     hits, counted : Hits and (n_users,) bool, or None
         The hits, and whose are in the means; values per user and segments follow from them.
     terms : Terms

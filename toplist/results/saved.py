@@ -60,6 +60,7 @@ def content(result: Means) -> dict[str, Any]:
         "k": list(result.ks),
         **({"sampled": vars(terms.sampled)} if terms.sampled else {}),
         **{name: getattr(result, name) for name in COUNTS},
+        **({} if result.clusters is None else {"n_clusters": result.n_clusters}),
         **({"scores": result.scored._asdict()} if result.scored else {}),
         **_judged(result),
         "values": {name: json_number(result[name]) for name in names},

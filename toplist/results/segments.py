@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
-from toplist.checks import Ints, is_missing
+from toplist.checks import Ints, is_missing, worded
 from toplist.checks import counted as in_words
 from toplist.inputs.user_values import values_by_user
 from toplist.metrics.definitions import Metric
@@ -94,10 +94,11 @@ class Segments(ByLabel[R]):
                 self._table(metric, {f"@{k}": f"{metric}@{k}" for k in ks})
                 for metric, ks in self.whole.terms.ks_of.items()
             ]
-        notes = ["users: of the ground truth; n: in the means"]
+        unit = self.whole.terms.unit
+        notes = [worded("users: of the ground truth; n: in the means", unit)]
         if self.n_unused:
             unused = in_words(self.n_unused, "label")
-            notes.append(f"{unused} of users who are not in the result (unused)")
+            notes.append(worded(f"{unused} of users who are not in the result (unused)", unit))
         return Page(shown, [*notes, *describe.rule_lines(self.whole, list(self.values()))])
 
     def _table(self, corner: str, columns: Mapping[str, str]) -> Table:
@@ -107,7 +108,7 @@ class Segments(ByLabel[R]):
             counts = [Cell(f"{part.n_users:,}"), Cell(f"{part.n_evaluated:,}")]
             means = [describe.cell(part, name) for name in columns.values()]
             rows.append(("(no label)" if label is None else str(label), counts + means))
-        return Table(corner, ["users", "n", *columns], rows)
+        return Table(corner, [self.whole.terms.unit, "n", *columns], rows)
 
     def to_dict(self) -> dict[Any, dict[str, float]]:
         """Return the means asked for, ``{label: {"ndcg@10": 0.1, ...}}``."""
@@ -138,7 +139,9 @@ def by(result: R, labels: Any) -> Segments[R]:
     parts = {}
     for label, some in members.items():
         weights = None if whole.weights is None else whole.weights[some]
-        parts[label] = whole.of(whole.terms, hits.subset(some), counted[some], weights)
+        clusters = whole.clusters and [whole.clusters[row] for row in some.tolist()]
+        own = hits.subset(some), counted[some], weights
+        parts[label] = whole.of(whole.terms, *own, clusters=clusters)
     return Segments(whole, parts, n_unused)
 
 

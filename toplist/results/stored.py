@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from toplist.averages.histograms import Histograms, sums_of
 from toplist.averages.moments import Moments, Pooled
-from toplist.checks import choice, whole
+from toplist.checks import USERS, choice, whole
 from toplist.inputs.flatten import Scored
 from toplist.inputs.grades import Grading
 from toplist.inputs.options import TIES, UNJUDGED
@@ -62,6 +62,11 @@ _POLICIES = (
 
 def without_users(result: M) -> M:
     """Return a result without hits and weights; see `TopKResult.without_users`."""
+    if result.clusters is not None:
+        raise ValueError(
+            "intervals by clusters follow from the rows, and nothing is left of these: pickle "
+            "keeps the result, and to_dict() and to_pandas() give its figures"
+        )
     prints = fingerprints_of(result)
     whole = (together(prints),) if prints else ()
     lists = None if result.lists is None else result.lists.without_users()
@@ -94,6 +99,8 @@ def to_bytes(result: Means) -> bytes:
                 averages[name][key] = value
     packed = {name: _packed(array) for name, array in arrays.items()}
     terms = {one.name: getattr(result.terms, one.name) for one in fields(Terms)}
+    if result.terms.unit == USERS:  # as before there were others
+        del terms["unit"]
     terms["entries"] = [
         {"metric": metric_content(entry.metric), "ks": entry.ks, "scalar": entry.scalar}
         for entry in result.terms.entries
@@ -292,6 +299,8 @@ def _terms(asked: Any) -> Terms:
     terms = Terms(**{**asked, **rest, "grading": Grading(**asked["grading"])})
     if not entries or any(terms.asked[one.metric.name] != one.metric for one in entries):
         raise ValueError("no metric, or two of one name")
+    if type(terms.unit) is not str:
+        raise ValueError("the unit is no text")
     if not set(terms.pooled) <= set(terms.metrics) or type(terms.weighted) is not bool:
         raise ValueError("pooled or weighted is of no metric")
     return terms

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Literal, get_args
 
-from toplist.checks import cached, did_you_mean
+from toplist.checks import USERS, cached, did_you_mean
 from toplist.inputs.grades import Grading
 from toplist.inputs.options import Ties, Unjudged
 from toplist.metrics.beyond_accuracy import ListMetric
@@ -132,6 +132,7 @@ class Terms:
     relevant: Relevant = "all"
     ties: Ties = "order"
     unjudged: Unjudged = "miss"
+    unit: str = field(default=USERS, compare=False)
 
     @property
     def threshold_in_gains(self) -> bool:

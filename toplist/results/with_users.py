@@ -50,14 +50,16 @@ DAMAGE = (
 
 def without(result: M) -> M:
     """Return a result without what the arrays of a file hold."""
-    return replace(result, hits=None, counted=None, weights=None, fingerprints=(), judged_only=None)
+    kept = dict.fromkeys(("hits", "counted", "weights", "clusters", "judged_only"))
+    return replace(result, fingerprints=(), **kept)
 
 
 def content(result: Means, whole: bytes) -> Callable[[str], None]:
     """Return what writes a result to the file of a path; `whole` are the bytes without users."""
     hits, counted = hits_of(result, "an .npz would have no users (.json holds the means alone)")
     plain, columns = pack(hits)
-    columns |= {**_packed(hits.users), "counted": counted}
+    columns |= _packed("users", hits.users) | _packed("clusters", result.clusters)
+    columns["counted"] = counted
     if result.weights is not None:
         columns["weights"] = result.weights
     header = {
@@ -108,42 +110,50 @@ def _seal(arrays: Arrays) -> NDArray[np.uint8]:
     return np.frombuffer(found.digest(), np.uint8)
 
 
-def _packed(users: Sequence[Any] | None) -> Arrays:
-    """Return the keys of users as an array, of integers or of text; none by position."""
-    if users is None:
+def _packed(name: str, keys: Sequence[Any] | None) -> Arrays:
+    """Return the keys of users, or the clusters of rows, as an array: integers or text."""
+    if keys is None:
         return {}
-    kinds = set(map(type, users))
+    kinds = set(map(type, keys))
     if all(issubclass(kind, str) for kind in kinds):
-        text = "".join(users)
+        text = "".join(keys)
         between = next(one for one in map(chr, count()) if one not in text)
-        data = between.join([*users, ""]).encode("utf-8", "surrogatepass")
-        return {"users.text": np.frombuffer(data, np.uint8)}
+        data = between.join([*keys, ""]).encode("utf-8", "surrogatepass")
+        return {f"{name}.text": np.frombuffer(data, np.uint8)}
     integers = all(issubclass(kind, (int, np.integer)) for kind in kinds - {bool})
-    array = np.array(users) if integers else np.empty(0)
+    array = np.array(keys) if integers else np.empty(0)
     if array.dtype.kind not in "iu":
         raise ValueError(
-            f"save: an .npz holds users that are text, or integers of 64 bits, and here is user "
-            f"{users[0]!r:.80}: evaluate them under str(user), or pickle the result"
+            f"save: an .npz holds {name} that are text, or integers of 64 bits, and here is "
+            f"{name[:-1]} {keys[0]!r:.80}: evaluate them under str({name[:-1]}), or pickle the "
+            "result"
         )
-    return {"users": array}
+    return {name: array}
 
 
-def _users(arrays: Arrays, n_users: int) -> list[Any] | None:
-    """Return the keys of the users, no two of which are equal; None by position."""
-    if "users" in arrays:
-        keys = take(arrays, "users", "iu", arrays["users"].dtype).tolist()
-    elif "users.text" in arrays:
-        data = take(arrays, "users.text", "u", np.uint8).tobytes()
+def _unpacked(name: str, arrays: Arrays, n: int) -> list[Any] | None:
+    """Return keys or clusters as they were; None where there are none."""
+    if name in arrays:
+        keys = take(arrays, name, "iu", arrays[name].dtype).tolist()
+    elif f"{name}.text" in arrays:
+        data = take(arrays, f"{name}.text", "u", np.uint8).tobytes()
         text = data.decode("utf-8", "surrogatepass")
         keys = text[:-1].split(text[-1]) if text else []
     else:
         return None
-    # hashes take less time and memory than a set; two that are equal say only that keys may be
-    alike = (np.diff(np.sort(hashes_of(keys))) == 0).any()
-    twice = bool(alike) and len(set(keys)) < len(keys)
-    if len(keys) != n_users or twice:
-        raise ValueError(f"{len(keys):,} keys of {n_users:,} users{', one of them twice' * twice}")
+    if len(keys) != n:
+        raise ValueError(f"{len(keys):,} {name} of {n:,} rows")
     return list(keys)
+
+
+def _users(arrays: Arrays, n_users: int) -> list[Any] | None:
+    """Return the keys of the users, no two of which are equal; None by position."""
+    keys = _unpacked("users", arrays, n_users)
+    # hashes take less time and memory than a set; two that are equal say only that keys may be
+    if keys is not None and (np.diff(np.sort(hashes_of(keys))) == 0).any():
+        if len(set(keys)) < len(keys):
+            raise ValueError(f"{len(keys):,} keys of {n_users:,} users, one of them twice")
+    return keys
 
 
 def _read(made: type[M], header: Any, arrays: Arrays) -> M:
@@ -158,6 +168,7 @@ def _read(made: type[M], header: Any, arrays: Arrays) -> M:
         hits=hits,
         counted=take(arrays, "counted", "b", np.bool_),
         weights=weights,
+        clusters=_unpacked("clusters", arrays, len(hits)),
         fingerprints=from_plain(header["fingerprints"]),
     )
     if arrays:

@@ -14,7 +14,7 @@ from typing import Any
 from toplist.checks import no_columns
 from toplist.inputs.grades import warn_of_ignored
 from toplist.inputs.kept import KeptTruths
-from toplist.inputs.options import GROUP, SIDES, columns_of
+from toplist.inputs.options import GROUP, SIDES, columns_of, refuse_composite
 from toplist.inputs.tables import grades_and_groups
 
 RANKED, RELEVANT = 0, 1
@@ -72,6 +72,7 @@ def sides_of(
     """Return both sides; ValueError or TypeError for columns that cannot be evaluated."""
     if system is not None and not isinstance(system, str):
         raise TypeError(f"system={system!r}: give the name of one column of ranks")
+    refuse_composite(columns, "DataFrames of Spark")
     sides = []
     names_of = {side: columns_of(columns, side) for side in SIDES}
     if isinstance(truth, KeptTruths) and hasattr(recs, "sparkSession"):

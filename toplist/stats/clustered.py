@@ -16,6 +16,9 @@ from numpy.typing import ArrayLike
 
 from toplist.checks import Floats, Ints, doubles, is_missing
 
+# Below so many degrees of freedom, intervals and tests are rough.
+FEW_DF = 20
+
 
 def units(
     values: ArrayLike, weights: ArrayLike | None = None, clusters: Any = None

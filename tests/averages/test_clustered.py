@@ -1,0 +1,56 @@
+"""Standard errors of rows in clusters: the specification's case, and blocks of any size."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cluster_case import DF, ERROR, LABELS, D
+
+import toplist as tl
+from toplist import parallel
+from toplist.averages.clustered import of_values
+from toplist.stats.clustered import spread, units
+
+CASES = Path(__file__).resolve().parents[3] / "shared" / "stats" / "next" / "cases.json"
+
+
+def test_values_have_the_error_of_the_specification():
+    numbers = np.unique(LABELS, return_inverse=True)[1]
+    error, df = of_values(np.array([D, [0.5] * 12]).T, numbers)
+    assert error == pytest.approx([ERROR, 0.0], abs=1e-10)
+    assert df == pytest.approx([DF, DF], abs=1e-10)
+
+
+def test_the_specification_says_so():
+    if not CASES.exists():
+        pytest.skip("needs ../shared, which stands beside the repository")
+    case = json.loads(CASES.read_text())["clusters"]
+    assert [case["error"], case["df"]] == pytest.approx([ERROR, DF], abs=1e-10)
+    a, b = np.array(D) + 0.3, np.full(12, 0.3)
+    found = tl.paired_tests({"b": b, "a": a}, baseline="b", clusters=LABELS)["a", "value"]
+    for name in ("difference", "error", "df", "p", "low", "high"):
+        assert getattr(found, name) == pytest.approx(case[name], rel=1e-9)
+
+
+def test_rows_without_a_value_leave_their_cluster():
+    values = np.array([[0.3, np.nan], [0.1, 0.2], [0.5, np.nan], [np.nan, np.nan]])
+    error, df = of_values(values, np.array([0, 0, 1, 2]))
+    assert error[0] == spread(*units([0.3, 0.1, 0.5], clusters=[0, 0, 1]))[0]
+    assert df[0] == spread(*units([0.3, 0.1, 0.5], clusters=[0, 0, 1]))[1]
+    assert np.isnan(error[1])
+
+
+@pytest.mark.parametrize("size", [1, 7, 40, 1000])
+def test_no_figure_depends_on_the_blocks(monkeypatch, size):
+    rng = np.random.default_rng(0)
+    n = 60
+    labels = np.sort(rng.integers(0, 6, n)) * (np.arange(n) > 25)  # one of many blocks
+    ranks = [rng.permutation(9)[:5].tolist() for _ in range(n)]
+    truths = [set(rng.integers(0, 9, 2).tolist()) for _ in range(n)]
+    options = {"k": 5, "metrics": ["ndcg", "precision"], "clusters": labels}
+    expected = tl.top_k_eval(ranks, truths, **options, n_threads=1).interval("ndcg")
+    plain = parallel.bounds
+    monkeypatch.setattr(parallel, "bounds", lambda work, *_: plain(work, size))
+    found = tl.top_k_eval(ranks, truths, **options).interval("ndcg")
+    assert np.allclose(found, expected, rtol=1e-13)
