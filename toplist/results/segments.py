@@ -1,18 +1,24 @@
-"""`Segments`: a result split by an attribute of its users; every user is in one segment."""
+"""`Segments`: a result split by an attribute of its users, or of the relevant items (slices).
+
+Every user is in one segment; a user may be in several slices, an item is in one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
+from toplist.averages import per_user
 from toplist.checks import counted as in_words
 from toplist.checks import is_missing
 from toplist.inputs.user_values import values_by_user
+from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import Metric
+from toplist.metrics.earned import Preference
 from toplist.results import describe
 from toplist.results.display import Display
 from toplist.results.markup import Cell, Page, Table
@@ -21,13 +27,18 @@ from toplist.results.means import Means, has_keys, hits_of
 if TYPE_CHECKING:
     from typing import Self
 
+    from matplotlib.axes import Axes
     from pandas import DataFrame
 
-    from toplist.metrics.names import Names
+    from toplist.metrics.names import AnyName, Names
 
 # What does for results without users.
 ON_SPARK = "evaluate the truth of every segment by itself"
 
+
+UNKNOWN_USERS = "users who are not in the result"
+# Who is counted in segments of users, and in slices of items.
+WHOSE = "of the ground truth", "with a relevant item of the slice, which are the truth there"
 
 R = TypeVar("R", bound=Means)
 T = TypeVar("T")
@@ -67,10 +78,11 @@ class ByLabel(Display, Mapping[Any, T], Generic[T]):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Segments(ByLabel[R]):
-    """Results by label, sorted; the users without a label are the last segment, None.
+    """Results by label, sorted; users, or items, without a label are the last segment, None.
 
-    A table when printed. n_users, n_evaluated, n_skipped and n_missing of the segments add up to
-    those of the whole result; lists without a ground truth (`n_extra`) belong to no segment.
+    A table when printed. Of users, n_users, n_evaluated, n_skipped and n_missing of the segments
+    add up to those of the whole result; lists without a ground truth (`n_extra`) belong to no
+    segment.
 
     Attributes
     ----------
@@ -79,10 +91,17 @@ class Segments(ByLabel[R]):
     parts : dict of label -> TopKResult
         The segments.
     n_unused : int
-        Labels keyed by users who are not in the result.
+        Labels keyed by users who are not in the result; by items that are in no ground truth.
+    of_items : bool
+        Whether these are slices of the items, `TopKResult.by_item`: then a user is in each slice
+        of which a relevant item is.
+    left_out : tuple of str
+        The metrics that do not split so.
     """
 
     n_unused: int = 0
+    of_items: bool = False
+    left_out: tuple[str, ...] = ()
 
     def _page(self, every_metric: bool = False) -> Page:
         """Return the tables with their notes; they have every metric as it is."""
@@ -94,10 +113,12 @@ class Segments(ByLabel[R]):
                 self._table(metric, {f"@{k}": f"{metric}@{k}" for k in ks})
                 for metric, ks in self.whole.terms.ks_of.items()
             ]
-        notes = ["users: of the ground truth; n: in the means"]
+        notes = [f"users: {WHOSE[self.of_items]}; n: in the means"]
+        if self.left_out:
+            notes.append(f"not split by item, left out: {', '.join(self.left_out)}")
         if self.n_unused:
-            unused = in_words(self.n_unused, "label")
-            notes.append(f"{unused} of users who are not in the result (unused)")
+            whose = "items that no user has as relevant" if self.of_items else UNKNOWN_USERS
+            notes.append(f"{in_words(self.n_unused, 'label')} of {whose} (unused)")
         return Page(shown, [*notes, *describe.rule_lines(self.whole, list(self.values()))])
 
     def _table(self, corner: str, columns: Mapping[str, str]) -> Table:
@@ -108,6 +129,12 @@ class Segments(ByLabel[R]):
             means = [describe.cell(part, name) for name in columns.values()]
             rows.append(("(no label)" if label is None else str(label), counts + means))
         return Table(corner, ["users", "n", *columns], rows)
+
+    def plot(self, name: AnyName, *, level: float = 0.95, ax: Axes | None = None) -> Axes:
+        """Draw one mean of each segment with its interval, see `toplist.plots.segments`."""
+        from toplist import plots
+
+        return plots.segments(self.parts, name, level=level, ax=ax)
 
     def to_dict(self) -> dict[Any, dict[str, float]]:
         """Return the means asked for, ``{label: {"ndcg@10": 0.1, ...}}``."""
@@ -151,6 +178,38 @@ def by(result: R, labels: Any) -> Segments[R]:
         weights = None if whole.weights is None else whole.weights[some]
         parts[label] = whole.of(whole.terms, hits.subset(some), counted[some], weights)
     return Segments(whole, parts, n_unused)
+
+
+def by_item(result: R, labels: Any, order: Iterable[Any] | None = None) -> Segments[R]:
+    """Split the relevant items of a result; see `TopKResult.by_item`."""
+    from toplist.inputs.item_labels import ItemLabels
+    from toplist.matching import slices
+
+    hits, counted = hits_of(result, "it cannot be split by item", ON_SPARK)
+    entries = tuple(e for e in result.terms.entries if _of_relevant(e.metric))
+    left_out = tuple(name for name, one in result.terms.asked.items() if not _of_relevant(one))
+    if not entries:
+        raise ValueError(f"not split by item: {', '.join(left_out)}; ask for ndcg, recall, ...")
+    terms = replace(result.terms, entries=entries)
+    whole = replace(result, terms=terms, lists=None)
+    found, n_unused = slices.sliced(hits, ItemLabels.of(labels, order))
+
+    def part(label: Any) -> R:
+        one = found[label]
+        some = counted[one.rows]
+        kept = (per_user.counted_in(one.hits, some, metric) for metric in terms.metrics.values())
+        weights = None if result.weights is None else result.weights[one.rows]
+        return whole.of(terms, one.hits, np.logical_or.reduce(list(kept)), weights)
+
+    parts = {label: part(label) for label in found}
+    return Segments(whole, parts, n_unused, of_items=True, left_out=left_out)
+
+
+def _of_relevant(metric: Metric | ListMetric) -> bool:
+    """Whether a metric is of relevant items alone: not of lists, nor of what else was judged."""
+    if isinstance(metric, ListMetric) or metric.of == "judged":
+        return False
+    return metric.earning is None or not isinstance(metric.earning.function, Preference)
 
 
 def rows(segments: Segments[Any]) -> list[tuple[Any, ...]]:
