@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from toplist import plots
-from toplist.checks import header_hint, no_columns
+from toplist.checks import header_hint, no_columns, prefixed
 from toplist.cli.streams import csv_text
 from toplist.comparing.comparison import compare
 from toplist.files.formats import table_format
@@ -102,11 +102,11 @@ def draw(results: Results, path: str) -> None:
     figure.savefig(path, dpi=150)
 
 
-def check_segments(option: str) -> None:
-    """Raise ValueError unless the option reads FILE:COLUMN."""
-    path, colon, column = option.rpartition(":")
+def check_segments(option: str, value: str) -> None:
+    """Raise ValueError unless the value of an option reads FILE:COLUMN."""
+    path, colon, column = value.rpartition(":")
     if not (path and colon and column):
-        raise ValueError(f"--segments {option!r}: write FILE:COLUMN")
+        raise ValueError(f"{option} {value!r}: write FILE:COLUMN")
     table_format(path)
 
 
@@ -115,7 +115,7 @@ def split_by(
 ) -> dict[str, Segments[TopKResult]]:
     """Split the result of every system by a column of a file that has a row per user."""
     path, _, column = option.rpartition(":")
-    labels = _labels(path, user_id, column)
+    labels = _labels(path, user_id, column, "user")
     found = {}
     for name, result in results.items():
         # compared as text: keys of a result may be numbers, those of a text file never are
@@ -129,23 +129,50 @@ def split_by(
     return found
 
 
-def _labels(path: str, user_id: str, column: str) -> dict[str, Any]:
-    """Return the label of each user, by the user as text."""
+def split_by_item(
+    results: Mapping[str, TopKResult], option: str, item_id: str
+) -> dict[str, Segments[TopKResult]]:
+    """Split the result of every system by a column of a file that has a row per item."""
+    path, _, column = option.rpartition(":")
+    labels: dict[Any, Any] = _labels(path, item_id, column, "item")
+    known = (one.hits.items for one in results.values() if one.hits is not None)
+    if any(isinstance(items.example(), int) for items in known if items is not None):
+        labels = dict(zip(integers(path, labels), labels.values(), strict=True))
+    try:
+        return {name: result.by_item(labels) for name, result in results.items()}
+    except (ValueError, TypeError) as error:
+        raise prefixed(f"{path}: ", error) from None
+
+
+def integers(source: str, ids: Iterable[str]) -> list[int]:
+    """Return ids read as text as integers; `source` is named in the error."""
+    try:
+        return [int(item) for item in ids]
+    except ValueError:
+        raise ValueError(
+            f"{source}: the ids of the lists are numbers, but not all ids here are"
+        ) from None
+
+
+def _labels(path: str, key_column: str, column: str, what: str) -> dict[str, Any]:
+    """Return the label of each user or item, as `what` says, by its key as text."""
     table = read_table(path)
     names = list(getattr(table, "column_names", table))
-    absent = [name for name in dict.fromkeys((user_id, column)) if name not in names]
+    absent = [name for name in dict.fromkeys((key_column, column)) if name not in names]
     if absent:
         lacks = no_columns(list(map(repr, absent))) + header_hint(absent, names)
         raise ValueError(f"{path}: {lacks}; columns found: {names}")
     keys, values = (
         table[name] if isinstance(table, dict) else table.column(name).to_pylist()
-        for name in (user_id, column)
+        for name in (key_column, column)
     )
     labels: dict[str, Any] = {}
     for key, value in zip(map(str, keys), values, strict=True):
         label = None if value == "" else value
         if labels.setdefault(key, label) != label:
-            raise ValueError(f"{path}: user {key!r} has two labels, {labels[key]!r} and {label!r}")
+            raise ValueError(
+                f"{path}: {what} {key!r} has two labels, {labels[key]!r} and {label!r}"
+            )
     return labels
 
 

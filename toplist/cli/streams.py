@@ -27,7 +27,7 @@ DEFAULT = "csv"
 
 # Options that name a file to write, and those that name files to read.
 TARGETS = {"output": "--out", "per_user": "--per-user", "plot": "--plot"}
-SOURCES = (*PLACES, *ITEMS, "items_as", "segments")
+SOURCES = (*PLACES, *ITEMS, "items_as", "segments", "item_segments")
 # The formats of --out FILE by its extension, where --format is not given.
 EXTENSIONS = {".json": "json", ".csv": "csv", ".md": "markdown", ".tex": "latex"}
 
@@ -144,8 +144,8 @@ def check_targets(options: argparse.Namespace) -> None:
     """Raise ValueError if an output would replace an input, or another output."""
     given = [getattr(options, name, None) or [] for name in SOURCES]
     paths = [path for one in given for path in ([one] if isinstance(one, str) else one)]
-    if getattr(options, "segments", None):
-        paths.append(options.segments.rpartition(":")[0])
+    split = (getattr(options, name, None) or "" for name in ("segments", "item_segments"))
+    paths += [one.rpartition(":")[0] for one in split if one]
     sources = {os.path.realpath(path) for path in paths}
     taken: dict[str, str] = {}
     for name, flag in TARGETS.items():

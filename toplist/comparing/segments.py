@@ -1,8 +1,11 @@
-"""`SegmentedComparison`: systems compared in every segment of the users, corrected for all."""
+"""`SegmentedComparison`: systems compared in every segment of the users, or slice of the items.
+
+p is corrected for all of them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -16,12 +19,16 @@ from toplist.inputs.user_values import values_by_user
 from toplist.metrics.names import Names
 from toplist.results.markup import Cell, Page, Table
 from toplist.results.means import has_keys
-from toplist.results.segments import ON_SPARK, ByLabel
+from toplist.results.segments import ON_SPARK, WHOSE, ByLabel, Segments
 from toplist.stats.corrections import Correction
 from toplist.stats.paired import Alternative
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from pandas import DataFrame
+
+    from toplist.metrics.names import AnyName
+    from toplist.results.result import TopKResult
 
 
 S = TypeVar("S", bound=SideBySide)
@@ -29,10 +36,11 @@ S = TypeVar("S", bound=SideBySide)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SegmentedComparison(ByLabel[S]):
-    """Systems compared in every segment of the users. Returned by `Comparison.by`.
+    """Systems compared in every segment of the users, or slice of the items.
 
-    A mapping label -> Comparison, sorted; users without a label are the last segment, None. A table
-    when printed, with marks where there is a baseline: p is corrected for all segments together.
+    Returned by `Comparison.by` and `Comparison.by_item`. A mapping label -> Comparison, sorted;
+    users, or items, without a label are the last segment, None. A table when printed, with marks
+    where there is a baseline: p is corrected for all segments together.
 
     Attributes
     ----------
@@ -40,7 +48,14 @@ class SegmentedComparison(ByLabel[S]):
         The comparison that was split.
     parts : dict of label -> Comparison
         The segments.
+    notes : tuple of str
+        Who is counted in a segment, and what does not split.
+    of_items : bool
+        Whether these are slices of the items, which share users.
     """
+
+    notes: tuple[str, ...] = ("users: those of the ground truth in the segment",)
+    of_items: bool = False
 
     def test(
         self,
@@ -111,6 +126,16 @@ class SegmentedComparison(ByLabel[S]):
         alike = [one for one in self if str(one) == str(label)]
         return repr(label) if len(alike) > 1 or str(label) == "all" else str(label)
 
+    def plot(self, name: AnyName, *, level: float = 0.95, ax: Axes | None = None) -> Axes:
+        """Draw one mean of each system in each segment, see `toplist.plots.segments`."""
+        from toplist import plots
+
+        systems = {
+            system: {label: part.results[system] for label, part in self.parts.items()}
+            for system in self.whole.results
+        }
+        return plots.segments(systems, name, level=level, ax=ax)
+
     def to_dict(self) -> dict[Any, dict[str, dict[str, float]]]:
         """Return the means, ``{label: {"mine": {"ndcg@10": 0.1, ...}, ...}, ...}``."""
         return {label: part.to_dict() for label, part in self.items()}
@@ -145,7 +170,7 @@ class SegmentedComparison(ByLabel[S]):
             for name in names
             if any(part._has(one, name) for part in self.values() for one in part.systems)
         ]
-        notes = ["users: those of the ground truth in the segment"]
+        notes = list(self.notes)
         if why:
             notes.insert(0, f"NOT TESTED against {', '.join(self.whole.baselines)}: {why}")
         legend = "" if tests is None else tests._legend
@@ -187,6 +212,28 @@ def by(comparison: S, labels: Any) -> SegmentedComparison[S]:
     order = list(dict.fromkeys(label for one in found.values() for label in one))
     if None in order:
         order = [label for label in order if label is not None] + [None]
+    return SegmentedComparison(comparison, _parts(comparison, found, order))
+
+
+def by_item(
+    comparison: S, labels: Any, order: Iterable[Any] | None = None
+) -> SegmentedComparison[S]:
+    """Split the relevant items of a comparison; see `Comparison.by_item`."""
+    if moments.known(comparison.results) is not None:
+        raise moments.refuse("by_item()", f"{ON_SPARK}, and compare its results")
+    from toplist.inputs.item_labels import ItemLabels  # what few need, so that imports are quick
+
+    known = ItemLabels.of(labels, order)
+    found = {name: result.by_item(known) for name, result in comparison.results.items()}
+    slices = [label for label in known.labels if any(label in one for one in found.values())]
+    notes = f"users: {WHOSE[True]}", *next(iter(found.values())).notes()
+    return SegmentedComparison(comparison, _parts(comparison, found, slices), notes, of_items=True)
+
+
+def _parts(
+    comparison: S, found: Mapping[str, Segments[TopKResult]], order: Sequence[Any]
+) -> dict[Any, S]:
+    """Return the comparison of each label, of the parts of all systems."""
     parts = {}
     for label in order:
         lacking = [name for name, one in found.items() if label not in one]
@@ -196,4 +243,4 @@ def by(comparison: S, labels: Any) -> SegmentedComparison[S]:
             )
         results = {name: one[label] for name, one in found.items()}
         parts[label] = replace(comparison, results=results)
-    return SegmentedComparison(comparison, parts)
+    return parts

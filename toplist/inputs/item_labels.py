@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toplist.checks import Ints, cached, is_missing, no_columns
 from toplist.inputs import dataframes
@@ -23,6 +24,8 @@ SEVERAL = (
     "{item: 'LABEL' in found for item, found in labels.items()}"
 )
 
+HOLD_SEVERAL = tuple, frozenset  # as lists and sets do, which are no keys of a dict
+
 
 @dataclass(frozen=True, eq=False)
 class ItemLabels:
@@ -32,7 +35,7 @@ class ItemLabels:
     ----------
     ids : list
         The items, of one kind, each once: the entries.
-    codes : (n_entries + 1,) int64
+    codes : (n_entries + 1,) int32
         The label of each entry, by its place in `labels`; the last is that of all other items.
     labels : tuple
         In their order; the last is None, of items without a label.
@@ -45,7 +48,7 @@ class ItemLabels:
     """
 
     ids: list[Any]
-    codes: Ints
+    codes: NDArray[np.int32]
     labels: tuple[Any, ...]
 
     @classmethod
@@ -63,25 +66,26 @@ class ItemLabels:
             return labels
         ids, given, categories = _columns(labels)
         kinds_of(ids, "labels")
-        whole = [None if is_missing(label) else label for label in given]
-        for item, label in zip(ids, whole, strict=True):
-            if not isinstance(label, Hashable) or isinstance(label, (tuple, frozenset)):
-                kind = type(label).__name__
-                raise TypeError(f"labels: item {item!r} has {label!r:.60}, a {kind}: {SEVERAL}")
-        places: dict[Any, int] = {}
-        entries, first = numbered_by(places, ids)
-        if len(first) < len(ids):
-            for row, entry in enumerate(entries.tolist()):
-                one, other = whole[first[entry]], whole[row]
-                if one != other:
-                    raise ValueError(
-                        f"labels: item {ids[row]!r} has two labels, {one!r} and {other!r}: "
-                        f"{SEVERAL}"
-                    )
+        kinds: dict[Any, int] = {}
+        try:
+            codes, first = numbered_by(kinds, given)
+        except TypeError:  # one of them is a list, say
+            raise _several(ids, given) from None
+        whole = [None if is_missing(label) else label for label in kinds]
+        if any(isinstance(label, HOLD_SEVERAL) for label in whole):
+            raise _several(ids, given)
         found = _ordered(dict.fromkeys(whole), categories if order is None else list(order))
-        code = {label: at for at, label in enumerate(found)}
-        codes = [code[whole[row]] for row in first.tolist()]
-        return cls(list(places), np.array([*codes, code[None]], np.int64), found)
+        place = {label: at for at, label in enumerate(found)}
+        codes = np.array([place[label] for label in whole], np.int32)[codes]
+        entries, first = numbered_by({}, ids)
+        other = np.flatnonzero(codes != codes[first[entries]])
+        if len(other):
+            one, two = (found[codes[row]] for row in (first[entries[other[0]]], other[0]))
+            raise ValueError(
+                f"labels: item {ids[other[0]]!r} has two labels, {one!r} and {two!r}: {SEVERAL}"
+            )
+        kept = [ids[row] for row in first.tolist()]
+        return cls(kept, np.append(codes[first], place[None]).astype(np.int32), found)
 
     @cached
     def places(self) -> dict[Any, int]:
@@ -103,18 +107,30 @@ class ItemLabels:
         """Return the entry of each integer, signed or not."""
         if not self.ids or not isinstance(self.ids[0], (int, np.integer)):
             return np.full(len(ids), -1)
-        limits = np.iinfo(ids.dtype)
-        if min(self.ids) < limits.min or max(self.ids) > limits.max:
+        known, limits = np.array(self.ids), np.iinfo(ids.dtype)
+        plain = known.dtype.kind in "iu" and known.max() <= limits.max
+        if not plain or known.min() < limits.min:
             return np.array([self.places.get(one, -1) for one in ids.tolist()], np.int64)
-        known = np.array(self.ids, ids.dtype).view(np.int64)
+        known = known.astype(ids.dtype).view(np.int64)
         if known.min() >= 0 and known.max() < DENSE:
-            table = np.full(int(known.max()) + 2, -1)
+            table = np.full(int(known.max()) + 2, -1, np.int32)
             table[known] = np.arange(len(known))
             last = np.uint64(len(table) - 1)
             return table[np.minimum(ids.view(np.uint64), last).view(np.int64)]
         numbering = Numbering()
         numbering.number(known)
         return numbering.find(ids.view(np.int64))
+
+
+def _several(ids: list[Any], given: list[Any]) -> TypeError:
+    """Return the error of an item with several labels."""
+    one, of = next(
+        (label, item)
+        for item, label in zip(ids, given, strict=True)
+        if not isinstance(label, Hashable) or isinstance(label, HOLD_SEVERAL)
+    )
+    kind = type(one).__name__
+    return TypeError(f"labels: item {of!r} has {one!r:.60}, a {kind}: {SEVERAL}")
 
 
 def _columns(labels: Any) -> tuple[list[Any], list[Any], list[Any] | None]:

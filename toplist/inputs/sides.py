@@ -34,10 +34,10 @@ class Sides:
     `users` are the keys of keyed inputs, else None. `single` says that one user was given bare.
     `sources` are both sides as the caller wrote them; `hashed` says that the integers are hashes,
     so that the hits have to be verified. `names` are those that codes of the truth stand for, and
-    `words` returns their words; None where the integers are ids, or hashes. `judged` is the truth with all
-    graded items, where some of them are not relevant. `groups` are those of the relevant items,
-    which then are distinct. `known` is what the join knows of the truth from other lists that met
-    it.
+    `words` returns their words; None where the integers are ids, or hashes. `judged` is the truth
+    with all graded items, where some of them are not relevant. `groups` are those of the relevant
+    items, which then are distinct. `known` is what the join knows of the truth from other lists
+    that met it.
     """
 
     ranked: Lists

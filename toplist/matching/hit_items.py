@@ -1,4 +1,4 @@
-"""`HitItems`: which relevant item each hit is, so that hits can be split by an attribute of items."""
+"""`HitItems`: which relevant item each hit is, so that hits split by an attribute of items."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import kernels
-from toplist.checks import Bools, Floats, Ints
+from toplist.checks import Bools, Floats, Ints, cached
 from toplist.inputs.flatten import Flat, written
 from toplist.inputs.lists import Lists, offsets_of, places_of
 
@@ -57,8 +57,9 @@ class RelevantItems:
         if self.written is not None:
             from toplist.inputs.texts import Texts, joined
 
-            names = Texts()
-            ids = names.encode(joined(list(chain.from_iterable(self.written.rows))))
+            names, texts = Texts(), list(chain.from_iterable(self.written.rows))
+            alike = all(isinstance(one, str) for one in texts)
+            ids = names.encode(joined(texts if alike else []))
             if not np.array_equal(names.hashes(ids).view(np.int64), items):
                 raise ValueError(CHANGED)
             return ids, names
@@ -68,13 +69,23 @@ class RelevantItems:
             kernels.hashing.hash_rows(items, offsets, words, gains.view(np.uint64), hashes)
             changed = hashes != self.hashes
             if changed.any():  # those of users with an item twice are made otherwise
-                changed[np.searchsorted(offsets, self.repeats(), side="right") - 1] = False
+                changed[np.searchsorted(offsets, self.repeats, side="right") - 1] = False
                 if changed.any():
                     raise ValueError(CHANGED)
         return items.view(np.uint64) if self.unsigned else items, self.names
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle texts as codes: a set of them has another order in another process."""
+        try:
+            ids, names = self.ids() if self.written is not None else (self.truth.items, self.names)
+        except ValueError:  # they were changed, and stay so
+            return vars(self)
+        alone = replace(self.truth, items=ids), names, None
+        return vars(RelevantItems(*alone, self.unsigned, self.distinct, self.hashes))
+
+    @cached
     def repeats(self) -> Ints:
-        """Return the places of items that their user has at an earlier place, too."""
+        """The places of items that their user has at an earlier place, too."""
         if self.distinct:
             return np.empty(0, np.int64)
         order, again = kernels.sorting.order_of_rows(self.truth.items, self.truth.offsets)
@@ -155,7 +166,7 @@ class HitItems:
         sizes = [len(part.truth.items) for part in self.parts]
         found = np.ones(sum(sizes), bool) if self.counted is None else self.counted.copy()
         for first, part in zip(offsets_of(sizes)[:-1], self.parts, strict=True):
-            found[first + part.repeats()] = False
+            found[first + part.repeats] = False
         return found
 
     def kept(self, kept: Bools) -> HitItems:
@@ -186,7 +197,7 @@ class HitItems:
 
         `n_hits` are those of each user, who is `listed` or not.
         """
-        starts, sizes = self.starts()
+        starts, _ = self.starts()
         counted = np.zeros(int(self.offsets[-1]), bool)
         counted[np.repeat(starts, n_hits) + self.places] = True
         without = np.flatnonzero(~listed)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import kernels, parallel
-from toplist.checks import Bools, Floats, Ints, about, check_positive_int, choice
+from toplist.checks import Bools, about, check_positive_int, choice
 from toplist.inputs import ids
 from toplist.inputs.flatten import Flat, first_repeat, item_twice, name_user, user_of
 from toplist.inputs.forms import read_sides

@@ -5,21 +5,24 @@ Lists stay as they are, and so do ranks. A slice has the users with a relevant i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from toplist import kernels
-from toplist.checks import Ints
+from toplist import kernels, parallel
+from toplist.checks import Bools, Ints
 from toplist.inputs.id_hashes import hashes_of
 from toplist.inputs.ids import two_kinds
 from toplist.inputs.item_labels import ItemLabels
-from toplist.inputs.lists import offsets_of
+from toplist.inputs.lists import offsets_of, places_of
 from toplist.matching.hits import Hits, trusted
 
-HOW = "evaluate lists and ground truths together, and take the result as it is"
+HOW = (
+    "evaluate lists and ground truths; neither Hits made by hand nor saved results nor slices know "
+    "their items"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +42,10 @@ class _Chosen(Sequence[Any]):
     def __len__(self) -> int:
         """Return the number of users."""
         return len(self._rows)
+
+    def __iter__(self) -> Iterator[Any]:
+        """Yield the keys."""
+        return iter(self[:])
 
     def __getitem__(self, at: Any) -> Any:
         """Return one key, or a list of some."""
@@ -63,9 +70,7 @@ def sliced(hits: Hits, labels: ItemLabels) -> tuple[dict[Any, Slice], int]:
             "all others are unjudged; evaluate with unjudged='miss'"
         )
     if items is None:
-        raise ValueError(
-            f"these hits do not know their items, so they are not split by item: {HOW}"
-        )
+        raise ValueError(f"it is not known which items were hit: {HOW}")
     found, used = _parts(hits, labels)
     if labels.ids and not used.any() and (relevant := items.example()) is not None:
         raise _strangers(labels.ids[0], relevant)
@@ -92,33 +97,52 @@ def _beside(part: Slice, judged: Slice) -> Hits | None:
     return hits if hits.n_relevant.sum() > part.hits.n_relevant.sum() else None
 
 
-def _parts(hits: Hits, labels: ItemLabels) -> tuple[dict[Any, Slice], Any]:
+def _parts(hits: Hits, labels: ItemLabels) -> tuple[dict[Any, Slice], Bools]:
     """Return the slice of each label, and which entries some relevant item has."""
-    items = hits.items
+    items, n_labels = hits.items, len(labels.labels)
     assert items is not None
-    entries, counted = items.entries(labels), items.counting()
-    given = *items.starts(), entries, labels.codes, hits.offsets, items.places, counted
-    sizes, used = np.zeros((3, len(labels.labels)), np.int64), np.zeros(len(labels.codes), bool)
-    kernels.slices.count(*given, *sizes, used)
-    bounds = np.stack([offsets_of(some) for some in sizes])
-    rows, n_relevant, n_hits = np.empty((3, bounds[0, -1]), np.int64)
-    relevant, order = (
-        np.empty(bounds[1, -1] if hits.graded else 0, np.int64),
-        np.empty(bounds[2, -1], np.int64),
-    )
-    kernels.slices.fill(*given, *bounds[:, :-1].copy(), rows, n_relevant, n_hits, relevant, order)
+    starts, sizes = items.starts()
+    entries, used = items.entries(labels), np.zeros(len(labels.codes), bool)
+    used[entries] = True
+    codes, counted = labels.codes[entries], items.counting()
+    blocks = parallel.bounds(offsets_of(sizes), max(parallel.BLOCK, 8 * n_labels))
+
+    def block(lo: int, hi: int) -> tuple[Any, ...]:
+        own = starts[lo:hi], sizes[lo:hi], codes, counted
+        return *own, hits.offsets[lo : hi + 1], items.places
+
+    def count(lo: int, hi: int) -> Ints:
+        found = np.zeros((3, n_labels), np.int64)
+        kernels.slices.count(*block(lo, hi), *found)
+        return found
+
+    # where the users, items and hits of each label begin, those of each block after another
+    counts = np.stack(list(parallel.run(count, blocks, None)), axis=-1)
+    begins = np.stack([offsets_of(some) for some in counts.reshape(3, -1)])
+    n_rows, n_items, n_hits = begins[:, -1].tolist()
+    rows, sizes_of, hits_of = np.zeros((3, n_rows), np.int64)
+    order, relevant = np.empty(n_hits, np.int64), np.empty(n_items if hits.graded else 0, np.int64)
+
+    def fill(lo: int, hi: int) -> None:
+        at = begins[:, blocks.index((lo, hi)) : -1 : len(blocks)].copy()
+        filled = rows, sizes_of, hits_of, relevant, order
+        kernels.slices.fill(*block(lo, hi), lo, *at, *filled)
+
+    parallel.each(fill, blocks, None)
     ranks, gains, ideal = hits.ranks[order], None, None
+    graded = np.zeros(n_labels, bool)
     if hits.gains is not None:
+        of_truth, best = items.gains(), offsets_of(sizes_of)
         gains, ideal = hits.gains[order], np.empty(len(relevant))
-        best = offsets_of(n_relevant)
-        kernels.join.ideals(relevant, best, items.gains()[relevant], n_relevant, ideal)
+        kernels.join.ideals(relevant, best, of_truth[relevant], sizes_of, ideal)
+        own = slice(None) if items.rows is None else places_of(items.offsets, items.rows)
+        graded[codes[own][of_truth[own] != 1]] = True
     users = range(len(hits)) if hits.users is None else hits.users
-    found = {}
+    found, bounds = {}, begins[:, :: len(blocks)]
     for at, label in enumerate(labels.labels):
         some, of_items, of_hits = (slice(*ends[at : at + 2]) for ends in bounds)
         if some.start == some.stop:
             continue
-        graded = ideal is not None and not np.all(ideal[of_items] == 1)
         hashes = None
         if hits.truth_hashes is not None:
             hashes = hits.truth_hashes[rows[some]]
@@ -127,12 +151,12 @@ def _parts(hits: Hits, labels: ItemLabels) -> tuple[dict[Any, Slice], Any]:
         found[label] = Slice(
             rows[some],
             trusted(
-                offsets=offsets_of(n_hits[some]),
+                offsets=offsets_of(hits_of[some]),
                 ranks=ranks[of_hits],
-                n_relevant=n_relevant[some],
+                n_relevant=sizes_of[some],
                 n_listed=hits.n_listed[rows[some]],
-                gains=gains[of_hits] if graded else None,
-                ideal_gains=ideal[of_items] if graded else None,
+                gains=gains[of_hits] if gains is not None and graded[at] else None,
+                ideal_gains=ideal[of_items] if ideal is not None and graded[at] else None,
                 k=hits.k,
                 grading=hits.grading,
                 users=_Chosen(users, rows[some]),

@@ -358,14 +358,12 @@ class TopKResult(Means, Display):
         Examples
         --------
         >>> from toplist import top_k_eval
-        >>> lists, truth = {"ann": ["a", "b", "c"], "bob": ["b", "a", "d"]}, {"ann": "bc", "bob": "d"}
-        >>> truth = {user: set(items) for user, items in truth.items()}
+        >>> lists = {"ann": ["a", "b", "c"], "bob": ["b", "a", "d"]}
+        >>> truth = {"ann": {"b", "c"}, "bob": {"d"}}
         >>> result = top_k_eval(lists, truth, k=3, metrics=["recall", "mrr"])
-        >>> result.by_item({"a": "head", "b": "head", "c": "tail", "d": "tail"})
-               users  n  recall@3   mrr@3
-        head       1  1    1.0000  0.5000
-        tail       2  2    1.0000  0.3333
-        all        2  2    1.0000  0.4167
+        >>> slices = result.by_item({"a": "head", "b": "head", "c": "tail", "d": "tail"})
+        >>> {label: (part.n_users, round(part["mrr@3"], 4)) for label, part in slices.items()}
+        {'head': (1, 0.5), 'tail': (2, 0.3333)}
         """
         from toplist.results import segments
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
+from toplist import parallel
 from toplist.averages import per_user
 from toplist.checks import counted as in_words
 from toplist.checks import is_missing
@@ -36,9 +37,9 @@ if TYPE_CHECKING:
 ON_SPARK = "evaluate the truth of every segment by itself"
 
 
-UNKNOWN_USERS = "users who are not in the result"
-# Who is counted in segments of users, and in slices of items.
-WHOSE = "of the ground truth", "with a relevant item of the slice, which are the truth there"
+# In segments of users, and in slices of items: who is counted, and whose labels are not used.
+WHOSE = "of the ground truth", "with relevant items of the slice, which are the truth there"
+UNKNOWN = "users who are not in the result", "items that are relevant to no user"
 
 R = TypeVar("R", bound=Means)
 T = TypeVar("T")
@@ -113,13 +114,19 @@ class Segments(ByLabel[R]):
                 self._table(metric, {f"@{k}": f"{metric}@{k}" for k in ks})
                 for metric, ks in self.whole.terms.ks_of.items()
             ]
-        notes = [f"users: {WHOSE[self.of_items]}; n: in the means"]
+        of_all = describe.rule_lines(self.whole, list(self.values()))
+        users = f"users: {WHOSE[self.of_items]}; n: in the means"
+        return Page(shown, [users, *self.notes(), *of_all])
+
+    def notes(self) -> list[str]:
+        """Return what does not split so, and how many labels are not used."""
+        lines = []
         if self.left_out:
-            notes.append(f"not split by item, left out: {', '.join(self.left_out)}")
+            lines.append(f"not split by item, left out: {', '.join(self.left_out)}")
         if self.n_unused:
-            whose = "items that no user has as relevant" if self.of_items else UNKNOWN_USERS
-            notes.append(f"{in_words(self.n_unused, 'label')} of {whose} (unused)")
-        return Page(shown, [*notes, *describe.rule_lines(self.whole, list(self.values()))])
+            whose = UNKNOWN[self.of_items]
+            lines.append(f"{in_words(self.n_unused, 'label')} of {whose} (unused)")
+        return lines
 
     def _table(self, corner: str, columns: Mapping[str, str]) -> Table:
         """Return a table with a mean per column, and the numbers of users of every row."""
@@ -194,15 +201,18 @@ def by_item(result: R, labels: Any, order: Iterable[Any] | None = None) -> Segme
     whole = replace(result, terms=terms, lists=None)
     found, n_unused = slices.sliced(hits, ItemLabels.of(labels, order))
 
-    def part(label: Any) -> R:
-        one = found[label]
+    several = list(found.values())
+
+    def part(at: int, _: int) -> R:
+        one = several[at]
         some = counted[one.rows]
         kept = (per_user.counted_in(one.hits, some, metric) for metric in terms.metrics.values())
         weights = None if result.weights is None else result.weights[one.rows]
         return whole.of(terms, one.hits, np.logical_or.reduce(list(kept)), weights)
 
-    parts = {label: part(label) for label in found}
-    return Segments(whole, parts, n_unused, of_items=True, left_out=left_out)
+    parts = parallel.run(part, [(at, at + 1) for at in range(len(several))], None)
+    named = dict(zip(found, parts, strict=True))
+    return Segments(whole, named, n_unused, of_items=True, left_out=left_out)
 
 
 def _of_relevant(metric: Metric | ListMetric) -> bool:
