@@ -226,7 +226,7 @@ def by_item(
     known = ItemLabels.of(labels, order)
     found = {name: result.by_item(known) for name, result in comparison.results.items()}
     slices = [label for label in known.labels if any(label in one for one in found.values())]
-    notes = f"users: {WHOSE[True]}", *next(iter(found.values())).notes()
+    notes = f"users: {WHOSE[True]}", *next(iter(found.values()))._notes()
     return SegmentedComparison(comparison, _parts(comparison, found, slices), notes, of_items=True)
 
 

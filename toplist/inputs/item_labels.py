@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.checks import Ints, cached, is_missing, no_columns
+from toplist.checks import cached, is_missing, no_columns
 from toplist.inputs import dataframes
 from toplist.inputs.factorize import Numbering, numbered_by, used_codes
 from toplist.inputs.flatten import is_frame, written
@@ -76,41 +76,42 @@ class ItemLabels:
             raise _several(ids, given)
         found = _ordered(dict.fromkeys(whole), categories if order is None else list(order))
         place = {label: at for at, label in enumerate(found)}
-        codes = np.array([place[label] for label in whole], np.int32)[codes]
+        label_of = np.array([place[label] for label in whole], np.int32)[codes]
         entries, first = numbered_by({}, ids)
-        other = np.flatnonzero(codes != codes[first[entries]])
+        other = np.flatnonzero(label_of != label_of[first[entries]])
         if len(other):
-            one, two = (found[codes[row]] for row in (first[entries[other[0]]], other[0]))
+            one, two = (found[label_of[row]] for row in (first[entries[other[0]]], other[0]))
             raise ValueError(
                 f"labels: item {ids[other[0]]!r} has two labels, {one!r} and {two!r}: {SEVERAL}"
             )
         kept = [ids[row] for row in first.tolist()]
-        return cls(kept, np.append(codes[first], place[None]).astype(np.int32), found)
+        return cls(kept, np.append(label_of[first], place[None]).astype(np.int32), found)
 
     @cached
     def places(self) -> dict[Any, int]:
         """The entry of each item."""
         return {item: entry for entry, item in enumerate(self.ids)}
 
-    def entries(self, ids: Ints, names: Any) -> Ints:
+    def entries(self, ids: NDArray[Any], names: Any) -> NDArray[Any]:
         """Return the entry of each item, -1 for none; ids are integers, or codes of names."""
         if names is None:
             return self._of_integers(ids)
         if not len(ids):
             return np.empty(0, np.int64)
         used, _ = used_codes(ids)
-        of_codes = np.full(int(used[-1]) + 1, -1)
+        of_codes: NDArray[Any] = np.full(int(used[-1]) + 1, -1)
         of_codes[used] = [self.places.get(name, -1) for name in written(used, names)]
-        return of_codes[ids]
+        entries: NDArray[Any] = of_codes[ids]
+        return entries
 
-    def _of_integers(self, ids: Ints) -> Ints:
+    def _of_integers(self, ids: NDArray[Any]) -> NDArray[Any]:
         """Return the entry of each integer, signed or not."""
         if not self.ids or not isinstance(self.ids[0], (int, np.integer)):
             return np.full(len(ids), -1)
         known, limits = np.array(self.ids), np.iinfo(ids.dtype)
         plain = known.dtype.kind in "iu" and known.max() <= limits.max
         if not plain or known.min() < limits.min:
-            return np.array([self.places.get(one, -1) for one in ids.tolist()], np.int64)
+            return np.array([self.places.get(one, -1) for one in ids.tolist()])
         known = known.astype(ids.dtype).view(np.int64)
         if known.min() >= 0 and known.max() < DENSE:
             table = np.full(int(known.max()) + 2, -1, np.int32)

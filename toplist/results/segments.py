@@ -116,9 +116,9 @@ class Segments(ByLabel[R]):
             ]
         of_all = describe.rule_lines(self.whole, list(self.values()))
         users = f"users: {WHOSE[self.of_items]}; n: in the means"
-        return Page(shown, [users, *self.notes(), *of_all])
+        return Page(shown, [users, *self._notes(), *of_all])
 
-    def notes(self) -> list[str]:
+    def _notes(self) -> list[str]:
         """Return what does not split so, and how many labels are not used."""
         lines = []
         if self.left_out:
