@@ -6,7 +6,6 @@ Lists stay as they are, and so do ranks. A slice has the users with a relevant i
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from toplist.inputs.id_hashes import hashes_of
 from toplist.inputs.ids import two_kinds
 from toplist.inputs.item_labels import ItemLabels
 from toplist.inputs.lists import offsets_of, places_of
+from toplist.matching.hit_items import HitItems
 from toplist.matching.hits import Hits, trusted
 
 HOW = (
@@ -25,12 +25,8 @@ HOW = (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class Slice:
-    """The users (rows) with a relevant item of a label, and their hits of such items."""
-
-    rows: Ints
-    hits: Hits
+# The users (rows) with a relevant item of a label, and their hits of such items.
+Slice = tuple[Ints, Hits]
 
 
 class _Chosen(Sequence[Any]):
@@ -74,10 +70,9 @@ def sliced(hits: Hits, labels: ItemLabels) -> tuple[dict[Any, Slice], int]:
     found, used = _parts(hits, labels)
     if labels.ids and not used.any() and (relevant := items.example()) is not None:
         raise _strangers(labels.ids[0], relevant)
-    judged = {} if hits.judged is None else _parts(hits.judged, labels)[0]
-    for label, part in found.items():
-        if label in judged:
-            object.__setattr__(part.hits, "judged", _beside(part, judged[label]))
+    if hits.judged is not None:
+        judged, _ = _parts(hits.judged, labels)
+        found = {label: _beside(part, judged[label]) for label, part in found.items()}
     return found, int(np.count_nonzero(~used))
 
 
@@ -89,22 +84,69 @@ def _strangers(labelled: Any, relevant: Any) -> Exception:
     return ValueError(f"no relevant item has a label: there is {one}, and {other}")
 
 
-def _beside(part: Slice, judged: Slice) -> Hits | None:
-    """Return the hits of all judged items of a slice; None where they are all relevant."""
-    hits = judged.hits
-    if len(judged.rows) > len(part.rows):
-        hits = hits.subset(np.searchsorted(judged.rows, part.rows))
-    return hits if hits.n_relevant.sum() > part.hits.n_relevant.sum() else None
+def _beside(part: Slice, judged: Slice) -> Slice:
+    """Return a slice with the hits of all judged items, where some of them are not relevant."""
+    (rows, hits), (others, of_judged) = part, judged
+    if len(others) > len(rows):
+        of_judged = of_judged.subset(np.searchsorted(others, rows))
+    if of_judged.n_relevant.sum() == hits.n_relevant.sum():
+        return part
+    return rows, trusted(**vars(hits), judged=of_judged)
 
 
 def _parts(hits: Hits, labels: ItemLabels) -> tuple[dict[Any, Slice], Bools]:
     """Return the slice of each label, and which entries some relevant item has."""
     items, n_labels = hits.items, len(labels.labels)
     assert items is not None
-    starts, sizes = items.starts()
+    own = slice(None) if items.rows is None else places_of(items.offsets, items.rows)
     entries, used = items.entries(labels), np.zeros(len(labels.codes), bool)
-    used[entries] = True
-    codes, counted = labels.codes[entries], items.counting()
+    used[entries[own]] = True
+    codes, graded = labels.codes[entries], np.zeros(n_labels, bool)
+    bounds, users, (n_relevant, n_hits), relevant, order = _grouped(hits, items, codes, n_labels)
+    ranks, gains, ideal = hits.ranks[order], None, None
+    if hits.gains is not None:
+        of_truth = items.gains()
+        graded[codes[own][of_truth[own] != 1]] = True
+        gains, ideal = hits.gains[order], np.empty(len(relevant))
+        best = offsets_of(n_relevant)
+        kernels.join.ideals(relevant, best, of_truth[relevant], n_relevant, ideal)
+    keys = range(len(hits)) if hits.users is None else hits.users
+    found = {}
+    for at, label in enumerate(labels.labels):
+        of_users, of_items, of_hits = (slice(*ends[at : at + 2]) for ends in bounds)
+        rows, hashes = users[of_users], None
+        if not len(rows):
+            continue
+        if hits.truth_hashes is not None:
+            hashes = hits.truth_hashes[rows]
+            word = hashes_of([repr(label)]).repeat(len(rows))
+            kernels.hashing.mix_in(word, hashes)
+        found[label] = (
+            rows,
+            trusted(
+                offsets=offsets_of(n_hits[of_users]),
+                ranks=ranks[of_hits],
+                n_relevant=n_relevant[of_users],
+                n_listed=hits.n_listed[rows],
+                gains=gains[of_hits] if gains is not None and graded[at] else None,
+                ideal_gains=ideal[of_items] if ideal is not None and graded[at] else None,
+                k=hits.k,
+                grading=hits.grading,
+                users=_Chosen(keys, rows),
+                truth_hashes=hashes,
+            ),
+        )
+    return found, used[:-1]
+
+
+def _grouped(hits: Hits, items: HitItems, codes: Any, n_labels: int) -> tuple[Any, ...]:
+    """Return users, relevant items and hits by label, those of a label one after another.
+
+    These are: where those of each label begin, (3, n_labels + 1); the users; how many relevant
+    items and hits each has; the relevant items, where there are gains, and the hits, as places.
+    """
+    starts, sizes = items.starts()
+    counted = items.counting()
     blocks = parallel.bounds(offsets_of(sizes), max(parallel.BLOCK, 8 * n_labels))
 
     def block(lo: int, hi: int) -> tuple[Any, ...]:
@@ -116,51 +158,16 @@ def _parts(hits: Hits, labels: ItemLabels) -> tuple[dict[Any, Slice], Bools]:
         kernels.slices.count(*block(lo, hi), *found)
         return found
 
-    # where the users, items and hits of each label begin, those of each block after another
+    # of each label, the blocks one after another
     counts = np.stack(list(parallel.run(count, blocks, None)), axis=-1)
     begins = np.stack([offsets_of(some) for some in counts.reshape(3, -1)])
-    n_rows, n_items, n_hits = begins[:, -1].tolist()
-    rows, sizes_of, hits_of = np.zeros((3, n_rows), np.int64)
-    order, relevant = np.empty(n_hits, np.int64), np.empty(n_items if hits.graded else 0, np.int64)
+    n_users, n_items, n_hits = begins[:, -1].tolist()
+    users, *numbers = np.zeros((3, n_users), np.int64)
+    relevant, order = np.empty(n_items if hits.graded else 0, np.int64), np.empty(n_hits, np.int64)
 
     def fill(lo: int, hi: int) -> None:
         at = begins[:, blocks.index((lo, hi)) : -1 : len(blocks)].copy()
-        filled = rows, sizes_of, hits_of, relevant, order
-        kernels.slices.fill(*block(lo, hi), lo, *at, *filled)
+        kernels.slices.fill(*block(lo, hi), lo, *at, users, *numbers, relevant, order)
 
     parallel.each(fill, blocks, None)
-    ranks, gains, ideal = hits.ranks[order], None, None
-    graded = np.zeros(n_labels, bool)
-    if hits.gains is not None:
-        of_truth, best = items.gains(), offsets_of(sizes_of)
-        gains, ideal = hits.gains[order], np.empty(len(relevant))
-        kernels.join.ideals(relevant, best, of_truth[relevant], sizes_of, ideal)
-        own = slice(None) if items.rows is None else places_of(items.offsets, items.rows)
-        graded[codes[own][of_truth[own] != 1]] = True
-    users = range(len(hits)) if hits.users is None else hits.users
-    found, bounds = {}, begins[:, :: len(blocks)]
-    for at, label in enumerate(labels.labels):
-        some, of_items, of_hits = (slice(*ends[at : at + 2]) for ends in bounds)
-        if some.start == some.stop:
-            continue
-        hashes = None
-        if hits.truth_hashes is not None:
-            hashes = hits.truth_hashes[rows[some]]
-            word = hashes_of([repr(label)]).repeat(len(hashes))
-            kernels.hashing.mix_in(word, hashes)
-        found[label] = Slice(
-            rows[some],
-            trusted(
-                offsets=offsets_of(hits_of[some]),
-                ranks=ranks[of_hits],
-                n_relevant=sizes_of[some],
-                n_listed=hits.n_listed[rows[some]],
-                gains=gains[of_hits] if gains is not None and graded[at] else None,
-                ideal_gains=ideal[of_items] if ideal is not None and graded[at] else None,
-                k=hits.k,
-                grading=hits.grading,
-                users=_Chosen(users, rows[some]),
-                truth_hashes=hashes,
-            ),
-        )
-    return found, used[:-1]
+    return begins[:, :: len(blocks)], users, numbers, relevant, order

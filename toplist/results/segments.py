@@ -204,11 +204,10 @@ def by_item(result: R, labels: Any, order: Iterable[Any] | None = None) -> Segme
     several = list(found.values())
 
     def part(at: int, _: int) -> R:
-        one = several[at]
-        some = counted[one.rows]
-        kept = (per_user.counted_in(one.hits, some, metric) for metric in terms.metrics.values())
-        weights = None if result.weights is None else result.weights[one.rows]
-        return whole.of(terms, one.hits, np.logical_or.reduce(list(kept)), weights)
+        rows, own = several[at]
+        some = [per_user.counted_in(own, counted[rows], one) for one in terms.metrics.values()]
+        weights = None if result.weights is None else result.weights[rows]
+        return whole.of(terms, own, np.logical_or.reduce(some), weights)
 
     parts = parallel.run(part, [(at, at + 1) for at in range(len(several))], None)
     named = dict(zip(found, parts, strict=True))
