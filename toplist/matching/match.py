@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import kernels, parallel
-from toplist.checks import Bools, about, check_positive_int, choice
+from toplist.checks import Bools, Ints, about, check_positive_int, choice
 from toplist.inputs import ids
 from toplist.inputs.flatten import Flat, first_repeat, item_twice, name_user, user_of
 from toplist.inputs.forms import read_sides
@@ -30,7 +30,6 @@ from toplist.inputs.options import (
     Unjudged,
 )
 from toplist.inputs.sides import Sides
-from toplist.matching.hit_items import HitItems
 from toplist.matching.hits import Hits, trusted
 from toplist.metrics.definitions import Gains, GainTable
 
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
     from toplist.inputs.groups import ItemGroups
     from toplist.matching.coverage import Coverage
     from toplist.matching.fingerprints import Fingerprint
+    from toplist.matching.hit_items import HitItems
 
 
 def match(
@@ -234,7 +234,7 @@ def join(
         truth_hashes=known["hashes"] if fingerprints else None,
         judged=judged,
         coverage=None if groups is None else _covered(groups, places),
-        items=HitItems.of(sides, places, n_relevant) if groups is None else None,
+        items=_items_of(sides, places, n_relevant) if groups is None else None,
         scored=sides.scored,
         **examples,
     )
@@ -245,6 +245,12 @@ def _covered(groups: ItemGroups, places: NDArray[np.int32]) -> Coverage:
     from toplist.matching.coverage import Coverage  # what few need, so that imports are quick
 
     return Coverage(places, **vars(groups))
+
+
+def _items_of(sides: Sides, places: NDArray[np.int32], n_relevant: Ints) -> HitItems:
+    from toplist.matching.hit_items import HitItems  # not before there are hits
+
+    return HitItems.of(sides, places, n_relevant)
 
 
 def _fingerprint(hashes: NDArray[np.uint64], users: Sequence[Any] | None) -> Fingerprint:
