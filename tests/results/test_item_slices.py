@@ -41,7 +41,8 @@ def drawn(seed):
     options["empty"] = rng.choice(["skip", "zero", *[None] * (own.empty != "raise")])
     options["missing"] = rng.choice(["zero", "skip"])
     options["relevant"] = rng.choice([None, None, "listed"])
-    options["aggregate"] = rng.choice([None, None, "pooled"])
+    if rng.random() < 0.3:
+        options |= {"aggregate": "pooled", "empty": rng.choice(["skip", "zero"])}
     if rng.random() < 0.3:
         options["weights"] = [rng.choice([0.0, 1.0, 2.5]) for _ in range(n_users)]
     several = rng.choices if options["duplicates"] != "raise" else rng.sample

@@ -202,10 +202,12 @@ def by_item(result: R, labels: Any, order: Iterable[Any] | None = None) -> Segme
     found, n_unused = slices.sliced(hits, ItemLabels.of(labels, order))
 
     several = list(found.values())
+    # one metric of those that leave the same users out
+    deciding = {terms.counting[name]: one for name, one in terms.metrics.items()}.values()
 
     def part(at: int, _: int) -> R:
         rows, own = several[at]
-        some = [per_user.counted_in(own, counted[rows], one) for one in terms.metrics.values()]
+        some = [per_user.counted_in(own, counted[rows], one) for one in deciding]
         weights = None if result.weights is None else result.weights[rows]
         return whole.of(terms, own, np.logical_or.reduce(some), weights)
 
