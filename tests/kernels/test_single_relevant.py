@@ -36,8 +36,9 @@ def by_marking(*arguments, **options):
 
     def by_the_general_join(*given):
         *arrays, ranks, n_hits, n_relevant = given
-        tables, no_gains = join.tables_for(1, int(arrays[2].max(initial=0))), np.empty(0)
-        join.join(*arrays, no_gains, False, tables, ranks, no_gains, n_hits, n_relevant)
+        tables, places = join.tables_for(1, int(arrays[2].max(initial=0))), np.empty_like(ranks)
+        join.join(*arrays, False, tables, ranks, places, n_hits, n_relevant)
+        assert not places[: n_hits.sum()].any()
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(join, "join_single_relevant", by_the_general_join)

@@ -8,6 +8,7 @@ examples:
   toplist eval recs.csv truth.csv --columns user_id=uid ground_truths:item_id=id
   toplist eval recs.csv truth.csv -m ndcg@10 --save base.npz
   toplist eval recs.csv truth.csv --segments users.csv:country -o table.txt
+  toplist eval recs.csv truth.csv --item-segments items.csv:genre
   zcat recs.jsonl.gz | toplist eval - truth.csv --ranks-format jsonl
 
 the files:
@@ -80,6 +81,8 @@ def add(parser: Parser) -> None:
     add = parser.group("output")
     text = "the results by a label of users; reads in memory"
     add("--segments", text, metavar="FILE:COLUMN")
+    text = "by a label of relevant items; reads in memory"
+    add("--item-segments", text, metavar="FILE:COLUMN")
     add("--every-metric", "a line each for metrics that are one here", action="store_true")
     add("--per-user", "also write every user's values (CSV); reads in memory", metavar="FILE")
     add("--plot", "also draw the curves over k (.png, .svg, .pdf)", metavar="FILE")
@@ -142,8 +145,11 @@ def check(options: argparse.Namespace) -> None:
     check_asked(options)
     if options.plot:
         output.check_picture(options.plot)
-    if options.segments:
-        output.check_labels("--segments", options.segments)
+    for given in ("segments", "item_segments"):
+        if getattr(options, given):
+            output.check_labels(option(OptionRef(given)), getattr(options, given))
+    if options.segments and options.item_segments:
+        raise ValueError("--segments splits the users, --item-segments the items: give one of them")
     if options.save:
         output.check_save(options.save, options.recs, options.system)
 
@@ -238,13 +244,18 @@ def run(options: argparse.Namespace) -> Output:
     missing = options.missing or CONVENTIONS[options.convention].missing
     # all systems count the same users of the truth, except where users without a list are left
     # out: then the comparison must know the users themselves, not only their number
-    whole = bool(options.per_user or options.segments or options.clusters)
-    whole |= output.saves_users(options.save)
+    whole = bool(options.per_user or options.segments or options.item_segments)
+    whole |= bool(options.clusters) or output.saves_users(options.save)
     whole |= len(options.recs) > 1 and missing == "skip"
     results = evaluated(options, options.in_memory or whole)
-    if options.segments:
-        user_id = names_of_columns(options, "segments").get("user_id", "user_id")
-        split = output.split_by(results, options.segments, user_id)
+    if options.segments or options.item_segments:
+        named = names_of_columns(options, "segments")
+        if options.segments:
+            user_id = named.get("user_id", "user_id")
+            split = output.split_by(results, options.segments, user_id)
+        else:
+            item_id = named.get("item_id", "item_id")
+            split = output.split_by_item(results, options.item_segments, item_id)
         text = output.SEGMENT_FORMATS[options.format](split, screen_width(options))
     else:
         width = screen_width(options)
@@ -266,7 +277,7 @@ def evaluated(options: argparse.Namespace, in_memory: bool) -> dict[str, TopKRes
     once = partial(GroundTruths, options.truth, columns=columns, format=form)
     user_id = names_of_columns(options, "clusters").get("user_id", "user_id")
     path, colon, column = (options.clusters or "").rpartition(":")
-    clusters = output.labels(path, user_id, column) if colon else {}
+    clusters = output.labels(path, user_id, column, "row") if colon else {}
     truth = cache(once if in_memory and len(options.recs) > 1 else partial(Path, options.truth))
     for name, recs in zip(output.names_of(options.recs), options.recs, strict=True):
         found = (
@@ -353,7 +364,7 @@ def _known_items(options: argparse.Namespace, recs: str, columns: dict[str, str]
         chunks: list[Any] = list(map_)
         documents: list[Any] = list(map_.values())
         if numbers:
-            chunks = _integers(options.items_as, chunks)
+            chunks = output.integers(options.items_as, chunks)
             with suppress(ValueError):  # documents may be text where chunks are numbers
                 documents = list(map(int, documents))
             numbers = not documents or isinstance(documents[0], int)
@@ -361,7 +372,7 @@ def _known_items(options: argparse.Namespace, recs: str, columns: dict[str, str]
     for name, path in paths.items():
         if path is not None:
             found = tables.READERS[ITEMS[name].file](path)
-            ids = _integers(path, found) if numbers else list(found)
+            ids = output.integers(path, found) if numbers else list(found)
             values = found.values() if isinstance(found, dict) else ids
             known[name] = dict(zip(ids, values, strict=True))
     return known
@@ -371,7 +382,7 @@ def _padding_of(options: argparse.Namespace, recs: str, columns: dict[str, str])
     """Return the padding id with the type of the ids in the lists."""
     if options.padding is None or not _hold_numbers(options, recs, columns):
         return options.padding
-    return _integers("--padding", [options.padding])[0]
+    return output.integers("--padding", [options.padding])[0]
 
 
 def _hold_numbers(options: argparse.Namespace, recs: str, columns: dict[str, str]) -> bool:
@@ -381,13 +392,3 @@ def _hold_numbers(options: argparse.Namespace, recs: str, columns: dict[str, str
         return False
     stream = stream_of(recs, "ranks", options.ranks_format, columns, "file")
     return next(iter(stream.parts((Texts(), Texts())))).lists.items.names is None
-
-
-def _integers(source: str, ids: Any) -> list[int]:
-    """Return ids read as text as integers; `source` is named in the error."""
-    try:
-        return [int(item) for item in ids]
-    except ValueError:
-        raise ValueError(
-            f"{source}: the ids of the lists are numbers, but not all ids here are"
-        ) from None

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from toplist import plots
-from toplist.checks import USERS, header_hint, no_columns
+from toplist.checks import USERS, header_hint, no_columns, prefixed
 from toplist.cli.streams import csv_text
 from toplist.comparing.comparison import compare
 from toplist.files.formats import table_format
@@ -141,7 +141,7 @@ def split_by(
 ) -> dict[str, Segments[TopKResult]]:
     """Split the result of every system by a column of a file that has a row per user."""
     path, _, column = option.rpartition(":")
-    found, by_text = {}, labels(path, user_id, column)
+    found, by_text = {}, labels(path, user_id, column, "user")
     for name, result in results.items():
         known = _of_users(result, by_text, path)
         one = result.by(known)
@@ -152,7 +152,7 @@ def split_by(
 def labels_of(result: TopKResult, option: str, user_id: Any) -> dict[Any, Any]:
     """Return the labels of the users of a result, by a column of a file."""
     path, _, column = option.rpartition(":")
-    return _of_users(result, labels(path, user_id, column), path)
+    return _of_users(result, labels(path, user_id, column, "user"), path)
 
 
 def clustered(found: Any, by_text: Mapping[Any, Any], path: str) -> Any:
@@ -183,11 +183,39 @@ def _as_text(user: Any) -> Any:
     return tuple(map(str, user)) if isinstance(user, tuple) else str(user)
 
 
-def labels(path: str, user_id: Any, column: str) -> dict[Any, Any]:
-    """Return the label of each user, by the user as text; `user_id` may be several columns."""
+def split_by_item(
+    results: Mapping[str, TopKResult], option: str, item_id: str
+) -> dict[str, Segments[TopKResult]]:
+    """Split the result of every system by a column of a file that has a row per item."""
+    path, _, column = option.rpartition(":")
+    by_text = labels(path, item_id, column, "item")
+    known = (one.hits.items for one in results.values() if one.hits is not None)
+    if any(isinstance(items.example(), int) for items in known if items is not None):
+        by_text = dict(zip(integers(path, by_text), by_text.values(), strict=True))
+    try:
+        return {name: result.by_item(by_text) for name, result in results.items()}
+    except (ValueError, TypeError) as error:
+        raise prefixed(f"{path}: ", error) from None
+
+
+def integers(source: str, ids: Iterable[str]) -> list[int]:
+    """Return ids read as text as integers; `source` is named in the error."""
+    try:
+        return [int(item) for item in ids]
+    except ValueError:
+        raise ValueError(
+            f"{source}: the ids of the lists are numbers, but not all ids here are"
+        ) from None
+
+
+def labels(path: str, key: Any, column: str, what: str) -> dict[Any, Any]:
+    """Return the label of each user or item, as `what` says, by its key as text.
+
+    The key may be several columns.
+    """
     table = read_table(path)
     names = list(getattr(table, "column_names", table))
-    parts = user_id if isinstance(user_id, list) else [user_id]
+    parts = key if isinstance(key, list) else [key]
     absent = [name for name in dict.fromkeys((*parts, column)) if name not in names]
     if absent:
         lacks = no_columns(list(map(repr, absent))) + header_hint(absent, names)
@@ -201,7 +229,7 @@ def labels(path: str, user_id: Any, column: str) -> dict[Any, Any]:
     for key, value in zip(map(_as_text, users), values, strict=True):
         label = None if value == "" else value
         if found.setdefault(key, label) != label:
-            raise ValueError(f"{path}: user {key!r} has two labels, {found[key]!r} and {label!r}")
+            raise ValueError(f"{path}: {what} {key!r} has two labels, {found[key]!r} and {label!r}")
     return found
 
 

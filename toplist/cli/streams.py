@@ -29,7 +29,9 @@ DEFAULT = "csv"
 
 # Options that name a file to write, and those that name files to read.
 TARGETS = {"output": "--out", "per_user": "--per-user", "plot": "--plot", "save": "--save"}
-SOURCES = (*PLACES, *ITEMS, "items_as", "segments", "saved")
+SOURCES = (*PLACES, *ITEMS, "items_as", "saved")
+# Options that read FILE:COLUMN.
+LABELS = "segments", "item_segments", "clusters"
 # The formats of --out FILE by its extension, where --format is not given.
 EXTENSIONS = {".json": "json", ".csv": "csv", ".md": "markdown", ".tex": "latex"}
 
@@ -147,8 +149,10 @@ def check_targets(options: argparse.Namespace) -> None:
     """Raise ValueError if an output would replace an input, or another output."""
     given = [getattr(options, name, None) or [] for name in SOURCES]
     paths = [path for one in given for path in ([one] if isinstance(one, str) else one)]
-    labels = (getattr(options, name, None) or "" for name in ("segments", "clusters"))
-    paths += [one.rpartition(":")[0] for one in labels if ":" in one]
+    given = (
+        getattr(options, name, None) or "" for name in ("segments", "item_segments", "clusters")
+    )
+    paths += [one.rpartition(":")[0] for one in given if ":" in one]
     sources = {os.path.realpath(path) for path in paths}
     taken: dict[str, str] = {}
     for name, flag in TARGETS.items():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
@@ -264,6 +264,36 @@ class Comparison(SideBySide):
         ([False, True], 0.525)
         """
         return segment_tests.by(self, labels)
+
+    def by_item(
+        self, labels: Any, *, order: Iterable[Any] | None = None
+    ) -> SegmentedComparison[Comparison]:
+        """Compare the systems in every slice of the relevant items.
+
+        Parameters
+        ----------
+        labels, order
+            As in `TopKResult.by_item`.
+
+        Returns
+        -------
+        SegmentedComparison
+            A mapping label -> Comparison, a table when printed; its tests are corrected for all
+            slices together, which share users.
+
+        Examples
+        --------
+        >>> import toplist as tl
+        >>> truths = {user: {user % 3, 3} for user in range(60)}
+        >>> a = tl.top_k_eval({user: [0, 1, 3] for user in truths}, truths, k=3, metrics="mrr")
+        >>> b = tl.top_k_eval({user: [3, 2, 1] for user in truths}, truths, k=3, metrics="mrr")
+        >>> found = tl.compare({"a": a, "b": b}).by_item({3: "head", 0: "tail", 1: "tail"})
+        >>> found["head"].to_dict()
+        {'a': {'mrr@3': 0.3333333333333333}, 'b': {'mrr@3': 1.0}}
+        >>> found.test()["tail", "b", "mrr@3"].difference
+        -0.5833333333333334
+        """
+        return segment_tests.by_item(self, labels, order)
 
     def plot(
         self,

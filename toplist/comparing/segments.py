@@ -1,8 +1,11 @@
-"""`SegmentedComparison`: systems compared in every segment of the users, corrected for all."""
+"""`SegmentedComparison`: systems compared in every segment of the users, or slice of the items.
+
+p is corrected for all of them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -17,12 +20,16 @@ from toplist.inputs.user_values import values_by_user
 from toplist.metrics.names import Names
 from toplist.results.markup import Cell, Page, Table
 from toplist.results.means import has_keys
-from toplist.results.segments import ON_SPARK, ByLabel, label_text
+from toplist.results.segments import ON_SPARK, WHOSE, ByLabel, Segments, label_text
 from toplist.stats.corrections import Correction
 from toplist.stats.paired import Alternative
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from pandas import DataFrame
+
+    from toplist.metrics.names import AnyName
+    from toplist.results.result import TopKResult
 
 
 S = TypeVar("S", bound=SideBySide)
@@ -30,10 +37,11 @@ S = TypeVar("S", bound=SideBySide)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SegmentedComparison(ByLabel[S]):
-    """Systems compared in every segment of the users. Returned by `Comparison.by`.
+    """Systems compared in every segment of the users, or slice of the items.
 
-    A mapping label -> Comparison, sorted; users without a label are the last segment, None. A table
-    when printed, with marks where there is a baseline: p is corrected for all segments together.
+    Returned by `Comparison.by` and `Comparison.by_item`. A mapping label -> Comparison, sorted;
+    users, or items, without a label are the last segment, None. A table when printed, with marks
+    where there is a baseline: p is corrected for all segments together.
 
     Attributes
     ----------
@@ -41,7 +49,14 @@ class SegmentedComparison(ByLabel[S]):
         The comparison that was split.
     parts : dict of label -> Comparison
         The segments.
+    notes : tuple of str
+        Who is counted in a segment, and what does not split.
+    of_items : bool
+        Whether these are slices of the items, which share users.
     """
+
+    notes: tuple[str, ...] = ("users: those of the ground truth in the segment",)
+    of_items: bool = False
 
     def test(
         self,
@@ -105,7 +120,7 @@ class SegmentedComparison(ByLabel[S]):
         if not parts:
             raise ValueError("no user is counted in any segment: nothing to test")
         found = testing.together(parts, asked)
-        notes = *lines(found), *found.plan.notes
+        notes = *(() if self.of_items else lines(found)), *found.plan.notes
         return replace(found, plan=replace(found.plan, notes=notes))
 
     def heterogeneity(
@@ -136,7 +151,8 @@ class SegmentedComparison(ByLabel[S]):
         Raises
         ------
         ValueError
-            For several runs of a system: all segments share what chance gave to a run.
+            For several runs of a system, rows in clusters, and slices of items: these share runs,
+            clusters or users.
 
         Examples
         --------
@@ -150,7 +166,19 @@ class SegmentedComparison(ByLabel[S]):
         >>> round(found.f, 3), round(found.p, 3)
         (0.109, 0.743)
         """
+        if self.of_items:
+            raise ValueError("slices of items share users: whether they differ is not tested")
         return between(self.test(names, correction=correction, users=users))
+
+    def plot(self, name: AnyName, *, level: float = 0.95, ax: Axes | None = None) -> Axes:
+        """Draw one mean of each system in each segment, see `toplist.plots.segments`."""
+        from toplist import plots
+
+        systems = {
+            system: {label: part.results[system] for label, part in self.parts.items()}
+            for system in self.whole.results
+        }
+        return plots.segments(systems, name, level=level, ax=ax)
 
     def to_dict(self) -> dict[Any, dict[str, dict[str, float]]]:
         """Return the means, ``{label: {"mine": {"ndcg@10": 0.1, ...}, ...}, ...}``."""
@@ -187,13 +215,13 @@ class SegmentedComparison(ByLabel[S]):
             if any(part._has(one, name) for part in self.values() for one in part.systems)
         ]
         unit = self.whole.unit
-        notes = [worded("users: those of the ground truth in the segment", unit)]
+        notes = [worded(note, unit) for note in self.notes]
         if why:
             notes.insert(0, f"NOT TESTED against {', '.join(self.whole.baselines)}: {why}")
         legend = "" if tests is None else tests._legend
         if tests is not None and legend:
             of_all = f"the line of all {unit} is not among these tests{self._of_all(tests)}"
-            notes = [legend, of_all, *lines(tests), *notes]
+            notes = [legend, of_all, *(() if self.of_items else lines(tests)), *notes]
         notes += self.whole._accounts()
         best = "best of its line; not tested: .test() tests the difference in every segment"
         return Page(shown, notes, self.whole.differences, legend=legend, best=best)
@@ -238,6 +266,28 @@ def by(comparison: S, labels: Any) -> SegmentedComparison[S]:
     order = list(dict.fromkeys(label for one in found.values() for label in one))
     if None in order:
         order = [label for label in order if label is not None] + [None]
+    return SegmentedComparison(comparison, _parts(comparison, found, order))
+
+
+def by_item(
+    comparison: S, labels: Any, order: Iterable[Any] | None = None
+) -> SegmentedComparison[S]:
+    """Split the relevant items of a comparison; see `Comparison.by_item`."""
+    if moments.known(comparison.results) is not None:
+        raise moments.refuse("by_item()", f"{ON_SPARK}, and compare its results")
+    from toplist.inputs.item_labels import ItemLabels  # what few need, so that imports are quick
+
+    known = ItemLabels.of(labels, order)
+    found = {name: result.by_item(known) for name, result in comparison.results.items()}
+    slices = [label for label in known.labels if any(label in one for one in found.values())]
+    notes = f"users: {WHOSE[True]}", *next(iter(found.values()))._notes()
+    return SegmentedComparison(comparison, _parts(comparison, found, slices), notes, of_items=True)
+
+
+def _parts(
+    comparison: S, found: Mapping[str, Segments[TopKResult]], order: Sequence[Any]
+) -> dict[Any, S]:
+    """Return the comparison of each label, of the parts of all systems."""
     parts = {}
     for label in order:
         lacking = [name for name, one in found.items() if label not in one]
@@ -247,4 +297,4 @@ def by(comparison: S, labels: Any) -> SegmentedComparison[S]:
             )
         results = {name: one[label] for name, one in found.items()}
         parts[label] = replace(comparison, results=results)
-    return SegmentedComparison(comparison, parts)
+    return parts

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -251,8 +251,10 @@ def judged(truth: Lists, grading: Grading) -> Lists | None:
 
 def _kept(truth: Lists, gains: Floats, kept: Bools) -> Lists:
     """Return some items of the truth with their gains; without where all are 1."""
-    offsets, gains = offsets_of(kept)[truth.offsets], gains[kept]
-    return Lists(offsets, truth.items[kept], None if np.all(gains == 1) else gains)
+    if not kept.all():
+        gains = gains[kept]
+        truth = Lists(offsets_of(kept)[truth.offsets], truth.items[kept])
+    return replace(truth, gains=None if np.all(gains == 1) else gains)
 
 
 def _refused(

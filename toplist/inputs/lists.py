@@ -169,3 +169,17 @@ def offsets_of(counts: Sequence[int] | NDArray[Any]) -> Ints:
     offsets = np.zeros(len(counts) + 1, np.int64)
     np.cumsum(counts, dtype=np.int64, out=offsets[1:])
     return offsets
+
+
+def places_of(offsets: Ints, rows: Ints) -> Ints:
+    """Return the places of the values of some rows, one row after another.
+
+    Examples
+    --------
+    >>> places_of(np.array([0, 2, 5]), np.array([1, 0])).tolist()
+    [2, 3, 4, 0, 1]
+    """
+    sizes = np.diff(offsets)[rows]
+    starts = np.repeat(offsets[rows] - offsets_of(sizes)[:-1], sizes)
+    places: Ints = starts + np.arange(len(starts))
+    return places

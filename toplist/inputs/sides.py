@@ -33,11 +33,11 @@ class Sides:
     `lengths` says how much of each ranked list counts: at most `depth` ids, without padding.
     `users` are the keys of keyed inputs, else None. `single` says that one user was given bare.
     `sources` are both sides as the caller wrote them; `hashed` says that the integers are hashes,
-    so that the hits have to be verified. `words` returns the words of the ids that codes of the
-    truth stand for; None where the integers are ids, or hashes. `judged` is the truth with all
-    graded items, where some of them are not relevant. `groups` are those of the relevant items,
-    which then are distinct. `known` is what the join knows of the truth from other lists that met
-    it.
+    so that the hits have to be verified. `names` are those that codes of the truth stand for, and
+    `words` returns their words; None where the integers are ids, or hashes. `judged` is the truth
+    with all graded items, where some of them are not relevant. `groups` are those of the relevant
+    items, which then are distinct. `known` is what the join knows of the truth from other lists
+    that met it.
     """
 
     ranked: Lists
@@ -50,6 +50,7 @@ class Sides:
     n_extra: int
     sources: tuple[Flat, Flat]
     hashed: bool
+    names: Any = None
     words: Words | None = None
     judged: Lists | None = None
     scored: Scored | None = None
@@ -115,6 +116,7 @@ def sides_of(
         n_extra=n_extra,
         sources=written,
         hashed=hashed,
+        names=relevant.names,
         scored=listed.scored,
         **relevant.once(grading, of_truth),
     )

@@ -10,7 +10,7 @@ counted, and past `most_probes` that user alone is joined by sorting: slower, ne
 from typing import Any
 
 import numpy as np
-from numpy import float64, int32, int64, uint16, uint32, uint64
+from numpy import int32, int64, uint16, uint32, uint64
 
 from toplist.kernels import kernel, steps
 from toplist.kernels.hashing import GOLDEN, most_probes
@@ -46,10 +46,10 @@ def bits_for(n_entries, bits):
 
 
 def join(
-    items: Any, offsets: Any, lengths: Any, truths: Any, truth_offsets: Any, gains: Any,
-    distinct: bool, tables: Any, ranks: Any, hit_gains: Any, n_hits: Any, n_relevant: Any,
+    items: Any, offsets: Any, lengths: Any, truths: Any, truth_offsets: Any,
+    distinct: bool, tables: Any, ranks: Any, places: Any, n_hits: Any, n_relevant: Any,
 ) -> int:  # fmt: skip
-    """Fill `ranks`, `n_hits` and `n_relevant` with the hits of a block of users.
+    """Fill `ranks`, `places`, `n_hits` and `n_relevant` with the hits of a block of users.
 
     Parameters
     ----------
@@ -58,16 +58,14 @@ def join(
         `offsets[u] - offsets[0]` on.
     truths, truth_offsets : int64 arrays
         The relevant ids of the same users, in the same form. Repeats count once.
-    gains : float64 array
-        The gain of each relevant id; empty where every gain is 1.
     distinct : bool
         Whether to check that no list holds an id twice.
     tables : tuple from `tables_for`
         Work arrays. (Made there, since numba takes long to compile an allocation.)
     ranks : int32 array, written
         Ranks of the hits, one user after another, in ascending order.
-    hit_gains : float64 array, written
-        Gains of the hits, where there are gains.
+    places : int32 array, written
+        Which of the user's relevant ids each hit is, from 0; of one that is there twice, the first.
     n_hits, n_relevant : int64 arrays, written
         Per user: number of hits, number of distinct relevant ids.
 
@@ -90,20 +88,18 @@ def join(
     user, total = 0, 0
     while True:
         user, total = _join(
-            *sides, gains, distinct, tables, user, total, ranks, hit_gains, n_hits, n_relevant
+            *sides, distinct, tables, user, total, ranks, places, n_hits, n_relevant
         )
         if user == len(lengths):
             return -1
         begin, first = offsets[user] - offsets[0], truth_offsets[user] - truth_offsets[0]
         last = truth_offsets[user + 1] - truth_offsets[0]
         listed, truth = items[begin : begin + lengths[user]], truths[first:last]
-        places, found, n_relevant[user] = _by_sorting(listed, truth)
+        at, found, n_relevant[user] = _by_sorting(listed, truth)
         if distinct and len(np.unique(listed)) < len(listed):
             return user
-        n_hits[user] = n = len(places)
-        ranks[total : total + n] = places + 1
-        if len(gains):
-            hit_gains[total : total + n] = gains[first:last][found]
+        n_hits[user] = n = len(at)
+        ranks[total : total + n], places[total : total + n] = at + 1, found
         user, total = user + 1, total + n
 
 
@@ -117,9 +113,8 @@ def _by_sorting(listed: Any, truth: Any) -> tuple[Any, Any, int]:
 
 @kernel
 def _join(
-    items: int64, offsets: int64, lengths: int64,
-    truths: int64, truth_offsets: int64, gains: float64,
-    distinct, tables, begin_at, total, ranks, hit_gains, n_hits, n_relevant,
+    items: int64, offsets: int64, lengths: int64, truths: int64, truth_offsets: int64,
+    distinct, tables, begin_at, total, ranks, places, n_hits, n_relevant,
 ):  # fmt: skip
     """Do what `join` does from a user on, up to one whose list holds an id twice, if one does.
 
@@ -163,9 +158,7 @@ def _join(
                     t = chain[t]
                     left -= 1
                 if t >= 0:
-                    ranks[total + n] = i + 1
-                    if len(gains):
-                        hit_gains[total + n] = gains[first + t]
+                    ranks[total + n], places[total + n] = i + 1, t
                     n += 1
                 if left < 0:
                     break
@@ -186,9 +179,7 @@ def _join(
                     left -= 1
                 if t >= 0 and finder[t] != u:  # relevant, and no copy of an earlier hit
                     finder[t] = u
-                    ranks[total + n] = i + 1
-                    if len(gains):
-                        hit_gains[total + n] = gains[first + t]
+                    ranks[total + n], places[total + n] = i + 1, t
                     n += 1
                 if left < 0:
                     break

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from toplist import kernels
 from toplist.checks import Bools, Floats, Ints
-from toplist.inputs.groups import ItemGroups
 from toplist.inputs.lists import offsets_of
 
 
@@ -38,12 +37,6 @@ class Coverage:
     groups: NDArray[np.int32]
     n_groups: Ints
     order: Ints
-
-    @classmethod
-    def of(cls, marks: Floats, n_hits: Ints, n_relevant: Ints, found: ItemGroups) -> Coverage:
-        """Return the coverage of hits whose gains are the places of all relevant items."""
-        items = (marks - np.repeat(offsets_of(n_relevant)[:-1], n_hits)).astype(np.int32)
-        return cls(items, **vars(found))
 
     @classmethod
     def plain(cls, n_hits: int, n_relevant: Ints) -> Coverage:

@@ -13,12 +13,13 @@ from toplist import kernels
 from toplist.checks import Bools, Floats, Ints, cached
 from toplist.inputs.flatten import Scored
 from toplist.inputs.grades import STANDARD, Grading
-from toplist.inputs.lists import offsets_of
+from toplist.inputs.lists import offsets_of, places_of
 from toplist.inputs.options import Unjudged
 
 if TYPE_CHECKING:
     from toplist.matching.coverage import Coverage
     from toplist.matching.fingerprints import Fingerprint
+    from toplist.matching.hit_items import HitItems
 
 
 # The depth of lists that are kept whole: no k reaches below it.
@@ -61,6 +62,9 @@ class Hits:
     coverage : Coverage, optional
         Where ground truths are made of groups (`toplist.Groups`), which groups the hits are in; R
         counts the ids of all groups.
+    items : HitItems, optional
+        Which relevant item each hit is, for `TopKResult.by_item`; None for hits made by hand, and
+        of groups.
     before : Hits, optional
         Where unjudged items left the lists (see `judged_only`), the hits of the whole lists.
     examples : (str, str), optional
@@ -103,6 +107,7 @@ class Hits:
     cause: str = ""
     scored: Scored | None = None
     coverage: Coverage | None = None
+    items: HitItems | None = None
 
     def __post_init__(self) -> None:
         """Check and normalise the arrays."""
@@ -194,6 +199,7 @@ class Hits:
             truth_hashes=_joined_hashes(self.truth_hashes, other.truth_hashes),
             judged=_merged_judged(self, other, disjoint),
             coverage=_merged_coverage(self, other),
+            items=self.items.merged(other.items) if self.items and other.items else None,
             **_merged_examples(self, other),
             scored=self.scored + other.scored if self.scored and other.scored else None,
         )
@@ -212,11 +218,7 @@ class Hits:
         rows = np.asarray(rows, np.int64)
 
         def taken(offsets: Ints, values: Any) -> Any:
-            if values is None:
-                return None
-            sizes = np.diff(offsets)[rows]
-            starts = np.repeat(offsets[rows] - offsets_of(sizes)[:-1], sizes)
-            return values[starts + np.arange(len(starts))]
+            return None if values is None else values[places_of(offsets, rows)]
 
         ideal, coverage = offsets_of(self.n_relevant), self.coverage
         if coverage is not None:
@@ -236,6 +238,7 @@ class Hits:
             truth_hashes=None if self.truth_hashes is None else self.truth_hashes[rows],
             judged=None if self.judged is None else self.judged.subset(rows),
             coverage=coverage,
+            items=None if self.items is None else self.items.subset(self.offsets, rows),
         )
 
     def listed(self, k: int | None = None) -> Hits:
@@ -274,7 +277,8 @@ class Hits:
         coverage = self.coverage
         if coverage is not None:
             coverage = coverage.listed(self.offsets, self.n_relevant, listed)
-        within = self._changed(coverage=coverage)
+        items = self.items and self.items.listed(n_hits, listed)
+        within = self._changed(coverage=coverage, items=items)
         within = within if k is None else within._cut(k)
         n_relevant = np.where(listed, n_hits, self.n_relevant)
         return within._changed(n_relevant=n_relevant, ideal_gains=ideal, judged=judged)
@@ -388,8 +392,9 @@ class Hits:
         gains = None if self.gains is None else self.gains[kept]
         offsets = offsets_of(kept)[self.offsets]
         coverage = None if self.coverage is None else self.coverage.hit(kept)
-        ranks = self.ranks[kept]
-        return self._changed(offsets=offsets, ranks=ranks, gains=gains, coverage=coverage)
+        items = None if self.items is None else self.items.kept(kept)
+        more = {"gains": gains, "coverage": coverage, "items": items}
+        return self._changed(offsets=offsets, ranks=self.ranks[kept], **more)
 
     @cached
     def groups(self) -> Hits:

@@ -71,4 +71,5 @@ def _with(hits: Hits, users: Ints, ranks: Ints, gains: Floats) -> Hits:
         n_relevant=hits.n_relevant + n_more,
         gains=np.append(of_hits, gains)[order] if graded else None,
         ideal_gains=ideal[np.lexsort((-ideal, whose))] if graded else None,
+        items=None,
     )

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import kernels, parallel
-from toplist.checks import Bools, Floats, Ints, about, check_positive_int, choice
+from toplist.checks import Bools, Ints, about, check_positive_int, choice
 from toplist.inputs import ids
 from toplist.inputs.flatten import Flat, first_repeat, item_twice, name_user, user_of
 from toplist.inputs.forms import read_sides
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from toplist.inputs.groups import ItemGroups
     from toplist.matching.coverage import Coverage
     from toplist.matching.fingerprints import Fingerprint
+    from toplist.matching.hit_items import HitItems
 
 
 def match(
@@ -192,12 +193,14 @@ def join(
     """Join two sides, in blocks of users; without `fingerprints`, for hits that never merge."""
     bounds, known = parallel.bounds(sides.ranked.offsets + sides.truth.offsets), sides.known
     groups = sides.groups
-    if groups is not None:
-        sides = _marked(sides, groups, fingerprints)
+    if fingerprints and groups is not None and "hashes" not in known:
+        items = sides.truth.items
+        words = items.view(np.uint64) if sides.words is None else sides.words(items)
+        known["hashes"] = groups.hashes(sides.truth, words)
     hashing = fingerprints and "hashes" not in known
     of_block = partial(_join_block, sides, duplicates == "raise", hashing)
     parts = list(parallel.run(of_block, bounds, n_threads))
-    ranks, n_hits, n_relevant, hashes, gains, ideal = (
+    ranks, n_hits, n_relevant, hashes, places, gains, ideal = (
         parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
     )
     known.setdefault("ideal", ideal)
@@ -210,7 +213,7 @@ def join(
     offsets = offsets_of(n_hits)
     if sides.hashed and not ids.agree(*sides.sources, offsets, ranks, n_relevant):
         raise HashCollisionError
-    graded, judged, examples = groups is None and sides.truth.gains is not None, None, {}
+    graded, judged, examples = sides.truth.gains is not None, None, {}
     if sides.judged is not None:  # repeats were looked for with the relevant items
         of_judged = replace(sides, truth=sides.judged, judged=None, known=known.setdefault("", {}))
         judged = join(of_judged, "first", n_threads)
@@ -230,32 +233,24 @@ def join(
         fingerprints=tuple(found) if fingerprints else (),
         truth_hashes=known["hashes"] if fingerprints else None,
         judged=judged,
-        coverage=None if groups is None else _covered(groups, gains, n_hits, n_relevant),
+        coverage=None if groups is None else _covered(groups, places),
+        items=_items_of(sides, places, n_relevant) if groups is None else None,
         scored=sides.scored,
         **examples,
     )
 
 
-def _marked(sides: Sides, groups: ItemGroups, fingerprints: bool) -> Sides:
-    """Return sides where the gain of a hit is the place of its item among all relevant ones.
-
-    What the join would make of gains is known, then: no ideal, and hashes of the groups.
-    """
-    truth, known = sides.truth, sides.known
-    known["ideal"] = None
-    if fingerprints and "hashes" not in known:
-        words = truth.items.view(np.uint64) if sides.words is None else sides.words(truth.items)
-        known["hashes"] = groups.hashes(truth, words)
-    if "marked" not in known:
-        known["marked"] = replace(truth, gains=np.arange(len(truth.items), dtype=np.float64))
-    return replace(sides, truth=known["marked"])
-
-
-def _covered(groups: ItemGroups, marks: Floats, n_hits: Ints, n_relevant: Ints) -> Coverage:
-    """Return the groups of hits whose gains are the places of all relevant items."""
+def _covered(groups: ItemGroups, places: NDArray[np.int32]) -> Coverage:
+    """Return the groups of hits, given which of the user's relevant items each is."""
     from toplist.matching.coverage import Coverage  # what few need, so that imports are quick
 
-    return Coverage.of(marks, n_hits, n_relevant, groups)
+    return Coverage(places, **vars(groups))
+
+
+def _items_of(sides: Sides, places: NDArray[np.int32], n_relevant: Ints) -> HitItems:
+    from toplist.matching.hit_items import HitItems  # not before there are hits
+
+    return HitItems.of(sides, places, n_relevant)
 
 
 def _fingerprint(hashes: NDArray[np.uint64], users: Sequence[Any] | None) -> Fingerprint:
@@ -278,31 +273,31 @@ def _fingerprint(hashes: NDArray[np.uint64], users: Sequence[Any] | None) -> Fin
 def _join_block(
     sides: Sides, distinct: bool, hashing: bool, lo: int, hi: int
 ) -> tuple[NDArray[Any], ...]:
-    """Return ranks, numbers of hits and relevant items, hashes of these, gains, ideal gains."""
+    """Return ranks, numbers of hits and relevant items, and hashes of these.
+
+    Then which of the relevant items each hit is, its gain, and the ideal gains.
+    """
     items, listed, _ = sides.ranked.block(lo, hi)
     truths, relevant, values = sides.truth.block(lo, hi)
     lengths, sizes = sides.lengths[lo:hi], np.diff(relevant)
     most = int(sizes.max(initial=0))
     arrays = items, listed, lengths, truths, relevant
     n_hits, n_relevant = np.empty((2, len(lengths)), np.int64)
-    gains = values
-    alone = most <= 1 and not distinct
-    if alone:  # search for the one relevant id, without a table
-        ranks = np.empty(len(lengths), np.int32)
+    if most <= 1 and not distinct:  # search for the one relevant id, without a table
+        ranks, places = np.empty(len(lengths), np.int32), np.zeros(len(lengths), np.int32)
         kernels.join.join_single_relevant(*arrays, ranks, n_hits, n_relevant)
     else:
         tables = kernels.join.tables_for(most, int(lengths.max(initial=0)))
         # at most as many hits as the shorter of list and truth has ids, for each user
         room = int(np.minimum(lengths, sizes).sum())
-        ranks, gains = np.empty(room, np.int32), np.empty(room if len(values) else 0)
-        user = kernels.join.join(
-            *arrays, values, distinct, tables, ranks, gains, n_hits, n_relevant
-        )
+        ranks, places = np.empty(room, np.int32), np.empty(room, np.int32)
+        user = kernels.join.join(*arrays, distinct, tables, ranks, places, n_hits, n_relevant)
         if user >= 0:
             raise _repeat_error(sides, lo + user)
     n, hashes, ideal = int(n_hits.sum()), np.empty(0, np.uint64), np.empty(0)
-    if alone and len(values):
-        gains = values[(relevant[:-1] - relevant[0])[n_hits > 0]]
+    ranks, places, gains = ranks[:n].copy(), places[:n].copy(), values
+    if len(values):
+        gains = values[np.repeat(relevant[:-1] - relevant[0], n_hits) + places]
     if hashing:
         words = np.empty(0, np.uint64) if sides.words is None else sides.words(truths)
         rows = truths, relevant, words, values.view(np.uint64)
@@ -310,7 +305,7 @@ def _join_block(
     if sides.truth.gains is not None and "ideal" not in sides.known:
         ideal = np.empty(len(truths))
         ideal = ideal[: kernels.join.ideals(truths, relevant, values, n_relevant, ideal)]
-    return ranks[:n].copy(), n_hits, n_relevant, hashes, gains[:n].copy(), ideal
+    return ranks, n_hits, n_relevant, hashes, places, gains, ideal
 
 
 def _row_hashes(rows: tuple[NDArray[Any], ...], repeated: Bools) -> NDArray[np.uint64]:

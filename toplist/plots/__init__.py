@@ -8,7 +8,8 @@ changed. They need the extra ``toplist[plot]``.
 - ``result.plot("ndcg")`` and ``compared.plot("ndcg")``, or `curves`: curves over k, with bands
 - `per_user`: how a metric is spread over users
 - `precision_recall`: interpolated precision over recall, the eleven points of TREC
-- `segments`: of ``result.by(labels)``
+- `segments`: of ``result.by(labels)`` and ``result.by_item(labels)``, which draw themselves:
+  ``.plot("ndcg@10")``
 - `exposure`: Lorenz curve and Gini of ``beyond.exposure(lists, catalogue=items).counts(k)``
 - `sampled`: sampled candidates beside the full ranking
 - `critical_difference`: mean ranks over data sets, of ``tl.across(...).plot()``

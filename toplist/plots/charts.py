@@ -293,13 +293,13 @@ def segments(
     level: float = 0.95,
     ax: Axes | None = None,
 ) -> Axes:
-    r"""Draw one metric by segment of users: a point per segment, with its confidence interval.
+    r"""Draw one metric by segment of users, or slice of items: a point with its interval for each.
 
     Parameters
     ----------
     results : dict of segment -> TopKResult, or of system -> such a dict
-        ``result.by(labels)`` returns such a dict. Segments are drawn from top to bottom in their
-        order, with their numbers of users.
+        ``result.by(labels)`` and ``result.by_item(labels)`` return such a dict. Segments are drawn
+        from top to bottom in their order, with their numbers of users.
     name : str
         ``"name@k"``.
     level : float

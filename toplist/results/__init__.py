@@ -60,6 +60,25 @@ is what rows are called in print.
 >>> str(of_users).splitlines()[-1]
 '4 of 4 sessions evaluated, of 3 clusters'
 
+Slices of items
+---------------
+
+``result.by_item(labels)`` splits the relevant items, after the evaluation: only tail items, cold
+ones, a category. The ground truth of a slice are the relevant items of its label; lists and ranks
+stay as they are. R and nDCG's ideal are of the slice, precision is its share of the k places, and
+users without a relevant item of the slice are not in it. Items without a label are the slice None;
+ordered categories keep their order. (`judged`, `bpref` and the metrics of the lists do not split.)
+
+>>> shelf = {7: "head", 3: "head", 4: "tail", 2: "tail", 8: "tail"}
+>>> slices = result.by_item(shelf)
+>>> {label: (part.n_users, part["hit@3"]) for label, part in slices.items()}
+{'head': (1, 1.0), 'tail': (1, 1.0), None: (1, 0.0)}
+
+An item is in one slice. Where items have several labels, look at one after another:
+``result.by_item({item: "jazz" in found for item, found in genres.items()})``.
+``tl.compare({...}).by_item(labels)`` tests the systems in every slice, ``.plot("ndcg@10")`` draws
+either.
+
 Saving
 ------
 

@@ -334,6 +334,54 @@ class TopKResult(Means, Display):
 
         return segments.by(self, labels)
 
+    def by_item(self, labels: Any, *, order: Iterable[Any] | None = None) -> Segments[TopKResult]:
+        """Split the relevant items by an attribute: a result for every label, one pass over all.
+
+        The ground truth of a slice are the relevant items of its label. Lists stay as they are, and
+        so do ranks: each slice is what an evaluation of the same lists with such truths says, of
+        the users who have any. So R, and the ideal of nDCG, are of the slice; precision is the
+        slice's share of the k places. Users without a relevant item of a slice are not in it.
+
+        Parameters
+        ----------
+        labels : dict item -> label, pandas Series, or table
+            One label per item, keyed by item: the index of a Series; the column item_id of a table
+            (pandas, polars, pyarrow), which has one more. Items whose label is absent, None or NaN
+            are a slice of their own, None. With `items_as`, items are documents.
+        order : labels, optional
+            In the order of the slices. Default: that of ordered categories (a Categorical of
+            pandas, an Enum of polars), else sorted.
+
+        Returns
+        -------
+        Segments
+            A mapping label -> TopKResult, a table when printed. Metrics of the lists themselves,
+            `judged` and `bpref` are left out. No slice is empty.
+
+        Raises
+        ------
+        TypeError
+            For other forms, items of another kind than those of the ground truths (text, integers),
+            and several labels of an item.
+        ValueError
+            If no relevant item has a label, if an item has two or `order` lacks one, for ground
+            truths of groups and ``unjudged="drop"``, and if the result does not hold its hits and
+            their items: hits made by hand, saved results, those of files read in parts, of Spark.
+
+        Examples
+        --------
+        >>> from toplist import top_k_eval
+        >>> lists = {"ann": ["a", "b", "c"], "bob": ["b", "a", "d"]}
+        >>> truth = {"ann": {"b", "c"}, "bob": {"d"}}
+        >>> result = top_k_eval(lists, truth, k=3, metrics=["recall", "mrr"])
+        >>> slices = result.by_item({"a": "head", "b": "head", "c": "tail", "d": "tail"})
+        >>> {label: (part.n_users, round(part["mrr@3"], 4)) for label, part in slices.items()}
+        {'head': (1, 0.5), 'tail': (2, 0.3333)}
+        """
+        from toplist.results import segments
+
+        return segments.by_item(self, labels, order)
+
     def to_pandas(self, per_user: bool = False, *, names: Names | None = None) -> DataFrame:
         """Return a DataFrame: a row per metric and k, or per user.
 

@@ -1,18 +1,25 @@
-"""`Segments`: a result split by an attribute of its users; every user is in one segment."""
+"""`Segments`: a result split by an attribute of its users, or of the relevant items (slices).
+
+Every user is in one segment; a user may be in several slices, an item is in one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterator, Mapping
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
+from toplist import parallel
+from toplist.averages import per_user
 from toplist.checks import Ints, is_missing, worded
 from toplist.checks import counted as in_words
 from toplist.inputs.user_values import values_by_user
+from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import Metric
+from toplist.metrics.earned import Preference
 from toplist.results import describe
 from toplist.results.display import Display
 from toplist.results.markup import Cell, Page, Table
@@ -21,13 +28,18 @@ from toplist.results.means import Means, has_keys, hits_of
 if TYPE_CHECKING:
     from typing import Self
 
+    from matplotlib.axes import Axes
     from pandas import DataFrame
 
-    from toplist.metrics.names import Names
+    from toplist.metrics.names import AnyName, Names
 
 # What does for results without users.
 ON_SPARK = "evaluate the truth of every segment by itself"
 
+
+# In segments of users, and in slices of items: who is counted, and whose labels are not used.
+WHOSE = "of the ground truth", "with relevant items of the slice, which are the truth there"
+UNKNOWN = "users who are not in the result", "items that are relevant to no user"
 
 R = TypeVar("R", bound=Means)
 T = TypeVar("T")
@@ -67,10 +79,11 @@ class ByLabel(Display, Mapping[Any, T], Generic[T]):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Segments(ByLabel[R]):
-    """Results by label, sorted; the users without a label are the last segment, None.
+    """Results by label, sorted; users, or items, without a label are the last segment, None.
 
-    A table when printed. n_users, n_evaluated, n_skipped and n_missing of the segments add up to
-    those of the whole result; lists without a ground truth (`n_extra`) belong to no segment.
+    A table when printed. Of users, n_users, n_evaluated, n_skipped and n_missing of the segments
+    add up to those of the whole result; lists without a ground truth (`n_extra`) belong to no
+    segment.
 
     Attributes
     ----------
@@ -79,10 +92,17 @@ class Segments(ByLabel[R]):
     parts : dict of label -> TopKResult
         The segments.
     n_unused : int
-        Labels keyed by users who are not in the result.
+        Labels keyed by users who are not in the result; by items that are in no ground truth.
+    of_items : bool
+        Whether these are slices of the items, `TopKResult.by_item`: then a user is in each slice
+        of which a relevant item is.
+    left_out : tuple of str
+        The metrics that do not split so.
     """
 
     n_unused: int = 0
+    of_items: bool = False
+    left_out: tuple[str, ...] = ()
 
     def _page(self, every_metric: bool = False) -> Page:
         """Return the tables with their notes; they have every metric as it is."""
@@ -94,12 +114,19 @@ class Segments(ByLabel[R]):
                 self._table(metric, {f"@{k}": f"{metric}@{k}" for k in ks})
                 for metric, ks in self.whole.terms.ks_of.items()
             ]
-        unit = self.whole.terms.unit
-        notes = [worded("users: of the ground truth; n: in the means", unit)]
+        of_all, unit = describe.rule_lines(self.whole, list(self.values())), self.whole.terms.unit
+        users = worded(f"users: {WHOSE[self.of_items]}; n: in the means", unit)
+        return Page(shown, [users, *self._notes(), *of_all])
+
+    def _notes(self) -> list[str]:
+        """Return what does not split so, and how many labels are not used."""
+        lines = []
+        if self.left_out:
+            lines.append(f"not split by item, left out: {', '.join(self.left_out)}")
         if self.n_unused:
-            unused = in_words(self.n_unused, "label")
-            notes.append(worded(f"{unused} of users who are not in the result (unused)", unit))
-        return Page(shown, [*notes, *describe.rule_lines(self.whole, list(self.values()))])
+            unused, whose = in_words(self.n_unused, "label"), UNKNOWN[self.of_items]
+            lines.append(worded(f"{unused} of {whose} (unused)", self.whole.terms.unit))
+        return lines
 
     def _table(self, corner: str, columns: Mapping[str, str]) -> Table:
         """Return a table with a mean per column, and the numbers of users of every row."""
@@ -109,6 +136,12 @@ class Segments(ByLabel[R]):
             means = [describe.cell(part, name) for name in columns.values()]
             rows.append(("(no label)" if label is None else str(label), counts + means))
         return Table(corner, [self.whole.terms.unit, "n", *columns], rows)
+
+    def plot(self, name: AnyName, *, level: float = 0.95, ax: Axes | None = None) -> Axes:
+        """Draw one mean of each segment with its interval, see `toplist.plots.segments`."""
+        from toplist import plots
+
+        return plots.segments(self.parts, name, level=level, ax=ax)
 
     def to_dict(self) -> dict[Any, dict[str, float]]:
         """Return the means asked for, ``{label: {"ndcg@10": 0.1, ...}}``."""
@@ -170,6 +203,43 @@ def label_text(label: Any, labels: Collection[Any]) -> str:
         return "(no label)"
     alike = [one for one in labels if str(one) == str(label)]
     return repr(label) if len(alike) > 1 or str(label) == "all" else str(label)
+
+
+def by_item(result: R, labels: Any, order: Iterable[Any] | None = None) -> Segments[R]:
+    """Split the relevant items of a result; see `TopKResult.by_item`."""
+    from toplist.inputs.item_labels import ItemLabels
+    from toplist.matching import slices
+
+    hits, counted = hits_of(result, "it cannot be split by item", ON_SPARK)
+    entries = tuple(e for e in result.terms.entries if _of_relevant(e.metric))
+    left_out = tuple(name for name, one in result.terms.asked.items() if not _of_relevant(one))
+    if not entries:
+        raise ValueError(f"not split by item: {', '.join(left_out)}; ask for ndcg, recall, ...")
+    terms = replace(result.terms, entries=entries)
+    whole = replace(result, terms=terms, lists=None)
+    found, n_unused = slices.sliced(hits, ItemLabels.of(labels, order))
+
+    several = list(found.values())
+    # one metric of those that leave the same users out
+    deciding = {terms.counting[name]: one for name, one in terms.metrics.items()}.values()
+
+    def part(at: int, _: int) -> R:
+        rows, own = several[at]
+        some = [per_user.counted_in(own, counted[rows], one) for one in deciding]
+        weights = None if result.weights is None else result.weights[rows]
+        clusters = result.clusters and [result.clusters[row] for row in rows.tolist()]
+        return whole.of(terms, own, np.logical_or.reduce(some), weights, clusters=clusters)
+
+    parts = parallel.run(part, [(at, at + 1) for at in range(len(several))], None)
+    named = dict(zip(found, parts, strict=True))
+    return Segments(whole, named, n_unused, of_items=True, left_out=left_out)
+
+
+def _of_relevant(metric: Metric | ListMetric) -> bool:
+    """Whether a metric is of relevant items alone: not of lists, nor of what else was judged."""
+    if isinstance(metric, ListMetric) or metric.of == "judged":
+        return False
+    return metric.earning is None or not isinstance(metric.earning.function, Preference)
 
 
 def rows(segments: Segments[Any]) -> list[tuple[Any, ...]]:

@@ -50,8 +50,8 @@ DAMAGE = (
 
 def without(result: M) -> M:
     """Return a result without what the arrays of a file hold."""
-    kept = dict.fromkeys(("hits", "counted", "weights", "clusters", "judged_only"))
-    return replace(result, fingerprints=(), **kept)
+    bare = replace(result, hits=None, counted=None, weights=None, clusters=None)
+    return replace(bare, fingerprints=(), judged_only=None)
 
 
 def content(result: Means, whole: bytes) -> Callable[[str], None]:
@@ -150,9 +150,9 @@ def _users(arrays: Arrays, n_users: int) -> list[Any] | None:
     """Return the keys of the users, no two of which are equal; None by position."""
     keys = _unpacked("users", arrays, n_users)
     # hashes take less time and memory than a set; two that are equal say only that keys may be
-    if keys is not None and (np.diff(np.sort(hashes_of(keys))) == 0).any():
-        if len(set(keys)) < len(keys):
-            raise ValueError(f"{len(keys):,} keys of {n_users:,} users, one of them twice")
+    alike = keys is not None and bool((np.diff(np.sort(hashes_of(keys))) == 0).any())
+    if keys is not None and alike and len(set(keys)) < len(keys):
+        raise ValueError(f"{len(keys):,} keys of {n_users:,} users, one of them twice")
     return keys
 
 

@@ -1,0 +1,211 @@
+"""`HitItems`: which relevant item each hit is, so that hits split by an attribute of items."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toplist import kernels
+from toplist.checks import Bools, Floats, Ints, cached
+from toplist.inputs.flatten import Flat, written
+from toplist.inputs.lists import Lists, offsets_of, places_of
+
+if TYPE_CHECKING:
+    from toplist.inputs.item_labels import ItemLabels
+    from toplist.inputs.sides import Sides
+
+CHANGED = "the ground truths were changed after they were evaluated: evaluate them again"
+
+
+@dataclass(frozen=True, eq=False)
+class RelevantItems:
+    """The relevant items of the users of one join: those that it read, not copied.
+
+    Attributes
+    ----------
+    truth : Lists
+        The items as integers, codes or hashes, in the order of the users; one may be there twice.
+    names : list, Texts or None
+        Of codes; None of integers and of hashes.
+    written : Flat or None
+        Of hashes, the texts.
+    unsigned : bool
+        Whether integers are those from 0 to 2^64 - 1, of which int64 has the bits.
+    distinct : bool
+        Whether no user has an item twice.
+    hashes : (n_users,) uint64, or None
+        Of the items of each user, as they were when they were joined.
+    """
+
+    truth: Lists
+    names: Any
+    written: Flat | None
+    unsigned: bool
+    distinct: bool
+    hashes: NDArray[np.uint64] | None
+
+    def ids(self) -> tuple[Ints, Any]:
+        """Return the items as integers, or as codes with their names.
+
+        ValueError if the caller has changed them since they were joined.
+        """
+        items = self.truth.items
+        if self.written is not None:
+            from toplist.inputs.texts import Texts, joined
+
+            names, texts = Texts(), list(chain.from_iterable(self.written.rows))
+            alike = all(isinstance(one, str) for one in texts)
+            ids = names.encode(joined(texts if alike else []))
+            if not np.array_equal(names.hashes(ids).view(np.int64), items):
+                raise ValueError(CHANGED)
+            return ids, names
+        if self.names is None and self.hashes is not None:
+            _, offsets, gains = self.truth.block(0, len(self.truth))
+            hashes, words = np.empty_like(self.hashes), np.empty(0, np.uint64)
+            kernels.hashing.hash_rows(items, offsets, words, gains.view(np.uint64), hashes)
+            changed = hashes != self.hashes
+            if changed.any():  # those of users with an item twice are made otherwise
+                changed[np.searchsorted(offsets, self.repeats, side="right") - 1] = False
+                if changed.any():
+                    raise ValueError(CHANGED)
+        return items.view(np.uint64) if self.unsigned else items, self.names
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle texts as codes: a set of them has another order in another process."""
+        try:
+            ids, names = self.ids() if self.written is not None else (self.truth.items, self.names)
+        except ValueError:  # they were changed, and stay so
+            return vars(self)
+        alone = replace(self.truth, items=ids), names, None
+        return vars(RelevantItems(*alone, self.unsigned, self.distinct, self.hashes))
+
+    @cached
+    def repeats(self) -> Ints:
+        """The places of items that their user has at an earlier place, too."""
+        if self.distinct:
+            return np.empty(0, np.int64)
+        order, again = kernels.sorting.order_of_rows(self.truth.items, self.truth.offsets)
+        places: Ints = order[again]
+        return places
+
+
+@dataclass(frozen=True, eq=False)
+class HitItems:
+    """Which relevant item each hit is.
+
+    Attributes
+    ----------
+    places : (n_hits,) int32
+        The place of each hit's item among the relevant items of its user, from 0.
+    parts : tuple of RelevantItems
+        Of each part that was joined, all relevant items.
+    rows : (n_users,) integers, or None
+        Which user of these each row is; None if they are the same.
+    counted : (n_items,) bool, or None
+        Which of these items count in R; None: all.
+    """
+
+    places: NDArray[np.int32]
+    parts: tuple[RelevantItems, ...]
+    rows: Ints | None = None
+    counted: Bools | None = None
+
+    @classmethod
+    def of(cls, sides: Sides, places: NDArray[np.int32], n_relevant: Ints) -> HitItems:
+        """Return the items of hits that were just joined."""
+        truth, known = sides.truth, sides.known
+        if "items" not in known:
+            distinct = int(n_relevant.sum()) == len(truth.items)
+            source = sides.sources[1]
+            written = source if sides.hashed else None
+            unsigned = sides.names is None and getattr(source.ids, "dtype", None) == np.uint64
+            how = sides.names, written, unsigned, distinct, known.get("hashes")
+            known["items"] = RelevantItems(truth, *how)
+        return cls(places, (known["items"],))
+
+    @property
+    def offsets(self) -> Ints:
+        """Where the relevant items of each user of all parts begin."""
+        return offsets_of(_joined([np.diff(part.truth.offsets) for part in self.parts]))
+
+    def starts(self) -> tuple[Ints, Ints]:
+        """Return where the relevant items of each row begin, and how many they are."""
+        offsets = self.offsets
+        rows = slice(None) if self.rows is None else self.rows
+        return offsets[:-1][rows], np.diff(offsets)[rows]
+
+    def entries(self, labels: ItemLabels) -> Ints:
+        """Return which entry of the labels each relevant item of all parts has, -1 for none."""
+        parts = [part.ids() for part in self.parts]
+        names = parts[0][1]
+        if all(one is names for _, one in parts):  # parts of one file
+            parts = [(_joined([ids for ids, _ in parts]), names)]
+        return _joined([labels.entries(*part) for part in parts])
+
+    def example(self) -> Any:
+        """Return a relevant item as it was written; None if there is none."""
+        for part in self.parts:
+            if len(part.truth.items):
+                ids, names = part.ids()
+                return written(ids[:1], names)[0]
+        return None
+
+    def gains(self) -> Floats:
+        """Return the gain of each relevant item of all parts."""
+        truths = [part.truth for part in self.parts]
+        return _joined(
+            [np.ones(len(one.items)) if one.gains is None else one.gains for one in truths]
+        )
+
+    def counting(self) -> Bools:
+        """Return which relevant items of all parts count in R: of one that is there twice, one."""
+        sizes = [len(part.truth.items) for part in self.parts]
+        found = np.ones(sum(sizes), bool) if self.counted is None else self.counted.copy()
+        for first, part in zip(offsets_of(sizes)[:-1], self.parts, strict=True):
+            found[first + part.repeats] = False
+        return found
+
+    def kept(self, kept: Bools) -> HitItems:
+        """Return the items of some of the hits."""
+        return replace(self, places=self.places[kept])
+
+    def subset(self, offsets: Ints, rows: Ints) -> HitItems:
+        """Return the items of some of the users, given where the hits of each begin."""
+        chosen = rows if self.rows is None else self.rows[rows]
+        return replace(self, places=self.places[places_of(offsets, rows)], rows=chosen)
+
+    def merged(self, other: HitItems) -> HitItems:
+        """Return the items of the hits of both sets of users, one after the other."""
+        both, rows, counted = (self, other), None, None
+        if self.rows is not None or other.rows is not None:
+            first = len(self.offsets) - 1
+            mine, theirs = (
+                np.arange(len(one.offsets) - 1) if one.rows is None else one.rows for one in both
+            )
+            rows = np.concatenate([mine, first + theirs])
+        if self.counted is not None or other.counted is not None:
+            counted = np.concatenate([one.counting() for one in both])
+        places = np.concatenate([one.places for one in both])
+        return HitItems(places, self.parts + other.parts, rows, counted)
+
+    def listed(self, n_hits: Ints, listed: Bools) -> HitItems:
+        """Return the same where what is not hit does not count in R, but for users without a list.
+
+        `n_hits` are those of each user, who is `listed` or not.
+        """
+        starts, _ = self.starts()
+        counted = np.zeros(int(self.offsets[-1]), bool)
+        counted[np.repeat(starts, n_hits) + self.places] = True
+        without = np.flatnonzero(~listed)
+        rows = without if self.rows is None else self.rows[without]
+        counted[places_of(self.offsets, rows)] = True
+        return replace(self, counted=counted)
+
+
+def _joined(arrays: list[NDArray[Any]]) -> NDArray[Any]:
+    """Return arrays one after another; one alone as it is."""
+    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)

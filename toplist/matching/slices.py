@@ -1,0 +1,173 @@
+"""Hits split by an attribute of items: the ground truth of a slice are the items of its label.
+
+Lists stay as they are, and so do ranks. A slice has the users with a relevant item of the label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from toplist import kernels, parallel
+from toplist.checks import Bools, Ints
+from toplist.inputs.id_hashes import hashes_of
+from toplist.inputs.ids import two_kinds
+from toplist.inputs.item_labels import ItemLabels
+from toplist.inputs.lists import offsets_of, places_of
+from toplist.matching.hit_items import HitItems
+from toplist.matching.hits import Hits, trusted
+
+HOW = (
+    "evaluate lists and ground truths; neither Hits made by hand nor saved results nor slices know "
+    "their items"
+)
+
+
+# The users (rows) with a relevant item of a label, and their hits of such items.
+Slice = tuple[Ints, Hits]
+
+
+class _Chosen(Sequence[Any]):
+    """The keys of some users, looked up where they are needed."""
+
+    def __init__(self, users: Sequence[Any], rows: Ints) -> None:
+        self._users, self._rows = users, rows
+
+    def __len__(self) -> int:
+        """Return the number of users."""
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[Any]:
+        """Yield the keys."""
+        return iter(self[:])
+
+    def __getitem__(self, at: Any) -> Any:
+        """Return one key, or a list of some."""
+        rows = self._rows[at].tolist()
+        return [self._users[row] for row in rows] if isinstance(at, slice) else self._users[rows]
+
+
+def sliced(hits: Hits, labels: ItemLabels) -> tuple[dict[Any, Slice], int]:
+    """Return the slice of each label that some relevant item has, and how many entries none has.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is not known which item each hit is, or no relevant item has a label.
+    """
+    items = hits.items
+    if hits.coverage is not None:
+        raise ValueError("ground truths of groups are not split by item: a group has several items")
+    if hits.before is not None:
+        raise ValueError(
+            "with unjudged items dropped, results are not split by item: in a slice, the items of "
+            "all others are unjudged; evaluate with unjudged='miss'"
+        )
+    if items is None:
+        raise ValueError(f"it is not known which items were hit: {HOW}")
+    found, used = _parts(hits, labels)
+    if labels.ids and not used.any() and (relevant := items.example()) is not None:
+        raise _strangers(labels.ids[0], relevant)
+    if hits.judged is not None:
+        judged, _ = _parts(hits.judged, labels)
+        found = {label: _beside(part, judged[label]) for label, part in found.items()}
+    return found, int(np.count_nonzero(~used))
+
+
+def _strangers(labelled: Any, relevant: Any) -> Exception:
+    """Return the error of labels that no relevant item has."""
+    one, other = f"{labelled!r} in labels", f"{relevant!r} in ground_truths"
+    if isinstance(labelled, str) != isinstance(relevant, str):
+        return two_kinds("ids", one, other, "convert the items of labels")
+    return ValueError(f"no relevant item has a label: there is {one}, and {other}")
+
+
+def _beside(part: Slice, judged: Slice) -> Slice:
+    """Return a slice with the hits of all judged items, where some of them are not relevant."""
+    (rows, hits), (others, of_judged) = part, judged
+    if len(others) > len(rows):
+        of_judged = of_judged.subset(np.searchsorted(others, rows))
+    if of_judged.n_relevant.sum() == hits.n_relevant.sum():
+        return part
+    return rows, trusted(**vars(hits), judged=of_judged)
+
+
+def _parts(hits: Hits, labels: ItemLabels) -> tuple[dict[Any, Slice], Bools]:
+    """Return the slice of each label, and which entries some relevant item has."""
+    items, n_labels = hits.items, len(labels.labels)
+    assert items is not None
+    own = slice(None) if items.rows is None else places_of(items.offsets, items.rows)
+    entries, used = items.entries(labels), np.zeros(len(labels.codes), bool)
+    used[entries[own]] = True
+    codes, graded = labels.codes[entries], np.zeros(n_labels, bool)
+    bounds, users, (n_relevant, n_hits), relevant, order = _grouped(hits, items, codes, n_labels)
+    ranks, gains, ideal = hits.ranks[order], None, None
+    if hits.gains is not None:
+        of_truth = items.gains()
+        graded[codes[own][of_truth[own] != 1]] = True
+        gains, ideal = hits.gains[order], np.empty(len(relevant))
+        best = offsets_of(n_relevant)
+        kernels.join.ideals(relevant, best, of_truth[relevant], n_relevant, ideal)
+    keys = range(len(hits)) if hits.users is None else hits.users
+    found = {}
+    for at, label in enumerate(labels.labels):
+        of_users, of_items, of_hits = (slice(*ends[at : at + 2]) for ends in bounds)
+        rows, hashes = users[of_users], None
+        if not len(rows):
+            continue
+        if hits.truth_hashes is not None:
+            hashes = hits.truth_hashes[rows]
+            word = hashes_of([repr(label)]).repeat(len(rows))
+            kernels.hashing.mix_in(word, hashes)
+        found[label] = (
+            rows,
+            trusted(
+                offsets=offsets_of(n_hits[of_users]),
+                ranks=ranks[of_hits],
+                n_relevant=n_relevant[of_users],
+                n_listed=hits.n_listed[rows],
+                gains=gains[of_hits] if gains is not None and graded[at] else None,
+                ideal_gains=ideal[of_items] if ideal is not None and graded[at] else None,
+                k=hits.k,
+                grading=hits.grading,
+                users=_Chosen(keys, rows),
+                truth_hashes=hashes,
+            ),
+        )
+    return found, used[:-1]
+
+
+def _grouped(hits: Hits, items: HitItems, codes: Any, n_labels: int) -> tuple[Any, ...]:
+    """Return users, relevant items and hits by label, those of a label one after another.
+
+    These are: where those of each label begin, (3, n_labels + 1); the users; how many relevant
+    items and hits each has; the relevant items, where there are gains, and the hits, as places.
+    """
+    starts, sizes = items.starts()
+    counted = items.counting()
+    blocks = parallel.bounds(offsets_of(sizes), max(parallel.BLOCK, 8 * n_labels))
+
+    def block(lo: int, hi: int) -> tuple[Any, ...]:
+        own = starts[lo:hi], sizes[lo:hi], codes, counted
+        return *own, hits.offsets[lo : hi + 1], items.places
+
+    def count(lo: int, hi: int) -> Ints:
+        found = np.zeros((3, n_labels), np.int64)
+        kernels.slices.count(*block(lo, hi), *found)
+        return found
+
+    # of each label, the blocks one after another
+    counts = np.stack(list(parallel.run(count, blocks, None)), axis=-1)
+    begins = np.stack([offsets_of(some) for some in counts.reshape(3, -1)])
+    n_users, n_items, n_hits = begins[:, -1].tolist()
+    users, *numbers = np.zeros((3, n_users), np.int64)
+    relevant, order = np.empty(n_items if hits.graded else 0, np.int64), np.empty(n_hits, np.int64)
+
+    def fill(lo: int, hi: int) -> None:
+        at = begins[:, blocks.index((lo, hi)) : -1 : len(blocks)].copy()
+        kernels.slices.fill(*block(lo, hi), lo, *at, users, *numbers, relevant, order)
+
+    parallel.each(fill, blocks, None)
+    return begins[:, :: len(blocks)], users, numbers, relevant, order
