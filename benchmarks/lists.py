@@ -9,8 +9,9 @@ users' lists, at one k. The oracle is `tests/oracle_lists.py` and `tests/oracle_
 Python written from the formulas. Every value of a peer must be the oracle's, and toplist's, to
 1e-9, or what 32 bits hold where a peer counts in them. What toplist does not have is said.
 
-A difference that is stated is counted apart: there the peer must give the value of its own formula,
-which stands beside the reason (`lists_questions.py`). Any other ends the run with exit code 1.
+A difference that is stated is counted apart: there the peer must give the value of its own formula
+(`lists_formulas.py`), which stands beside the reason (`lists_questions.py`). Any other ends the run
+with exit code 1.
 """
 
 import argparse
@@ -27,7 +28,8 @@ from conformance import README, write
 from environments import interpreter
 from judgements import Report, Row, beside_cell, figures
 from lists_answers import Population, Values, answers
-from lists_questions import PEERS, Question, World
+from lists_formulas import World
+from lists_questions import PEERS, Question
 
 HERE = Path(__file__).resolve().parent
 MARKS = "<!-- lists -->", "<!-- /lists -->"

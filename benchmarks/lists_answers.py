@@ -10,7 +10,7 @@ refuses.
 Elliot is on no package index, ClayRS asks for hundreds of MB and LensKit 2026 for Python 3.12. What
 they compute was read in their sources and is written anew here: sisinflab/elliot at fc27efe, below
 elliot/evaluation: metrics/diversity/gini_index/gini_index.py:74, shannon_entropy.py:74,
-item_coverage.py:51, bias/arp/arp.py:57, aplt.py:61, aclt.py:61, BiasDisparityBR.py:106 and
+item_coverage.py:51, bias/arp/arp.py:57, aplt.py:61, BiasDisparityBR.py:106 and
 popularity_utils/popularity.py; swapUniba/ClayRS at 6df4fbe,
 clayrs/evaluation/metrics/fairness_metrics.py:517; lenskit/lkpy at 3bd1c17,
 src/lenskit/metrics/ranking/_ils.py:18 and metrics/basic.py:75.
@@ -230,14 +230,16 @@ def lenskit_2026(population: Population, theirs: str, k: int) -> Values:
         windows = population.windows(k).items()
         return {first: len({i for row in some.values() for i in row}) for first, some in windows}
 
-    def unit(item: int) -> list[float]:
-        length = math.hypot(*population.features[item]) or 1.0
-        return [x / length for x in population.features[item]]
+    def unit(row: list[float]) -> list[float]:
+        length = math.hypot(*row) or 1.0
+        return [x / length for x in row]
+
+    vectors = [*map(unit, population.indicators())]
 
     def similarity(row: list[int]) -> float:
         pairs = [
-            sum(x * y for x, y in zip(a, b, strict=True))
-            for a, b in combinations(map(unit, row), 2)
+            sum(x * y for x, y in zip(vectors[i], vectors[j], strict=True))
+            for i, j in combinations(row, 2)
         ]
         return sum(pairs) / len(pairs) if pairs else 1.0
 
@@ -251,10 +253,9 @@ def elliot(population: Population, theirs: str, k: int) -> Values:
     if theirs == "ARP":  # a KeyError for an item that is not in the training data
         known = {user: row for user, row in lists.items() if counts.keys() >= {*row}}
         return {user: sum(counts[i] for i in row) / len(row) for user, row in known.items()}
-    if theirs in ("APLT", "ACLT"):
+    if theirs == "APLT":
         tail = elliot_tail(counts)
-        found = {user: len(tail & {*row}) for user, row in lists.items()}
-        return {u: n / len(lists[u]) if theirs == "APLT" else n for u, n in found.items()}
+        return {user: len(tail & {*row}) / len(row) for user, row in lists.items()}
     if theirs == "ItemCoverage":
         return {first: len({i for row in rows for i in row}) for first, rows in windows.items()}
     if theirs.startswith("BiasDisparityBR"):

@@ -7,13 +7,23 @@ the reason, and the peer has to agree with that.
 
 import math
 import sys
-from collections.abc import Callable, Iterator
-from functools import cached_property
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from conformance_peers import TOLERANCE
-from lists_answers import Population, elliot_tail
+from lists_formulas import (
+    World,
+    cold_are_counted,
+    cold_are_worth_nothing,
+    pairs_alone,
+    raised_entropy,
+    rectools_serendipity,
+    rows_of,
+    unlike_history,
+    unlike_pairs,
+    users_weigh_the_same,
+)
 
 from toplist import beyond
 
@@ -22,76 +32,6 @@ import oracle_beyond as oracle
 import oracle_lists as twins
 
 SINGLE = 1e-5  # what numbers of 32 bits hold
-
-
-class World:
-    """A population with what the metrics are given of it."""
-
-    def __init__(self, given: Population) -> None:
-        self.given = given
-        self.lists, self.histories = given.lists, given.histories
-        self.items = range(len(given.labels))
-        self.labels = dict(enumerate(given.labels))
-        self.features = dict(enumerate(given.features))
-        self.indicators = dict(enumerate(given.indicators()))
-        self.labelled = {item: row for item, row in self.indicators.items() if any(row)}
-        self.providers = dict(enumerate(given.providers))
-
-    def subjects(self, whole: bool) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Yield what is measured at each k: users, or the lists of windows of users."""
-        for k in self.given.ks:
-            users = {user: user for user in self.lists}
-            yield k, self.given.windows(k) if whole else users
-
-    @cached_property
-    def seen(self) -> dict[int, int]:
-        """How many histories hold each item, of those that some hold."""
-        return dict(self.given.counts)
-
-    @cached_property
-    def counts(self) -> dict[int, int]:
-        """The same of every item."""
-        return {item: self.seen.get(item, 0) for item in self.items}
-
-    @cached_property
-    def shares(self) -> dict[int, float]:
-        """The share of all interactions that are with each item."""
-        return {item: n / sum(self.seen.values()) for item, n in self.seen.items()}
-
-    @cached_property
-    def n_users(self) -> int:
-        """How many users have a history."""
-        return sum(map(bool, self.histories.values()))
-
-    @cached_property
-    def popular(self) -> set[int]:
-        """The baseline: the 20 items in most histories."""
-        return {*sorted(self.items, key=lambda item: -self.counts[item])[:20]}
-
-    @cached_property
-    def tail(self) -> set[int]:
-        """What is not of Elliot's short head."""
-        return elliot_tail(self.given.counts)
-
-    @cached_property
-    def quantiles(self) -> dict[int, float]:
-        """The share of the items that are as popular, of equal ones the mean."""
-        values = [*self.seen.values()]
-        below = {n: sum(one < n for one in values) for n in values}
-        return {
-            item: (below[n] + (values.count(n) + 1) / 2) / len(values)
-            for item, n in self.seen.items()
-        }
-
-    @cached_property
-    def apart(self) -> list[list[float]]:
-        """One minus the cosine of the users of two items."""
-        found = [[1.0] * len(self.items) for _ in self.items]
-        for row in self.histories.values():
-            for i in row:
-                for j in row:
-                    found[i][j] -= 1 / math.sqrt(self.counts[i] * self.counts[j])
-        return found
 
 
 class Stated(NamedTuple):
@@ -166,11 +106,6 @@ def diverse(features: str, **options: Any) -> Callable[..., Any]:
     )
 
 
-def rows_of(lists: dict[str, list[int]]) -> list[list[int]]:
-    """Return the lists that hold something."""
-    return [row for row in lists.values() if row]
-
-
 def calibration(name: str, by_rank: bool) -> Question:
     """Ask for the calibration of labels."""
     function = getattr(twins, f"calibration_{name}")
@@ -187,96 +122,14 @@ def calibration(name: str, by_rank: bool) -> Question:
 
 def label_entropy(theirs: str, by_rank: bool) -> Question:
     """Ask for the entropy of the labels of a list."""
-
-    def raised(world: World, user: str, k: int) -> float:
-        """Add a millionth to the sum of each label."""
-        listed = [
-            (1 / twins.discount(rank) if by_rank else 1.0, world.labels[item])
-            for item, rank in twins.places(world.lists[user], k).items()
-        ]
-        sums = [
-            1e-6 + sum(weight / len(row) for weight, row in listed if label in row)
-            for label in range(len(world.indicators[0]))
-        ]
-        return twins.entropy({i: one / sum(sums) for i, one in enumerate(sums)}, base=2)
-
     return Question(
         theirs,
         "entropy of the labels" + (", by rank" if by_rank else ""),
         lambda world, user, k: twins.entropy(
             twins.list_shares(world.lists[user], k, world.labels, by_rank), base=2
         ),
-        stated=Stated("1e-6 is added to each label's sum", raised),
+        stated=Stated("1e-6 is added to each label's sum", raised_entropy(by_rank)),
     )
-
-
-# What differs
-
-
-def unlike_pairs(world: World, user: str, k: int) -> float:
-    """Evaluate diversity where two items without a label have the distance 0, as scipy says."""
-
-    def distance(a: Any, b: Any) -> float:
-        return twins.jaccard_distance(a, b) if a or b else 0.0
-
-    return oracle.intra_list_diversity(world.lists[user], k, world.labels, distance)
-
-
-def pairs_alone(world: World, user: str, k: int) -> float:
-    """Evaluate diversity of known pairs: 0 without any pair, NaN without one that is known."""
-    listed = world.lists[user][:k]
-    known = [item for item in listed if item in world.labelled]
-    if len(known) < 2:
-        return math.nan if len(listed) > 1 else 0.0
-    return oracle.intra_list_diversity(known, k, world.labelled, oracle.hamming_distance)
-
-
-def rectools_serendipity(world: World, user: str, k: int) -> float:
-    """Add up by how much higher than by popularity the hits stand, over the list."""
-    n, levels = len(world.items), sorted({*world.seen.values()}, reverse=True)
-    total = 0.0
-    for rank, item in enumerate(world.lists[user][:k], start=1):
-        if item in world.given.truths[user]:
-            known = item in world.seen
-            expected = (n - levels.index(world.seen[item])) / n if known else 0.0
-            total += max((n + 1 - rank) / n - expected, 0.0)
-    return total / len(world.lists[user][:k])
-
-
-def unlike_history(features: str) -> Callable[[World, str, int], float]:
-    """Return how unlike their user's history the hits are, a mean over the list."""
-
-    def distance(world: World, a: int, b: int) -> float:
-        if features:
-            return oracle.cosine_distance(world.features[a], world.features[b])
-        return world.apart[a][b]
-
-    def value(world: World, user: str, k: int) -> float:
-        history, truth = world.histories[user], world.given.truths[user]
-        hits = [item for item in world.lists[user][:k] if item in truth]
-        means = [sum(distance(world, item, one) for one in history) / len(history) for item in hits]
-        return sum(means) / len(world.lists[user][:k])
-
-    return value
-
-
-def cold_are_worth_nothing(world: World, user: str, k: int) -> float:
-    """Average self-information over all items listed, 0 of those that nobody has seen."""
-    total, listed = sum(world.seen.values()), world.lists[user][:k]
-    return sum(-math.log2(world.seen[i] / total) for i in listed if i in world.seen) / len(listed)
-
-
-def cold_are_counted(world: World, lists: dict[str, list[int]], k: int) -> float:
-    """Divide all items listed by those of the histories."""
-    return len({item for row in lists.values() for item in row}) / len(world.seen)
-
-
-def users_weigh_the_same(world: World, lists: dict[str, list[int]], k: int) -> float:
-    """Average over users the mean self-information of their items among all listings."""
-    listed = oracle.listings(rows_of(lists), k)
-    total = sum(listed.values())
-    means = [-sum(math.log2(listed[i] / total) for i in row) / len(row) for row in rows_of(lists)]
-    return sum(means) / len(lists)
 
 
 # The peers
@@ -310,27 +163,21 @@ def popularity(theirs: str, ours: str, counts: str, **options: Any) -> Question:
     )
 
 
-def coverage(theirs: str, ours: str, times: Callable[[World], float]) -> Question:
-    """Ask for the items that are listed at all, times a number."""
+def coverage(theirs: str, counted: bool) -> Question:
+    """Ask for the share of the catalogue that is listed at all, or the number of these items."""
+
+    def times(world: World) -> int:
+        return len(world.items) if counted else 1
+
     return Question(
         theirs,
-        ours,
-        lambda world, lists, k: oracle.item_coverage(lists.values(), k, world.items) * times(world),
+        "item_coverage" + (", times the catalogue" if counted else ""),
+        lambda world, lists, k: times(world) * oracle.item_coverage(lists.values(), k, world.items),
         lambda world, lists, k: (
-            beyond.item_coverage(lists, k, catalogue=world.items) * times(world)
+            times(world) * beyond.item_coverage(lists, k, catalogue=world.items)
         ),
         whole=True,
     )
-
-
-def share_of_all(world: World) -> float:
-    """Return 1."""
-    return 1.0
-
-
-def number(world: World) -> float:
-    """Return the size of the catalogue."""
-    return float(len(world.items))
 
 
 def novelty_from(theirs: str, users: bool, stated: Stated | None = None) -> Question:
@@ -399,7 +246,7 @@ RECTOOLS = (
         "Serendipity",
         Stated("hits by ranks in the list less ranks by popularity", rectools_serendipity),
     ),
-    coverage("CatalogCoverage", "item_coverage", share_of_all),
+    coverage("CatalogCoverage", counted=False),
 )
 
 LENSKIT = (
@@ -485,11 +332,11 @@ SCIPY = (
 LENSKIT_2026 = (
     Question(
         "ILS",
-        "1 - intra_list_diversity, cosine",
-        lambda world, user, k: 1 - diversity("features", oracle.cosine_distance)(world, user, k),
-        lambda world, lists, k: 1 - diverse("features")(world, lists, k),
+        "1 - intra_list_diversity, cosine of labels",
+        lambda world, user, k: 1 - diversity("indicators", oracle.cosine_distance)(world, user, k),
+        lambda world, lists, k: 1 - diverse("indicators")(world, lists, k),
     ),
-    coverage("UniqueItemCount", "items listed", number),
+    coverage("UniqueItemCount", counted=True),
 )
 
 ELLIOT = (
@@ -502,12 +349,7 @@ ELLIOT = (
             lists, k, item_counts={i: int(i not in world.tail) for i in world.items}, max_count=0
         ),
     ),
-    Question(
-        "ACLT",
-        "items of the tail",
-        lambda world, user, k: sum(item in world.tail for item in world.lists[user][:k]),
-    ),
-    coverage("ItemCoverage", "items listed", number),
+    coverage("ItemCoverage", counted=True),
     Question(
         "Gini",
         "1 - gini, over n - 1",
@@ -583,8 +425,9 @@ PEERS = {
         "elliot at fc27efe, by its facts",
         (),
         ELLIOT,
-        "EFD and EPC, novelty of hits by discount; SRecall, labels of hits; PopREO, PopRSP, "
-        "REO, RSP, spreads of recall over groups; it has no calibration, diversity, serendipity",
+        "ACLT, APLT times the items listed; EFD and EPC, novelty of hits by discount; SRecall, "
+        "labels of hits; PopREO, PopRSP, REO, RSP, spreads over groups; it has no calibration, "
+        "diversity, serendipity",
     ),
     "clayrs": Peer("clayrs at 6df4fbe, by its facts", (), CLAYRS),
 }
