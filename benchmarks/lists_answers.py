@@ -71,6 +71,12 @@ class Population(NamedTuple):
         """How many histories hold each item; none holds one twice."""
         return Counter(item for row in self.histories.values() for item in row)
 
+    @property
+    def popular(self) -> list[int]:
+        """The baseline: the 20 items that most histories hold."""
+        counts = self.counts
+        return sorted(range(len(self.labels)), key=lambda item: -counts[item])[:20]
+
     def indicators(self) -> list[list[float]]:
         """Return a column per label, 1 where an item has it."""
         every = sorted({label for row in self.labels for label in row})
@@ -221,6 +227,19 @@ def scipy(population: Population, theirs: str, k: int) -> Values:
     return found
 
 
+def replay(population: Population, theirs: str, k: int) -> Values:
+    """Evaluate dicts of lists beside one baseline for everybody."""
+    from replay import metrics
+
+    lists = population.cut(k)
+    scored, same = (
+        {u: [(i, -float(place)) for place, i in enumerate(row)] for u, row in some.items()}
+        for some in (lists, dict.fromkeys(lists, population.popular))
+    )
+    metric = getattr(metrics, theirs)([k], mode=metrics.PerUser())
+    return dict(metric(scored, same)[f"{theirs}-PerUser@{k}"])
+
+
 # Those whose facts are read
 
 
@@ -312,7 +331,7 @@ def clayrs(population: Population, theirs: str, k: int) -> Values:
 
 PEERS = {
     peer.__name__: peer
-    for peer in (rectools, lenskit, recommenders, scipy, lenskit_2026, elliot, clayrs)
+    for peer in (rectools, lenskit, recommenders, replay, scipy, lenskit_2026, elliot, clayrs)
 }
 
 

@@ -55,8 +55,8 @@ class World:
 
     @cached_property
     def popular(self) -> set[int]:
-        """The baseline: the 20 items in most histories."""
-        return {*sorted(self.items, key=lambda item: -self.counts[item])[:20]}
+        """The baseline as a set."""
+        return {*self.given.popular}
 
     @cached_property
     def tail(self) -> set[int]:
@@ -148,6 +148,11 @@ def cold_are_worth_nothing(world: World, user: str, k: int) -> float:
 def cold_are_counted(world: World, lists: dict[str, list[int]], k: int) -> float:
     """Divide all items listed by those of the histories."""
     return len({item for row in lists.values() for item in row}) / len(world.seen)
+
+
+def over_k(world: World, user: str, k: int) -> float:
+    """Take the share of k places that the first k of the baseline hold off 1."""
+    return 1 - len({*world.lists[user][:k]} & {*world.given.popular[:k]}) / k
 
 
 def users_weigh_the_same(world: World, lists: dict[str, list[int]], k: int) -> float:

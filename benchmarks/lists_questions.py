@@ -16,6 +16,7 @@ from lists_formulas import (
     World,
     cold_are_counted,
     cold_are_worth_nothing,
+    over_k,
     pairs_alone,
     raised_entropy,
     rectools_serendipity,
@@ -314,6 +315,16 @@ RECOMMENDERS = (
     ),
 )
 
+REPLAY = (
+    Question(
+        "Unexpectedness",
+        "unexpectedness",
+        lambda world, user, k: twins.unexpectedness(world.lists[user], k, world.popular),
+        lambda world, lists, k: beyond.unexpectedness(lists, k, baseline=world.popular),
+        Stated("the baseline is cut at k, too, which divides lists of any length", over_k),
+    ),
+)
+
 SCIPY = (
     *(calibration(name, by_rank) for name in ("kl", "hellinger") for by_rank in (False, True)),
     Question(
@@ -419,6 +430,7 @@ PEERS = {
         RECOMMENDERS,
         "it has no calibration, popularity, Gini, personalisation; its means over users",
     ),
+    "replay": Peer("replay-rec", (("replay-rec", "torch==2.13.0"),), REPLAY),
     "scipy": Peer("scipy", (("scipy", "numpy"),), SCIPY),
     "lenskit_2026": Peer("lenskit at 3bd1c17, by its facts", (), LENSKIT_2026),
     "elliot": Peer(

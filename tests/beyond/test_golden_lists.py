@@ -286,10 +286,17 @@ RANKS = [
     ["i9", "i2", "i3", "i1", "i5"],
     ["i2", "i4", "i3", "i5", "i6"],
 ]
+UNEXPECTED = [([3, 7, 10, 11, 2], 4, {2, 7, 3}), ([5, 8, 11, 1, 3], 4, {5, 8, 3})]
 CLAYRS = "swapUniba/ClayRS 6df4fbe test/evaluation/metrics/test_fairness_metrics.py:"
 GENSIM = "piskvorky/gensim 04d7f87 gensim/test/test_similarity_metrics.py TestHellinger, TestKL"
 
 FROM_OTHERS = [
+    Golden(  # users 1 and 2, whose lists are longer than k
+        "sb-ai-lab/RePlay b4e051e8 replay/metrics/unexpectedness.py, documentation, k=4",
+        [0.5, 0.5],
+        [oracle.unexpectedness(*shown) for shown in UNEXPECTED],
+        [beyond.unexpectedness(row, k, baseline=known)[-1] for row, k, known in UNEXPECTED],
+    ),
     Golden(
         "ethen8181/machine-learning 1dcc979 recsys/calibration/calibrated_reco.ipynb, in bits",
         1.3345197164266038,
