@@ -86,8 +86,9 @@ with a list
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from toplist.beyond import diversity, popularity
+from toplist.beyond import baselines, diversity, labelled, popularity
 from toplist.beyond.agreement import Agreement, overlap, rbo
+from toplist.beyond.baselines import serendipity, unexpectedness
 from toplist.beyond.concentration import (
     CountsOfCounts,
     from_counts_of_counts,
@@ -96,10 +97,21 @@ from toplist.beyond.concentration import (
     personalisation,
     shannon_entropy,
 )
-from toplist.beyond.diversity import intra_list_diversity, serendipity, unexpectedness
+from toplist.beyond.diversity import intra_list_diversity
 from toplist.beyond.exposure import Exposure, exposure
 from toplist.beyond.groups import GroupExposure, group_exposure
-from toplist.beyond.popularity import average_popularity, novelty, tail_percentage
+from toplist.beyond.labelled import calibration, exposure_share, hit_share
+from toplist.beyond.popularity import (
+    average_popularity,
+    novelty,
+    popularity_lift,
+    tail_percentage,
+)
+from toplist.beyond.user_items import UserItems
+from toplist.beyond.user_metrics import OfUser
+from toplist.inputs.labels import ItemLabels
+from toplist.inputs.options import ItemData
+from toplist.metrics.beyond_accuracy import distance_by
 
 __all__ = [
     "Agreement",
@@ -107,15 +119,19 @@ __all__ = [
     "Exposure",
     "GroupExposure",
     "average_popularity",
+    "calibration",
     "exposure",
+    "exposure_share",
     "from_counts_of_counts",
     "gini",
     "group_exposure",
+    "hit_share",
     "intra_list_diversity",
     "item_coverage",
     "novelty",
     "overlap",
     "personalisation",
+    "popularity_lift",
     "rbo",
     "serendipity",
     "shannon_entropy",
@@ -124,18 +140,50 @@ __all__ = [
 ]
 
 # What computes each metric inside an evaluation, by the defaults of its function: of all lists
-# together from an exposure; of each user from the data of the items and what others count as.
+# together from an exposure; of each user from what is known, and the parameters in its name.
 WHOLE: Mapping[str, Callable[[Exposure], Any]] = {
     "item_coverage": item_coverage,
     "gini": gini,
     "shannon_entropy": shannon_entropy,
+    "personalisation": personalisation,
 }
-OF_USERS: Mapping[str, Callable[[Any, Any], Any]] = {
-    "average_popularity": popularity.popularity_of,
-    "tail_percentage": popularity.tail_of,
-    "novelty": popularity.novelty_of,
-    "intra_list_diversity": diversity.Diversity,
+OF_USERS: Mapping[str, Callable[..., OfUser]] = {
+    "average_popularity": lambda known: popularity.popularity_of(*_given(known, "item_counts")),
+    "tail_percentage": lambda known: popularity.tail_of(*_given(known, "item_counts")),
+    "novelty": lambda known: popularity.novelty_of(*_given(known, "item_counts")),
+    "popularity_lift": lambda known: popularity.PopularityLift(
+        _of_users(known, "history"),
+        popularity.popularity_of(*_given(known, "item_counts")),
+        known.reading,
+    ),
+    "intra_list_diversity": lambda known, **by: diversity.Diversity(
+        known.items, known.unknown, **by or {"distance": distance_by(known.items)}
+    ),
+    "calibration": lambda known, **by: labelled.Calibration(
+        _of_users(known, "history"), *_labels(known), known.reading, **by
+    ),
+    "unexpectedness": lambda known: baselines.Unexpectedness(_of_users(known, "baseline")),
+    "serendipity": lambda known: baselines.Serendipity(_of_users(known, "baseline")),
+    "exposure_share": lambda known, label: labelled.ExposureShare(*_labels(known), label),
+    "hit_share": lambda known, label: labelled.HitShare(*_labels(known), label),
 }
+
+
+def _given(known: ItemData, name: str) -> tuple[Any, Any]:
+    """Return what is given of the items, and what is done with others."""
+    given: Any = known.items
+    return given[name], known.unknown
+
+
+def _labels(known: ItemData) -> tuple[ItemLabels, Any]:
+    """Return the labels of the items, and what is done with items that are not among these."""
+    return ItemLabels.of(known.items["item_labels"]), known.unknown
+
+
+def _of_users(known: ItemData, name: str) -> UserItems:
+    """Return the items of users that a keyword gave."""
+    given: Any = known.items
+    return UserItems.of(given[name], name, known.reading)
 
 
 def __dir__() -> list[str]:

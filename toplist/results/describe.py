@@ -129,7 +129,9 @@ def of_lists(result: Means, metric: ListMetric) -> str:
     """Return which lists a metric of the lists themselves is over."""
     n = result.n_of(metric.name)
     if metric.of_users:
-        return f"{metric.text}; mean over {counted(n, 'user')} with a list"
+        left_out = result._moments[metric.name].n_left_out
+        more = f" ({left_out:,} left out)" if left_out else ""
+        return f"{metric.text}; mean over {counted(n, 'user')} {metric.whom}{more}"
     return f"{metric.text}; of {'the one list' if n == 1 else f'all {n:,} lists together'}"
 
 
