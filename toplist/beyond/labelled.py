@@ -10,9 +10,8 @@ from toplist import kernels
 from toplist.beyond.indexing import IndexedLists, Indexing, codes_of, read_lists
 from toplist.beyond.user_items import UserItems
 from toplist.beyond.user_metrics import Fill, OfUser, of_hits
-from toplist.checks import Floats, Ints, OptionRef, check_positive_int, choice
+from toplist.checks import Floats, OptionRef, check_positive_int, choice
 from toplist.inputs.labels import ItemLabels
-from toplist.inputs.lists import offsets_of
 from toplist.inputs.options import UNKNOWN, Joining, Reading, Unknown
 from toplist.inputs.user_values import by_users
 from toplist.matching.hits import Hits
@@ -120,36 +119,23 @@ class Calibration(OfLabels):
             raise ValueError(f"alpha must be above 0 and below 1, not {alpha!r}")
         self._history, self._distance, self._alpha = history, distance, float(alpha)
         self._by_rank = weights == "rank"
-        codes = codes_of(history.flat, self.items.reading(reading), history.users)
-        self._shares = _shares(labels, codes, history.flat.lengths)
+        self._own = codes_of(history.flat, self.items.reading(reading), history.users)
 
     def fills(self, listed: IndexedLists, hits: Hits | None, whole: bool) -> tuple[int, Fill]:
         """Return the number of users, and what writes their curves."""
         rows, labels = self._history.rows(listed, len(listed), whole), self.labels
         ranks = np.arange(1, listed.depth + 1)
         weights = 1 / np.log2(ranks + 1) if self._by_rank else np.ones(len(ranks))
-        how = weights, self._alpha, self._distance == "hellinger", len(labels.labels)
+        n_labels, most = len(labels.labels), int(np.diff(labels.offsets).max(initial=0))
+        own = self._own, self._history.flat.offsets, labels.offsets, labels.codes, weights
+        how = self._alpha, self._distance == "hellinger"
+        sizes = n_labels, min(n_labels, most * listed.depth)
 
         def fill(lo: int, hi: int, out: Floats) -> None:
-            given = *listed.block(lo, hi), labels.offsets, labels.codes, rows[lo:hi], *self._shares
-            kernels.labels.calibration(*given, *how, out)
+            lists = *listed.block(lo, hi), rows[lo:hi]
+            kernels.labels.calibration(*lists, *own, *how, *sizes, out)
 
         return len(listed), fill
-
-
-def _shares(labels: ItemLabels, codes: Ints, lengths: Ints) -> tuple[Ints, Ints, Floats]:
-    """Return the labels of each history and their shares: offsets, labels, shares."""
-    user, n_labels = np.repeat(np.arange(len(lengths)), lengths)[codes >= 0], len(labels.labels)
-    codes = codes[codes >= 0]
-    sizes = np.diff(labels.offsets)[codes]
-    at = np.arange(sizes.sum()) + np.repeat(labels.offsets[codes] - offsets_of(sizes)[:-1], sizes)
-    pairs = np.repeat(user, sizes) * n_labels + labels.codes[at]
-    found, place = np.unique(pairs, return_inverse=True)
-    sums = np.bincount(place, np.repeat(1 / np.maximum(sizes, 1), sizes), len(found))
-    user, own = np.divmod(found, max(n_labels, 1))
-    total = np.bincount(user, sums, len(lengths))
-    offsets = offsets_of(np.bincount(user, minlength=len(lengths)))
-    return offsets, own, sums / total[user]
 
 
 def exposure_share(

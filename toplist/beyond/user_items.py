@@ -151,6 +151,7 @@ def _read(given: Any, name: str, how: Reading, single: bool) -> tuple[list[Any] 
             f"{name} is a {type(given).__name__}: give a dict user -> items, a table of user_id "
             "and item_id, or a list of items for each list by position"
         )
-    if single and not any(map(is_truth_container, value)):
-        value = [value]
-    return None, flatten(truths_of_many(value), None, name, padding), False
+    rows = truths_of_many(value)
+    if single and rows is not value and all(map(len, rows)):  # bare ids, of one user then
+        rows = [value]
+    return None, flatten(rows, None, name, padding), False

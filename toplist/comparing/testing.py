@@ -350,7 +350,7 @@ def _names(compared: SideBySide, names: Names) -> list[str]:
         known = dict.fromkeys(compared._tested_as.values())
         some = [n for n in known if all(n in names for names in held)]
         some = [name for name in some if not _of_all_lists(compared, name)]
-        some = [name for name in some if not _lacks_users(compared, name, asked)] or some
+        some = [name for name in some if not _lacks_users(compared, name)] or some
     else:
         first = next(iter(compared.results.values())).terms
         some = [first.spelled(name) for name in listed(names)]
@@ -394,7 +394,7 @@ def _of_all_lists(compared: SideBySide, name: str) -> bool:
     return isinstance(metric, ListMetric) and not metric.of_users
 
 
-def _lacks_users(compared: SideBySide, name: str, asked: TestSpec) -> bool:
+def _lacks_users(compared: SideBySide, name: str) -> bool:
     """Return whether a metric of the lists has values for other users in one system than in others.
 
     As where these have no list.
@@ -402,7 +402,7 @@ def _lacks_users(compared: SideBySide, name: str, asked: TestSpec) -> bool:
     if not isinstance(compared._metric(name), ListMetric):
         return False
     try:
-        _source(compared, [name], asked)
+        align(compared.results, "same", compared._alike, [name])
     except ValueError:
         return True
     return False

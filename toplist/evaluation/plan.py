@@ -27,9 +27,9 @@ from toplist.inputs.options import ItemData, Joining, Options, Ties, needs
 from toplist.matching.hits import Hits
 from toplist.metrics.beyond_accuracy import (
     LIST_METRICS,
-    VARIANTS,
     ListMetric,
     distance_by,
+    parameters_of,
     variant,
 )
 from toplist.metrics.conventions import (
@@ -214,12 +214,12 @@ def _read_once(options: Options) -> Options:
 def _of_lists(entry: Entry, options: Options) -> list[Entry]:
     """Return an entry whose metric knows what is given of the items; one for each label."""
     metric = entry.metric
-    if not isinstance(metric, ListMetric) or metric.given or metric.base not in VARIANTS:
+    if not isinstance(metric, ListMetric) or metric.given:
         return [entry]
     if metric.base == "intra_list_diversity":
         found = variant(metric.base, {"distance": distance_by(options.items)})
         return [replace(entry, metric=replace(found, name=metric.name))]
-    if "label" not in VARIANTS[metric.base][1]:
+    if "label" not in parameters_of(metric.base):
         return [entry]
     if options.item_labels is None:
         raise needs(metric.name, "item_labels")

@@ -124,6 +124,8 @@ def _collected(items: list[Any], labels: list[Any]) -> dict[Any, Any]:
 def distances_of(given: Any, name: str = "item_distances") -> tuple[Any, Floats]:
     """Return the ids of items, and the distance of any two: a square table, or an array.
 
+    Also a dict item -> its distances to all items of the dict, in their order.
+
     Raises
     ------
     TypeError, ValueError
@@ -140,6 +142,8 @@ def distances_of(given: Any, name: str = "item_distances") -> tuple[Any, Floats]
         if len(set(ids)) < len(ids) or set(ids) != set(others):
             raise ValueError(f"{name}: the items of its index are not those of its columns")
         given = given[ids].to_numpy()
+    elif isinstance(given, Mapping):
+        ids, given = list(given), list(given.values())
     matrix = np.asarray(given)
     if matrix.dtype.kind not in "biuf" or matrix.ndim != 2 or len(matrix) != matrix.shape[1]:
         raise TypeError(

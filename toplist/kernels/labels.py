@@ -9,9 +9,9 @@ from toplist.kernels.list_values import mean_of_pairs
 
 @kernel
 def calibration(
-    codes: int64, offsets: int64, lengths: int64, starts: int64, labels: int64,
-    rows: int64, own_starts: int64, own_labels: int64, own_shares: float64,
-    weights: float64, alpha, hellinger, n_labels, out,
+    codes: int64, offsets: int64, lengths: int64, rows: int64,
+    history: int64, own_offsets: int64, starts: int64, labels: int64,
+    weights: float64, alpha, hellinger, n_labels, n_found, out,
 ):  # fmt: skip
     """Fill `out` (users, K) with the distance of the labels of a history and of the first k items.
 
@@ -19,57 +19,113 @@ def calibration(
     ----------
     codes, offsets, lengths : int64
         Items as indices, below 0 where a place does not count; of each user in turn.
-    starts, labels : int64
-        Item i has ``labels[starts[i]:starts[i + 1]]``.
     rows : int64 (users,)
         The history of each user, -1 where there is none: then NaN.
-    own_starts, own_labels, own_shares
-        History h has ``own_labels[own_starts[h]:own_starts[h + 1]]``, and their shares.
+    history, own_offsets : int64
+        The items of history h are ``history[own_offsets[h]:own_offsets[h + 1]]``.
+    starts, labels : int64
+        Item i has ``labels[starts[i]:starts[i + 1]]``.
     weights : float64 (K,)
         What the item at each rank counts, shared among its labels.
     alpha, hellinger
         Of KL(p || (1 - alpha) q + alpha p), or Hellinger's distance of p and q.
+    n_found : int
+        Not fewer than the labels in a list.
     """
-    place, found = np.full(n_labels, -1, int64), np.zeros(n_labels)
+    depth = out.shape[1]
+    p, slot, mine = np.zeros(n_labels), np.full(n_labels, -1, int64), np.empty(n_labels, int64)
+    # by label in the list, what it has at each rank; at each rank, the sum so far, and of labels
+    # that are not in the history
+    sums, found = np.zeros((n_found, depth)), np.empty(n_found, int64)
+    totals, others, x = np.empty(depth), np.empty(depth), np.empty(depth)
+    high, low = np.empty(depth), np.empty(depth)
     for u in range(len(lengths)):
+        n_mine, n_items = 0, 0
+        first = own_offsets[rows[u]] if rows[u] >= 0 else 0
+        last = own_offsets[rows[u] + 1] if rows[u] >= 0 else 0
+        for at in range(first, last):
+            item = history[at]
+            if item >= 0 and starts[item + 1] > starts[item]:
+                n_items += 1
+                for label in labels[starts[item] : starts[item + 1]]:
+                    if p[label] == 0.0:
+                        mine[n_mine] = label
+                        n_mine += 1
+                    p[label] += 1.0 / (starts[item + 1] - starts[item])
+        n, total, other = 0, 0.0, 0.0
         begin = offsets[u] - offsets[0]
-        first = own_starts[rows[u]] if rows[u] >= 0 else 0
-        n = own_starts[rows[u] + 1] - first if rows[u] >= 0 else 0
-        for j in range(n):
-            place[own_labels[first + j]] = j
-            found[j] = 0.0
-        # of labels that are not in the history only their sum matters
-        total, others, value = 0.0, 0.0, np.nan
-        for r in range(out.shape[1]):
+        for r in range(depth):
             item = codes[begin + r] if r < lengths[u] else -1
-            n_own = starts[item + 1] - starts[item] if item >= 0 else 0
-            if n > 0 and n_own > 0:
-                share = weights[r] / n_own
-                for at in range(starts[item], starts[item + 1]):
-                    if place[labels[at]] >= 0:
-                        found[place[labels[at]]] += share
-                    else:
-                        others += share
+            if item >= 0 and starts[item + 1] > starts[item]:
+                share = weights[r] / (starts[item + 1] - starts[item])
                 total += weights[r]
-                value = _apart(
-                    own_shares[first : first + n], found[:n], total, others, alpha, hellinger
-                )
-            out[u, r] = value
+                for label in labels[starts[item] : starts[item + 1]]:
+                    if p[label] == 0.0:
+                        other += share
+                        continue
+                    if slot[label] < 0:
+                        found[n], slot[label] = label, n
+                        n += 1
+                    sums[slot[label], r] += share
+            totals[r], others[r] = total, other
+        rest = 0.0  # labels of the history that are not in the list
+        for at in range(n_mine):
+            p[mine[at]] /= n_items
+            rest += p[mine[at]] if slot[mine[at]] < 0 else 0.0
+        start = rest if hellinger else -rest * np.log(alpha)
+        for r in range(depth):
+            out[u, r] = start if totals[r] > 0 and n_mine > 0 else np.nan
         for j in range(n):
-            place[own_labels[first + j]] = -1
+            share, so_far = p[found[j]], 0.0
+            for r in range(depth):
+                so_far += sums[j, r]
+                sums[j, r] = 0.0
+                x[r] = so_far / totals[r] if totals[r] > 0 else 0.0
+            if hellinger:
+                for r in range(depth):
+                    apart = np.sqrt(share) - np.sqrt(x[r])
+                    out[u, r] += apart * apart
+            else:
+                for r in range(depth):
+                    x[r] = alpha + (1 - alpha) / share * x[r]
+                _logarithms(x, high, low)
+                for r in range(depth):
+                    out[u, r] -= share * x[r]
+        for r in range(depth):
+            if hellinger and totals[r] > 0:
+                out[u, r] = np.sqrt((out[u, r] + others[r] / totals[r]) / 2)
+            elif out[u, r] < 0:  # rounded
+                out[u, r] = 0.0
+        for at in range(n_mine):
+            p[mine[at]], slot[mine[at]] = 0.0, -1
+
+
+# ln 2 in two parts, and the coefficients of log(1 + f), as in fdlibm's e_log.c (Sun 1993).
+_LN2_HIGH, _LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
+_L1, _L2, _L3 = 6.666666666666735130e-01, 3.999999999940941908e-01, 2.857142874366239149e-01
+_L4, _L5, _L6 = 2.222219843214978396e-01, 1.818357216161805012e-01, 1.531383769920937332e-01
+_L7 = 1.479819860511658591e-01
 
 
 @kernel
-def _apart(p, found, total, others, alpha, hellinger):
-    value = 0.0
-    if hellinger:
-        for j in range(len(p)):
-            apart = np.sqrt(p[j]) - np.sqrt(found[j] / total)
-            value += apart * apart
-        return np.sqrt((value + others / total) / 2)
-    for j in range(len(p)):
-        value -= p[j] * np.log(alpha + (1 - alpha) * (found[j] / (total * p[j])))
-    return max(value, 0.0)
+def _logarithms(x, high, low):
+    """Write the logarithms of numbers in their place; they are above 0 and finite.
+
+    Without calls and branches, so that several are computed at once: 2 ns each, not 7.
+    """
+    bits, exponents, fractions = x.view(uint64), high.view(uint64), low.view(uint64)
+    for j in range(len(x)):  # x = 2^e (1 + f), as the bits of 2^52 + e + 1023, and of 1 + f
+        exponents[j] = (bits[j] >> uint64(52)) | uint64(0x4330000000000000)
+        fractions[j] = (bits[j] & uint64(0xFFFFFFFFFFFFF)) | uint64(0x3FF0000000000000)
+    for j in range(len(x)):
+        large = low[j] > 1.4142135623730951
+        e = high[j] - (4503599627370496.0 + 1023.0) + (1.0 if large else 0.0)
+        f = (0.5 * low[j] if large else low[j]) - 1.0
+        s = f / (2.0 + f)
+        z = s * s
+        series = z * (_L1 + z * (_L2 + z * (_L3 + z * (_L4 + z * (_L5 + z * (_L6 + z * _L7))))))
+        half = 0.5 * f * f
+        x[j] = e * _LN2_HIGH - ((half - (s * (half + series) + e * _LN2_LOW)) - f)
 
 
 @kernel

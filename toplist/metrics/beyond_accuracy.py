@@ -175,6 +175,11 @@ VARIANTS: Mapping[str, tuple[Callable[..., ListMetric], Mapping[str, str]]] = {
 }
 
 
+def parameters_of(name: str) -> Mapping[str, str]:
+    """Return the parameters that a metric takes in its name, with their defaults."""
+    return VARIANTS[name][1] if name in VARIANTS else {}
+
+
 def variant(name: str, given: Mapping[str, str]) -> ListMetric:
     """Return a metric with parameters; ValueError for those it does not take.
 
@@ -183,13 +188,13 @@ def variant(name: str, given: Mapping[str, str]) -> ListMetric:
     >>> variant("calibration", {"weights": "rank", "distance": "kl"}).name
     'calibration(weights=rank)'
     """
-    make, defaults = VARIANTS.get(name, (None, {}))
+    defaults = parameters_of(name)
     wrong = [one for one in given if one not in defaults]
-    if make is None or wrong:
+    if wrong:
         takes = f"takes {', '.join(defaults)}" if defaults else "takes no parameter"
-        raise ValueError(f"metric {name!r} {takes}, not {', '.join(wrong or given)}")
+        raise ValueError(f"metric {name!r} {takes}, not {', '.join(wrong)}")
     try:
-        metric = make(**given)
+        metric = VARIANTS[name][0](**given) if given else LIST_METRICS[name]
     except ValueError as error:
         raise ValueError(f"metric {name!r}: {error}") from None
     own = tuple(

@@ -11,9 +11,9 @@ from typing import Any, Literal
 from toplist.checks import LARGEST_INT, did_you_mean, plain, spellings
 from toplist.metrics.beyond_accuracy import (
     LIST_METRICS,
-    VARIANTS,
     ListMetric,
     ListMetricName,
+    parameters_of,
     variant,
 )
 from toplist.metrics.conventions import Convention
@@ -121,12 +121,13 @@ def named(entry: Any) -> tuple[ListMetric, int | None] | None:
     (('weights', 'rank'),)
     """
     found = _WITH_PARAMETERS.fullmatch(entry) if isinstance(entry, str) else None
-    if found and (name := _READ.get(plain(found["name"]))) in LIST_METRICS:
+    base = _READ.get(plain(found["name"]), "") if found else ""
+    if found and base in LIST_METRICS:
         pairs = [one.partition("=") for one in found["given"].split(",")]
-        if VARIANTS.get(name, (None, {}))[1].keys() == {"label"}:  # which may have commas
+        if "label" in parameters_of(base):  # any text, also with commas
             pairs = [found["given"].partition("=")]
         given = {key.strip(): value.strip() for key, _, value in pairs}
-        return variant(name, given), None if found["k"] is None else _k_of(entry, found["k"])
+        return variant(base, given), None if found["k"] is None else _k_of(entry, found["k"])
     name, at, k = canonical(entry).partition("@") if isinstance(entry, str) else ("", "", "")
     if name not in LIST_METRICS:
         return None

@@ -192,7 +192,7 @@ class TopKResult(Means, Display):
         Raises
         ------
         ValueError
-            For metrics of the lists themselves, and for metrics with functions of their own.
+            For metrics with functions of their own.
 
         Examples
         --------
@@ -241,8 +241,7 @@ class TopKResult(Means, Display):
         Raises
         ------
         ValueError
-            For metrics of the lists themselves, and for metrics with functions of their own, as
-            these have no way back.
+            For metrics with functions of their own, as these have no way back.
         OSError
             If the file cannot be written.
 
@@ -302,7 +301,9 @@ class TopKResult(Means, Display):
         -------
         Segments
             A mapping label -> TopKResult, a table when printed. Every user of this result is
-            in one segment. Metrics of the lists themselves, such as coverage, are left out.
+            in one segment. Metrics of the lists that are means over users split too, over the
+            users of the ground truth. Those of all lists together, such as coverage, are left out,
+            and all of them where the values of users are not held (parts that were merged).
 
         Raises
         ------

@@ -130,10 +130,14 @@ class Segments(ByLabel[R]):
 def by(result: R, labels: Any) -> Segments[R]:
     """Split a result; see `TopKResult.by`."""
     hits, counted = hits_of(result, "it cannot be split", ON_SPARK)
-    entries = tuple(e for e in result.terms.entries if isinstance(e.metric, Metric))
+    lists = None if result.lists is None else result.lists.of_rows(result.users)
+    known = () if lists is None else lists.names
+    entries = tuple(
+        e for e in result.terms.entries if isinstance(e.metric, Metric) or e.metric.name in known
+    )
     if not entries:
-        raise ValueError("this result has only metrics of the lists themselves: they do not split")
-    whole = replace(result, terms=replace(result.terms, entries=entries), lists=None)
+        raise ValueError("this result has only metrics of all lists together: they do not split")
+    whole = replace(result, terms=replace(result.terms, entries=entries), lists=lists)
     keys = result.users if has_keys(result) else None
     of_user, n_unused = values_by_user(labels, keys, result.n_users, "labels")
     members: dict[Any, list[int]] = {}
@@ -149,7 +153,8 @@ def by(result: R, labels: Any) -> Segments[R]:
     for label in order:
         some = np.array(members[label], np.int64)
         weights = None if whole.weights is None else whole.weights[some]
-        parts[label] = whole.of(whole.terms, hits.subset(some), counted[some], weights)
+        part = whole.of(whole.terms, hits.subset(some), counted[some], weights)
+        parts[label] = part if lists is None else replace(part, lists=lists.subset(some))
     return Segments(whole, parts, n_unused)
 
 
