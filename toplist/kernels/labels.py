@@ -38,7 +38,7 @@ def calibration(
     # that are not in the history
     sums, found = np.zeros((n_found, depth)), np.empty(n_found, int64)
     totals, others, x = np.empty(depth), np.empty(depth), np.empty(depth)
-    high, low = np.empty(depth), np.empty(depth)
+    values, high, low = np.empty(depth), np.empty(depth), np.empty(depth)
     for u in range(len(lengths)):
         n_mine, n_items = 0, 0
         first = own_offsets[rows[u]] if rows[u] >= 0 else 0
@@ -47,19 +47,21 @@ def calibration(
             item = history[at]
             if item >= 0 and starts[item + 1] > starts[item]:
                 n_items += 1
-                for label in labels[starts[item] : starts[item + 1]]:
+                for place in range(starts[item], starts[item + 1]):
+                    label = labels[place]
                     if p[label] == 0.0:
                         mine[n_mine] = label
                         n_mine += 1
                     p[label] += 1.0 / (starts[item + 1] - starts[item])
-        n, total, other = 0, 0.0, 0.0
+        n, known, total, other = 0, 0, 0.0, 0.0  # known: how many ranks are before a labelled item
         begin = offsets[u] - offsets[0]
         for r in range(depth):
             item = codes[begin + r] if r < lengths[u] else -1
             if item >= 0 and starts[item + 1] > starts[item]:
                 share = weights[r] / (starts[item + 1] - starts[item])
                 total += weights[r]
-                for label in labels[starts[item] : starts[item + 1]]:
+                for place in range(starts[item], starts[item + 1]):
+                    label = labels[place]
                     if p[label] == 0.0:
                         other += share
                         continue
@@ -67,35 +69,39 @@ def calibration(
                         found[n], slot[label] = label, n
                         n += 1
                     sums[slot[label], r] += share
-            totals[r], others[r] = total, other
+            known += total == 0.0
+            totals[r], others[r] = total if total > 0 else 1.0, other
         rest = 0.0  # labels of the history that are not in the list
         for at in range(n_mine):
             p[mine[at]] /= n_items
             rest += p[mine[at]] if slot[mine[at]] < 0 else 0.0
-        start = rest if hellinger else -rest * np.log(alpha)
-        for r in range(depth):
-            out[u, r] = start if totals[r] > 0 and n_mine > 0 else np.nan
+        values[:] = rest if hellinger else -rest * np.log(alpha)
         for j in range(n):
             share, so_far = p[found[j]], 0.0
             for r in range(depth):
                 so_far += sums[j, r]
                 sums[j, r] = 0.0
-                x[r] = so_far / totals[r] if totals[r] > 0 else 0.0
+                x[r] = so_far
+            # each of these loops is over plain arrays, so that several k's are computed at once
             if hellinger:
+                root = np.sqrt(share)
                 for r in range(depth):
-                    apart = np.sqrt(share) - np.sqrt(x[r])
-                    out[u, r] += apart * apart
+                    apart = root - np.sqrt(x[r] / totals[r])
+                    values[r] += apart * apart
             else:
+                scale = (1 - alpha) / share
                 for r in range(depth):
-                    x[r] = alpha + (1 - alpha) / share * x[r]
+                    x[r] = alpha + scale * (x[r] / totals[r])
                 _logarithms(x, high, low)
                 for r in range(depth):
-                    out[u, r] -= share * x[r]
+                    values[r] -= share * x[r]
         for r in range(depth):
-            if hellinger and totals[r] > 0:
-                out[u, r] = np.sqrt((out[u, r] + others[r] / totals[r]) / 2)
-            elif out[u, r] < 0:  # rounded
-                out[u, r] = 0.0
+            if r < known or n_mine == 0:
+                out[u, r] = np.nan
+            elif hellinger:
+                out[u, r] = np.sqrt((values[r] + others[r] / totals[r]) / 2)
+            else:
+                out[u, r] = max(values[r], 0.0)  # rounded
         for at in range(n_mine):
             p[mine[at]], slot[mine[at]] = 0.0, -1
 
