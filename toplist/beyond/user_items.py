@@ -136,7 +136,11 @@ def _read(given: Any, name: str, how: Reading, single: bool) -> tuple[list[Any] 
     if is_frame(value):
         frame = dataframes.readable(value)
         names = columns_of(how.get("columns"), "ground_truths")
-        lacking = [names[one] for one in ("user_id", "item_id") if names[one] not in frame.columns]
+        lacking = [
+            names[one]
+            for one in ("user_id", "item_id")
+            if names[one] not in dataframes.names_of(frame)
+        ]
         if lacking:
             raise ValueError(f"{name} is a table without the column {lacking[0]!r}")
         lists = read(SideTable(frame, name, names, order="file"))
