@@ -102,7 +102,8 @@ def _exposure(header: list[Any], found: Arrays) -> Exposure:
     possible = possible and bool((np.diff(starts) >= 0).all())
     inside = 0 <= items.min(initial=0) <= items.max(initial=0) < max(n_items, 1)
     few = counts.min(initial=1) >= 1 and counts.max(initial=0) <= n_users
-    if not (possible and inside and few) or len(catalogue or range(n_items)) != n_items:
+    size = n_items if catalogue is None else len(catalogue)
+    if not (possible and inside and few) or size != n_items:
         raise ValueError("the counts of listed items contradict each other")
     narrow = np.int32 if n_items <= np.iinfo(np.int32).max else np.int64
     return Exposure(k, n_users, n_items, catalogue, pairs._replace(items=items.astype(narrow)))

@@ -31,6 +31,7 @@ from toplist import files
 from toplist.checks import OptionRef, prefixed
 from toplist.cli import output
 from toplist.cli.options import (
+    FLAGS,
     Parser,
     add_columns,
     add_convention,
@@ -249,7 +250,7 @@ def _known_items(options: argparse.Namespace, recs: str, columns: dict[str, str]
 
     `columns` are the names of columns in the file of the lists.
     """
-    paths = {name: getattr(options, name) for name in ITEMS}
+    paths = {name: getattr(options, FLAGS.get(name, name)) for name in ITEMS}
     known: dict[str, Any] = {}
     given = any(paths.values()) or options.items_as is not None
     numbers = given and _hold_numbers(options, recs, columns)
