@@ -303,7 +303,7 @@ def alike(found, expected):
         assert found[name] == pytest.approx(expected[name], rel=1e-12, nan_ok=True), name
         std = pytest.approx(expected.std(name), rel=1e-10, nan_ok=True)
         assert found.std(name) == std and found.n_of(name) == expected.n_of(name), name
-    notes = [str(one).splitlines()[-2 - len(NAMES) :] for one in (found, expected)]
+    notes = [str(one).splitlines()[-2 - len(NAMES) : -1] for one in (found, expected)]
     assert notes[0] == notes[1]
 
 

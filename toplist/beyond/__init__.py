@@ -34,12 +34,17 @@ Of each user, (n_users, K):
 - `average_popularity`: needs item_counts; ``unknown=``
 - `tail_percentage`: needs item_counts; the tail by ``share=``, ``n_items=`` or ``max_count=``
 - `novelty`: needs item_counts; ``total=``: shares of all interactions, or of users
-- `intra_list_diversity`: needs features; ``distance="cosine"``, ``"hamming"``, ``"euclidean"``
+- `popularity_lift`: needs a history and item_counts
+- `intra_list_diversity`: needs features (``distance="cosine"``, ``"hamming"``, ``"euclidean"``),
+  item_labels (``"jaccard"``) or item_distances (``"given"``)
+- `calibration`: needs a history and item_labels; ``distance="kl"``, ``"hellinger"``;
+  ``weights="rank"``
 - `unexpectedness`, `serendipity`: need a baseline (and the truth); ``divisor="k"``, ``"n"``,
   ``"unexpected"``
+- `exposure_share`, `hit_share` (needs the truth): of each label, by item_labels
 
-Of groups of items, (n_groups, K): `group_exposure`. Of two systems, for each user: `overlap` and
-`rbo`.
+Of groups of items, (n_groups, K): `group_exposure`, of all lists together. Of two systems, for each
+user: `overlap` and `rbo`.
 
 A catalogue is a number of items (ids 0..n-1) or their ids. A listed id that is not in it, or has no
 count or features, is an error that names user, item and rank; ``unknown=`` says what else to do.
@@ -62,11 +67,26 @@ group  exposure   share  of catalogue   ratio
 own      2.1309  0.5000        0.4286  1.1667
 other    2.1309  0.5000        0.5714  0.8750
 
+Does a list fit its user?
+-------------------------
+
+A history is what the user had before: a dict user -> items, a Series, a table, or rows by position.
+An item may have several labels, which share it equally:
+
+>>> labels = {1: "war", 2: ["war", "love"], 3: "love", 4: "fun", 6: None, 7: "fun"}
+>>> history = {"ann": [1, 1, 3], "bob": [4, 7]}
+>>> tl.beyond.calibration(new, history=history, item_labels=labels).round(4)    # Steck (2018)
+array([[0.    , 0.    , 0.    ],
+       [1.267 , 0.017 , 0.0555]])
+
 In an evaluation
 ----------------
 
-Seven of these also stand in `toplist.top_k_eval`, by their defaults, where their keyword is given;
-they are of all lists, also of users without a ground truth:
+All but `overlap`, `rbo` and `group_exposure` also stand in `toplist.top_k_eval` by their names, by
+their defaults, where what they need is given: with intervals, segments (``result.by``), tests
+(`toplist.compare`), merging and saving. Parameters stand in the name: ``"calibration(weights=rank,
+distance=hellinger)"``, ``"intra_list_diversity(distance=jaccard)"``. They are of all lists, also of
+users without a ground truth; only serendipity and hit_share read it, and are over its users.
 
 >>> chosen = [{5}, {2}, {9}, {1, 6}, {4}]
 >>> tl.top_k_eval(lists, chosen, k=[1, 3], metrics=["ndcg", "item_coverage", "novelty"],
@@ -81,6 +101,18 @@ item_coverage: share of the catalogue that is listed; of all 5 lists together
 novelty: mean self-information, in bits, of items by their share of all counts; mean over 5 users \
 with a list
 5 of 5 users evaluated
+
+Who is shown, and who is chosen? Shares of each provider, as means over users, beside its share of
+the catalogue (`group_exposure` has that of all lists together, and the ratios):
+
+>>> providers = {item: "own" if item < 4 else "other" for item in range(8)}
+>>> fair = tl.top_k_eval(lists, chosen, k=3, metrics=["exposure_share", "hit_share"],
+...                      item_labels=providers)
+>>> {name: round(value, 4) for name, value in fair.to_dict().items()}
+{'exposure_share(label=own)@3': 0.4, 'exposure_share(label=other)@3': 0.6,
+ 'hit_share(label=own)@3': 0.5, 'hit_share(label=other)@3': 0.5}
+>>> fair.n_of("hit_share(label=own)@3")                 # users with a hit
+3
 """
 
 from collections.abc import Callable, Mapping
