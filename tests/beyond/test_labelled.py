@@ -235,6 +235,11 @@ def test_grades_of_0_are_no_baseline():
         ({"item_labels": {"a": [["x"]]}}, TypeError, "item 'a' has .* give text or numbers"),
         ({"history": {"u": [1.5]}}, TypeError, "history: .*1.5"),
         ({"metrics": "exposure_share(label=wra)"}, ValueError, "no item is labelled 'wra': there"),
+        (
+            {"metrics": "hit_share", "item_labels": {"a": None}},
+            ValueError,
+            "item_labels has no lab",
+        ),
         ({"metrics": "calibration(x=1)"}, ValueError, "takes distance, weights, not x"),
         ({"metrics": "calibration(weights=rnak)"}, ValueError, "did you mean 'rank'"),
         ({"metrics": "novelty(p=1)"}, ValueError, "'novelty' takes no parameter, not p"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
@@ -162,21 +163,19 @@ def _of_labels(item_labels: Any, distance: Distance) -> tuple[Any, Distances]:
     rows = np.repeat(np.arange(len(labels.ids)), np.diff(labels.offsets))
     word, bit = np.divmod(labels.codes, 64)
     np.bitwise_or.at(sets, (rows, word), np.uint64(1) << bit.astype(np.uint64))
-
-    def fill(codes: Any, offsets: Any, lengths: Any, single: float, out: Floats) -> None:
-        kernels.labels.mean_jaccard(codes, offsets, lengths, sets, single, out)
-
-    return labels.ids, fill
+    return labels.ids, partial(_fill, sets, np.empty((0, 0)))
 
 
 def _of_given(item_distances: Any, distance: Distance) -> tuple[Any, Distances]:
     """Return the ids of items, and what fills in their given distances."""
     ids, matrix = distances_of(item_distances)
+    return ids, partial(_fill, np.empty((0, 0), np.uint64), matrix)
 
-    def fill(codes: Any, offsets: Any, lengths: Any, single: float, out: Floats) -> None:
-        kernels.labels.mean_given(codes, offsets, lengths, matrix, single, out)
 
-    return ids, fill
+def _fill(
+    sets: Any, matrix: Any, codes: Any, offsets: Any, lengths: Any, single: float, out: Floats
+) -> None:
+    kernels.labels.mean_distance(codes, offsets, lengths, sets, matrix, single, out)
 
 
 def _within_range(rows: Floats) -> Floats:

@@ -223,7 +223,9 @@ def _of_lists(entry: Entry, options: Options) -> list[Entry]:
         return [entry]
     if options.item_labels is None:
         raise needs(metric.name, "item_labels")
-    labels = map(str, options.item_labels.labels)
+    labels = list(map(str, options.item_labels.labels))
+    if not labels:
+        raise ValueError(f"{metric.name}: item_labels has no label")
     return [replace(entry, metric=variant(metric.base, {"label": one})) for one in labels]
 
 

@@ -34,11 +34,10 @@ def calibration(
     """
     depth = out.shape[1]
     p, slot, mine = np.zeros(n_labels), np.full(n_labels, -1, int64), np.empty(n_labels, int64)
-    # by label in the list, what it has at each rank; at each rank, the sum so far, and of labels
-    # that are not in the history
-    sums, found = np.zeros((n_found, depth)), np.empty(n_found, int64)
-    totals, others, x = np.empty(depth), np.empty(depth), np.empty(depth)
-    values, high, low = np.empty(depth), np.empty(depth), np.empty(depth)
+    # of the n labels that are in both: share of the history, what the list has so far, and of each
+    # at every rank, one after the other, what is added up
+    own, found, x = np.empty(n_found), np.empty(n_found), np.empty(depth * n_found)
+    others, high, low = np.empty(depth), np.empty(len(x)), np.empty(len(x))
     for u in range(len(lengths)):
         n_mine, n_items = 0, 0
         first = own_offsets[rows[u]] if rows[u] >= 0 else 0
@@ -53,57 +52,62 @@ def calibration(
                         mine[n_mine] = label
                         n_mine += 1
                     p[label] += 1.0 / (starts[item + 1] - starts[item])
-        n, known, total, other = 0, 0, 0.0, 0.0  # known: how many ranks are before a labelled item
-        begin = offsets[u] - offsets[0]
-        for r in range(depth):
-            item = codes[begin + r] if r < lengths[u] else -1
+        for at in range(n_mine):
+            p[mine[at]] /= n_items
+        begin, end, n = offsets[u] - offsets[0], min(lengths[u], depth), 0
+        for item in codes[begin : begin + end]:
+            for place in range(starts[item], starts[item + 1] if item >= 0 else 0):
+                label = labels[place]
+                if p[label] > 0.0 and slot[label] < 0:
+                    slot[label], own[n], found[n] = n, p[label], 0.0
+                    n += 1
+        known, total, other = 0, 0.0, 0.0  # known: how many ranks are before a labelled item
+        for r in range(end):
+            item = codes[begin + r]
             if item >= 0 and starts[item + 1] > starts[item]:
                 share = weights[r] / (starts[item + 1] - starts[item])
                 total += weights[r]
                 for place in range(starts[item], starts[item + 1]):
-                    label = labels[place]
-                    if p[label] == 0.0:
+                    if slot[labels[place]] >= 0:
+                        found[slot[labels[place]]] += share
+                    else:
                         other += share
-                        continue
-                    if slot[label] < 0:
-                        found[n], slot[label] = label, n
-                        n += 1
-                    sums[slot[label], r] += share
             known += total == 0.0
-            totals[r], others[r] = total if total > 0 else 1.0, other
+            scale = 1.0 / total if total > 0 else 0.0
+            others[r] = other * scale
+            for j in range(n):
+                x[r * n + j] = found[j] * scale
+            if not hellinger:
+                for j in range(n):
+                    x[r * n + j] = alpha + (1 - alpha) / own[j] * x[r * n + j]
         rest = 0.0  # labels of the history that are not in the list
         for at in range(n_mine):
-            p[mine[at]] /= n_items
             rest += p[mine[at]] if slot[mine[at]] < 0 else 0.0
-        values[:] = rest if hellinger else -rest * np.log(alpha)
-        for j in range(n):
-            share, so_far = p[found[j]], 0.0
-            for r in range(depth):
-                so_far += sums[j, r]
-                sums[j, r] = 0.0
-                x[r] = so_far
-            # each of these loops is over plain arrays, so that several k's are computed at once
-            if hellinger:
-                root = np.sqrt(share)
-                for r in range(depth):
-                    apart = root - np.sqrt(x[r] / totals[r])
-                    values[r] += apart * apart
-            else:
-                scale = (1 - alpha) / share
-                for r in range(depth):
-                    x[r] = alpha + scale * (x[r] / totals[r])
-                _logarithms(x, high, low)
-                for r in range(depth):
-                    values[r] -= share * x[r]
-        for r in range(depth):
-            if r < known or n_mine == 0:
-                out[u, r] = np.nan
-            elif hellinger:
-                out[u, r] = np.sqrt((values[r] + others[r] / totals[r]) / 2)
-            else:
-                out[u, r] = max(values[r], 0.0)  # rounded
-        for at in range(n_mine):
             p[mine[at]], slot[mine[at]] = 0.0, -1
+        if not hellinger:
+            _logarithms(x[: end * n], high, low)
+        value = np.nan
+        for r in range(depth):
+            if r < end and r >= known and n_mine > 0:
+                value = _apart(x[r * n : r * n + n], own, rest, others[r], alpha, hellinger)
+            out[u, r] = value
+
+
+@kernel
+def _apart(x, own, rest, others, alpha, hellinger):
+    """Return the distance, given q, or the logarithms, of the labels that are in both."""
+    total, even = 0.0, 0.0  # two sums take half the time of one
+    if hellinger:
+        for j in range(len(x)):
+            apart = np.sqrt(own[j]) - np.sqrt(x[j])
+            total += apart * apart
+        return np.sqrt((total + rest + others) / 2)
+    for j in range(0, len(x) - 1, 2):
+        total += own[j] * x[j]
+        even += own[j + 1] * x[j + 1]
+    if len(x) % 2:
+        total += own[len(x) - 1] * x[-1]
+    return max(-rest * np.log(alpha) - (total + even), 0.0)
 
 
 # ln 2 in two parts, and the coefficients of log(1 + f), as in fdlibm's e_log.c (Sun 1993).
@@ -153,10 +157,14 @@ def weighted_means(
 
 
 @kernel
-def mean_jaccard(codes: int64, offsets: int64, lengths: int64, sets: uint64, single, out):
-    """Fill `out` (users, K) with the mean of 1 - Jaccard's index over pairs of the first k items.
+def mean_distance(
+    codes: int64, offsets: int64, lengths: int64, sets: uint64, distances: float64, single, out
+):  # fmt: skip
+    """Fill `out` (users, K) with the mean distance over pairs of the first k items.
 
-    `sets` (n_items, words) has a bit for each label; two items without labels are unlike.
+    That of `distances` (n_items, n_items); if this is empty, 1 - Jaccard's index of `sets`
+    (n_items, words), with a bit for each label: two items without labels are unlike. An index of
+    n_items is an unknown item: NaN from there on.
     """
     kept = np.empty(out.shape[1], int64)
     for u in range(len(lengths)):
@@ -165,17 +173,24 @@ def mean_jaccard(codes: int64, offsets: int64, lengths: int64, sets: uint64, sin
         for r in range(out.shape[1]):
             if r < lengths[u] and codes[begin + r] >= 0:
                 kept[n] = codes[begin + r]
-                if kept[n] == len(sets):  # an unknown item
+                if kept[n] == max(len(sets), len(distances)):
                     total = np.nan
-                for other in range(n * (total == total)):
-                    both, either = 0, 0
-                    for word in range(sets.shape[1]):
-                        a, b = sets[kept[n], word], sets[kept[other], word]
-                        both += _ones(a & b)
-                        either += _ones(a | b)
-                    total += 1.0 - both / either if either > 0 else 1.0
+                for other in range(n if total == total else 0):
+                    if len(distances):
+                        total += distances[kept[n], kept[other]]
+                    else:
+                        total += _jaccard(sets[kept[n]], sets[kept[other]])
                 n += 1
             out[u, r] = mean_of_pairs(total, n, single)
+
+
+@kernel
+def _jaccard(a, b):
+    both, either = 0, 0
+    for word in range(len(a)):
+        both += _ones(a[word] & b[word])
+        either += _ones(a[word] | b[word])
+    return 1.0 - both / either if either > 0 else 1.0
 
 
 @kernel
@@ -185,24 +200,6 @@ def _ones(word):
     word = (word & uint64(0x3333333333333333)) + ((word >> uint64(2)) & uint64(0x3333333333333333))
     word = (word + (word >> uint64(4))) & uint64(0x0F0F0F0F0F0F0F0F)
     return int64((word * uint64(0x0101010101010101)) >> uint64(56))
-
-
-@kernel
-def mean_given(codes: int64, offsets: int64, lengths: int64, distances: float64, single, out):
-    """Fill `out` (users, K) with the mean given distance over pairs of the first k items."""
-    kept = np.empty(out.shape[1], int64)
-    for u in range(len(lengths)):
-        begin = offsets[u] - offsets[0]
-        total, n = 0.0, 0
-        for r in range(out.shape[1]):
-            if r < lengths[u] and codes[begin + r] >= 0:
-                kept[n] = codes[begin + r]
-                if kept[n] == len(distances):  # an unknown item
-                    total = np.nan
-                for other in range(n * (total == total)):
-                    total += distances[kept[n], kept[other]]
-                n += 1
-            out[u, r] = mean_of_pairs(total, n, single)
 
 
 @kernel
