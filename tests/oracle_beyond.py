@@ -264,3 +264,52 @@ def entropy_of_counts(counts):
 def personalisation_of_counts(counts, k, n_users):
     pairs = sum(n * count * (count - 1) for count, n in counts.items())
     return float(1 - Fraction(pairs, n_users * (n_users - 1) * k))
+
+
+def label_shares(weighted, labels):
+    """Share weights of items equally among the labels of each; without those that have none."""
+    found = Counter()
+    for item, weight in weighted:
+        for label in labels.get(item, ()):
+            found[label] += weight / len(labels[item])
+    total = sum(found.values())
+    return {label: weight / total for label, weight in found.items()}
+
+
+def calibration(ranked, k, history, labels, distance="kl", weights="equal", alpha=0.01):
+    """Steck (2018), equations 2, 3, 6 and 7; by Hellinger's distance without smoothing."""
+    places = [(item, ranked.index(item) + 1) for item in top(ranked, k)]
+    p = label_shares([(item, 1) for item in history], labels)
+    by_rank = weights == "rank"
+    q = label_shares([(i, 1 / math.log2(r + 1) if by_rank else 1) for i, r in places], labels)
+    if not p or not q:
+        return math.nan
+    if distance == "hellinger":
+        apart = [math.sqrt(p.get(g, 0)) - math.sqrt(q.get(g, 0)) for g in {*p, *q}]
+        return math.sqrt(sum(one**2 for one in apart) / 2)
+    return sum(p[g] * math.log(p[g] / ((1 - alpha) * q.get(g, 0) + alpha * p[g])) for g in p)
+
+
+def popularity_lift(ranked, k, history, counts):
+    """Abdollahpouri et al. (2019): repeated items of the history count again."""
+    known = [counts[item] for item in history if item in counts]
+    mean = sum(known) / len(known) if known else 0
+    return (mean_of(ranked, k, counts.get) - mean) / mean if mean else math.nan
+
+
+def jaccard_distance(a, b):
+    return 1 - len({*a} & {*b}) / len({*a} | {*b}) if {*a} | {*b} else 1.0
+
+
+def label_exposure(ranked, k, labels, label):
+    """Return the label's share of the exposure in one list, of an item by 1 / its labels."""
+    weights = {item: 1 / math.log2(ranked.index(item) + 2) for item in top(ranked, k)}
+    mine = [weights[i] / len(labels[i]) for i in weights if label in labels.get(i, ())]
+    return sum(mine) / sum(weights.values()) if weights else math.nan
+
+
+def label_hits(ranked, truth, k, labels, label):
+    """Return the label's share of one user's hits."""
+    hits = [item for item in top(ranked, k) if item in truth]
+    mine = [1 / len(labels[item]) for item in hits if label in labels.get(item, ())]
+    return sum(mine) / len(hits) if hits else math.nan

@@ -86,6 +86,10 @@ def top_k_eval(
     catalogue: Any = None,
     item_counts: Any = None,
     features: Any = None,
+    item_labels: Any = None,
+    item_distances: Any = None,
+    history: Any = None,
+    baseline: Any = None,
     unknown: Unknown = "raise",
     n_threads: int | None = None,
     stream: bool = False,
@@ -192,12 +196,26 @@ def top_k_eval(
         streams, for shannon_entropy too.
     item_counts : dict item -> number, or array, optional
         Interactions of each item in the training data, for the metrics average_popularity,
-        tail_percentage and novelty (as the functions of `toplist.beyond`, by their defaults).
+        tail_percentage, novelty and popularity_lift (as the functions of `toplist.beyond`, by their
+        defaults).
     features : dict item -> vector, or array, optional
         For the metric intra_list_diversity.
+    item_labels : dict item -> label or list of labels, pandas Series, or table, optional
+        Genres, providers: for the metrics calibration, exposure_share and hit_share, and for
+        intra_list_diversity without features, or with ``(distance=jaccard)``. A table has item_id
+        and one other column, and a row per item and label.
+    item_distances : square pandas DataFrame or array, optional
+        For intra_list_diversity without features, or with ``(distance=given)``.
+    history : dict user -> items, pandas Series, or table, optional
+        What each user had before, for calibration and popularity_lift. By position as the lists
+        are, else by key; users without one are left out of these metrics, and counted. An item
+        counts as often as it is there.
+    baseline : dict user -> items, pandas Series, table, or a set of items for everyone, optional
+        What each user could expect, for the metrics unexpectedness and serendipity.
     unknown : {"raise", "skip"}
-        Of these metrics: a listed item that is not among those of the keyword is refused, or left
-        out. They are of all lists given (shannon_entropy too), without weights and truths.
+        Of these metrics: an item of a list or a history that is not among those of the keyword is
+        refused, or left out. They are of all lists given (shannon_entropy too), without weights and
+        truths; but serendipity and hit_share are of the users of the truth.
     n_threads : int, optional
         Default: the CPUs this process may use. Means are the same bits for any number.
     stream : bool

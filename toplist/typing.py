@@ -25,8 +25,9 @@ Examples
 
 from toplist.audit import Level
 from toplist.beyond.agreement import OverlapDivisor, RboVariant
+from toplist.beyond.baselines import SerendipityDivisor
 from toplist.beyond.concentration import EntropyVariant, GiniDivisor, Over, Unit
-from toplist.beyond.diversity import Distance, SerendipityDivisor, UnknownItem
+from toplist.beyond.diversity import UnknownItem
 from toplist.beyond.groups import Against
 from toplist.beyond.popularity import UnknownToTail
 from toplist.comparing.aligning import SameUsers
@@ -51,7 +52,7 @@ from toplist.loo.histories import Repeats
 from toplist.loo.ranks import HeldOutTies
 from toplist.loo.sampling import CandidateTies
 from toplist.loo.split import HeldOut, Part, ShareHeldOut, Short
-from toplist.metrics.beyond_accuracy import ListMetricName
+from toplist.metrics.beyond_accuracy import Distance, Divergence, ListMetricName, RankWeights
 from toplist.metrics.conventions import ConventionName, Missing, Relevant
 from toplist.metrics.definitions import Counts, Cut, DiscountName, DivisorName, Empty, Gains, Of
 from toplist.metrics.formulas import Style
@@ -67,15 +68,15 @@ from toplist.testing import Undecided
 
 __all__ = [
     "Against", "Aggregate", "Alternative", "CandidateTies", "ComparisonPicture", "ConventionName",
-    "Correction", "Counts", "Cut", "DatasetsAre", "DiscountName", "Distance", "DivisorName",
-    "Duplicates", "Empty", "EntropyVariant", "FloorVerdict", "FormatName", "Gains", "GiniDivisor",
-    "HeldOut", "HeldOutTies", "Keep", "Level", "ListMetricName", "Metrics", "Missing",
-    "MissingSystem", "Name", "NameAtK", "Of", "Order", "Over", "OverlapDivisor", "Part", "Picture",
-    "RankedTies", "RboVariant", "Relevant", "Repeats", "ReplicabilityMethod", "RunsAre",
-    "SameUsers", "Sampler", "ScoreTies", "SerendipityDivisor", "ShareHeldOut", "Short", "Style",
-    "TestCorrection", "TestFamily", "TestMethod", "TextFormatName", "Ties", "TukeyMethod",
-    "Undecided", "Unit", "Unjudged", "Unknown", "UnknownItem", "UnknownToTail", "UserWeights",
-    "Verdict",
+    "Correction", "Counts", "Cut", "DatasetsAre", "DiscountName", "Distance", "Divergence",
+    "DivisorName", "Duplicates", "Empty", "EntropyVariant", "FloorVerdict", "FormatName", "Gains",
+    "GiniDivisor", "HeldOut", "HeldOutTies", "Keep", "Level", "ListMetricName", "Metrics",
+    "Missing", "MissingSystem", "Name", "NameAtK", "Of", "Order", "Over", "OverlapDivisor", "Part",
+    "Picture", "RankWeights", "RankedTies", "RboVariant", "Relevant", "Repeats",
+    "ReplicabilityMethod", "RunsAre", "SameUsers", "Sampler", "ScoreTies", "SerendipityDivisor",
+    "ShareHeldOut", "Short", "Style", "TestCorrection", "TestFamily", "TestMethod",
+    "TextFormatName", "Ties", "TukeyMethod", "Undecided", "Unit", "Unjudged", "Unknown",
+    "UnknownItem", "UnknownToTail", "UserWeights", "Verdict",
 ]  # fmt: skip
 
 

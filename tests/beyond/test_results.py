@@ -1,8 +1,8 @@
 """Metrics of the lists inside an evaluation, and on the command line."""
 
 import json
-import math
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -11,34 +11,67 @@ import toplist as tl
 from toplist import beyond, pointwise
 from toplist.files import tables
 from toplist.metrics.beyond_accuracy import LIST_METRICS
+from toplist.metrics.names import named
 
 LISTS = [[5, 7, 3], [4, 5, 2], [2, 3, 5], [1, 4, 6], [5, 3, 7]]
 TRUTHS = [{5}, {2}, {0}, {1, 6}, set()]
 COUNTS = [3, 1, 4, 1, 5, 9, 2, 6]
 FEATURES = np.random.default_rng(0).random((8, 3))
-KNOWN = {"catalogue": 8, "item_counts": COUNTS, "features": FEATURES}
-ALL = list(LIST_METRICS)
+LABELS = {0: "war", 1: ["war", "love"], 2: "love", 3: None, 4: [], 5: "fun", 6: "fun", 7: "war"}
+DISTANCES = np.abs(np.subtract.outer(np.arange(8), np.arange(8))) / 8
+HISTORY = [[0, 1, 1], [5, 6], [3], [2, 7], []]
+KNOWN = {
+    "catalogue": 8,
+    "item_counts": COUNTS,
+    "features": FEATURES,
+    "item_labels": LABELS,
+    "item_distances": DISTANCES,
+    "history": HISTORY,
+    "baseline": [[5], [5, 2], [0], [1, 4, 6], [3]],
+}
+# Those of one label stand for what is asked for without one.
+OF_LABELS = "exposure_share", "hit_share"
+ALL = [f"{name}(label=war)" if name in OF_LABELS else name for name in LIST_METRICS]
+VARIANTS = ["calibration(distance=hellinger)", "calibration(weights=rank)"]
+VARIANTS += [f"intra_list_diversity(distance={one})" for one in ("hamming", "jaccard", "given")]
+
+
+def metric_of(name):
+    return named(name)[0]
 
 
 def evaluate(lists=LISTS, truths=TRUTHS, k=3, metrics=ALL, **options):
     return tl.top_k_eval(lists, truths, k, metrics=metrics, **KNOWN | options)
 
 
-def curves(name, lists=LISTS):
+def curves(name, lists=LISTS, truths=TRUTHS):
     """Return what the function of this name returns."""
-    needs = LIST_METRICS[name].needs
-    return getattr(beyond, name)(lists, **({needs: KNOWN[needs]} if needs else {}))
+    metric = metric_of(name)
+    given, by = {one: KNOWN[one] for one in metric.needs}, dict(metric.given)
+    label = by.pop("label", None)
+    sides = (lists, truths) if metric.of_truth else (lists,)
+    found = getattr(beyond, metric.base)(*sides, **given, **by)
+    return found if label is None else found[label]
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.filterwarnings("ignore:(Mean of empty|Degrees of freedom)")
+@pytest.mark.parametrize("name", [*ALL, *VARIANTS])
 def test_a_result_holds_what_the_functions_return(name):
-    result, found = evaluate(metrics=["ndcg", name, "hit"]), curves(name)
-    if LIST_METRICS[name].of_users:
+    result, found, metric = evaluate(metrics=["ndcg", name, "hit"]), curves(name), metric_of(name)
+    if metric.of_users:
         np.testing.assert_allclose(result.per_user(name), found, rtol=0, atol=1e-15)
-        np.testing.assert_allclose(result.std(name), found.std(axis=0, ddof=1), atol=1e-12)
-        half = 1.959963984540054 * found.std(axis=0, ddof=1) / math.sqrt(5)
-        np.testing.assert_allclose(result.interval(name)[1] - result[name], half, atol=1e-12)
-        found = found.mean(axis=0)
+        std, n = np.nanstd(found, axis=0, ddof=1), np.isfinite(found).sum(axis=0)
+        np.testing.assert_allclose(result.std(name), std, atol=1e-12)
+        mean = np.nanmean(found, axis=0)
+        low, high = (
+            mean - 1.959963984540054 * std / np.sqrt(n),
+            mean + 1.959963984540054 * std / np.sqrt(n),
+        )
+        if metric.within_one:
+            low, high = np.maximum(low, 0), np.minimum(high, 1)
+        np.testing.assert_allclose(result.interval(name), (low, high), atol=1e-12)
+        assert result.n_of(f"{name}@3") == n[-1]
+        found = mean
     else:
         assert np.isnan(result.std(name)).all() and np.isnan(result.interval(name)).all()
         with pytest.raises(ValueError, match=f"{name} is of all lists together"):
@@ -48,7 +81,7 @@ def test_a_result_holds_what_the_functions_return(name):
     assert result[f"{name}@2"] == result[name][1] == alone
     assert result["ndcg@3"] == tl.top_k_eval(LISTS, TRUTHS, 3, metrics="ndcg")["ndcg@3"]
     assert name in result.names()[1] and f"{name}@3" in result.to_dict()
-    assert result.formula(name).startswith(f"{name}@k = ")
+    assert result.formula(name).startswith(f"{metric.base}@k = ")
     assert "\\" in result.formula(name, "latex")
 
 
@@ -64,10 +97,13 @@ def test_what_is_printed():
     assert "convention" not in repr(evaluate(metrics="gini"))
 
 
-@pytest.mark.parametrize("name", [name for name in ALL if LIST_METRICS[name].needs])
+@pytest.mark.parametrize("name", [*[one for one in ALL if metric_of(one).needs], *OF_LABELS])
 def test_one_error_names_what_is_missing(name):
-    with pytest.raises(ValueError, match=f"^{name} needs {LIST_METRICS[name].needs}=: "):
-        tl.top_k_eval(LISTS, TRUTHS, 3, metrics=["hit", name])
+    needed = LIST_METRICS[name.partition("(")[0]].needs
+    for i, keyword in enumerate(needed):
+        given = {one: KNOWN[one] for one in needed[:i]}
+        with pytest.raises(ValueError, match=f"^{re.escape(name)} needs {keyword}=: "):
+            tl.top_k_eval(LISTS, TRUTHS, 3, metrics=["hit", name], **given)
 
 
 @pytest.mark.parametrize(
@@ -102,9 +138,12 @@ def test_unknown_items_are_left_out():
     )
 
 
+BY_USER = {name: dict(enumerate(KNOWN[name])) for name in ("history", "baseline")}
+
+
 def part(users, **options):
     keyed = {user: LISTS[user] for user in users}
-    return evaluate(keyed, {user: TRUTHS[user] for user in users}, **options)
+    return evaluate(keyed, {user: TRUTHS[user] for user in users}, **BY_USER | options)
 
 
 def test_parts_add_up():
@@ -112,8 +151,8 @@ def test_parts_add_up():
     for name in ALL:
         np.testing.assert_allclose(merged[name], whole[name], rtol=0, atol=1e-12)
         np.testing.assert_allclose(merged.std(name), whole.std(name), rtol=0, atol=1e-12)
-        assert merged.n_of(name) == 5
-        if not LIST_METRICS[name].of_users:
+        assert merged.n_of(name) == whole.n_of(name)
+        if not metric_of(name).of_users:
             assert merged[name].tobytes() == whole[name].tobytes()
     with pytest.raises(ValueError, match="a merged result holds no lists"):
         merged.per_user("novelty")
@@ -158,6 +197,15 @@ def folder(tmp_path):
     (tmp_path / "train.csv").write_text("user_id,item_id\n" + train)
     vectors = "".join(f"{i},{','.join(map(str, row))}\n" for i, row in enumerate(FEATURES.tolist()))
     (tmp_path / "features.csv").write_text("item_id,a,b,c\n" + vectors)
+    labels = [(i, one if isinstance(one, list) else [one or ""]) for i, one in LABELS.items()]
+    rows = "".join(f"{i},{one}\n" for i, some in labels for one in some or [""])
+    (tmp_path / "labels.csv").write_text("item_id,genre\n" + rows)
+    rows = [f"{i},{','.join(map(str, row))}\n" for i, row in enumerate(DISTANCES.tolist())]
+    header = ",".join(["item_id", *map(str, range(8))])
+    (tmp_path / "distances.csv").write_text(f"{header}\n{''.join(rows[::-1])}")
+    for name in ("history", "baseline"):
+        rows = "".join(f"u{u},{i}\n" for u, one in enumerate(KNOWN[name]) for i in one)
+        (tmp_path / f"{name}.csv").write_text("user_id,item_id\n" + rows)
     jsonl = [json.dumps({"user_id": f"u{u}", "item_id": one}) for u, one in enumerate(LISTS)]
     (tmp_path / "recs.jsonl").write_text("\n".join(jsonl))
     (tmp_path / "truth.jsonl").write_text('{"user_id": "u0", "item_id": [5]}')
@@ -181,13 +229,29 @@ def bad(cli):
 def test_eval(folder, good, counts, kind):
     files = folder / f"recs.{kind}", folder / f"truth.{kind}"
     known = ["--catalogue", folder / "items.csv", "--item-counts", folder / counts]
-    known += ["--features", folder / "features.csv"]
-    out = good("eval", *files, "-k", 3, "-m", *ALL, *known, "--format", "json")
-    found, expected = json.loads(out), evaluate()
+    known += ["--features", folder / "features.csv", "--item-labels", folder / "labels.csv"]
+    known += ["--item-distances", folder / "distances.csv"]
+    known += ["--history", folder / "history.csv", "--baseline", folder / "baseline.csv"]
+    metrics = [name for name in [*ALL, *VARIANTS] if not metric_of(name).of_truth]
+    out = good("eval", *files, "-k", 3, "-m", *metrics, *known, "--format", "json")
+    found, expected = json.loads(out), evaluate(metrics=metrics)
     assert found["values"] == {
         name: pytest.approx(value, abs=1e-12) for name, value in expected.to_dict().items()
     }
     assert found["std"]["gini@3"] is None
+
+
+def test_eval_of_metrics_that_read_the_truth(folder, good):
+    files = folder / "recs.csv", folder / "truth.csv"
+    known = ["--item-labels", folder / "labels.csv", "--baseline", folder / "baseline.csv"]
+    metrics = "serendipity", "hit_share"
+    out = good("eval", *files, "-k", 3, "-m", *metrics, *known, "--format", "json")
+    expected = evaluate(truths=[{5}, {2}, {0}, {1}, {9}], metrics=metrics)
+    assert json.loads(out)["values"] == pytest.approx(expected.to_dict(), abs=1e-12)
+    assert list(expected.to_dict()) == [
+        "serendipity@3",
+        *(f"hit_share(label={one})@3" for one in ("war", "love", "fun")),
+    ]
 
 
 def test_eval_errors(folder, bad, good):
@@ -206,10 +270,14 @@ def test_eval_errors(folder, bad, good):
 
 
 def test_metrics_command(good):
-    assert f"of the lists themselves: {', '.join(ALL)}" in good("metrics")
+    assert f"of the lists themselves: {', '.join(LIST_METRICS)}" in good("metrics")
     out = good("metrics", "gini")
     assert "gini@k = sum over i of" in out and "of all lists together; needs --catalogue" in out
-    assert "mean over users with a list; needs --features" in good("metrics", ALL[-1])
+    found = good("metrics", "intra_list_diversity")
+    assert "mean over users with a list; needs --features" in found
+    found = good("metrics", "calibration(weights=rank)")
+    assert "with a list and a history; needs --history and --item-labels" in found
+    assert "items count 1 / log2(r + 1)" in found
 
 
 VALUES = "user_id,clicked,prediction\na,1,0.9\na,0,0.1\nb,1,0.5\nb,0,0.5\nc,1,0.25\n"
@@ -291,8 +359,14 @@ def test_tables(library):
     users, items, ranks = map(list, zip(*rows, strict=True))
     recs = make({"who": users, "item_id": items, "rank": ranks})
     truth = make({"who": [4, 0, 2], "item_id": [3, 5, 0]})
-    result = evaluate(recs, truth, columns={"user_id": "who"})
-    for name in ALL:
+    rows = [(u, i) for u, one in enumerate(HISTORY) for i in one]
+    history = make(dict(zip(("who", "item_id"), map(list, zip(*rows, strict=True)), strict=True)))
+    rows = [(i, one) for i, one in LABELS.items() if isinstance(one, str)]
+    rows += [(1, "love"), (1, "war"), (3, None), (4, None)]
+    labels = make(dict(zip(("item_id", "genre"), map(list, zip(*rows, strict=True)), strict=True)))
+    known = {"history": history, "item_labels": labels, "baseline": BY_USER["baseline"]}
+    result = evaluate(recs, truth, columns={"user_id": "who"}, **known)
+    for name in (name for name in ALL if not metric_of(name).of_truth):
         np.testing.assert_allclose(result[name], evaluate()[name], rtol=0, atol=1e-12)
     found = curves("novelty")[[4, 0, 2]]
     np.testing.assert_allclose(result.per_user("novelty"), found, rtol=0, atol=1e-15)

@@ -312,8 +312,10 @@ def test_metrics_without_a_value_for_some_users():
     }
     both = tl.compare(results, baseline="a")
     assert both.test().names == ["hit@1"]
-    with pytest.raises(ValueError, match=r"a has no average_popularity@1 for 1 of 3 users, 'w'"):
+    with pytest.raises(ValueError, match="a, b count other users: 1 are in some of them only"):
         both.test("average_popularity@1")
+    (found,) = both.test("average_popularity@1", users="common")
+    assert found.n == 2 and found.difference == (1 - 5) / 2
 
 
 def test_nobody_is_in_the_means():

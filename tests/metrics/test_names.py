@@ -70,6 +70,7 @@ READ = {  # by other names
     "f1@10": "f1_score@10",
     "rbp(p=0.8)": "RBP(p=0.8)",
     "rbp(p=0.95)@5": "RBP(p=0.95)@5",
+    "personalisation@3": "personalization@3",
 }
 MEANT = {  # misspelt, or of several definitions
     "ndcg": "ndcgAt ndgc",
@@ -84,7 +85,8 @@ MEANT = {  # misspelt, or of several definitions
     "item_coverage@10": "coverage@10",
     "gini": "GiniIndex",
     "toplist.pointwise.auc": "auc",
-    "toplist.beyond.serendipity": "serendipity",
+    "serendipity": "serendipty",
+    "calibration@5": "miscalibration@5",
 }
 
 

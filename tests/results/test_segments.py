@@ -132,7 +132,7 @@ def test_an_unknown_segment_is_a_key_error_with_the_known_ones(result):
         result.by({"ann": "a"})["c"]
 
 
-def test_metrics_of_the_lists_do_not_split():
+def test_metrics_of_all_lists_together_do_not_split():
     ranks, truths = {1: [5, 6], 2: [6, 7]}, {1: [5], 2: [7]}
     result = tl.top_k_eval(ranks, truths, 2, metrics=["hit", "item_coverage"], catalogue=10)
     split = result.by({1: "a", 2: "b"})

@@ -205,6 +205,16 @@ class ListAverages(Protocol):
     def per_user(self, name: str, users: Sequence[Any]) -> Floats:
         """Return the values of these users at every k."""
 
+    @property
+    def names(self) -> Sequence[str]:
+        """The names of the metrics."""
+
+    def of_rows(self, users: Sequence[Any]) -> Self | None:
+        """Return the metrics of these users alone, by position; None where there are no values."""
+
+    def subset(self, rows: Any) -> Self:
+        """Return the metrics of some users of `of_rows`."""
+
     def without_users(self) -> Self:
         """Return the metrics without the lists."""
 

@@ -34,12 +34,17 @@ Of each user, (n_users, K):
 - `average_popularity`: needs item_counts; ``unknown=``
 - `tail_percentage`: needs item_counts; the tail by ``share=``, ``n_items=`` or ``max_count=``
 - `novelty`: needs item_counts; ``total=``: shares of all interactions, or of users
-- `intra_list_diversity`: needs features; ``distance="cosine"``, ``"hamming"``, ``"euclidean"``
+- `popularity_lift`: needs a history and item_counts
+- `intra_list_diversity`: needs features (``distance="cosine"``, ``"hamming"``, ``"euclidean"``),
+  item_labels (``"jaccard"``) or item_distances (``"given"``)
+- `calibration`: needs a history and item_labels; ``distance="kl"``, ``"hellinger"``;
+  ``weights="rank"``
 - `unexpectedness`, `serendipity`: need a baseline (and the truth); ``divisor="k"``, ``"n"``,
   ``"unexpected"``
+- `exposure_share`, `hit_share` (needs the truth): of each label, by item_labels
 
-Of groups of items, (n_groups, K): `group_exposure`. Of two systems, for each user: `overlap` and
-`rbo`.
+Of groups of items, (n_groups, K): `group_exposure`, of all lists together. Of two systems, for each
+user: `overlap` and `rbo`.
 
 A catalogue is a number of items (ids 0..n-1) or their ids. A listed id that is not in it, or has no
 count or features, is an error that names user, item and rank; ``unknown=`` says what else to do.
@@ -62,11 +67,26 @@ group  exposure   share  of catalogue   ratio
 own      2.1309  0.5000        0.4286  1.1667
 other    2.1309  0.5000        0.5714  0.8750
 
+Does a list fit its user?
+-------------------------
+
+A history is what the user had before: a dict user -> items, a Series, a table, or rows by position.
+An item may have several labels, which share it equally:
+
+>>> labels = {1: "war", 2: ["war", "love"], 3: "love", 4: "fun", 6: None, 7: "fun"}
+>>> history = {"ann": [1, 1, 3], "bob": [4, 7]}
+>>> tl.beyond.calibration(new, history=history, item_labels=labels).round(4)    # Steck (2018)
+array([[0.    , 0.    , 0.    ],
+       [1.267 , 0.017 , 0.0555]])
+
 In an evaluation
 ----------------
 
-Seven of these also stand in `toplist.top_k_eval`, by their defaults, where their keyword is given;
-they are of all lists, also of users without a ground truth:
+All but `overlap`, `rbo` and `group_exposure` also stand in `toplist.top_k_eval` by their names, by
+their defaults, where what they need is given: with intervals, segments (``result.by``), tests
+(`toplist.compare`), merging and saving. Parameters stand in the name: ``"calibration(weights=rank,
+distance=hellinger)"``, ``"intra_list_diversity(distance=jaccard)"``. They are of all lists, also of
+users without a ground truth; only serendipity and hit_share read it, and are over its users.
 
 >>> chosen = [{5}, {2}, {9}, {1, 6}, {4}]
 >>> tl.top_k_eval(lists, chosen, k=[1, 3], metrics=["ndcg", "item_coverage", "novelty"],
@@ -81,13 +101,26 @@ item_coverage: share of the catalogue that is listed; of all 5 lists together
 novelty: mean self-information, in bits, of items by their share of all counts; mean over 5 users \
 with a list
 5 of 5 users evaluated
+
+Who is shown, and who is chosen? Shares of each provider, as means over users, beside its share of
+the catalogue (`group_exposure` has that of all lists together, and the ratios):
+
+>>> providers = {item: "own" if item < 4 else "other" for item in range(8)}
+>>> fair = tl.top_k_eval(lists, chosen, k=3, metrics=["exposure_share", "hit_share"],
+...                      item_labels=providers)
+>>> {name: round(value, 4) for name, value in fair.to_dict().items()}
+{'exposure_share(label=own)@3': 0.4, 'exposure_share(label=other)@3': 0.6,
+ 'hit_share(label=own)@3': 0.5, 'hit_share(label=other)@3': 0.5}
+>>> fair.n_of("hit_share(label=own)@3")                 # users with a hit
+3
 """
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from toplist.beyond import diversity, popularity
+from toplist.beyond import baselines, diversity, labelled, popularity
 from toplist.beyond.agreement import Agreement, overlap, rbo
+from toplist.beyond.baselines import serendipity, unexpectedness
 from toplist.beyond.concentration import (
     CountsOfCounts,
     from_counts_of_counts,
@@ -96,10 +129,21 @@ from toplist.beyond.concentration import (
     personalisation,
     shannon_entropy,
 )
-from toplist.beyond.diversity import intra_list_diversity, serendipity, unexpectedness
+from toplist.beyond.diversity import intra_list_diversity
 from toplist.beyond.exposure import Exposure, exposure
 from toplist.beyond.groups import GroupExposure, group_exposure
-from toplist.beyond.popularity import average_popularity, novelty, tail_percentage
+from toplist.beyond.labelled import calibration, exposure_share, hit_share
+from toplist.beyond.popularity import (
+    average_popularity,
+    novelty,
+    popularity_lift,
+    tail_percentage,
+)
+from toplist.beyond.user_items import UserItems
+from toplist.beyond.user_metrics import OfUser
+from toplist.inputs.labels import ItemLabels
+from toplist.inputs.options import ItemData
+from toplist.metrics.beyond_accuracy import distance_by
 
 __all__ = [
     "Agreement",
@@ -107,15 +151,19 @@ __all__ = [
     "Exposure",
     "GroupExposure",
     "average_popularity",
+    "calibration",
     "exposure",
+    "exposure_share",
     "from_counts_of_counts",
     "gini",
     "group_exposure",
+    "hit_share",
     "intra_list_diversity",
     "item_coverage",
     "novelty",
     "overlap",
     "personalisation",
+    "popularity_lift",
     "rbo",
     "serendipity",
     "shannon_entropy",
@@ -124,18 +172,50 @@ __all__ = [
 ]
 
 # What computes each metric inside an evaluation, by the defaults of its function: of all lists
-# together from an exposure; of each user from the data of the items and what others count as.
+# together from an exposure; of each user from what is known, and the parameters in its name.
 WHOLE: Mapping[str, Callable[[Exposure], Any]] = {
     "item_coverage": item_coverage,
     "gini": gini,
     "shannon_entropy": shannon_entropy,
+    "personalisation": personalisation,
 }
-OF_USERS: Mapping[str, Callable[[Any, Any], Any]] = {
-    "average_popularity": popularity.popularity_of,
-    "tail_percentage": popularity.tail_of,
-    "novelty": popularity.novelty_of,
-    "intra_list_diversity": diversity.Diversity,
+OF_USERS: Mapping[str, Callable[..., OfUser]] = {
+    "average_popularity": lambda known: popularity.popularity_of(*_given(known, "item_counts")),
+    "tail_percentage": lambda known: popularity.tail_of(*_given(known, "item_counts")),
+    "novelty": lambda known: popularity.novelty_of(*_given(known, "item_counts")),
+    "popularity_lift": lambda known: popularity.PopularityLift(
+        _of_users(known, "history"),
+        popularity.popularity_of(*_given(known, "item_counts")),
+        known.reading,
+    ),
+    "intra_list_diversity": lambda known, **by: diversity.Diversity(
+        known.items, known.unknown, **by or {"distance": distance_by(known.items)}
+    ),
+    "calibration": lambda known, **by: labelled.Calibration(
+        _of_users(known, "history"), *_labels(known), known.reading, **by
+    ),
+    "unexpectedness": lambda known: baselines.Unexpectedness(_of_users(known, "baseline")),
+    "serendipity": lambda known: baselines.Serendipity(_of_users(known, "baseline")),
+    "exposure_share": lambda known, label: labelled.ExposureShare(*_labels(known), label),
+    "hit_share": lambda known, label: labelled.HitShare(*_labels(known), label),
 }
+
+
+def _given(known: ItemData, name: str) -> tuple[Any, Any]:
+    """Return what is given of the items, and what is done with others."""
+    given: Any = known.items
+    return given[name], known.unknown
+
+
+def _labels(known: ItemData) -> tuple[ItemLabels, Any]:
+    """Return the labels of the items, and what is done with items that are not among these."""
+    return ItemLabels.of(known.items["item_labels"]), known.unknown
+
+
+def _of_users(known: ItemData, name: str) -> UserItems:
+    """Return the items of users that a keyword gave."""
+    given: Any = known.items
+    return UserItems.of(given[name], name, known.reading)
 
 
 def __dir__() -> list[str]:

@@ -168,6 +168,30 @@ def indexed(lists: ReadLists, rules: Indexing) -> IndexedLists:
     return _cleaned(found, lists.flat, rules)
 
 
+def codes_of(flat: Flat, rules: Indexing, users: Sequence[Any] | None) -> Ints:
+    """Return the index of every id of some users, also of repeated ones; below 0 if left out.
+
+    Raises
+    ------
+    ValueError
+        For an id that is none of the items, unless `rules` say what it is.
+    """
+    codes, _, _, n_items = _indices(flat, replace(rules, padding=None), users)
+    others = np.flatnonzero(codes.view(np.uint64) >= n_items)
+    if not len(others):
+        return codes
+    if rules.unknown is None:
+        user = int(np.searchsorted(flat.offsets, others[0], side="right")) - 1
+        item = flat.row(user)[others[0] - flat.offsets[user]]
+        raise option_error(
+            ValueError,
+            f"{flat.side}: {name_user(users, user)} has item {item!r}, which is not in "
+            f"{rules.name} ({len(others):,} such places); ",
+            *rules.way_out,
+        )
+    return np.where(codes.view(np.uint64) < n_items, codes, rules.unknown)
+
+
 def _listed_places(flat: Flat, catalogue: range) -> Ints | None:
     """Return the ids 0..n-1 that are listed, and 0; None where all n are no more work."""
     n = len(catalogue)

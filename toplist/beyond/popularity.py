@@ -31,18 +31,24 @@ are over all users (Swaminathan, Joachims 2015). Gains have to be linear, as the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
 
-from toplist import kernels, parallel
-from toplist.beyond.indexing import IndexedLists, Indexing, indexed, read_lists
+from toplist import kernels
+from toplist.beyond.indexing import (
+    IndexedLists,
+    Indexing,
+    codes_of,
+    read_lists,
+)
+from toplist.beyond.user_items import UserItems
+from toplist.beyond.user_metrics import Fill, OfUser
 from toplist.checks import Floats, OptionRef, check_positive_int, choice, option_error
 from toplist.inputs.catalogues import values_of
 from toplist.inputs.options import Reading, Unknown
-from toplist.inputs.user_values import by_users
+from toplist.matching.hits import Hits
 
 UnknownToTail = Literal["raise", "skip", "tail", "head"]
 UNKNOWN_TO_TAIL: tuple[UnknownToTail, ...] = get_args(UnknownToTail)
@@ -146,6 +152,52 @@ def tail_percentage(
     return tail_of(item_counts, unknown, share, n_items, max_count).curves(ranks, k, reading)
 
 
+def popularity_lift(
+    ranks: Any,
+    k: int | None = None,
+    *,
+    history: Any,
+    item_counts: Any,
+    unknown: Unknown | float = "raise",
+    **reading: Unpack[Reading],
+) -> Floats:
+    """Return how much more popular each list is than the user's history, at every k.
+
+        popularity_lift@k of a user = (mean count of the first k items - m) / m,
+        m: mean count of the items in the user's history
+
+    0 is a list as popular as what the user had, 1 one that is twice as popular. (Abdollahpouri,
+    Mansoury, Burke, Mobasher 2019, "The unfairness of popularity bias in recommendation", where
+    the means are over a group of users first.)
+
+    Parameters
+    ----------
+    ranks, k, item_counts, **reading
+        As in `average_popularity`.
+    history : dict user -> items, pandas Series, or table
+        What each user had before, by key, or by position if the lists are. An item counts as often
+        as it is there.
+    unknown : "raise", "skip", or a number
+        As in `average_popularity`; of items of the history too.
+
+    Returns
+    -------
+    (K,) or (n_users, K) float64
+        NaN of users without a history, or of one whose items all have the count 0, and where
+        nothing is listed.
+
+    Examples
+    --------
+    >>> lists, history = {"ann": ["a", "b"]}, {"ann": ["b", "c"]}
+    >>> popularity_lift(lists, history=history, item_counts={"a": 9, "b": 3, "c": 3}).tolist()
+    [[2.0, 1.0]]
+    """
+    lists = read_lists(ranks, k, reading)
+    own = UserItems.of(history, "history", reading, lists.single)
+    listed = popularity_of(item_counts, unknown)
+    return PopularityLift(own, listed, reading).curves(lists, k, reading)
+
+
 def novelty(
     ranks: Any,
     k: int | None = None,
@@ -186,37 +238,6 @@ def novelty(
     return novelty_of(item_counts, unknown, total).curves(ranks, k, reading)
 
 
-class OfUser:
-    """A metric of each user's list, by what is known of items; `items` says how these are found."""
-
-    items: Indexing
-
-    def index(self, ranks: Any, k: int | None, reading: Reading) -> IndexedLists:
-        """Return the lists as indices of the items that something is known of."""
-        return indexed(read_lists(ranks, k, reading), self.items.reading(reading))
-
-    def fill(self, listed: IndexedLists, lo: int, hi: int, out: Floats) -> None:
-        """Write the curves of the users ``lo..hi`` into an array (hi - lo, K)."""
-        raise NotImplementedError
-
-    def of_all(
-        self, ranks: Any, k: int | None, reading: Reading
-    ) -> tuple[Floats, Sequence[Any] | None]:
-        """Return the metric of every user at every k, (n_users, K), and the users' keys."""
-        listed = self.index(ranks, k, reading)
-        out = np.empty((len(listed), listed.depth))
-        bounds = parallel.bounds(np.arange(len(listed) + 1) * max(listed.depth, 1))
-        write = lambda lo, hi: self.fill(listed, lo, hi, out[lo:hi])  # noqa: E731
-        parallel.each(write, bounds, reading.get("n_threads"))
-        return out, listed.users
-
-    def curves(self, ranks: Any, k: int | None, reading: Reading) -> Floats:
-        """Return the same, and (K,) of one bare user."""
-        lists = read_lists(ranks, k, reading)
-        out, users = self.of_all(lists, k, reading)
-        return out[0] if lists.single else by_users(out, users)
-
-
 class ItemValues(OfUser):
     """A value for each item, the mean of which over a list is a metric of the user.
 
@@ -237,6 +258,31 @@ class ItemValues(OfUser):
     def fill(self, listed: IndexedLists, lo: int, hi: int, out: Floats) -> None:
         """Write the curves of the users ``lo..hi`` into an array (hi - lo, K)."""
         kernels.list_values.means(*listed.block(lo, hi), self.values, out)
+
+
+class PopularityLift(OfUser):
+    """How much more popular a list is than the user's history."""
+
+    def __init__(self, history: UserItems, listed: ItemValues, reading: Reading) -> None:
+        self.items, self._listed, self._history = listed.items, listed, history
+        codes = codes_of(history.flat, listed.items.reading(reading), history.users)
+        row = np.repeat(np.arange(len(history.flat.lengths)), history.flat.lengths)[codes >= 0]
+        values = listed.values[codes[codes >= 0]]
+        n, total = (np.bincount(row, one, len(history.flat.lengths)) for one in (None, values))
+        self._known = np.full(len(n) + 1, np.nan)  # the last: of a user without a history
+        np.divide(total, n, out=self._known[:-1], where=total > 0)
+
+    def fills(self, listed: IndexedLists, hits: Hits | None, whole: bool) -> tuple[int, Fill]:
+        """Return the number of users, and what writes their curves."""
+        known = self._known[self._history.rows(listed, len(listed), whole)]
+
+        def fill(lo: int, hi: int, out: Floats) -> None:
+            self._listed.fill(listed, lo, hi, out)
+            own = known[lo:hi, np.newaxis]
+            out -= own
+            out /= own
+
+        return len(listed), fill
 
 
 def popularity_of(item_counts: Any, unknown: Unknown | float) -> ItemValues:

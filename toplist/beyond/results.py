@@ -1,8 +1,8 @@
 """Metrics of the lists themselves inside an evaluation: by name, at every k, mergeable.
 
 Those of the whole population are computed from an `Exposure` (`beyond.WHOLE`); those of each user
-(`beyond.OF_USERS`) are averaged over the users with an item within k. Both are of all lists given,
-also of users without a ground truth.
+(`beyond.OF_USERS`) are averaged over the users who have a value. Both are of all lists given, also
+of users without a ground truth, but for the few that read it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -18,9 +18,10 @@ from toplist.averages.moments import Moments
 from toplist.beyond import OF_USERS, WHOLE
 from toplist.beyond.exposure import Exposure, exposure_of, indexing_of
 from toplist.beyond.indexing import IndexedLists, read_lists
-from toplist.beyond.popularity import OfUser
+from toplist.beyond.user_metrics import Fill
 from toplist.checks import Floats, Ints
 from toplist.inputs.options import ItemData, needs
+from toplist.matching.hits import Hits
 from toplist.metrics.beyond_accuracy import ListMetric
 
 # Values of users that are averaged at a time: 2 MB. A quarter of it took 1.3 x as long.
@@ -46,11 +47,16 @@ class Whole:
 
 @dataclass(frozen=True, eq=False)
 class Spread:
-    """The mean over users at every k, of those who have a value there; all are (K,)."""
+    """The mean over users at every k, of those who have a value there; all are (K,).
+
+    `n_left_out` have none at the largest k though they were in question: they have a list, or for
+    metrics that read it, a ground truth.
+    """
 
     users: Ints
     mean: Floats
     deviation: Floats
+    n_left_out: int = 0
 
     @property
     def n(self) -> int:
@@ -76,7 +82,8 @@ class Spread:
             both = self._moments() + other._moments()
         users = self.users + other.users
         mean = np.where(users > 0, both.mean, np.nan)
-        return Spread(users, mean, np.where(users > 0, both.deviation, 0.0))
+        deviation = np.where(users > 0, both.deviation, 0.0)
+        return Spread(users, mean, deviation, self.n_left_out + other.n_left_out)
 
     def _moments(self) -> Moments:
         """Return the moments with the users at every k as weights, 0 for a mean that is NaN."""
@@ -120,11 +127,14 @@ class ListResult:
 
     def plus(self, other: "ListResult", absorbing: bool = False) -> "ListResult":
         """Return the sum; `absorbing` says that nobody else has this one, whose counts may grow."""
-        both = None
+        both = self.exposure or other.exposure  # parts of a stream have the one or the other
         if self.exposure is not None and other.exposure is not None:
             both = self.exposure.plus(other.exposure, absorbing)
-        spreads = {name: spread + other.spreads[name] for name, spread in self.spreads.items()}
-        return replace(self, exposure=both, spreads=spreads, values=None)
+        spreads = {**self.spreads, **other.spreads}
+        for name in self.spreads.keys() & other.spreads.keys():
+            spreads[name] = self.spreads[name] + other.spreads[name]
+        names = tuple(dict.fromkeys((*self.names, *other.names)))
+        return ListResult(names, both, spreads, None)
 
     def per_user(self, name: str, users: Sequence[Any]) -> Floats:
         """Return the curves of these users, (n_users, K); NaN for those without a list."""
@@ -142,6 +152,17 @@ class ListResult:
                 out[place] = curves[row[user]]
         return out
 
+    def of_rows(self, users: Sequence[Any]) -> "ListResult | None":
+        """Return the metrics of these users alone, by position; None where there are no values."""
+        if self.values is None or not self.values:
+            return None
+        return _of_curves({name: self.per_user(name, users) for name in self.values})
+
+    def subset(self, rows: Ints) -> "ListResult":
+        """Return the metrics of some users of `of_rows`."""
+        assert self.values is not None
+        return _of_curves({name: curves()[0][rows] for name, curves in self.values.items()})
+
     def without_users(self) -> "ListResult":
         """Return the metrics without the lists."""
         counts = None if self.exposure is None else self.exposure.without_lists()
@@ -152,10 +173,29 @@ class ListResult:
         return {**self.__dict__, "values": None}
 
 
+def _of_curves(curves: Mapping[str, Floats]) -> ListResult:
+    """Return the metrics of users whose curves are known, by position."""
+    spreads = {name: Spread.of(values) for name, values in curves.items()}
+    values = {name: partial(_known, values) for name, values in curves.items()}
+    return ListResult(tuple(curves), None, spreads, values)
+
+
+def _known(curves: Floats) -> tuple[Floats, None]:
+    return curves, None
+
+
 def evaluate_lists(
-    metrics: Sequence[ListMetric], ranks: Any, depth: int, known: ItemData
+    metrics: Sequence[ListMetric],
+    ranks: Any,
+    depth: int,
+    known: ItemData,
+    hits: Hits | None = None,
+    whole: bool = True,
 ) -> ListResult:
     """Evaluate the metrics of the lists at every k up to `depth`.
+
+    `hits` are those of the ground truth, for the metrics that read it; by their users, lists by
+    position are known. `whole` says that these are all lists, not a part.
 
     Raises
     ------
@@ -164,12 +204,14 @@ def evaluate_lists(
     """
     data: Any = known.items
     for metric in metrics:
-        if metric.needs and data.get(metric.needs) is None:
-            raise needs(metric.name, metric.needs)
+        for keyword in metric.needs:
+            if data.get(keyword) is None:
+                raise needs(metric.name, keyword)
     lists = read_lists(ranks, depth, known.reading)
     # below every list nothing changes: a huge k costs what the lists cost
     depth = min(depth, max(int(lists.flat.lengths.max(initial=0)), DEEP))
-    lists = replace(lists, k=depth)
+    users = lists.users if lists.users is not None or hits is None else hits.users
+    lists = replace(lists, k=depth, users=users)
     counts = None
     if any(metric.name in WHOLE for metric in metrics):
         if "catalogue" not in known.sources:
@@ -182,23 +224,27 @@ def evaluate_lists(
         if metric.of_users:
             source = known.sources.get(metric.name)
             if source is None:
-                source = OF_USERS[metric.name](data.get(metric.needs), known.unknown)
+                source = OF_USERS[metric.base](known, **dict(metric.given))
                 known.sources[metric.name] = source
-            items = metric.needs, len(source.items.ids)  # those of novelty are some of the others
-            if items not in indexed:
-                indexed[items] = source.index(lists, depth, known.reading)
-            spreads[metric.name] = _spread(source, indexed[items], known.reading.get("n_threads"))
-            values[metric.name] = partial(source.of_all, lists, depth, known.reading)
+            if source.key not in indexed:
+                indexed[source.key] = source.index(lists, known.reading, whole)
+            listed, of_truth = indexed[source.key], hits if metric.of_truth else None
+            n, fill = source.fills(listed, of_truth, whole)
+            spread = _spread(n, listed.depth, fill, known.reading.get("n_threads"))
+            held = listed.lengths if of_truth is None else of_truth.n_relevant
+            n_left_out = int(np.count_nonzero(held)) - spread.n
+            spreads[metric.name] = replace(spread, n_left_out=n_left_out)
+            values[metric.name] = partial(source.of_all, lists, known.reading, of_truth, whole)
     return ListResult(tuple(metric.name for metric in metrics), counts, spreads, values)
 
 
-def _spread(source: OfUser, listed: IndexedLists, n_threads: int | None) -> Spread:
-    """Average over users, a block of them at a time."""
+def _spread(n: int, depth: int, fill: Fill, n_threads: int | None) -> Spread:
+    """Average over n users, a block of them at a time."""
 
     def block(lo: int, hi: int) -> Spread:
-        out = np.empty((hi - lo, listed.depth))
-        source.fill(listed, lo, hi, out)
+        out = np.empty((hi - lo, depth))
+        fill(lo, hi, out)
         return Spread.of(out)
 
-    bounds = parallel.bounds(np.arange(len(listed) + 1) * listed.depth, BLOCK)
+    bounds = parallel.bounds(np.arange(n + 1) * depth, BLOCK)
     return reduce(add, parallel.run(block, bounds, n_threads))

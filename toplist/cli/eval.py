@@ -35,6 +35,7 @@ from toplist import files
 from toplist.checks import OptionRef, prefixed
 from toplist.cli import output
 from toplist.cli.options import (
+    FLAGS,
     Parser,
     add_columns,
     add_convention,
@@ -355,7 +356,7 @@ def _known_items(options: argparse.Namespace, recs: str, columns: dict[str, str]
 
     `columns` are the names of columns in the file of the lists.
     """
-    paths = {name: getattr(options, name) for name in ITEMS}
+    paths = {name: getattr(options, FLAGS.get(name, name)) for name in ITEMS}
     known: dict[str, Any] = {}
     given = any(paths.values()) or options.items_as is not None
     numbers = given and _hold_numbers(options, recs, columns)
@@ -370,11 +371,17 @@ def _known_items(options: argparse.Namespace, recs: str, columns: dict[str, str]
             numbers = not documents or isinstance(documents[0], int)
         known["items_as"] = dict(zip(chunks, documents, strict=True))
     for name, path in paths.items():
-        if path is not None:
-            found = tables.READERS[ITEMS[name].file](path)
-            ids = output.integers(path, found) if numbers else list(found)
-            values = found.values() if isinstance(found, dict) else ids
-            known[name] = dict(zip(ids, values, strict=True))
+        if path is None:
+            continue
+        found = tables.READERS[ITEMS[name].file](path)
+        keys: list[Any] = list(found)
+        values: list[Any] = list(found.values()) if isinstance(found, dict) else keys
+        of_users = ITEMS[name].file == "items"
+        if of_users and _hold_numbers(options, recs, columns):
+            values = [output.integers(path, items) for items in values]
+        if _hold_numbers(options, recs, columns, "users") if of_users else numbers:
+            keys = output.integers(path, keys)
+        known[name] = dict(zip(keys, values, strict=True))
     return known
 
 
@@ -385,10 +392,13 @@ def _padding_of(options: argparse.Namespace, recs: str, columns: dict[str, str])
     return output.integers("--padding", [options.padding])[0]
 
 
-def _hold_numbers(options: argparse.Namespace, recs: str, columns: dict[str, str]) -> bool:
-    """Return whether the ids of the lists are numbers: only formats with types have such."""
+def _hold_numbers(
+    options: argparse.Namespace, recs: str, columns: dict[str, str], of: str = "items"
+) -> bool:
+    """Return whether the items, or users, of the lists are numbers: only formats with types."""
     sides = (recs, options.ranks_format), (options.truth, options.ground_truths_format)
     if any((given or files.format_of(path)) in TEXT_IDS for path, given in sides):
         return False
     stream = stream_of(recs, "ranks", options.ranks_format, columns, "file")
-    return next(iter(stream.parts((Texts(), Texts())))).lists.items.names is None
+    first = next(iter(stream.parts((Texts(), Texts())))).lists
+    return getattr(first, of).names is None

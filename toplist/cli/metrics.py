@@ -16,7 +16,7 @@ from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetric
 from toplist.metrics.conventions import CONVENTIONS, Convention, known_of, policies, same_formula
 from toplist.metrics.definitions import METRICS, Metric
 from toplist.metrics.formulas import GAIN_WORDS, SYMBOLS, formula
-from toplist.metrics.names import parse
+from toplist.metrics.names import named, parse
 
 USAGE = "[METRIC] [--convention NAME] [options]"
 
@@ -33,15 +33,16 @@ def add(parser: Parser) -> None:
 
 def check(options: argparse.Namespace) -> None:
     """Raise ValueError for an unknown metric."""
-    if options.name and options.name not in LIST_METRICS:
+    if options.name and named(options.name) is None:
         parse(options.name, CONVENTIONS[options.convention])
 
 
 def run(options: argparse.Namespace) -> str:
     """Return the metrics of a convention with their formulas, or all about one metric."""
     convention = CONVENTIONS[options.convention]
-    if options.name in LIST_METRICS:
-        return _of_lists(LIST_METRICS[options.name])
+    of_lists = named(options.name)
+    if of_lists is not None:
+        return _of_lists(of_lists[0])
     if options.name:
         return _one_metric(options.name, convention)
     width = max(map(len, convention.metrics))
@@ -49,14 +50,15 @@ def run(options: argparse.Namespace) -> str:
         f"{name:{width}}  {_words(metric)}\n{'':{width}}  {formula(metric)}"
         for name, metric in convention.metrics.items()
     ]
-    of_lists = f"{'':{width}}  of the lists themselves: {', '.join(LIST_METRICS)}"
-    return "\n".join([*lines, of_lists])
+    others = f"{'':{width}}  of the lists themselves: {', '.join(LIST_METRICS)}"
+    return "\n".join([*lines, others])
 
 
 def _of_lists(metric: ListMetric) -> str:
     """Return what one metric of the lists themselves is, in words and formulas."""
-    over = "mean over users with a list" if metric.of_users else "of all lists together"
-    needs = f"needs {option(OptionRef(metric.needs))}" if metric.needs else "needs only the lists"
+    over = f"mean over users {metric.whom}" if metric.of_users else "of all lists together"
+    options = " and ".join(option(OptionRef(one)) for one in metric.needs)
+    needs = f"needs {options}" if options else "needs only the lists"
     return "\n".join([metric.text, metric.formula, metric.latex, f"{over}; {needs}"])
 
 

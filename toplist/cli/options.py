@@ -14,6 +14,8 @@ from toplist.inputs.options import OPTIONS, SIDES
 from toplist.metrics.conventions import CONVENTIONS
 
 WIDTH = 80  # columns of a page of help, at most
+# Keywords of another name here: --baseline names a system.
+FLAGS = {"baseline": "baseline_lists"}
 
 
 class _Page(argparse.RawDescriptionHelpFormatter):
@@ -304,7 +306,7 @@ def option(keyword: OptionRef) -> str:
     >>> option(OptionRef("columns", {"ranks": {"user_id": "uid"}}))
     '--columns ranks:user_id=uid'
     """
-    name, value = keyword.name.replace("_", "-"), keyword.value
+    name, value = FLAGS.get(keyword.name, keyword.name).replace("_", "-"), keyword.value
     name = f"--{name}" if len(name) > 1 else f"-{name}"
     if value is None or value is True:
         return name

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:  # a command that writes no file does not load what writes them
     from toplist.results.writing import Content
 
+from toplist.cli.options import FLAGS
 from toplist.inputs.options import ITEMS
 
 # Arguments that may be `-`, and the option that names the format of each, if there is one.
@@ -29,7 +30,7 @@ DEFAULT = "csv"
 
 # Options that name a file to write, and those that name files to read.
 TARGETS = {"output": "--out", "per_user": "--per-user", "plot": "--plot", "save": "--save"}
-SOURCES = (*PLACES, *ITEMS, "items_as", "saved")
+SOURCES = (*PLACES, *(FLAGS.get(name, name) for name in ITEMS), "items_as", "saved")
 # Options that read FILE:COLUMN.
 LABELS = "segments", "item_segments", "clusters"
 # The formats of --out FILE by its extension, where --format is not given.
@@ -149,10 +150,8 @@ def check_targets(options: argparse.Namespace) -> None:
     """Raise ValueError if an output would replace an input, or another output."""
     given = [getattr(options, name, None) or [] for name in SOURCES]
     paths = [path for one in given for path in ([one] if isinstance(one, str) else one)]
-    given = (
-        getattr(options, name, None) or "" for name in ("segments", "item_segments", "clusters")
-    )
-    paths += [one.rpartition(":")[0] for one in given if ":" in one]
+    labels = (getattr(options, name, None) or "" for name in LABELS)
+    paths += [one.rpartition(":")[0] for one in labels if ":" in one]
     sources = {os.path.realpath(path) for path in paths}
     taken: dict[str, str] = {}
     for name, flag in TARGETS.items():

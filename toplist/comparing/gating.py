@@ -19,6 +19,7 @@ from toplist.comparing.pairwise import TestSpec
 from toplist.comparing.side_by_side import SideBySide
 from toplist.comparing.values import Units
 from toplist.comparing.verdicts import FloorVerdict, Gate, GateRow
+from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import Metric
 from toplist.results.result import TopKResult
 from toplist.results.segments import label_text, rows_by_label
@@ -178,10 +179,15 @@ def _matched(compared: SideBySide, asked: TestSpec, name: str) -> testing._Match
 
 
 def _of_metric(
-    name: str, metric: Metric, margin: float, asked: TestSpec, both: Pair, units: Units
+    name: str,
+    metric: Metric | ListMetric,
+    margin: float,
+    asked: TestSpec,
+    both: Pair,
+    units: Units,
 ) -> GateRow:
     """Return the verdict of one metric over some users."""
-    higher = metric.higher_is_better
+    higher = bool(metric.higher_is_better)  # those without a direction are refused before
     better, worse = both if higher else both[::-1]
     how: dict[str, Any] = {"level": asked.level, "seed": asked.seed, "n_threads": asked.n_threads}
     found = not_worse(better, worse, margin, **how, **units.given)
@@ -209,7 +215,7 @@ def _of_floor(compared: SideBySide, asked: TestSpec, given: str, floor: float) -
     metric, k = testing._metric(compared, "new", given)
     if k is None:
         raise ValueError(f"{given!r} is a whole curve: a floor is of name@k")
-    if isinstance(metric, Metric) and not metric.higher_is_better:
+    if metric.higher_is_better is False:
         raise ValueError(f"{given!r}: lower is better, and a floor is a least mean")
     name = f"{metric.name}@{k}"
     mean, n, (low, high) = new[name], new.n_of(name), new.interval(name, level)

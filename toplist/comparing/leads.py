@@ -10,7 +10,6 @@ from toplist.checks import USERS, counted
 from toplist.comparing import moments, testing
 from toplist.comparing.pairwise import TestSpec
 from toplist.comparing.side_by_side import SideBySide
-from toplist.metrics.definitions import Metric
 from toplist.metrics.names import Names
 from toplist.results.display import Display
 from toplist.results.markup import Cell, Look, Page, Table, probability
@@ -81,7 +80,7 @@ def lead(compared: SideBySide, names: Names | None, asked: TestSpec) -> Lead:
     testing._check_one_each(compared, "the lead of the best")
     some, rows, n_flips = testing._names(compared, names), {}, asked.n_resamples or FLIPS
     if names is None:
-        some = [name for name in some if isinstance(compared._metric(name), Metric)]
+        some = [name for name in some if testing._higher(compared, name) is not None]
     for given in some:
         name, metric = compared._directed(given)
         source = testing._source(compared, [name], asked)
@@ -91,7 +90,7 @@ def lead(compared: SideBySide, names: Names | None, asked: TestSpec) -> Lead:
         rows[name] = best_of_many(
             [source.values(system, name) for system in compared.systems],
             weights=source.found.weights,
-            higher_is_better=metric.higher_is_better,
+            higher_is_better=bool(metric.higher_is_better),
             n_resamples=n_flips,
             seed=asked.seed,
             n_threads=asked.n_threads,

@@ -15,6 +15,7 @@ from toplist.comparing import aligning
 from toplist.comparing.comparison import Comparison
 from toplist.comparing.side_by_side import tested
 from toplist.comparing.tests import Tests
+from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import Metric
 from toplist.plots import ranks as pictures
 from toplist.results.display import Display
@@ -98,7 +99,7 @@ class Across(Display):
     """
 
     name: str
-    metric: Metric
+    metric: Metric | ListMetric
     systems: tuple[str, ...]
     comparisons: Mapping[str, Comparison]
     means: Floats
@@ -117,6 +118,10 @@ class Across(Display):
         return tuple(self.comparisons)
 
     @property
+    def _higher(self) -> bool:
+        return bool(self.metric.higher_is_better)
+
+    @property
     def macro(self) -> Floats:
         """The mean over data sets of every system, (S,); NaN where it lacks one."""
         found: Floats = self.means.mean(axis=0)
@@ -125,7 +130,7 @@ class Across(Display):
     @cached
     def friedman(self) -> Friedman:
         """Friedman's test of the ranks, see `toplist.inference.friedman`."""
-        return statistics.friedman(self.means, higher_is_better=self.metric.higher_is_better)
+        return statistics.friedman(self.means, higher_is_better=self._higher)
 
     @property
     def mean_ranks(self) -> Floats:
@@ -135,7 +140,7 @@ class Across(Display):
     @property
     def borda(self) -> Floats:
         """Borda's votes of every system, (S,), see `toplist.inference.borda`."""
-        return statistics.borda(self.means, higher_is_better=self.metric.higher_is_better)
+        return statistics.borda(self.means, higher_is_better=self._higher)
 
     def contrast(
         self, system: str, baseline: str | None = None, *, level: float = 0.95
@@ -207,7 +212,7 @@ class Across(Display):
         names = [run for some in runs.values() for run in some] or [baseline, system]
         results = {name: one.results[name] for name in names}
         pair = replace(one, results=results, runs=runs, baselines=(baseline,))
-        side: Alternative = "greater" if self.metric.higher_is_better else "less"
+        side: Alternative = "greater" if self._higher else "less"
         return tested(lambda: pair.test(self.name, correction="none", alternative=side))[0]
 
     @cached
@@ -295,7 +300,7 @@ class Across(Display):
 
     def _page(self, every_metric: bool = False) -> Page:
         look, n = Look(), len(self.datasets)
-        better = np.max if self.metric.higher_is_better else np.min
+        better = np.max if self._higher else np.min
         tops = [better(row[~np.isnan(row)]) for row in (*self.means, self.macro)]
         interval = self.of == "these" or n >= FEW
         table = []

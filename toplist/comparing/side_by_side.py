@@ -190,15 +190,18 @@ class SideBySide(Display):
         every = (run for system in order for run in runs.get(system, (system,)))
         return replace(self, results={run: self.results[run] for run in every}, runs=runs)
 
-    def _directed(self, name: AnyName) -> tuple[str, Metric]:
+    def _directed(self, name: AnyName) -> tuple[str, Metric | ListMetric]:
         """Return a ``name@k`` as it is here, and its metric, which says what is better."""
         first = max(self.results.values(), key=lambda one: name in one)  # the first that has it
         metric, k = first.terms.find(name)
         if k is None:
             k = first.terms.ks_of[metric.name][-1]
             raise ValueError(f"{name!r} is a whole curve: give one k, such as '{name}@{k}'")
-        if not isinstance(metric, Metric):
-            some = ", ".join(n for n in self.names() if isinstance(self._metric(n), Metric))
+        if metric.higher_is_better is None:
+            metrics = {n: self._metric(n) for n in self.names()}
+            some = ", ".join(
+                n for n, one in metrics.items() if one and one.higher_is_better is not None
+            )
             raise ValueError(
                 f"{name!r}: neither more nor less of it is better; others are {some or 'none'}"
             )
@@ -238,7 +241,7 @@ class SideBySide(Display):
         means = {system: mean for system, mean in means.items() if mean == mean}
         asked = self._metric(name)
         # more coverage or novelty is not better in itself
-        if len(means) < 2 or not isinstance(asked, Metric):
+        if len(means) < 2 or asked is None or asked.higher_is_better is None:
             return []
         top = max(means.values()) if asked.higher_is_better else min(means.values())
         return [system for system, mean in means.items() if mean == top]

@@ -26,7 +26,7 @@ from toplist.metrics.definitions import Metric
 from toplist.metrics.names import listed
 from toplist.results.display import Display
 from toplist.results.markup import Cell, Page, Table
-from toplist.results.means import hits_of
+from toplist.results.means import Means, hits_of, in_means
 from toplist.stats import blocked, planning, simultaneous
 from toplist.stats.clustered import numbered, spread, units, weights_of
 from toplist.stats.paired import FEW, Pairs, snap
@@ -50,8 +50,7 @@ def tests(compared: SideBySide, names: Names, asked: TestSpec) -> Tests:
     asked = replace(asked, runs=runs, baselines=compared.baselines, unit=compared.unit)
     by_policies: dict[Any, list[str]] = {}  # a convention may have two: then users are others
     for name in _names(compared, names):
-        metric = name.rpartition("@")[0]
-        policies = (one.terms.counting.get(metric) for one in compared.results.values())
+        policies = (_counting(one, name) for one in compared.results.values())
         by_policies.setdefault(tuple(policies), []).append(name)
     groups = list(by_policies.values())
     if len(groups) == 1:
@@ -65,6 +64,14 @@ def tests(compared: SideBySide, names: Names, asked: TestSpec) -> Tests:
     alone = replace(asked, correction="none")
     found = together([_tests(compared, group, alone) for group in groups], asked)
     return found if names is not None else _with_equal(compared, found)
+
+
+def _counting(result: Means, name: str) -> Any:
+    """Return what decides who is in the mean of ``name@k``; of a metric of the lists, who is."""
+    metric = name.rpartition("@")[0]
+    if metric not in result.terms.list_metrics or result.hits is None:
+        return result.terms.counting.get(metric)
+    return in_means(result, [name]).tobytes()
 
 
 def _with_equal(compared: SideBySide, found: Tests) -> Tests:
@@ -168,8 +175,7 @@ def _source(
             raise ValueError(f"these systems cannot be tested: {line}")
     if known is not None:
         return known
-    metrics = [name.rpartition("@")[0] for name in names]
-    found = align(compared.results, asked.users, compared._alike, metrics)
+    found = align(compared.results, asked.users, compared._alike, names)
     return _Matched(found, asked.n_threads)
 
 
@@ -424,18 +430,22 @@ def _of_all_lists(compared: SideBySide, name: str) -> bool:
 
 
 def _lacks_users(compared: SideBySide, name: str) -> bool:
-    """Return whether a metric of the lists has no value for users who are in the means."""
-    return any(
-        one.hits is not None
-        and isinstance(one.terms.find(name)[0], ListMetric)
-        and np.isnan(one.per_user(name)[one.counted]).any()
-        for one in compared.results.values()
-    )
+    """Return whether a metric of the lists has values for other users in one system than in others.
+
+    As where these have no list.
+    """
+    if not isinstance(compared._metric(name), ListMetric):
+        return False
+    try:
+        align(compared.results, "same", compared._alike, [name])
+    except ValueError:
+        return True
+    return False
 
 
 def _higher(compared: SideBySide, name: str) -> bool | None:
     metric = compared._metric(name)
-    return metric.higher_is_better if isinstance(metric, Metric) else None
+    return None if metric is None else metric.higher_is_better
 
 
 def _check_one_each(compared: SideBySide, what: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
@@ -19,6 +19,7 @@ from toplist.inputs.forms import are_queries, read_once
 from toplist.inputs.options import Duplicates, Joining, Options, Ties, Unjudged
 from toplist.matching.hits import Hits
 from toplist.matching.match import joined
+from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.conventions import CONVENTIONS, Convention, ConventionName, Missing, Relevant
 from toplist.metrics.definitions import METRICS, Divisor, DivisorName, Empty, Gains, GainTable
 from toplist.metrics.formulas import formula
@@ -47,7 +48,7 @@ def evaluate(plan: Plan, ranks: Any, truths: Any) -> TopKResult:
         order = joining.ties, joining.padding
         ranks = read_once(ranks, joining.depth(plan.depth), joining.columns, *order)
     hits, _ = hits_of(ranks, truths, plan.depth, joining)
-    return plan.result(hits, lists_of(plan, ranks, hits.k))
+    return plan.result(hits, lists_of(plan, plan.list_metrics, ranks, hits, hits.k))
 
 
 def _by_system(plan: Plan, ranks: Any, truths: Any, system: str) -> dict[str, TopKResult]:
@@ -99,20 +100,27 @@ def ruled(ranks: Any, joining: Joining, rules: Convention) -> Joining:
     return joining
 
 
-def lists_of(plan: Plan, ranks: Any, longest: int | None = None) -> ListResult | None:
-    """Evaluate the metrics of the lists themselves, where some are asked for.
+def lists_of(
+    plan: Plan,
+    metrics: Sequence[ListMetric],
+    ranks: Any,
+    hits: Hits | None = None,
+    longest: int | None = None,
+) -> ListResult | None:
+    """Evaluate metrics of the lists themselves, where some are asked for.
 
-    `longest` is the length of the longest list, which is their k where the plan has none.
+    `longest` is the length of the longest list, which is their k where the plan has none; without
+    it the lists are a part of all.
     """
-    if not plan.list_metrics:
+    if not metrics:
         return None
     from toplist.beyond.results import evaluate_lists  # a third of the import of toplist
 
     depth = longest if plan.depth is None else plan.depth
     if depth is None:
-        names = ", ".join(metric.name for metric in plan.list_metrics)
+        names = ", ".join(metric.name for metric in metrics)
         raise ValueError(f"{names}: lists that come in parts need a k, the whole list is not known")
-    return evaluate_lists(plan.list_metrics, ranks, depth, plan.item_data)
+    return evaluate_lists(metrics, ranks, depth, plan.item_data, hits, longest is not None)
 
 
 def hits_of(ranks: Any, truths: Any, depth: int | None, joining: Joining) -> tuple[Hits, bool]:

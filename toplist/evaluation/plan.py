@@ -24,9 +24,15 @@ from toplist.checks import (
     option_error,
 )
 from toplist.inputs.flatten import name_user
-from toplist.inputs.options import ItemData, Joining, Options, Ties, columns_of
+from toplist.inputs.options import ItemData, Joining, Options, Ties, columns_of, needs
 from toplist.matching.hits import Hits
-from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetric
+from toplist.metrics.beyond_accuracy import (
+    LIST_METRICS,
+    ListMetric,
+    distance_by,
+    parameters_of,
+    variant,
+)
 from toplist.metrics.conventions import (
     CONVENTIONS,
     MISSING,
@@ -195,7 +201,43 @@ def plan_of(options: Options, k: int | Iterable[int] | None, ties: Ties = "order
         from toplist.inputs.documents import ItemMap  # what few need, so that imports are quick
 
         options = replace(options, items_as=ItemMap.of(options.items_as))
+    if any(isinstance(entry.metric, ListMetric) for entry in entries):
+        options = _read_once(options)
+        entries = tuple(one for entry in entries for one in _of_lists(entry, options))
     return Plan(entries, rules, pooled, options, options.ties or ties)
+
+
+def _read_once(options: Options) -> Options:
+    """Return options whose labels of items, and items of users, are read."""
+    from toplist.beyond.user_items import UserItems  # what few need, so that imports are quick
+    from toplist.inputs.labels import ItemLabels
+
+    found: dict[str, Any] = {}
+    if options.item_labels is not None:
+        found["item_labels"] = ItemLabels.of(options.item_labels)
+    for name in ("history", "baseline"):
+        given = getattr(options, name)
+        if given is not None:
+            found[name] = UserItems.of(given, name, options.joining.reading)
+    return replace(options, **found)
+
+
+def _of_lists(entry: Entry, options: Options) -> list[Entry]:
+    """Return an entry whose metric knows what is given of the items; one for each label."""
+    metric = entry.metric
+    if not isinstance(metric, ListMetric) or metric.given:
+        return [entry]
+    if metric.base == "intra_list_diversity":
+        found = variant(metric.base, {"distance": distance_by(options.items)})
+        return [replace(entry, metric=replace(found, name=metric.name))]
+    if "label" not in parameters_of(metric.base):
+        return [entry]
+    if options.item_labels is None:
+        raise needs(metric.name, "item_labels")
+    labels = list(map(str, options.item_labels.labels))
+    if not labels:
+        raise ValueError(f"{metric.name}: item_labels has no label")
+    return [replace(entry, metric=variant(metric.base, {"label": one})) for one in labels]
 
 
 def _weights(weights: Any, hits: Hits) -> NDArray[np.float64]:

@@ -136,7 +136,7 @@ def _evaluate_whole(
     except (ValueError, TypeError) as error:
         raise located(error, streams) from None
     ranks = replace(ranked, users=in_list(ranked.users), items=in_list(ranked.items))
-    return plan.result(hits, lists_of(plan, ranks, hits.k))
+    return plan.result(hits, lists_of(plan, plan.list_metrics, ranks, hits, hits.k))
 
 
 def _by_system(
@@ -360,10 +360,13 @@ class Join:
 
     def _measure(self, lists: ListsByUser) -> None:
         """Add the metrics of a part of the lists themselves."""
-        if not self.plan.list_metrics:
-            return
-        lists = replace(lists, items=replace(lists.items, names=self.items.names))
-        part = lists_of(self.plan, lists)
+        metrics = [one for one in self.plan.list_metrics if not one.of_truth]
+        if metrics:
+            lists = replace(lists, items=replace(lists.items, names=self.items.names))
+            self._add(lists_of(self.plan, metrics, lists))
+
+    def _add(self, part: ListResult | None) -> None:
+        """Add the metrics of some lists to those of the lists so far."""
         self.lists = part if self.lists is None or part is None else self.lists.plus(part, True)
 
     def _join(
@@ -385,6 +388,12 @@ class Join:
             hits = _hits(self.plan, users, listed, relevant, whole=False)
         except (ValueError, TypeError) as error:
             raise located(error, self.streams) from None
+        metrics = [one for one in self.plan.list_metrics if one.of_truth]
+        if metrics:
+            column = Column("user_id", np.arange(len(numbers)), users)
+            items = Column("item_id", listed.ids, listed.names)
+            lists = ListsByUser("ranks", column, items, listed.offsets)
+            self._add(lists_of(self.plan, metrics, lists, hits))
         if self.hits is not None:
             self.hits.append((numbers, hits))
         if len(hits):

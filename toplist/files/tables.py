@@ -217,12 +217,51 @@ def number(path: PathLike) -> dict[str, float]:
     return _by_item(path, items, numbers(path, name, cells).tolist())
 
 
-# Readers of files about items, by what these have of each item.
+def labels(path: PathLike) -> dict[str, list[str]]:
+    """Read the labels of each item: the column item_id, and the one other; an empty cell is none.
+
+    An item may have several rows.
+    """
+    columns = read(path, lambda header: ["item_id", *(one for one in header if one != "item_id")])
+    if len(columns) != 2:
+        raise ValueError(
+            f"{os.fspath(path)}: {len(columns) - 1} columns besides 'item_id': one label is needed"
+        )
+    return _grouped(*columns.values())
+
+
+def distances(path: PathLike) -> dict[str, NDArray[np.float64]]:
+    """Read the distances of all items: the column item_id, and a column for each item."""
+    rows = features(path)
+    named = read(path, lambda header: [one for one in header if one != "item_id"])
+    if set(named) != set(rows):
+        raise ValueError(f"{os.fspath(path)}: the columns are not those of its items")
+    places = [list(named).index(item) for item in rows]
+    return {item: row[places] for item, row in rows.items()}
+
+
+def items_of_users(path: PathLike) -> dict[str, list[str]]:
+    """Read the items of each user: the columns user_id and item_id, with a row for each item."""
+    return _grouped(*read(path, ["user_id", "item_id"]).values())
+
+
+def _grouped(keys: list[str], values: list[str]) -> dict[str, list[str]]:
+    """Return the values of each key, without empty ones."""
+    found: dict[str, list[str]] = {}
+    for key, value in zip(keys, values, strict=True):
+        found.setdefault(key, []).extend([value] if value else [])
+    return found
+
+
+# Readers of files about items, or items of users, by what these have of each.
 READERS: Mapping[str, Callable[[PathLike], list[str] | dict[str, Any]]] = {
     "ids": catalogue,
     "counts": item_counts,
     "number": number,
     "numbers": features,
+    "labels": labels,
+    "matrix": distances,
+    "items": items_of_users,
 }
 
 

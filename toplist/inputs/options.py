@@ -219,6 +219,10 @@ class Options:
     catalogue: Any = _option(None, *_LOCAL)
     item_counts: Any = _option(None, *_LOCAL)
     features: Any = _option(None, *_LOCAL)
+    item_labels: Any = _option(None, *_LOCAL)
+    item_distances: Any = _option(None, *_LOCAL)
+    history: Any = _option(None, *_LOCAL)
+    baseline: Any = _option(None, *_LOCAL)
     unknown: Unknown = _option(
         "raise", *_LOCAL, choices=UNKNOWN, help="listed items that these files do not have"
     )
@@ -275,11 +279,15 @@ OPTIONS = {row.name: row for row in fields(Options)}
 
 
 class Items(TypedDict, total=False):
-    """Data of the items, for metrics of the lists: each is an option and has a row in `ITEMS`."""
+    """Data beside the lists, for metrics of them: each is an option and has a row in `ITEMS`."""
 
     catalogue: Any
     item_counts: Any
     features: Any
+    item_labels: Any
+    item_distances: Any
+    history: Any
+    baseline: Any
 
 
 class ItemKeyword(NamedTuple):
@@ -289,8 +297,8 @@ class ItemKeyword(NamedTuple):
     ----------
     give : str
         What to give, in the error of a metric that needs it.
-    file : {"ids", "counts", "number", "numbers"}
-        What a file has of each item: see `toplist.files.tables.READERS`.
+    file : {"ids", "counts", "number", "numbers", "labels", "matrix", "items"}
+        What a file has of each item, or user: see `toplist.files.tables.READERS`.
     help : str
         In the help of the command line.
     """
@@ -310,12 +318,33 @@ ITEMS = {
         give="a dict item -> interactions in the training data, or an array",
         file="counts",
         help="item_id and count, or the training data itself, for average_popularity, "
-        "tail_percentage and novelty",
+        "tail_percentage, novelty and popularity_lift",
     ),
     "features": ItemKeyword(
         give="a dict item -> vector, or an array of items x features",
         file="numbers",
         help="item_id and numbers, for intra_list_diversity",
+    ),
+    "item_labels": ItemKeyword(
+        give="a dict item -> label or list of labels, or a table of item_id and label",
+        file="labels",
+        help="item_id and label (several rows of an item: several labels), for calibration, "
+        "exposure_share, hit_share and intra_list_diversity",
+    ),
+    "item_distances": ItemKeyword(
+        give="a square table with the items as index and columns, or a square array",
+        file="matrix",
+        help="item_id, and a column of numbers for each item, for intra_list_diversity",
+    ),
+    "history": ItemKeyword(
+        give="a dict user -> items, or a table of user_id and item_id",
+        file="items",
+        help="user_id and item_id: the training data, for calibration and popularity_lift",
+    ),
+    "baseline": ItemKeyword(
+        give="a dict user -> items that could be expected, or one set of items for everyone",
+        file="items",
+        help="user_id and item_id: what could be expected, for unexpectedness and serendipity",
     ),
 }
 

@@ -28,7 +28,7 @@ def mean_cosine(codes: int64, offsets: int64, lengths: int64, units: float64, si
                     before[f] += unit[f]
                 total += n - alike
                 n += 1
-            out[u, r] = _mean(total, n, single)
+            out[u, r] = mean_of_pairs(total, n, single)
 
 
 @kernel
@@ -49,7 +49,7 @@ def mean_distance(
                 for other in range(n):
                     total += _distance(features[kept[n]], features[kept[other]], hamming)
                 n += 1
-            out[u, r] = _mean(total, n, single)
+            out[u, r] = mean_of_pairs(total, n, single)
 
 
 @kernel
@@ -64,7 +64,8 @@ def _distance(a, b, hamming):
 
 
 @kernel
-def _mean(total, n, single):
+def mean_of_pairs(total, n, single):
+    """Return the mean of a total over the pairs of n items; `single` of one item, NaN of none."""
     if n > 1:
         return 0.0 if total < 0 else total / (n * (n - 1) / 2)
     return single if n == 1 else np.nan

@@ -9,7 +9,13 @@ from types import ModuleType
 from typing import Any, Literal
 
 from toplist.checks import LARGEST_INT, did_you_mean, plain, spellings
-from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetric, ListMetricName
+from toplist.metrics.beyond_accuracy import (
+    LIST_METRICS,
+    ListMetric,
+    ListMetricName,
+    parameters_of,
+    variant,
+)
 from toplist.metrics.conventions import Convention
 from toplist.metrics.definitions import METRICS, PARAMETRIC, Metric, MetricName
 
@@ -35,6 +41,8 @@ Metrics = Spec | Iterable[Spec]
 _SPELLING = re.compile(
     r"(?P<name>[^@()]+)(\((?P<given>\w+=[^@()=,]+(,\s*\w+=[^@()=,]+)*)\))?(@(?P<k>.+))?"
 )
+# Of metrics of the lists: a label, any text, may be among the parameters.
+_WITH_PARAMETERS = re.compile(r"(?P<name>[^@()]+)\((?P<given>.*)\)(@(?P<k>[^@]*))?", re.DOTALL)
 
 
 def listed(names: Names) -> list[str]:
@@ -109,7 +117,17 @@ def named(entry: Any) -> tuple[ListMetric, int | None] | None:
     >>> metric, k = named("item_coverage@10")
     >>> metric.name, k, named("ndcg@10")
     ('item_coverage', 10, None)
+    >>> named("calibration(weights=rank)@5")[0].given
+    (('weights', 'rank'),)
     """
+    found = _WITH_PARAMETERS.fullmatch(entry) if isinstance(entry, str) else None
+    base = _READ.get(plain(found["name"]), "") if found else ""
+    if found and base in LIST_METRICS:
+        pairs = [one.partition("=") for one in found["given"].split(",")]
+        if "label" in parameters_of(base):  # any text, also with commas
+            pairs = [found["given"].partition("=")]
+        given = {key.strip(): value.strip() for key, _, value in pairs}
+        return variant(base, given), None if found["k"] is None else _k_of(entry, found["k"])
     name, at, k = canonical(entry).partition("@") if isinstance(entry, str) else ("", "", "")
     if name not in LIST_METRICS:
         return None
@@ -217,6 +235,7 @@ _SAME = {
     "bpref": "binary_preference",
     "iprec": "interpolated_precision",
     "group_recall": "st_recall, subtopic_recall",
+    "personalisation": "personalization",
 }
 # Names that others use for more than one definition: proposed, not read. sentence-transformers:
 # accuracy@k; RecTools: F1Beta, CatalogCoverage, MeanInvUserFreq; RecBole: GiniIndex; Elliot:
@@ -231,6 +250,8 @@ _ALIKE = {
     "tail_percentage": "APLT",
     "novelty": "mean_inv_user_freq",
     "intra_list_diversity": "ILD, diversity",
+    "calibration": "miscalibration",
+    "popularity_lift": "PopLift",
 }
 # What is no metric by name: its function.
 _FUNCTIONS = {
@@ -239,9 +260,6 @@ _FUNCTIONS = {
     "toplist.pointwise.log_loss": "log_loss",
     "toplist.pointwise.mae": "mae",
     "toplist.pointwise.rmse": "rmse",
-    "toplist.beyond.serendipity": "serendipity",
-    "toplist.beyond.unexpectedness": "unexpectedness",
-    "toplist.beyond.personalisation": "personalisation, personalization",
 }
 
 

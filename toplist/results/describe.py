@@ -141,7 +141,9 @@ def of_lists(result: Means, metric: ListMetric) -> str:
     """Return which lists a metric of the lists themselves is over."""
     n = result.n_of(metric.name)
     if metric.of_users:
-        words = worded(f"mean over {counted(n, 'user')} with a list", result.terms.unit)
+        left_out = result._moments[metric.name].n_left_out
+        more = f" ({left_out:,} left out)" if left_out else ""
+        words = worded(f"mean over {counted(n, 'user')} {metric.whom}{more}", result.terms.unit)
         return f"{metric.text}; {words}"
     return f"{metric.text}; of {'the one list' if n == 1 else f'all {n:,} lists together'}"
 

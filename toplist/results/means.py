@@ -544,12 +544,19 @@ def is_graded(terms: Terms, hits: Hits) -> bool:
 
 
 def in_means(result: Means, names: Iterable[str]) -> Bools:
-    """Return the users who are in the mean of every one of some metrics, by name, without ``@``."""
+    """Return the users who are in the mean of every one of some metrics, by ``name@k`` or name.
+
+    Of a metric of the lists, those who have a value, at k or at every k.
+    """
     hits, counted = hits_of(result, "its users are not known")
-    metrics = result.terms.metrics
-    for name in names:
+    metrics, of_lists = result.terms.metrics, result.terms.list_metrics
+    for given in names:
+        name = given if given in result.terms.asked else given.rpartition("@")[0]
         if name in metrics:
             counted = per_user.counted_in(hits, counted, metrics[name])
+        elif name in of_lists and of_lists[name].of_users:
+            values = result.per_user(given)
+            counted = counted & np.isfinite(values).reshape(len(values), -1).all(axis=1)
     return counted
 
 

@@ -196,7 +196,7 @@ class TopKResult(Means, Display):
         Raises
         ------
         ValueError
-            For metrics of the lists themselves, and for metrics with functions of their own.
+            For metrics with functions of their own.
 
         Examples
         --------
@@ -248,9 +248,8 @@ class TopKResult(Means, Display):
         Raises
         ------
         ValueError
-            For metrics of the lists themselves, and for metrics with functions of their own, as
-            these have no way back. As .npz, also for results that hold no hits, and for users that
-            are neither text nor integers of 64 bits.
+            For metrics with functions of their own, as these have no way back. As .npz, also for
+            results that hold no hits, and for users that are neither text nor integers of 64 bits.
         OSError
             If the file cannot be written.
 
@@ -315,7 +314,9 @@ class TopKResult(Means, Display):
         -------
         Segments
             A mapping label -> TopKResult, a table when printed. Every user of this result is
-            in one segment. Metrics of the lists themselves, such as coverage, are left out.
+            in one segment. Metrics of the lists that are means over users split too, over the
+            users of the ground truth. Those of all lists together, such as coverage, are left out,
+            and all of them where the values of users are not held (parts that were merged).
 
         Raises
         ------

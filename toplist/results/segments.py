@@ -164,17 +164,22 @@ class Segments(ByLabel[R]):
 def by(result: R, labels: Any) -> Segments[R]:
     """Split a result; see `TopKResult.by`."""
     hits, counted = hits_of(result, "it cannot be split", ON_SPARK)
-    entries = tuple(e for e in result.terms.entries if isinstance(e.metric, Metric))
+    lists = None if result.lists is None else result.lists.of_rows(result.users)
+    known = () if lists is None else lists.names
+    entries = tuple(
+        e for e in result.terms.entries if isinstance(e.metric, Metric) or e.metric.name in known
+    )
     if not entries:
-        raise ValueError("this result has only metrics of the lists themselves: they do not split")
-    whole = replace(result, terms=replace(result.terms, entries=entries), lists=None)
+        raise ValueError("this result has only metrics of all lists together: they do not split")
+    whole = replace(result, terms=replace(result.terms, entries=entries), lists=lists)
     members, n_unused = rows_by_label(result, labels)
     parts = {}
     for label, some in members.items():
         weights = None if whole.weights is None else whole.weights[some]
         clusters = whole.clusters and [whole.clusters[row] for row in some.tolist()]
         own = hits.subset(some), counted[some], weights
-        parts[label] = whole.of(whole.terms, *own, clusters=clusters)
+        part = whole.of(whole.terms, *own, clusters=clusters)
+        parts[label] = part if lists is None else replace(part, lists=lists.subset(some))
     return Segments(whole, parts, n_unused)
 
 

@@ -25,7 +25,7 @@ from toplist.inputs.flatten import Scored
 from toplist.inputs.grades import Grading
 from toplist.inputs.options import TIES, UNJUDGED
 from toplist.matching.fingerprints import from_plain, together
-from toplist.metrics.beyond_accuracy import ListMetric
+from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetric, variant
 from toplist.metrics.conventions import CONVENTIONS, MISSING, RELEVANT
 from toplist.metrics.definitions import (
     EMPTY,
@@ -41,7 +41,9 @@ from toplist.results.terms import SAMPLERS, Entry, Sampled, Terms
 
 M = TypeVar("M", bound=Means)
 
-MAGIC, VERSION = b"toplist", 2
+MAGIC, VERSION = b"toplist", 3
+# Written where no metric is of the lists themselves, so that older versions read it.
+WITHOUT_LISTS = 2
 # The format of 0.1.0 and 0.2.0, which has no word of grades, and of no sums of squared weights.
 FIRST = MAGIC + b"\x01"
 # The header may be as long as this; an honest one has some kilobytes.
@@ -72,22 +74,23 @@ def without_users(result: M) -> M:
     lists = None if result.lists is None else result.lists.without_users()
     alone = result.without_unjudged()
     if alone is not None:
-        alone = replace(alone, hits=None, counted=None, weights=None, lists=None, fingerprints=())
+        alone = replace(alone, hits=None, counted=None, weights=None, lists=lists, fingerprints=())
     bare = replace(result, hits=None, counted=None, weights=None, lists=lists)
     return replace(bare, fingerprints=whole, judged_only=alone)
 
 
 def to_bytes(result: Means) -> bytes:
     """Return a result without users as bytes; see `TopKResult.to_bytes`."""
-    if result.lists is not None:
-        names = ", ".join(result.terms.list_metrics)
-        raise ValueError(
-            f"bytes hold metrics of hits, not of the lists themselves: evaluate {names} apart"
-        )
-    result = without_users(result)
+    result, of_lists = without_users(result), None
     arrays: Arrays = {name: getattr(result.histograms, name) for name in _TABLES}
     if result.judged_only is not None:
         arrays[_ALONE] = np.frombuffer(to_bytes(result.judged_only), np.uint8)
+    if result.lists is not None:
+        from toplist.beyond import stored as lists  # what few need, so that imports are quick
+
+        own: Any = result.lists
+        of_lists, more = lists.content(own)
+        arrays |= more
     averages = {}
     for name, one in result.histograms.gathered.items():
         kind = next(word for word, made in _AVERAGES.items() if type(one) is made)
@@ -115,6 +118,7 @@ def to_bytes(result: Means) -> bytes:
         "unmatched": None if result.unmatched is None else list(result.unmatched),
         "scored": result.scored,
         "averages": averages,
+        **({} if of_lists is None else {"lists": of_lists}),
         "arrays": [[name, one.dtype.str, one.shape] for name, one in packed.items()],
     }
     words = json.dumps(header, separators=(",", ":")).encode()
@@ -127,7 +131,8 @@ def to_bytes(result: Means) -> bytes:
     body = b"".join(
         [len(words).to_bytes(8, "little"), words, *(a.tobytes() for a in packed.values())]
     )
-    return MAGIC + bytes([VERSION]) + zlib.compress(body, 6)
+    version = WITHOUT_LISTS if of_lists is None else VERSION
+    return MAGIC + bytes([version]) + zlib.compress(body, 6)
 
 
 def _packed(array: NDArray[Any]) -> NDArray[Any]:
@@ -139,7 +144,8 @@ def _packed(array: NDArray[Any]) -> NDArray[Any]:
 
 def metric_content(metric: Metric | ListMetric) -> dict[str, Any]:
     """Return a metric as JSON holds it; ValueError for functions of the user's own."""
-    assert isinstance(metric, Metric)  # lists are refused before
+    if isinstance(metric, ListMetric):
+        return {"of_lists": metric.base, "name": metric.name, "given": dict(metric.given)}
     plain: dict[str, Any] = {field.name: getattr(metric, field.name) for field in fields(Metric)}
     geometric = getattr(metric.discount, "function", None)
     if isinstance(geometric, Geometric):
@@ -252,6 +258,13 @@ def _read(made: type[M], header: Any, arrays: Arrays) -> M:
         parts = (one.name for one in fields(made_of))
         own = {part: arrays.pop(key) for part in parts if (key := f"{name}/{part}") in arrays}
         averages[name] = made_of(**given, **own)
+    lists = None
+    if header.get("lists") is not None:
+        from toplist.beyond import stored as of_lists  # what few need, so that imports are quick
+
+        lists = of_lists.read(header["lists"], arrays, terms.list_metrics)
+    elif terms.list_metrics:
+        raise ValueError("there are no metrics of the lists")
     histograms = Histograms(metrics, gathered=averages, **arrays)
     _check_tables(histograms)
     n_users, n_missing, n_extra = map(whole, header["counts"])
@@ -267,6 +280,7 @@ def _read(made: type[M], header: Any, arrays: Arrays) -> M:
         graded=bool(header.get("graded", guess)),
         scored=Scored(*map(whole, scored)) if (scored := header.get("scored")) else None,
         judged_only=alone,
+        lists=lists,
     )
     _check_averages(result)
     return result
@@ -277,6 +291,12 @@ def _terms(asked: Any) -> Terms:
     entries = []
     for one in asked["entries"]:
         plain = dict(one["metric"])
+        ks = tuple(whole(k, 1) for k in one["ks"])
+        if "of_lists" in plain:
+            metric = variant(plain["of_lists"], plain["given"]) if plain["given"] else None
+            metric = replace(metric or LIST_METRICS[plain["of_lists"]], name=str(plain["name"]))
+            entries.append(Entry(metric, ks, bool(one["scalar"])))
+            continue
         if isinstance(plain["discount"], dict):
             plain["discount"] = rbp_metric(plain["discount"]["rbp"]).discount
         if isinstance(plain["counts"], dict):
@@ -285,7 +305,6 @@ def _terms(asked: Any) -> Terms:
         texts = plain["name"], plain.get("text", ""), plain.get("latex", "")
         if not all(isinstance(text, str) for text in texts):
             raise ValueError(f"a metric named {plain['name']!r:.40}")
-        ks = tuple(whole(k, 1) for k in one["ks"])
         entries.append(Entry(Metric(**plain), ks, bool(one["scalar"])))
     if asked["convention"] not in CONVENTIONS:
         raise ValueError(f"convention {asked['convention']!r} is not known here")

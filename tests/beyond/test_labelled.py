@@ -1,0 +1,482 @@
+"""Metrics beside a history, a baseline or labels of items, as functions and by name."""
+
+import math
+import pickle
+
+import numpy as np
+import oracle_beyond as oracle
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import toplist as tl
+from toplist import beyond
+from toplist.kernels import labels as kernels
+
+ITEMS = list("abcdefgh")
+LABELS = {"a": ["war"], "b": ["war", "love"], "c": "love", "d": None, "e": [], "f": ["fun", "fun"]}
+LABELS |= {"g": ["war", "fun", "love"], "h": math.nan}
+AS_LISTS = {"a": ["war"], "b": ["war", "love"], "c": ["love"], "f": ["fun"]}
+AS_LISTS |= {"g": ["war", "fun", "love"]}
+COUNTS = dict(zip(ITEMS, [8, 4, 0, 1, 3, 2, 9, 5], strict=True))
+USERS = st.lists(
+    st.tuples(
+        st.lists(st.sampled_from(ITEMS), unique=True, max_size=6),
+        st.lists(st.sampled_from(ITEMS), max_size=5),
+        st.sets(st.sampled_from(ITEMS), max_size=4),
+    ),
+    min_size=1,
+    max_size=5,
+)
+
+
+def same(found, value, users, k):
+    """Compare with a value for each user at every k."""
+    expected = [[value(*user, at) for at in range(1, k + 1)] for user in users]
+    np.testing.assert_allclose(found, np.reshape(expected, (len(users), k)), rtol=0, atol=1e-12)
+
+
+@settings(deadline=None)
+@given(USERS, st.integers(1, 8))
+def test_calibration_is_the_formula(users, k):
+    lists, histories, _ = map(list, zip(*users, strict=True))
+    for distance in ("kl", "hellinger"):
+        for weights in ("equal", "rank"):
+            how = {"distance": distance, "weights": weights}
+            found = beyond.calibration(lists, k, history=histories, item_labels=LABELS, **how)
+
+            def value(ranked, history, _, at, how=how):
+                return oracle.calibration(ranked, at, history, AS_LISTS, **how)
+
+            same(found, value, users, k)
+    found = beyond.calibration(lists, k, history=histories, item_labels=LABELS, alpha=0.5)
+    same(found, lambda r, h, _, at: oracle.calibration(r, at, h, AS_LISTS, alpha=0.5), users, k)
+
+
+@settings(deadline=None)
+@given(USERS, st.integers(1, 8))
+def test_lift_diversity_and_shares_are_the_formulas(users, k):
+    lists, histories, truths = map(list, zip(*users, strict=True))
+    found = beyond.popularity_lift(lists, k, history=histories, item_counts=COUNTS)
+    same(found, lambda r, h, _, at: oracle.popularity_lift(r, at, h, COUNTS), users, k)
+    apart = np.random.default_rng(k).random((8, 8))
+    apart += apart.T
+    every = {item: AS_LISTS.get(item, []) for item in ITEMS}
+    rows = {item: place for place, item in enumerate(ITEMS)}
+    for keywords, features, distance in (
+        ({"item_labels": LABELS}, every, oracle.jaccard_distance),
+        ({"item_distances": dict(zip(ITEMS, apart, strict=True))}, rows, lambda i, j: apart[i, j]),
+    ):
+        found = beyond.intra_list_diversity(lists, k, single=0.25, **keywords)
+
+        def value(ranked, _, __, at, features=features, distance=distance):
+            return oracle.intra_list_diversity(ranked, at, features, distance, 0.25)
+
+        same(found, value, users, k)
+    shares = beyond.exposure_share(lists, k, item_labels=LABELS)
+    hits = beyond.hit_share(lists, truths, k, item_labels=LABELS)
+    assert list(shares) == list(hits) == ["war", "love", "fun"]
+    for label in shares:
+        same(
+            shares[label],
+            lambda r, _, __, at, label=label: oracle.label_exposure(r, at, AS_LISTS, label),
+            users,
+            k,
+        )
+        same(
+            hits[label],
+            lambda r, _, t, at, label=label: oracle.label_hits(r, t, at, AS_LISTS, label),
+            users,
+            k,
+        )
+
+
+def test_logarithms_are_those_of_math():
+    x = np.concatenate([np.geomspace(1e-300, 1e300, 999), 1 + np.linspace(-0.5, 1, 999), [1.0]])
+    found = x.copy()
+    kernels._logarithms(found, *np.empty((2, len(x))))
+    expected = np.array([math.log(one) for one in x])
+    np.testing.assert_allclose(found, expected, rtol=3e-16, atol=0)
+    assert found[-1] == 0
+
+
+def test_many_labels_and_both_ends_of_the_distances():
+    labels = {i: [i, i + 1000, "all"] for i in range(200)}
+    lists, history = {"u": list(range(100))}, {"u": list(range(100))}
+    for distance, most in (("kl", -math.log(0.01)), ("hellinger", 1.0)):
+        how = {"item_labels": labels, "distance": distance}
+        found = beyond.calibration(lists, history=history, **how)
+        assert found[0, -1] == pytest.approx(0, abs=1e-7) and (np.diff(found[0]) <= 0).all()
+        apart = {i: [i] for i in range(200)}
+        how["item_labels"] = apart
+        found = beyond.calibration(lists, history={"u": [150, 151]}, **how)
+        assert found[0] == pytest.approx([most] * 100, abs=1e-12)
+    found = beyond.intra_list_diversity(lists, item_labels=labels)
+    assert found[0, 1:] == pytest.approx([0.8] * 99, abs=1e-12)  # one label of five
+
+
+# Forms
+
+
+FORMS = {
+    "dict": (lambda rows: rows, lambda labels: labels),
+    "containers": (
+        lambda rows: {u: tuple(some) if u % 2 else np.array(some) for u, some in rows.items()},
+        lambda labels: {i: np.array(some) for i, some in labels.items()},
+    ),
+}
+
+
+def _frames(library):
+    module = pytest.importorskip(library)
+    make = module.table if library == "pyarrow" else module.DataFrame
+
+    def history(rows):
+        pairs = [(user, item) for user, some in rows.items() for item in some]
+        users, items = map(list, zip(*pairs, strict=True))
+        return make({"user_id": users, "item_id": items, "rating": [5] * len(users)})
+
+    def labels(given):
+        pairs = [(item, one) for item, some in given.items() for one in some or [None]]
+        items, names = map(list, zip(*pairs, strict=True))
+        return make({"genre": names, "item_id": items})
+
+    return history, labels
+
+
+def _series():
+    pandas = pytest.importorskip("pandas")
+
+    def series(rows):
+        return pandas.Series(list(rows.values()), index=pandas.Index(list(rows)))
+
+    return series, series
+
+
+@pytest.mark.parametrize("form", ["dict", "containers", "pandas", "polars", "pyarrow", "series"])
+@pytest.mark.parametrize("text", [False, True])
+def test_every_form_of_history_and_labels_is_the_same(form, text):
+    name = str if text else int
+    lists = {u: [name((u * 3 + r) % 10) for r in range(4)] for u in range(6)}
+    history = {u: [name((u + 2 * r) % 10) for r in (0, 1, 1)] for u in range(5)}
+    labels = {name(i): [["x"], ["y", "x"], []][i % 3] for i in range(10)}
+    expected = beyond.calibration(lists, history=history, item_labels=labels)
+    made = _series() if form == "series" else FORMS.get(form) or _frames(form)
+    given = {"history": made[0](history), "item_labels": made[1](labels)}
+    found = beyond.calibration(lists, **given)
+    assert found.tobytes() == expected.tobytes() and list(found.users) == list(lists)
+    truth = {u: [name(0)] for u in lists}
+    result = tl.top_k_eval(lists, truth, 4, metrics="calibration", **given)
+    assert result.per_user("calibration").tobytes() == expected.tobytes()
+    assert np.isnan(expected[5]).all() and result.n_of("calibration@4") == 5
+    assert "mean over 5 users with a list and a history (1 left out)" in repr(result)
+
+
+def test_by_position_and_names_of_positions():
+    lists, history = [["a"], ["b"]], [["c"], ["a"]]
+    expected = beyond.calibration(lists, history=history, item_labels=LABELS)
+    truth = [{"a"}, {"b"}]
+    result = tl.top_k_eval(
+        lists, truth, 1, metrics="calibration", history=history, item_labels=LABELS
+    )
+    assert result.per_user("calibration").tolist() == expected.tolist()
+    keyed = {"v": ["a"], "u": ["c"]}
+    result = tl.top_k_eval(
+        lists, truth, 1, metrics="calibration", history=keyed, item_labels=LABELS, users=["u", "v"]
+    )
+    assert result.per_user("calibration").by_user() == dict(
+        zip("uv", expected.tolist(), strict=True)
+    )
+    one = beyond.calibration(["a"], history=["c"], item_labels=LABELS)
+    assert one.tolist() == expected[0].tolist()
+
+
+def test_a_square_table_of_distances():
+    pandas = pytest.importorskip("pandas")
+    given = pandas.DataFrame([[0.5, 0.0], [0.0, 0.5]], index=["y", "x"], columns=["x", "y"])
+    assert beyond.intra_list_diversity([["x", "y"]], item_distances=given).tolist() == [[0, 0.5]]
+
+
+def test_unknown_items():
+    lists, history = [["a", "x", "b"]], [["a", "y"]]
+    known = {"history": history, "item_labels": LABELS}
+    with pytest.raises(
+        ValueError, match=r"history: user 0 has item 'y', which is not in item_labe"
+    ):
+        beyond.calibration(lists, **known)
+    with pytest.raises(ValueError, match="user 0 lists item 'x' at rank 2, which is not in item_l"):
+        beyond.calibration(lists, **known | {"history": [["a"]]})
+    found = beyond.calibration(lists, unknown="skip", **known)
+    expected = beyond.calibration([["a", "b"]], history=[["a"]], item_labels=LABELS)
+    assert found[0, [0, 2]].tolist() == expected[0].tolist() and found[0, 0] == found[0, 1]
+    lift = {"history": history, "item_counts": {"a": 2, "b": 6}}
+    found = beyond.popularity_lift(lists, unknown="skip", **lift)
+    assert found.tolist() == [[0, 0, 1]]
+    assert beyond.popularity_lift(lists, unknown=2, **lift)[0, 1] == 0
+    for name in ("nan", "skip"):
+        given = {"item_labels": LABELS}, {"item_distances": {"a": [0, 1], "b": [1, 0]}}
+        for one in given:
+            found = beyond.intra_list_diversity(lists, unknown=name, **one)
+            assert np.isnan(found[0, 2]) == (name == "nan")
+
+
+def test_grades_of_0_are_no_baseline():
+    found = beyond.unexpectedness([[1, 2]], baseline=[{1: 0, 2: 3}])
+    assert found.tolist() == [[1.0, 0.5]]
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        ({"history": [["a"]]}, TypeError, "history is by position, ranks by key: give a dict"),
+        ({"history": {"zoe": ["a"]}}, ValueError, "history has none of the users: it has 'zoe', "),
+        ({"history": 7}, TypeError, "history is a int: give a dict user -> items, a table"),
+        ({"item_labels": 7}, TypeError, "item_labels is a int: give a dict item -> label"),
+        ({"item_labels": {"a": [["x"]]}}, TypeError, "item 'a' has .* give text or numbers"),
+        ({"history": {"u": [1.5]}}, TypeError, "history: .*1.5"),
+        ({"metrics": "exposure_share(label=wra)"}, ValueError, "no item is labelled 'wra': there"),
+        (
+            {"metrics": "hit_share", "item_labels": {"a": None}},
+            ValueError,
+            "item_labels has no lab",
+        ),
+        ({"metrics": "calibration(x=1)"}, ValueError, "takes distance, weights, not x"),
+        ({"metrics": "calibration(weights=rnak)"}, ValueError, "did you mean 'rank'"),
+        ({"metrics": "novelty(p=1)"}, ValueError, "'novelty' takes no parameter, not p"),
+    ],
+)
+def test_errors(given, error, message):
+    options = {"metrics": "calibration", "history": {"u": ["a"]}, "item_labels": LABELS} | given
+    with pytest.raises(error, match=message):
+        tl.top_k_eval({"u": ["a", "b"]}, {"u": ["a"]}, 2, **options)
+
+
+def test_errors_of_positions_tables_and_distances():
+    known = {"item_labels": LABELS}
+    with pytest.raises(TypeError, match="history is by key, ranks is not: users= names the lists"):
+        beyond.calibration([["a"]], history={"u": ["a"]}, **known)
+    with pytest.raises(ValueError, match="2 ranked lists but 1 users in history"):
+        beyond.calibration([["a"], ["b"]], history=[["a"]], **known)
+    with pytest.raises(ValueError, match="alpha must be above 0 and below 1, not 0"):
+        beyond.calibration([["a"]], history=[["a"]], alpha=0, **known)
+    with pytest.raises(ValueError, match=r"intra_list_diversity\(distance=jaccard\) needs item_la"):
+        beyond.intra_list_diversity([["a"]], distance="jaccard")
+    for matrix, error, words in (
+        ([[0, 1]], TypeError, "give a square array"),
+        ([[0, 1], [2, 0]], ValueError, "the same in both directions"),
+        ([[0, math.nan], [math.nan, 0]], ValueError, "must be finite"),
+    ):
+        with pytest.raises(error, match=words):
+            beyond.intra_list_diversity([[0, 1]], item_distances=matrix)
+    pandas = pytest.importorskip("pandas")
+    for frame, words in (
+        (pandas.DataFrame({"user": ["u"], "item_id": ["a"]}), "without the column 'user_id'"),
+        (pandas.DataFrame({"user_id": ["u"], "item": ["a"]}), "without the column 'item_id'"),
+    ):
+        with pytest.raises(ValueError, match=f"history is a table {words}"):
+            beyond.calibration({"u": ["a"]}, history=frame, **known)
+    frame = pandas.DataFrame({"item_id": ["a"], "a": ["x"], "b": ["y"]})
+    with pytest.raises(ValueError, match="item_labels is a table of columns 'item_id', 'a', 'b'"):
+        beyond.calibration([["a"]], history=[["a"]], item_labels=frame)
+
+
+# In an evaluation
+
+
+N = 60
+RANKS = {f"u{u}": [f"i{(u * 7 + r * 3) % 50}" for r in range(6)] for u in range(N)}
+TRUTH = {f"u{u}": {f"i{(u * 7 + i) % 50}" for i in range(4)} for u in range(5, N + 4)}
+KNOWN = {
+    "history": {f"u{u}": [f"i{(u * 3 + i) % 50}" for i in range(u % 4)] for u in range(N)},
+    "baseline": {f"u{u}": [f"i{(u * 7 + i) % 50}" for i in range(2)] for u in range(0, N, 2)},
+    "item_labels": {f"i{i}": [["own"], ["own", "other"], "third", None][i % 4] for i in range(50)},
+    "item_counts": {f"i{i}": i + 1 for i in range(50)},
+    "catalogue": [f"i{i}" for i in range(50)],
+}
+NAMES = ["calibration", "calibration(distance=hellinger,weights=rank)", "popularity_lift"]
+NAMES += ["unexpectedness", "serendipity", "exposure_share", "hit_share", "personalisation"]
+NAMES += ["intra_list_diversity", "novelty", "gini", "ndcg"]
+
+
+def evaluated(ranks=RANKS, truth=TRUTH, **options):
+    return tl.top_k_eval(ranks, truth, 6, metrics=NAMES, **KNOWN | options)
+
+
+def alike(found, expected):
+    assert found.names() == expected.names()
+    for name in expected.names():
+        assert found[name] == pytest.approx(expected[name], rel=1e-12, nan_ok=True), name
+        std = pytest.approx(expected.std(name), rel=1e-10, nan_ok=True)
+        assert found.std(name) == std and found.n_of(name) == expected.n_of(name), name
+    notes = [str(one).splitlines()[-2 - len(NAMES) : -1] for one in (found, expected)]
+    assert notes[0] == notes[1]
+
+
+def write(folder):
+    rows = [(u, i, r) for u, some in RANKS.items() for r, i in enumerate(some, 1)]
+    recs = "".join(f"{u},{i},{r}\n" for u, i, r in rows)
+    (folder / "recs.csv").write_text("user_id,item_id,rank\n" + recs)
+    truth = "".join(f"{u},{i}\n" for u, some in TRUTH.items() for i in sorted(some))
+    (folder / "truth.csv").write_text("user_id,item_id\n" + truth)
+    return folder / "recs.csv", folder / "truth.csv"
+
+
+def test_files_in_parts_give_the_same(tmp_path, monkeypatch):
+    from toplist.files import lines, rows, streaming
+
+    files, expected = write(tmp_path), evaluated()
+    for keep in (None, "hits"):
+        alike(evaluated(*files, keep=keep), expected)
+    alike(evaluated(*files, in_memory=True), expected)
+    for module, name, size in (
+        *((rows, "CHUNK", 8), (lines, "SIZE", 40)),
+        *((streaming, "MAX_WAITING_IDS", 20), (streaming, "PART", 2)),
+    ):
+        monkeypatch.setattr(module, name, size)
+    alike(evaluated(*files), expected)
+
+
+def test_batches_give_the_same(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    rows = [(u, i, r) for u, some in RANKS.items() for r, i in enumerate(some, 1)]
+    recs = pa.table(dict(zip(("user_id", "item_id", "rank"), zip(*rows, strict=True), strict=True)))
+    rows = [(u, i) for u, some in TRUTH.items() for i in some]
+    truth = pa.table(dict(zip(("user_id", "item_id"), zip(*rows, strict=True), strict=True)))
+    readers = (one.to_reader(max_chunksize=50) for one in (recs, truth))
+    alike(evaluated(*readers, stream=True), evaluated())
+    alike(evaluated(recs, truth), evaluated())
+
+
+def test_parts_merge_and_travel():
+    parts = [
+        evaluated(
+            *({u: side[u] for u in side if (int(u[1:]) < 30) == odd} for side in (RANKS, TRUTH))
+        )
+        for odd in (True, False)
+    ]
+    alike(parts[0] + parts[1], evaluated())
+    alike(sum(pickle.loads(pickle.dumps(parts))), evaluated())
+    alike(tl.merge(tl.TopKResult.from_bytes(one.to_bytes()) for one in parts), evaluated())
+
+
+@pytest.mark.parametrize(
+    "catalogue", [50, list(range(50)), np.arange(50), np.arange(50, dtype=np.uint8), None]
+)
+def test_saved_results_are_equal_and_merge(tmp_path, catalogue):
+    lists, truth = [[1, 2, 3], [4, 5, 6]], [{1}, {5}]
+    names = ["ndcg", "gini", "personalisation", "exposure_share", "calibration"]
+    names = names if catalogue is not None else [names[0], *names[2:]]
+    known = {"catalogue": catalogue, "item_labels": {i: f"p{i % 2}" for i in range(50)}}
+    result = tl.top_k_eval(lists, truth, [1, 3], metrics=names, history=lists, **known)
+    result.save(tmp_path / "saved.json")
+    for again in (
+        tl.TopKResult.load(tmp_path / "saved.json"),
+        tl.TopKResult.from_bytes(result.to_bytes()),
+    ):
+        assert again == result and repr(again) == repr(result)
+        assert result.to_bytes() == again.to_bytes()
+        if catalogue is not None:
+            both = tl.merge([again, result.without_users()], disjoint=True)
+            assert both["gini"].tolist() == (2 * [result] and both["gini"].tolist())
+            assert both.n_of("exposure_share(label=p0)@3") == 4
+    damaged = result.to_bytes()[:-9]
+    with pytest.raises(ValueError, match="damaged, or not written by to_bytes"):
+        tl.TopKResult.from_bytes(damaged)
+    assert tl.top_k_eval(lists, truth, 3).to_bytes()[7] == 2  # as older versions read it
+
+
+def test_segments_are_over_the_users_of_the_truth():
+    result = evaluated()
+    labels = {f"u{u}": "even" if u % 2 == 0 else "odd" for u in range(N + 4)}
+    split = result.by(labels)
+    for name in ("calibration@6", "serendipity@3", "exposure_share(label=own)@6", "novelty@6"):
+        values = result.per_user(name)
+        for label, part in split.items():
+            own = values[[labels[user] == label for user in result.users]]
+            assert part[name] == pytest.approx(np.nanmean(own), rel=1e-12)
+            assert part.std(name) == pytest.approx(np.nanstd(own, ddof=1), rel=1e-12)
+            np.testing.assert_array_equal(part.per_user(name), own)
+        assert split.whole[name] == pytest.approx(np.nanmean(values), rel=1e-12)
+    assert "gini@6" not in split["even"] and "calibration" in repr(split)
+    merged = result.without_users()
+    with pytest.raises(ValueError, match="it cannot be split"):
+        merged.by(labels)
+
+
+def test_any_order_of_users_is_the_same():
+    def turned(rows):
+        return dict(list(rows.items())[::-1])
+
+    other = {user: items[::-1] for user, items in RANKS.items()}
+    names = ["calibration@6", "popularity_lift@6", "unexpectedness@6", "serendipity@6", "novelty@6"]
+    a, b = evaluated(), evaluated(other)
+    known = {name: turned(KNOWN[name]) for name in ("history", "baseline", "item_labels")}
+    c, d = (evaluated(turned(one), turned(TRUTH), **known) for one in (RANKS, other))
+    for one, again in ((a, c), (b, d)):
+        for name in set(one.names()):
+            assert one[name] == pytest.approx(again[name], rel=1e-12)
+            if name.partition("@")[0] not in ("gini", "personalisation"):
+                assert one.per_user(name).by_user() == pytest.approx(
+                    again.per_user(name).by_user(), rel=0, abs=0, nan_ok=True
+                )
+    tests = [
+        tl.compare({"a": x, "b": y}, baseline="a").test(names) for x, y in ((a, b), (a, d), (c, b))
+    ]
+    for one in tests:
+        assert [(t.name, t.n, t.difference, t.p) for t in one] == [
+            (t.name, t.n, t.difference, t.p) for t in tests[0]
+        ]
+    assert {t.name: t.n for t in tests[0]}["serendipity@6"] == len(TRUTH)
+    values = [
+        beyond.calibration(x, 6, history=KNOWN["history"], item_labels=KNOWN["item_labels"])[:, 5]
+        for x in (RANKS, other, turned(other))
+    ]
+    values = [value[np.isfinite(value)] for value in values]
+    p = [tl.paired_tests({"a": values[0], "b": one})[0].p for one in values[1:]]
+    assert p[0] == p[1]
+
+
+def test_comparisons_test_metrics_of_users_without_being_asked():
+    other = {user: items[::-1] for user, items in RANKS.items()}
+    truth = {user: TRUTH[user] for user in RANKS if user in TRUTH}
+    both = tl.compare({"a": evaluated(truth=truth), "b": evaluated(other, truth)}, baseline="a")
+    names = {one.name.partition("@")[0] for one in both.test(users="same")}
+    assert {"calibration", "serendipity", "novelty", "exposure_share(label=own)"} <= names
+    assert both.best()["calibration@6"] and both.best()["serendipity@6"]
+    assert both.best()["novelty@6"] == []
+    assert both.sort("calibration@6").systems == sorted(
+        "ab", key=lambda name: both.results[name]["calibration@6"]
+    )
+    n = sum(len(KNOWN["history"][user]) > 0 for user in truth)
+    assert both.band("popularity_lift").n == n
+    assert "over 55 users" in str(both.test(["novelty@6"]))
+
+
+def test_unjudged_items_and_thresholds_of_the_truth():
+    lists, truth = [["x", "a", "b"]], [{"a": 2, "b": 1, "c": 0}]
+    names = ["serendipity@3", "hit_share(label=own)@3", "ndcg@3"]
+    known = {"baseline": {"b"}, "item_labels": {"a": "own", "b": "other", "x": "own"}}
+    for options, expected in (({}, (1 / 3, 0.5)), ({"relevant_from": 2}, (1 / 3, 1.0))):
+        for unjudged in ("miss", "drop"):
+            found = tl.top_k_eval(
+                lists, truth, metrics=names, unjudged=unjudged, **known, **options
+            )
+            assert tuple(found)[:2] == expected
+
+
+def test_threads_leave_no_trace(monkeypatch):
+    from toplist import parallel
+
+    def values(n):
+        known = {name: KNOWN[name] for name in ("history", "item_labels")}
+        found = [
+            beyond.calibration(RANKS, n_threads=n, **known),
+            beyond.unexpectedness(RANKS, baseline=KNOWN["baseline"], n_threads=n),
+            *beyond.exposure_share(RANKS, item_labels=KNOWN["item_labels"], n_threads=n).values(),
+        ]
+        return [one.tobytes() for one in found]
+
+    whole = values(1)
+    monkeypatch.setattr(parallel, "BLOCK", 16)
+    monkeypatch.setattr(parallel.bounds, "__defaults__", (16,))
+    assert values(1) == values(4) == whole
