@@ -634,17 +634,22 @@ def test_a_gate_in_ci(tmp_path, monkeypatch, cli):
     for name, item in (("base", "a"), ("good", "a"), ("bad", "b")):
         rows = (f"u{u},{item if u % 3 else 'b'},1\nu{u},c,2\n" for u in range(400))
         Path(f"{name}.csv").write_text("user_id,item_id,rank\n" + "".join(rows))
-    [command] = re.findall(r"run: >-\s+toplist (.*?) >> ", PAGE, flags=re.DOTALL)
+    [command] = re.findall(r"run: >-\s+toplist (.*?)\n- if", PAGE, flags=re.DOTALL)
     Path("new.csv").write_text(Path("good.csv").read_text())
     names = run("A gate in CI")
     names["test_new_lists_are_not_worse"]()
     status, out, _ = cli(*command.split())
-    assert status == 0 and out.startswith("**Gate: not worse**") and "| ndcg@10 |" in out
+    shown = Path("gate.md").read_text()
+    assert (status, out) == (0, "") and shown.startswith("**Gate: not worse**")
+    assert "| ndcg@10 |" in shown
     Path("new.csv").write_text(Path("bad.csv").read_text())
     with pytest.raises(AssertionError, match=r"recall@10 -0.6650 .*: worse than -0.005"):
         names["test_new_lists_are_not_worse"]()
-    status, out, _ = cli(*command.split())
-    assert status == 1 and "| **below the floor 0.2** |" in out
+    status, _, _ = cli(*command.split())
+    assert status == 1 and "| **below the floor 0.2** |" in Path("gate.md").read_text()
+    [saving] = re.findall(r"`toplist (eval base.csv .*? base.npz)`", PAGE)
+    assert cli(*saving.split())[0] == 0
+    assert cli(*command.replace("base.csv", "base.npz").split())[0] == 1
 
 
 def test_saving_and_loading(tmp_path, monkeypatch):

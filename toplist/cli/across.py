@@ -61,6 +61,9 @@ def add(parser: Parser) -> None:
 
 def check(options: argparse.Namespace) -> None:
     """Check the options before any file is opened."""
+    for path in options.saved:
+        if "@" in path and not os.path.exists(path):
+            raise ValueError(f"{path} is no file; across is of one metric: -m {options.metric}")
     if options.plot:
         output.check_picture(options.plot)
     randomization.resamples(options.resamples)
@@ -125,15 +128,24 @@ def by_folder(paths: Sequence[str]) -> dict[str, dict[str, str]]:
     return found
 
 
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON; ValueError for a name that is there twice, of which one is lost."""
+    names = [name for name, _ in pairs]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ValueError(f"{twice!r} is there twice: give each a name of its own")
+    return dict(pairs)
+
+
 def table_of(path: str) -> dict[str, dict[str, str]]:
     """Return the files of a table of saved results, found from where it is."""
     table_form = '{"data set": {"system": "file", ...}, ...}'
     way = f"{path}: give several saved results, or a table of them, {table_form}"
     try:
         with open(path, encoding="utf-8") as file:
-            table: Any = json.load(file)
+            table: Any = json.load(file, object_pairs_hook=_once)
     except ValueError as error:
-        raise ValueError(f"{way}: it is no JSON: {error}") from None
+        raise ValueError(f"{way}: it is not read as such: {error}") from None
     folder = os.path.dirname(path)
     found: dict[str, dict[str, str]] = {}
     for dataset, systems in table.items() if isinstance(table, dict) else [("", table)]:

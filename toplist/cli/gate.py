@@ -2,7 +2,8 @@ r"""`toplist gate`: is the new system not worse than the base? The exit status s
 
 Each metric is tested user by user: worse where the 95 % interval of new - base
 lies below -MARGIN, not worse where it lies above, else undecided, with the
-number of users that would decide. NEW and BASE are lists, as for toplist eval,
+number of users that would decide (80 % power). Where fewer than 30 users
+differ, sign flips must agree. NEW and BASE are lists, as for toplist eval,
 with TRUTH; or results that were saved with their users, without it.
 
 exit status:
@@ -80,12 +81,16 @@ def check(options: argparse.Namespace) -> None:
     if len(given) < len(options.margin or []):
         raise ValueError("--margin: give one number for all, or one for each name@k")
     names = list(dict.fromkeys(map(canonical, options.metrics or given)))
-    if "" in given and (len(given) > 1 or not options.metrics):
-        raise ValueError("--margin: a number alone is for all that -m METRIC names, and no other")
+    if "" in given and not options.metrics:
+        raise ValueError("--margin: of which metric? write -m ndcg@10, or --margin ndcg@10=0.005")
+    if "" in given and len(given) > 1:
+        raise ValueError("--margin: give one number for all of -m, or name@k=number for each")
+    if options.metrics and not given:
+        raise ValueError(f"--margin is needed: the loss of {names[0]} that does not matter")
     margins = dict.fromkeys(names, given[""]) if "" in given else given
     if {*margins} != {*names}:
         lacking = sorted({*margins} ^ {*names})
-        raise ValueError(f"--margin: each of -m has one, and nothing else: not {lacking[0]}")
+        raise ValueError(f"--margin and -m name the same metrics, and {lacking[0]} is in one alone")
     floors = dict(options.floor or [])
     if "" in floors or len(floors) < len(options.floor or []):
         raise ValueError("--floor: write name@k=number, once for each name")

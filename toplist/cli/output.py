@@ -113,6 +113,8 @@ def check_save(path: str, recs: Sequence[str], system: str | None) -> None:
     """Raise ValueError if the results of some files cannot be saved under a path."""
     if any(map(keeps_users, recs)):
         raise ValueError(f"--save {path}: a saved result is among the files; it is kept already")
+    if not os.path.isdir(path) and not path.lower().endswith((".npz", ".json", ".json.gz")):
+        raise ValueError(f"--save {path}: name it .npz, with its users, or .json, the means alone")
     if not os.path.isdir(path) and (system or len(recs) > 1):
         raise ValueError(f"--save {path}: of several systems, name a folder that is there")
 

@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.checks import Bools, Floats, Ints, choice
+from toplist.checks import Bools, Floats, Ints, OptionRef, choice, option_error
 from toplist.inputs.id_hashes import hashes_of
 from toplist.results import describe
 from toplist.results.means import Means, has_keys, hits_of, in_means
@@ -178,6 +178,13 @@ def _by_key(results: Results, counted: CountedBySystem, users: str) -> Aligned:
         rows |= {
             system: np.array([p[key] for key in keys], np.int64) for system, p in places.items()
         }
+    kinds = {type(results[one].users[0]): one for one in results if len(results[one].users)}
+    if len(kinds) == 2 and not len(kept) and str in kinds:
+        (one, a), (other, b) = ((s, results[s].users[0]) for s in kinds.values())
+        raise ValueError(
+            f"the users of {one} are like {a!r}, those of {other} like {b!r}: text and numbers are "
+            "never equal; evaluate both from files, or both from memory"
+        )
     if users == "same" and n_all > len(kept):
         raise other_users(results, n_all - len(kept))
     words = hashes_of(keys)
@@ -190,9 +197,11 @@ def _by_key(results: Results, counted: CountedBySystem, users: str) -> Aligned:
 
 def other_users(results: Iterable[str], n: int, known: str = "them") -> ValueError:
     """Return the error for systems that count other users; `known` are all that know of them."""
-    return ValueError(
-        f"{', '.join(results)} count other users: {n:,} are in some of {known} only; "
-        'users="common" tests over those that all systems count'
+    return option_error(
+        ValueError,
+        f"{', '.join(results)} count other users: {n:,} are in some of {known} only; ",
+        OptionRef("users", "common"),
+        " tests over those that all systems count",
     )
 
 
@@ -208,6 +217,8 @@ def _check(found: Aligned, first: str, system: str) -> None:
         raise ValueError(
             f"{first} and {system} have other ground truths{same}: {int(changed.sum()):,} of "
             f"{found.n:,} users have {what}, user {user!r} first"
+            + "; or ids are numbers in one and text in the other"
+            * bool(changed.all())
         )
     mine, theirs = one.weights, other.weights
     if mine is None or theirs is None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from toplist.checks import Floats
+from toplist.checks import Floats, counted, worded
 from toplist.comparing import testing
 from toplist.comparing.aligning import SameUsers
 from toplist.comparing.comparison import compare
@@ -158,6 +158,12 @@ def _of_metrics(
     whole, parts = list[GateRow](), list[GateRow]()
     for name, margin in zip(names, margins.values(), strict=True):
         at, metric = compared._directed(name)
+        mean = compared.results["base"][at]
+        if metric.higher_is_better and margin >= mean >= 0:
+            raise ValueError(
+                f"the margin of {at}, {margin:g}, is not below the mean of base, {mean:.4g}: no loss "
+                "would be worse; give the loss that does not matter, in the units of the metric"
+            )
         source = _matched(compared, asked, at)
         units = testing._units(source.found, asked.clusters)
         both = source.values("new", at), source.values("base", at)
@@ -218,6 +224,8 @@ def _of_floor(compared: SideBySide, asked: TestSpec, given: str, floor: float) -
     if metric.higher_is_better is False:
         raise ValueError(f"{given!r}: lower is better, and a floor is a least mean")
     name = f"{metric.name}@{k}"
+    if new.is_within_one(metric.name) and not 0 < floor <= 1:
+        raise ValueError(f"the floor of {name}, {floor:g}, is not from 0 to 1, as its mean is")
     mean, n, (low, high) = new[name], new.n_of(name), new.interval(name, level)
     if asked.clusters is not None:
         source = _matched(compared, asked, name)
@@ -239,11 +247,15 @@ def _notes(compared: SideBySide, asked: TestSpec, rows: Sequence[GateRow]) -> It
     """Yield how it was tested, by which rules, and over whom."""
     sizes = sorted({one.n for one in rows if one.segment is None and one.margin is not None})
     if sizes:
-        over = " or ".join(f"{n:,}" for n in sizes)
-        weighted = ", weighted" * (compared.results["new"].weights is not None)
-        clustered = ", by clusters" * (asked.clusters is not None)
+        new = compared.results["new"]
+        *most, last = sizes
+        over = " or ".join(
+            [*(f"{n:,}" for n in most), worded(counted(last, "user"), new.terms.unit)]
+        )
+        weighted = ", weighted" * (new.weights is not None)
+        clustered = ", by clusters" * (asked.clusters is not None or new.clusters is not None)
         yield (
-            f"new - base, paired t over {over} users{weighted}{clustered}; intervals are "
+            f"new - base, paired t over {over}{weighted}{clustered}; intervals are "
             f"{100 * asked.level:.4g} %, each side is tested at p < {(1 - asked.level) / 2:.3g}"
         )
     if any(one.by_flips for one in rows):

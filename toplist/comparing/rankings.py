@@ -371,7 +371,8 @@ class Across(Display):
         elif known:
             yield f"{words}, ± half of the 95 % interval, for {WORDS[self.of]}"
         else:
-            yield f"{words}; no interval for {WORDS[self.of]}: {self.why}"
+            why = self.why or "two data sets must have both"
+            yield f"{words}; no interval for {WORDS[self.of]}: {why}"
         yield (
             f"better in: better than {self.baseline} in so many data sets at least (one-sided p "
             "below 0.05, partial conjunction by Bonferroni)"

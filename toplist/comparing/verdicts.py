@@ -12,6 +12,7 @@ from toplist.comparing.tests import p_is
 from toplist.results import markup
 from toplist.results.display import Display
 from toplist.results.markup import Cell, Look, Page, Table
+from toplist.results.segments import NO_LABEL
 from toplist.stats.noninferiority import Verdict
 
 if TYPE_CHECKING:
@@ -237,6 +238,10 @@ nothing
                 f"{(1 - self.level) / 2:.3g} after Holm over all of them, {n['undecided']} "
                 "undecided, which fail nothing"
             )
+            n_without = max((one.n for one in parts if one.segment == NO_LABEL), default=0)
+            if n_without:
+                users = counted(n_without, "user")
+                lines.append(f"{users} without a label: a segment of their own, {NO_LABEL}")
         return lines
 
     def _written(self, form: str, every_metric: bool, names: Names | None, *how: Any) -> str:

@@ -148,7 +148,10 @@ def load(made: type[M], path: PathLike) -> M:
     name = os.fsdecode(path)
     with open(name, "rb") as stream:
         try:
-            if stream.peek(2)[:2] != b"PK":
+            begin = stream.peek(2)[:2]
+            if begin != b"PK" and (keeps_users(name) or not begin):
+                raise ValueError(f"is {'no npz' if begin else 'empty'}: save() did not write it so")
+            if begin != b"PK":
                 return _from_json(made, stream, name)
             from toplist.results import with_users
 

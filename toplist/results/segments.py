@@ -41,6 +41,9 @@ ON_SPARK = "evaluate the truth of every segment by itself"
 WHOSE = "of the ground truth", "with relevant items of the slice, which are the truth there"
 UNKNOWN = "users who are not in the result", "items that are relevant to no user"
 
+# How the users, or items, without a label are called.
+NO_LABEL = "(no label)"
+
 R = TypeVar("R", bound=Means)
 T = TypeVar("T")
 
@@ -205,7 +208,7 @@ def rows_by_label(result: Means, labels: Any) -> tuple[dict[Any, Ints], int]:
 def label_text(label: Any, labels: Collection[Any]) -> str:
     """Return a label as it is printed among others: that of each segment is another."""
     if label is None:
-        return "(no label)"
+        return NO_LABEL
     alike = [one for one in labels if str(one) == str(label)]
     return repr(label) if len(alike) > 1 or str(label) == "all" else str(label)
 
